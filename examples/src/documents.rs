@@ -20,6 +20,7 @@ documents! {
     phases = "../../docs/guide/src/phases.md";
     partitions = "../../docs/guide/src/partitions.md";
     strided = "../../docs/guide/src/strided.md";
+    lists = "../../docs/guide/src/lists.md";
     halos = "../../docs/guide/src/halos.md";
     arrays = "../../docs/guide/src/arrays.md";
     teams = "../../docs/guide/src/teams.md";

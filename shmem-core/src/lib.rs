@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start
+//! indexed      single elements by lists of indices, on one PE or over several
 //! halo         ghost cells that neighbours exchange without a barrier
 //! context      the operations: put, get, atomics, waiting, fence and quiet; what gives out endpoints
 //! array        arrays whose chunks lie on NUMA nodes: chunking, storages, handles and views
@@ -49,6 +50,7 @@ pub mod exclusion;
 pub mod fingerprint;
 pub mod halo;
 pub mod heap;
+pub mod indexed;
 pub mod libfabric;
 pub mod loader;
 pub mod memory;

@@ -121,6 +121,10 @@ pub use shmem_core::context::{
 pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
+pub use shmem_core::indexed::{
+    Block, BlockCyclic, BlockOf, Cyclic, Distribution, Indexed, ListIndex, Listed, OneOrEach, Over, Picked,
+    Ranked,
+};
 pub use shmem_core::object::{
     AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
     SymmetricObject, Waitable,
@@ -201,10 +205,10 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};
     pub use crate::{
-        Amo, AmoSlices, Atomic, Edge, Ghosts, Halo, Here, Initiator, Lock, NonBlocking, NumaArray, On,
-        OpenPhase, Order, Pe, PeGrid, PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp,
-        Stores, Strided, SymBox, Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions,
-        strided, symmetric,
+        Amo, AmoSlices, Atomic, Block, BlockCyclic, Cyclic, Edge, Ghosts, Halo, Here, Indexed, Initiator,
+        Lock, NonBlocking, NumaArray, On, OpenPhase, Order, Over, Pe, PeGrid, PlainData, PutSignal, Raw,
+        Result, Rma, Sessions, Signal, SignalOp, Stores, Strided, SymBox, Symmetric, Team, TeamBox,
+        TeamConfig, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
 }

@@ -1,9 +1,11 @@
 //! PEs in an order.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::{Index, Range};
 
+use shmem_core::indexed::Ranked;
 use shmem_core::pe::Pe;
 
 use crate::members::Members;
@@ -111,6 +113,13 @@ impl<'a> IntoIterator for &Pes<'a> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl Ranked for Pes<'_> {
+    #[doc(hidden)]
+    fn ranked(&self) -> Cow<'_, [Pe]> {
+        self.0.list()
     }
 }
 

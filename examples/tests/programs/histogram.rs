@@ -22,8 +22,10 @@ fn counts(bins: usize, samples: u64) -> String {
 fn no_sample_is_lost_on_any_number_of_pes() {
     for (pes, bins, samples) in [(1, 100, 3000), (2, 1001, 9000), (3, 2, 20_000), (4, 64, 0), (5, 3, 20_000)]
     {
-        let arguments = ["--bins", &bins.to_string(), "--samples", &samples.to_string()];
-        assert_eq!(printed(&mut job(HISTOGRAM, pes, &arguments)), counts(bins, samples), "on {pes} PEs");
+        let arguments = ["--bins", &bins.to_string(), "--samples", &samples.to_string(), "--single"];
+        for arguments in [&arguments[..4], &arguments] {
+            assert_eq!(printed(&mut job(HISTOGRAM, pes, arguments)), counts(bins, samples), "on {pes} PEs");
+        }
     }
 }
 

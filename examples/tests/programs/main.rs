@@ -6,6 +6,7 @@ mod halo2d;
 mod heat2d;
 mod heat3d;
 mod histogram;
+mod index_gather;
 mod isx;
 mod short;
 mod speedup;

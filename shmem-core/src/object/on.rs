@@ -61,6 +61,12 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
         self.pe
     }
 
+    /// The PE, borrowed from the place: a list of one.
+    #[inline(always)]
+    pub(crate) fn pes(&self) -> &[Pe] {
+        core::slice::from_ref(&self.pe)
+    }
+
     /// Index of the segment.
     #[inline(always)]
     pub fn segment(&self) -> u32 {

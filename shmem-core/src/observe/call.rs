@@ -29,7 +29,9 @@ pub struct Call<'a> {
     pub local: usize,
     /// Which bytes, if they do not lie one behind the other.
     pub plan: Option<&'a Plan>,
-    /// What is done to a word.
+    /// Which elements, if they are listed: the first of them, as many as are told ([`Listed::MOST`]).
+    pub listed: Option<Listed<'a>>,
+    /// What is done to a word, or to each that is listed.
     pub word: Option<Word>,
     /// Bytes from the start of the PE's slot to the signal that follows the data.
     pub signal: Option<usize>,
@@ -37,6 +39,20 @@ pub struct Call<'a> {
     pub wait: Option<Wait<'a>>,
     /// Who meets.
     pub meeting: Option<Meeting<'a>>,
+}
+
+/// Elements of an object that are moved or changed one by one.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// Bytes of each.
+    pub size: usize,
+    /// Where they are: the PE, and bytes from the start of its slot.
+    pub places: &'a [(Pe, usize)],
+}
+
+impl Listed<'_> {
+    /// Elements of a call that are told at most.
+    pub const MOST: usize = 4096;
 }
 
 /// What an atomic operation does.
@@ -81,6 +97,7 @@ impl<'a> Call<'a> {
             bytes: 0,
             local: 0,
             plan: None,
+            listed: None,
             word: None,
             signal: None,
             wait: None,
@@ -104,6 +121,12 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn planned(self, plan: &'a Plan) -> Self {
         Self { plan: Some(plan), bytes: plan.pattern().bytes(), ..self }
+    }
+
+    /// The call, of elements that are listed.
+    #[must_use]
+    pub fn listed(self, listed: Listed<'a>) -> Self {
+        Self { listed: Some(listed), ..self }
     }
 
     /// The call, of an operation on a word.

@@ -169,6 +169,36 @@ families! {
     AtomicXor = "xor", Update, false, "shmem_atomic_xor";
     /// Bitwise exclusive or, and gives what was there.
     AtomicFetchXor = "fetch_xor", Fetch, false, "shmem_atomic_fetch_xor";
+    /// Reads elements by index.
+    Gather = "gather", Get, false, "";
+    /// Writes elements by index.
+    Scatter = "scatter", Put, false, "";
+    /// Writes words by index.
+    SetEach = "set_each", Update, false, "";
+    /// Adds to words by index.
+    AddEach = "add_each", Update, false, "";
+    /// Leaves the smaller ones in words by index.
+    MinEach = "min_each", Update, false, "";
+    /// Leaves the larger ones in words by index.
+    MaxEach = "max_each", Update, false, "";
+    /// Bitwise and, of words by index.
+    AndEach = "and_each", Update, false, "";
+    /// Bitwise or, of words by index.
+    OrEach = "or_each", Update, false, "";
+    /// Bitwise exclusive or, of words by index.
+    XorEach = "xor_each", Update, false, "";
+    /// Reads words by index.
+    FetchEach = "fetch_each", Fetch, false, "";
+    /// Adds to words by index, and gives what was there.
+    FetchAddEach = "fetch_add_each", Fetch, false, "";
+    /// Leaves the smaller ones in words by index, and gives what was there.
+    FetchMinEach = "fetch_min_each", Fetch, false, "";
+    /// Leaves the larger ones in words by index, and gives what was there.
+    FetchMaxEach = "fetch_max_each", Fetch, false, "";
+    /// Writes words by index, and gives what was there.
+    SwapEach = "swap_each", Fetch, false, "";
+    /// Writes words by index that are what is expected.
+    CompareSwapEach = "compare_swap_each", Fetch, false, "";
     /// Writes a signal.
     SignalSet = "signal_set", Update, false, "shmem_signal_set";
     /// Adds to a signal.
@@ -221,6 +251,22 @@ families! {
     AtomicFetchOrNbi = "fetch_or_nbi", Fetch, true, "shmem_atomic_fetch_or_nbi";
     /// Bitwise exclusive or, and gives what was there.
     AtomicFetchXorNbi = "fetch_xor_nbi", Fetch, true, "shmem_atomic_fetch_xor_nbi";
+    /// Reads elements by index.
+    GatherNbi = "gather_nbi", Get, true, "";
+    /// Writes elements by index.
+    ScatterNbi = "scatter_nbi", Put, true, "";
+    /// Reads words by index.
+    FetchEachNbi = "fetch_each_nbi", Fetch, true, "";
+    /// Adds to words by index, and gives what was there.
+    FetchAddEachNbi = "fetch_add_each_nbi", Fetch, true, "";
+    /// Leaves the smaller ones in words by index, and gives what was there.
+    FetchMinEachNbi = "fetch_min_each_nbi", Fetch, true, "";
+    /// Leaves the larger ones in words by index, and gives what was there.
+    FetchMaxEachNbi = "fetch_max_each_nbi", Fetch, true, "";
+    /// Writes words by index, and gives what was there.
+    SwapEachNbi = "swap_each_nbi", Fetch, true, "";
+    /// Writes words by index that are what is expected.
+    CompareSwapEachNbi = "compare_swap_each_nbi", Fetch, true, "";
     /// Data, and a signal behind it.
     PutSignalNbi = "put_signal_nbi", PutSignal, true, "shmem_put_signal_nbi";
     /// Orders what was issued.

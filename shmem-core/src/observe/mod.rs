@@ -11,6 +11,6 @@ mod call;
 mod counters;
 mod family;
 
-pub use call::{Call, Meeting, Observer, Wait, Word};
+pub use call::{Call, Listed, Meeting, Observer, Wait, Word};
 pub use counters::{Counters, Statistics, Tally};
 pub use family::{Effect, Family};

@@ -22,6 +22,12 @@ impl Width {
         }
     }
 
+    /// That of a type with 4 or 8 bytes.
+    #[inline(always)]
+    pub(crate) const fn of<T>() -> Self {
+        if size_of::<T>() == 8 { Self::W8 } else { Self::W4 }
+    }
+
     /// Writes the low bits of a value to where an operation leaves its result: memory of the program's own, which
     /// nobody else accesses until the operation is complete.
     ///
@@ -103,6 +109,41 @@ impl AtomicOp {
             Self::Max(Number::Unsigned, v) => (12, v, 0),
             Self::Max(Number::Signed, v) => (13, v, 0),
             Self::Max(Number::Float, v) => (14, v, 0),
+        }
+    }
+
+    /// What the operation makes of the bits of a word that nobody else changes.
+    #[inline(always)]
+    pub(crate) fn applied_to(self, before: u64, width: Width) -> u64 {
+        macro_rules! on {
+            ($bits:ident) => {{
+                #[allow(clippy::unnecessary_cast, reason = "the low bits are the value, whatever the width")]
+                let before = before as $bits;
+                #[allow(clippy::unnecessary_cast, reason = "the low bits are the value, whatever the width")]
+                let after = match self {
+                    Self::Fetch => before,
+                    Self::Set(v) | Self::Swap(v) => v as $bits,
+                    Self::CompareSwap { expected, desired } => {
+                        if before == expected as $bits {
+                            desired as $bits
+                        } else {
+                            before
+                        }
+                    }
+                    Self::Add(v) => before.wrapping_add(v as $bits),
+                    Self::And(v) => before & v as $bits,
+                    Self::Or(v) => before | v as $bits,
+                    Self::Xor(v) => before ^ v as $bits,
+                    Self::AddFloat(v) => before.float_sum(v as $bits),
+                    Self::Min(number, v) => before.lesser(v as $bits, number),
+                    Self::Max(number, v) => before.greater(v as $bits, number),
+                };
+                after as u64
+            }};
+        }
+        match width {
+            Width::W4 => on!(u32),
+            Width::W8 => on!(u64),
         }
     }
 

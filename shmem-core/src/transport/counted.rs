@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::ofi::strided::Row;
-use super::{AtomicOp, Channel, Lane, Remote, SessionOptions, SignalOp, Transport, Until, Width};
+use super::{
+    AtomicOp, Change, Channel, Elements, Lane, Remote, SessionOptions, SignalOp, Transport, Until, Width,
+};
 use crate::pe::Pe;
 use crate::strided::Pattern;
 
@@ -55,7 +57,7 @@ impl CountedTransport {
 
 /// Counts an operation, and passes it on.
 macro_rules! counted {
-    ($($name:ident($to:ident, $bytes:expr; $($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+    ($($name:ident($to:expr, $bytes:expr; $($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
         unsafe fn $name(&self, channel: Channel, $($argument: $type),*) $(-> $result)? {
             self.count($to, $bytes);
             // SAFETY: the caller's promise, to the same operation.
@@ -99,6 +101,13 @@ unsafe impl Transport for CountedTransport {
         put_signal(
             to, bytes + Width::W8.bytes();
             to: Remote, source: *const u8, bytes: usize, signal: Remote, op: SignalOp, until: Until
+        );
+        pick(from.first, from.len() * from.size; into: *mut u8, positions: Option<&[u32]>, from: Elements<'_>, until: Until);
+        place(to.first, to.len() * to.size; to: Elements<'_>, source: *const u8, until: Until);
+        each(words.first, words.len() * words.size; words: Elements<'_>, change: Change<'_>);
+        fetch_each(
+            words.first, words.len() * words.size;
+            before: *mut u8, positions: Option<&[u32]>, words: Elements<'_>, change: Change<'_>, until: Until
         );
         atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
         atomic_nbi(word, width.bytes(); word: Remote, width: Width, op: AtomicOp, result: *mut u8);

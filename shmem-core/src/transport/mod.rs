@@ -10,16 +10,21 @@
 
 pub(crate) mod atomic;
 mod counted;
+pub(crate) mod indexed;
 mod lane;
 pub mod loopback;
 pub mod ofi;
+mod remote;
 pub mod shm;
 pub mod target;
 mod until;
 
 pub use atomic::{AtomicOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
+pub use indexed::{Change, EachOp, Elements, Operand};
 pub use lane::{Lane, Tracking};
+pub use remote::Remote;
+pub(crate) use until::Completes;
 pub use until::Until;
 
 use core::time::Duration;
@@ -63,17 +68,6 @@ impl SessionOptions {
     pub const fn total_ops(self, operations: usize) -> Self {
         Self { total_ops: Some(operations), ..self }
     }
-}
-
-/// Bytes in another PE's memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Remote {
-    /// The PE.
-    pub pe: Pe,
-    /// Index of the segment, which is the index of its key.
-    pub segment: u32,
-    /// Bytes from the start of the PE's slot.
-    pub offset: usize,
 }
 
 /// A way to PEs that are not on this node.
@@ -231,6 +225,97 @@ pub unsafe trait Transport: Send + Sync {
         let before = unsafe { self.atomic(channel, word, width, op) };
         // SAFETY: the caller's promise.
         unsafe { width.write(result, before) };
+    }
+
+    /// Reads elements: that of `indices[k]` goes to `into + positions[k] * size`, or to `into + k * size` where there are no
+    /// positions. They are there on return, or after [`quiet`](Self::quiet), as `until` says. Indices and positions
+    /// are read before this returns.
+    ///
+    /// # Safety
+    ///
+    /// `from` must name an object of `length` elements in a segment, and every index be less than that. There must be a
+    /// position for each index, and `into` be writable for an element at each of them, and nobody else's, for as long
+    /// as `until` says.
+    unsafe fn pick(
+        &self,
+        channel: Channel,
+        into: *mut u8,
+        positions: Option<&[u32]>,
+        from: Elements<'_>,
+        until: Until,
+    ) {
+        // All of several are under way before the first is waited for.
+        let together = until == Until::Return && from.len() > 1;
+        let _end = together.then(|| Completes(|| self.quiet_pe(channel, from.first.pe)));
+        let until = if together { Until::Quiet } else { until };
+        for (k, place) in from.places().enumerate() {
+            let to = into.wrapping_add(indexed::position(positions, k) * from.size);
+            // SAFETY: the caller's promise, for one element; what goes on is complete when `_end` is dropped.
+            unsafe { self.get(channel, to, place, from.size, until) };
+        }
+    }
+
+    /// Writes elements: that of `indices[k]` gets what lies at `source + k * size`. Of several values for one element, one
+    /// stays. They are remotely visible after [`quiet`](Self::quiet). Indices are read before this returns.
+    ///
+    /// # Safety
+    ///
+    /// `to` must name an object of `length` elements in a segment, and every index be less than that; as many elements
+    /// as there are indices must be readable at `source`, and unchanged, for as long as `until` says.
+    unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
+        for (k, place) in to.places().enumerate() {
+            // SAFETY: the caller's promise, for one element.
+            unsafe { self.put(channel, place, source.wrapping_add(k * to.size), to.size, until) };
+        }
+    }
+
+    /// Changes words, each as by [`atomic_update`](Self::atomic_update), as often as its index is there, in any order; remotely
+    /// visible after [`quiet`](Self::quiet). All arguments are read before this returns.
+    ///
+    /// # Safety
+    ///
+    /// `words` must name an object of `length` aligned words of the change's width in a segment, and every index be less than
+    /// that. There must be an operand for each, where they have their own.
+    unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
+        for (k, word) in words.places().enumerate() {
+            // SAFETY: the caller's promise, for one word.
+            unsafe { self.atomic_update(channel, word, change.width, change.at(k)) };
+        }
+    }
+
+    /// As [`each`](Self::each), and what was there before goes to `before + positions[k] * width`, or to
+    /// `before + k * width` where there are no positions: until this returns, or until [`quiet`](Self::quiet), as `until` says.
+    /// Of several changes of one word each is told what another one has left.
+    ///
+    /// # Safety
+    ///
+    /// As `each`. There must be a position for each index, and `before` be aligned for the width, and writable for a value at
+    /// each of them, and nobody else's, for as long as `until` says.
+    unsafe fn fetch_each(
+        &self,
+        channel: Channel,
+        before: *mut u8,
+        positions: Option<&[u32]>,
+        words: Elements<'_>,
+        change: Change<'_>,
+        until: Until,
+    ) {
+        let width = change.width;
+        let together = until == Until::Return && words.len() > 1;
+        let _end = together.then(|| Completes(|| self.quiet_pe(channel, words.first.pe)));
+        for (k, word) in words.places().enumerate() {
+            let to = before.wrapping_add(indexed::position(positions, k) * width.bytes());
+            if together || until == Until::Quiet {
+                // SAFETY: the caller's promise, for one word, and for its result until quiet, which comes when `_end` is
+                // dropped, or later.
+                unsafe { self.atomic_nbi(channel, word, width, change.at(k), to) };
+                continue;
+            }
+            // SAFETY: the caller's promise, for one word.
+            let found = unsafe { self.atomic(channel, word, width, change.at(k)) };
+            // SAFETY: aligned and writable for a value (caller).
+            unsafe { width.write(to, found) };
+        }
     }
 
     /// Orders puts, updates and signals of a channel to each PE: those before are delivered before those

@@ -10,3 +10,25 @@ pub enum Until {
     /// them before.
     Quiet,
 }
+
+/// Completes what was started with memory that is about to be used again when it is dropped, by return or by unwinding. If that
+/// fails, the process ends: others may still use the memory.
+pub(crate) struct Completes<F: Fn()>(pub(crate) F);
+
+impl<F: Fn()> Drop for Completes<F> {
+    fn drop(&mut self) {
+        let failed = Incomplete;
+        (self.0)();
+        core::mem::forget(failed);
+    }
+}
+
+/// Ends the process when it is dropped: what completes transfers has unwound.
+struct Incomplete;
+
+impl Drop for Incomplete {
+    fn drop(&mut self) {
+        eprintln!("shmem: transfers could not be completed; others may still use their buffers");
+        std::process::abort();
+    }
+}

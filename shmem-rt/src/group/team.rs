@@ -8,6 +8,7 @@
 //! which ones are free.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Range;
@@ -16,6 +17,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::indexed::Ranked;
 use shmem_core::object::SymAddr;
 use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
@@ -318,6 +320,13 @@ impl Team {
             there.file(),
             there.line()
         );
+    }
+}
+
+impl Ranked for Team {
+    #[doc(hidden)]
+    fn ranked(&self) -> Cow<'_, [Pe]> {
+        self.members.list()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which PEs have which rank.
 
+use std::ops::Range;
+
 /// The numbers of PEs, by rank. Each has one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ranks {
@@ -49,6 +51,16 @@ impl Ranks {
             Self::Ascending(numbers) | Self::Listed { numbers, .. } => {
                 numbers.get(rank).map(|number| *number as usize)
             }
+        }
+    }
+
+    /// The numbers of all, if they are one behind the other.
+    pub(super) fn range(&self) -> Option<Range<usize>> {
+        match self {
+            Self::Strided { start, stride, size } if *stride == 1 || *size == 1 => {
+                Some(*start as usize..*start as usize + *size as usize)
+            }
+            _ => None,
         }
     }
 
@@ -108,6 +120,10 @@ mod tests {
             for rank in 0..numbers.len() + 2 {
                 prop_assert_eq!(ranks.number(rank), numbers.get(rank).map(|number| *number as usize));
             }
+            let listed = numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+            let range = ranks.range();
+            prop_assert_eq!(range.is_some(), listed);
+            prop_assert!(range.is_none_or(|range| range.eq(numbers.iter().map(|number| *number as usize))));
             for number in 0..70 {
                 let place = numbers.iter().position(|other| *other as usize == number);
                 prop_assert_eq!(ranks.find(number), place);

@@ -1,5 +1,6 @@
 //! The members of a team.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use shmem_core::pe::Pe;
@@ -78,6 +79,14 @@ impl Members {
     #[inline]
     pub(crate) fn rank_of(&self, number: usize) -> Option<usize> {
         self.ranks.find(number)
+    }
+
+    /// All of them in the order of their ranks; where these are numbers one behind the other, the job's own list.
+    pub(crate) fn list(&self) -> Cow<'_, [Pe]> {
+        match self.ranks.range().and_then(|range| self.directory.pes().get(range)) {
+            Some(pes) => Cow::Borrowed(pes),
+            None => self.iter().copied().collect(),
+        }
     }
 
     /// How many nodes have members.

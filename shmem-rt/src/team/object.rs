@@ -1,11 +1,13 @@
 //! Objects that the members of a team have allocated together.
 
 use std::fmt;
+use std::ops::RangeFull;
 use std::sync::Arc;
 
 use shmem_core::context::{Collected, Contribution, Destination, Endpoint, Initiator, Source};
 use shmem_core::data::{Contents, PlainData, SymmetricData};
-use shmem_core::object::{Extent, Here, On, SymBox, SymmetricObject};
+use shmem_core::indexed::{Distribution, Over, Ranked};
+use shmem_core::object::{Extent, Here, On, PlaceIndex, SymBox, SymmetricObject};
 use shmem_core::pe::Pe;
 
 use crate::group::Team;
@@ -40,10 +42,7 @@ impl<T: Contents + ?Sized> TeamBox<T> {
     #[inline]
     #[track_caller]
     pub fn on(&self, pe: Pe) -> On<'_, T> {
-        assert!(
-            self.uses.has_member(pe.number()) && pe.is_seen_with(self.me),
-            "PE {pe} is not a member of the team that has allocated this object, and has none"
-        );
+        self.require(pe);
         self.object.on(pe)
     }
 
@@ -58,12 +57,44 @@ impl<T: Contents + ?Sized> TeamBox<T> {
         self.of_the_caller(token.endpoint()).here(token)
     }
 
+    #[inline]
+    #[track_caller]
+    fn require(&self, pe: Pe) {
+        assert!(
+            self.uses.has_member(pe.number()) && pe.is_seen_with(self.me),
+            "PE {pe} is not a member of the team that has allocated this object, and has none"
+        );
+    }
+
     /// The object inside, for the PE of a stream.
     #[inline]
     #[track_caller]
     fn of_the_caller(&self, endpoint: &Endpoint) -> &SymBox<T> {
         assert!(endpoint.me().is_seen_with(self.me), "this object of a team is another PE's handle");
         &self.object
+    }
+
+    /// The elements that members of the team have of it, numbered through, as those of [`SymBox::over`]: of all of them in
+    /// the order of their ranks, or of another team that has no others.
+    ///
+    /// # Panics
+    ///
+    /// As there, and if one of the PEs is not a member of the team that has allocated it.
+    #[track_caller]
+    pub fn over<'a, E: SymmetricData, D: Distribution>(
+        &'a self,
+        team: &'a (impl Ranked + ?Sized),
+        distribution: D,
+    ) -> Over<'a, E, D>
+    where
+        RangeFull: PlaceIndex<T, Output = [E]>,
+    {
+        // Asked once: whoever says who they are could say another time something else.
+        let pes = team.ranked();
+        for pe in &*pes {
+            self.require(*pe);
+        }
+        self.object.__over(pes, distribution)
     }
 
     /// Opens the object exclusively on all members of `team`, which has allocated it; see [`Team::local`].

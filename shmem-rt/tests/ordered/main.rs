@@ -25,6 +25,7 @@ mod futures;
 mod grid;
 mod halo;
 mod heap;
+mod indexed;
 mod lock;
 mod long_signals;
 mod numbers;

@@ -57,6 +57,7 @@ fn call_everything(world: &mut World) {
     world.fetch_or(word, 1);
     world.xor(word, 1);
     world.fetch_xor(word, 1);
+    call_lists(world, to);
     world.signal_set(SIGNAL.on(to), 1);
     world.signal_add(SIGNAL.on(to), 1);
     world.signal_fetch(SIGNAL.on(to));
@@ -111,6 +112,42 @@ fn call_everything(world: &mut World) {
     world.frozen(&FIELD, |field| assert_eq!(field[0], 0));
     drop(world.alloc([0_u8; 64]).unwrap());
     world.domain_config(DomainHints::default(), HintScope::Global).unwrap();
+}
+
+#[symmetric]
+static WORDS: [Atomic<u64>; 64];
+
+/// Lists of elements and of words, with and without a scope.
+fn call_lists(world: &World, to: Pe) {
+    let (elements, words, mut before) =
+        (FIELD.on(to).at(&[3_u32, 1, 3]), WORDS.on(to).at(&[5_u64, 5]), [0; 2]);
+    world.gather(&mut [0; 3], elements);
+    world.scatter(elements, &[1, 2, 3]);
+    world.set_each(words, 1);
+    world.add_each(words, 1);
+    world.min_each(words, &[1, 2]);
+    world.max_each(words, 1);
+    world.and_each(words, 1);
+    world.or_each(words, 1);
+    world.xor_each(words, 1);
+    world.fetch_each(&mut before, words);
+    world.fetch_add_each(&mut before, words, 1);
+    world.fetch_min_each(&mut before, words, 1);
+    world.fetch_max_each(&mut before, words, 1);
+    world.swap_each(&mut before, words, 1);
+    world.compare_swap_each(&mut before, words, 1, 2);
+    let (mut into, values, mut olds) = ([0; 3], [1, 2, 3], [[0; 2]; 6]);
+    let [o0, o1, o2, o3, o4, o5] = &mut olds;
+    world.scope(|scope| {
+        scope.gather(&mut into, elements);
+        scope.scatter(elements, &values);
+        scope.fetch_each(o0, words);
+        scope.fetch_add_each(o1, words, 1);
+        scope.fetch_min_each(o2, words, 1);
+        scope.fetch_max_each(o3, words, 1);
+        scope.swap_each(o4, words, 1);
+        scope.compare_swap_each(o5, words, 1, 2);
+    });
 }
 
 /// Every operation of a scope.
@@ -197,6 +234,8 @@ fn every_operation_of_the_table_is_counted(world: &mut World) {
     assert!(missing.is_empty(), "never called, or not counted: {missing:?}");
     let put = statistics.of(Family::Put);
     assert_eq!((put.calls, put.bytes), (1, 800));
+    let gather = statistics.of(Family::Gather);
+    assert_eq!((gather.calls, gather.bytes), (1, 24));
     let locks = [Family::Lock, Family::TryLock, Family::ClearLock];
     assert_eq!(locks.map(|family| statistics.of(family).calls), [1, 1, 2]);
     assert_eq!(statistics.of(Family::AtomicSwap).calls, 1, "what a lock is made of is not counted");

@@ -15,7 +15,7 @@ use crate::object::{On, Signal, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::primitive::mutant;
-use crate::transport::SignalOp;
+use crate::transport::{Completes, SignalOp};
 
 /// Operations that may go on until the end of a [`scope`](super::NonBlocking::scope), and then are complete.
 ///
@@ -48,32 +48,20 @@ struct End<'e> {
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        let failed = Incomplete;
         if !mutant("scope-without-quiet") {
-            quiet_through(self.endpoint, self.location);
+            drop(Completes(|| quiet_through(self.endpoint, self.location)));
         }
-        core::mem::forget(failed);
-    }
-}
-
-/// Ends the process when it is dropped: a quiet has unwound, so buffers are in use for nobody knows how long.
-struct Incomplete;
-
-impl Drop for Incomplete {
-    fn drop(&mut self) {
-        eprintln!("shmem: the transfers of a scope could not be completed; others may still use its buffers");
-        std::process::abort();
     }
 }
 
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     #[inline(always)]
-    pub(in crate::context) fn endpoint(&self) -> &Endpoint {
+    pub(crate) fn endpoint(&self) -> &Endpoint {
         self.token.endpoint()
     }
 
     #[inline(always)]
-    pub(super) fn token(&self) -> &I {
+    pub(crate) fn token(&self) -> &I {
         self.token
     }
 

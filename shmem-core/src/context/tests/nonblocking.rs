@@ -269,5 +269,5 @@ fn a_scope_that_cannot_be_completed_ends_the_process() {
     let err = String::from_utf8_lossy(&output.stderr);
     let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
     assert_eq!(signal, Some(6), "{err}");
-    assert!(err.contains("the transfers of a scope could not be completed"), "{err}");
+    assert!(err.contains("transfers could not be completed"), "{err}");
 }

@@ -107,6 +107,13 @@ impl Checker {
 
     pub(in crate::observe) fn begin(&self, call: &Call<'_>) {
         let state = &mut *self.state();
+        if call.listed.is_some() {
+            self.own_side(state, call, call.family.effect() != Effect::Put);
+        }
+        elements(call, |call| self.begin_one(state, call));
+    }
+
+    fn begin_one(&self, state: &mut State, call: &Call<'_>) {
         match call.family.effect() {
             Effect::Put => _ = self.put(state, call, false),
             Effect::PutSignal => {
@@ -138,7 +145,9 @@ impl Checker {
         let state = &mut *self.state();
         let endpoint = call.endpoint;
         match (call.family.effect(), call.family) {
-            (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => self.learn(state, call),
+            (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => {
+                elements(call, |call| self.learn(state, call));
+            }
             (Effect::Barrier | Effect::Collective, _) => self.leave(state, call),
             (Effect::Finish, _) => self.finish(state, call),
             (Effect::Order, Family::Fence) => state.own.fence(endpoint),
@@ -450,6 +459,15 @@ impl Checker {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+}
+
+/// Calls `check` with each element that a call lists, as a call of its own without a side of the caller; or with the call, if
+/// it lists none.
+fn elements(call: &Call<'_>, mut check: impl FnMut(&Call<'_>)) {
+    let Some(listed) = call.listed else { return check(call) };
+    for (pe, offset) in listed.places {
+        check(&Call { pe: Some(*pe), offset: *offset, bytes: listed.size, local: 0, listed: None, ..*call });
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! form                          what a measure is made of
-//! put get atomic lookup         operations on one node      signal barrier collective alloc
+//! put get atomic lookup indexed operations on one node      signal barrier collective alloc
 //! array halo strided ready_made what programs are made of   peers     other libraries, beside ours
 //! threads tracking mapping      contexts                    pages partitions placing placement
 //! ofi network                   over libfabric              micro     the usual micro-benchmarks
@@ -25,6 +25,7 @@ pub mod collective;
 pub mod form;
 pub mod get;
 pub mod halo;
+pub mod indexed;
 pub mod lookup;
 pub mod mapping;
 pub mod micro;
@@ -58,6 +59,7 @@ pub const MEASURES: &[&Measure] = &[
     &barrier::MEASURE,
     &signal::MEASURE,
     &atomic::MEASURE,
+    &indexed::MEASURE,
     &collective::MEASURE,
     &alloc::MEASURE,
     &array::MEASURE,

@@ -1,0 +1,137 @@
+//! Updates that are put together before they go anywhere.
+//!
+//! Where a list has several elements for each word of the object, and a copy of that lies in a cache, the operands of each
+//! word are combined in a private copy first: that takes no locked instruction, and nobody else's lines. Then each word that
+//! was touched is changed once. Every operation here is one of which the order does not matter, so the words become what
+//! single updates make of them (sums of floating-point numbers as in some order).
+
+use super::buffers::Copies;
+use super::listed::ListIndex;
+use super::values::sealed::Sealed as Values;
+use super::verb::Verb;
+use super::wrong::Wrong;
+use crate::object::AmoValue;
+use crate::primitive::mutant;
+use crate::transport::Width;
+
+/// Elements of a list for each word of the object, from which on they are combined.
+const TIMES: usize = 4;
+
+/// Words of which there is a copy at most.
+const MOST: usize = 128 << 10;
+
+/// Whether a list of `count` elements of an object of `len` words is combined.
+#[inline(always)]
+pub(super) fn pays<V: AmoValue, K: Verb<V>>(count: usize, len: usize) -> bool {
+    K::OP.neutral(Width::of::<V>()).is_some() && len <= MOST && count >= TIMES * len && len > 0
+}
+
+/// Combines a list of changes: gives the words that are to be changed, and by what each is.
+///
+/// # Errors
+///
+/// The first index that no word has. Nothing is to be changed then.
+pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
+    copies: &'c mut Copies,
+    list: &[impl ListIndex],
+    len: usize,
+    values: &impl Values<V>,
+) -> Result<(&'c [u32], &'c [V]), Wrong> {
+    let Copies { words, indices } = copies;
+    let width = Width::of::<V>();
+    let Some(neutral) = K::OP.neutral(width).map(V::from_bits64) else {
+        unreachable!("what cannot be combined does not pay")
+    };
+    words.resize((len * width.bytes()).div_ceil(8).max(words.len()), 0);
+    let copy: &mut [V] = &mut bytemuck::cast_slice_mut(words)[..len];
+    if !mutant("copy-not-cleared") {
+        copy.fill(neutral);
+    }
+    for (position, index) in list.iter().enumerate() {
+        let index = index.index();
+        let Some(word) = copy.get_mut(index) else { return Err(Wrong { position, index }) };
+        let op = K::OP.with(values.value(position).to_bits64(), 0);
+        *word = V::from_bits64(op.applied_to(word.to_bits64(), width));
+    }
+    indices.clear();
+    let mut changed = 0;
+    for index in 0..len {
+        // By their bits: a NaN is equal to none, and 0 to -0.
+        if copy[index].to_bits64() != neutral.to_bits64() {
+            copy[changed] = copy[index];
+            changed += 1;
+            indices.push(index as u32);
+        }
+    }
+    Ok((indices, &copy[..changed]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::super::verb::{Add, Max, Min, Set, Xor};
+    use super::*;
+
+    /// The words that change, and by what.
+    fn combined<V: AmoValue, K: Verb<V>>(
+        copies: &mut Copies,
+        list: &[u32],
+        len: usize,
+        values: &[V],
+    ) -> BTreeMap<u32, u64> {
+        let (indices, values) = combine::<V, K>(copies, list, len, &values).unwrap();
+        assert_eq!(indices.len(), values.len());
+        indices.iter().zip(values).map(|(index, value)| (*index, value.to_bits64())).collect()
+    }
+
+    /// The same, one by one.
+    fn one_by_one<V: AmoValue, K: Verb<V>>(list: &[u32], values: &[V]) -> BTreeMap<u32, u64> {
+        let width = Width::of::<V>();
+        let neutral = K::OP.neutral(width).unwrap();
+        let mut words = BTreeMap::new();
+        for (index, value) in list.iter().zip(values) {
+            let word = words.entry(*index).or_insert(neutral);
+            *word = K::OP.with(value.to_bits64(), 0).applied_to(*word, width);
+        }
+        words.into_iter().filter(|(_, word)| *word != neutral).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
+
+        #[test]
+        fn what_is_combined_is_what_single_changes_make(
+            lists in vec(vec((0..20_u32, any::<i32>()), 0..100), 2),
+        ) {
+            let mut copies = Copies::default();
+            for list in lists {
+                let (list, values): (Vec<u32>, Vec<i32>) = list.into_iter().unzip();
+                let wide: Vec<u64> = values.iter().map(|value| *value as u64).collect();
+                let floats: Vec<f64> = values.iter().map(|value| f64::from(*value)).collect();
+                prop_assert_eq!(combined::<_, Add>(&mut copies, &list, 20, &values), one_by_one::<_, Add>(&list, &values));
+                prop_assert_eq!(combined::<_, Min>(&mut copies, &list, 20, &values), one_by_one::<_, Min>(&list, &values));
+                prop_assert_eq!(combined::<_, Xor>(&mut copies, &list, 20, &wide), one_by_one::<_, Xor>(&list, &wide));
+                prop_assert_eq!(combined::<_, Add>(&mut copies, &list, 20, &floats), one_by_one::<_, Add>(&list, &floats));
+                prop_assert_eq!(combined::<_, Max>(&mut copies, &list, 20, &floats), one_by_one::<_, Max>(&list, &floats));
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_index_is_told_by_its_position() {
+        let mut copies = Copies::default();
+        let found = combine::<u64, Add>(&mut copies, &[1_u64, 4, 5], 4, &1);
+        assert_eq!(found, Err(Wrong { position: 1, index: 4 }));
+    }
+
+    #[test]
+    fn only_what_has_no_order_is_combined_and_only_where_it_pays() {
+        assert!(pays::<u64, Add>(64, 16) && pays::<f32, Max>(64, 16));
+        assert!(!pays::<u64, Add>(63, 16) && !pays::<u64, Set>(64, 16) && !pays::<u64, Add>(0, 0));
+        assert!(pays::<u64, Add>(1 << 20, MOST) && !pays::<u64, Add>(1 << 20, MOST + 1));
+    }
+}

@@ -1,0 +1,289 @@
+//! How the elements of an object over several PEs are numbered.
+
+use super::reciprocal::Reciprocal;
+
+/// How the elements that PEs have of an object are numbered through: [`Block`], [`Block::of`], [`Cyclic`] or
+/// [`BlockCyclic`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no distribution",
+    label = "not a way to number the elements of several PEs",
+    note = "distributions are `Block`, `Block::of(n)`, `Cyclic` and `BlockCyclic::<B>`"
+)]
+pub trait Distribution: Copy + sealed::Sealed {
+    /// Where each index is, worked out for a number of members with as many elements each.
+    #[doc(hidden)]
+    type Map: sealed::Map;
+
+    /// The map of `members` members that have `share` elements each.
+    ///
+    /// # Panics
+    ///
+    /// If they have not what the distribution needs.
+    #[doc(hidden)]
+    #[track_caller]
+    fn map(self, share: usize, members: usize) -> Self::Map;
+}
+
+pub(super) mod sealed {
+    /// Types that are distributions.
+    pub trait Sealed {}
+
+    /// From an index to a member and to an element there, and back.
+    ///
+    /// # Safety
+    ///
+    /// For every index below [`len`](Self::len), `locate` must give a rank that is less than the number of members, and an
+    /// element that is less than the share for which the map was made.
+    pub unsafe trait Map: Copy + Send + Sync + core::fmt::Debug {
+        /// How many elements there are.
+        fn len(&self) -> usize;
+
+        /// The rank of the member, and the number of the element there. Of an index beyond the end, anything.
+        fn locate(&self, index: usize) -> (usize, usize);
+
+        /// So many elements of each member may have an index.
+        fn depth(&self) -> usize;
+
+        /// The index of an element of a member, which grows with the element. It may be beyond the end.
+        fn index_of(&self, rank: usize, element: usize) -> usize;
+    }
+}
+
+/// The first elements lie with the first member, and so on: index `i` is element `i % share` of member `i / share`.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::{indexed::*, object::*}; }
+/// use shmem::{Atomic, Block, Over, Ranked, SymBox};
+///
+/// /// A table of which each member has `table.len()` entries.
+/// fn whole<'a>(table: &'a SymBox<[f64]>, team: &'a impl Ranked) -> Over<'a, f64, Block> {
+///     table.over(team, Block)
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block;
+
+impl Block {
+    /// The same for `length` elements in all, of which each member has the same number, but for the last ones: as many as
+    /// `length` divided by the number of members, rounded up. There must be room for as many in the object.
+    pub const fn of(length: usize) -> BlockOf {
+        BlockOf(length)
+    }
+}
+
+/// [`Block::of`] a number of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockOf(usize);
+
+/// One element with each member in turn: index `i` is element `i / members` of member `i % members`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cyclic;
+
+/// `B` elements with each member in turn. The share of a member must be a multiple of `B`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockCyclic<const B: usize>;
+
+impl sealed::Sealed for Block {}
+impl sealed::Sealed for BlockOf {}
+impl sealed::Sealed for Cyclic {}
+impl<const B: usize> sealed::Sealed for BlockCyclic<B> {}
+
+impl Distribution for Block {
+    type Map = Blocks;
+
+    fn map(self, share: usize, members: usize) -> Blocks {
+        Blocks { block: share, by: Reciprocal::of(share), len: whole(share, members) }
+    }
+}
+
+impl Distribution for BlockOf {
+    type Map = Blocks;
+
+    fn map(self, share: usize, members: usize) -> Blocks {
+        let (Self(len), block) = (self, self.0.div_ceil(members.max(1)));
+        assert!(
+            block <= share && members > 0,
+            "{len} elements over {members} members are {block} for each, and each has {share}: make the object larger, or \
+             spread it over more"
+        );
+        Blocks { block, by: Reciprocal::of(block), len }
+    }
+}
+
+impl Distribution for Cyclic {
+    type Map = Turns;
+
+    fn map(self, share: usize, members: usize) -> Turns {
+        Turns { share, members, by: Reciprocal::of(members), len: whole(share, members) }
+    }
+}
+
+impl<const B: usize> Distribution for BlockCyclic<B> {
+    type Map = BlockTurns<B>;
+
+    fn map(self, share: usize, members: usize) -> BlockTurns<B> {
+        const { assert!(B > 0, "blocks of no elements: a `BlockCyclic::<B>` has a `B` of 1 or more") };
+        assert!(
+            share.is_multiple_of(B),
+            "each member has {share} elements, which are no whole blocks of {B}: a share is a multiple of the block"
+        );
+        BlockTurns(Turns { share: share / B, ..Cyclic.map(share, members) })
+    }
+}
+
+#[track_caller]
+fn whole(share: usize, members: usize) -> usize {
+    share
+        .checked_mul(members)
+        .unwrap_or_else(|| panic!("{members} times {share} elements are more than there are numbers"))
+}
+
+/// One block with each member.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    block: usize,
+    by: Reciprocal,
+    len: usize,
+}
+
+// SAFETY: an index below `len` is below `members * block`, so its quotient by `block` is below `members`, and the remainder
+// below `block`, which is no more than the share. (Of blocks of nothing `len` is 0.)
+unsafe impl sealed::Map for Blocks {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    fn locate(&self, index: usize) -> (usize, usize) {
+        self.by.divide(index)
+    }
+
+    fn depth(&self) -> usize {
+        self.block
+    }
+
+    fn index_of(&self, rank: usize, element: usize) -> usize {
+        rank * self.block + element
+    }
+}
+
+/// One element with each member in turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Turns {
+    share: usize,
+    members: usize,
+    by: Reciprocal,
+    len: usize,
+}
+
+// SAFETY: the remainder by `members` is below it (there is an index only where there are members); an index below
+// `len`, which is `members * share`, has a quotient below `share`.
+unsafe impl sealed::Map for Turns {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    fn locate(&self, index: usize) -> (usize, usize) {
+        let (element, rank) = self.by.divide(index);
+        (rank, element)
+    }
+
+    fn depth(&self) -> usize {
+        self.share
+    }
+
+    fn index_of(&self, rank: usize, element: usize) -> usize {
+        element * self.members + rank
+    }
+}
+
+/// Blocks of `B` elements with each member in turn: turns of blocks, where `share` counts blocks and `len` elements.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockTurns<const B: usize>(Turns);
+
+// SAFETY: an index below `len`, which is `members * share * B`, is in a block below `members * share`. The remainder
+// of that by `members` is below `members`, and the quotient below `share`: so the element is below `share * B`, which is the share
+// of a member in elements.
+unsafe impl<const B: usize> sealed::Map for BlockTurns<B> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len
+    }
+
+    #[inline(always)]
+    fn locate(&self, index: usize) -> (usize, usize) {
+        let (block, within) = (index / B, index % B);
+        let (turn, rank) = self.0.by.divide(block);
+        (rank, turn * B + within)
+    }
+
+    fn depth(&self) -> usize {
+        self.0.share * B
+    }
+
+    fn index_of(&self, rank: usize, element: usize) -> usize {
+        (element / B * self.0.members + rank) * B + element % B
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::sealed::Map;
+    use super::*;
+
+    /// Where each index is, counted out by hand.
+    fn agrees(map: &impl Map, members: usize, by_hand: &[(usize, usize)]) {
+        assert_eq!(map.len(), by_hand.len());
+        for (index, place) in by_hand.iter().enumerate() {
+            assert_eq!(map.locate(index), *place, "index {index}");
+            assert_eq!(map.index_of(place.0, place.1), index);
+        }
+        for rank in 0..members {
+            let owned =
+                (0..map.depth()).map(|element| map.index_of(rank, element)).take_while(|i| *i < map.len());
+            let expected = (0..by_hand.len()).filter(|index| by_hand[*index].0 == rank);
+            assert!(owned.eq(expected), "those of {rank}");
+        }
+    }
+
+    /// Blocks of `block` elements, dealt out to members in turn.
+    fn dealt(block: usize, members: usize, turns: usize) -> Vec<(usize, usize)> {
+        let turn =
+            |turn| (0..members).flat_map(move |rank| (0..block).map(move |k| (rank, turn * block + k)));
+        (0..turns).flat_map(turn).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn elements_are_where_they_are_dealt_out_to(members in 1..9_usize, share in 0..40_usize, length in 0..200_usize) {
+            agrees(&Block.map(share, members), members, &dealt(share, members, 1));
+            agrees(&Cyclic.map(share, members), members, &dealt(1, members, share));
+            agrees(&BlockCyclic::<1>.map(share, members), members, &dealt(1, members, share));
+            agrees(&BlockCyclic::<5>.map(5 * share, members), members, &dealt(5, members, share));
+            let block = length.div_ceil(members);
+            let mut some = dealt(block, members, 1);
+            some.truncate(length);
+            agrees(&Block::of(length).map(block, members), members, &some);
+            agrees(&Block::of(length).map(block + 3, members), members, &some);
+        }
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "10 elements over 3 members are 4 for each, and each has 3: make the object larger"
+    )]
+    fn there_must_be_room() {
+        _ = Block::of(10).map(3, 3);
+    }
+
+    #[test]
+    #[should_panic(expected = "each member has 10 elements, which are no whole blocks of 4")]
+    fn blocks_are_whole() {
+        _ = BlockCyclic::<4>.map(10, 3);
+    }
+}

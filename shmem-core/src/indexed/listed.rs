@@ -1,0 +1,212 @@
+//! Elements by a list of their indices.
+
+use core::ops::RangeFull;
+
+use crate::data::{Contents, SymmetricData};
+use crate::object::{On, PlaceIndex};
+use crate::pe::Pe;
+
+/// What lists consist of: `u32`, `u64` or `usize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no index of a list",
+    label = "not `u32`, `u64` or `usize`",
+    note = "numbers that are written down without a type are taken for `i32`: `&[1_usize, 5]`"
+)]
+pub trait ListIndex: Copy + sealed::Sealed {
+    /// The index; what no object has where it is larger than addresses are.
+    #[doc(hidden)]
+    fn index(self) -> usize;
+}
+
+impl ListIndex for u32 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl ListIndex for u64 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        usize::try_from(self).unwrap_or(usize::MAX)
+    }
+}
+
+impl ListIndex for usize {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self
+    }
+}
+
+/// Elements of a place, or of an object over several PEs, by index: what [`On::at`] and
+/// [`Over::at`](crate::indexed::Over::at) give, and the verbs of
+/// [`Indexed`](super::Indexed) take.
+#[derive(Debug)]
+pub struct Listed<'i, P, X> {
+    place: P,
+    indices: &'i [X],
+}
+
+impl<P: Copy, X> Clone for Listed<'_, P, X> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Copy, X> Copy for Listed<'_, P, X> {}
+
+impl<'i, P, X> Listed<'i, P, X> {
+    #[inline(always)]
+    pub(super) fn new(place: P, indices: &'i [X]) -> Self {
+        Self { place, indices }
+    }
+}
+
+impl<'a, T: Contents + ?Sized> On<'a, T> {
+    /// Those elements whose indices are in a list, in its order; any may be there several times. The verbs of
+    /// [`Indexed`](crate::indexed::Indexed) check each of them.
+    ///
+    /// ```
+    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
+    /// use shmem::{Indexed, Initiator, On};
+    ///
+    /// /// Some rows of a table on another PE.
+    /// fn rows(world: &impl Initiator, table: On<'_, [[f64; 3]]>, wanted: &[u32]) -> Vec<[f64; 3]> {
+    ///     let mut rows = vec![[0.0; 3]; wanted.len()];
+    ///     world.gather(&mut rows, table.at(wanted));
+    ///     rows
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn at<'i, E: SymmetricData, X: ListIndex>(self, indices: &'i [X]) -> Listed<'i, On<'a, [E]>, X>
+    where
+        RangeFull: PlaceIndex<T, Output = [E]>,
+    {
+        Listed::new(self.index(..), indices)
+    }
+}
+
+/// Elements by index, of one PE or of several: [`Listed`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say which elements",
+    label = "not elements by a list of indices",
+    note = "elements are `OBJECT.on(pe).at(&indices)` of one PE, and `OBJECT.over(team, Cyclic).at(&indices)` of a team"
+)]
+pub trait Picked: sealed::Parts<Element = <Self as Picked>::Item> {
+    /// What they are.
+    type Item: SymmetricData;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: sealed::Spread, X: ListIndex> Picked for Listed<'_, P, X> {
+    type Item = P::Item;
+}
+
+pub(super) mod sealed {
+    use super::{ListIndex, Pe, SymmetricData};
+
+    /// Types of indices.
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+    impl Sealed for usize {}
+
+    /// Where elements are that have an index.
+    ///
+    /// # Safety
+    ///
+    /// `share` elements of `Item` must lie at `offset` in the segment of each of the PEs, aligned, and reserved for as
+    /// long as the value lives. `locate` must give, for every index below `len`, which of the PEs has the element, and which of
+    /// the `share` elements it is there.
+    pub unsafe trait Spread: Copy {
+        /// What they are.
+        type Item: SymmetricData;
+
+        /// How many there are.
+        fn len(self) -> usize;
+        /// Who has them.
+        fn pes(&self) -> &[Pe];
+        /// Index of the segment.
+        fn segment(self) -> u32;
+        /// Bytes from the start of a slot.
+        fn offset(self) -> usize;
+        /// How many each PE has.
+        fn share(self) -> usize;
+        /// As [`On::is_named`](crate::object::On::is_named).
+        fn is_named(self) -> bool;
+        /// Which of the PEs, and which element there.
+        fn locate(self, index: usize) -> (usize, usize);
+    }
+
+    /// The parts of a list.
+    pub trait Parts: Copy {
+        /// What elements are.
+        type Element: SymmetricData;
+        /// Where they are.
+        type Place: Spread<Item = Self::Element>;
+        /// What indices are.
+        type Index: ListIndex;
+
+        /// Both.
+        fn place(&self) -> Self::Place;
+        /// The list.
+        fn indices(&self) -> &[Self::Index];
+    }
+}
+
+impl<P: sealed::Spread, X: ListIndex> sealed::Parts for Listed<'_, P, X> {
+    type Element = P::Item;
+    type Place = P;
+    type Index = X;
+
+    #[inline(always)]
+    fn place(&self) -> P {
+        self.place
+    }
+
+    #[inline(always)]
+    fn indices(&self) -> &[X] {
+        self.indices
+    }
+}
+
+// SAFETY: a place of a slice has `len` elements at its offset, on its PE (`On::new`), and index `i` is element `i`.
+unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
+    type Item = E;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        On::len(&self)
+    }
+
+    #[inline(always)]
+    fn pes(&self) -> &[Pe] {
+        On::pes(self)
+    }
+
+    #[inline(always)]
+    fn segment(self) -> u32 {
+        On::segment(&self)
+    }
+
+    #[inline(always)]
+    fn offset(self) -> usize {
+        On::offset(&self)
+    }
+
+    #[inline(always)]
+    fn share(self) -> usize {
+        On::len(&self)
+    }
+
+    #[inline(always)]
+    fn is_named(self) -> bool {
+        On::is_named(&self)
+    }
+
+    #[inline(always)]
+    fn locate(self, index: usize) -> (usize, usize) {
+        (0, index)
+    }
+}

@@ -1,0 +1,216 @@
+//! Single elements of symmetric objects by lists of their indices: the irregular counterpart of `strided!`.
+//!
+//! A place says where, a verb says what. [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of a place on one PE, or
+//! of an object [over](Over) several PEs, whose elements a [`Distribution`] numbers through. The verbs of
+//! [`Indexed`] take either. Plain data is gathered and scattered, words are changed; types decide, as in all of
+//! [`object`](crate::object).
+//!
+//! Every index is compared with the length once, in front of what is done with it; behind that, addresses follow by arithmetic.
+//! A wrong one is told with its position; elements in front of it may have been moved by then, none behind the round in
+//! which it is, and nothing else ever.
+//!
+//! ```text
+//! call          which way a call takes
+//! near          all are on this node: a window of elements whose lines were asked for, unsorted
+//! combined      several updates for each word: put together in a private copy first
+//! rounds        some are elsewhere, or somebody is told: sorted by PE, and so to the kernel or to the transport
+//! ```
+
+mod buffers;
+mod call;
+mod combined;
+mod distribution;
+mod listed;
+mod near;
+mod over;
+mod reciprocal;
+mod rounds;
+mod scoped;
+mod values;
+mod verb;
+mod wrong;
+
+pub use distribution::{Block, BlockCyclic, BlockOf, Cyclic, Distribution};
+pub use listed::{ListIndex, Listed, Picked};
+pub use over::{Over, Ranked};
+pub use values::OneOrEach;
+
+use bytemuck::Zeroable;
+
+use call::ValueOf;
+
+use crate::data::PlainData;
+use crate::endpoint::{Initiator, Stores};
+use crate::object::{AmoValue, AtomicWord, BitValue};
+use crate::observe::Family;
+
+/// The verbs that give nothing back.
+macro_rules! updates {
+    ($($(#[$doc:meta])* $name:ident [$bound:ident] = $verb:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        ///
+        /// If there are values, and not one for each index, or an index is beyond the end.
+        #[inline]
+        #[track_caller]
+        fn $name<P: Picked<Item: AtomicWord<Value: $bound>>>(&self, words: P, values: impl OneOrEach<ValueOf<P>>)
+        where
+            Self: Stores,
+        {
+            call::change::<P, verb::$verb>(self.endpoint(), words, values);
+        }
+    )*};
+}
+
+/// The verbs that give what was there before.
+macro_rules! fetches {
+    ($($(#[$doc:meta])* $name:ident = $verb:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        ///
+        /// If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end.
+        #[inline]
+        #[track_caller]
+        fn $name<P: Picked<Item: AtomicWord>>(
+            &self,
+            before: &mut [ValueOf<P>],
+            words: P,
+            values: impl OneOrEach<ValueOf<P>>,
+        ) where
+            Self: Stores,
+        {
+            let (endpoint, len, expected) = (self.endpoint(), before.len(), ValueOf::<P>::zeroed());
+            // SAFETY: borrowed exclusively, for a call that is over when it returns.
+            unsafe { call::fetch::<P, verb::$verb>(endpoint, before.as_mut_ptr(), len, words, expected, values) };
+        }
+    )*};
+}
+
+/// Moves and changes elements by lists of indices.
+///
+/// Destinations come first, and words before values. What is read is there on return. What is written or changed is visible
+/// to every PE after `quiet` or a barrier, and lists and values may be used again on return. There is no order inside of a
+/// call; `fence` orders calls. An index that is there several times counts each time: each of its updates happens exactly
+/// once, and of several values that are scattered to one element one stays, whole if it has at most 8 bytes. Operations are
+/// atomic as those of [`Amo`](crate::context::Amo) are: each by itself, not the list.
+///
+/// From several PEs on other nodes, what the token has issued otherwise is complete as well when something has been read.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
+/// use shmem::{Block, Indexed, Initiator, On, Atomic, Ranked, Stores, SymBox};
+///
+/// /// Entries of a table that lies with all members of a team.
+/// fn look_up(world: &impl Initiator, team: &impl Ranked, table: &SymBox<[f64]>, wanted: &[u64]) -> Vec<f64> {
+///     let mut found = vec![0.0; wanted.len()];
+///     world.gather(&mut found, table.over(team, Block).at(wanted));
+///     found
+/// }
+///
+/// /// Takes a ticket from each of some counters of another PE.
+/// fn tickets(world: &impl Stores, counters: On<'_, [Atomic<u32>]>, which: &[u32]) -> Vec<u32> {
+///     let mut tickets = vec![0; which.len()];
+///     world.fetch_add_each(&mut tickets, counters.at(which), 1);
+///     tickets
+/// }
+/// ```
+pub trait Indexed: Initiator {
+    /// Reads elements: `into[k]` becomes that of index `k` of the list.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one place for each index, or an index is beyond the end.
+    #[inline]
+    #[track_caller]
+    fn gather<P: Picked<Item: PlainData>>(&self, into: &mut [P::Item], from: P) {
+        // SAFETY: borrowed exclusively, for a call that is over when it returns.
+        unsafe { call::gather(self.endpoint(), into.as_mut_ptr(), into.len(), from, Family::Gather) };
+    }
+
+    /// Writes elements: that of index `k` of the list becomes `values[k]`.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one value for each index, or an index is beyond the end.
+    #[inline]
+    #[track_caller]
+    fn scatter<P: Picked<Item: PlainData>>(&self, to: P, values: &[P::Item])
+    where
+        Self: Stores,
+    {
+        // SAFETY: borrowed, for a call that is over when it returns.
+        unsafe { call::scatter(self.endpoint(), to, values.as_ptr(), values.len(), Family::Scatter) };
+    }
+
+    updates! {
+        /// Writes words. Of several values for one word, one stays.
+        set_each [AmoValue] = Set;
+        /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
+        /// digits from run to run; a sum that is no number is `NAN`.
+        add_each [AmoValue] = Add;
+        /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
+        min_each [AmoValue] = Min;
+        /// Leaves the larger one of each word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
+        max_each [AmoValue] = Max;
+        /// Bitwise and.
+        and_each [BitValue] = And;
+        /// Bitwise or.
+        or_each [BitValue] = Or;
+        /// Bitwise exclusive or.
+        xor_each [BitValue] = Xor;
+    }
+
+    /// Reads words.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one place for each index, or an index is beyond the end.
+    #[inline]
+    #[track_caller]
+    fn fetch_each<P: Picked<Item: AtomicWord>>(&self, into: &mut [ValueOf<P>], words: P) {
+        let (endpoint, len, none) = (self.endpoint(), into.len(), ValueOf::<P>::zeroed());
+        // SAFETY: borrowed exclusively, for a call that is over when it returns.
+        unsafe { call::fetch::<P, verb::Fetch>(endpoint, into.as_mut_ptr(), len, words, none, none) };
+    }
+
+    fetches! {
+        /// As [`add_each`](Self::add_each), and gives what was there.
+        fetch_add_each = FetchAdd;
+        /// As [`min_each`](Self::min_each), and gives what was there.
+        fetch_min_each = FetchMin;
+        /// As [`max_each`](Self::max_each), and gives what was there.
+        fetch_max_each = FetchMax;
+        /// Writes words, and gives what was there.
+        swap_each = Swap;
+    }
+
+    /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end.
+    #[inline]
+    #[track_caller]
+    fn compare_swap_each<P: Picked<Item: AtomicWord>>(
+        &self,
+        before: &mut [ValueOf<P>],
+        words: P,
+        expected: impl OneOrEach<ValueOf<P>>,
+        desired: impl OneOrEach<ValueOf<P>>,
+    ) where
+        Self: Stores,
+    {
+        let (endpoint, len) = (self.endpoint(), before.len());
+        // SAFETY: borrowed exclusively, for a call that is over when it returns.
+        unsafe {
+            call::fetch::<P, verb::CompareSwap>(endpoint, before.as_mut_ptr(), len, words, expected, desired);
+        }
+    }
+}
+
+impl<I: Initiator + ?Sized> Indexed for I {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Lists of elements that this process reaches: straight to the arena, unsorted.
+
+use super::listed::ListIndex;
+use super::listed::sealed::Spread;
+use super::values::sealed::Sealed as Values;
+use super::verb::Verb;
+use super::wrong::Wrong;
+use crate::data::PlainData;
+use crate::endpoint::Endpoint;
+use crate::object::AmoValue;
+use crate::transport::atomic::apply;
+use crate::transport::indexed::kernel::{NEAR, RING, windowed};
+use crate::transport::{EachOp, Width, shm};
+
+/// PEs up to which all are looked at to find that they are here.
+const FEW: usize = 64;
+
+/// The elements of a list, all of which this process reaches.
+pub(super) struct Near<'e, 'i, P, X> {
+    endpoint: &'e Endpoint,
+    place: P,
+    indices: &'i [X],
+}
+
+impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
+    /// Nothing, if some may not be reached, or an observer is to be told.
+    #[inline(always)]
+    pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
+        let pes = place.pes();
+        let is_near = (endpoint.is_plain() || pes.len() <= FEW) && pes.iter().all(|pe| pe.slot().is_some());
+        is_near.then_some(Self { endpoint, place, indices })
+    }
+
+    /// The address of element `k` of the list, which lies in the arena.
+    #[inline(always)]
+    fn address(&self, k: usize) -> Result<*mut u8, Wrong> {
+        let (place, index) = (self.place, self.indices[k].index());
+        if index >= place.len() {
+            return Err(Wrong { position: k, index });
+        }
+        let (rank, element) = place.locate(index);
+        let slot = place.pes()[rank].slot().unwrap_or_else(|| unreachable!("all were looked at"));
+        let offset = place.offset() + element * size_of::<P::Item>();
+        Ok(self.endpoint.start_of(slot).wrapping_add(offset))
+    }
+
+    /// Whether loads and stores of the elements overlap by themselves.
+    fn is_small(&self) -> bool {
+        self.place.len().saturating_mul(size_of::<P::Item>()) <= NEAR
+    }
+
+    /// Reads all of them.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for as many elements as there are in the list, and nobody else's.
+    #[inline(always)]
+    pub(super) unsafe fn gather(&self, into: *mut P::Item) -> Result<(), Wrong>
+    where
+        P::Item: PlainData,
+    {
+        let (count, is_named) = (self.indices.len(), self.place.is_named());
+        let read = |k: usize, from: *mut u8| {
+            let to = into.wrapping_add(k);
+            if size_of::<P::Item>() <= 16 {
+                // SAFETY: an element of the object (`address`), aligned.
+                let value = unsafe { shm::load(from.cast::<P::Item>(), is_named) };
+                // SAFETY: `k` is below the length of the list (caller).
+                unsafe { to.write(value) };
+            } else {
+                // SAFETY: an element of the object (`address`), and one of as many that are writable (caller).
+                unsafe { shm::get(to.cast(), from, size_of::<P::Item>()) };
+            }
+        };
+        if self.is_small() {
+            for k in 0..count {
+                read(k, self.address(k)?);
+            }
+            return Ok(());
+        }
+        windowed(count, |k| self.address(k), |place| shm::expect_read(place), read)
+    }
+
+    /// Writes all of them.
+    ///
+    /// # Safety
+    ///
+    /// `values` must be readable for as many elements as there are in the list.
+    #[inline(always)]
+    pub(super) unsafe fn scatter(&self, values: *const P::Item) -> Result<(), Wrong>
+    where
+        P::Item: PlainData,
+    {
+        let (count, is_named) = (self.indices.len(), self.place.is_named());
+        let write = |k: usize, to: *mut u8| {
+            let from = values.wrapping_add(k);
+            if size_of::<P::Item>() <= 16 {
+                // SAFETY: `k` is below the length of the list (caller).
+                let value = unsafe { from.read() };
+                // SAFETY: an element of the object (`address`), aligned.
+                unsafe { shm::store(to.cast::<P::Item>(), value, is_named) };
+            } else {
+                // SAFETY: an element of the object (`address`), and one of as many that are readable (caller).
+                unsafe { shm::put(to, from.cast(), size_of::<P::Item>()) };
+            }
+        };
+        if self.is_small() {
+            for k in 0..count {
+                write(k, self.address(k)?);
+            }
+            return Ok(());
+        }
+        windowed(count, |k| self.address(k), |place| shm::expect_write(place), write)
+    }
+
+    /// Changes all of them.
+    ///
+    /// # Safety
+    ///
+    /// Elements must be words of `V`. `before`, if it is given, must be writable for as many values as there are in the
+    /// list, and nobody else's.
+    #[inline(always)]
+    pub(super) unsafe fn change<V: AmoValue, K: Verb<V>>(
+        &self,
+        before: Option<*mut V>,
+        values: &impl Values<V>,
+        expected: &impl Values<V>,
+    ) -> Result<(), Wrong> {
+        let count = self.indices.len();
+        // Rung as well if an index is wrong: those before it are changed.
+        let bells = Bells { list: self, are_silent: K::OP == EachOp::Fetch };
+        let changed = |k: usize, word: *mut u8| {
+            let op = K::OP.with(values.value(k).to_bits64(), expected.value(k).to_bits64());
+            // SAFETY: an element of the object (`address`), which is an aligned word of `V` (caller).
+            unsafe { apply(word, Width::of::<V>(), op) }
+        };
+        let address = |k: usize| self.address(k);
+        let expect = |word: *mut u8| match K::OP {
+            EachOp::Fetch => shm::expect_read(word),
+            _ => shm::expect_write(word),
+        };
+        match before {
+            None => windowed(count, address, expect, |k, word| {
+                _ = changed(k, word);
+                bells.behind(k);
+            }),
+            Some(before) => windowed(count, address, expect, |k, word| {
+                let found = V::from_bits64(changed(k, word));
+                // SAFETY: `k` is below the length of the list (caller).
+                unsafe { before.wrapping_add(k).write(found) };
+                bells.behind(k);
+            }),
+        }
+    }
+}
+
+/// The bells of those whose words a list changes. They are rung when it is dropped.
+struct Bells<'l, 'e, 'i, P: Spread, X: ListIndex> {
+    list: &'l Near<'e, 'i, P, X>,
+    are_silent: bool,
+}
+
+impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
+    /// Called behind word `k` of the list.
+    #[inline(always)]
+    fn behind(&self, k: usize) {
+        if k % RING == RING - 1 {
+            self.ring();
+        }
+    }
+
+    #[inline(never)]
+    fn ring(&self) {
+        let Near { endpoint, place, indices } = self.list;
+        if self.are_silent {
+            return;
+        }
+        let ring = |slot: Option<usize>| {
+            let Some(slot) = slot else { return };
+            // SAFETY: the start of the slot of a PE that is here.
+            unsafe { Endpoint::bell_at(endpoint.start_of(slot)) }.ring_watchers();
+        };
+        let pes = place.pes();
+        if indices.len() < pes.len() {
+            let valid = indices.iter().map(|index| index.index()).filter(|index| *index < place.len());
+            return valid.for_each(|index| ring(pes[place.locate(index).0].slot()));
+        }
+        pes.iter().for_each(|pe| ring(pe.slot()));
+    }
+}
+
+impl<P: Spread, X: ListIndex> Drop for Bells<'_, '_, '_, P, X> {
+    fn drop(&mut self) {
+        if !crate::primitive::mutant("list-without-bell") {
+            self.ring();
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! An object over several PEs, as one.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::RangeFull;
+use std::borrow::Cow;
+
+use super::distribution::Distribution;
+use super::distribution::sealed::Map;
+use super::listed::sealed::Spread;
+use super::listed::{ListIndex, Listed};
+use crate::data::{Contents, SymmetricData};
+use crate::object::{On, PlaceIndex, SymBox, Symmetric};
+use crate::pe::Pe;
+
+/// PEs in an order, over which an object can be spread: a team.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no team",
+    label = "not PEs in an order",
+    note = "an object is spread over the members of a team: `world.team()`, or one of its splits"
+)]
+pub trait Ranked {
+    /// The PEs, by rank.
+    #[doc(hidden)]
+    fn ranked(&self) -> Cow<'_, [Pe]>;
+}
+
+/// The elements that several PEs have of one object, numbered through: from [`Symmetric::over`] and [`SymBox::over`].
+///
+/// It is a view, made of what every PE knows: making one sends nothing, and others may see the same object otherwise.
+/// [`at`](Self::at) says which elements a verb of [`Indexed`](super::Indexed) is about; [`locate`](Self::locate) is the place
+/// of one, for single operations.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::{indexed::*, endpoint::*, object::*}; }
+/// use shmem::{Atomic, Cyclic, Indexed, Ranked, Stores, SymBox};
+///
+/// /// Counts keys, key `k` with member `k % members`.
+/// fn histogram(world: &impl Stores, team: &impl Ranked, counts: &SymBox<[Atomic<u64>]>, keys: &[u32]) {
+///     world.add_each(counts.over(team, Cyclic).at(keys), 1);
+/// }
+/// ```
+pub struct Over<'a, T: SymmetricData, D: Distribution> {
+    pes: Cow<'a, [Pe]>,
+    segment: u32,
+    offset: usize,
+    /// Elements of each PE.
+    share: usize,
+    map: D::Map,
+    _object: PhantomData<On<'a, [T]>>,
+}
+
+impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
+    #[track_caller]
+    fn new(pes: Cow<'a, [Pe]>, object: impl FnOnce(Pe) -> On<'a, [T]>, distribution: D) -> Self {
+        let Some(first) = pes.first() else { panic!("an object cannot be spread over no PEs") };
+        let object = object(*first);
+        let map = distribution.map(object.len(), pes.len());
+        Self {
+            segment: object.segment(),
+            offset: object.offset(),
+            share: object.len(),
+            map,
+            pes,
+            _object: PhantomData,
+        }
+    }
+
+    /// Number of elements, those of all PEs together.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The PEs that have the elements, by rank.
+    pub fn pes(&self) -> &[Pe] {
+        &self.pes
+    }
+
+    /// The place of an element.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline]
+    #[track_caller]
+    pub fn locate(&self, index: usize) -> On<'_, T> {
+        let len = self.len();
+        assert!(index < len, "index {index} is beyond the end: the object has {len} elements (0..{len})");
+        let (rank, element) = self.map.locate(index);
+        let offset = self.offset + element * size_of::<T>();
+        // SAFETY: the object has `share` elements at `offset` on every PE, aligned and reserved for as long as this borrows
+        // it, of which this is one: the map was made for that share, and the index is below its length.
+        unsafe { On::new(self.pes[rank], self.segment, offset, 1) }
+    }
+
+    /// The indices of the elements that the PE with a rank has, in their order there, from its first element on.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such PE.
+    #[track_caller]
+    pub fn owned(&self, rank: usize) -> impl Iterator<Item = usize> + use<T, D> {
+        let (map, members) = (self.map, self.pes.len());
+        assert!(rank < members, "no PE has the rank {rank}: there are {members}, whose ranks run from 0");
+        (0..map.depth())
+            .map(move |element| map.index_of(rank, element))
+            .take_while(move |index| *index < map.len())
+    }
+
+    /// Those elements whose indices are in a list, in its order; any may be there several times.
+    #[inline(always)]
+    pub fn at<'i, X: ListIndex>(&self, indices: &'i [X]) -> Listed<'i, &Self, X> {
+        Listed::new(self, indices)
+    }
+}
+
+impl<T: SymmetricData, D: Distribution> fmt::Debug for Over<'_, T, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pes, segment, offset, map, .. } = self;
+        write!(
+            f,
+            "{} elements of {} PEs at segment {segment} offset {offset:#x}, by {map:?}",
+            self.len(),
+            pes.len()
+        )
+    }
+}
+
+// SAFETY: each of the PEs has `share` elements at the offset (`Over`), for which the map was made, and for as many members as there
+// are PEs: that is what a map promises.
+unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
+    type Item = E;
+
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.map.len()
+    }
+
+    #[inline(always)]
+    fn pes(&self) -> &[Pe] {
+        Over::pes(self)
+    }
+
+    #[inline(always)]
+    fn segment(self) -> u32 {
+        self.segment
+    }
+
+    #[inline(always)]
+    fn offset(self) -> usize {
+        self.offset
+    }
+
+    #[inline(always)]
+    fn share(self) -> usize {
+        self.share
+    }
+
+    #[inline(always)]
+    fn is_named(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn locate(self, index: usize) -> (usize, usize) {
+        self.map.locate(index)
+    }
+}
+
+impl<T: SymmetricData> Symmetric<T> {
+    /// The elements that the members of a team have of the array, numbered through.
+    ///
+    /// # Panics
+    ///
+    /// If the distribution asks for more elements than there are, or for whole blocks where there are none.
+    #[track_caller]
+    pub fn over<'a, E: SymmetricData, D: Distribution>(
+        &'a self,
+        team: &'a (impl Ranked + ?Sized),
+        distribution: D,
+    ) -> Over<'a, E, D>
+    where
+        RangeFull: PlaceIndex<T, Output = [E]>,
+    {
+        Over::new(team.ranked(), |pe| self.on(pe).index(..), distribution)
+    }
+}
+
+impl<T: Contents + ?Sized> SymBox<T> {
+    /// The elements that the members of a team have of the object, numbered through.
+    ///
+    /// # Panics
+    ///
+    /// If the distribution asks for more elements than there are, or for whole blocks where there are none.
+    #[track_caller]
+    pub fn over<'a, E: SymmetricData, D: Distribution>(
+        &'a self,
+        team: &'a (impl Ranked + ?Sized),
+        distribution: D,
+    ) -> Over<'a, E, D>
+    where
+        RangeFull: PlaceIndex<T, Output = [E]>,
+    {
+        self.__over(team.ranked(), distribution)
+    }
+
+    /// As [`over`](Self::over), of PEs that are known already.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn __over<'a, E: SymmetricData, D: Distribution>(
+        &'a self,
+        pes: Cow<'a, [Pe]>,
+        distribution: D,
+    ) -> Over<'a, E, D>
+    where
+        RangeFull: PlaceIndex<T, Output = [E]>,
+    {
+        Over::new(pes, |pe| self.on(pe).index(..), distribution)
+    }
+}

@@ -1,0 +1,410 @@
+//! Lists on an arena of the test's own: three PEs, of which all are near, or one is behind a hostile transport, or somebody
+//! is told. Also run under AddressSanitizer and Miri.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::context::{NonBlocking, Order};
+use crate::endpoint::{Endpoint, Far, Waiting};
+use crate::exclusion::Mutex;
+use crate::object::{AmoValue, Atomic, On, SymBox};
+use crate::observe::{Call, Observer};
+use crate::pe::Pe;
+use crate::segment::Segments;
+use crate::slots::Slots;
+use crate::sync::Patience;
+use crate::system::SYSTEM_BYTES;
+use crate::transport::loopback::Network;
+use crate::transport::target::Target;
+use crate::transport::{Channel, Width};
+
+const PES: usize = 3;
+/// Bytes of each PE.
+const BYTES: usize = 8192;
+
+/// Where PE 2 is, and whether anybody is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Near,
+    Far,
+    Observed,
+}
+
+/// PE 0 of three.
+struct Job {
+    kind: Kind,
+    // Before the places: it delivers to them.
+    endpoint: Endpoint,
+    told: Arc<Told>,
+    places: Slots,
+}
+
+// SAFETY: no exclusive phase exists in these tests.
+unsafe impl Initiator for Job {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
+impl Stores for Job {}
+
+/// What was told of calls: what they are, their bytes, and the elements that they list.
+#[derive(Default)]
+struct Told(Mutex<Vec<(Family, usize, Vec<(usize, usize)>)>>);
+
+impl Observer for Told {
+    fn begin(&self, call: &Call<'_>) -> u64 {
+        let places = call.listed.map_or(&[][..], |listed| listed.places);
+        let places = places.iter().map(|(pe, offset)| (pe.number(), offset - SYSTEM_BYTES)).collect();
+        self.0.lock().push((call.family, call.bytes, places));
+        0
+    }
+
+    fn end(&self, _: &Call<'_>, _: u64) {}
+}
+
+impl Job {
+    fn new(kind: Kind, seed: u64) -> Self {
+        let places = Slots::new(PES, BYTES);
+        let target = |pe: usize| {
+            // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network.
+            unsafe { Target::new(places.start_of(pe), places.stride()) }
+        };
+        let far = (kind == Kind::Far).then(|| {
+            let network = Network::new((0..PES).map(target).collect(), seed);
+            Far { transport: Arc::new(network.transport(0)), channel: Channel(0) }
+        });
+        let (base, stride) = (places.start_of(0), places.stride());
+        let (segments, told) = (Arc::new(Segments::new(stride, 21)), Arc::<Told>::default());
+        let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
+        let observer = (kind == Kind::Observed).then(|| Arc::clone(&told) as Arc<dyn Observer>);
+        // SAFETY: places of `stride` bytes, all zeroes, which live as long as the endpoint; who has none is reached by `far`.
+        let endpoint =
+            unsafe { Endpoint::new(base, stride, base, pe(kind, 0), far, segments, Arc::new(waiting)) };
+        Self { kind, endpoint: endpoint.named(0, observer), told, places }
+    }
+
+    fn pe(&self, number: u32) -> Pe {
+        pe(self.kind, number)
+    }
+
+    /// The PEs in the order of their ranks.
+    fn team(&self) -> Team {
+        Team([1, 0, 2].map(|number| self.pe(number)).into())
+    }
+
+    /// What a PE has of an object of as many numbers, by the test's own eyes.
+    fn copy<V: AmoValue>(&self, pe: usize, object: &SymBox<[Atomic<V>]>) -> Vec<V> {
+        self.quiet();
+        let start = self.places.start_of(pe).wrapping_add(object.offset()).cast::<V>();
+        // SAFETY: an element of the object, which nobody changes meanwhile.
+        (0..object.len()).map(|k| unsafe { start.wrapping_add(k).read() }).collect()
+    }
+
+    /// The whole object, by the indices of a distribution.
+    fn whole<V: AmoValue, D: Distribution>(
+        &self,
+        object: &SymBox<[Atomic<V>]>,
+        over: &Over<'_, Atomic<V>, D>,
+    ) -> Vec<V> {
+        let copies: Vec<Vec<V>> = (0..PES).map(|pe| self.copy(pe, object)).collect();
+        let of = |index| {
+            let place = over.locate(index);
+            copies[place.pe().number()][(place.offset() - object.offset()) / size_of::<V>()]
+        };
+        (0..over.len()).map(of).collect()
+    }
+}
+
+fn pe(kind: Kind, number: u32) -> Pe {
+    let slot = if kind == Kind::Far && number == 2 { Pe::OFF_NODE } else { number };
+    // SAFETY: those that have a slot have their place in the arena of the job, and the other one is reached by its transport.
+    let pe = unsafe { Pe::new(number, slot) };
+    if kind == Kind::Observed {
+        // SAFETY: all PEs of such a job are marked.
+        return unsafe { pe.observed() };
+    }
+    pe
+}
+
+struct Team(Vec<Pe>);
+
+impl Ranked for Team {
+    fn ranked(&self) -> Cow<'_, [Pe]> {
+        Cow::Borrowed(&self.0)
+    }
+}
+
+/// A box of `len` elements at `at` bytes behind the system area.
+fn boxed<T: crate::data::Contents + ?Sized>(at: usize, len: usize) -> SymBox<T> {
+    // SAFETY: tests give places inside the memory that do not overlap, and aligned.
+    unsafe { SymBox::__new(1, 1, SYSTEM_BYTES + at, len, Arc::default()) }
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Near), Just(Kind::Far), Just(Kind::Observed)]
+}
+
+/// A verb of integers without results.
+type Update = fn(&Job, Listed<'_, &Over<'_, Atomic<i32>, BlockCyclic<3>>, u64>, &[i32]);
+
+/// All of them that have no order, and what each makes of a word.
+const UPDATES: [(Update, fn(i32, i32) -> i32); 6] = [
+    (|job, words, values| job.add_each(words, values), i32::wrapping_add),
+    (|job, words, values| job.min_each(words, values), |a, b| a.min(b)),
+    (|job, words, values| job.max_each(words, values), |a, b| a.max(b)),
+    (|job, words, values| job.and_each(words, values), |a, b| a & b),
+    (|job, words, values| job.or_each(words, values), |a, b| a | b),
+    (|job, words, values| job.xor_each(words, values), |a, b| a ^ b),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 96 }))]
+
+    #[test]
+    fn updates_are_those_of_a_slice(
+        kind in kinds(),
+        seed: u64,
+        calls in vec((0..UPDATES.len(), vec((0..27_u64, any::<i32>()), 0..200)), 1..6),
+    ) {
+        let job = Job::new(kind, seed);
+        let (object, team) = (boxed::<[Atomic<i32>]>(64, 9), job.team());
+        let over = object.over(&team, BlockCyclic::<3>);
+        let mut model = vec![0_i32; over.len()];
+        for (verb, list) in calls {
+            let (indices, values): (Vec<u64>, Vec<i32>) = list.into_iter().unzip();
+            let (update, makes) = UPDATES[verb];
+            update(&job, over.at(&indices), &values);
+            job.fence();
+            indices.iter().zip(&values).for_each(|(index, value)| {
+                let word = &mut model[*index as usize];
+                *word = makes(*word, *value);
+            });
+        }
+        prop_assert_eq!(job.whole(&object, &over), model);
+    }
+
+    #[test]
+    fn what_was_there_is_that_of_a_slice(
+        kind in kinds(),
+        seed: u64,
+        scoped: bool,
+        start in vec(-4..4_i64, 33),
+        list in vec((0..33_u32, -4..4_i64), 0..100),
+    ) {
+        let job = Job::new(kind, seed);
+        let (object, team) = (boxed::<[Atomic<i64>]>(64, 11), job.team());
+        let over = object.over(&team, Cyclic);
+        // Each once: there is no order inside a call.
+        let mut seen = BTreeSet::new();
+        let (indices, values): (Vec<u32>, Vec<i64>) = list.into_iter().filter(|(index, _)| seen.insert(*index)).unzip();
+        let all: Vec<usize> = (0..33).collect();
+        let mut model = start.clone();
+        job.set_each(over.at(&all), &start);
+        job.quiet();
+        for verb in 0..6 {
+            let mut before = vec![99; indices.len()];
+            let words = over.at(&indices);
+            match (scoped, verb) {
+                (false, 0) => job.fetch_each(&mut before, words),
+                (false, 1) => job.fetch_add_each(&mut before, words, &values),
+                (false, 2) => job.fetch_min_each(&mut before, words, &values),
+                (false, 3) => job.fetch_max_each(&mut before, words, 1),
+                (false, 4) => job.swap_each(&mut before, words, &values),
+                (false, _) => job.compare_swap_each(&mut before, words, &values, 77),
+                (true, 0) => job.scope(|s| s.fetch_each(&mut before, words)),
+                (true, 1) => job.scope(|s| s.fetch_add_each(&mut before, words, &values)),
+                (true, 2) => job.scope(|s| s.fetch_min_each(&mut before, words, &values)),
+                (true, 3) => job.scope(|s| s.fetch_max_each(&mut before, words, 1)),
+                (true, 4) => job.scope(|s| s.swap_each(&mut before, words, &values)),
+                (true, _) => job.scope(|s| s.compare_swap_each(&mut before, words, &values, 77)),
+            }
+            for (k, (index, value)) in indices.iter().zip(&values).enumerate() {
+                let word = &mut model[*index as usize];
+                prop_assert_eq!(before[k], *word, "verb {} of word {}", verb, index);
+                *word = match verb {
+                    0 => *word,
+                    1 => *word + value,
+                    2 => *value.min(word),
+                    3 => 1.max(*word),
+                    4 => *value,
+                    _ if *word == *value => 77,
+                    _ => *word,
+                };
+            }
+            prop_assert_eq!(job.whole(&object, &over), &model[..]);
+        }
+    }
+
+    #[test]
+    fn duplicates_count_each_time(kind in kinds(), seed: u64, list in vec(0..6_usize, 0..700)) {
+        let job = Job::new(kind, seed);
+        let (object, floats, team) = (boxed::<[Atomic<u32>]>(64, 2), boxed::<[Atomic<f64>]>(128, 2), job.team());
+        let (over, floats_over) = (object.over(&team, Block), floats.over(&team, Block));
+        let mut tickets = vec![99; list.len()];
+        job.fetch_add_each(&mut tickets, over.at(&list), 1);
+        job.add_each(floats_over.at(&list), 0.5);
+        job.quiet();
+        let count = |index: usize| list.iter().filter(|other| **other == index).count();
+        let counts: Vec<u32> = (0..6).map(|index| count(index) as u32).collect();
+        prop_assert_eq!(job.whole(&object, &over), &counts[..]);
+        let halves: Vec<f64> = counts.iter().map(|count| f64::from(*count) / 2.0).collect();
+        prop_assert_eq!(job.whole(&floats, &floats_over), halves);
+        for index in 0..6 {
+            let drawn = list.iter().zip(&tickets).filter(|(other, _)| **other == index);
+            let mut drawn: Vec<u32> = drawn.map(|(_, ticket)| *ticket).collect();
+            drawn.sort_unstable();
+            prop_assert_eq!(drawn, (0..counts[index]).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn rows_of_any_length_are_scattered_and_gathered(kind in kinds(), seed: u64, list in vec(0..12_u32, 0..60), scoped: bool) {
+        macro_rules! check {
+            ($($at:literal: $row:ty;)*) => {$({
+                let job = Job::new(kind, seed);
+                let (object, team) = (boxed::<[$row]>($at, 4), job.team());
+                let over = object.over(&team, Block);
+                let mut seen = BTreeSet::new();
+                let once: Vec<u32> = list.iter().copied().filter(|index| seen.insert(*index)).collect();
+                let rows: Vec<$row> = once.iter().map(|index| {
+                    let mut row = <$row>::zeroed();
+                    bytemuck::bytes_of_mut(&mut row).fill(*index as u8 + 1);
+                    row
+                }).collect();
+                let mut found: Vec<$row> = vec![<$row>::zeroed(); list.len()];
+                if scoped {
+                    job.scope(|s| s.scatter(over.at(&once), &rows));
+                    job.scope(|s| s.gather(&mut found, over.at(&list)));
+                } else {
+                    job.scatter(over.at(&once), &rows);
+                    job.quiet();
+                    job.gather(&mut found, over.at(&list));
+                }
+                for (index, row) in list.iter().zip(&found) {
+                    prop_assert!(bytemuck::bytes_of(row).iter().all(|byte| *byte == *index as u8 + 1));
+                }
+            })*};
+        }
+        check! {
+            64: u8;
+            64: f32;
+            64: u64;
+            64: u128;
+            64: [u8; 3];
+            64: [f64; 7];
+            64: [u16; 40];
+            64: [u64; 0];
+        }
+    }
+
+    #[test]
+    fn a_wrong_index_is_told_and_nothing_else_is_touched(kind in kinds(), seed: u64, wrong in 0..300_usize, value in 27..u64::MAX) {
+        let job = Job::new(kind, seed);
+        // The words in front and behind stay.
+        let (object, team) = (boxed::<[Atomic<u64>]>(128, 9), job.team());
+        let over = object.over(&team, Cyclic);
+        let (mut before, mut list) = (vec![0; 300], vec![5_u64; 300]);
+        list[wrong] = value;
+        let said = |call: &mut dyn FnMut()| {
+            let panic = std::panic::catch_unwind(core::panic::AssertUnwindSafe(call)).unwrap_err();
+            *panic.downcast::<String>().unwrap()
+        };
+        let words = over.at(&list);
+        let expected = format!("index {value} at position {wrong} of the list is beyond the end: the object has 27 elements (0..27)");
+        prop_assert_eq!(said(&mut || job.add_each(words, 1)), &expected[..]);
+        prop_assert_eq!(said(&mut || job.set_each(words, 1)), &expected[..]);
+        prop_assert_eq!(said(&mut || job.fetch_add_each(&mut before, words, 1)), &expected[..]);
+        prop_assert_eq!(said(&mut || job.scope(|s| s.swap_each(&mut before, words, 1))), &expected[..]);
+        job.quiet();
+        for pe in 0..PES {
+            let words = job.copy(pe, &boxed::<[Atomic<u64>]>(0, 64));
+            prop_assert!(words[..16].iter().chain(&words[25..]).all(|word| *word == 0));
+            // Index 5 is the second word of the last PE.
+            prop_assert!((16..25).all(|at| words[at] == 0 || (pe, at) == (2, 17)));
+        }
+    }
+}
+
+#[test]
+fn a_place_of_one_pe_has_its_own_numbers() {
+    for kind in [Kind::Near, Kind::Far, Kind::Observed] {
+        let job = Job::new(kind, 7);
+        let object = boxed::<[[u32; 2]; 10]>(64, 1);
+        for pe in 0..PES as u32 {
+            let place: On<'_, [[u32; 2]]> = object.on(job.pe(pe)).index(3..8);
+            job.scatter(place.at(&[4_u32, 0]), &[[1, 2], [3, pe]]);
+            job.quiet();
+            let mut found = [[9; 2]; 3];
+            job.gather(&mut found, object.on(job.pe(pe)).at(&[3_usize, 7, 4]));
+            assert_eq!(found, [[3, pe], [1, 2], [0, 0]]);
+        }
+    }
+}
+
+#[test]
+fn lists_of_several_rounds_and_nothing() {
+    for kind in [Kind::Near, Kind::Far, Kind::Observed] {
+        let job = Job::new(kind, 7);
+        let (object, team) = (boxed::<[[u8; 2000]]>(64, 4), job.team());
+        let over = object.over(&team, Cyclic);
+        // 1 MiB of them is a round.
+        let count = if cfg!(miri) { 530 } else { 1200 };
+        let list: Vec<u32> = (0..count as u32).map(|k| k * 7 % 12).collect();
+        let rows: Vec<[u8; 2000]> = list.iter().map(|index| [*index as u8; 2000]).collect();
+        job.scatter(over.at(&list), &rows);
+        job.quiet();
+        let mut found = vec![[0; 2000]; count];
+        job.gather(&mut found, over.at(&list));
+        assert!(found == rows);
+        job.gather(&mut [], over.at(&list[..0]));
+        job.scatter(object.on(job.pe(2)).at(&list[..0]), &[]);
+    }
+}
+
+#[test]
+fn an_observer_is_told_what_elements_a_call_lists() {
+    let job = Job::new(Kind::Observed, 0);
+    let (object, team) = (boxed::<[Atomic<u64>]>(64, 4), job.team());
+    let (over, list) = (object.over(&team, Block), [9_usize, 0, 9]);
+    job.add_each(over.at(&list), 1);
+    // 12 words, each five times: combined, and told as it was called.
+    let often: Vec<usize> = (0..60).map(|k| k % 12).collect();
+    job.add_each(over.at(&often), 1);
+    job.fetch_each(&mut [0; 3], object.on(job.pe(2)).at(&[1_u32, 1, 3]));
+    let told = core::mem::take(&mut *job.told.0.lock());
+    let families: Vec<_> =
+        told.iter().map(|(family, bytes, places)| (*family, *bytes, places.len())).collect();
+    let nested = |(family, bytes, _): &(Family, usize, usize)| (*family, *bytes) == (Family::AddEach, 96);
+    let outer: Vec<_> = families.into_iter().filter(|told| !nested(told)).collect();
+    assert_eq!(outer, [(Family::AddEach, 24, 3), (Family::AddEach, 480, 60), (Family::FetchEach, 24, 3)]);
+    assert_eq!(told[0].2, [(2, 64 + 8), (1, 64), (2, 64 + 8)]);
+    assert_eq!(told.last().unwrap().2, [(2, 64 + 8), (2, 64 + 8), (2, 64 + 24)]);
+}
+
+#[test]
+#[should_panic(expected = "the list has 2 indices, and there are 3 values: there is one for each index")]
+fn there_is_a_value_for_each_index() {
+    let job = Job::new(Kind::Near, 0);
+    job.add_each(boxed::<[Atomic<u32>]>(64, 4).on(job.pe(1)).at(&[1_u32, 2]), &[1, 2, 3]);
+}
+
+#[test]
+fn what_is_owned_is_what_is_located() {
+    let job = Job::new(Kind::Near, 0);
+    let (object, team) = (boxed::<[Atomic<u32>]>(64, 6), job.team());
+    let over = object.over(&team, BlockCyclic::<2>);
+    for rank in 0..PES {
+        let owned: Vec<usize> = over.owned(rank).collect();
+        assert!(owned.iter().all(|index| over.locate(*index).pe() == over.pes()[rank]));
+        assert!(owned.iter().map(|index| over.locate(*index).offset()).is_sorted());
+        assert_eq!(owned.len(), 6);
+    }
+    assert_eq!(object.over(&team, Block::of(7)).owned(2).collect::<Vec<_>>(), [6]);
+    assert_eq!((over.len(), over.is_empty(), Width::of::<u32>()), (18, false, Width::W4));
+}

@@ -1,0 +1,325 @@
+//! What lists of indices do to memory that this process reaches: on the node, and at the target of a message.
+//!
+//! Elements of a list lie anywhere, so each is likely to wait for a line of its own. Loads wait for several at a
+//! time, locked instructions for one after the other. So a [window](windowed) of elements whose lines have been asked for runs
+//! in front of what is done to them. What is done is what single operations do ([`shm`], [`apply`]).
+
+use super::{Change, EachOp, Operand, position};
+use crate::primitive::mutant;
+use crate::transport::atomic::apply;
+use crate::transport::{AtomicOp, Number, Width, shm};
+
+/// Elements whose lines are on their way.
+pub(crate) const WINDOW: usize = 64;
+
+/// Bytes of an object up to which plain loads and stores have no window: they overlap by themselves, and its lines are in a cache
+/// of the processor's own.
+pub(crate) const NEAR: usize = 1 << 20;
+
+/// Updates behind which the bell of their owner is rung.
+pub(crate) const RING: usize = 512;
+
+/// A list of fewer elements has no window.
+const SHORT: usize = 4;
+
+/// Does `work` to elements `0..count`, in order, at the addresses that `address` finds; `expect` is told each a window before.
+///
+/// # Errors
+///
+/// That of `address`. Some elements before that one are done.
+#[inline(always)]
+pub(crate) fn windowed<E>(
+    count: usize,
+    address: impl Fn(usize) -> Result<*mut u8, E>,
+    expect: impl Fn(*mut u8),
+    mut work: impl FnMut(usize, *mut u8),
+) -> Result<(), E> {
+    if count < SHORT {
+        for k in 0..count {
+            work(k, address(k)?);
+        }
+        return Ok(());
+    }
+    let mut ahead = [core::ptr::null_mut(); WINDOW];
+    let begun = count.min(WINDOW);
+    for (k, place) in ahead[..begun].iter_mut().enumerate() {
+        *place = address(k)?;
+        expect(*place);
+    }
+    for k in 0..count - begun {
+        let further = address(k + WINDOW)?;
+        expect(further);
+        let place = core::mem::replace(&mut ahead[k % WINDOW], further);
+        work(k, place);
+    }
+    let end = if mutant("window-without-end") { count - 1 } else { count };
+    for k in count - begun..end {
+        work(k, ahead[k % WINDOW]);
+    }
+    Ok(())
+}
+
+/// Elements of `size` bytes from `first` on, by index.
+#[derive(Clone, Copy)]
+pub(crate) struct Near<'a> {
+    /// Where element 0 lies.
+    pub(crate) first: *mut u8,
+    /// Bytes of each.
+    pub(crate) size: usize,
+    /// Which.
+    pub(crate) indices: &'a [u32],
+}
+
+impl Near<'_> {
+    #[inline(always)]
+    fn each(self, expect: impl Fn(*mut u8), work: impl FnMut(usize, *mut u8)) {
+        let Self { first, size, indices } = self;
+        let address = |k: usize| Ok(first.wrapping_add(indices[k] as usize * size));
+        let Ok(()) = windowed::<core::convert::Infallible>(indices.len(), address, expect, work);
+    }
+
+    /// Reads them, as [`Transport::pick`](crate::transport::Transport::pick).
+    ///
+    /// # Safety
+    ///
+    /// Every element of the list must be readable, and `into` be writable for one at each position.
+    pub(crate) unsafe fn pick(self, into: *mut u8, positions: Option<&[u32]>) {
+        macro_rules! picked {
+            ($bytes:expr) => {
+                self.each(
+                    |place| shm::expect_read(place),
+                    |k, place| {
+                        let to = into.wrapping_add(position(positions, k) * $bytes);
+                        // SAFETY: an element of the list, and its place (caller).
+                        unsafe { shm::get(to, place, $bytes) };
+                    },
+                )
+            };
+        }
+        match self.size {
+            4 => picked!(4),
+            8 => picked!(8),
+            16 => picked!(16),
+            bytes => picked!(bytes),
+        }
+    }
+
+    /// Writes them, as [`Transport::place`](crate::transport::Transport::place).
+    ///
+    /// # Safety
+    ///
+    /// Every element of the list must be writable, and as many be readable at `source`.
+    pub(crate) unsafe fn place(self, source: *const u8) {
+        macro_rules! placed {
+            ($bytes:expr) => {
+                self.each(
+                    |place| shm::expect_write(place),
+                    |k, place| {
+                        // SAFETY: an element of the list, and its value (caller).
+                        unsafe { shm::put(place, source.wrapping_add(k * $bytes), $bytes) };
+                    },
+                )
+            };
+        }
+        match self.size {
+            4 => placed!(4),
+            8 => placed!(8),
+            16 => placed!(16),
+            bytes => placed!(bytes),
+        }
+    }
+
+    /// Changes them, as [`Transport::fetch_each`](crate::transport::Transport::fetch_each), or as
+    /// [`each`](crate::transport::Transport::each) where nobody asks what was there before. `ring` is called behind each
+    /// [`RING`] of them, and behind the last one; it rings the bell of their owner.
+    ///
+    /// # Safety
+    ///
+    /// Every element of the list must be an aligned word of the change's width that is only changed atomically, `size` the
+    /// width, and `before`, if it is given, be aligned for the width and writable for a value at each position.
+    ///
+    /// # Panics
+    ///
+    /// If words have operands of their own, and there are fewer of these.
+    pub(crate) unsafe fn change(
+        self,
+        change: &Change<'_>,
+        before: Option<(*mut u8, Option<&[u32]>)>,
+        ring: impl Fn(),
+    ) {
+        // One loop for each, in which nothing is left to decide.
+        macro_rules! by {
+            ($width:expr, |$k:ident| $op:expr) => {{
+                let expect = |place: *mut u8| match change.op {
+                    EachOp::Fetch => shm::expect_read(place),
+                    _ => shm::expect_write(place),
+                };
+                match before {
+                    None => self.each(expect, |$k, word| {
+                        // SAFETY: an aligned word of that width (caller).
+                        unsafe { apply(word, $width, $op) };
+                        if $k % RING == RING - 1 {
+                            ring();
+                        }
+                    }),
+                    Some((before, positions)) => self.each(expect, |$k, word| {
+                        // SAFETY: an aligned word of that width (caller).
+                        let found = unsafe { apply(word, $width, $op) };
+                        let to = before.wrapping_add(position(positions, $k) * $width.bytes());
+                        // SAFETY: aligned, and writable for a value (caller).
+                        unsafe { $width.write(to, found) };
+                        if $k % RING == RING - 1 {
+                            ring();
+                        }
+                    }),
+                }
+            }};
+        }
+        macro_rules! of_width {
+            ($width:expr, $($op:ident)*) => {
+                match (change.op, change.operand) {
+                    (EachOp::Fetch, _) => by!($width, |k| AtomicOp::Fetch),
+                    (EachOp::CompareSwap, _) => by!($width, |k| change.at(k)),
+                    $(
+                        (EachOp::$op, Operand::Same(value)) => by!($width, |k| AtomicOp::$op(value)),
+                        (EachOp::$op, own) => by!($width, |k| AtomicOp::$op(own.at(k, $width))),
+                    )*
+                    (EachOp::Min(Number::Unsigned), own) => by!($width, |k| AtomicOp::Min(Number::Unsigned, own.at(k, $width))),
+                    (EachOp::Min(Number::Signed), own) => by!($width, |k| AtomicOp::Min(Number::Signed, own.at(k, $width))),
+                    (EachOp::Min(Number::Float), own) => by!($width, |k| AtomicOp::Min(Number::Float, own.at(k, $width))),
+                    (EachOp::Max(Number::Unsigned), own) => by!($width, |k| AtomicOp::Max(Number::Unsigned, own.at(k, $width))),
+                    (EachOp::Max(Number::Signed), own) => by!($width, |k| AtomicOp::Max(Number::Signed, own.at(k, $width))),
+                    (EachOp::Max(Number::Float), own) => by!($width, |k| AtomicOp::Max(Number::Float, own.at(k, $width))),
+                }
+            };
+        }
+        match change.width {
+            Width::W4 => of_width!(Width::W4, Set Swap Add And Or Xor AddFloat),
+            Width::W8 => of_width!(Width::W8, Set Swap Add And Or Xor AddFloat),
+        }
+        if change.op != EachOp::Fetch && !mutant("list-without-bell") {
+            ring();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::{Cell, RefCell};
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Words that operations may change, and numbers to change them by.
+    fn words() -> impl Strategy<Value = (Vec<u64>, Vec<u32>, Vec<u64>)> {
+        let values = || any::<u64>().prop_map(|value| value % 7);
+        (1..50_usize).prop_flat_map(move |length| {
+            let list = vec(0..length as u32, 0..200);
+            (vec(values(), length), list).prop_flat_map(move |(words, list)| {
+                let count = list.len();
+                (Just(words), Just(list), vec(values(), count))
+            })
+        })
+    }
+
+    fn near<'a, T>(words: &mut [T], indices: &'a [u32]) -> Near<'a> {
+        Near { first: words.as_mut_ptr().cast(), size: size_of::<T>(), indices }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
+
+        #[test]
+        fn a_window_does_all_in_order_each_a_window_behind_its_announcement(count in 0..300_usize) {
+            let (told, done) = (Cell::new(0), RefCell::new(Vec::new()));
+            let address = |k: usize| Ok::<_, ()>(core::ptr::without_provenance_mut(k));
+            let expect = |place: *mut u8| {
+                assert_eq!(place.addr(), told.get());
+                told.set(told.get() + 1);
+            };
+            let work = |k: usize, place: *mut u8| {
+                assert_eq!(place.addr(), k);
+                assert!(count < SHORT || told.get() == count.min(k + WINDOW + 1) || told.get() == count);
+                done.borrow_mut().push(k);
+            };
+            prop_assert_eq!(windowed(count, address, expect, work), Ok(()));
+            prop_assert_eq!(done.into_inner(), (0..count).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_window_stops_at_what_has_no_address(count in 1..300_usize, wrong in 0..300_usize) {
+            let wrong = wrong % count;
+            let done = Cell::new(0);
+            let address = |k: usize| if k == wrong { Err(k) } else { Ok(core::ptr::null_mut()) };
+            prop_assert_eq!(windowed(count, address, |_| (), |_, _| done.set(done.get() + 1)), Err(wrong));
+            prop_assert!(done.get() <= wrong);
+        }
+
+        #[test]
+        fn changes_are_those_of_single_operations((start, list, operands) in words(), op in 0..15_usize, narrow: bool, same: bool) {
+            let op = EachOp::ALL[op];
+            let (width, bytes) = if narrow { (Width::W4, 4) } else { (Width::W8, 8) };
+            let packed: Vec<u8> = operands.iter().flat_map(|operand| operand.to_ne_bytes()[..bytes].to_vec()).collect();
+            let operand = if same { Operand::Same(3) } else { Operand::Own(&packed) };
+            let change = Change { op, width, operand, expected: Operand::Same(2) };
+            let mut expected: Vec<u64> = start.clone();
+            let found: Vec<u64> = list.iter().enumerate().map(|(k, index)| {
+                let word = &raw mut expected[*index as usize];
+                // SAFETY: an aligned word, of which the lower half may be changed alone.
+                unsafe { apply(word.cast(), width, change.at(k)) }
+            }).collect();
+            let rung = Cell::new(0);
+            let (mut words, mut before) = (start.clone(), vec![0_u64; list.len()]);
+            let mut narrow_words: Vec<u32> = start.iter().map(|word| *word as u32).collect();
+            let mut narrow_before = vec![0_u32; list.len()];
+            let (near, to) = if narrow {
+                (near(&mut narrow_words, &list), narrow_before.as_mut_ptr().cast())
+            } else {
+                (near(&mut words, &list), before.as_mut_ptr().cast())
+            };
+            // SAFETY: words of the test's own, and as many values; indices are below their number.
+            unsafe { near.change(&change, Some((to, None)), || rung.set(rung.get() + 1)) };
+            if narrow {
+                words = narrow_words.iter().map(|word| u64::from(*word)).collect();
+                before = narrow_before.iter().map(|value| u64::from(*value)).collect();
+            }
+            prop_assert_eq!(&words, &expected);
+            prop_assert_eq!(&before, &found);
+            prop_assert_eq!(rung.get(), usize::from(op != EachOp::Fetch));
+        }
+
+        #[test]
+        fn what_is_placed_is_picked((start, list, _) in words(), size in 1..40_usize) {
+            let mut object: Vec<u8> = start.iter().flat_map(|word| core::iter::repeat_n(*word as u8, size)).collect();
+            let near = Near { first: object.as_mut_ptr(), size, indices: &list };
+            let mut picked = vec![0_u8; list.len() * size];
+            let turned: Vec<u32> = (0..list.len() as u32).rev().collect();
+            // SAFETY: elements of the test's own, and room for as many.
+            unsafe { near.pick(picked.as_mut_ptr(), Some(&turned)) };
+            let expected: Vec<u8> = list.iter().rev().flat_map(|index| core::iter::repeat_n(start[*index as usize] as u8, size)).collect();
+            prop_assert_eq!(&picked, &expected);
+            // In order, here: the last value stays.
+            let values: Vec<u8> = (0..list.len()).flat_map(|k| core::iter::repeat_n(k as u8, size)).collect();
+            // SAFETY: elements of the test's own, and as many values.
+            unsafe { near.place(values.as_ptr()) };
+            for (index, word) in start.iter().enumerate() {
+                let last = list.iter().rposition(|other| *other as usize == index);
+                let value = last.map_or(*word as u8, |last| last as u8);
+                prop_assert!(object[index * size..][..size].iter().all(|byte| *byte == value));
+            }
+        }
+    }
+
+    #[test]
+    fn a_bell_is_rung_behind_so_many_updates_and_the_last() {
+        let (mut words, list) = ([0_u32; 4], vec![1; 3 * RING + 1]);
+        let rung = Cell::new(0);
+        let change = Change::new(EachOp::Add, Width::W4, Operand::Same(1));
+        let seen = near(&mut words, &list);
+        // SAFETY: words of the test's own.
+        unsafe { seen.change(&change, None, || rung.set(rung.get() + 1)) };
+        assert_eq!((words, rung.get()), ([0, 3 * RING as u32 + 1, 0, 0], 4));
+    }
+}

@@ -1,0 +1,253 @@
+//! What lists of indices cost, against what the same memory allows, and against single operations.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use shmem::prelude::*;
+use shmem::{AmoValue, zeroed};
+
+use crate::baseline::near;
+use crate::bench::{self, Bench, Records};
+use crate::goal::Goal;
+use crate::measure::form::{Measure, again, cases, goal_of};
+use crate::name::{names, words};
+use crate::samples::{Samples, nanoseconds_each};
+use crate::task::Task;
+
+/// What lists of indices cost.
+pub const MEASURE: Measure = Measure {
+    name: "indexed",
+    about: "Lists of indices: gathers and updates of an object on another PE, against loops",
+    run: |runner, _| runner.repeat(&runner.job(&INDEXED, 2, &variables())),
+    tasks: &[INDEXED],
+    cases: &[
+        cases(
+            &["indexed"],
+            "verb/bytes",
+            "an element of a list of 64 Ki, at random in an object of so many bytes: `gather` of one PE, `gather-over` two; `add`, \
+             `add-loop`, `fetch-add` and `f64` (additions) on one",
+            "gathers: a loop over a slice of the process; `add`: as many locked additions to one word; the others: a loop of \
+             single operations",
+        ),
+        cases(
+            &["indexed-shared"],
+            "updates of a word",
+            "an addition by each of two PEs at the same time, to 256 KiB on one of them",
+            "the same by loops of single operations",
+        ),
+    ],
+    goal: |case| {
+        goal_of(case, |name| match name {
+            Name::One(Verb::Gather, bytes) if bytes > 1 << 28 => Some(Goal::Ratio(1.0)),
+            Name::One(Verb::Gather, _) => Some(Goal::Ratio(1.15)),
+            Name::One(Verb::GatherOver, _) => Some(Goal::RatioPlus(1.0, 1.5)),
+            Name::One(Verb::Add, _) => Some(Goal::Ratio(1.15)),
+            Name::One(Verb::AddLoop, bytes) if bytes > 1 << 28 => Some(Goal::Ratio(0.7)),
+            Name::One(Verb::FetchAdd, bytes) if bytes > 1 << 28 => Some(Goal::Ratio(0.6)),
+            Name::One(Verb::Float, bytes) if bytes > 1 << 28 => Some(Goal::Ratio(0.5)),
+            Name::One(..) => None,
+            Name::Shared(times) => Some(Goal::Ratio(if times >= 16 { 0.05 } else { 0.4 })),
+        })
+    },
+    again: again::<Name>,
+    ..Measure::PLAIN
+};
+
+const INDEXED: Task = Task { name: "indexed", pe: |_, repetitions| bench::run(repetitions, lists) };
+
+names! {
+    One(verb: Verb, bytes: usize) = "indexed": [verb / bytes];
+    Shared(times: usize) = "indexed-shared": [times];
+}
+
+words! {
+    /// What is done to the elements of a list.
+    Verb {
+        Gather = "gather", GatherOver = "gather-over", Add = "add", AddLoop = "add-loop", FetchAdd = "fetch-add",
+        Float = "f64",
+    }
+}
+
+/// Bytes of objects: in the first cache, in the last one, in none.
+const SIZES: [usize; 3] = [32 << 10, 16 << 20, 512 << 20];
+
+/// Bytes of the object that two PEs share.
+const SHARED: usize = 256 << 10;
+
+/// Elements of a list.
+const ELEMENTS: usize = 64 << 10;
+
+fn variables() -> Vec<(String, String)> {
+    vec![("SHMEM_SYMMETRIC_SIZE".to_owned(), (SIZES[2] + (8 << 20)).to_string())]
+}
+
+/// Numbers below `below` at random, the same on every run.
+fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ seed;
+    let mut next = || {
+        // xorshift64: Marsaglia, "Xorshift RNGs" (2003).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (((state >> 32) * below as u64) >> 32) as u32
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn lists(bench: &Bench<'_>) -> Records {
+    let mut records = Vec::new();
+    for bytes in SIZES {
+        records.extend(gathers(bench, bytes)?);
+        records.extend(updates(bench, bytes)?);
+    }
+    records.extend(shared(bench)?);
+    Ok(records)
+}
+
+fn gathers(bench: &Bench<'_>, bytes: usize) -> Records {
+    let Bench { world, repetitions, .. } = *bench;
+    let object = world.alloc(zeroed::<u64>(bytes / 8))?;
+    let records = bench.alone(|| {
+        let table: Vec<u64> = (0..bytes as u64 / 8).collect();
+        let mut into = vec![0; ELEMENTS];
+        let list = random(ELEMENTS, table.len(), 1);
+        // Every page is there, also on PEs that only have a part of the numbers.
+        object.here(world).copy_from(&table);
+        world.put(object.on(bench.other()), &table);
+        let mut limit = {
+            let (table, list) = (&table, &list);
+            let mut into = vec![0; ELEMENTS];
+            move || {
+                let (table, list): (&[u64], &[u32]) = (black_box(table), black_box(list));
+                let cost = nanoseconds_each(ELEMENTS, || {
+                    for (into, index) in into.iter_mut().zip(list) {
+                        *into = table[*index as usize];
+                    }
+                });
+                black_box(&mut into);
+                cost
+            }
+        };
+        let mut gather = || {
+            let cost = nanoseconds_each(ELEMENTS, || {
+                world.gather(black_box(&mut into), object.on(bench.other()).at(black_box(&list)));
+            });
+            black_box(&mut into);
+            cost
+        };
+        let one = Samples::alternate(repetitions, &mut gather, &mut limit);
+        // Of half the elements of each: as many bytes in all.
+        let halves = object.over(world.team(), Block::of(table.len()));
+        let mut gather = || {
+            let cost = nanoseconds_each(ELEMENTS, || {
+                world.gather(black_box(&mut into), black_box(&halves).at(black_box(&list)));
+            });
+            black_box(&mut into);
+            cost
+        };
+        let both = Samples::alternate(repetitions, &mut gather, &mut limit);
+        let compared = "an element of a gather, against a loop over a slice in one process";
+        vec![
+            bench.record(&Name::One(Verb::Gather, bytes), compared, one),
+            bench.record(&Name::One(Verb::GatherOver, bytes), compared, both),
+        ]
+    });
+    world.barrier_all();
+    Ok(records)
+}
+
+fn updates(bench: &Bench<'_>, bytes: usize) -> Records {
+    let Bench { world, repetitions, .. } = *bench;
+    let words = world.alloc(zeroed::<Atomic<u64>>(bytes / 8))?;
+    let records = bench.alone(|| {
+        let (list, words) = (random(ELEMENTS, bytes / 8, 2), words.on(bench.other()));
+        let mut before = vec![0; ELEMENTS];
+        let single = || {
+            let list: &[u32] = black_box(&list);
+            nanoseconds_each(ELEMENTS, || {
+                list.iter().for_each(|index| world.add(words.index(*index as usize), 1))
+            })
+        };
+        let each = || nanoseconds_each(ELEMENTS, || each(world, words, black_box(&list), 1));
+        let line = || {
+            // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
+            // change.
+            let word = unsafe { AtomicU64::from_ptr(near(words.index(0).ptr(world)).cast()) };
+            nanoseconds_each(ELEMENTS, || {
+                (0..ELEMENTS).for_each(|_| _ = black_box(word).fetch_add(1, Ordering::SeqCst));
+            })
+        };
+        let add = Samples::alternate(repetitions, each, line);
+        let add_loop = Samples::alternate(repetitions, each, single);
+        let fetching = || {
+            nanoseconds_each(ELEMENTS, || world.fetch_add_each(&mut before, words.at(black_box(&list)), 1))
+        };
+        let single_fetching = || {
+            let list: &[u32] = black_box(&list);
+            nanoseconds_each(ELEMENTS, || {
+                list.iter().for_each(|index| _ = black_box(world.fetch_add(words.index(*index as usize), 1)));
+            })
+        };
+        let fetch_add = Samples::alternate(repetitions, fetching, single_fetching);
+        let line = "an addition of a list, against a locked addition to one word";
+        let compared = "an update of a list, against a loop of single operations";
+        vec![
+            bench.record(&Name::One(Verb::Add, bytes), line, add),
+            bench.record(&Name::One(Verb::AddLoop, bytes), compared, add_loop),
+            bench.record(&Name::One(Verb::FetchAdd, bytes), compared, fetch_add),
+        ]
+    });
+    drop(words);
+    let words = world.alloc(zeroed::<Atomic<f64>>(bytes / 8))?;
+    let floats = bench.alone(|| {
+        let (list, words) = (random(ELEMENTS, bytes / 8, 3), words.on(bench.other()));
+        let each = || nanoseconds_each(ELEMENTS, || each(world, words, black_box(&list), 1.0));
+        let single = || {
+            let list: &[u32] = black_box(&list);
+            nanoseconds_each(ELEMENTS, || {
+                list.iter().for_each(|index| world.add(words.index(*index as usize), 1.0))
+            })
+        };
+        let compared = "an addition of f64 of a list, against a loop of single operations";
+        vec![bench.record(
+            &Name::One(Verb::Float, bytes),
+            compared,
+            Samples::alternate(repetitions, each, single),
+        )]
+    });
+    Ok(records.into_iter().chain(floats).collect())
+}
+
+/// Adds to the words of a list, a part at a time that is not combined.
+fn each<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
+    let part = (3 * words.len()).min(list.len());
+    list.chunks(part).for_each(|list| world.add_each(words.at(list), value));
+}
+
+fn shared(bench: &Bench<'_>) -> Records {
+    let Bench { world, repetitions, .. } = *bench;
+    let len = SHARED / 8;
+    let words = world.alloc(zeroed::<Atomic<u64>>(len))?;
+    let first = world.pes()[0];
+    let mut records = Vec::new();
+    for times in [1, 16] {
+        let list = random(times * len, len, 4 + world.my_pe() as u64);
+        let words = words.on(first);
+        let each = || {
+            world.barrier_all();
+            nanoseconds_each(list.len(), || world.add_each(words.at(black_box(&list)), 1))
+        };
+        let single = || {
+            world.barrier_all();
+            let list: &[u32] = black_box(&list);
+            nanoseconds_each(list.len(), || {
+                list.iter().for_each(|index| world.add(words.index(*index as usize), 1))
+            })
+        };
+        let samples = Samples::alternate(repetitions, each, single);
+        let compared = "an addition by each of two PEs, against loops of single operations";
+        records.push(bench.record(&Name::Shared(times), compared, samples));
+        world.barrier_all();
+    }
+    Ok(if world.my_pe() == 0 { records } else { Vec::new() })
+}
