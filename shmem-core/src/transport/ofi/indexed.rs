@@ -8,7 +8,7 @@
 use super::strided::{Blocks, Reach, Way};
 use super::{Fabric, Ofi};
 use crate::transport::indexed::position;
-use crate::transport::{Change, Channel, Elements, Transport, Until};
+use crate::transport::{Change, Channel, Completes, Elements, Transport, Until};
 
 impl Fabric {
     /// Whether elements go in messages, if one of them fits a message.
@@ -57,14 +57,13 @@ impl Ofi {
             };
         }
         // All of several are under way before the first is waited for.
-        let each = if from.len() > 1 { Until::Quiet } else { until };
+        let together = until == Until::Return && from.len() > 1;
+        let _end = together.then(|| Completes(|| self.quiet_pe(channel, from.first.pe)));
+        let until = if together { Until::Quiet } else { until };
         for (k, place) in from.places().enumerate() {
             let to = into.wrapping_add(position(positions, k) * from.size);
-            // SAFETY: the caller's promise, for one element; what goes on is waited for below, or later (`until`).
-            unsafe { self.get(channel, to, place, from.size, each) };
-        }
-        if each != until {
-            self.quiet_pe(channel, from.first.pe);
+            // SAFETY: the caller's promise, for one element; what goes on is complete when `_end` is dropped.
+            unsafe { self.get(channel, to, place, from.size, until) };
         }
     }
 
@@ -141,21 +140,20 @@ impl Ofi {
                 },
             };
         }
-        let is_one = words.len() == 1 && until == Until::Return;
+        let together = until == Until::Return && words.len() > 1;
+        let _end = together.then(|| Completes(|| self.quiet_pe(channel, words.first.pe)));
         for (k, word) in words.places().enumerate() {
             let to = before.wrapping_add(position(positions, k) * width.bytes());
-            if is_one {
-                // SAFETY: the caller's promise, for one word.
-                let found = unsafe { self.atomic(channel, word, width, change.at(k)) };
-                // SAFETY: aligned and writable for a value (caller).
-                unsafe { width.write(to, found) };
-            } else {
-                // SAFETY: the caller's promise, for one word; what comes later is waited for below, or later (`until`).
+            if together || until == Until::Quiet {
+                // SAFETY: the caller's promise, for one word, and for its result until quiet, which comes when `_end` is
+                // dropped, or later.
                 unsafe { self.atomic_nbi(channel, word, width, change.at(k), to) };
+                continue;
             }
-        }
-        if !is_one && until == Until::Return {
-            self.quiet_pe(channel, words.first.pe);
+            // SAFETY: the caller's promise, for one word.
+            let found = unsafe { self.atomic(channel, word, width, change.at(k)) };
+            // SAFETY: aligned and writable for a value (caller).
+            unsafe { width.write(to, found) };
         }
     }
 }

@@ -269,15 +269,11 @@ impl<'a> Errand<'a> {
     /// The same for `count` elements of the list from one on.
     fn part(self, from: usize, count: usize) -> Self {
         let of = |change: Change<'a>| {
-            let width = change.width.bytes();
-            let of = |operand: Operand<'a>| match operand {
-                Operand::Own(packed) => Operand::Own(&packed[from * width..][..count * width]),
-                same => same,
+            let Change { op, width, operand, expected } = change;
+            let part = |which: usize, operand: Operand<'a>| {
+                if which < op.operands() { operand.part(from, count, width) } else { Operand::Same(0) }
             };
-            let taken = change.op.operands();
-            let operand = if taken > 0 { of(change.operand) } else { Operand::Same(0) };
-            let expected = if taken > 1 { of(change.expected) } else { Operand::Same(0) };
-            Change { operand, expected, ..change }
+            Change { operand: part(0, operand), expected: part(1, expected), ..change }
         };
         match self {
             Self::Each(change) => Self::Each(of(change)),
