@@ -9,7 +9,7 @@ use shmem_core::system::SYSTEM_BYTES;
 use shmem_core::transport::ofi::Secret;
 use shmem_core::transport::ofi::engine::{Engine, Limits, Place, Sent, Slot, TOKEN, Wire};
 use shmem_core::transport::target::Target;
-use shmem_core::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
+use shmem_core::transport::{AtomicOp, Change, Channel, EachOp, Elements, Operand, Remote, SignalOp, Width};
 
 struct Counting;
 
@@ -129,7 +129,14 @@ fn messages_allocate_nothing() {
     let pages = vec![Page([0; 4096]); (SYSTEM_BYTES + BYTES) / 4096].leak();
     let place = pages.as_mut_ptr().cast::<u8>();
     let queue = || RefCell::new(Queue { buffers: [[0; MESSAGE]; ROOM], lengths: [(None, 0); ROOM], full: 0 });
-    let limits = Limits { window: 8, message: MESSAGE, at_once: MESSAGE / 2, loans: 1, slot: MESSAGE };
+    let limits = Limits {
+        window: 8,
+        message: MESSAGE,
+        at_once: MESSAGE / 2,
+        loans: 1,
+        slot: MESSAGE,
+        ..Limits::DEFAULT
+    };
     let engines = [0, 1].map(|me| Engine::new(me, 2, limits, Secret::of_bytes([9; Secret::BYTES])));
     let wires = Wires { engines, queues: [queue(), queue()], written: Cell::new(0) };
     // SAFETY: a place of that many bytes, all zeroes, which stays.
@@ -140,6 +147,10 @@ fn messages_allocate_nothing() {
     let pattern = Pattern::blocks(96, 100, 200, 300);
     let back = Pattern::blocks(96, 100, 300, 200);
     let mut before = [0_u64; 4];
+    // Of several messages each.
+    let indices: Vec<u32> = (0..2000).map(|k| k * 7 % 1000).collect();
+    let elements = Elements { first: remote(BYTES / 2), size: 8, length: 1000, indices: &indices };
+    let mut picked = vec![0_u8; 8 * indices.len()];
     let mut round = |channel: Channel| {
         // SAFETY: both sides hold all blocks until the channel is quiet.
         unsafe { engine.put(&end, channel, remote(0), source.as_ptr(), &pattern) };
@@ -166,6 +177,18 @@ fn messages_allocate_nothing() {
             unsafe { engine.atomic_nbi(&end, channel, remote(136), Width::W8, AtomicOp::Fetch, into) };
         }
         engine.atomic(&end, channel, remote(136), Width::W8, AtomicOp::Fetch);
+        engine.each(&end, channel, elements, Change::new(EachOp::Add, Width::W8, Operand::Same(1)));
+        let swap = Change::new(EachOp::Swap, Width::W8, Operand::Own(&source[..8 * indices.len()]));
+        let picked = picked.as_mut_ptr();
+        // SAFETY: there is a word for each index.
+        unsafe { engine.fetch_each_nbi(&end, channel, picked, None, elements, swap) };
+        while !engine.is_quiet(channel) {
+            end.progress();
+        }
+        // SAFETY: there is an element for each index.
+        unsafe { engine.place(&end, channel, elements, source.as_ptr()) };
+        // SAFETY: there is an element at each position.
+        unsafe { engine.pick(&end, channel, picked, Some(&indices), elements) };
         // What is asked for on no channel as well: this wire delivers what was sent last first.
         while !engine.is_quiet(channel) || engine.unanswered().next().is_some() {
             end.progress();

@@ -72,6 +72,16 @@ impl Doorbell {
         self.look(&self.watchers);
     }
 
+    /// Whether somebody who sleeps would be woken meanwhile, for a word of any kind.
+    #[cfg(test)]
+    pub(crate) fn is_rung_by(&self, act: impl FnOnce()) -> bool {
+        let before = self.epoch.load(Ordering::Acquire);
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        act();
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        self.epoch.load(Ordering::Acquire) != before
+    }
+
     #[inline(always)]
     fn look(&self, announced: &AtomicU32) {
         if announced.load(Ordering::Relaxed) != 0 {

@@ -170,6 +170,12 @@ impl<'a> Change<'a> {
         Self { op, width, operand, expected: Operand::Same(0) }
     }
 
+    /// Whether there are operands for so many words.
+    pub fn is_for(&self, words: usize) -> bool {
+        let operands = [self.operand, self.expected];
+        operands[..self.op.operands()].iter().all(|operand| operand.is_for(words, self.width))
+    }
+
     /// What is done to word `k` of the list.
     ///
     /// # Panics

@@ -7,8 +7,10 @@
 
 mod change;
 pub(crate) mod kernel;
+mod listed;
 
 pub use change::{Change, EachOp, Operand};
+pub(crate) use listed::{Beyond, Listed};
 
 use super::Remote;
 

@@ -123,6 +123,11 @@ impl Fabric {
         unsafe { self.issue_with(channel, what, |record| keep(record, word), fetch) };
     }
 
+    /// Whether the provider carries out such changes of words.
+    pub(super) fn carries_out(&self, width: Width, op: AtomicOp) -> bool {
+        self.word(width, op).is_some()
+    }
+
     /// The operation for the provider; none, if the target's engine is to carry it out.
     fn word(&self, width: Width, op: AtomicOp) -> Option<Word> {
         if self.has_atomics() { Word::of(width, op) } else { None }

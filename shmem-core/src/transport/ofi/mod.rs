@@ -34,6 +34,7 @@
 //! thread      progress while the program is elsewhere       handover    from who waits, when it falls asleep
 //! strided     which way blocks take
 //! blocks      strided transfers, along that way
+//! indexed     elements by index, and which way they take
 //! engine      what the target does: messages between PEs, where the provider has no operation
 //! wire        how those messages travel
 //! buffers     where they lie
@@ -56,6 +57,7 @@ pub mod engine;
 mod error;
 mod footprint;
 mod handover;
+mod indexed;
 mod interface;
 mod issue;
 mod keys;

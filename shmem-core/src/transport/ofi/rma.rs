@@ -5,9 +5,8 @@ use core::time::Duration;
 use super::operation::{Local, Target};
 use super::port::{Posting, What};
 use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
-use super::signals::Change;
 use super::strided::Row;
-use super::{Fabric, Ofi};
+use super::{Fabric, Ofi, signals};
 use crate::libfabric::Refused;
 use crate::libfabric::bindings::FI_INJECT;
 use crate::pe::Pe;
@@ -15,7 +14,9 @@ use crate::shared;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Until, Width};
+use crate::transport::{
+    AtomicOp, Change, Channel, Elements, Lane, Remote, SignalOp, Transport, Until, Width,
+};
 
 /// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
 /// while that one slept, nobody has told anybody.
@@ -271,7 +272,7 @@ unsafe impl Transport for Ofi {
         op: SignalOp,
         until: Until,
     ) {
-        let change = Change { channel, signal, op };
+        let change = signals::Change { channel, signal, op };
         // SAFETY: the caller's promise.
         unsafe { self.fabric.put_before(change, to, source, bytes, until) };
     }
@@ -289,6 +290,41 @@ unsafe impl Transport for Ofi {
     unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
         // SAFETY: the caller's promise.
         unsafe { self.fabric.fetch_nbi(channel, word, width, op, result) };
+    }
+
+    unsafe fn pick(
+        &self,
+        channel: Channel,
+        into: *mut u8,
+        positions: Option<&[u32]>,
+        from: Elements<'_>,
+        until: Until,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.pick_elements(channel, into, positions, from, until) };
+    }
+
+    unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
+        // SAFETY: the caller's promise.
+        unsafe { self.place_elements(channel, to, source, until) };
+    }
+
+    unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.change_words(channel, words, change) };
+    }
+
+    unsafe fn fetch_each(
+        &self,
+        channel: Channel,
+        before: *mut u8,
+        positions: Option<&[u32]>,
+        words: Elements<'_>,
+        change: Change<'_>,
+        until: Until,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.fetch_words(channel, before, positions, words, change, until) };
     }
 
     fn fence(&self, channel: Channel) {

@@ -9,7 +9,7 @@ use super::engine::{Sent, TOKEN, Wire as _};
 use super::*;
 use crate::slots::Slots;
 use crate::system::SYSTEM_BYTES;
-use crate::transport::Transport as _;
+use crate::transport::{Change, EachOp, Elements, Operand, Remote, Tracking, Transport as _, Until, Width};
 
 /// The memory of a PE, as the corpus of messages means it.
 const SEGMENT: u32 = 1;
@@ -21,7 +21,7 @@ const ANOTHER: [u8; Secret::BYTES] = [8; Secret::BYTES];
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// PE 1 of a job, and who sends to it: knows no secret, and has the address of PE 0.
+/// PE 1 of a job, and who sends to it, from the address of PE 0: that PE, or a stranger, who does not know the secret.
 struct Pair {
     victim: Arc<Ofi>,
     sender: Arc<Ofi>,
@@ -38,8 +38,13 @@ fn on_failure(failures: Sender<String>) -> OnFailure {
 }
 
 impl Pair {
-    /// `None`: there is no libfabric here.
+    /// With a stranger. `None`: there is no libfabric here.
     fn new(pes: usize) -> Option<Self> {
+        Self::of(pes, ANOTHER)
+    }
+
+    /// Of PE 1 and who knows a secret.
+    fn of(pes: usize, secret: [u8; Secret::BYTES]) -> Option<Self> {
         let named = |name: &str| Some(name.to_owned());
         let (provider, interface) = (named("tcp;ofi_rxm"), named("lo"));
         let options = Options { provider, interface, ..Options::default() };
@@ -56,7 +61,7 @@ impl Pair {
                 return None;
             }
         };
-        let sender = open(0, ANOTHER).unwrap();
+        let sender = open(0, secret).unwrap();
         let places = Slots::new(1, BYTES);
         // SAFETY: a slot of that many bytes, which is dropped behind the fabric.
         unsafe { victim.register(SEGMENT, places.start_of(0), SYSTEM_BYTES, BYTES) }.unwrap();
@@ -163,7 +168,7 @@ fn noise_of_all_lengths_is_dropped() {
             })
             .collect();
         if let [kind, ..] = &mut message[..] {
-            *kind %= 9;
+            *kind %= 13;
         }
         if let Some(from) = message.get_mut(4..8) {
             from.copy_from_slice(&(round as u32 % 4).to_le_bytes());
@@ -254,4 +259,61 @@ fn a_message_to_a_pe_without_an_address_is_a_failure() {
     let said = pair.failures.recv_timeout(PATIENCE).unwrap();
     assert!(said.contains("a message of 24 bytes to PE 2 (an unknown address) failed"), "{said}");
     assert!(sends.join().is_err());
+}
+
+/// Lists that are acknowledged and lists that are answered, of many messages each, by two threads with channels of their own.
+#[test]
+fn lists_travel_through_a_provider() {
+    const COUNT: usize = 20_000;
+    const WORDS: usize = BYTES / 8 / 2;
+    let Some(pair) = Pair::of(2, SECRET) else { return };
+    // SAFETY: no operation of an arena uses it.
+    let pe = unsafe { Pe::new(1, Pe::OFF_NODE) };
+    let list = |thread: usize| (0..COUNT).map(|k| ((k * 7 + thread) % WORDS) as u32).collect::<Vec<_>>();
+    let positions: Vec<u32> = (0..COUNT as u32).rev().collect();
+    let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
+    let found: Vec<_> = std::thread::scope(|scope| {
+        let work = |thread: usize| {
+            let (sender, list, positions) = (&*pair.sender, list(thread), &positions);
+            let first = Remote { pe, segment: SEGMENT, offset: SYSTEM_BYTES };
+            let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient: false };
+            let channel = sender.open(lane).unwrap();
+            let words = Elements { first, size: 8, length: WORDS, indices: &list };
+            let mut before = vec![u64::MAX; COUNT];
+            for until in [Until::Return, Until::Quiet] {
+                // SAFETY: words of the segment, all indices of which are less.
+                unsafe { sender.each(channel, words, one) };
+                let into = before.as_mut_ptr().cast();
+                // SAFETY: words of the segment, and a place at each position until quiet.
+                unsafe { sender.fetch_each(channel, into, Some(positions), words, one, until) };
+                sender.quiet(channel);
+            }
+            // Elements of three bytes behind the words, each thread's its own.
+            let offset = first.offset + 8 * WORDS + thread * BYTES / 4;
+            let own: Vec<u32> = (0..300).rev().collect();
+            let elements =
+                Elements { first: Remote { offset, ..first }, size: 3, length: 300, indices: &own };
+            let source: Vec<u8> = (0..900).map(|i: usize| (i * 5 + thread) as u8).collect();
+            // SAFETY: elements of the segment, as many of which the source has.
+            unsafe { sender.place(channel, elements, source.as_ptr(), Until::Return) };
+            sender.quiet(channel);
+            let mut back = vec![0; 900];
+            // SAFETY: elements of the segment, and room for as many.
+            unsafe { sender.pick(channel, back.as_mut_ptr(), None, elements, Until::Return) };
+            assert_eq!(back, source);
+            before
+        };
+        let threads = [0, 1].map(|thread| scope.spawn(move || work(thread)));
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let (mut times, start) = ([0; WORDS], pair.places.start_of(0).wrapping_add(SYSTEM_BYTES));
+    [0, 1].into_iter().flat_map(list).for_each(|index| times[index as usize] += 4);
+    for (k, times) in times.into_iter().enumerate() {
+        // SAFETY: a word of the slot; all that was sent there is complete.
+        let word = unsafe { start.cast::<u64>().wrapping_add(k).read() };
+        assert_eq!(word, times, "word {k}");
+    }
+    let most = times.into_iter().max().unwrap();
+    assert!(found.iter().all(|&before| before < most));
+    assert!(pair.failures.try_recv().is_err(), "the job was ended");
 }

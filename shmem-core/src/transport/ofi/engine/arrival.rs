@@ -3,16 +3,18 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
-use super::debts::{Answer, Read, Standing, Value};
+use super::debts::{Answer, Found, Read, Standing, Value};
 use super::fault::{Fault, Flaw};
 use super::loan::Loan;
-use super::message::{self, Answers, Message, Sender, Spot, Wanted};
+use super::message::{self, Answers, List, Message, Sender, Spot, Wanted};
 use super::requests::Destination;
 use super::stream::Due;
 use super::wire::{Sent, Wire};
-use super::{Engine, Peer, SLOTS, token};
+use super::{Engine, Limits, Peer, SLOTS, token};
 use crate::segment::MAX_SEGMENTS;
+use crate::shared;
 use crate::strided::{self, Algorithm, Pattern, Plan};
+use crate::transport::indexed::{Beyond, Listed};
 use crate::transport::target::Target;
 use crate::transport::{AtomicOp, Channel, SignalOp, Width};
 
@@ -20,9 +22,13 @@ use crate::transport::{AtomicOp, Channel, SignalOp, Width};
 struct Memory<'a>(RwLockReadGuard<'a, [Option<Target>; MAX_SEGMENTS]>);
 
 impl Memory<'_> {
+    fn target(&self, segment: u32) -> Result<Target, Flaw> {
+        self.0.get(segment as usize).copied().flatten().ok_or(Flaw::Segment(segment))
+    }
+
     /// The target of `bytes` bytes of a segment, and their address.
     fn at(&self, Spot { segment, offset }: Spot, bytes: usize) -> Result<(Target, *mut u8), Flaw> {
-        let target = self.0.get(segment as usize).copied().flatten().ok_or(Flaw::Segment(segment))?;
+        let target = self.target(segment)?;
         let address = target.address(offset, bytes).ok_or(Flaw::Bounds { segment, offset, bytes })?;
         Ok((target, address))
     }
@@ -116,6 +122,20 @@ impl Engine {
                 debts.free(freed);
                 standing
             }
+            Message::Each { channel, words, change } => {
+                self.with_elements(words, |words| words.change(&change))?;
+                let mut debts = peer.debts();
+                let standing = debts.acknowledge(channel, window)?;
+                debts.free(freed);
+                standing
+            }
+            Message::Place { channel, to, data } => {
+                self.with_elements(to, |elements| elements.place(data))?;
+                let mut debts = peer.debts();
+                let standing = debts.acknowledge(channel, window)?;
+                debts.free(freed);
+                standing
+            }
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get(read) => {
@@ -129,6 +149,12 @@ impl Engine {
             Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
                 let before = self.change(word, width, op)?;
                 peer.debts().give(Value { request, before }, window)?
+            }
+            Message::Fetch { request, words, change } => {
+                self.find(peer, (from, request), words, |words, before| words.fetch(&change, before))?
+            }
+            Message::Pick { request, from: elements } => {
+                self.find(peer, (from, request), elements, |elements, into| elements.pick(into))?
             }
             Message::Data { request, data } => return self.data(peer, request, data),
             Message::Answers(answers) => return self.answered(peer, &answers),
@@ -168,6 +194,37 @@ impl Engine {
         Ok(())
     }
 
+    /// Has `find` write what a PE wants to have of a list to a room of as many bytes, and owes it.
+    fn find(
+        &self,
+        peer: &Peer,
+        (from, request): (u32, u32),
+        list: List<'_>,
+        find: impl FnOnce(Listed<'_>, &mut [u8]),
+    ) -> Result<Standing, Flaw> {
+        let Limits { window, asked, .. } = self.limits;
+        let bytes = list.bytes().ok_or(Flaw::Elements)?;
+        if bytes > self.limits.answer(bytes > asked.bytes && self.borrowers.has(from)) {
+            return Err(Flaw::Elements);
+        }
+        let mut values = self.rooms.take(bytes);
+        self.with_elements(list, |elements| find(elements, values.bytes_mut()))?;
+        peer.debts().find(Found { request, values }, window, asked.lists)
+    }
+
+    /// Has `work` done on elements, all of which are registered.
+    fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
+        let List { first: Spot { segment, offset }, size, indices } = list;
+        // Read once: in a slot may stand something else when it is read again.
+        let indices = self.scratch.copy(indices);
+        let memory = Memory(self.segments());
+        let of =
+            |Beyond { bytes }| bytes.map_or(Flaw::Elements, |bytes| Flaw::Bounds { segment, offset, bytes });
+        work(memory.target(segment)?.listed(offset, size, &indices).map_err(of)?);
+        self.scratch.give_back(indices);
+        Ok(())
+    }
+
     fn change(&self, word: Spot, width: Width, op: AtomicOp) -> Result<u64, Flaw> {
         let memory = Memory(self.segments());
         Ok(memory.word(word, width)?.update(word.offset, width, op))
@@ -176,15 +233,31 @@ impl Engine {
     /// Blocks that this PE wanted to have.
     fn data(&self, peer: &Peer, request: u32, data: &[u8]) -> Result<(), Flaw> {
         let (arriving, channel, destination) = peer.requests().take(request)?;
-        let Destination::Blocks { into, pattern } = destination else { return Err(Flaw::Answer) };
-        if data.len() != pattern.bytes() {
-            return Err(Flaw::Length);
+        match destination {
+            Destination::Blocks { into, pattern } if data.len() == pattern.bytes() => {
+                let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
+                // SAFETY: every block from `into` on is writable until the request is finished, and disjoint (`get`). Only
+                // what has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again.
+                // `data` holds as many bytes, and is private memory.
+                unsafe { strided::execute_dyn(&plan, into, data.as_ptr()) };
+            }
+            Destination::Elements { into, size, count, positions } if data.len() == count * size => {
+                match positions {
+                    // SAFETY: as many elements from `into` on are writable until the request is finished (`pick`). Only what
+                    // has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again.
+                    None => unsafe { shared::copy(into, data.as_ptr(), data.len()) },
+                    Some(kept) => {
+                        let positions = self.positions.take(kept);
+                        // SAFETY: there are as many positions as elements, at each of which one is writable until the request
+                        // is finished (`pick`), which only what has `arriving` does, below.
+                        unsafe { spread(into, size, &positions, data) };
+                        self.positions.give_back(kept, positions);
+                    }
+                }
+            }
+            Destination::Word { .. } => return Err(Flaw::Answer),
+            Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Flaw::Length),
         }
-        let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
-        // SAFETY: every block from `into` on is writable until the request is finished, and disjoint (`get`). Only what
-        // has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again. `data`
-        // holds as many bytes, and is private memory.
-        unsafe { strided::execute_dyn(&plan, into, data.as_ptr()) };
         peer.requests().finish(arriving);
         self.streams.answered(channel, Due::Result, 1)
     }
@@ -239,9 +312,21 @@ impl Engine {
                     }
                     (sent, Answer::Data(read))
                 }
+                Some(Answer::Found(found)) => {
+                    let bytes = message::BEFORE_ANSWER + found.values.bytes().len();
+                    let sent = wire.try_send(pe, bytes, &mut |buffer| {
+                        message::write_data(buffer, from, found.request)
+                            .copy_from_slice(found.values.bytes());
+                    });
+                    if sent == Sent::Done {
+                        self.rooms.give_back(found.values);
+                        continue;
+                    }
+                    (sent, Answer::Found(found))
+                }
             };
             if sent == Sent::Full {
-                self.peer(pe).debts().put_back(&answer);
+                self.peer(pe).debts().put_back(answer);
                 return Ok(Sent::Full);
             }
         }
@@ -265,5 +350,27 @@ impl Engine {
         // many bytes as `data` has, and disjoint, as `Message::read` packs them.
         unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         Ok(())
+    }
+}
+
+/// Writes elements of `size` bytes that lie one behind the other to their positions.
+///
+/// # Safety
+///
+/// There must be as many positions as elements, and `into` be writable for one at each, of memory that is nobody else's.
+unsafe fn spread(into: *mut u8, size: usize, positions: &[u32], data: &[u8]) {
+    macro_rules! of_size {
+        ($size:expr) => {
+            for (position, element) in positions.iter().zip(data.chunks_exact($size)) {
+                let to = into.wrapping_add(*position as usize * $size);
+                // SAFETY: an element of `data`, and as many bytes at its position (caller).
+                unsafe { shared::copy(to, element.as_ptr(), $size) };
+            }
+        };
+    }
+    match size {
+        4 => of_size!(4),
+        8 => of_size!(8),
+        size => of_size!(size),
     }
 }

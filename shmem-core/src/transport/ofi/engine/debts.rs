@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 
 use super::fault::Flaw;
+use super::rooms::Room;
 use crate::strided::Pattern;
 
 /// Most channels that one message acknowledges.
@@ -42,12 +43,27 @@ pub(super) struct Read {
     pub(super) pattern: Pattern,
 }
 
+/// Values of a list that another PE wants to have: what was found when it asked.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) request: u32,
+    pub(super) values: Room,
+}
+
+/// What comes back for a request.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    Read(Read),
+    Found(Found),
+}
+
 /// What is sent next.
 pub(super) enum Answer {
     /// What there is to lend.
     Loan,
     Batch(Batch),
     Data(Read),
+    Found(Found),
 }
 
 /// Acknowledgements and values in one message.
@@ -94,7 +110,10 @@ pub(super) enum Standing {
 pub(super) struct Debts {
     acknowledged: Vec<Acknowledged>,
     values: VecDeque<Value>,
-    reads: VecDeque<Read>,
+    /// In the order in which they were asked for, so that none waits for those of other kinds.
+    wanted: VecDeque<Wanted>,
+    /// Lists among them.
+    lists: u16,
     /// Slots that the PE may write to again: they are told with the acknowledgements of what was in them.
     slots: u32,
     /// Whether the PE wants to borrow.
@@ -153,7 +172,18 @@ impl Debts {
     /// Owes blocks; as [`acknowledge`](Self::acknowledge).
     pub(super) fn read(&mut self, read: Read, window: u16) -> Result<Standing, Flaw> {
         self.owe(window)?;
-        self.reads.push_back(read);
+        self.wanted.push_back(Wanted::Read(read));
+        Ok(self.list())
+    }
+
+    /// Owes the values of a list, of which there may be `lists`; as [`acknowledge`](Self::acknowledge).
+    pub(super) fn find(&mut self, found: Found, window: u16, lists: u16) -> Result<Standing, Flaw> {
+        if self.lists >= lists {
+            return Err(Flaw::Window);
+        }
+        self.owe(window)?;
+        self.lists += 1;
+        self.wanted.push_back(Wanted::Found(found));
         Ok(self.list())
     }
 
@@ -194,16 +224,22 @@ impl Debts {
             self.lingering = 0;
             Some(Answer::Batch(batch))
         } else {
-            let read = self.reads.pop_front();
-            self.owed -= u32::from(read.is_some());
-            read.map(Answer::Data)
+            let wanted = self.wanted.pop_front();
+            self.owed -= u32::from(wanted.is_some());
+            wanted.map(|wanted| match wanted {
+                Wanted::Read(read) => Answer::Data(read),
+                Wanted::Found(found) => {
+                    self.lists -= 1;
+                    Answer::Found(found)
+                }
+            })
         };
         self.is_listed = answer.is_some();
         answer
     }
 
     /// Owes again what found no room.
-    pub(super) fn put_back(&mut self, answer: &Answer) {
+    pub(super) fn put_back(&mut self, answer: Answer) {
         match answer {
             Answer::Loan => {
                 self.owed += 1;
@@ -217,7 +253,12 @@ impl Debts {
             }
             Answer::Data(read) => {
                 self.owed += 1;
-                self.reads.push_front(*read);
+                self.wanted.push_front(Wanted::Read(read));
+            }
+            Answer::Found(found) => {
+                self.owed += 1;
+                self.lists += 1;
+                self.wanted.push_front(Wanted::Found(found));
             }
         }
     }

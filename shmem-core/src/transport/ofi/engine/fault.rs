@@ -35,6 +35,9 @@ pub enum Flaw {
     /// Its blocks are more than fit a message, or lie further apart than any memory is long.
     #[error("its blocks fit no message")]
     Blocks,
+    /// Elements of a list are more than fit a message, more than may be asked for, or lie further apart than any memory is long.
+    #[error("its elements fit no message")]
+    Elements,
     /// The segment is not registered here.
     #[error("segment {0} is not registered here")]
     Segment(u32),

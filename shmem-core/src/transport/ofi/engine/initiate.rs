@@ -3,22 +3,22 @@
 //! Sources are packed before these functions return, so whether an operation may go on makes no difference to
 //! them. Only what is read goes on: [`get_nbi`](Engine::get_nbi), [`atomic_nbi`](Engine::atomic_nbi).
 
-use super::Engine;
 use super::fault::Flaw;
 use super::loan::{Borrowed, Slot};
 use super::message::{self, Atomic, BEFORE_ANSWER, Get, Put, Spot, Wanted};
 use super::requests::{Destination, Requests, Ticket};
 use super::stream::Due;
 use super::wire::{Sent, Wire};
+use super::{Asked, Engine, Limits};
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
 
-/// Parts of one get that are waited for at a time.
-const PARTS: usize = 32;
+/// Parts of one get, or of one list, that are waited for at a time.
+pub(super) const PARTS: usize = 32;
 
 /// How a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Road {
+pub(super) enum Road {
     /// It is sent.
     Sent,
     /// It is written to a slot that was lent.
@@ -338,7 +338,7 @@ impl Engine {
     }
 
     /// Sends a message that is only acknowledged.
-    fn send(
+    pub(super) fn send(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -359,7 +359,7 @@ impl Engine {
     }
 
     /// Sends a message that something comes back for.
-    fn ask(
+    pub(super) fn ask(
         &self,
         wire: &dyn Wire,
         channel: Channel,
@@ -368,11 +368,12 @@ impl Engine {
         bytes: usize,
         write: &mut dyn FnMut(u32, &mut [u8]),
     ) -> Ticket {
+        let Limits { window, asked: Asked { lists, .. }, .. } = self.limits;
         // From here on the answer may come; a wire that unwinds would leave the destination behind.
         let awaited = Awaited;
         let ticket = self.start(
             (wire, channel, pe, Due::Result),
-            |requests| requests.ask(self.limits.window, channel, destination),
+            |requests| requests.ask(window, lists, channel, destination),
             |ticket, requests| requests.withdraw_request(ticket),
             |ticket| wire.try_send(pe, bytes, &mut |buffer| write(ticket.name(), buffer)),
         );
@@ -443,7 +444,8 @@ impl Engine {
         sent
     }
 
-    fn wait(&self, wire: &dyn Wire, pe: usize, ticket: Option<Ticket>) {
+    /// Waits for what was asked for.
+    pub(super) fn wait(&self, wire: &dyn Wire, pe: usize, ticket: Option<Ticket>) {
         let Some(ticket) = ticket else { return };
         let awaited = Awaited;
         while !self.peer(pe).requests().is_finished(ticket) {
@@ -462,7 +464,7 @@ fn answered_unsent(pe: usize, flaw: Flaw) -> ! {
 }
 
 /// An answer that will be written to where its caller waits. Unwinding would leave that behind.
-struct Awaited;
+pub(super) struct Awaited;
 
 impl Drop for Awaited {
     fn drop(&mut self) {

@@ -128,6 +128,11 @@ impl Borrowers {
         })
     }
 
+    /// Whether a PE has borrowed, or has asked for it when there was something to lend.
+    pub(super) fn has(&self, pe: u32) -> bool {
+        self.0.lock().contains(&pe)
+    }
+
     /// The bit of a slot, in the loan of a PE.
     ///
     /// # Errors

@@ -13,7 +13,16 @@
 //! answers  ..., (channel, count) of each acknowledgement, (request, value) of each value
 //! borrow   ...
 //! loan     ..., address, key, mark
+//! each     ..., offset, (count, size), [operand], [expected], indices, [operands], [expected ones]
+//! fetch    as each
+//! place    ..., offset, (count, size), indices, elements
+//! pick     ..., offset, (count, size), indices
 //! ```
+//!
+//! A list of elements begins at an offset, and has so many of so many bytes. Its indices have 32 bits, and as many zeroes behind
+//! them that what follows lies at a multiple of eight bytes. Words are changed by an operation, the first byte of the message's own, with
+//! operands that all of them have in common, or that lie behind the indices, as the second byte says of both operands. What picks
+//! or fetches is answered by data.
 //!
 //! Answers say in the place of a segment which slots are free again, and loans which slot is the first. The last
 //! byte of a put's kind is the segment of its signal, and the one before says what the signal is changed by, and whether
@@ -28,7 +37,7 @@ use super::fault::Flaw;
 use super::loan::{Loan, Place};
 use crate::segment::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
-use crate::transport::{AtomicOp, Remote, SignalOp, Width};
+use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, Remote, SignalOp, Width};
 
 /// Bytes that every message starts with.
 const HEAD: usize = 24;
@@ -48,6 +57,10 @@ const DATA: u8 = 4;
 const ANSWERS: u8 = 5;
 const BORROW: u8 = 6;
 const LOAN: u8 = 7;
+const EACH: u8 = 8;
+const FETCH: u8 = 9;
+const PLACE: u8 = 10;
+const PICK: u8 = 11;
 
 /// Bytes of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +85,7 @@ pub(super) enum Wanted {
 }
 
 /// A message, as it has arrived.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Message<'a> {
     /// Packed bytes for blocks, and a signal behind them.
     Put {
@@ -97,10 +110,18 @@ pub(super) enum Message<'a> {
     Borrow,
     /// The slots that were wanted, if there are any.
     Loan(Option<Loan>),
+    /// Words are changed.
+    Each { channel: u32, words: List<'a>, change: Change<'a> },
+    /// The same, and what they were is wanted.
+    Fetch { request: u32, words: List<'a>, change: Change<'a> },
+    /// Elements are written.
+    Place { channel: u32, to: List<'a>, data: &'a [u8] },
+    /// Elements are wanted.
+    Pick { request: u32, from: List<'a> },
 }
 
 /// Entries of a message.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Answers<'a> {
     acknowledged: &'a [u8],
     values: &'a [u8],
@@ -225,6 +246,23 @@ impl<'a> Message<'a> {
                 let place = Place { address, key, mark };
                 Self::Loan((a != 0).then_some(Loan { first: segment, place }))
             }
+            EACH => {
+                let (words, change) = reader.change(a, b, segment)?;
+                Self::Each { channel: number, words, change }
+            }
+            FETCH => {
+                let (words, change) = reader.change(a, b, segment)?;
+                Self::Fetch { request: number, words, change }
+            }
+            PLACE => {
+                let (head, first) = reader.elements(segment)?;
+                let to = reader.list(first, head)?;
+                Self::Place { channel: number, to, data: reader.values(to)? }
+            }
+            PICK => {
+                let (head, first) = reader.elements(segment)?;
+                Self::Pick { request: number, from: reader.list(first, head)? }
+            }
             kind => return Err(Flaw::Kind(kind)),
         };
         if reader.0.is_empty() { Ok(message) } else { Err(Flaw::Length) }
@@ -334,7 +372,7 @@ impl Atomic {
     }
 }
 
-/// Writes the head of data that was wanted; gives the room for the data.
+/// Writes the head of data that was wanted, and of what was found; gives the room for the data.
 pub(super) fn write_data(buffer: &mut [u8], from: Sender, request: u32) -> &mut [u8] {
     let mut writer = Writer(buffer);
     writer.head([DATA, 0, 0, 0], from, request, 0);
@@ -383,6 +421,112 @@ pub(super) fn write_loan(buffer: &mut [u8], from: Sender, loan: Option<Loan>) {
     writer.u64(place.address);
     writer.u64(place.key);
     writer.u64(place.mark.into());
+}
+
+/// Elements of the target that a message names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List<'a> {
+    pub(super) first: Spot,
+    /// Bytes of each.
+    pub(super) size: usize,
+    /// Little-endian.
+    pub(super) indices: &'a [[u8; INDEX]],
+}
+
+impl List<'_> {
+    /// Bytes of all of them; `None`: more than there are anywhere.
+    pub(super) fn bytes(&self) -> Option<usize> {
+        self.indices.len().checked_mul(self.size)
+    }
+}
+
+/// What is done with the elements of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Errand<'a> {
+    Each(Change<'a>),
+    Fetch(Change<'a>),
+    Place,
+    Pick,
+}
+
+impl<'a> Errand<'a> {
+    /// What changes the words, and the operands that it has: for all words one, or for each of them.
+    fn operands(&self) -> impl Iterator<Item = Operand<'a>> + use<'a> {
+        let (taken, both) = match self {
+            Self::Each(change) | Self::Fetch(change) => {
+                (change.op.operands(), [change.operand, change.expected])
+            }
+            Self::Place | Self::Pick => (0, [Operand::Same(0); 2]),
+        };
+        both.into_iter().take(taken)
+    }
+
+    /// Bytes that each element of `size` bytes takes of a message.
+    pub(super) fn each(&self, size: usize) -> usize {
+        let own = |operand: &Operand<'_>| matches!(operand, Operand::Own(_));
+        let values = if matches!(self, Self::Place) { 1 } else { self.operands().filter(own).count() };
+        INDEX + values * size
+    }
+}
+
+/// Bytes of an index.
+pub(super) const INDEX: usize = size_of::<u32>();
+
+/// In the byte of operands: each word has its own.
+const OWN: [u8; 2] = [1, 2];
+
+/// Most bytes in front of and between what elements take of a message.
+pub(super) const MOST_BESIDE_ELEMENTS: usize = HEAD + 16 + 2 * 8 + INDEX;
+
+/// A message about a list, to be written.
+pub(super) struct Listing<'a> {
+    pub(super) from: Sender,
+    /// Channel, or request.
+    pub(super) number: u32,
+    pub(super) elements: Elements<'a>,
+    pub(super) errand: Errand<'a>,
+}
+
+impl<'a> Listing<'a> {
+    /// Bytes of the message.
+    pub(super) fn bytes(&self) -> usize {
+        let (count, size) = (self.elements.len(), self.elements.size);
+        let same = self.errand.operands().filter(|operand| matches!(operand, Operand::Same(_))).count();
+        let indices = (INDEX * count).next_multiple_of(8);
+        HEAD + 16 + 8 * same + indices + (self.errand.each(size) - INDEX) * count
+    }
+
+    /// Writes the message but for elements that are to be placed; gives the room for those.
+    pub(super) fn write<'b>(&self, buffer: &'b mut [u8]) -> &'b mut [u8] {
+        let mut writer = Writer(buffer);
+        let Elements { first, size, indices, .. } = self.elements;
+        let (kind, op) = match self.errand {
+            Errand::Each(change) => (EACH, change.op.code()),
+            Errand::Fetch(change) => (FETCH, change.op.code()),
+            Errand::Place => (PLACE, 0),
+            Errand::Pick => (PICK, 0),
+        };
+        let own = |(operand, bit)| if matches!(operand, Operand::Own(_)) { bit } else { 0 };
+        let own = self.errand.operands().zip(OWN).map(own).sum();
+        writer.head([kind, op, own, 0], self.from, self.number, first.segment);
+        writer.u64(first.offset as u64);
+        writer.u32(indices.len() as u32);
+        writer.u32(size as u32);
+        for operand in self.errand.operands() {
+            if let Operand::Same(bits) = operand {
+                writer.u64(bits);
+            }
+        }
+        writer.indices(indices);
+        for operand in self.errand.operands() {
+            if let Operand::Own(packed) = operand {
+                // As the target takes them from there.
+                const { assert!(cfg!(target_endian = "little"), "operands lie as they are in memory") };
+                writer.bytes(packed);
+            }
+        }
+        writer.0
+    }
 }
 
 /// Bytes that are read from the front. Only what was [required](Self::require) may be.
@@ -448,6 +592,63 @@ impl<'a> Reader<'a> {
         Ok(Pattern::of_levels(block, &levels[..depth]))
     }
 
+    /// How many elements of how many bytes, and where the first is.
+    fn elements(&mut self, segment: u32) -> Result<((usize, usize), Spot), Flaw> {
+        self.require(16)?;
+        let first = Spot { segment, offset: self.size()? };
+        let (count, size) = (self.u32(), self.u32());
+        if size == 0 {
+            return Err(Flaw::Elements);
+        }
+        Ok(((count as usize, size as usize), first))
+    }
+
+    /// The indices of so many elements, with what fills up behind them.
+    fn list(&mut self, first: Spot, (count, size): (usize, usize)) -> Result<List<'a>, Flaw> {
+        let bytes = count.checked_mul(INDEX).ok_or(Flaw::Elements)?;
+        let filled = bytes.checked_next_multiple_of(8).ok_or(Flaw::Elements)?;
+        self.require(filled)?;
+        let (indices, _) = self.take(filled)[..bytes].as_chunks();
+        Ok(List { first, size, indices })
+    }
+
+    /// As many bytes as the elements of a list have.
+    fn values(&mut self, list: List<'_>) -> Result<&'a [u8], Flaw> {
+        let bytes = list.bytes().ok_or(Flaw::Elements)?;
+        self.require(bytes)?;
+        Ok(self.take(bytes))
+    }
+
+    /// Words, and what changes them.
+    fn change(&mut self, code: u8, own: u8, segment: u32) -> Result<(List<'a>, Change<'a>), Flaw> {
+        let op = EachOp::of_code(code).ok_or(Flaw::Operation)?;
+        let (head, first) = self.elements(segment)?;
+        let width = match head.1 {
+            4 => Width::W4,
+            8 => Width::W8,
+            _ => return Err(Flaw::Operation),
+        };
+        let taken = op.operands();
+        if own & !OWN[..taken].iter().sum::<u8>() != 0 {
+            return Err(Flaw::Operation);
+        }
+        let mut operands = [Operand::Same(0); 2];
+        let is_own = |which: usize| own & OWN[which] != 0;
+        for which in (0..taken).filter(|&which| !is_own(which)) {
+            self.require(8)?;
+            operands[which] = Operand::Same(self.u64());
+        }
+        if !first.offset.is_multiple_of(width.bytes()) {
+            return Err(Flaw::Alignment(first.offset));
+        }
+        let words = self.list(first, head)?;
+        for which in (0..taken).filter(|&which| is_own(which)) {
+            operands[which] = Operand::Own(self.values(words)?);
+        }
+        let [operand, expected] = operands;
+        Ok((words, Change { op, width, operand, expected }))
+    }
+
     fn signal(&mut self, code: u8, segment: u8) -> Result<Option<(Spot, SignalOp)>, Flaw> {
         let op: fn(u64) -> SignalOp = match code {
             0 => return Ok(None),
@@ -477,6 +678,16 @@ impl Writer<'_> {
 
     fn u64(&mut self, number: u64) {
         self.bytes(&number.to_le_bytes());
+    }
+
+    /// Indices, filled up to a multiple of eight bytes.
+    fn indices(&mut self, indices: &[u32]) {
+        let bytes = INDEX * indices.len();
+        let (written, left) = core::mem::take(&mut self.0).split_at_mut(bytes);
+        written.as_chunks_mut().0.iter_mut().zip(indices).for_each(|(to, index)| *to = index.to_le_bytes());
+        self.0 = left;
+        let filling = bytes.next_multiple_of(8) - bytes;
+        self.bytes(&[0; 8][..filling]);
     }
 
     fn head(&mut self, kind: [u8; 4], from: Sender, number: u32, segment: u32) {

@@ -15,13 +15,20 @@
 //!              <--data or value, into its destination--   drain
 //! long put     --written to a slot that was lent-->      landed: as above
 //!              <--acknowledgement, and the slot-->        drain
+//! list of elements, which it
+//!  writes      --message, or written to a slot-->          arrived, landed: carried out at once
+//!              <--acknowledgement-->                      drain
+//!  reads       --request, a place among few-->            arrived: carried out at once, and kept
+//!              <--data, to its positions-->               drain
 //! put, signal  --data to its place, and the update of
 //!                its signal to a slot, in one write-->   landed: the update is carried out
 //!              <--acknowledgement, and the slot-->        drain
 //! ```
 //!
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
-//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that.
+//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that. What words were before
+//!   cannot be computed again, so lists that are answered are kept until they are sent: fewer of them may be unanswered, and they are
+//!   short ([`Limits::asked`]).
 //! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room
 //!   for it. Answers that find no room on the wire wait in those queues, and nothing waits for them but
 //!   whoever asked. Answers are not answered.
@@ -40,9 +47,12 @@ mod arrival;
 mod debts;
 mod fault;
 mod initiate;
+mod lists;
 mod loan;
 mod message;
+mod positions;
 mod requests;
+mod rooms;
 mod stream;
 mod wire;
 
@@ -54,12 +64,15 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 pub use fault::{Fault, Flaw};
 pub use loan::{Place, SLOTS, Slot};
 pub use message::TOKEN;
+pub use rooms::Asked;
 pub use wire::{Sent, Wire};
 
 use debts::{Debts, Standing};
 use loan::{Borrowed, Borrowers};
-use message::{MOST_BEFORE_DATA, Sender};
+use message::{BEFORE_ANSWER, MOST_BEFORE_DATA, Sender};
+use positions::Positions;
 use requests::Requests;
+use rooms::{Rooms, Scratch};
 use stream::Streams;
 
 use super::secret::Secret;
@@ -86,13 +99,21 @@ pub struct Limits {
     pub loans: usize,
     /// Bytes of a message that goes through it. More of them overlap better, fewer cost less.
     pub slot: usize,
+    /// What lists may ask for.
+    pub asked: Asked,
 }
 
 impl Limits {
     /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
     /// the wire and unpacking go on at the same time.
-    pub const DEFAULT: Self =
-        Self { window: 64, message: 64 << 10, at_once: usize::MAX, loans: 0, slot: 64 << 10 };
+    pub const DEFAULT: Self = Self {
+        window: 64,
+        message: 64 << 10,
+        at_once: usize::MAX,
+        loans: 0,
+        slot: 64 << 10,
+        asked: Asked::DEFAULT,
+    };
 
     /// Bytes of blocks that each message of a transfer of so many bytes carries, at least: to a PE that has lent memory
     /// for them, or to one that has not.
@@ -117,6 +138,12 @@ impl Limits {
             () if bytes > self.message => self.message,
             () => self.message.min(self.at_once),
         }
+    }
+
+    /// Bytes of a list that may be asked for at a time, of a PE that has lent memory for messages, or of any other.
+    fn answer(&self, borrows: bool) -> usize {
+        let most = if borrows { self.asked.lent.max(self.asked.bytes) } else { self.asked.bytes };
+        most.min(self.message.min(self.at_once) - BEFORE_ANSWER)
     }
 
     /// With messages of at most so many bytes.
@@ -153,6 +180,9 @@ pub struct Engine {
     late: Mutex<Vec<u32>>,
     looks: AtomicU32,
     borrowers: Borrowers,
+    rooms: Rooms,
+    positions: Positions,
+    scratch: Scratch,
     secret: Secret,
     /// Messages that were dropped.
     strangers: AtomicU64,
@@ -221,6 +251,9 @@ impl Engine {
             late: Mutex::default(),
             looks: AtomicU32::new(NOBODY),
             borrowers: Borrowers::default(),
+            rooms: Rooms::new(limits.asked),
+            positions: Positions::default(),
+            scratch: Scratch::default(),
             secret,
             strangers: AtomicU64::new(0),
         }

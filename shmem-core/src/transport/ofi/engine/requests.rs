@@ -5,12 +5,12 @@
 //! that something comes back for are kept, with where it goes.
 
 use super::fault::Flaw;
+use super::positions::Kept;
 use crate::strided::Pattern;
 use crate::transport::{Channel, Width};
 
 /// Where the answer to a request goes, in the memory of whoever asked.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::large_enum_variant, reason = "it lies in a table; nothing is allocated for a request")]
 pub(super) enum Destination {
     /// Blocks.
     Blocks {
@@ -26,6 +26,23 @@ pub(super) enum Destination {
         /// Its width.
         width: Width,
     },
+    /// The elements of a list.
+    Elements {
+        /// Where that of position 0 is written.
+        into: *mut u8,
+        /// Bytes of each.
+        size: usize,
+        /// How many there are.
+        count: usize,
+        /// Where they go; `None`: one behind the other.
+        positions: Option<Kept>,
+    },
+}
+
+impl Destination {
+    fn is_list(&self) -> bool {
+        matches!(self, Self::Elements { .. })
+    }
 }
 
 // SAFETY: the pointers are to memory that the initiator keeps for the operation until its channel is quiet,
@@ -62,12 +79,14 @@ struct Slot {
 }
 
 #[derive(Clone, Copy)]
-#[expect(clippy::large_enum_variant, reason = "as above")]
+#[expect(clippy::large_enum_variant, reason = "it lies in a table; nothing is allocated for a request")]
 enum State {
     Free,
     Asked(Channel, Destination),
     /// The answer is being written, by whoever has the [`Arriving`].
-    Arriving,
+    Arriving {
+        is_list: bool,
+    },
 }
 
 /// What one PE has not answered yet.
@@ -81,6 +100,8 @@ pub(super) struct Requests {
     /// As many requests are not answered as places are not free.
     slots: Vec<Slot>,
     free: Vec<u16>,
+    /// Lists among the requests.
+    lists: u16,
 }
 
 impl Requests {
@@ -92,10 +113,19 @@ impl Requests {
     }
 
     /// As [`start`](Self::start), for a message that something comes back for.
-    pub(super) fn ask(&mut self, window: u16, channel: Channel, destination: Destination) -> Option<Ticket> {
-        if self.unanswered() >= window.into() {
+    /// Of lists there may be `lists` at a time.
+    pub(super) fn ask(
+        &mut self,
+        window: u16,
+        lists: u16,
+        channel: Channel,
+        destination: Destination,
+    ) -> Option<Ticket> {
+        let is_list = destination.is_list();
+        if self.unanswered() >= window.into() || (is_list && self.lists >= lists) {
             return None;
         }
+        self.lists += u16::from(is_list);
         let slot = self.free.pop().unwrap_or_else(|| {
             // All places are taken: there are fewer than the window has.
             self.slots.push(Slot { uses: 0, state: State::Free });
@@ -151,7 +181,7 @@ impl Requests {
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
         match slot.state {
             State::Asked(channel, destination) if name(number, slot.uses) == named => {
-                slot.state = State::Arriving;
+                slot.state = State::Arriving { is_list: destination.is_list() };
                 Ok((Arriving(number), channel, destination))
             }
             _ => Err(Flaw::Answer),
@@ -165,6 +195,12 @@ impl Requests {
 
     fn free(&mut self, number: u16) {
         let slot = &mut self.slots[usize::from(number)];
+        let was_list = match slot.state {
+            State::Free => false,
+            State::Asked(_, destination) => destination.is_list(),
+            State::Arriving { is_list } => is_list,
+        };
+        self.lists -= u16::from(was_list);
         (slot.uses, slot.state) = (slot.uses + 1, State::Free);
         self.free.push(number);
     }
@@ -185,10 +221,32 @@ mod tests {
     use super::*;
 
     const WINDOW: u16 = 64;
+    const LISTS: u16 = 2;
 
     fn ask(requests: &mut Requests) -> Option<Ticket> {
         let into = core::ptr::null_mut();
-        requests.ask(WINDOW, Channel(0), Destination::Word { into, width: Width::W8 })
+        requests.ask(WINDOW, LISTS, Channel(0), Destination::Word { into, width: Width::W8 })
+    }
+
+    fn ask_list(requests: &mut Requests) -> Option<Ticket> {
+        let into = core::ptr::null_mut();
+        let elements = Destination::Elements { into, size: 8, count: 1, positions: None };
+        requests.ask(WINDOW, LISTS, Channel(0), elements)
+    }
+
+    #[test]
+    fn lists_have_fewer_places() {
+        let mut requests = Requests::default();
+        let (first, second) = (ask_list(&mut requests).unwrap(), ask_list(&mut requests).unwrap());
+        assert!(ask_list(&mut requests).is_none() && ask(&mut requests).is_some());
+        let (arriving, ..) = requests.take(first.name()).unwrap();
+        assert!(ask_list(&mut requests).is_none(), "it is still being answered");
+        requests.finish(arriving);
+        let third = ask_list(&mut requests).unwrap();
+        assert!(ask_list(&mut requests).is_none());
+        requests.withdraw_request(second).unwrap();
+        requests.withdraw_request(third).unwrap();
+        assert!(ask_list(&mut requests).is_some() && ask_list(&mut requests).is_some());
     }
 
     /// Whoever asked waits on: its memory is written to until the answer is there.

@@ -6,13 +6,19 @@ use super::super::*;
 use super::network::{Network, SEGMENT, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{AtomicOp, Number, SignalOp, Width};
+use crate::transport::{self, AtomicOp, EachOp, Elements, Number, Operand, SignalOp, Width};
 
 /// Bytes that are registered; as many follow in the place that are not.
 const BYTES: usize = 4096;
 
 fn network(window: u16) -> Network {
-    Network::new(2, BYTES, Limits { window, message: 2048, at_once: 1024, loans: 1, slot: 2048 }, 64, 77)
+    Network::new(
+        2,
+        BYTES,
+        Limits { window, message: 2048, at_once: 1024, loans: 1, slot: 2048, ..Limits::DEFAULT },
+        64,
+        77,
+    )
 }
 
 /// One message of every kind, all of PE 0 to PE 1 but for the answers.
@@ -36,6 +42,28 @@ fn messages() -> Vec<Vec<u8>> {
     engine.update(&end, channel, remote(1, 4), Width::W4, AtomicOp::Add(1));
     engine.atomic(&end, channel, remote(1, 8), Width::W8, AtomicOp::CompareSwap { expected: 1, desired: 2 });
     engine.update(&end, channel, remote(1, 8), Width::W8, AtomicOp::Max(Number::Float, 1.0_f64.to_bits()));
+    let indices = [3, 1, 4, 1, 5];
+    let words = |size| Elements { first: remote(1, 64), size, length: 100, indices: &indices };
+    let own = Operand::Own(&source[..5 * 8]);
+    engine.each(&end, channel, words(8), transport::Change::new(EachOp::Add, Width::W8, Operand::Same(1)));
+    engine.each(
+        &end,
+        channel,
+        words(4),
+        transport::Change::new(EachOp::Xor, Width::W4, Operand::Own(&source[..5 * 4])),
+    );
+    let swaps = transport::Change {
+        op: EachOp::CompareSwap,
+        width: Width::W8,
+        operand: own,
+        expected: Operand::Same(7),
+    };
+    // SAFETY: the buffer has room for five words.
+    unsafe { engine.fetch_each(&end, channel, into.as_mut_ptr(), None, words(8), swaps) };
+    // SAFETY: the buffer holds five elements.
+    unsafe { engine.place(&end, channel, words(3), source.as_ptr()) };
+    // SAFETY: the buffer has room for an element at each of these positions.
+    unsafe { engine.pick(&end, channel, into.as_mut_ptr(), Some(&[0, 2, 4, 6, 8]), words(3)) };
     // So long that something is borrowed for the next one.
     // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &Pattern::contiguous(1000)) };
@@ -201,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_a_strangers(noise in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..9) {
+    fn noise_is_a_strangers(noise in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..13) {
         prop_assert!(is_a_strangers(&noise));
         let mut noise = noise;
         if let Some(first) = noise.first_mut() {
@@ -271,7 +299,7 @@ fn each_flaw_is_named() {
         message[at] = byte;
         said(&message)
     };
-    assert_eq!(byte(put, 0, 9), Err(Flaw::Kind(9)));
+    assert_eq!(byte(put, 0, 12), Err(Flaw::Kind(12)));
     assert_eq!(byte(put, 1, 9), Err(Flaw::Operation), "more loops than any pattern has");
     assert_eq!(byte(put, 2, 3), Err(Flaw::Operation), "no such change of a signal");
     let of_itself = sealed({
@@ -290,6 +318,46 @@ fn each_flaw_is_named() {
     assert_eq!(said(&sealed([of_kind(borrow).as_slice(), &[0]].concat())), Err(Flaw::Length));
     assert_eq!(said(of_kind(loan)), Err(Flaw::Answer), "nobody wants to borrow");
     assert_eq!(byte(answers, 12, 1), Err(Flaw::Answer), "a slot that was never lent is not free again");
+    let [each, fetch, place, pick] = [8, 9, 10, 11];
+    // Offset, and behind it how many elements of how many bytes.
+    let head = |count: u32, size: u32| u64::from(size) << 32 | u64::from(count);
+    for kind in [each, fetch, place, pick] {
+        let size = if kind == each || kind == fetch { 8 } else { 3 };
+        let last = (SYSTEM_BYTES + BYTES - 6 * size + 8) & !7;
+        let span = Err(Flaw::Bounds { segment: SEGMENT, offset: last, bytes: 6 * size });
+        assert_eq!(with(kind, &[(24, last as u64)]), span, "the largest index, of kind {kind}");
+        let span = Err(Flaw::Bounds { segment: SEGMENT, offset: !7, bytes: 6 * size });
+        assert_eq!(with(kind, &[(24, !7)]), span);
+        assert_eq!(byte(kind, 12, 3), Err(Flaw::Segment(3)));
+        assert_eq!(with(kind, &[(32, head(5, 0))]), Err(Flaw::Elements));
+        for count in [4, 9, 1 << 20, u32::MAX] {
+            let said = with(kind, &[(32, head(count, size as u32))]);
+            assert_eq!(said, Err(Flaw::Length), "{count} elements of kind {kind}");
+        }
+    }
+    for kind in [each, fetch] {
+        assert_eq!(with(kind, &[(24, outside as u64 + 2)]), Err(Flaw::Alignment(outside + 2)));
+        assert_eq!(byte(kind, 1, 15), Err(Flaw::Operation), "no such change of words");
+        assert_eq!(byte(kind, 2, 4), Err(Flaw::Operation), "no such operand");
+        for width in [1, 2, 16, u32::MAX] {
+            assert_eq!(with(kind, &[(32, head(5, width))]), Err(Flaw::Operation), "no such width");
+        }
+    }
+    assert_eq!(byte(each, 2, 2), Err(Flaw::Operation), "an operand that is not taken");
+    assert_eq!(byte(each, 2, 1), Err(Flaw::Length), "operands that are not there");
+    for size in [4, u32::MAX] {
+        assert_eq!(with(place, &[(32, head(5, size))]), Err(Flaw::Length), "elements that are not there");
+    }
+    for size in [500, u32::MAX] {
+        assert_eq!(with(pick, &[(32, head(5, size))]), Err(Flaw::Elements), "more than may be asked for");
+    }
+    // An index beyond all memory.
+    for (kind, at) in [(each, 48), (fetch, 48), (place, 40), (pick, 40)] {
+        let size = if kind == each || kind == fetch { 8 } else { 3 };
+        let said = with(kind, &[(at, u64::from(u32::MAX))]);
+        let (offset, bytes) = (SYSTEM_BYTES + 64, size << 32);
+        assert_eq!(said, Err(Flaw::Bounds { segment: SEGMENT, offset, bytes }), "kind {kind}");
+    }
     let fetches = all.iter().find(|message| message[0] == atomic && message[2] & 0x80 != 0).unwrap();
     let network = self::network(4);
     let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
@@ -297,7 +365,10 @@ fn each_flaw_is_named() {
     network.engines[1].borrowers.lend(0, 1);
     assert_eq!(lent(0, of_kind(put)), Ok(()));
     assert_eq!(lent(1, of_kind(atomic)), Ok(()), "behind data of any number of bytes");
-    for kind in [get, borrow] {
+    for (slot, kind) in [(3, each), (4, place)] {
+        assert_eq!(lent(slot, of_kind(kind)), Ok(()), "it may be long");
+    }
+    for kind in [get, borrow, fetch, pick] {
         assert_eq!(lent(2, of_kind(kind)), Err(Flaw::Slot(2)), "no message that is written to slots");
     }
     assert_eq!(lent(2, fetches), Err(Flaw::Slot(2)), "nor one that a value comes back for");
@@ -313,6 +384,32 @@ fn each_flaw_is_named() {
         "a message of 48 bytes from PE 0 is malformed: it is one more than may be unanswered; all PEs must run the \
          same program with the same library"
     );
+}
+
+/// What is kept for who asks has so many places, and a list that is long needs a loan.
+#[test]
+fn lists_that_are_answered_have_few_places() {
+    let all = messages();
+    let of_kind = |kind: u8| all.iter().find(|message| message[0] == kind).unwrap();
+    let [get, fetch, pick] = [2, 9, 11];
+    let network = network(64);
+    for k in 0..Asked::DEFAULT.lists {
+        network.arrived(1, of_kind(if k % 2 == 0 { fetch } else { pick })).unwrap();
+    }
+    network.arrived(1, of_kind(get)).unwrap();
+    for kind in [fetch, pick] {
+        assert_eq!(network.arrived(1, of_kind(kind)), Err(Flaw::Window));
+    }
+    // One that asks for more than a short list.
+    let limits = Limits { asked: Asked { bytes: 14, ..Asked::DEFAULT }, ..*network.engines[1].limits() };
+    for lends in [false, true] {
+        let network = Network::new(2, BYTES, limits, 64, 77);
+        if lends {
+            network.engines[1].borrowers.lend(0, 1);
+        }
+        let said = network.arrived(1, of_kind(pick));
+        assert_eq!(said, if lends { Ok(()) } else { Err(Flaw::Elements) });
+    }
 }
 
 /// PEs of one host have other ways to each other: messages that say they are of such a PE are not answered.

@@ -1,4 +1,5 @@
 mod fuzz;
+mod lists;
 mod lying;
 mod model;
 mod network;

@@ -1,5 +1,7 @@
 //! Whatever PEs do over a wire without order, memory is as if they had done it at once.
 
+mod elements;
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -41,6 +43,7 @@ enum Act {
     Update(AtomicOp),
     Atomic(AtomicOp, Width),
     Add { fetch: bool, nbi: bool },
+    Elements { area: usize, list: elements::List },
     Quiet,
     Step(usize),
 }
@@ -102,6 +105,7 @@ fn act() -> impl Strategy<Value = Act> {
         op().prop_map(Act::Update),
         (op(), prop_oneof![Just(Width::W4), Just(Width::W8)]).prop_map(|(op, width)| Act::Atomic(op, width)),
         (any::<bool>(), any::<bool>()).prop_map(|(fetch, nbi)| Act::Add { fetch, nbi }),
+        (0..AREAS, elements::list()).prop_map(|(area, list)| Act::Elements { area, list }),
         Just(Act::Quiet),
         (0usize..6).prop_map(Act::Step),
     ]
@@ -226,6 +230,12 @@ impl Cluster {
         }
     }
 
+    /// Behind a quiet: what was signalled there has come, and is not there any more.
+    fn claim_to_write(&mut self, me: usize, pe: usize, area: usize) {
+        self.claim(me, pe, area);
+        self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));
+    }
+
     fn quiet(&mut self, me: usize) {
         while !self.network.engines[me].is_quiet(Self::channel(me)) {
             self.network.step();
@@ -246,9 +256,7 @@ impl Cluster {
         let channel = Self::channel(me);
         match act {
             Act::Put { area, pattern } => {
-                self.claim(me, pe, area);
-                // Behind a quiet: what was signalled there has come, and is not there any more.
-                self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));
+                self.claim_to_write(me, pe, area);
                 let (at, (_, hull)) = (self::area(me, area), pattern.hulls());
                 let source = self.fresh(hull);
                 let (network, to) = (&self.network, remote(pe, at));
@@ -330,6 +338,7 @@ impl Cluster {
                     }
                 }
             }
+            Act::Elements { area, list } => self.elements(me, pe, area, &list),
             Act::Quiet => self.quiet(me),
             Act::Step(steps) => (0..steps).for_each(|_| self.network.step()),
         }
@@ -408,9 +417,14 @@ proptest! {
     #[test]
     fn memory_is_as_if_all_had_been_done_at_once(
         acts in prop::collection::vec((0..PES, 1..PES, act()), 1..80),
-        window in 1u16..9, message in LEAST_MESSAGE..1200, loans in 0..PES, slot in LEAST_MESSAGE..1200, room in 1usize..5, seed in any::<u64>(),
+        (window, message, loans) in (1u16..9, LEAST_MESSAGE..1200, 0..PES),
+        (slot, room, seed) in (LEAST_MESSAGE..1200, 1usize..5, any::<u64>()),
+        asked in (1u16..5, 24usize..1200, 24usize..1200),
     ) {
-        let mut cluster = Cluster::new(Limits { window, message, at_once: LEAST_MESSAGE, loans, slot }, room, seed);
+        let (lists, lent, bytes) = asked;
+        let asked = Asked { lists, lent, bytes };
+        let limits = Limits { window, message, at_once: LEAST_MESSAGE, loans, slot, asked };
+        let mut cluster = Cluster::new(limits, room, seed);
         for (me, further, act) in acts {
             cluster.run(me, (me + further) % PES, act);
         }

@@ -8,12 +8,14 @@ use crate::slots::Slots;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target;
-use crate::transport::{AtomicOp, SignalOp, Width};
+use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Width};
 
 const PES: usize = 3;
 const THREADS: usize = 2;
 const ROUNDS: usize = if cfg!(miri) { 2 } else { 60 };
 const BYTES: usize = 1 << 16;
+/// Elements of a list: of several messages.
+const LIST: usize = 500;
 
 /// A message, with the slot that it was written to.
 type Moving = (Option<u32>, Vec<u8>);
@@ -83,7 +85,8 @@ impl Wire for End<'_> {
 fn wires() -> Wires {
     let places = Slots::new(PES, BYTES);
     // Of the two others one finds something to borrow.
-    let limits = Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1, slot: 1024 };
+    let limits =
+        Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1, slot: 1024, ..Limits::DEFAULT };
     let engine = |pe: usize| {
         let engine = Engine::new(pe, PES, limits, secret());
         // SAFETY: a slot of that many bytes, all zeroes, dropped together with the engine.
@@ -140,12 +143,41 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
         unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern) };
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         assert!(engine.atomic(&end, channel, remote(to, 8), Width::W8, AtomicOp::Fetch) > 0);
+        elements(engine, &end, channel, to, mine);
     }
     // The others still need answers.
     done.fetch_add(1, Ordering::Relaxed);
     while done.load(Ordering::Relaxed) < PES * THREADS {
         end.progress();
     }
+}
+
+/// Words of all by index, and elements of one's own.
+fn elements(engine: &Engine, end: &End<'_>, channel: Channel, to: usize, mine: usize) {
+    let indices: Vec<u32> = (0..LIST as u32).map(|k| k * k % 64).collect();
+    let positions: Vec<u32> = (0..LIST as u32).rev().collect();
+    let words = Elements { first: remote(to, 2048), size: 8, length: 64, indices: &indices };
+    let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
+    engine.each(end, channel, words, one);
+    let mut before = vec![u64::MAX; LIST];
+    let into = before.as_mut_ptr().cast();
+    // SAFETY: there is room for all words.
+    unsafe { engine.fetch_each(end, channel, into, Some(&positions), words, one) };
+    assert!(!before.contains(&u64::MAX));
+    let own = Elements { first: remote(to, mine), size: 6, length: 600, indices: &positions };
+    let source: Vec<u8> = (0..6 * LIST).map(|i| (i * 3) as u8 ^ channel.0 as u8).collect();
+    let mut back = vec![0; source.len()];
+    // SAFETY: the source holds all elements.
+    unsafe { engine.place(end, channel, own, source.as_ptr()) };
+    while !engine.is_quiet(channel) {
+        end.progress();
+    }
+    // SAFETY: there is room for all elements until quiet.
+    unsafe { engine.pick_nbi(end, channel, back.as_mut_ptr(), None, own) };
+    while !engine.is_quiet(channel) {
+        end.progress();
+    }
+    assert_eq!(back, source);
 }
 
 #[test]
@@ -166,6 +198,7 @@ fn threads_share_an_engine() {
             unsafe { word.read() }
         };
         assert_eq!((word(0), word(8)), (each, each));
+        assert_eq!((0..64).map(|k| word(2048 + 8 * k)).sum::<u64>(), 2 * LIST as u64 * each);
     }
     assert!(wires.engines.iter().all(|engine| engine.unanswered().next().is_none()));
 }

@@ -36,7 +36,8 @@ impl Wire for Broken {
 #[test]
 fn a_wire_that_unwinds_ends_the_process() {
     if std::env::var_os(CHILD).is_some() {
-        let limits = Limits { window: 8, message: 4096, at_once: 2048, loans: 0, slot: 4096 };
+        let limits =
+            Limits { window: 8, message: 4096, at_once: 2048, loans: 0, slot: 4096, ..Limits::DEFAULT };
         let engine = Engine::new(0, 2, limits, secret());
         let ask = || engine.atomic(&Broken, Channel(0), remote(1, 0), Width::W8, AtomicOp::Fetch);
         _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask));

@@ -1,0 +1,171 @@
+//! Elements by index, as their owner moves and changes them for others.
+//!
+//! A list that has arrived is [checked](Target::listed) once, and then carried out by the [`kernel`](super::kernel), without a
+//! comparison for each element.
+
+use super::Change;
+use super::kernel::Near;
+use crate::transport::target::Target;
+
+/// Elements that lie in a target's memory, all of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Listed<'a> {
+    target: Target,
+    near: Near<'a>,
+}
+
+/// An element of a list does not lie in the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Beyond {
+    /// Bytes from element 0 to behind the last one; `None`: more than there are anywhere.
+    pub(crate) bytes: Option<usize>,
+}
+
+impl Target {
+    /// Elements of `size` bytes, the first of which lies at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// If one of the list does not lie in the memory.
+    pub(crate) fn listed(self, offset: usize, size: usize, indices: &[u32]) -> Result<Listed<'_>, Beyond> {
+        let largest = indices.iter().max().map(|largest| *largest as usize);
+        let bytes = largest.map_or(Some(0), |largest| largest.checked_mul(size)?.checked_add(size));
+        let first = bytes.and_then(|bytes| self.address(offset, bytes)).ok_or(Beyond { bytes })?;
+        Ok(Listed { target: self, near: Near { first, size, indices } })
+    }
+}
+
+impl Listed<'_> {
+    /// Reads them, one behind the other.
+    ///
+    /// # Panics
+    ///
+    /// If `into` is not as long as all of them.
+    pub(crate) fn pick(self, into: &mut [u8]) {
+        self.must_have(into.len());
+        // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `into` (`must_have`).
+        unsafe { self.near.pick(into.as_mut_ptr(), None) };
+    }
+
+    /// Writes them from bytes that lie one behind the other. Of several for one element the last stays.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many bytes.
+    pub(crate) fn place(self, data: &[u8]) {
+        self.must_have(data.len());
+        // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `data` (`must_have`).
+        unsafe { self.near.place(data.as_ptr()) };
+    }
+
+    /// Changes words, and rings the bell.
+    ///
+    /// # Panics
+    ///
+    /// If they are not aligned, have another width, or there are fewer operands.
+    pub(crate) fn change(self, change: &Change<'_>) {
+        self.must_be_words(change);
+        // SAFETY: aligned words of that width (`must_be_words`), all of which lie in the target's memory (`listed`); words are
+        // changed through here, `Target::update` or `shm::atomic` only.
+        unsafe { self.near.change(change, None, || self.target.ring()) };
+    }
+
+    /// As [`change`](Self::change), and writes what was there before, one behind the other.
+    ///
+    /// # Panics
+    ///
+    /// As `change`, and if `before` is not as long as all of them, or not aligned for them.
+    pub(crate) fn fetch(self, change: &Change<'_>, before: &mut [u8]) {
+        self.must_be_words(change);
+        self.must_have(before.len());
+        let before = before.as_mut_ptr();
+        assert!(before.addr().is_multiple_of(change.width.bytes()), "words are written to {before:p}");
+        // SAFETY: aligned words of that width (`must_be_words`), all of which lie in the target's memory (`listed`), and as many
+        // bytes at `before` (`must_have`), which is aligned, too; words are changed through here, `Target::update` or
+        // `shm::atomic` only.
+        unsafe { self.near.change(change, Some((before, None)), || self.target.ring()) };
+    }
+
+    fn must_have(&self, bytes: usize) {
+        let Near { size, indices, .. } = self.near;
+        assert!(
+            indices.len().checked_mul(size) == Some(bytes),
+            "{} elements of {size} bytes in {bytes}",
+            indices.len()
+        );
+    }
+
+    fn must_be_words(&self, change: &Change<'_>) {
+        let Near { first, size, indices } = self.near;
+        let width = change.width.bytes();
+        assert!(size == width && first.addr().is_multiple_of(width), "words of {size} bytes at {first:p}");
+        assert!(change.is_for(indices.len()), "{} words have fewer operands", indices.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slots::Slots;
+    use crate::system::SYSTEM_BYTES;
+    use crate::transport::{EachOp, Operand, Width};
+
+    const BYTES: usize = 4096;
+
+    fn target(places: &Slots) -> Target {
+        // SAFETY: a slot of that many bytes, all zeroes, which the caller keeps.
+        unsafe { Target::later(places.start_of(0), SYSTEM_BYTES, BYTES) }
+    }
+
+    #[test]
+    fn a_list_is_checked_to_its_largest_index() {
+        let places = Slots::new(1, BYTES);
+        let target = target(&places);
+        for size in [1, 3, 8, 64, BYTES] {
+            let last = (BYTES / size - 1) as u32;
+            assert!(target.listed(SYSTEM_BYTES, size, &[0, last, 0]).is_ok());
+            let beyond = target.listed(SYSTEM_BYTES, size, &[0, last + 1, 0]).err();
+            assert_eq!(beyond, Some(Beyond { bytes: Some((last as usize + 2) * size) }));
+            assert!(target.listed(SYSTEM_BYTES - 1, size, &[0]).is_err());
+            assert!(target.listed(SYSTEM_BYTES, size, &[u32::MAX]).is_err());
+        }
+        assert_eq!(target.listed(SYSTEM_BYTES, usize::MAX, &[1]).err(), Some(Beyond { bytes: None }));
+        assert!(target.listed(SYSTEM_BYTES, usize::MAX, &[0]).is_err());
+        assert!(target.listed(usize::MAX, 8, &[0]).is_err());
+        assert!(target.listed(SYSTEM_BYTES, 8, &[]).is_ok(), "of no elements");
+    }
+
+    #[test]
+    fn what_is_placed_is_picked() {
+        let places = Slots::new(1, BYTES);
+        let target = target(&places);
+        for size in [1, 2, 3, 4, 8, 16, 24, 100] {
+            let elements = BYTES / size;
+            let list: Vec<u32> = (0..elements as u32).map(|k| (k * 11) % elements as u32).collect();
+            let data: Vec<u8> = (0..elements * size).map(|i| (i * 5) as u8).collect();
+            let listed = target.listed(SYSTEM_BYTES, size, &list).unwrap();
+            listed.place(&data);
+            let mut back = vec![0; data.len()];
+            listed.pick(&mut back);
+            assert!(back == data, "elements of {size} bytes");
+        }
+    }
+
+    #[test]
+    fn words_are_changed_as_often_as_they_are_there() {
+        let places = Slots::new(1, BYTES);
+        let target = target(&places);
+        let list: Vec<u32> = (0..2000).map(|k| k * k % 300).collect();
+        let listed = target.listed(SYSTEM_BYTES, 8, &list).unwrap();
+        listed.change(&Change::new(EachOp::Add, Width::W8, Operand::Same(3)));
+        let mut found = vec![0_u64; list.len()];
+        let change = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
+        listed.fetch(&change, bytemuck::cast_slice_mut(&mut found));
+        let mut times = [0; 300];
+        list.iter().for_each(|index| times[*index as usize] += 3);
+        for (index, found) in list.iter().zip(found) {
+            assert_eq!(found, times[*index as usize]);
+            times[*index as usize] += 1;
+        }
+    }
+}

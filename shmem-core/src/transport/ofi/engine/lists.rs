@@ -1,0 +1,290 @@
+//! Elements by index, as a PE sends them, and asks for them.
+//!
+//! A list is cut into as many messages as it needs, each of which its target carries out by itself. What changes or writes elements
+//! is packed before these functions return. What is to come back takes one of a few [places](super::Limits::asked), and who finds
+//! none makes progress until there is one.
+
+use super::initiate::{Awaited, PARTS, Road};
+use super::message::{Errand, INDEX, Listing, MOST_BESIDE_ELEMENTS};
+use super::positions::Kept;
+use super::requests::{Destination, Ticket};
+use super::wire::Wire;
+use super::{Engine, Limits};
+use crate::shared;
+use crate::transport::{Change, Channel, Elements, Operand};
+
+impl Limits {
+    /// Whether a message has room for an element of so many bytes, whichever way it goes.
+    pub fn places(&self, size: usize) -> bool {
+        let least = self.message.min(self.at_once).min(self.slot);
+        MOST_BESIDE_ELEMENTS + INDEX + size <= least
+    }
+
+    /// Whether elements of so many bytes may be asked for, of any PE.
+    pub fn picks(&self, size: usize) -> bool {
+        size <= self.answer(false)
+    }
+
+    /// Elements that a message of a list of so many brings, each of which takes so many bytes of it.
+    fn sent(&self, elements: usize, each: usize, borrows: bool) -> usize {
+        (self.message_for(elements.saturating_mul(each), borrows) - MOST_BESIDE_ELEMENTS) / each
+    }
+
+    /// Elements of `size` bytes that are asked for at a time, each of which takes so many bytes of the request.
+    fn asked(&self, size: usize, each: usize, borrows: bool) -> usize {
+        let request = self.message.min(self.at_once) - MOST_BESIDE_ELEMENTS;
+        // Where they go takes as many bytes as indices do.
+        (self.answer(borrows) / size.max(INDEX)).min(request / each)
+    }
+}
+
+impl Engine {
+    /// Changes words by index; nothing comes back but acknowledgements.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer operands than words.
+    pub fn each(&self, wire: &dyn Wire, channel: Channel, words: Elements<'_>, change: Change<'_>) {
+        assert!(change.is_for(words.len()), "{} words have fewer operands", words.len());
+        self.send_list(wire, channel, words, Errand::Each(change), |_, room| {
+            assert!(room.is_empty(), "a buffer has the size that was asked for");
+        });
+    }
+
+    /// Writes elements by index, from bytes that lie one behind the other.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::place`](crate::transport::Transport::place) until it returns.
+    ///
+    /// # Panics
+    ///
+    /// If no message [has room](Limits::places) for such an element.
+    pub unsafe fn place(&self, wire: &dyn Wire, channel: Channel, to: Elements<'_>, source: *const u8) {
+        self.send_list(wire, channel, to, Errand::Place, |from, room| {
+            // SAFETY: all elements of the source are readable (caller), and as many are written here as there is room for,
+            // which are those of one message.
+            unsafe { shared::copy(room.as_mut_ptr(), source.wrapping_add(from * to.size), room.len()) };
+        });
+    }
+
+    /// Reads elements by index; they are there on return.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::pick`](crate::transport::Transport::pick) until it returns.
+    ///
+    /// # Panics
+    ///
+    /// If such elements [may not](Limits::picks) be asked for, or there are fewer positions.
+    pub unsafe fn pick(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        into: *mut u8,
+        positions: Option<&[u32]>,
+        from: Elements<'_>,
+    ) {
+        // SAFETY: the caller's promise; it is waited for before this returns.
+        unsafe { self.ask_list_and_wait(wire, channel, into, positions, from, Errand::Pick) };
+    }
+
+    /// Reads elements by index; they are there when the channel is quiet.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::pick`](crate::transport::Transport::pick) until quiet.
+    ///
+    /// # Panics
+    ///
+    /// As [`pick`](Self::pick).
+    pub unsafe fn pick_nbi(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        into: *mut u8,
+        positions: Option<&[u32]>,
+        from: Elements<'_>,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { self.ask_list(wire, channel, into, positions, from, Errand::Pick, |_| {}) };
+    }
+
+    /// Changes words by index; what was there before is there on return.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::fetch_each`](crate::transport::Transport::fetch_each) until it returns.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer operands, or positions, than words.
+    pub unsafe fn fetch_each(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        before: *mut u8,
+        positions: Option<&[u32]>,
+        words: Elements<'_>,
+        change: Change<'_>,
+    ) {
+        assert!(change.is_for(words.len()), "{} words have fewer operands", words.len());
+        // SAFETY: the caller's promise; it is waited for before this returns.
+        unsafe { self.ask_list_and_wait(wire, channel, before, positions, words, Errand::Fetch(change)) };
+    }
+
+    /// Changes words by index; what was there before is there when the channel is quiet.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::fetch_each`](crate::transport::Transport::fetch_each) until quiet.
+    ///
+    /// # Panics
+    ///
+    /// As [`fetch_each`](Self::fetch_each).
+    pub unsafe fn fetch_each_nbi(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        before: *mut u8,
+        positions: Option<&[u32]>,
+        words: Elements<'_>,
+        change: Change<'_>,
+    ) {
+        assert!(change.is_for(words.len()), "{} words have fewer operands", words.len());
+        // SAFETY: the caller's promise.
+        unsafe { self.ask_list(wire, channel, before, positions, words, Errand::Fetch(change), |_| {}) };
+    }
+
+    /// Bytes of all rooms for what was found for others, in use or not.
+    pub fn room_bytes(&self) -> usize {
+        self.rooms.bytes()
+    }
+
+    /// Sends a list that is only acknowledged. What is placed is written by `place`, which is given where in the list a message
+    /// begins.
+    fn send_list(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        list: Elements<'_>,
+        errand: Errand<'_>,
+        place: impl Fn(usize, &mut [u8]),
+    ) {
+        let (pe, each) = (list.first.pe.number(), errand.each(list.size));
+        let borrows = self.limits.lends(list.len().saturating_mul(each)) && self.has_borrowed(wire, pe);
+        let road = if borrows { Road::Written } else { Road::Sent };
+        let most = self.limits.sent(list.len(), each, borrows);
+        assert!(most > 0, "elements of {} bytes fit no message", list.size);
+        for (from, part) in parts(list, most) {
+            let errand = errand.part(from, part.len());
+            let listing = Listing { from: self.sender(pe), number: channel.0, elements: part, errand };
+            let write = &mut |buffer: &mut [u8]| place(from, listing.write(buffer));
+            self.send(wire, channel, pe, listing.bytes(), write, road);
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `into` must be writable for an element at each position, and nobody else's, until this returns.
+    unsafe fn ask_list_and_wait(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        into: *mut u8,
+        positions: Option<&[u32]>,
+        list: Elements<'_>,
+        errand: Errand<'_>,
+    ) {
+        let (pe, mut tickets, mut sent) = (list.first.pe.number(), [None; PARTS], 0);
+        let wait_for = |ticket: Ticket| {
+            let before = tickets[sent % PARTS].replace(ticket);
+            self.wait(wire, pe, before);
+            sent += 1;
+        };
+        // SAFETY: the caller's promise: all are waited for here.
+        unsafe { self.ask_list(wire, channel, into, positions, list, errand, wait_for) };
+        for ticket in tickets {
+            self.wait(wire, pe, ticket);
+        }
+    }
+
+    /// Asks for a list, and tells `asked` of each message.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for an element at each position, and nobody else's, until all messages are answered.
+    #[expect(clippy::too_many_arguments, reason = "what is asked for, and where it goes")]
+    unsafe fn ask_list(
+        &self,
+        wire: &dyn Wire,
+        channel: Channel,
+        into: *mut u8,
+        positions: Option<&[u32]>,
+        list: Elements<'_>,
+        errand: Errand<'_>,
+        mut asked: impl FnMut(Ticket),
+    ) {
+        assert!(
+            positions.is_none_or(|positions| positions.len() == list.len()),
+            "a position for each of {} elements",
+            list.len()
+        );
+        let (pe, size) = (list.first.pe.number(), list.size);
+        let bytes = list.len().saturating_mul(size.max(INDEX));
+        let borrows = bytes > self.limits.asked.bytes && self.has_borrowed(wire, pe);
+        let most = self.limits.asked(size, errand.each(size), borrows);
+        assert!(most > 0, "elements of {size} bytes fit no answer");
+        // A wire that unwinds would leave the destinations of what was asked for behind.
+        let awaited = Awaited;
+        for (from, part) in parts(list, most) {
+            let errand = errand.part(from, part.len());
+            let listing = Listing { from: self.sender(pe), number: 0, elements: part, errand };
+            let (into, positions) = match positions {
+                None => (into.wrapping_add(from * size), None),
+                Some(all) => (into, Some(self.keep_positions(wire, &all[from..][..part.len()]))),
+            };
+            let destination = Destination::Elements { into, size, count: part.len(), positions };
+            let write = &mut |request: u32, buffer: &mut [u8]| {
+                let room = Listing { number: request, ..listing }.write(buffer);
+                assert!(room.is_empty(), "a buffer has the size that was asked for");
+            };
+            asked(self.ask(wire, channel, pe, destination, listing.bytes(), write));
+        }
+        core::mem::forget(awaited);
+    }
+
+    /// Keeps where values go, as soon as there is room for it.
+    fn keep_positions(&self, wire: &dyn Wire, positions: &[u32]) -> Kept {
+        loop {
+            if let Some(kept) = self.positions.keep(positions) {
+                return kept;
+            }
+            wire.progress();
+        }
+    }
+}
+
+impl<'a> Errand<'a> {
+    /// The same for `count` elements of the list from one on.
+    fn part(self, from: usize, count: usize) -> Self {
+        let of = |change: Change<'a>| {
+            let Change { op, width, operand, expected } = change;
+            let part = |which: usize, operand: Operand<'a>| {
+                if which < op.operands() { operand.part(from, count, width) } else { Operand::Same(0) }
+            };
+            Change { operand: part(0, operand), expected: part(1, expected), ..change }
+        };
+        match self {
+            Self::Each(change) => Self::Each(of(change)),
+            Self::Fetch(change) => Self::Fetch(of(change)),
+            Self::Place | Self::Pick => self,
+        }
+    }
+}
+
+/// The parts of a list of at most so many elements, and where in it each begins.
+fn parts(list: Elements<'_>, most: usize) -> impl Iterator<Item = (usize, Elements<'_>)> {
+    let parts = list.indices.chunks(most).enumerate();
+    parts.map(move |(k, indices)| (k * most, Elements { indices, ..list }))
+}

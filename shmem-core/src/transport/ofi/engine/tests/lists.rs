@@ -1,0 +1,198 @@
+//! Lists of elements: what they cost, and what they keep.
+
+use super::super::message::{INDEX, MOST_BESIDE_ELEMENTS};
+use super::super::*;
+use super::network::{Network, remote};
+use crate::transport::{Change, EachOp, Elements, Operand, Width};
+
+const CHANNEL: Channel = Channel(4);
+const ONE: Change<'static> = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
+
+/// As over a provider that sends 16 KiB at once.
+const LIMITS: Limits =
+    Limits { message: 16 << 10, at_once: 16 << 10, loans: 1, slot: 65 << 10, ..Limits::DEFAULT };
+
+fn words(indices: &[u32]) -> Elements<'_> {
+    Elements { first: remote(1, 0), size: 8, length: 1 << 12, indices }
+}
+
+fn indices(count: usize) -> Vec<u32> {
+    (0..count as u32).map(|k| k * 37 % (1 << 12)).collect()
+}
+
+/// The words of a PE.
+fn there(network: &Network, pe: usize) -> Vec<u64> {
+    network.memory(pe, 8 << 12).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
+}
+
+/// How many messages of a kind there were, and their bytes.
+fn sent(network: &Network, kinds: &[u8]) -> (usize, usize) {
+    network.settle();
+    let sent = network.sent.borrow_mut().replace(Vec::new()).unwrap_or_default();
+    let of_kind = sent.iter().filter(|message| kinds.contains(&message[0]));
+    (of_kind.clone().count(), of_kind.map(Vec::len).sum())
+}
+
+/// Bytes in front of a list, and those that fill up indices.
+fn beside(count: usize) -> usize {
+    40 + (INDEX * count).next_multiple_of(8) - INDEX * count
+}
+
+/// Of so many elements, cut into parts of at most so many: bytes beside these, of all messages.
+fn all_beside(count: usize, most: usize) -> usize {
+    (0..count).step_by(most).map(|from| beside(most.min(count - from))).sum()
+}
+
+#[test]
+fn messages_and_their_bytes_are_as_many_as_the_formula_says() {
+    let [each, fetch, place, pick, data] = [8, 9, 10, 11, 4];
+    for borrows in [false, true] {
+        let network = Network::new(2, 8 << 12, LIMITS, 64, 5);
+        let (engine, end) = (&network.engines[0], network.end(0));
+        if !borrows {
+            // The only loan is another one's.
+            network.engines[1].borrowers.lend(7, 1);
+        }
+        // The network's room is by chance.
+        (0..9).for_each(|_| {
+            _ = engine.has_borrowed(&end, 1);
+            network.settle();
+        });
+        assert_eq!(engine.has_borrowed(&end, 1), borrows);
+        _ = sent(&network, &[]);
+        let longest = if borrows { 65 << 10 } else { 16 << 10 };
+        for count in [1, 2, 3, 100, 1361, 5000, 20_000] {
+            let (list, operands) = (indices(count), vec![1; 8 * count]);
+            for (own, bytes) in [(false, 4), (true, 12)] {
+                let operand = if own { Operand::Own(&operands) } else { Operand::Same(1) };
+                let fits = count * bytes + MOST_BEFORE_DATA <= 16 << 10;
+                let most = (if fits { 16 << 10 } else { longest } - MOST_BESIDE_ELEMENTS) / bytes;
+                engine.each(&end, CHANNEL, words(&list), Change::new(EachOp::Add, Width::W8, operand));
+                let messages = count.div_ceil(most);
+                let same = if own { 0 } else { 8 * messages };
+                assert_eq!(
+                    sent(&network, &[each]),
+                    (messages, all_beside(count, most) + same + bytes * count)
+                );
+            }
+            let fits = count * 12 + MOST_BEFORE_DATA <= 16 << 10;
+            let most = (if fits { 16 << 10 } else { longest } - MOST_BESIDE_ELEMENTS) / 12;
+            // SAFETY: the source holds all elements.
+            unsafe { engine.place(&end, CHANNEL, words(&list), operands.as_ptr()) };
+            assert_eq!(
+                sent(&network, &[place]),
+                (count.div_ceil(most), all_beside(count, most) + 12 * count)
+            );
+
+            let answer = if borrows { (16 << 10) - 24 } else { 2 << 10 };
+            let (mut into, most) = (vec![0_u8; 8 * count], answer / 8);
+            // SAFETY: there is room for all elements.
+            unsafe { engine.pick(&end, CHANNEL, into.as_mut_ptr(), None, words(&list)) };
+            let messages = count.div_ceil(most);
+            let asked = (messages, all_beside(count, most) + 4 * count);
+            let answered = (messages, 24 * messages + 8 * count);
+            assert_eq!(sent(&network, &[pick, data]), (2 * messages, asked.1 + answered.1));
+
+            let most = most.min(((16 << 10) - MOST_BESIDE_ELEMENTS) / 12);
+            let change = Change::new(EachOp::Add, Width::W8, Operand::Own(&operands));
+            // SAFETY: there is room for all words.
+            unsafe { engine.fetch_each(&end, CHANNEL, into.as_mut_ptr(), None, words(&list), change) };
+            let messages = count.div_ceil(most);
+            let bytes = all_beside(count, most) + 12 * count + 24 * messages + 8 * count;
+            assert_eq!(sent(&network, &[fetch, data]), (2 * messages, bytes));
+        }
+    }
+}
+
+/// Two PEs ask each other for more than there is room for, and take no answer until they find no place: what each keeps
+/// is bounded, and both go on.
+#[test]
+fn pes_that_flood_each_other_go_on_in_bounded_memory() {
+    const COUNT: usize = 3000;
+    const ROUNDS: usize = 6;
+    for (window, loans, room) in [(1, 0, 1), (3, 0, 1), (64, 0, 64), (2, 1, 1), (64, 1, 64)] {
+        let limits = Limits { window, loans, ..LIMITS };
+        let network = Network::new(2, 8 << 12, limits, room, 11);
+        let lists: Vec<_> = (0..2).map(|pe| indices(COUNT + pe)).collect();
+        let mut before = vec![vec![vec![0_u64; COUNT + 1]; ROUNDS]; 2];
+        for round in 0..ROUNDS {
+            for (me, before) in before.iter_mut().enumerate() {
+                let (engine, end) = (&network.engines[me], network.end(me));
+                let words = Elements { first: remote(1 - me, 0), ..words(&lists[me]) };
+                // With positions or without.
+                let positions: Vec<u32> = (0..words.len() as u32).rev().collect();
+                let positions = (round % 2 == 0).then_some(&positions[..]);
+                let into = before[round].as_mut_ptr().cast();
+                // SAFETY: there is room for all words until the channel is quiet.
+                unsafe { engine.fetch_each_nbi(&end, CHANNEL, into, positions, words, ONE) };
+                engine.each(&end, CHANNEL, words, ONE);
+            }
+        }
+        network.settle();
+        for (me, before) in before.iter().enumerate() {
+            assert!(network.engines[me].is_quiet(CHANNEL));
+            let mut times = vec![0; 1 << 12];
+            lists[me].iter().for_each(|index| times[*index as usize] += 2 * ROUNDS as u64);
+            assert!(there(&network, 1 - me) == times, "each counts once");
+            let most = 2 * ROUNDS as u64 * 2;
+            assert!(before.iter().flatten().all(|found| *found < most));
+            let long = if loans > 0 { 16 << 10 } else { 0 };
+            let bound = usize::from(Asked::DEFAULT.lists) * (long + (2 << 10));
+            let kept = network.engines[me].room_bytes();
+            assert!(kept <= bound, "{kept} bytes are kept, and not {bound}");
+        }
+    }
+}
+
+/// Of several updates of one word each finds what another one has left, whichever messages they are in.
+#[test]
+fn every_update_of_a_word_finds_another_number() {
+    const COUNT: usize = 2000;
+    let network = Network::new(3, 8 << 12, LIMITS, 4, 3);
+    let list = vec![5; COUNT];
+    let mut before = [vec![0_u64; COUNT], vec![0_u64; COUNT]];
+    for (me, before) in [0, 2].into_iter().zip(&mut before) {
+        let (engine, end, into) = (&network.engines[me], network.end(me), before.as_mut_ptr().cast());
+        // SAFETY: there is room for all words until the channel is quiet.
+        unsafe { engine.fetch_each_nbi(&end, CHANNEL, into, None, words(&list), ONE) };
+    }
+    network.settle();
+    let mut found = before.concat();
+    found.sort_unstable();
+    assert!(found.into_iter().eq(0..2 * COUNT as u64));
+}
+
+/// Whoever waits for a word is woken, and nobody is for what only reads.
+#[test]
+fn lists_that_change_words_ring_the_bell() {
+    use crate::system::SystemArea;
+    let network = Network::new(2, 8 << 12, LIMITS, 64, 3);
+    let (engine, end) = (&network.engines[0], network.end(0));
+    // SAFETY: a slot begins with its system area, all zeroes, and its words are atomics.
+    let area = unsafe { &*network.places.start_of(1).cast::<SystemArea>() };
+    let list = indices(100);
+    let mut into = vec![0_u64; list.len()];
+    let rings = |act: &mut dyn FnMut()| {
+        area.doorbell.is_rung_by(|| {
+            act();
+            while !engine.is_quiet(CHANNEL) {
+                network.step();
+            }
+        })
+    };
+    assert!(rings(&mut || engine.each(&end, CHANNEL, words(&list), ONE)));
+    let into = into.as_mut_ptr().cast();
+    // SAFETY: there is room for all words.
+    assert!(rings(&mut || unsafe { engine.fetch_each(&end, CHANNEL, into, None, words(&list), ONE) }));
+    let looks = Change::new(EachOp::Fetch, Width::W8, Operand::Same(0));
+    // SAFETY: there is room for all words.
+    assert!(!rings(&mut || unsafe { engine.fetch_each(&end, CHANNEL, into, None, words(&list), looks) }));
+}
+
+#[test]
+#[should_panic(expected = "3 words have fewer operands")]
+fn operands_that_are_missing_are_not_made_up() {
+    let network = Network::new(2, 8 << 12, LIMITS, 64, 3);
+    let change = Change::new(EachOp::Add, Width::W8, Operand::Own(&[0; 16]));
+    network.engines[0].each(&network.end(0), CHANNEL, words(&[1, 2, 3]), change);
+}
