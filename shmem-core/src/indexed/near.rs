@@ -110,7 +110,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             }
             return Ok(());
         }
-        windowed(count, |k| self.address(k), |place| shm::expect_write(place), write)
+        windowed(count, |k| self.address(k), shm::expect_write, write)
     }
 
     /// Changes all of them.

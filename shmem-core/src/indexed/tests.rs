@@ -53,9 +53,12 @@ unsafe impl Initiator for Job {
 
 impl Stores for Job {}
 
-/// What was told of calls: what they are, their bytes, and the elements that they list.
+/// A call: what it is, its bytes, and the elements that it lists.
+type Heard = (Family, usize, Vec<(usize, usize)>);
+
+/// What was told of calls.
 #[derive(Default)]
-struct Told(Mutex<Vec<(Family, usize, Vec<(usize, usize)>)>>);
+struct Told(Mutex<Vec<Heard>>);
 
 impl Observer for Told {
     fn begin(&self, call: &Call<'_>) -> u64 {
@@ -153,8 +156,11 @@ fn kinds() -> impl Strategy<Value = Kind> {
 /// A verb of integers without results.
 type Update = fn(&Job, Listed<'_, &Over<'_, Atomic<i32>, BlockCyclic<3>>, u64>, &[i32]);
 
-/// All of them that have no order, and what each makes of a word.
-const UPDATES: [(Update, fn(i32, i32) -> i32); 6] = [
+/// What it makes of a word.
+type Made = fn(i32, i32) -> i32;
+
+/// All of them that have no order.
+const UPDATES: [(Update, Made); 6] = [
     (|job, words, values| job.add_each(words, values), i32::wrapping_add),
     (|job, words, values| job.min_each(words, values), |a, b| a.min(b)),
     (|job, words, values| job.max_each(words, values), |a, b| a.max(b)),
@@ -255,11 +261,11 @@ proptest! {
         prop_assert_eq!(job.whole(&object, &over), &counts[..]);
         let halves: Vec<f64> = counts.iter().map(|count| f64::from(*count) / 2.0).collect();
         prop_assert_eq!(job.whole(&floats, &floats_over), halves);
-        for index in 0..6 {
+        for (index, count) in counts.iter().enumerate() {
             let drawn = list.iter().zip(&tickets).filter(|(other, _)| **other == index);
             let mut drawn: Vec<u32> = drawn.map(|(_, ticket)| *ticket).collect();
             drawn.sort_unstable();
-            prop_assert_eq!(drawn, (0..counts[index]).collect::<Vec<_>>());
+            prop_assert_eq!(drawn, (0..*count).collect::<Vec<_>>());
         }
     }
 
