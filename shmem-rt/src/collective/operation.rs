@@ -21,10 +21,10 @@ use super::extent::Extent;
 use super::given::{Argument, Taken};
 use super::made::{Made, Operands};
 use super::partials::Partials;
-use super::passing::GRAIN;
 use super::reduce::Operator;
 use super::rooted::Root;
 use super::step::Step;
+use super::stream::fits_a_tile;
 use super::subject::{Subject, word_of};
 use super::tree;
 use crate::group::{Collective, Operation, Purpose, Team};
@@ -341,7 +341,7 @@ impl Collective<'_> {
             self.reduce_gathered(purpose, extent, all, &op.op);
         } else {
             let pattern = Pattern::Reduction(size_of_val(all));
-            let may_stream = extent == Extent::All && may_stream::<I>();
+            let may_stream = extent == Extent::All && fits_a_tile::<I>();
             if may_stream && self.way(purpose, pattern) == Way::Windows {
                 let all = Buffer::changed(bytemuck::cast_slice_mut(all));
                 return self.stream_reduction(purpose, all, &op.op, &op.settled);
@@ -362,12 +362,6 @@ impl<O, S> Operator<O, S> {
         tree::fold_read_within(ranks, some, &self.op, &read);
         some.iter_mut().for_each(|item| *item = (self.settled)(*item));
     }
-}
-
-/// Whether items can be combined where they come in chunks: [there](super::stream) are tiles of so many bytes, aligned for
-/// numbers.
-pub(super) fn may_stream<I>() -> bool {
-    size_of::<I>() <= 1 << 10 && align_of::<I>() <= GRAIN
 }
 
 /// The program's operation: a panic inside it ends the job, since the others are in the same collective.

@@ -21,6 +21,7 @@ use super::partials::Partials;
 use super::passing::GRAIN;
 use super::ring::Ring;
 use super::step::Step;
+use super::stream::fits_a_tile;
 use super::subject::{Subject, word_of};
 use super::table::table;
 use super::tree;
@@ -156,6 +157,7 @@ impl Team {
         data: X,
         op: Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) -> R {
+        const { assert!(fits_a_tile::<N>(), "numbers have at most 1024 bytes") };
         let subject = Subject::of::<X::Item>(self, data.place(token));
         let collective = self.enter(token.endpoint(), Some(subject.location()));
         // Scans go through windows nowhere.

@@ -12,12 +12,13 @@ use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
 use super::made::{Made, Operands};
 use super::number::{self, Number, Reducible};
-use super::operation::{guarded, may_stream, type_of};
+use super::operation::{guarded, type_of};
 use super::packed::{Packed, Piece};
 use super::passing::GRAIN;
 use super::reduce::Operator;
 use super::rooted::Root;
 use super::step::Step;
+use super::stream::fits_a_tile;
 use super::subject::{Subject, word_of};
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
@@ -270,7 +271,7 @@ impl Collective<'_> {
         if team.node_count() == 1 || items == 0 {
             return false;
         }
-        if !may_stream::<I>() || self.most_between_nodes::<I>(Extent::All, exact).is_none() {
+        if !fits_a_tile::<I>() || self.most_between_nodes::<I>(Extent::All, exact).is_none() {
             return false;
         }
         // Windows are taken where they would be the way.

@@ -54,6 +54,7 @@ use super::carrier::Carrier;
 use super::cursor::Cursor;
 use super::cut::Cut;
 use super::partials::Partials;
+use super::passing::GRAIN;
 use super::plan::{
     Chunks, Departure, Exchange, Levels, Memory, Place, Plan, Radices, Relay, Rotation, Trees,
 };
@@ -318,6 +319,11 @@ impl<F: Fn(Group<'_>)> Carrier for Stream<'_, F> {
     }
 }
 
+/// Whether items can be combined where they come in chunks: tiles are aligned for numbers.
+pub(super) const fn fits_a_tile<I>() -> bool {
+    size_of::<I>() <= TILE && align_of::<I>() <= GRAIN
+}
+
 /// What is combined at a time: the operands of some members.
 pub(super) struct Group<'g> {
     pub(super) members: usize,
@@ -329,8 +335,8 @@ pub(super) struct Group<'g> {
 
 impl Group<'_> {
     /// Combines them by the tree, and settles what comes of it. Of what is combined again nothing is lost by that: a NaN stays one.
+    /// To be called where [`fits_a_tile`] says so.
     pub(super) fn combine<N: Pod>(self, op: &impl Fn(N, N) -> N, settled: &impl Fn(N) -> N) {
-        const { assert!(size_of::<N>() <= TILE, "a tile has room for a number") };
         let Self { members, operand, into, bytes } = self;
         let mut held = [[0_u128; TILE / size_of::<u128>()]; Radices::MOST];
         let mut combined = [0_u128; TILE / size_of::<u128>()];

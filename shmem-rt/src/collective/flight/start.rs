@@ -17,6 +17,7 @@ use super::wait::wait_until;
 use super::work::{Flight, Freight};
 use crate::collective::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 use crate::collective::plan::Rotation;
+use crate::collective::stream::fits_a_tile;
 use crate::collective::subject::{Subject, word_of, word_of_place};
 use crate::collective::table::table;
 use crate::group::{Operation, Purpose, Team};
@@ -281,6 +282,7 @@ impl Team {
         X: Contribution<R> + 't,
         N: Pod,
     {
+        const { assert!(fits_a_tile::<N>(), "numbers have at most 1024 bytes") };
         let subject = Subject::of::<X::Item>(self, data.place(token));
         let given = data.read(token, |items| Hold::of(bytemuck::cast_slice(items)));
         let bytes = given.bytes();
