@@ -41,6 +41,7 @@ fn misuse_is_one_readable_error() {
         "halo",
         "array",
         "scope",
+        "indexed",
         "team",
         "lock",
         // These compile, with one warning.
