@@ -3,6 +3,7 @@
 mod descriptors;
 mod fabric;
 mod keys;
+mod lists;
 mod long_blocks;
 mod nodes;
 mod stranger;

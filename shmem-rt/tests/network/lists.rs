@@ -1,0 +1,107 @@
+//! Long lists of elements: many messages each, in all directions at a time, by several threads.
+
+use shmem::prelude::*;
+use shmem::thread::Multiple;
+use shmem::zeroed;
+
+/// Words of each PE.
+const SHARE: usize = 1000;
+
+/// Elements of a list: more than a message has, and than may be asked for at a time.
+const LONG: usize = 12_000;
+
+const THREADS: usize = 2;
+const ROUNDS: usize = 3;
+
+#[symmetric]
+static TICKETS: [Atomic<u64>; SHARE];
+#[symmetric]
+static SUMS: [Atomic<u64>; SHARE];
+
+fn list(seed: usize, words: usize) -> Vec<u32> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ seed as u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as usize % words
+    };
+    (0..LONG).map(|_| next() as u32).collect()
+}
+
+/// All threads of all PEs draw tickets of all words, and wait for nobody: whoever is asked is asking itself. Each ticket is
+/// drawn once.
+#[shmem::test(pes = 3)]
+fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
+    let (me, pes, words) = (world.my_pe(), world.n_pes(), SHARE * world.n_pes());
+    let domain = world.domains::<Multiple>(1).unwrap().pop().unwrap();
+    let contexts: Vec<_> = (0..THREADS).map(|_| domain.create_ctx::<Multiple>().unwrap()).collect();
+    let lists: Vec<_> = (0..pes * THREADS).map(|who| list(who, words)).collect();
+    world.barrier_all();
+    {
+        let world = &*world;
+        std::thread::scope(|scope| {
+            for (thread, context) in contexts.iter().enumerate() {
+                let mine = &lists[me * THREADS + thread];
+                scope.spawn(move || {
+                    let (context, team) = (context.bind(world), world.team());
+                    let mut drawn = vec![u64::MAX; LONG];
+                    for round in 0..ROUNDS {
+                        if round % 2 == 0 {
+                            context.fetch_add_each(&mut drawn, TICKETS.over(team, Cyclic).at(mine), 1);
+                        } else {
+                            context.scope(|s| {
+                                s.fetch_add_each(&mut drawn, TICKETS.over(team, Cyclic).at(mine), 1);
+                            });
+                        }
+                        context.add_each(SUMS.over(team, Cyclic).at(mine), &drawn);
+                    }
+                    context.quiet();
+                });
+            }
+        });
+    }
+    world.barrier_all();
+    let mut times = vec![0_u64; words];
+    lists.iter().flatten().for_each(|index| times[*index as usize] += ROUNDS as u64);
+    let all: Vec<usize> = (0..words).collect();
+    let (mut counts, mut sums) = (vec![0; words], vec![0; words]);
+    world.fetch_each(&mut counts, TICKETS.over(world.team(), Cyclic).at(&all));
+    world.fetch_each(&mut sums, SUMS.over(world.team(), Cyclic).at(&all));
+    assert!(counts == times, "each counts once");
+    let drawn: Vec<u64> = times.iter().map(|times| times * (times - 1) / 2).collect();
+    assert!(sums == drawn, "0, 1, .. of each word, each once");
+    world.barrier_all();
+}
+
+/// Elements of all sizes: some fit many to a message, some fit none and go by themselves.
+#[shmem::test(pes = 2)]
+fn elements_of_any_size_are_scattered_and_gathered(world: &mut World) {
+    fn of_size<const BYTES: usize>(world: &World) {
+        let (from, to) = world.ring_neighbours();
+        let elements = (60_000 / BYTES).clamp(3, 900);
+        let object = world.alloc(zeroed::<[u8; BYTES]>(elements)).unwrap();
+        let element = |pe: usize, k: usize| -> [u8; BYTES] {
+            core::array::from_fn(|byte| (byte * 3 + k * 7 + pe * 101) as u8 | 1)
+        };
+        // All but some, from behind.
+        let list: Vec<u32> = (0..elements as u32).rev().filter(|k| k % 5 != 0).collect();
+        let of = |pe: usize| list.iter().map(|k| element(pe, *k as usize)).collect::<Vec<_>>();
+        world.scatter(object.on(to).at(&list), &of(world.my_pe()));
+        world.barrier_all();
+        let mut found = vec![[0; BYTES]; list.len()];
+        world.gather(&mut found, object.on(to).at(&list));
+        assert!(found == of(world.my_pe()), "elements of {BYTES} bytes");
+        let here: Vec<_> = list.iter().map(|k| object.here(world).index(*k as usize).load()).collect();
+        assert!(here == of(from.number()), "elements of {BYTES} bytes have arrived");
+        assert!(object.here(world).index(0).load() == [0; BYTES], "nothing else has");
+        world.barrier_all();
+    }
+    of_size::<1>(world);
+    of_size::<7>(world);
+    of_size::<100>(world);
+    of_size::<2048>(world);
+    of_size::<2049>(world);
+    of_size::<5000>(world);
+    of_size::<20_000>(world);
+}
