@@ -61,7 +61,7 @@ fn messages_and_their_bytes_are_as_many_as_the_formula_says() {
         assert_eq!(engine.has_borrowed(&end, 1), borrows);
         _ = sent(&network, &[]);
         let longest = if borrows { 65 << 10 } else { 16 << 10 };
-        for count in [1, 2, 3, 100, 1361, 5000, 20_000] {
+        for count in [1, 2, 3, 100, 1361, 5000, 20_000, 20_001, 20_002] {
             let (list, operands) = (indices(count), vec![1; 8 * count]);
             for (own, bytes) in [(false, 4), (true, 12)] {
                 let operand = if own { Operand::Own(&operands) } else { Operand::Same(1) };
