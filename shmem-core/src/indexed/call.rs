@@ -49,7 +49,9 @@ pub(super) unsafe fn gather<P: Picked<Item: PlainData>>(
             unsafe { carry_out(endpoint, place, indices, Deed::Pick(into.cast()), family.until()) }
         })
     };
-    done.unwrap_or_else(|wrong| wrong.refuse(place.len()));
+    if let Err(wrong) = done {
+        wrong.refuse(place.len());
+    }
 }
 
 /// Writes elements from `values`.
@@ -82,7 +84,9 @@ pub(super) unsafe fn scatter<P: Picked<Item: PlainData>>(
             unsafe { carry_out(endpoint, place, indices, Deed::Place(values.cast()), family.until()) }
         })
     };
-    done.unwrap_or_else(|wrong| wrong.refuse(place.len()));
+    if let Err(wrong) = done {
+        wrong.refuse(place.len());
+    }
 }
 
 /// Changes words.
@@ -107,7 +111,9 @@ where
         // SAFETY: nothing comes back.
         unsafe { change_each::<_, _, K>(endpoint, place, indices, None, &values, &expected, location) }
     };
-    done.unwrap_or_else(|wrong| wrong.refuse(place.len()));
+    if let Err(wrong) = done {
+        wrong.refuse(place.len());
+    }
 }
 
 /// Changes words, and writes what was there to `before`. What a [`CompareSwap`](crate::transport::EachOp::CompareSwap) expects
@@ -142,7 +148,9 @@ pub(super) unsafe fn fetch<P, K>(
     let done = unsafe {
         change_each::<_, _, K>(endpoint, place, indices, Some(before), &values, &expected, location)
     };
-    done.unwrap_or_else(|wrong| wrong.refuse(place.len()));
+    if let Err(wrong) = done {
+        wrong.refuse(place.len());
+    }
 }
 
 /// The number in the words of a list.
