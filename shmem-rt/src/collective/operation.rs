@@ -340,7 +340,7 @@ impl Collective<'_> {
         if self.team.node_count() == 1 {
             self.reduce_gathered(purpose, extent, all, &op.op);
         } else {
-            let pattern = Pattern::Reduction(size_of_val(all));
+            let pattern = Pattern::reduction(size_of_val(all), op.exact);
             let may_stream = extent == Extent::All && fits_a_tile::<I>();
             if may_stream && self.way(purpose, pattern) == Way::Windows {
                 let all = Buffer::changed(bytemuck::cast_slice_mut(all));
