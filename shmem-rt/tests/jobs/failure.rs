@@ -613,7 +613,7 @@ fn only_on_pe_1(setting: &str, name: &str) -> PathBuf {
 #[test]
 fn pes_with_different_environments_do_not_start() {
     for (name, setting, parts) in [
-        ("size", "SHMEM_SYMMETRIC_SIZE=3M", ["partition 1", "3M", "64M"]),
+        ("size", "SHMEM_SYMMETRIC_SIZE=8M", ["partition 1", "8M", "64M"]),
         ("observers", "SHMEM_CHECK=1", ["asked to observe", "SHMEM_CHECK", "nothing"]),
         ("storage", "SHMEM_ARRAY_STORAGE=multi", ["storage of arrays that name none", "multi", "by size"]),
         ("teams", "SHMEM_TEAM_SIZE=1M", ["memory of teams", "1M", "64M"]),
