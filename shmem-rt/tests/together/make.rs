@@ -146,7 +146,8 @@ macro_rules! listed {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
         let (object, mine) = (T::object($maker.room).here($maker.world), $mine);
         match $maker.call.form {
-            Form::Object if mine.len() <= object.len() => {
+            // Where members give different lengths, none gives more than this: all have an object, or none has.
+            Form::Object if mine.len().max($maker.call.len) <= object.len() => {
                 let $given = &object.index(..mine.len());
                 $given.copy_from(&mine);
                 $call
