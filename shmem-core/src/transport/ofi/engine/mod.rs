@@ -28,7 +28,7 @@
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
 //!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that. What words were before
 //!   cannot be computed again, so lists that are answered are kept until they are sent: fewer of them may be unanswered, and they are
-//!   short ([`Limits::asked`]).
+//!   short (`Limits::asked`).
 //! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room
 //!   for it. Answers that find no room on the wire wait in those queues, and nothing waits for them but
 //!   whoever asked. Answers are not answered.
