@@ -51,7 +51,7 @@ impl Shape {
                 let far = if self.each() == 1 || nodes == 2 { 1 } else { 2 };
                 let hops = nodes.ilog2() as usize + 1;
                 let messages = (far * chunks(bytes, members > 2)).saturating_sub(hops);
-                Load { rounds: hops, messages, bytes: (far * bytes) as f64 * self.share_of_others() }
+                Load { rounds: hops, messages, bytes: far as f64 * bytes as f64 * self.share_of_others() }
             }
             Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) => self.dealt(bytes),
             Pattern::Fcollect(bytes) => {
@@ -135,7 +135,7 @@ impl Shape {
             }
         }
         let messages = (blocks * far.messages).saturating_sub(far.rounds);
-        Load { rounds: far.rounds, messages, bytes: (2 * bytes) as f64 * self.share_of_others() }
+        Load { rounds: far.rounds, messages, bytes: 2.0 * bytes as f64 * self.share_of_others() }
     }
 
     /// How much of what all have other nodes have.
