@@ -1,6 +1,7 @@
 #!/bin/bash
-# What other compilers make of all that is here: the oldest Rust that Cargo.toml promises (`rust-version`) takes it; so does
-# the next one, which is in beta, and finds its own words for each misuse. Fetches them where that may be.
+# What other compilers make of what is here: the oldest Rust that Cargo.toml promises (`rust-version`) takes what users build
+# (tests are for those who work on it); the next one, which is in beta, takes it too, and finds its own words for each misuse.
+# Fetches them where that may be.
 #
 # usage: ci/compilers.sh TOOLCHAIN...      README's whole test command with these, such as beta and nightly
 set -euo pipefail
@@ -20,7 +21,7 @@ use() { # TOOLCHAIN COMMAND...
 }
 trap 'rm -rf "$directory"' EXIT
 if [ $# -eq 0 ]; then
-    use "$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)" check --workspace --all-targets
+    use "$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)" check --workspace
     rm -rf "$directory"
     use beta test --workspace --test ui
 fi
