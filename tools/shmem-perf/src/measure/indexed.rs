@@ -11,14 +11,15 @@ use crate::bench::{self, Bench, Records};
 use crate::goal::Goal;
 use crate::measure::form::{Measure, again, cases, goal_of};
 use crate::name::{names, words};
+use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
-use crate::task::Task;
+use crate::task::{Done, Task};
 
 /// What lists of indices cost.
 pub const MEASURE: Measure = Measure {
     name: "indexed",
     about: "Lists of indices: gathers and updates of an object on another PE, against loops",
-    run: |runner, _| runner.repeat(&runner.job(&INDEXED, 2, &variables())),
+    run: |runner, _| measure(runner),
     tasks: &[INDEXED],
     cases: &[
         cases(
@@ -54,6 +55,10 @@ pub const MEASURE: Measure = Measure {
 };
 
 const INDEXED: Task = Task { name: "indexed", pe: |_, repetitions| bench::run(repetitions, lists) };
+
+pub(crate) fn measure(runner: &mut Runner) -> Done {
+    runner.repeat(&runner.job(&INDEXED, 2, &variables()))
+}
 
 names! {
     One(verb: Verb, bytes: usize) = "indexed": [verb / bytes];

@@ -19,14 +19,15 @@ use crate::guard::{Bound, Guard, Guarded};
 use crate::measure::barrier::LIMIT_WORDS;
 use crate::measure::form::{Measure, again, cases, goal_of};
 use crate::name::names;
+use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
-use crate::task::Task;
+use crate::task::{Done, Task};
 
 /// What puts with a signal cost.
 pub const MEASURE: Measure = Measure {
     name: "signal",
     about: "Puts with a signal to a PE that waits for it, against a ping-pong of plain stores, one way",
-    run: |runner, _| runner.jobs(&SIGNAL, 2),
+    run: |runner, _| measure(runner),
     tasks: &[SIGNAL],
     cases: &[
         cases(
@@ -58,12 +59,16 @@ pub const MEASURE: Measure = Measure {
                 SIZES.map(|bytes| Guarded::side_by_side(Name::Bytes(bytes), Bound::Own(Goal::Ratio(1.5))));
             guarded.into()
         },
-        ..Guard::of("signal", |runner| runner.jobs(&SIGNAL, 2))
+        ..Guard::of("signal", measure)
     }],
     ..Measure::PLAIN
 };
 
 const SIGNAL: Task = Task { name: "signal", pe: |_, repetitions| bench::run(repetitions, signals) };
+
+pub(crate) fn measure(runner: &mut Runner) -> Done {
+    runner.jobs(&SIGNAL, 2)
+}
 
 names! {
     Bytes(bytes: usize) = "signal": [bytes];

@@ -2,6 +2,7 @@
 
 use super::{Plan, Section, Step, Topic, network};
 use crate::measure::micro::{self, Name};
+use crate::measure::{indexed, signal};
 use crate::micro::{MicroCase, ONE_SIDED, Operation, TWO_SIDED};
 use crate::peers::Peer;
 use crate::report::evidence::{Entry, View};
@@ -73,6 +74,8 @@ fn steps(plan: &Plan) -> Vec<Step> {
         runner.jobs = usual;
         done
     })];
+    steps.push(Step::new("signals", plan.either(6.0, 2.0), signal::measure));
+    steps.push(Step::new("lists of indices", plan.either(30.0, 10.0), indexed::measure));
     steps.extend(network::steps(plan));
     steps
 }
@@ -102,8 +105,19 @@ fn headlines(evidence: View<'_>) -> Vec<Headline> {
             .others(others)
             .limit(theirs(Peer::Floor))
     });
-    asked.into_iter().chain(network::headlines(evidence)).collect()
+    let signal = evidence.case(&signal::Name::Bytes(8));
+    let signal = Headline::new(
+        "Put 8 bytes with a signal that the other PE waits for, one way",
+        SIGNALS,
+        "ns",
+        Cell::of(signal, Column::Value),
+    )
+    .limit(Cell::of(signal, Column::Limit));
+    asked.into_iter().chain([signal]).chain(network::headlines(evidence)).collect()
 }
+
+/// What the table of signals is called.
+const SIGNALS: &str = "micro-signals";
 
 fn show(evidence: View<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::heading("On one node"), Block::text(DEFINITIONS)];
@@ -112,6 +126,18 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         blocks.push(by_size(evidence, operation, title, unit).into());
     }
     blocks.push(single(evidence).into());
+    let signals = evidence.all(|name| matches!(name, signal::Name::Bytes(_) | signal::Name::Read));
+    let signals =
+        Table::cases("Put with a signal to a PE that waits, over half a ping-pong, one way", signals);
+    blocks.push(
+        signals
+            .named(SIGNALS)
+            .under("The ping-pong: as many bytes by memcpy, and a word behind them.")
+            .into(),
+    );
+    let lists = evidence.all(|name| matches!(name, indexed::Name::One(..) | indexed::Name::Shared(_)));
+    let lists = Table::cases("An element of a list of indices, of 64 Ki at random", lists);
+    blocks.push(lists.under(LISTS).into());
     blocks.extend(network::show(evidence));
     blocks
 }
@@ -122,6 +148,9 @@ const DEFINITIONS: &str = "Two PEs of one node with a core each, and beside them
     its quiet a full fence as ours is, its atomic operations the processor's, its collectives one meeting and then \
     a copy of what the other process has in shared memory. Broadcasts, sums and alltoalls of ours start from private \
     memory, those of OpenSHMEM and of the floor from symmetric memory, those of MPI from private memory.";
+
+const LISTS: &str = "Over what the same memory allows: gathers over a loop in one process, additions of one PE over as many \
+    locked additions to one word, the others over a loop of single operations.";
 
 /// The peers, as columns are headed.
 const PEERS: [(Peer, &str); 4] = [
