@@ -191,7 +191,7 @@ fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
 /// Measures starts of a program in C and of the same in Rust, by the same launcher.
 fn starts(runner: &mut Runner, programs: &Programs) -> Done {
     let Some(c) = Programs::of(Peer::Hello, programs.directory()) else { return Ok(()) };
-    let rust = sources::built("hello", &["-p", "shmem-examples", "--bins"])?;
+    let rust = sources::built("hello", &["-p", "shmem-examples", "--bin", "hello"])?;
     let job = Asked { pes: STARTED, args: Vec::new(), variables: Vec::new(), bind: Bind::None, hosts: None };
     let milliseconds = |program: &Path| {
         let start = Instant::now();
