@@ -41,7 +41,7 @@ if command -v clang >/dev/null; then
     programs 'clang' OUT="$work/clang" OSHCC_CC=clang OSHCXX_CXX=clang++ PES=2
 fi
 # What programs do to their own memory, to their variables, which are put elsewhere before `main`, and with what the library
-# gives them. Under leaks the job's memory would count, which lasts to the end.
+# gives them. What a job has to its end would count as leaks.
 # (ci/sanitize.sh looks at the library itself.)
 sanitized() { # WHAT VARIABLE=VALUE...
     programs "$1" "${@:2}" PES=2 LIST="$(cat shmem-c/tests/conformance/sanitized)" ASAN_OPTIONS=detect_leaks=0 \
@@ -51,6 +51,8 @@ sanitized 'AddressSanitizer and UndefinedBehaviorSanitizer' OUT="$work/sanitized
 if [ -n "${SHMEM_LIBFABRIC:-}" ] || ci/install libfabric1; then
     # Whatever other networks come and go on this machine.
     export SHMEM_OFI_INTERFACE=lo SHMEM_OFI_PROVIDER='tcp;ofi_rxm'
+    # Nor how long one waits for another there.
+    export SHMEM_WAIT_WARN=0
     hosts="$work/prefix/bin/oshrun --hosts-as"
     programs 'two PEs on each host' BUILT=1 OSHRUN="$hosts *x2 -np" PES='3 4' CHECK=1
     programs 'every PE on a host of its own' BUILT=1 OSHRUN="$hosts *x1 -np" PES=2 CHECK=1

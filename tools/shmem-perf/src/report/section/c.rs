@@ -25,7 +25,7 @@ const JOBS: &str = "c-jobs";
 fn steps(plan: &Plan) -> Vec<Step> {
     let peers = plan.peers;
     // The library, its programs, and what calls cost.
-    vec![Step::new("programs in C", plan.either(60.0, 25.0), move |runner| {
+    vec![Step::new("programs in C", plan.either(20.0, 12.0), move |runner| {
         let wanted = |peer: &Peer| peers || *peer != Peer::OshmemRoutines;
         let programs: Vec<Peer> = c::PROGRAMS.into_iter().filter(wanted).collect();
         c::measure(runner, &programs)
