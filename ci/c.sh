@@ -1,6 +1,6 @@
 #!/bin/bash
 # The C library as users have it: built and installed in a folder of its own, and programs in C and C++ that are compiled
-# there by gcc and by clang. They run on 1 to 5 PEs, in checked mode, and on pretended hosts over libfabric.
+# there by gcc and by clang. They run on 1 to 5 PEs, in checked mode, under sanitizers, and on pretended hosts over libfabric.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,11 +41,22 @@ if command -v clang >/dev/null; then
     # gcc has seen to what optimisation makes of them, which takes four times as long to compile.
     programs 'clang' OUT="$work/clang" OSHCC_CC=clang OSHCXX_CXX=clang++ CFLAGS='-O0 -g0' PES=2
 fi
+# What programs do to their own memory, to their variables, which are put elsewhere before `main`, and with what the library
+# gives them. What a job has to its end would count as leaks.
+# (ci/sanitize.sh looks at the library itself.)
+sanitized() { # WHAT VARIABLE=VALUE...
+    programs "$1" "${@:2}" PES=2 LIST="$(cat shmem-c/tests/conformance/sanitized)" ASAN_OPTIONS=detect_leaks=0 \
+        CFLAGS='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+}
+sanitized 'AddressSanitizer and UndefinedBehaviorSanitizer' OUT="$work/sanitized"
 if [ -n "${SHMEM_LIBFABRIC:-}" ] || ci/install libfabric1; then
     # Whatever other networks come and go on this machine.
     export SHMEM_OFI_INTERFACE=lo SHMEM_OFI_PROVIDER='tcp;ofi_rxm'
-    programs 'two PEs on each host' BUILT=1 SHMRUN_HOSTS_AS='*x2' PES='3 4' CHECK=1
-    programs 'every PE on a host of its own' BUILT=1 SHMRUN_HOSTS_AS='*x1' PES=2 CHECK=1
+    # Nor how long one waits for another there.
+    export SHMEM_WAIT_WARN=0
+    hosts="$work/prefix/bin/oshrun --hosts-as"
+    programs 'two PEs on each host' BUILT=1 OSHRUN="$hosts *x2 -np" PES='3 4' CHECK=1
+    programs 'every PE on a host of its own' BUILT=1 OSHRUN="$hosts *x1 -np" PES=2 CHECK=1
 else
     echo "left out: pretended hosts, which take libfabric"
 fi

@@ -68,6 +68,22 @@ run shmem-rt racing context:: iput:: nonblocking:: strided:: team:: "${leaks[@]/
 ASAN_OPTIONS=detect_leaks=0 run shmem-rt racing "${leaks[@]}"
 RANDOM_PROGRAMS=3 random
 
+# The C library, and programs in C with it. All but the library is as users have it; the programs are linked with the archive
+# that looks at its own accesses, so what it reads from and writes to their memory is seen as well.
+if command -v gcc >/dev/null; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    cargo +nightly build --quiet -p shmem-c --target "$host"
+    (unset RUSTFLAGS CARGO_TARGET_DIR && shmem-c/make.sh --debug "$work/prefix" >/dev/null)
+    cp "$CARGO_TARGET_DIR/$host/debug/libshmem_c.a" "$work/prefix/lib/libshmem.a"
+    printf 'programs in C: '
+    env -u SHMEM_TRANSPORT OSHCC="$work/prefix/bin/oshcc" OSHRUN="$work/prefix/bin/oshrun -np" LIMIT=120 OUT="$work/programs" PES=2 \
+        LIST="$(cat shmem-c/tests/conformance/sanitized)" ASAN_OPTIONS=detect_leaks=0 \
+        CFLAGS='-static-shmem -fsanitize=address,undefined -fno-sanitize-recover=undefined' shmem-c/tests/conformance/run.sh
+else
+    echo 'left out: programs in C, which take gcc'
+fi
+
 if ! ls "$root/lib/rustlib/$host/lib/"*_rt.tsan.a "$root/lib/rustlib/src/rust/library/Cargo.lock" >/dev/null 2>&1; then
     echo 'skipped: the nightly toolchain here lacks ThreadSanitizer, or rust-src'
     exit 0

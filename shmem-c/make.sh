@@ -23,7 +23,7 @@ cd "$here/.."
 
 # shellcheck disable=SC2086
 ${CARGO:-cargo} build $flag -p shmem-c -p shmrun
-built=${CARGO_TARGET_DIR:-target}/$profile
+built=${CARGO_TARGET_DIR:-target}/${CARGO_BUILD_TARGET:+$CARGO_BUILD_TARGET/}$profile
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 mkdir -p "$prefix/lib/pkgconfig" "$prefix/lib/cmake/OpenSHMEM" "$prefix/include" "$prefix/bin"

@@ -23,7 +23,7 @@ const SAME: [(&str, &str); 10] = [
 ];
 
 /// Generic names that were deprecated, and those that took their place: the old ones take all types of the new ones.
-const OLD: [(&str, &str); 8] = [
+pub(crate) const OLD: [(&str, &str); 8] = [
     ("shmem_fetch", "shmem_atomic_fetch"),
     ("shmem_set", "shmem_atomic_set"),
     ("shmem_swap", "shmem_atomic_swap"),
@@ -35,36 +35,42 @@ const OLD: [(&str, &str); 8] = [
 ];
 
 /// Parts of the names of routines that other libraries had as extensions.
-const BEFORE: [&str; 7] =
+pub(crate) const BEFORE: [&str; 7] =
     ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
 
 /// Names that programs have for their own: exported, and not declared.
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
+/// All routines, by families.
+pub(crate) fn families() -> Vec<(&'static str, Vec<Prototype>)> {
+    let (mut rma, mut beside) = (crate::rma::prototypes(), crate::extension::prototypes());
+    rma.extend(long_double());
+    beside.extend(crate::counters::prototypes());
+    let mut all = vec![
+        ("Begin, end, and queries", crate::setup::prototypes()),
+        ("Symmetric heap", crate::heap::prototypes()),
+        ("Puts and gets", rma),
+        ("Strided puts and gets", crate::stream::prototypes()),
+        ("Atomic operations", crate::amo::prototypes()),
+        ("Signals", crate::signal::prototypes()),
+        ("Waiting and testing", crate::wait::prototypes()),
+        ("Order and completion", crate::order::prototypes()),
+        ("Contexts", crate::context::prototypes()),
+        ("Teams", crate::team::prototypes()),
+        ("Collectives of teams", crate::collective::prototypes()),
+        ("Collectives over active sets", crate::active_set::prototypes()),
+        ("Locks", crate::lock::prototypes()),
+        ("Beside the specification", beside),
+    ];
+    for (_, routines) in &mut all {
+        routines.retain(|routine| !UNDECLARED.contains(&routine.name));
+    }
+    all
+}
+
 /// All routines.
 fn prototypes() -> Vec<Prototype> {
-    let mut all: Vec<_> = [
-        crate::setup::prototypes(),
-        crate::heap::prototypes(),
-        crate::rma::prototypes(),
-        long_double(),
-        crate::stream::prototypes(),
-        crate::amo::prototypes(),
-        crate::signal::prototypes(),
-        crate::wait::prototypes(),
-        crate::order::prototypes(),
-        crate::context::prototypes(),
-        crate::team::prototypes(),
-        crate::collective::prototypes(),
-        crate::active_set::prototypes(),
-        crate::lock::prototypes(),
-        crate::extension::prototypes(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    all.retain(|routine| !UNDECLARED.contains(&routine.name));
-    all
+    families().into_iter().flat_map(|(_, routines)| routines).collect()
 }
 
 /// What the table has no rows for: `p` and `g` of `long double`.
@@ -75,7 +81,8 @@ fn long_double() -> Vec<Prototype> {
         all.retain(|_| has_context);
         all.extend(arguments);
         let (result, of) = (result.to_owned(), value.clone());
-        Prototype { name, strong, result, arguments: all, of, generic: Some((generic, 0)), has_context }
+        let row = ["numbers", "", if generic == "shmem_p" { "_p" } else { "_g" }];
+        Prototype { name, row, strong, result, arguments: all, of, generic: Some((generic, 0)), has_context }
     };
     let p = || vec![(pointer.clone(), "dest"), (value.clone(), "value"), ("int".to_owned(), "pe")];
     let g = || vec![(format!("const {pointer}"), "source"), ("int".to_owned(), "pe")];
@@ -98,7 +105,8 @@ fn long_long() -> Vec<Prototype> {
             ("size_t".to_owned(), "nreduce"),
         ];
         let generic = Some((generic, 1));
-        Prototype { name, strong: name, result: "int".to_owned(), arguments, of, generic, has_context: false }
+        let (row, result) = (["", "", ""], "int".to_owned());
+        Prototype { name, row, strong: name, result, arguments, of, generic, has_context: false }
     };
     vec![
         make("shmem_long_long_and_reduce", "shmem_and_reduce"),
@@ -108,7 +116,7 @@ fn long_long() -> Vec<Prototype> {
 }
 
 /// Whether it is in `shmemx.h`, and in no specification.
-fn is_extension(name: &str) -> bool {
+pub(crate) fn is_extension(name: &str) -> bool {
     name.starts_with("shmemx_") || name.starts_with("shmem_partition_") || name.starts_with("shmem_kind_")
 }
 
@@ -120,7 +128,7 @@ fn base(of: &str) -> String {
         .join(" ")
 }
 
-fn declared(routine: &Prototype, name: &str) -> String {
+pub(crate) fn declared(routine: &Prototype, name: &str) -> String {
     let arguments: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(of, name)).collect();
     let arguments = match name.ends_with("pcontrol") {
         true => "int level, ...".to_owned(),
@@ -330,8 +338,9 @@ fn extension() -> String {
     text + "\n#endif\n"
 }
 
-fn holds(file: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/shmem").join(file);
+/// Holds a file, named from the package, to what follows from the table.
+pub(crate) fn holds(file: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, text).unwrap();
     }
@@ -341,12 +350,12 @@ fn holds(file: &str, text: &str) {
 
 #[test]
 fn the_header_of_the_specification_follows_from_the_table() {
-    holds("api.h", &api());
+    holds("include/shmem/api.h", &api());
 }
 
 #[test]
 fn the_header_of_extensions_follows_from_the_table() {
-    holds("extension.h", &extension());
+    holds("include/shmem/extension.h", &extension());
 }
 
 #[test]

@@ -5,13 +5,14 @@
 //! heaps, all segments, and the data of the executable (`data`).
 //!
 //! ```text
-//! setup heap rma stream amo wait order context thread signal extension      the one-sided families
+//! setup heap rma stream amo wait order context signal extension counters     the one-sided families
 //! active_set collective combine long_double team lock                       what PEs do together
 //! data          the executable's variables as a segment
 //! symmetric     what a C address means
 //! world         the state of the process
 //! refusal       how a mistake of the caller is told
 //! table types   names and types of C
+//! header page   what follows from the table: the headers, and the page of routines
 //! ```
 
 #![allow(clippy::too_many_arguments, reason = "routines of C have those that they have")]
@@ -21,6 +22,7 @@ pub mod amo;
 pub mod collective;
 pub mod combine;
 pub mod context;
+mod counters;
 mod data;
 pub mod extension;
 #[cfg(test)]
@@ -29,6 +31,8 @@ pub mod heap;
 pub mod lock;
 mod long_double;
 pub mod order;
+#[cfg(test)]
+mod page;
 pub mod refusal;
 pub mod rma;
 pub mod setup;

@@ -27,13 +27,15 @@
 //!
 //! Each name is exported strong as `pshmem_..`, where its code is, and weak as `shmem_..`: an alias, which the assembler makes.
 //! Both lie in one object for that, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows
-//! make the list of [`Prototype`]s, from which a test writes `include/shmem/api.h`.
+//! make the list of [`Prototype`]s, from which tests write `include/shmem/api.h` and `docs/c-routines.md`.
 
-/// A routine, for the header.
+/// A routine, for the header and the page of routines.
 #[cfg(test)]
 pub(crate) struct Prototype {
     /// Its weak name.
     pub(crate) name: &'static str,
+    /// Its row: the list of types, and the two halves of the name between which the type's stands.
+    pub(crate) row: [&'static str; 3],
     /// Its strong name.
     pub(crate) strong: &'static str,
     /// What it gives.
@@ -56,8 +58,12 @@ macro_rules! routines {
         /// The routines of this file, for the header.
         #[cfg(test)]
         pub(crate) fn prototypes() -> Vec<$crate::table::Prototype> {
-            let mut all = Vec::new();
-            $($crate::table::$list! { told_of(all) $rows })*
+            let mut all: Vec<$crate::table::Prototype> = Vec::new();
+            $({
+                let before = all.len();
+                $crate::table::$list! { told_of(all) $rows }
+                all[before..].iter_mut().for_each(|told| told.row[0] = stringify!($list));
+            })*
             all
         }
     };
@@ -141,22 +147,22 @@ pub(crate) use exported;
 #[cfg(test)]
 macro_rules! told {
     ($all:ident ctx $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $generic }
+        $crate::table::told! { $all false [$pre $post] concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $generic }
         $crate::table::told! { $all only $type $pre $post $arguments $result $generic }
     };
     ($all:ident only $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt $generic:tt) => {
-        $crate::table::told! { $all true concat!("shmem_ctx_", $pre, $type, $post); concat!("pshmem_ctx_", $pre, $type, $post); (ctx: $crate::types::Ctx $(, $name: $argument)*) $result $generic }
+        $crate::table::told! { $all true [$pre $post] concat!("shmem_ctx_", $pre, $type, $post); concat!("pshmem_ctx_", $pre, $type, $post); (ctx: $crate::types::Ctx $(, $name: $argument)*) $result $generic }
     };
     ($all:ident plain $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $generic }
+        $crate::table::told! { $all false [$pre $post] concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $generic }
     };
     ($all:ident extra $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false concat!("shmemx_", $pre, $type, $post); concat!("pshmemx_", $pre, $type, $post); $arguments $result $generic }
+        $crate::table::told! { $all false [$pre $post] concat!("shmemx_", $pre, $type, $post); concat!("pshmemx_", $pre, $type, $post); $arguments $result $generic }
     };
     ($all:ident named $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false $pre; concat!("p", $pre); $arguments $result $generic }
+        $crate::table::told! { $all false [$pre $post] $pre; concat!("p", $pre); $arguments $result $generic }
     };
-    ($all:ident $has_context:literal $weak:expr; $strong:expr; ($($name:ident: $argument:ty),*) [$($result:ty)?] [$($generic:ident $by:literal)?]) => {{
+    ($all:ident $has_context:literal [$pre:literal $post:literal] $weak:expr; $strong:expr; ($($name:ident: $argument:ty),*) [$($result:ty)?] [$($generic:ident $by:literal)?]) => {{
         #[allow(unused_mut, unused_assignments, reason = "nothing is what a routine without a result gives")]
         let mut result = <() as $crate::types::Spelled>::spelled();
         $(result = <$result as $crate::types::Spelled>::spelled();)?
@@ -165,6 +171,7 @@ macro_rules! told {
         $(generic = Some((stringify!($generic), $by));)?
         $all.push($crate::table::Prototype {
             name: $weak,
+            row: ["", $pre, $post],
             strong: $strong,
             result,
             arguments: vec![$((<$argument as $crate::types::Spelled>::spelled(), stringify!($name))),*],

@@ -36,6 +36,18 @@ void shmemx_putmem_strided(void *dest, const void *source, ptrdiff_t dst, ptrdif
 void pshmemx_putmem_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t blksize, size_t nblks, int pe);
 void shmemx_getmem_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t blksize, size_t nblks, int pe);
 void pshmemx_getmem_strided(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t blksize, size_t nblks, int pe);
+void shmemx_pcntr_get_issued_write(shmem_ctx_t ctx, uint64_t *cntr_value);
+void pshmemx_pcntr_get_issued_write(shmem_ctx_t ctx, uint64_t *cntr_value);
+void shmemx_pcntr_get_issued_read(shmem_ctx_t ctx, uint64_t *cntr_value);
+void pshmemx_pcntr_get_issued_read(shmem_ctx_t ctx, uint64_t *cntr_value);
+void shmemx_pcntr_get_completed_write(shmem_ctx_t ctx, uint64_t *cntr_value);
+void pshmemx_pcntr_get_completed_write(shmem_ctx_t ctx, uint64_t *cntr_value);
+void shmemx_pcntr_get_completed_read(shmem_ctx_t ctx, uint64_t *cntr_value);
+void pshmemx_pcntr_get_completed_read(shmem_ctx_t ctx, uint64_t *cntr_value);
+void shmemx_pcntr_get_completed_target(uint64_t *cntr_value);
+void pshmemx_pcntr_get_completed_target(uint64_t *cntr_value);
+void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr);
+void pshmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 : "${OSHCC:=oshcc}" "${OSHCXX:=oshc++}" "${OSHRUN:=oshrun -np}" "${LIMIT:=60}" "${PES:=1 2 3 4 5}" "${SINCE:=1.6}"
 : "${CFLAGS:=}" "${LDFLAGS:=}" "${LIST:=}"
 [ $# -gt 0 ] && LIST="$*"
+LIST=${LIST//$'\n'/ }
 if [ -z "${OUT:-}" ]; then
     OUT=$(mktemp -d) && trap 'rm -rf "$OUT"' EXIT
 fi

@@ -106,8 +106,10 @@ pub(crate) fn make(
     prepare: impl FnOnce(Own<'_>) -> Result<Vec<u8>>,
 ) -> Result<Made> {
     let found = wanted.and_then(|wanted| {
-        let Wanted { request, taken, .. } = &wanted;
-        taken.iter().chain([request]).try_for_each(|request| check(job, request))?;
+        let Wanted { request, taken, given, .. } = &wanted;
+        // Memory that is given is there already, and asks the host for nothing: programs in C start with such.
+        let mut asked = taken.iter().chain(given.is_none().then_some(request));
+        asked.try_for_each(|request| check(job, request))?;
         let place = job.memory.later.lock().range.allocate(request.bytes, request.room())?;
         Ok((wanted, place))
     });

@@ -13,6 +13,8 @@ pub enum Goal {
     RatioOr(f64, f64),
     /// At most so many times the limit and so much more, in the unit of the case.
     RatioPlus(f64, f64),
+    /// At most so much, in the unit of the case, whatever the limit.
+    AtMost(f64),
     /// At most so many times the limit, and so many times faster than a loop of puts.
     Faster(f64, f64),
     /// So many times faster than a loop of puts, whatever the limit.
@@ -31,6 +33,7 @@ impl Goal {
             Self::Ratio(most) => Self::Ratio(most * times),
             Self::RatioOr(most, more) => Self::RatioOr(most * times, more * times),
             Self::RatioPlus(most, more) => Self::RatioPlus(most * times, more * times),
+            Self::AtMost(most) => Self::AtMost(most * times),
             Self::Faster(most, faster) => Self::Faster(most * times, faster / times),
             Self::OnlyFaster(faster) => Self::OnlyFaster(faster / times),
             Self::Tail(most, tail) => Self::Tail(most * times, tail * times),
@@ -44,6 +47,7 @@ impl Goal {
             Self::Ratio(most) => case.ratio <= most,
             Self::RatioOr(most, more) => case.ratio <= most || case.difference <= more,
             Self::RatioPlus(times, more) => case.value <= times * case.limit + more,
+            Self::AtMost(most) => case.value <= most,
             Self::Faster(most, times) => {
                 case.ratio <= most && case.vs_a1.is_some_and(|faster| faster >= times)
             }
@@ -62,6 +66,7 @@ impl fmt::Display for Goal {
             Self::Ratio(most) => write!(f, "{most:.2}"),
             Self::RatioOr(most, more) => write!(f, "{most:.2} or +{}", short(more)),
             Self::RatioPlus(times, more) => write!(f, "{times:.2} and +{}", short(more)),
+            Self::AtMost(most) => write!(f, "at most {}", short(most)),
             Self::Faster(most, times) => write!(f, "{most:.2}, {}x A1", short(times)),
             Self::OnlyFaster(times) => write!(f, "{}x A1", short(times)),
             Self::Tail(most, tail) => write!(f, "{most:.2}, p95 {}", short(tail)),
@@ -105,5 +110,8 @@ mod tests {
         assert!(!either.is_met(&case(1.02, 0.06, 3.06, 3.0)));
         assert!(Goal::RatioPlus(3.0, 20.0).is_met(&case(23.0, 22.0, 23.0, 1.0)));
         assert!(!Goal::RatioPlus(3.0, 20.0).is_met(&case(24.0, 23.0, 24.0, 1.0)));
+        assert!(Goal::AtMost(50.0).is_met(&case(9.0, 45.0, 50.0, 5.0)));
+        assert!(!Goal::AtMost(50.0).is_met(&case(0.1, 0.0, 51.0, 500.0)));
+        assert_eq!(Goal::AtMost(50.0).eased(2.0), Goal::AtMost(100.0));
     }
 }

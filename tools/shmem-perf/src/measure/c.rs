@@ -1,26 +1,32 @@
 //! What the routines of the C library cost.
 
+use std::path::Path;
+use std::time::Instant;
+
+use shmem::launch::Bind;
 use shmem::prelude::*;
 use shmem::{value, zeroed};
 
 use crate::bench::{self, Bench, Records};
 use crate::beside::Beside;
-use crate::case::Record;
+use crate::case::{Record, Site};
 use crate::goal::Goal;
+use crate::jobs::Asked;
 use crate::measure::form::{Measure, again, cases, goal_of};
 use crate::micro::{self, MicroCase, Objects, Operation, Ours, Places};
 use crate::name::{names, words};
-use crate::peers::{Peer, PeerError, Request, Running};
+use crate::peers::{Peer, PeerError, Programs, Request, Running};
 use crate::runner::Runner;
 use crate::samples::Samples;
 use crate::task::{Done, Task};
+use crate::{affinity, sources};
 
 /// What the routines of the C library cost.
 pub const MEASURE: Measure = Measure {
     name: "c",
     about: "The C library, which is made first: its routines in turn with the same calls in Rust, and with those of Open MPI's \
             OpenSHMEM where that is installed",
-    run: |runner, _| measure(runner),
+    run: |runner, _| measure(runner, &PROGRAMS),
     usual: false,
     tasks: &[C],
     cases: &[
@@ -38,6 +44,19 @@ pub const MEASURE: Measure = Measure {
             "what `micro` has, by a program in C",
             "the same by a program in Rust",
         ),
+        cases(
+            &["c"],
+            "`wake`, `wake-plain`/futex",
+            "PEs outnumber cores, and each but one sleeps in `shmem_long_wait_until`: one step of a word that goes round by \
+             `shmem_long_p`; the longest of 8 from the plain store of a thread until its own PE goes on",
+            "the same by the kernel's wait and wake alone",
+        ),
+        cases(
+            &["c"],
+            "start/PEs/rust",
+            "`examples/c/hello.c` from start to end",
+            "`examples/hello.rs`, by the same launcher",
+        ),
     ],
     goal: |case| {
         goal_of(case, |name| match name {
@@ -47,6 +66,9 @@ pub const MEASURE: Measure = Measure {
             Name::Rust(Operation::FetchAdd, _) => Some(Goal::RatioPlus(1.0, 2.0)),
             Name::Rust(Operation::Barrier, _) => Some(Goal::Ratio(1.1)),
             Name::Rust(Operation::Put, 4096..) => Some(Goal::Ratio(1.03)),
+            Name::Wake => Some(Goal::AtMost(50.0)),
+            Name::WakePlain => Some(Goal::AtMost(1100.0)),
+            Name::Start(_) => Some(Goal::RatioPlus(1.0, 0.5)),
             Name::Oshmem(..) | Name::Rust(..) => None,
         })
     },
@@ -61,6 +83,9 @@ const C: Task = Task {
 
 names! {
     Global = "c": ["put8-global" / "heap"];
+    Wake = "c": ["wake" / "futex"];
+    WakePlain = "c": ["wake-plain" / "futex"];
+    Start(pes: usize) = "c": ["start" / pes / "rust"];
     Oshmem(routine: Routine, number: usize) = "c": [routine / number / "oshmem"];
     Rust(operation: Operation, bytes: usize) = "c": [operation / bytes / "rust"];
 }
@@ -104,19 +129,99 @@ fn is_shared(case: MicroCase) -> bool {
     )
 }
 
-fn measure(runner: &mut Runner) -> Done {
-    let programs = runner.programs(&[Peer::Library, Peer::Routines, Peer::OshmemRoutines])?;
-    let Some(programs) = programs else { return Ok(()) };
+/// PEs of the programs that are started.
+pub(crate) const STARTED: usize = 4;
+
+/// The programs of the C library, and one of Open MPI's.
+pub(crate) const PROGRAMS: [Peer; 5] =
+    [Peer::Library, Peer::Routines, Peer::Waking, Peer::Hello, Peer::OshmemRoutines];
+
+/// Measures what some of the programs show.
+pub(crate) fn measure(runner: &mut Runner, programs: &[Peer]) -> Done {
+    let Some(programs) = runner.programs(programs)? else { return Ok(()) };
+    calls(runner, &programs)?;
+    wakes(runner, &programs)?;
+    starts(runner, &programs)
+}
+
+/// Measures what calls cost between two PEs.
+fn calls(runner: &mut Runner, programs: &Programs) -> Done {
     let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), "48M".to_owned());
-    let job = runner.job(&C, 2, &[heap]).beside(&programs);
+    let job = runner.job(&C, 2, &[heap]).beside(programs);
     runner.repeat(&job)
 }
+
+/// Measures how PEs wake each other where they outnumber cores, by a program that runs alone.
+fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
+    let Some(mut waking) = Running::start(Peer::Waking, programs.directory())? else { return Ok(()) };
+    let processes = Peer::Waking.processes(affinity::allowed()?.len());
+    let site = Site { shared_cores: true, ..Site::near(processes) };
+    let asked = |operation: &'static str, times: usize| Request {
+        case: format!("{operation}/{processes}"),
+        operation,
+        numbers: format!("{processes} {times}"),
+    };
+    let cases = [
+        (
+            Name::Wake,
+            asked("wake", STEPS),
+            asked("futex", STEPS),
+            "one step of a word that goes round by puts",
+        ),
+        (
+            Name::WakePlain,
+            asked("wake-plain", STORES),
+            asked("futex-plain", STORES),
+            "a plain store of a thread until its PE goes on, the longest of 8,",
+        ),
+    ];
+    let mut records = Vec::new();
+    for (name, ours, kernel, what) in cases {
+        waking.check(&ours)?;
+        waking.check(&kernel)?;
+        let samples =
+            pairs(runner.repetitions, || Ok((waking.sample(&ours)? / 1e3, waking.sample(&kernel)? / 1e3)))?;
+        let compared = format!("{what} against the kernel's wait and wake alone, PEs outnumber cores");
+        records.push(Record::new(&site, &name, "us", compared, samples));
+    }
+    runner.show(records);
+    Ok(())
+}
+
+/// Measures starts of a program in C and of the same in Rust, by the same launcher.
+fn starts(runner: &mut Runner, programs: &Programs) -> Done {
+    let Some(c) = Programs::of(Peer::Hello, programs.directory()) else { return Ok(()) };
+    let rust = sources::built("hello", &["-p", "shmem-examples", "--bin", "hello"])?;
+    let job = Asked { pes: STARTED, args: Vec::new(), variables: Vec::new(), bind: Bind::None, hosts: None };
+    let milliseconds = |program: &Path| {
+        let start = Instant::now();
+        job.run_program(program).map(|_| start.elapsed().as_secs_f64() * 1e3)
+    };
+    // What they are read from is in memory then.
+    milliseconds(&c)?;
+    milliseconds(&rust)?;
+    let mut samples = Samples::new();
+    for _ in 0..runner.repetitions {
+        samples.push(milliseconds(&c)?, milliseconds(&rust)?);
+    }
+    let cores = affinity::allowed()?.len();
+    let site = Site { shared_cores: STARTED > cores, ..Site::near(STARTED) };
+    let compared = "start and end of a hello in C against one in Rust";
+    runner.show(vec![Record::new(&site, &Name::Start(STARTED), "ms", compared, samples)]);
+    Ok(())
+}
+
+/// Rounds of a sample.
+const STEPS: usize = 50;
+
+/// Stores of a sample.
+const STORES: usize = 8;
 
 impl Bench<'_> {
     /// PE 0 brings the programs in C.
     fn c(&self, beside: Option<Beside>) -> Records {
         let world = self.world;
-        let mut programs = Programs::of(beside);
+        let mut programs = InC::of(beside);
         let mut records = Vec::new();
         if world.my_pe() == 0 {
             records.extend(programs.routines(self.repetitions).into_iter().filter_map(
@@ -159,12 +264,7 @@ impl Bench<'_> {
     }
 
     /// The program in C against ours in Rust; of PEs that bring none only our part is done.
-    fn beside_rust(
-        &self,
-        programs: &mut Programs,
-        case: MicroCase,
-        rust: impl FnMut() -> f64,
-    ) -> Option<Record> {
+    fn beside_rust(&self, programs: &mut InC, case: MicroCase, rust: impl FnMut() -> f64) -> Option<Record> {
         let library = programs.library.as_mut_slice();
         let comparison = micro::beside(library, case, self.repetitions, rust).pop()?;
         let name = Name::Rust(case.operation, case.bytes);
@@ -186,7 +286,7 @@ impl Bench<'_> {
 }
 
 /// The programs in C that run beside PE 0.
-struct Programs {
+struct InC {
     /// The micro-benchmarks of the C library, if they run.
     library: Vec<Running>,
     /// Its single routines.
@@ -198,7 +298,7 @@ struct Programs {
 /// What came out, and what was compared.
 type Outcome = (Name, String, Result<Samples, PeerError>);
 
-impl Programs {
+impl InC {
     fn of(beside: Option<Beside>) -> Self {
         let mut programs = Self { library: Vec::new(), routines: None, oshmem: None };
         for running in beside.into_iter().flat_map(|beside| beside.running) {
@@ -257,6 +357,9 @@ mod tests {
     fn names_are_read_as_they_are_written() {
         undone([
             (Name::Global, "put8-global/heap"),
+            (Name::Wake, "wake/futex"),
+            (Name::WakePlain, "wake-plain/futex"),
+            (Name::Start(4), "start/4/rust"),
             (Name::Oshmem(Routine::Iput, 129), "iput/129/oshmem"),
             (Name::Oshmem(Routine::FetchAdd, 8), "fetch-add/8/oshmem"),
             (Name::Rust(Operation::FetchAdd, 8), "fetch-add/8/rust"),

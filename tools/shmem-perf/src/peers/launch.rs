@@ -8,14 +8,14 @@ use std::process::Command;
 use super::program::Programs;
 use super::{Launcher, Peer};
 
-/// What starts the two processes of a program, on the first two of some cores.
+/// What starts the processes of a program: two on the first two of some cores, or more on all of them.
 pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
     let mut command = match peer.launcher() {
         Launcher::OpenMpi(launcher) => open_mpi(launcher, program, directory),
-        Launcher::Own => own(program, directory),
+        Launcher::Own => own(peer.processes(cores.len()), program, directory),
         Launcher::None => Command::new(program),
     };
-    if let [first, second, ..] = cores {
+    if let ([first, second, ..], 2) = (cores, peer.processes(cores.len())) {
         command.args([first.to_string(), second.to_string()]);
     }
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
@@ -25,9 +25,9 @@ pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usiz
 }
 
 /// The launcher of the C library, which binds nothing either.
-fn own(program: &Path, directory: &Path) -> Command {
+fn own(processes: usize, program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(Programs::of_library(directory).join("oshrun"));
-    command.args(["-np", "2"]).arg(program);
+    command.args(["-np", &processes.to_string()]).arg(program);
     command
 }
 
@@ -72,5 +72,15 @@ mod tests {
         };
         assert_eq!(of(&[3, 5, 7]), "program 3 5");
         assert_eq!(of(&[3]), "program");
+    }
+
+    #[test]
+    fn more_processes_than_cores_are_put_on_none() {
+        for (cores, processes) in [(&[3][..], "4"), (&[3, 5], "4"), (&[3, 5, 7], "6")] {
+            let command = launch(Peer::Waking, Path::new("program"), Path::new("here"), cores);
+            let arguments: Vec<_> =
+                command.get_args().map(|one| one.to_string_lossy().into_owned()).collect();
+            assert_eq!(arguments, ["-np", processes, "program"]);
+        }
     }
 }

@@ -50,6 +50,10 @@ pub enum Peer {
     Routines,
     /// Micro-benchmarks of that: the program of [`OshmemMicro`](Self::OshmemMicro).
     Library,
+    /// How PEs of the C library wake each other: more processes than cores.
+    Waking,
+    /// A program of the C library that answers nothing: all PEs greet, and end.
+    Hello,
 }
 
 /// What a program is built from.
@@ -63,7 +67,7 @@ enum Source {
     Package(&'static str),
 }
 
-/// What starts the two processes of a program.
+/// What starts the processes of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Launcher {
     /// The program itself.
@@ -78,7 +82,7 @@ enum Launcher {
 const OPEN_MPI: &str = "openmpi-bin libopenmpi-dev";
 
 impl Peer {
-    /// All of them.
+    /// All that run beside PE 0, of two processes each.
     pub const ALL: [Self; 9] = [
         Self::Mpi,
         Self::Oshmem,
@@ -113,6 +117,8 @@ impl Peer {
             Self::OshmemRoutines => "oshmem-routines",
             Self::Routines => "routines",
             Self::Library => "library",
+            Self::Waking => "waking",
+            Self::Hello => "hello",
         }
     }
 
@@ -128,6 +134,8 @@ impl Peer {
             Self::MpiMicro => (include_str!("../../../../examples/peers/mpi-micro.c"), "mpicc", OPEN_MPI),
             Self::Routines => return Source::Own(ROUTINES),
             Self::Library => return Source::Own(OSHMEM_MICRO),
+            Self::Waking => return Source::Own(include_str!("../../../../examples/peers/waking.c")),
+            Self::Hello => return Source::Own(include_str!("../../../../examples/c/hello.c")),
             Self::Lamellar => {
                 return Source::Package(concat!(
                     env!("CARGO_MANIFEST_DIR"),
@@ -138,13 +146,22 @@ impl Peer {
         Source::C { text, compiler, packages }
     }
 
-    /// What starts its two processes.
+    /// What starts its processes.
     const fn launcher(self) -> Launcher {
         match self {
             Self::Mpi | Self::MpiMicro => Launcher::OpenMpi("mpirun"),
             Self::Oshmem | Self::OshmemMicro | Self::OshmemRoutines => Launcher::OpenMpi("oshrun"),
             Self::Floor | Self::Lamellar => Launcher::None,
-            Self::Routines | Self::Library => Launcher::Own,
+            Self::Routines | Self::Library | Self::Waking | Self::Hello => Launcher::Own,
+        }
+    }
+
+    /// How many processes it has where there are so many cores: one for each of two, or twice as many as there are.
+    pub const fn processes(self, cores: usize) -> usize {
+        match self {
+            Self::Waking if cores > 2 => 2 * cores,
+            Self::Waking => 4,
+            _ => 2,
         }
     }
 }

@@ -73,7 +73,7 @@ impl Programs {
     }
 
     /// The program of a peer in a directory, if it has been built.
-    pub(super) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
+    pub fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name())).filter(|program| program.is_file())
     }
 }
@@ -86,7 +86,7 @@ fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerErr
     let of_c = |text, mut compiler: Command, packages| {
         let file = format!("{peer}.c");
         fs::write(directory.join(&file), text)?;
-        compiler.args(["-O2", &file, "-o", peer.name()]).current_dir(directory);
+        compiler.args(["-O2", "-pthread", &file, "-o", peer.name()]).current_dir(directory);
         compile(&mut compiler, packages, directory, patience)
     };
     match peer.source() {

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long a launcher may take to end its processes once it is told to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A peer's two processes, started by its launcher. They sleep while they are not asked.
+/// A peer's processes, started by its launcher. They sleep while they are not asked.
 #[derive(Debug)]
 pub struct Running {
     peer: Peer,

@@ -146,6 +146,13 @@ impl Evidence {
         &self.notes
     }
 
+    /// Whether anything was measured, found or said for a section.
+    pub(crate) fn knows(&self, topic: Topic) -> bool {
+        self.entries.iter().any(|entry| entry.topic == topic)
+            || self.facts.iter().any(|fact| fact.topic == Some(topic))
+            || self.notes.iter().any(|note| note.topic == topic)
+    }
+
     /// The lines of a section.
     pub(crate) fn of(&self, topic: Topic) -> View<'_> {
         View { evidence: self, topic }

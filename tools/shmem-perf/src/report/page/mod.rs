@@ -29,10 +29,14 @@ use super::section::Section;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The whole page. Nothing is in it that is not in the evidence.
+/// The whole page. Nothing is in it that is not in the evidence; a section that nothing was measured or said for is not there.
 pub(crate) fn html(sections: &[&Section], evidence: &Evidence) -> String {
-    let shown: Vec<_> =
-        sections.iter().map(|section| (*section, (section.show)(evidence.of(section.topic)))).collect();
+    let is_known = |section: &&&Section| evidence.knows(section.topic);
+    let shown: Vec<_> = sections
+        .iter()
+        .filter(is_known)
+        .map(|section| (*section, (section.show)(evidence.of(section.topic))))
+        .collect();
     let asked =
         sections.iter().map(|section| (section.title, (section.headlines)(evidence.of(section.topic))));
     let page = html! {

@@ -2,6 +2,7 @@
 
 mod applications;
 mod arrays;
+mod c;
 mod contexts;
 mod lookup;
 mod micro;
@@ -36,6 +37,8 @@ pub(crate) enum Topic {
     Contexts,
     /// The usual micro-benchmarks.
     Micro,
+    /// Programs in C.
+    C,
     /// Whole applications.
     Applications,
 }
@@ -50,6 +53,7 @@ impl Topic {
             Self::Partitions => "partitions",
             Self::Contexts => "contexts",
             Self::Micro => "micro",
+            Self::C => "c",
             Self::Applications => "applications",
         }
     }
@@ -75,6 +79,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     partitions::SECTION,
     contexts::SECTION,
     micro::SECTION,
+    c::SECTION,
     applications::SECTION,
 ];
 

@@ -1,0 +1,259 @@
+//! Writes the page of routines that follows from the table: `docs/c-routines.md`, a line for each row. The test holds the page to
+//! the table; `BLESS=1 cargo test -p shmem-c --lib page` writes it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::header::{BEFORE, OLD, declared, families, holds, is_extension};
+use crate::table::Prototype;
+
+/// What is new in OpenSHMEM 1.6.
+const NEW: &str = include_str!("../tests/interface/names-1.6.txt");
+
+/// Lists of types, as the page calls them.
+const LISTS: [(&str, &str); 16] = [
+    ("standard_rma", "RMA"),
+    ("sizes", "sizes"),
+    ("standard_amo", "AMO"),
+    ("extended_amo", "extended AMO"),
+    ("bitwise_amo", "bitwise AMO"),
+    ("old_amo", "old AMO"),
+    ("old_extended_amo", "old extended AMO"),
+    ("waited", "waiting"),
+    ("old_waited", "old waiting"),
+    ("bitwise_reduced", "bitwise reduction"),
+    ("compared_reduced", "min, max"),
+    ("arithmetic_reduced", "sum, prod"),
+    ("bitwise_to_all", "bitwise to_all"),
+    ("compared_to_all", "min, max to_all"),
+    ("arithmetic_to_all", "sum, prod to_all"),
+    // With `long double`, which the table has no rows of, they are those of RMA.
+    ("numbers", "RMA"),
+];
+
+/// Lists and names that are deprecated, and since which version of OpenSHMEM (1.5, annex F).
+const DEPRECATED: [(&str, &str); 23] = [
+    ("start_pes", "1.2"),
+    ("_my_pe", "1.2"),
+    ("_num_pes", "1.2"),
+    ("shmalloc", "1.2"),
+    ("shmemalign", "1.2"),
+    ("shrealloc", "1.2"),
+    ("shfree", "1.2"),
+    ("shmem_set_cache_inv", "1.3"),
+    ("shmem_clear_cache_inv", "1.3"),
+    ("shmem_set_cache_line_inv", "1.3"),
+    ("shmem_clear_cache_line_inv", "1.3"),
+    ("shmem_udcflush", "1.3"),
+    ("shmem_udcflush_line", "1.3"),
+    ("shmem_wait", "1.4"),
+    ("shmem_wait_until", "1.4"),
+    ("old_waited", "1.4"),
+    ("old_amo", "1.4"),
+    ("old_extended_amo", "1.4"),
+    ("bitwise_to_all", "1.5"),
+    ("compared_to_all", "1.5"),
+    ("arithmetic_to_all", "1.5"),
+    ("shmem_barrier", "1.5"),
+    ("shmem_sync", "1.5"),
+];
+
+const HEAD: &str = "\
+# Routines of the C library
+
+Made from the table of routines (`shmem-c/src/table.rs`), from which the headers and the exported names come as well. How programs
+are built and run, and what differs from other libraries, stands in [programs in C and C++](c.md).
+
+* `TYPE` is the name of a type, and in arguments that type; `SIZE` is 8, 16, 32, 64 or 128 bits. Which types a line has, the
+  [last table](#types) says.
+* **generic**: the name that takes all types of the line, in C11 and in C++. `ctx`: there is a form with a context as first
+  argument, `shmem_ctx_..`, and the generic name takes one.
+* **version**: the version of OpenSHMEM that has it first, where that is 1.6, or since which it is deprecated.
+* Every `shmem_` name is weak; the same with `pshmem_` is strong, for profilers.
+";
+
+/// A line of the page: a row of the table in all its types, with a context and without.
+struct Line {
+    prototype: Prototype,
+    /// Names of types, in the order of the table.
+    types: Vec<&'static str>,
+    names: Vec<&'static str>,
+    has_context: bool,
+}
+
+impl Line {
+    /// The lines of a family.
+    fn of(routines: Vec<Prototype>) -> Vec<Self> {
+        let mut lines: Vec<Self> = Vec::new();
+        for prototype in routines {
+            let of = type_of(&prototype);
+            let beside = |name: &str| name.starts_with("shmemx_");
+            let same = |line: &&mut Self| {
+                line.prototype.row == prototype.row && beside(line.prototype.name) == beside(prototype.name)
+            };
+            match lines.iter_mut().find(same) {
+                Some(line) => {
+                    line.names.push(prototype.name);
+                    line.has_context |= prototype.has_context;
+                    if !line.types.contains(&of) {
+                        line.types.push(of);
+                    }
+                    // A type whose name is no word of the other arguments.
+                    if prototype.of.ends_with("long long") && !prototype.has_context {
+                        line.prototype = prototype;
+                    }
+                }
+                None => lines.push(Self {
+                    types: vec![of],
+                    names: vec![prototype.name],
+                    has_context: prototype.has_context,
+                    prototype,
+                }),
+            }
+        }
+        lines
+    }
+
+    /// What stands for the type.
+    fn placeholder(&self) -> &'static str {
+        if self.prototype.row[0] == "sizes" { "SIZE" } else { "TYPE" }
+    }
+
+    /// The prototype, with what stands for the type.
+    fn shape(&self) -> String {
+        let of = type_of(&self.prototype);
+        if self.types.len() == 1 {
+            return declared(&self.prototype, self.prototype.name);
+        }
+        let [_, pre, post] = self.prototype.row;
+        let name = self.prototype.name;
+        let head = &name[..name.len() - pre.len() - of.len() - post.len()];
+        let text = declared(&self.prototype, &format!("{head}{pre}{}{post}", self.placeholder()));
+        if self.placeholder() == "SIZE" { text } else { text.replace(&self.prototype.of, "TYPE") }
+    }
+
+    /// The list of its types.
+    fn list(&self) -> &'static str {
+        let list = self.prototype.row[0];
+        LISTS.iter().find(|(name, _)| *name == list && self.types.len() > 1).map_or("", |(_, called)| called)
+    }
+
+    /// The version that has it first, or since which it is deprecated.
+    fn version(&self) -> String {
+        let [list, ..] = self.prototype.row;
+        let is_of_a_set = self.prototype.arguments.iter().any(|(_, name)| *name == "log_stride");
+        let known = DEPRECATED.iter().find(|(name, _)| *name == list || self.names == [*name]);
+        match known.map(|(_, version)| *version).or(is_of_a_set.then_some("1.5")) {
+            Some(version) => format!("deprecated {version}"),
+            None if self.names.iter().all(|name| NEW.lines().any(|new| new == *name)) => "1.6".to_owned(),
+            None => String::new(),
+        }
+    }
+
+    fn written(&self) -> String {
+        let generic = match (self.prototype.generic, self.has_context) {
+            (Some((name, _)), true) => format!("`{name}`, ctx"),
+            (Some((name, _)), false) => format!("`{name}`"),
+            (None, true) => "ctx".to_owned(),
+            (None, false) => String::new(),
+        };
+        let shape = self.shape();
+        let shape = shape.trim_end().trim_end_matches(';');
+        format!("| `{shape}` | {generic} | {} | {} |\n", self.list(), self.version())
+    }
+}
+
+/// The name of a routine's type.
+fn type_of(prototype: &Prototype) -> &'static str {
+    let [_, pre, post] = prototype.row;
+    let head = match prototype.name {
+        name if name.starts_with("shmem_ctx_") && prototype.has_context => "shmem_ctx_",
+        name if name.starts_with("shmemx_") => "shmemx_",
+        _ => "shmem_",
+    };
+    let behind = prototype.name.strip_prefix(head).and_then(|name| name.strip_prefix(pre));
+    behind.and_then(|name| name.strip_suffix(post)).unwrap_or_default()
+}
+
+fn page() -> String {
+    let mut text = HEAD.to_owned();
+    let mut beside = Vec::new();
+    let mut types: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut of_c: Vec<(&str, String)> = Vec::new();
+    for (family, routines) in families() {
+        for routine in &routines {
+            let of = type_of(routine);
+            if routine.of != "void" && !of.is_empty() && !of_c.iter().any(|(known, _)| *known == of) {
+                of_c.push((of, routine.of.clone()));
+            }
+        }
+        let (extensions, specified): (Vec<_>, Vec<_>) =
+            Line::of(routines).into_iter().partition(|line| is_extension(line.prototype.name));
+        for line in specified.iter().filter(|line| !line.list().is_empty()) {
+            if !types.iter().any(|(list, _)| *list == line.list()) {
+                types.push((line.list(), line.types.clone()));
+            }
+        }
+        table(&mut text, family, &specified);
+        beside.extend(extensions);
+    }
+    table(&mut text, "Beside the specification: `shmemx.h`", &beside);
+    let before: BTreeSet<_> = BEFORE.iter().map(|part| part.trim_start_matches('_')).collect();
+    let before: Vec<_> = before.into_iter().map(|part| format!("`{part}`")).collect();
+    let old: Vec<_> = OLD.iter().map(|(old, _)| format!("`{old}`")).collect();
+    _ = write!(
+        text,
+        "\nRoutines with {} in their names may be called `shmemx_..` as well: other libraries had them before OpenSHMEM 1.6. The \
+         deprecated generic names {} take all types of the names that took their place. Generic are also `shmem_sync`, of a team or of \
+         an active set, and `shmem_signal_set` and `shmem_signal_add`, with a context or without.\n",
+        before.join(", "),
+        old.join(", "),
+    );
+    text += "\n## Types\n\n| | names of types |\n|---|---|\n";
+    for (list, types) in types {
+        let types: Vec<_> = types.into_iter().map(|name| format!("`{name}`")).collect();
+        _ = writeln!(text, "| {list} | {} |", types.join(" "));
+    }
+    text += "\nNames of types whose type has another name in C: ";
+    let other: Vec<_> = of_c
+        .into_iter()
+        .filter(|(name, of)| name != of)
+        .map(|(name, of)| format!("`{name}` is `{of}`"))
+        .collect();
+    text + &other.join(", ") + ".\n"
+}
+
+fn table(text: &mut String, title: &str, lines: &[Line]) {
+    if lines.is_empty() {
+        return;
+    }
+    _ = write!(text, "\n## {title}\n\n| routine | generic | types | version |\n|---|---|---|---|\n");
+    lines.iter().for_each(|line| *text += &line.written());
+}
+
+#[test]
+fn the_page_of_routines_follows_from_the_table() {
+    holds("../docs/c-routines.md", &page());
+}
+
+#[test]
+fn every_routine_stands_on_the_page() {
+    let page = page();
+    for (_, routines) in families() {
+        for routine in &routines {
+            let [_, pre, post] = routine.row;
+            let of = type_of(routine);
+            let plain = routine.name.replacen("shmem_ctx_", "shmem_", 1);
+            let stem = plain.strip_suffix(&format!("{pre}{of}{post}")).unwrap_or_default();
+            let shapes = [
+                format!("{plain}("),
+                format!("{}(", routine.name),
+                format!("{stem}{pre}TYPE{post}("),
+                format!("{stem}{pre}SIZE{post}("),
+            ];
+            let found = shapes.iter().any(|shape| page.contains(shape));
+            assert!(found, "{} is none of {shapes:?}", routine.name);
+        }
+    }
+    assert!(page.lines().filter(|line| line.starts_with("| `")).count() < 200, "to be read");
+}
