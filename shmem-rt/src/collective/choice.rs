@@ -76,6 +76,11 @@ impl Team {
         Shape::of(self).way(self.job.settings.collective_ways, pattern, form)
     }
 
+    /// Whether that is where they lie, on this node.
+    pub(super) fn is_direct(&self, pattern: Pattern) -> bool {
+        self.way(pattern, Form::Symmetric) == Way::Direct
+    }
+
     /// Whether objects that lie at one place of all members are written where they lie.
     pub(super) fn is_in_place(&self, pattern: Pattern) -> bool {
         matches!(self.way(pattern, Form::Symmetric), Way::Direct | Way::Windows)

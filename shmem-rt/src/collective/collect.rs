@@ -1,7 +1,10 @@
 //! collect and fcollect: what all members have, on all of them.
 
+use core::cell::Cell;
+
 use shmem_core::context::{Collected, Destination, Initiator};
 use shmem_core::data::PlainData;
+use shmem_core::fingerprint::fingerprint_of_words;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::shared;
@@ -128,7 +131,7 @@ impl Team {
                 let given = (items, size_of::<I>());
                 collective
                     .moving(mine.len())
-                    .bring(purpose, given, mine, move |items| Some(Taken::list(list, items)));
+                    .bring(purpose, given, mine, false, move |items| Some(Taken::list(list, items)));
             });
         });
         all
@@ -172,7 +175,8 @@ impl Team {
                 let name = Operation::named(Family::Collect, "collect_into");
                 with_lengths::<I, _>(&subject, to.place(), name, items, |purpose| {
                     let mut found = 0;
-                    collective.moving(mine.len()).bring(purpose, (items, size), mine, |items| {
+                    let is_object = to.place().is_some();
+                    collective.moving(mine.len()).bring(purpose, (items, size), mine, is_object, |items| {
                         found = items;
                         (items <= room).then_some(all)
                     });
@@ -242,10 +246,11 @@ impl Collective<'_> {
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
         mine: Given<'_>,
+        into_object: bool,
         room: impl FnOnce(usize) -> Option<Taken<'r>>,
     ) {
         let Self { team, endpoint, .. } = *self;
-        let ((most, at_once), members) = (room_of_each(team), team.size());
+        let ((most, at_once), members, rank) = (room_of_each(team), team.size(), team.rank());
         if at_once < members {
             // Lengths alone come in several steps.
             let mut lengths = vec![0_u64; members];
@@ -268,7 +273,12 @@ impl Collective<'_> {
             step.read(self, rank, 0, &mut word);
             u64::from_le_bytes(word) as usize
         };
-        let piece = |done: usize, bytes: usize, room: usize| done.min(bytes)..bytes.min(done + room - LENGTH);
+        let is_direct = into_object && team.is_direct(Pattern::Fcollect(most));
+        let goes_later = Cell::new(is_direct);
+        let piece = |done: usize, bytes: usize, room: usize| match bytes.min(done + room - LENGTH) {
+            end if end < bytes && goes_later.get() => 0..0,
+            end => done.min(bytes)..end,
+        };
         let bring = |done: usize, room: usize| {
             let mut step = Step::next(self, room);
             step.contribute(endpoint, 0, &(items as u64).to_le_bytes());
@@ -288,9 +298,12 @@ impl Collective<'_> {
             }
         };
         let step = bring(0, first);
-        let (mut longest, mut found) = (0, 0_usize);
-        for rank in 0..members {
-            let items = length(&step, rank);
+        let (mut longest, mut found, mut before) = (0, 0_usize, 0);
+        for of in 0..members {
+            let items = length(&step, of);
+            if of == rank {
+                before = found;
+            }
             longest = longest.max(items.saturating_mul(size));
             found = found.saturating_add(items);
         }
@@ -303,6 +316,18 @@ impl Collective<'_> {
             let bytes: Vec<usize> =
                 (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
             return self.gather_at(purpose, mine, done, Lengths::Each(&bytes), all);
+        }
+        if is_direct && done < longest {
+            let place = if let Some(Taken::There(there)) = &all { Some(there.place()) } else { None };
+            // Whoever lacks room, or has more of it, writes nowhere else than it has.
+            let alike = place.map(|place| fingerprint_of_words([place.offset as u64, place.bytes as u64]));
+            if let (Some(direct), Some(place)) = (Direct::meet_alike(self, purpose, alike), place) {
+                let later = if mine.len() > done { mine } else { Given::NOTHING };
+                direct.ranks().for_each(|to| Taken::There(direct.on(to, place)).take(before * size, later));
+                return direct.leave();
+            }
+            goes_later.set(false);
+            done = 0;
         }
         while done < longest {
             let step = bring(done, most);
