@@ -354,10 +354,10 @@ impl Collective<'_> {
             return self.stream_parts(purpose, from, to);
         }
         let direct = Direct::meet(self, purpose);
-        let into = direct.on(rank, to);
-        for distance in 0..members {
-            let of = (rank + distance) % members;
-            direct.on(of, from).part(rank * part, part).copy_to(into.part(of * part, part));
+        // Each writes: what it gives was written by itself, and may still lie in its cache.
+        for other in direct.ranks() {
+            let given = direct.on(rank, from).part(other * part, part);
+            given.copy_to(direct.on(other, to).part(rank * part, part));
         }
         direct.leave();
     }

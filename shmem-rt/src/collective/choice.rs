@@ -18,7 +18,7 @@ use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
 use super::passing::GRAIN;
 use super::placement::Placement;
-use super::plan::{Exchange, Radices, Rotation};
+use super::plan::{Radices, Rotation};
 use crate::group::Team;
 use crate::model::Model;
 
@@ -196,9 +196,6 @@ impl Pattern {
         }
     }
 }
-
-/// Members of a reduction that send each other all that they have. Of more there are [`radices`].
-pub(crate) const EXCHANGING: usize = Exchange::RANKS;
 
 /// How many groups of each level of a [reduction](super::plan::Levels) become one of the next.
 pub(crate) fn radices(members: usize) -> Vec<usize> {

@@ -1,10 +1,7 @@
 //! collect and fcollect: what all members have, on all of them.
 
-use core::cell::Cell;
-
 use shmem_core::context::{Collected, Destination, Initiator};
 use shmem_core::data::PlainData;
-use shmem_core::fingerprint::fingerprint_of_words;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::shared;
@@ -241,6 +238,9 @@ impl Collective<'_> {
     /// Brings what each member has, so many items of so many bytes, to who gives room for all of it in the order of ranks:
     /// `room` is asked for that, in items, when all know how many they are. What is short takes one meeting, on one node what
     /// fits scratch. Nobody keeps a list of lengths on one node: they come with each piece.
+    ///
+    /// `into_object` says whether all members give room in an object. Then who has more than comes with its length writes it to
+    /// where it belongs, if all have room for it.
     pub(super) fn bring<'r>(
         &self,
         purpose: &Purpose<'_>,
@@ -274,9 +274,8 @@ impl Collective<'_> {
             u64::from_le_bytes(word) as usize
         };
         let is_direct = into_object && team.is_direct(Pattern::Fcollect(most));
-        let goes_later = Cell::new(is_direct);
         let piece = |done: usize, bytes: usize, room: usize| match bytes.min(done + room - LENGTH) {
-            end if end < bytes && goes_later.get() => 0..0,
+            end if is_direct && end < bytes => 0..0,
             end => done.min(bytes)..end,
         };
         let bring = |done: usize, room: usize| {
@@ -297,7 +296,7 @@ impl Collective<'_> {
                 start = start.saturating_add(bytes);
             }
         };
-        let step = bring(0, first);
+        let mut step = bring(0, first);
         let (mut longest, mut found, mut before) = (0, 0_usize, 0);
         for of in 0..members {
             let items = length(&step, of);
@@ -312,22 +311,22 @@ impl Collective<'_> {
             take(&step, 0, first, all);
         }
         let mut done = first - LENGTH;
-        if is_far && done < longest {
-            let bytes: Vec<usize> =
-                (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
-            return self.gather_at(purpose, mine, done, Lengths::Each(&bytes), all);
-        }
         if is_direct && done < longest {
             let place = if let Some(Taken::There(there)) = &all { Some(there.place()) } else { None };
-            // Whoever lacks room, or has more of it, writes nowhere else than it has.
-            let alike = place.map(|place| fingerprint_of_words([place.offset as u64, place.bytes as u64]));
+            // Whether all have room, for what all know to be as much. Programs in C do not say where before.
+            let alike = place.map(|place| place.offset as u64);
             if let (Some(direct), Some(place)) = (Direct::meet_alike(self, purpose, alike), place) {
                 let later = if mine.len() > done { mine } else { Given::NOTHING };
                 direct.ranks().for_each(|to| Taken::There(direct.on(to, place)).take(before * size, later));
                 return direct.leave();
             }
-            goes_later.set(false);
-            done = 0;
+            // What came with the first meeting may be gone behind others.
+            (step, done) = (bring(0, first), 0);
+        }
+        if (is_far || is_direct) && done < longest {
+            let bytes: Vec<usize> =
+                (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
+            return self.gather_at(purpose, mine, done, Lengths::Each(&bytes), all);
         }
         while done < longest {
             let step = bring(done, most);
@@ -401,7 +400,7 @@ impl Collective<'_> {
 
     /// As `gather_equal`, of what lies at one place of all members, to another one.
     pub(super) fn gather_directly(&self, purpose: &Purpose<'_>, from: Extent, to: Extent) {
-        let (members, rank) = (self.team.size(), self.team.rank());
+        let rank = self.team.rank();
         let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
         tell(self.endpoint, Family::HereLoad, location, from);
         if self.team.node_count() > 1 {
@@ -409,10 +408,9 @@ impl Collective<'_> {
             return self.stream_blocks(purpose, from, to);
         }
         let direct = Direct::meet(self, purpose);
-        let all = direct.on(rank, to);
-        for distance in 0..members {
-            let of = (rank + distance) % members;
-            direct.on(of, from).copy_to(all.part(of * from.bytes, from.bytes));
+        // Each writes: what it gives was written by itself, and may still lie in its cache.
+        for other in direct.ranks() {
+            direct.on(rank, from).copy_to(direct.on(other, to).part(rank * from.bytes, from.bytes));
         }
         direct.leave();
     }
