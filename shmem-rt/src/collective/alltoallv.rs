@@ -6,8 +6,9 @@ use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
+use super::alike::Alike;
 use super::choice::Pattern;
-use super::direct::{Alike, Direct};
+use super::direct::Direct;
 use super::given::{Argument, Given, Taken};
 use super::packed::{Packed, Piece};
 use super::passing::GRAIN;

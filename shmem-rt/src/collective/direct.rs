@@ -20,6 +20,7 @@ use shmem_core::observe::{Call, Family};
 use shmem_core::primitive::mutant;
 use shmem_core::shared;
 
+use super::alike::Alike;
 use super::extent::Extent as Ranks;
 use super::ring::Ring;
 use crate::group::{Collective, Purpose};
@@ -132,23 +133,6 @@ impl Collective<'_> {
 
 /// Bytes of a line of the cache, which slices do not share.
 pub(super) const LINE: usize = 64;
-
-/// What members say of a number, which has its complement beside it: the largest of both, of all members, are those of one
-/// number if they have come with the same.
-pub(super) struct Alike(pub(super) [u64; 2]);
-
-impl Alike {
-    /// What one says who has come with a number, or with none.
-    pub(super) fn of(number: Option<u64>) -> Self {
-        Self(number.map_or([u64::MAX; 2], |number| [number, !number]))
-    }
-
-    /// Whether all have come with one.
-    pub(super) fn is_one(&self) -> bool {
-        let [highest, lowest] = self.0;
-        highest == !lowest
-    }
-}
 
 impl There {
     /// The calling PE's own copy of an object, where that is mapped on all nodes.
