@@ -61,7 +61,6 @@ signal-first shm histories::litmus::put_fence_put_with_signal
 signal-first loopback histories::litmus::put_fence_put_with_signal_in_a_scope
 signal-first loopback streams::between_two
 credit-early loopback streams::between_two
-exchange-unheard loopback streams::between_two
 stream-unopened loopback streams::between_three
 stream-without-quiet loopback direct::what_was_given_may_be_changed_at_once
 credit-early loopback flights::histories_of_three

@@ -76,7 +76,8 @@ impl Team {
             from.tell(Family::HereLoad, 0..bytes);
             from.source(source, to, |source| {
                 result.destination(into, |mut into| {
-                    collective.exchange_strided(&purpose, part, (source, 1), (&mut into, 1));
+                    let is_object = subject.place().is_some();
+                    collective.exchange_strided(&purpose, part, (source, 1), (&mut into, 1), is_object);
                 });
             });
             drop(collective);
@@ -151,7 +152,8 @@ impl Team {
         from.source(source, into.place(token), |source| {
             to.destination(into, |mut into| {
                 let (source, into) = ((source, source_stride), (&mut into, stride));
-                collective.exchange_strided(&purpose, (items, size), source, into);
+                let is_object = subject.place().is_some();
+                collective.exchange_strided(&purpose, (items, size), source, into, is_object);
             });
         });
         drop(collective);
@@ -254,16 +256,18 @@ impl Collective<'_> {
         }
     }
 
-    /// As `exchange`, of so many items of so many bytes for each member, which lie, and go to places, so many items apart.
+    /// As `exchange`, of so many items of so many bytes for each member, which lie, and go to places, so many items apart; and
+    /// whether all members give them in an object.
     pub(super) fn exchange_strided(
         &self,
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
         (source, source_stride): (Given<'_>, usize),
         (into, stride): (&mut Taken<'_>, usize),
+        is_object: bool,
     ) {
         let (members, rank) = (self.team.size(), self.team.rank());
-        let pack = &|to: usize, first: usize, room: &mut [u8]| {
+        let pack_of = |source: Given<'_>, to: usize, first: usize, room: &mut [u8]| {
             let first = to * items + first;
             if source_stride == 1 {
                 return source.read(first * size, room);
@@ -272,6 +276,7 @@ impl Collective<'_> {
                 source.read((first + k) * source_stride * size, item);
             }
         };
+        let pack = &|to: usize, first: usize, room: &mut [u8]| pack_of(source, to, first, room);
         // Items on their way to their places, as many as one part has or as there is room for.
         let mut room = [0_u8; 1 << 10];
         let mut large = Vec::new();
@@ -296,6 +301,18 @@ impl Collective<'_> {
                 }
             }
         };
+        if is_object && self.team.is_direct(Pattern::Alltoall(items * size)) {
+            // Strides are no arguments; and who has a copy has one because what it gives lies in what it takes.
+            let place = if let Given::There(there) = source { Some(there.place()) } else { None };
+            let alike = place.map(|_| source_stride as u64);
+            if let (Some(direct), Some(place)) = (Direct::meet_alike(self, purpose, alike), place) {
+                for of in direct.ranks() {
+                    let from = Given::There(direct.on(of, place));
+                    unpack(of, 0, items, &|at, into| pack_of(from, rank, at / size, into));
+                }
+                return direct.leave();
+            }
+        }
         let own = |first: usize| move |at: usize, into: &mut [u8]| pack(rank, first + at / size, into);
         if let Some(packed) = Packed::of(self, items, size) {
             return packed.exchange(self, purpose, pack, |first, count, get| {
@@ -337,10 +354,10 @@ impl Collective<'_> {
             return self.stream_parts(purpose, from, to);
         }
         let direct = Direct::meet(self, purpose);
-        let into = direct.on(rank, to);
-        for distance in 0..members {
-            let of = (rank + distance) % members;
-            direct.on(of, from).part(rank * part, part).copy_to(into.part(of * part, part));
+        // Each writes: what it gives was written by itself, and may still lie in its cache.
+        for other in direct.ranks() {
+            let given = direct.on(rank, from).part(other * part, part);
+            given.copy_to(direct.on(other, to).part(rank * part, part));
         }
         direct.leave();
     }

@@ -6,6 +6,9 @@ use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
+use super::alike::Alike;
+use super::choice::Pattern;
+use super::direct::Direct;
 use super::given::{Argument, Given, Taken};
 use super::packed::{Packed, Piece};
 use super::passing::GRAIN;
@@ -145,7 +148,9 @@ impl Team {
         let collective = self.enter(token.endpoint(), Some(subject.location())).moving(bytes);
         let from = Argument { subject, token };
         from.tell(Family::HereLoad, 0..bytes);
-        from.source(source, to, |source| collective.exchange_parts(&purpose, (source, counts), size, room))
+        from.source(source, to, |source| {
+            collective.exchange_parts(&purpose, (source, counts), size, to.is_some(), room)
+        })
     }
 }
 
@@ -187,12 +192,14 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
 
 impl Collective<'_> {
     /// First how much there is, then the parts, in pieces that are as long for all: as many as the longest part of any member
-    /// takes. Who gives no room for what comes sends all the same.
+    /// takes. Who gives no room for what comes sends all the same. If all give as much room in an object, each writes to theirs what
+    /// is for them: they tell it where that begins.
     fn exchange_parts<'r>(
         &self,
         purpose: &Purpose<'_>,
         (source, counts): (Given<'_>, &[usize]),
         size: usize,
+        into_object: bool,
         room: impl FnOnce(usize) -> Option<Taken<'r>>,
     ) -> Vec<usize> {
         let (members, rank) = (self.team.size(), self.team.rank());
@@ -202,14 +209,36 @@ impl Collective<'_> {
         if size == 0 {
             return came;
         }
-        let mut longest = counts.iter().max().map_or(0, |count| *count as u64);
-        self.reduce_for(purpose, bytemuck::bytes_of_mut(&mut longest), u64::max);
+        let longest = counts.iter().max().map_or(0, |count| *count as u64);
+        let place = match &into {
+            Some(Taken::There(there)) if into_object => Some(there.place()),
+            _ => None,
+        };
+        let Alike(alike) = Alike::of(place.map(|place| place.bytes as u64));
+        let mut most = [longest, alike[0], alike[1]];
+        self.reduce_for(purpose, bytemuck::bytes_of_mut(&mut most), u64::max);
+        let [longest, alike @ ..] = most;
         let longest = (longest as usize).saturating_mul(size);
         if longest == 0 {
             return came;
         }
         let begin = |end: &mut usize, count: &usize| Some(core::mem::replace(end, *end + count * size));
         let starts: Vec<usize> = counts.iter().scan(0, begin).collect();
+        if let Some(place) = place
+            && Alike(alike).is_one()
+            && self.team.is_direct(Pattern::Alltoall(longest))
+        {
+            let begins: Vec<usize> = came.iter().scan(0, begin).collect();
+            let mut there = vec![0_usize; members];
+            self.exchange(purpose, bytemuck::cast_slice(&begins), bytemuck::cast_slice_mut(&mut there));
+            let direct = Direct::met(self, purpose);
+            for to in direct.ranks() {
+                let part = source.part(starts[to]..starts[to] + counts[to] * size);
+                Taken::There(direct.on(to, place)).take(there[to], part);
+            }
+            direct.leave();
+            return came;
+        }
         // Some bytes of the part for a rank: as many as there are.
         let pack = |to: usize, first: usize, room: &mut [u8]| {
             let left = (counts[to] * size).saturating_sub(first);

@@ -18,7 +18,7 @@ use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
 use super::passing::GRAIN;
 use super::placement::Placement;
-use super::plan::{Exchange, Radices, Rotation};
+use super::plan::{Radices, Rotation};
 use crate::group::Team;
 use crate::model::Model;
 
@@ -74,6 +74,11 @@ impl Team {
     /// Which way data go, of the members of this team.
     pub(crate) fn way(&self, pattern: Pattern, form: Form) -> Way {
         Shape::of(self).way(self.job.settings.collective_ways, pattern, form)
+    }
+
+    /// Whether that is where they lie, on this node.
+    pub(super) fn is_direct(&self, pattern: Pattern) -> bool {
+        self.way(pattern, Form::Symmetric) == Way::Direct
     }
 
     /// Whether objects that lie at one place of all members are written where they lie.
@@ -191,9 +196,6 @@ impl Pattern {
         }
     }
 }
-
-/// Members of a reduction that send each other all that they have. Of more there are [`radices`].
-pub(crate) const EXCHANGING: usize = Exchange::RANKS;
 
 /// How many groups of each level of a [reduction](super::plan::Levels) become one of the next.
 pub(crate) fn radices(members: usize) -> Vec<usize> {

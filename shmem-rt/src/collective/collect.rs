@@ -128,7 +128,7 @@ impl Team {
                 let given = (items, size_of::<I>());
                 collective
                     .moving(mine.len())
-                    .bring(purpose, given, mine, move |items| Some(Taken::list(list, items)));
+                    .bring(purpose, given, mine, false, move |items| Some(Taken::list(list, items)));
             });
         });
         all
@@ -172,7 +172,8 @@ impl Team {
                 let name = Operation::named(Family::Collect, "collect_into");
                 with_lengths::<I, _>(&subject, to.place(), name, items, |purpose| {
                     let mut found = 0;
-                    collective.moving(mine.len()).bring(purpose, (items, size), mine, |items| {
+                    let is_object = to.place().is_some();
+                    collective.moving(mine.len()).bring(purpose, (items, size), mine, is_object, |items| {
                         found = items;
                         (items <= room).then_some(all)
                     });
@@ -237,15 +238,19 @@ impl Collective<'_> {
     /// Brings what each member has, so many items of so many bytes, to who gives room for all of it in the order of ranks:
     /// `room` is asked for that, in items, when all know how many they are. What is short takes one meeting, on one node what
     /// fits scratch. Nobody keeps a list of lengths on one node: they come with each piece.
+    ///
+    /// `into_object` says whether all members give room in an object. Then who has more than comes with its length writes it to
+    /// where it belongs, if all have room for it.
     pub(super) fn bring<'r>(
         &self,
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
         mine: Given<'_>,
+        into_object: bool,
         room: impl FnOnce(usize) -> Option<Taken<'r>>,
     ) {
         let Self { team, endpoint, .. } = *self;
-        let ((most, at_once), members) = (room_of_each(team), team.size());
+        let ((most, at_once), members, rank) = (room_of_each(team), team.size(), team.rank());
         if at_once < members {
             // Lengths alone come in several steps.
             let mut lengths = vec![0_u64; members];
@@ -268,7 +273,11 @@ impl Collective<'_> {
             step.read(self, rank, 0, &mut word);
             u64::from_le_bytes(word) as usize
         };
-        let piece = |done: usize, bytes: usize, room: usize| done.min(bytes)..bytes.min(done + room - LENGTH);
+        let is_direct = into_object && team.is_direct(Pattern::Fcollect(most));
+        let piece = |done: usize, bytes: usize, room: usize| match bytes.min(done + room - LENGTH) {
+            end if is_direct && end < bytes => 0..0,
+            end => done.min(bytes)..end,
+        };
         let bring = |done: usize, room: usize| {
             let mut step = Step::next(self, room);
             step.contribute(endpoint, 0, &(items as u64).to_le_bytes());
@@ -287,10 +296,13 @@ impl Collective<'_> {
                 start = start.saturating_add(bytes);
             }
         };
-        let step = bring(0, first);
-        let (mut longest, mut found) = (0, 0_usize);
-        for rank in 0..members {
-            let items = length(&step, rank);
+        let mut step = bring(0, first);
+        let (mut longest, mut found, mut before) = (0, 0_usize, 0);
+        for of in 0..members {
+            let items = length(&step, of);
+            if of == rank {
+                before = found;
+            }
             longest = longest.max(items.saturating_mul(size));
             found = found.saturating_add(items);
         }
@@ -299,7 +311,19 @@ impl Collective<'_> {
             take(&step, 0, first, all);
         }
         let mut done = first - LENGTH;
-        if is_far && done < longest {
+        if is_direct && done < longest {
+            let place = if let Some(Taken::There(there)) = &all { Some(there.place()) } else { None };
+            // Whether all have room, for what all know to be as much. Programs in C do not say where before.
+            let alike = place.map(|place| place.offset as u64);
+            if let (Some(direct), Some(place)) = (Direct::meet_alike(self, purpose, alike), place) {
+                let later = if mine.len() > done { mine } else { Given::NOTHING };
+                direct.ranks().for_each(|to| Taken::There(direct.on(to, place)).take(before * size, later));
+                return direct.leave();
+            }
+            // What came with the first meeting may be gone behind others.
+            (step, done) = (bring(0, first), 0);
+        }
+        if (is_far || is_direct) && done < longest {
             let bytes: Vec<usize> =
                 (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
             return self.gather_at(purpose, mine, done, Lengths::Each(&bytes), all);
@@ -376,7 +400,7 @@ impl Collective<'_> {
 
     /// As `gather_equal`, of what lies at one place of all members, to another one.
     pub(super) fn gather_directly(&self, purpose: &Purpose<'_>, from: Extent, to: Extent) {
-        let (members, rank) = (self.team.size(), self.team.rank());
+        let rank = self.team.rank();
         let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
         tell(self.endpoint, Family::HereLoad, location, from);
         if self.team.node_count() > 1 {
@@ -384,10 +408,9 @@ impl Collective<'_> {
             return self.stream_blocks(purpose, from, to);
         }
         let direct = Direct::meet(self, purpose);
-        let all = direct.on(rank, to);
-        for distance in 0..members {
-            let of = (rank + distance) % members;
-            direct.on(of, from).copy_to(all.part(of * from.bytes, from.bytes));
+        // Each writes: what it gives was written by itself, and may still lie in its cache.
+        for other in direct.ranks() {
+            direct.on(rank, from).copy_to(direct.on(other, to).part(rank * from.bytes, from.bytes));
         }
         direct.leave();
     }

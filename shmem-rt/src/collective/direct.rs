@@ -11,6 +11,7 @@
 //! access is that of [`shared`]: it races with nobody, and no reference to the memory is made. So nothing rests on what the
 //! others have come for: if they lie, or hashes collide, bytes are mixed as if programs had put there.
 
+use core::ops::Range;
 use std::panic::Location;
 
 use shmem_core::context::Endpoint;
@@ -19,6 +20,7 @@ use shmem_core::observe::{Call, Family};
 use shmem_core::primitive::mutant;
 use shmem_core::shared;
 
+use super::alike::Alike;
 use super::extent::Extent as Ranks;
 use super::ring::Ring;
 use crate::group::{Collective, Purpose};
@@ -33,21 +35,43 @@ pub(super) struct Direct<'c> {
 #[derive(Clone, Copy)]
 pub(super) struct There {
     address: *mut u8,
-    bytes: usize,
+    place: Extent,
 }
 
 impl<'c> Direct<'c> {
     /// Meets all members. What they have done to the objects before is visible to all.
     pub(super) fn meet(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         collective.meet(purpose);
+        Self::met(collective, purpose)
+    }
+
+    /// As [`meet`](Self::meet), if all have come with one number: what the arguments do not say.
+    pub(super) fn meet_alike(
+        collective: &'c Collective<'c>,
+        purpose: &'c Purpose<'c>,
+        number: Option<u64>,
+    ) -> Option<Self> {
+        let mut alike = Alike::of(number);
+        collective.reduce_for(purpose, bytemuck::cast_slice_mut(&mut alike.0), u64::max);
+        alike.is_one().then(|| Self::met(collective, purpose))
+    }
+
+    /// Behind a meeting of all members.
+    pub(super) fn met(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
         Self { collective, purpose }
     }
 
     /// An object on the member with a rank.
-    pub(super) fn on(&self, rank: usize, Extent { offset, bytes }: Extent) -> There {
+    pub(super) fn on(&self, rank: usize, place: Extent) -> There {
         let Collective { team, endpoint, .. } = *self.collective;
-        let address = endpoint.mapped(team.member(rank), offset);
-        There { address: address.unwrap_or_else(|| unreachable!("all members are on this node")), bytes }
+        let address = endpoint.mapped(team.member(rank), place.offset);
+        There { address: address.unwrap_or_else(|| unreachable!("all members are on this node")), place }
+    }
+
+    /// The ranks of all members, from the own one on: so not all read or write the same.
+    pub(super) fn ranks(&self) -> impl Iterator<Item = usize> + use<> {
+        let (members, rank) = (self.collective.team.size(), self.collective.team.rank());
+        (rank..members).chain(0..rank)
     }
 
     /// Ends it where one member owns what the others read: that one waits until they have, and the others go on.
@@ -68,37 +92,37 @@ impl<'c> Direct<'c> {
 }
 
 impl Collective<'_> {
-    /// Every member makes a slice of what lies at one place of all members, and writes to each of them what that is to have, at
-    /// another one or there: nobody else reads that slice. `make` makes some of it in a part of `tile`, of so many ranks, of
-    /// which it is told how to read some of each.
+    /// Every member makes a slice of what lies at one place of all members, of items of some bytes, and writes to each of those
+    /// with `results` what that is to have, at another one or there: nobody else reads that slice. `make` makes some of it in a
+    /// part of `tile`, of so many ranks, of which it is told how to read some of each.
     pub(super) fn make_directly(
         &self,
         purpose: &Purpose<'_>,
-        extent: Ranks,
+        (extent, results): (Ranks, Range<usize>),
         (from, to): (Extent, Extent),
+        item: usize,
         tile: &mut [u8],
         mut make: impl FnMut(usize, &mut [u8], &dyn Fn(usize, &mut [u8])),
     ) {
         let (members, rank) = (self.team.size(), self.team.rank());
         let direct = Direct::meet(self, purpose);
-        let each = from.bytes.div_ceil(members).next_multiple_of(LINE);
+        // Whole lines, and whole items.
+        let grain = item << (LINE.trailing_zeros() - item.trailing_zeros().min(LINE.trailing_zeros()));
+        let each = from.bytes.div_ceil(members).next_multiple_of(grain);
         let slice = (rank * each).min(from.bytes)..((rank + 1) * each).min(from.bytes);
         for at in slice.clone().step_by(tile.len()) {
             let bytes = tile.len().min(slice.end - at);
             let tile = &mut tile[..bytes];
             let read = |of: usize, into: &mut [u8]| direct.on(of, from).part(at, into.len()).read(into);
-            for distance in 0..members {
+            for distance in 0..results.len() {
                 // Where a prefix goes nobody with a lower rank has its own, so what is overwritten is wanted no more.
                 let target = match extent {
-                    Ranks::All => (rank + distance) % members,
-                    Ranks::UpTo | Ranks::Before => members - 1 - distance,
+                    Ranks::All => results.start + (rank + distance) % results.len(),
+                    Ranks::UpTo | Ranks::Before => results.end - 1 - distance,
                 };
                 // The result of a reduction is the same for all.
                 if extent != Ranks::All || distance == 0 {
-                    match extent.members_up_to(target, members) {
-                        0 => tile.fill(0),
-                        ranks => make(ranks, tile, &read),
-                    }
+                    make(extent.members_up_to(target, members), tile, &read);
                 }
                 direct.on(target, to).part(at, bytes).write(tile);
             }
@@ -112,13 +136,18 @@ pub(super) const LINE: usize = 64;
 
 impl There {
     /// The calling PE's own copy of an object, where that is mapped on all nodes.
-    pub(super) fn own(endpoint: &Endpoint, Extent { offset, bytes }: Extent) -> Self {
-        Self { address: endpoint.mine(offset), bytes }
+    pub(super) fn own(endpoint: &Endpoint, place: Extent) -> Self {
+        Self { address: endpoint.mine(place.offset), place }
+    }
+
+    /// Where it lies on every member that has the object.
+    pub(super) fn place(self) -> Extent {
+        self.place
     }
 
     /// Bytes that it has.
     pub(super) fn len(self) -> usize {
-        self.bytes
+        self.place.bytes
     }
 
     /// The first of so many bytes from one on.
@@ -129,35 +158,36 @@ impl There {
     /// A part of it.
     pub(super) fn part(self, at: usize, bytes: usize) -> Self {
         assert!(
-            at.checked_add(bytes).is_some_and(|end| end <= self.bytes),
+            at.checked_add(bytes).is_some_and(|end| end <= self.len()),
             "{bytes} bytes at {at} of {}",
-            self.bytes
+            self.len()
         );
-        Self { address: self.address.wrapping_add(at), bytes }
+        let place = Extent { offset: self.place.offset + at, bytes };
+        Self { address: self.address.wrapping_add(at), place }
     }
 
     /// Copies it to private memory of the same length.
     pub(super) fn read(self, into: &mut [u8]) {
-        assert!(into.len() == self.bytes, "{} bytes to {}", self.bytes, into.len());
+        assert!(into.len() == self.len(), "{} bytes to {}", self.len(), into.len());
         // SAFETY: a part of an object that is reserved on its PE (`Direct::on`, by the handle that gave the extent), and as
         // many bytes here; others may write there, as the head of this module says.
-        unsafe { shared::copy(into.as_mut_ptr(), self.address, self.bytes) };
+        unsafe { shared::copy(into.as_mut_ptr(), self.address, self.len()) };
     }
 
     /// Copies private memory of the same length there.
     pub(super) fn write(self, from: &[u8]) {
-        assert!(from.len() == self.bytes, "{} bytes to {}", from.len(), self.bytes);
+        assert!(from.len() == self.len(), "{} bytes to {}", from.len(), self.len());
         // SAFETY: a part of an object that is reserved on its PE (`Direct::on`, by the handle that gave the extent), and as
         // many bytes here; others may read and write there, as the head of this module says.
-        unsafe { shared::copy(self.address, from.as_ptr(), self.bytes) };
+        unsafe { shared::copy(self.address, from.as_ptr(), self.len()) };
     }
 
     /// Copies it to another part of the same length.
     pub(super) fn copy_to(self, to: Self) {
-        assert!(to.bytes == self.bytes, "{} bytes to {}", self.bytes, to.bytes);
+        assert!(to.len() == self.len(), "{} bytes to {}", self.len(), to.len());
         // SAFETY: both are parts of objects that are reserved on their PEs (`Direct::on`, by the handles that gave the
         // extents); others may read and write there, as the head of this module says, and both may overlap.
-        unsafe { shared::copy(to.address, self.address, self.bytes) };
+        unsafe { shared::copy(to.address, self.address, self.len()) };
     }
 }
 

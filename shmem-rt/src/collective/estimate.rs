@@ -13,7 +13,7 @@ use super::choice::{Form, Pattern, Shape};
 use super::cut::Cut;
 use super::passing::GRAIN;
 use super::placement::most_values;
-use super::plan::{Exchange, Radices};
+use super::plan::Radices;
 
 /// What a node sends, and waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -117,12 +117,8 @@ impl Shape {
         Load { rounds: times * rounds, messages: times * messages, bytes }
     }
 
-    /// A reduction by levels: those of the members of a node are stores. Two members exchange what they have.
+    /// A reduction by levels: those of the members of a node are stores.
     fn dealt(self, bytes: usize) -> Load {
-        if self.members == Exchange::RANKS {
-            let chunks = bytes.div_ceil(Cut::in_windows(bytes).most);
-            return Load { rounds: 1, messages: chunks - 1, bytes: bytes as f64 };
-        }
         let radices = Radices::of(self.members);
         let first = radices.each().first().copied().unwrap_or(1);
         let blocks = bytes.div_ceil(Cut::in_windows(bytes / first).most / GRAIN * GRAIN * first);

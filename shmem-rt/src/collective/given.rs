@@ -16,16 +16,16 @@ use super::subject::Subject;
 pub(super) enum Given<'g> {
     /// Of the program.
     Private(&'g [u8]),
-    /// Of the calling PE's copy of an object.
-    Own(There),
+    /// Of an object, mostly the calling PE's copy.
+    There(There),
 }
 
 /// Bytes that are written.
 pub(super) enum Taken<'t> {
     /// Of the program.
     Private(&'t mut [u8]),
-    /// Of the calling PE's copy of an object.
-    Own(There),
+    /// Of an object, mostly the calling PE's copy.
+    There(There),
 }
 
 impl<'g> Given<'g> {
@@ -36,7 +36,7 @@ impl<'g> Given<'g> {
     pub(super) fn len(self) -> usize {
         match self {
             Self::Private(bytes) => bytes.len(),
-            Self::Own(there) => there.len(),
+            Self::There(there) => there.len(),
         }
     }
 
@@ -47,7 +47,7 @@ impl<'g> Given<'g> {
     {
         match self {
             Self::Private(bytes) => bytes,
-            Self::Own(there) => {
+            Self::There(there) => {
                 room.resize(there.len(), 0);
                 there.read(room);
                 room
@@ -55,11 +55,19 @@ impl<'g> Given<'g> {
         }
     }
 
+    /// A part of them.
+    pub(super) fn part(self, part: Range<usize>) -> Self {
+        match self {
+            Self::Private(bytes) => Self::Private(&bytes[part]),
+            Self::There(there) => Self::There(there.part(part.start, part.len())),
+        }
+    }
+
     /// Copies some of them.
     pub(super) fn read(self, at: usize, into: &mut [u8]) {
         match self {
             Self::Private(bytes) => into.copy_from_slice(&bytes[at..at + into.len()]),
-            Self::Own(there) => there.part(at, into.len()).read(into),
+            Self::There(there) => there.part(at, into.len()).read(into),
         }
     }
 }
@@ -75,7 +83,7 @@ impl<'t> Taken<'t> {
     pub(super) fn given(&self) -> Given<'_> {
         match self {
             Self::Private(bytes) => Given::Private(bytes),
-            Self::Own(there) => Given::Own(*there),
+            Self::There(there) => Given::There(*there),
         }
     }
 
@@ -83,7 +91,16 @@ impl<'t> Taken<'t> {
     pub(super) fn write(&mut self, at: usize, from: &[u8]) {
         match self {
             Self::Private(bytes) => bytes[at..at + from.len()].copy_from_slice(from),
-            Self::Own(there) => there.part(at, from.len()).write(from),
+            Self::There(there) => there.part(at, from.len()).write(from),
+        }
+    }
+
+    /// Writes some of them, as many as are given, which lie elsewhere.
+    pub(super) fn take(&mut self, at: usize, given: Given<'_>) {
+        match (self, given) {
+            (taken, Given::Private(bytes)) => taken.write(at, bytes),
+            (Self::Private(bytes), Given::There(from)) => from.read(&mut bytes[at..at + from.len()]),
+            (Self::There(there), Given::There(from)) => from.copy_to(there.part(at, from.len())),
         }
     }
 
@@ -91,7 +108,7 @@ impl<'t> Taken<'t> {
     pub(super) fn fill(&mut self, place: Range<usize>, read: &dyn Fn(usize, &mut [u8])) {
         let there = match self {
             Self::Private(bytes) => return read(0, &mut bytes[place]),
-            Self::Own(there) => there.part(place.start, place.len()),
+            Self::There(there) => there.part(place.start, place.len()),
         };
         let mut room = [0; 1 << 10];
         for at in (0..place.len()).step_by(room.len()) {
@@ -139,7 +156,7 @@ impl<K: Initiator + ?Sized> Argument<'_, '_, K> {
             return of.read(self.token, |all| read(all.len(), Given::Private(bytemuck::cast_slice(all))));
         };
         self.tell(Family::HereLoad, 0..place.bytes);
-        read(items, Given::Own(self.own(place)))
+        read(items, Given::There(self.own(place)))
     }
 
     /// Gives a list to a collective, which tells what it reads of an object, and writes to a place.
@@ -154,7 +171,7 @@ impl<K: Initiator + ?Sized> Argument<'_, '_, K> {
         I: PlainData,
     {
         match self.place_apart::<I>(written) {
-            Some((place, _)) => read(Given::Own(self.own(place))),
+            Some((place, _)) => read(Given::There(self.own(place))),
             None => of.read(self.token, |all| read(Given::Private(bytemuck::cast_slice(all)))),
         }
     }
@@ -166,7 +183,7 @@ impl<K: Initiator + ?Sized> Argument<'_, '_, K> {
         I: PlainData,
     {
         match self.place::<I>() {
-            Some((place, _)) => write(Taken::Own(self.own(place))),
+            Some((place, _)) => write(Taken::There(self.own(place))),
             None => of.write(self.token, |all| write(Taken::Private(bytemuck::cast_slice_mut(all)))),
         }
     }
@@ -182,7 +199,7 @@ impl<K: Initiator + ?Sized> Argument<'_, '_, K> {
             return of.change(self.token, of_private);
         };
         self.tell(Family::HereLoad, 0..place.bytes);
-        change(items, Taken::Own(self.own(place)));
+        change(items, Taken::There(self.own(place)));
         if has_result {
             self.tell(Family::HereStore, 0..place.bytes);
         }
@@ -198,7 +215,7 @@ impl<K: Initiator + ?Sized> Argument<'_, '_, K> {
             return of
                 .change(self.token, |all| write(all.len(), Taken::Private(bytemuck::cast_slice_mut(all))));
         };
-        write(items, Taken::Own(self.own(place)));
+        write(items, Taken::There(self.own(place)));
         self.tell(Family::HereStore, 0..place.bytes);
         of.changed()
     }

@@ -164,7 +164,7 @@ impl Collective<'_> {
         let better = |a, b| Candidate(a).better(Candidate(b), op).0;
         let better = Operator { op: better, settled: |found| found, exact: true };
         let mine = Taken::Private(bytemuck::cast_slice_mut(&mut best));
-        collective.combine(&purpose, (1, mine), (Extent::All, true), &better);
+        collective.combine(&purpose, (1, mine), (Extent::All, 0..collective.team.size()), &better);
         let best = Candidate(best[0]);
         best.is_there().then(|| best.located())
     }

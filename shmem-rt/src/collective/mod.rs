@@ -32,7 +32,8 @@
 //!   [sums](sum) or [prefixes](prefix), and for each as [parts], straight from node to node. Who sends it must know where it
 //!   belongs on a node that has other members than its own: that follows from the [placement] of ranks alone.
 //! * Much data on one node goes in chunks ([`ring`]), several of which are on their way: no meetings but the first.
-//! * Large symmetric objects on one node are read and written where they lie ([`direct`]).
+//! * Large symmetric objects on one node are read and written where they lie ([`direct`]), if members are [alike] in what the
+//!   arguments do not say.
 //! * Much data between nodes goes in chunks through windows ([`stream`]) that the meeting opens. A [plan] says which chunk goes where
 //!   and when, as data; a [cursor] carries it out for whoever waits, on a [carrier]. Teams [take](windows) their windows when they
 //!   first have much.
@@ -50,6 +51,7 @@
 //! the argument [is](shmem_core::context::Contribution).
 
 mod agreed;
+mod alike;
 mod alltoall;
 mod alltoallv;
 mod barrier;

@@ -6,6 +6,7 @@
 //! there would leave the others waiting, and ends the job. So are numbers [for one PE](super::rooted) and
 //! [places](super::location) combined.
 
+use core::ops::Range;
 use std::panic::Location;
 
 use bytemuck::Pod;
@@ -21,7 +22,7 @@ use super::extent::Extent;
 use super::given::{Argument, Taken};
 use super::made::{Made, Operands};
 use super::partials::Partials;
-use super::reduce::Operator;
+use super::reduce::{Operator, has_room_for};
 use super::rooted::Root;
 use super::step::Step;
 use super::stream::fits_a_tile;
@@ -126,8 +127,8 @@ impl Team {
                 location: Some(subject.location()),
             };
             let collective = collective.moving(data.given().len());
-            let (op, here) = (guarded(&collective, &purpose, &op), root.is_here(self));
-            collective.combine(&purpose, (items, data), (Extent::All, here), &op);
+            let op = guarded(&collective, &purpose, &op);
+            collective.combine(&purpose, (items, data), (Extent::All, root.alone()), &op);
         });
         root.is_here(self).then_some(result)
     }
@@ -209,7 +210,8 @@ impl Team {
     {
         let subject = Subject::of::<X::Item>(self, data.place(token));
         let collective = self.enter(token.endpoint(), Some(subject.location()));
-        let has_result = extent.members(self) > 0;
+        let results = usize::from(extent == Extent::Before)..self.size();
+        let has_result = results.contains(&self.rank());
         Argument { subject: &subject, token }.changed(data, has_result, |items, data| {
             let size = size_of::<X::Item>();
             let purpose = Purpose {
@@ -221,7 +223,7 @@ impl Team {
             };
             let collective = collective.moving(data.given().len());
             let op = guarded(&collective, &purpose, &op);
-            collective.combine(&purpose, (items, data), (extent, has_result), &op);
+            collective.combine(&purpose, (items, data), (extent, results), &op);
         })
     }
 }
@@ -270,20 +272,27 @@ pub(super) fn type_of<F>(_: &F) -> u64 {
 }
 
 impl Collective<'_> {
-    /// Combines so many items of any size that members in `extent` have, where there is to be a result: otherwise they stay as
+    /// Combines so many items of any size that members in `extent` have, for the ranks with `results`: those of others stay as
     /// they are.
     pub(super) fn combine<I: Pod>(
         &self,
         purpose: &Purpose<'_>,
         (items, data): (usize, Taken<'_>),
-        (extent, has_result): (Extent, bool),
+        (extent, results): (Extent, Range<usize>),
         op: &Operator<impl Fn(I, I) -> I, impl Fn(I) -> I>,
     ) {
-        let size = size_of::<I>();
+        let (size, members) = (size_of::<I>(), self.team.size());
         if items == 0 || size == 0 {
             // There is nothing to combine.
             return self.meet(purpose);
         }
+        if let Taken::There(there) = data
+            && has_room_for::<I>(members)
+            && self.team.is_direct(Pattern::reduction(there.len(), op.exact))
+        {
+            return self.reduce_directly(purpose, (extent, results), there.place(), op);
+        }
+        let has_result = results.contains(&self.team.rank());
         if self.team.node_count() == 1 && size <= SCRATCH_BYTES {
             return self.combine_here(purpose, (items, data), (extent, has_result), op);
         }

@@ -3,6 +3,8 @@
 //! What the result is, is said by a [tree](super::tree) over ranks, whatever the algorithm and whoever comes first: it
 //! depends on the number of members and the data alone. Between nodes it is made by [far](super::far_reduction) ones.
 
+use core::ops::Range;
+
 use bytemuck::Pod;
 use shmem_core::context::{Contribution, Initiator};
 use shmem_core::data::PlainData;
@@ -162,16 +164,14 @@ impl Team {
         let collective = self.enter(token.endpoint(), Some(subject.location()));
         // Scans go through windows nowhere.
         let is_here = extent == Extent::All || self.node_count() == 1;
-        // Slices and tiles end at multiples of a grain, inside of some pairs of numbers.
-        let is_whole = GRAIN.is_multiple_of(size_of::<N>());
         if let Some(place) = subject.place()
             && is_here
-            && is_whole
+            && has_room_for::<N>(self.size())
             && self.is_in_place(Pattern::reduction(place.bytes, op.exact))
         {
             let collective = collective.moving(place.bytes);
             with_purpose::<N>(&subject, family, place.bytes, |purpose| {
-                collective.reduce_directly(purpose, extent, place, &op);
+                collective.reduce_in_place(purpose, extent, place, &op);
             });
             drop(collective);
             tell(token.endpoint(), Family::HereStore, subject.location(), place);
@@ -347,36 +347,62 @@ impl Collective<'_> {
     }
 
     /// Combines what lies at one place of all members where it lies, or, between nodes, past windows.
-    fn reduce_directly<N: Pod>(
+    fn reduce_in_place<N: Pod>(
         &self,
         purpose: &Purpose<'_>,
         extent: Extent,
         place: Place,
         op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) {
-        let members = self.team.size();
         let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
         tell(self.endpoint, Family::HereLoad, location, place);
         if self.team.node_count() > 1 {
             let data = Buffer::object(self.endpoint, place);
             return self.stream_reduction(purpose, data, &op.op, &op.settled);
         }
+        self.reduce_directly(purpose, (extent, 0..self.team.size()), place, op);
+    }
+
+    /// Combines what lies at one place of all members where it lies, for those that have results. Of nobody it is zero. To be
+    /// called where there [is room](has_room_for).
+    pub(super) fn reduce_directly<N: Pod>(
+        &self,
+        purpose: &Purpose<'_>,
+        whose: (Extent, Range<usize>),
+        place: Place,
+        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
+    ) {
+        let (members, size) = (self.team.size(), size_of::<N>());
         // The operands of a tile, and its result, stay in the first cache.
         let mut room = [0_u128; OPERANDS / size_of::<u128>()];
         let mut partials = Partials::new();
-        let most = OPERANDS / (members + 1) / GRAIN * GRAIN;
-        let (operands, tile) = bytemuck::cast_slice_mut::<u128, u8>(&mut room).split_at_mut(members * most);
-        self.make_directly(purpose, extent, (place, place), &mut tile[..most], |ranks, tile, read| {
+        let each = room_of_each(members);
+        let (operands, tile) = bytemuck::cast_slice_mut::<u128, u8>(&mut room).split_at_mut(members * each);
+        let tile = &mut tile[..each / size * size];
+        self.make_directly(purpose, whose, (place, place), size, tile, |ranks, tile, read| {
             let bytes = tile.len();
-            operands.chunks_exact_mut(most).take(ranks).enumerate().for_each(|(of, operand)| {
+            let result: &mut [N] = bytemuck::cast_slice_mut(tile);
+            if ranks == 0 {
+                return result.fill(N::zeroed());
+            }
+            operands.chunks_exact_mut(each).take(ranks).enumerate().for_each(|(of, operand)| {
                 read(of, &mut operand[..bytes]);
             });
-            let operand = |of: usize| bytemuck::cast_slice(&operands[of * most..][..bytes]);
-            let result: &mut [N] = bytemuck::cast_slice_mut(tile);
+            let operand = |of: usize| bytemuck::cast_slice(&operands[of * each..][..bytes]);
             tree::fold(ranks, operand, result, partials.of(), &op.op);
             result.iter_mut().for_each(|number| *number = (op.settled)(*number));
         });
     }
+}
+
+/// Bytes of each operand of a tile of a direct reduction.
+fn room_of_each(members: usize) -> usize {
+    OPERANDS / (members + 1) / GRAIN * GRAIN
+}
+
+/// Whether a direct reduction of so many members has room for a number of each. Where it lies that is aligned to a grain.
+pub(super) fn has_room_for<N>(members: usize) -> bool {
+    size_of::<N>() <= room_of_each(members) && align_of::<N>() <= GRAIN
 }
 
 /// In which chunks of a series contributions to pieces, and results of pieces, travel: in turn, and a contribution goes

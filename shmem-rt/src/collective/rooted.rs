@@ -1,13 +1,18 @@
 //! Reductions and collections that only one member has the result of.
 
+use core::ops::Range;
+
 use bytemuck::Pod;
 use shmem_core::context::{Collected, Destination, Initiator};
 use shmem_core::data::PlainData;
+use shmem_core::object::Extent as Place;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::primitive::mutant;
 
 use super::blocks::{Shares, room_of_each};
+use super::choice::Pattern;
+use super::direct::Direct;
 use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
 use super::lengths::Lengths;
@@ -135,7 +140,7 @@ impl Team {
             let mut all = None;
             let (here, list) = (root.is_here(self), &mut all);
             let gathered = (items, size_of::<I>());
-            collective.moving(mine.len()).bring(&purpose, gathered, mine, move |items| {
+            collective.moving(mine.len()).bring(&purpose, gathered, mine, false, move |items| {
                 here.then(move || Taken::list(list.insert(Vec::new()), items))
             });
             all
@@ -186,8 +191,11 @@ impl Team {
                 subject: &|| root.show(&subject.show(items)),
                 location: Some(subject.location()),
             };
-            let bytes = mine.len();
-            collective.moving(bytes).gather_at(&purpose, mine, 0, Lengths::Equal(bytes), all);
+            let (bytes, collective) = (mine.len(), collective.moving(mine.len()));
+            match subject.place().filter(|_| self.is_direct(Pattern::Fcollect(bytes))) {
+                Some(from) => collective.gather_where_it_lies(&purpose, mine, from, all),
+                None => collective.gather_at(&purpose, mine, 0, Lengths::Equal(bytes), all),
+            }
         };
         let unfit = source.given(mine, to.place(), |items, mine| {
             if !here {
@@ -248,6 +256,11 @@ impl Root {
         self.rank == team.rank()
     }
 
+    /// Those who have a result.
+    pub(super) fn alone(&self) -> Range<usize> {
+        self.rank..self.rank + 1
+    }
+
     /// What goes to it, for messages.
     pub(super) fn show(&self, what: &str) -> String {
         format!("{what} to PE {}", self.pe)
@@ -275,8 +288,27 @@ impl Collective<'_> {
         };
         let collective = self.moving(bytes);
         let settled = |number| if mutant("nan-unsettled") { number } else { settled(number) };
-        let (op, here) = (Operator { op, settled, exact }, root.is_here(collective.team));
-        collective.combine(&purpose, (numbers, data), (Extent::All, here), &op);
+        let op = Operator { op, settled, exact };
+        collective.combine(&purpose, (numbers, data), (Extent::All, root.alone()), &op);
+    }
+
+    /// Copies what lies at one place of all members to who gives room for all of it in the order of ranks.
+    fn gather_where_it_lies(
+        &self,
+        purpose: &Purpose<'_>,
+        mine: Given<'_>,
+        place: Place,
+        all: Option<Taken<'_>>,
+    ) {
+        let direct = Direct::meet(self, purpose);
+        if let Some(mut all) = all {
+            for of in direct.ranks() {
+                // The own one may be a copy, where it lies in what is written.
+                let given = if of == self.team.rank() { mine } else { Given::There(direct.on(of, place)) };
+                all.take(of * place.bytes, given);
+            }
+        }
+        direct.leave();
     }
 
     /// Brings what each member has, from a byte on, to who gives room for all of it in the order of ranks.

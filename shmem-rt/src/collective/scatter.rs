@@ -2,12 +2,14 @@
 
 use bytemuck::Pod;
 use shmem_core::context::{Collected, Contribution, Initiator};
+use shmem_core::object::Extent as Place;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
 use super::blocks::Shares;
 use super::choice::{Pattern, Shape};
+use super::direct::Direct;
 use super::extent::Extent;
 use super::given::{Argument, Given, Taken};
 use super::made::{Made, Operands};
@@ -73,7 +75,11 @@ impl Team {
                 subject: &|| format!("{} from PE {}", subject.show(items), root.pe),
                 location: Some(subject.location()),
             };
-            collective.moving(all.len()).deal(&purpose, &root, all, (items * size_of::<X::Item>(), mine));
+            let (collective, part) = (collective.moving(all.len()), items * size_of::<X::Item>());
+            match subject.place().filter(|_| self.is_direct(Pattern::Alltoall(part))) {
+                Some(to) => collective.deal_where_it_lies(&purpose, &root, all, to),
+                None => collective.deal(&purpose, &root, all, (part, mine)),
+            }
         };
         part.filled(mine, |items, mine| match here {
             true => source.given(all, subject.place(), |all_items, all| {
@@ -265,6 +271,18 @@ impl Collective<'_> {
         }
     }
 
+    /// Copies every member's part of what the root has in `all` to one place of all members.
+    fn deal_where_it_lies(&self, purpose: &Purpose<'_>, root: &Root, all: Given<'_>, place: Place) {
+        let direct = Direct::meet(self, purpose);
+        if root.is_here(self.team) {
+            for to in direct.ranks() {
+                let part = to * place.bytes..(to + 1) * place.bytes;
+                Taken::There(direct.on(to, place)).take(0, all.part(part));
+            }
+        }
+        direct.leave();
+    }
+
     /// Whether so many items for each are combined for all.
     fn combines_for_all<I: Pod>(&self, purpose: &Purpose<'_>, items: usize, exact: bool) -> bool {
         let (team, size) = (self.team, size_of::<I>());
@@ -304,6 +322,16 @@ impl Collective<'_> {
             let fold = |some: &mut [I], read: Operands<'_, I>| op.fold_read(self.team.size(), some, read);
             made.fold(count, &fold, &read, &mut |at, made| mine.write(first * size + at, made));
         };
+        // What is written lies elsewhere: otherwise all is a copy.
+        if let Given::There(there) = all
+            && self.team.is_direct(Pattern::Alltoall(items * size))
+        {
+            let direct = Direct::meet(self, purpose);
+            came(0, items, &|of, at, into| {
+                direct.on(of, there.place()).part(rank * items * size + at, into.len()).read(into);
+            });
+            return direct.leave();
+        }
         if let Some(packed) = Packed::of(self, items, size) {
             let pack = |to: usize, first: usize, into: &mut [u8]| all.read((to * items + first) * size, into);
             return packed.exchange(self, purpose, pack, came);

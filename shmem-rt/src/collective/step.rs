@@ -75,7 +75,7 @@ impl<'c> Step<'c> {
     pub(super) fn give(&self, endpoint: &Endpoint, at: usize, given: Given<'_>, part: Range<usize>) {
         let there = match given {
             Given::Private(bytes) => return self.contribute(endpoint, at, &bytes[part]),
-            Given::Own(there) => there,
+            Given::There(there) => there,
         };
         assert!(at + part.len() <= self.room, "{} bytes at {at} in a room of {}", part.len(), self.room);
         let (from, to) = (there.start_of(part.start, part.len()), endpoint.mine(self.offset + at));
@@ -129,7 +129,7 @@ impl<'c> Step<'c> {
     ) {
         let there = match taken {
             Taken::Private(bytes) => return self.read(collective, rank, at, &mut bytes[place]),
-            Taken::Own(there) => *there,
+            Taken::There(there) => *there,
         };
         let (from, bytes) = (self.contribution(collective, rank, at, place.len()), place.len());
         let to = there.start_of(place.start, bytes);

@@ -33,8 +33,7 @@
 //!   dropped, also by unwinding, and ends the process where that is not possible. It is a local variable of one
 //!   function, so nobody can forget it.
 //! * **What is read by a transfer is not written meanwhile**, by a collective: sources are shared; a result is sent on after it has
-//!   come, and what a reduction writes where it has sent from is made of what was sent (`plan/levels.rs`), or written when the
-//!   other has told that it has that (`plan/exchange.rs`).
+//!   come, and what a reduction writes where it has sent from is made of what was sent (`plan/levels.rs`).
 
 use core::mem::offset_of;
 use core::sync::atomic::Ordering;
@@ -55,9 +54,7 @@ use super::cursor::Cursor;
 use super::cut::Cut;
 use super::partials::Partials;
 use super::passing::GRAIN;
-use super::plan::{
-    Chunks, Departure, Exchange, Levels, Memory, Place, Plan, Radices, Relay, Rotation, Trees,
-};
+use super::plan::{Chunks, Departure, Levels, Memory, Place, Plan, Radices, Relay, Rotation, Tree};
 use super::tree;
 use crate::group::{Collective, Purpose, Team};
 
@@ -70,11 +67,10 @@ impl Collective<'_> {
         let team = self.team;
         // Between two nobody passes anything on.
         let cut = Cut::of(data.len(), data.everywhere().is_some(), team.size() > 2);
-        let plan =
-            Trees::new(team.size(), team.rank(), rank, Chunks::new(data.len(), cut.most, 1), cut.slots);
+        let chunks = Chunks::new(data.len(), cut.most, 1);
         self.stream(
             purpose,
-            &plan,
+            &Tree::both(team.size(), team.rank(), rank, chunks, cut.slots)[..Tree::ways(team.size())],
             &Given { source: Buffer::read(&[]), own: None, cut },
             data,
             combines_nothing,
@@ -92,16 +88,11 @@ impl Collective<'_> {
         let (team, bytes) = (self.team, data.len());
         let (radices, grain) = (Radices::of(team.size()), size_of::<N>());
         let combine = |group: Group<'_>| group.combine(op, settled);
-        // What is combined comes to a window, wherever it goes from there.
-        let given = |cut| Given { source: Buffer::read(&[]), own: None, cut };
-        if team.size() == Exchange::RANKS {
-            let cut = Cut::in_windows(bytes);
-            let plan = Exchange::new(team.rank(), Chunks::new(bytes, cut.most, grain), cut.slots);
-            return self.stream(purpose, &plan, &given(cut), data, combine);
-        }
         let cut = Cut::in_windows(bytes / radices.each()[0]);
+        // What is combined comes to a window, wherever it goes from there.
+        let given = Given { source: Buffer::read(&[]), own: None, cut };
         let plan = Levels::new(team.rank(), radices, bytes, cut.most, grain, cut.slots);
-        self.stream(purpose, &plan, &given(cut), data, combine);
+        self.stream(purpose, &[plan], &given, data, combine);
     }
 
     /// Writes what each member has to `all`.
@@ -110,7 +101,7 @@ impl Collective<'_> {
         let cut = Cut::of(bytes, all.everywhere().is_some(), team.size() > 2);
         let plan = Relay::new(team.size(), team.rank(), Chunks::new(bytes, cut.most, 1), cut.slots);
         let own = Some((0, team.rank() * bytes, bytes));
-        self.stream(purpose, &plan, &Given { source: mine, own, cut }, all, combines_nothing);
+        self.stream(purpose, &[plan], &Given { source: mine, own, cut }, all, combines_nothing);
     }
 
     /// Sends each member its part. Of each there is a word.
@@ -119,14 +110,14 @@ impl Collective<'_> {
         let cut = Cut::of(bytes, into.everywhere().is_some(), false);
         let plan = Rotation::new(team.size(), team.rank(), Chunks::new(bytes, cut.most, 1), cut.slots);
         let own = Some((team.rank() * bytes, team.rank() * bytes, bytes));
-        self.stream(purpose, &plan, &Given { source, own, cut }, into, combines_nothing);
+        self.stream(purpose, &[plan], &Given { source, own, cut }, into, combines_nothing);
     }
 
-    /// Opens the windows, and does what the plan says.
+    /// Opens the windows, and does what the plans say, of which each is a strand.
     fn stream(
         &self,
         purpose: &Purpose<'_>,
-        plan: &impl Plan,
+        plans: &[impl Plan],
         given: &Given<'_>,
         result: Buffer<'_>,
         combine: impl Fn(Group<'_>),
@@ -138,14 +129,14 @@ impl Collective<'_> {
         let system = team.system_at(endpoint, endpoint.me());
         let window = window(team, endpoint, endpoint.me());
         let window = window.unwrap_or_else(|| unreachable!("it is its own"));
-        window.clear(plan.words());
+        window.clear(plans[0].words());
         let count = self.next_meeting();
         if !mutant("stream-unopened") {
             self.meet(purpose);
         }
         let Given { source, own, cut } = *given;
-        let arrivals = [plan.arrivals(), plan.arrivals()];
-        let mut cursor = Cursor::new(plan.departures(), arrivals, cut.slots, plan.notice());
+        let strands = plans.iter().map(|plan| (plan.departures(), [plan.arrivals(), plan.arrivals()]));
+        let mut cursor = Cursor::new(strands, cut.slots);
         // Declared before what is told to read the bytes, and dropped behind it.
         let under_way = UnderWay(far);
         let mut stream = Stream { team, endpoint, far, window, source, result, cut, combine };

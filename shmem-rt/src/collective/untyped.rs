@@ -178,11 +178,11 @@ pub unsafe fn collect(
     let mut written = None;
     let mine = match from.bytes {
         0 => Given::NOTHING,
-        _ => Given::Own(There::own(endpoint, from)),
+        _ => Given::There(There::own(endpoint, from)),
     };
-    collective.bring(&purpose, (items, size), mine, |items| {
+    collective.bring(&purpose, (items, size), mine, true, |items| {
         written = place(items * size);
-        written.map(|to| Taken::Own(There::own(endpoint, to)))
+        written.map(|to| Taken::There(There::own(endpoint, to)))
     });
     drop(collective);
     if let Some(to) = written {
@@ -253,9 +253,9 @@ pub unsafe fn alltoalls(
         return collective.meet(&purpose);
     }
     tell(endpoint, Family::HereLoad, location, from);
-    let source = (Given::Own(There::own(endpoint, from)), strides.from);
-    let mut taken = Taken::Own(There::own(endpoint, to));
-    collective.exchange_strided(&purpose, (items, size), source, (&mut taken, strides.to));
+    let source = (Given::There(There::own(endpoint, from)), strides.from);
+    let mut taken = Taken::There(There::own(endpoint, to));
+    collective.exchange_strided(&purpose, (items, size), source, (&mut taken, strides.to), true);
     drop(collective);
     tell(endpoint, Family::HereStore, location, to);
 }
@@ -402,8 +402,14 @@ impl Collective<'_> {
         let (mut made, mut partials) = (Partials::new(), Partials::new());
         let (made, partials): (&mut [u8], &mut [u8]) = (made.of(), partials.of());
         let tile = &mut made[..tile(self.team.size(), partials)];
-        self.make_directly(purpose, extent, (from, to), tile, |ranks, tile, read| {
-            tree::fold_slices(ranks, &read, tile, partials, &|into, from| fold.apply(into, from));
+        let results = 0..self.team.size();
+        self.make_directly(purpose, (extent, results), (from, to), fold.size, tile, |ranks, tile, read| {
+            match ranks {
+                0 => tile.fill(0),
+                ranks => {
+                    tree::fold_slices(ranks, &read, tile, partials, &|into, from| fold.apply(into, from));
+                }
+            }
         });
     }
 }

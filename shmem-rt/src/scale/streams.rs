@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::collective::Collective;
 use super::cost::Cost;
 use super::shape::Shape;
-use crate::collective::choice::{EXCHANGING, radices};
+use crate::collective::choice::radices;
 use crate::collective::cut::Cut;
 
 /// Most arrivals whose senders are told together that they may: a quarter of the window, and no more than these.
@@ -49,11 +49,10 @@ impl Collective {
         }
     }
 
-    /// How many groups become one at each level of a reduction through windows; nothing of one between two, nor of other
-    /// collectives.
+    /// How many groups become one at each level of a reduction through windows; nothing of other collectives.
     pub fn groups(self, shape: Shape) -> Vec<usize> {
         match self {
-            Self::Sum(_) | Self::ExactSum(_) if shape.pes() > EXCHANGING => radices(shape.pes()),
+            Self::Sum(_) | Self::ExactSum(_) => radices(shape.pes()),
             _ => Vec::new(),
         }
     }
@@ -70,9 +69,6 @@ impl Cost {
         let cut = cut.unwrap_or_else(|| panic!("{collective:?} of {} PEs has no windows", shape.pes()));
         match collective {
             Collective::Broadcast(bytes) => Self::of_trees(bytes, cut, shape),
-            Collective::Sum(bytes) | Collective::ExactSum(bytes) if shape.pes() <= EXCHANGING => {
-                Self::of_exchange(bytes, cut, shape)
-            }
             Collective::Sum(bytes) | Collective::ExactSum(bytes) => {
                 Self::of_levels(bytes, cut, &levels(shape.pes()), shape)
             }
@@ -151,15 +147,6 @@ impl Cost {
         let bytes = (0..chunks).map(|number| far[number % ways] * length(number)).sum();
         let each = (0..chunks).map(|number| number % ways);
         Self::of_arrivals(Arrivals { each, hops, bytes }, cut.slots, |way| far[way], shape)
-    }
-
-    /// A reduction of two: each is sent all that the other has, and tells it of each quarter of a window that has landed.
-    fn of_exchange(bytes: usize, cut: Cut, shape: Shape) -> Self {
-        let chunks = bytes.div_ceil(cut.most);
-        let told = chunks.div_ceil((cut.slots / 4).min(MOST_TOLD_TOGETHER));
-        // The last chunk, and that it has landed.
-        let cost = Self::of_chunks(2 * chunks, 2 * told, 2, 2 * bytes, shape);
-        Self { unordered: chunks as u64 - 1, ..cost }
     }
 
     /// A reduction in groups of groups, and back: PEs that hold the same slice of a block cut it and deal the pieces.
@@ -410,8 +397,8 @@ mod tests {
         let both = Cost { rounds: 2, messages: 18, bytes: (2 * large + 18 * 8) as u64, unordered: 7 };
         assert_eq!(cost(Collective::Fcollect(large)), both);
         assert_eq!(cost(Collective::Alltoall(large)), both);
-        // And of each quarter of a window that it has landed.
-        let sum = Cost { rounds: 3, messages: 26, bytes: (2 * large + 26 * 8) as u64, ..both };
+        // Of each half goes, and comes back combined.
+        let sum = Cost { rounds: 3, unordered: 6, ..both };
         assert_eq!(cost(Collective::Sum(large)), sum);
         // Objects in one chunk, but for what is combined.
         let objects = |collective| Cost::of_way(CollectiveWay::Windows, collective, true, shape);

@@ -384,3 +384,140 @@ fn objects_of_pairs_are_not_cut_inside_of_a_pair(world: &mut World) {
         assert_eq!(bytemuck::bytes_of(&both), [3, 3, 0, 0, 0, 0, 0, 0, 0]);
     }
 }
+
+/// What each member has of its own: strides, how much room it gives, and whether what it gives lies in what it takes. Those who
+/// differ take the way of private data, all of them.
+#[shmem::test(pes = 3)]
+fn strides_and_rooms_are_each_members_own(world: &mut World) {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    for (len, alike) in [30, 700, 6000].into_iter().flat_map(|len| [true, false].map(|alike| (len, alike))) {
+        let own = |pe: usize| if alike { 0 } else { pe };
+        let (stride, to) = (|pe: usize| 2 + own(pe) % 2, 1 + me % 2);
+        let source = OUT.here(world).index(..len * pes * 3);
+        source.copy_from(&row(4, me, len * pes * 3));
+        let into = IN.here(world).index(..len * pes * 2);
+        into.fill(7);
+        world.alltoalls(&source, stride(me), into, to, len);
+        let part = |pe: usize, k: usize| element(4, pe, (me * len + k) * stride(pe));
+        let expected = |at: usize| match at / to {
+            k if k < len * pes && at.is_multiple_of(to) => part(k / len, k % len),
+            _ => 7,
+        };
+        assert!(into.to_vec().into_iter().enumerate().all(|(at, x)| x == expected(at)), "{len} of each");
+        // Lengths differ anyway.
+        let count = |pe: usize| if pe == 1 { len / 2 } else { len };
+        let (found, room) = (2 * len + len / 2, 3 * len + own(me));
+        let into = IN.here(world).index(..room);
+        into.fill(7);
+        assert_eq!(world.collect_into(&source.index(..count(me)), into), found);
+        let rows: Vec<u64> = (0..pes).flat_map(|pe| row(4, pe, count(pe))).collect();
+        assert!(into.to_vec()[..found] == rows && into.to_vec()[found..].iter().all(|x| *x == 7), "{len}");
+        let counts: Vec<usize> =
+            (0..pes).map(|to| if (me + to).is_multiple_of(2) { len } else { 2 * to }).collect();
+        let sent = |from: usize, to: usize| if (from + to).is_multiple_of(2) { len } else { 2 * to };
+        let given = source.index(..counts.iter().sum());
+        into.fill(7);
+        let came = world.alltoallv_into(&given, &counts, into);
+        let of = |from: usize| {
+            let start = (0..me).map(|to| sent(from, to)).sum::<usize>();
+            row(4, from, 3 * len * pes)[start..start + sent(from, me)].to_vec()
+        };
+        let parts: Vec<u64> = (0..pes).flat_map(of).collect();
+        assert_eq!(came, (0..pes).map(|from| sent(from, me)).collect::<Vec<_>>());
+        assert!(into.to_vec()[..parts.len()] == parts, "{len}");
+        assert!(into.to_vec()[parts.len()..].iter().all(|x| *x == 7), "{len}");
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn who_lacks_room_alone_says_so(world: &mut World) {
+    let (me, pes, len) = (world.my_pe(), world.n_pes(), 5000);
+    let source = OUT.here(world).index(..len * pes);
+    source.copy_from(&row(5, me, len * pes));
+    let into = IN.here(world).index(..if me == 2 { len } else { len * pes });
+    into.fill(7);
+    let refused = |call: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err();
+    let is_left = |expected: Vec<u64>| into.to_vec() == if me == 2 { vec![7; len] } else { expected };
+    assert_eq!(refused(&|| _ = world.collect_into(&source.index(..len), into)), me == 2);
+    assert!(is_left((0..pes).flat_map(|pe| row(5, pe, len)).collect()));
+    into.fill(7);
+    assert_eq!(refused(&|| _ = world.alltoallv_into(&source, &[len; 3], into)), me == 2);
+    let of = |pe: usize| (0..len).map(move |k| element(5, pe, me * len + k));
+    assert!(is_left((0..pes).flat_map(of).collect()));
+}
+
+/// Of one member what it gives lies in what it takes.
+#[shmem::test(pes = 3)]
+fn one_member_may_give_what_lies_in_what_it_takes(world: &mut World) {
+    let (me, pes, len) = (world.my_pe(), world.n_pes(), 2000);
+    let source = OUT.here(world).index(..len * pes + usize::from(me == 1));
+    let given = row(6, me, source.len());
+    source.copy_from(&given);
+    let into = OUT.here(world).index(len * pes..2 * len * pes);
+    world.alltoalls(&source, 1, into, 1, len);
+    let of = |pe: usize| (0..len).map(move |k| element(6, pe, me * len + k));
+    assert!(into.to_vec() == (0..pes).flat_map(of).collect::<Vec<_>>());
+}
+
+/// Objects of some lengths, and of items of which lines and tiles hold no whole number.
+#[shmem::test(pes = 5)]
+fn results_for_some_are_those_of_values(world: &mut World) {
+    let me = world.my_pe();
+    let (members, config) = ([5, 2, 3, 1, 4], TeamConfig::default());
+    for (round, count) in members.into_iter().enumerate() {
+        let key = (me * 3 + round) % 5;
+        let team = world.team().split_by(world, (me < count).then_some(0), key as i64, &config).unwrap();
+        if let Some(team) = team {
+            [1, 50, 999].into_iter().for_each(|len| {
+                results_of::<1>(world, &team, len);
+                results_of::<3>(world, &team, len);
+                results_of::<11>(world, &team, len);
+            });
+            results_of::<400>(world, &team, 7);
+        }
+        world.barrier_all();
+    }
+}
+
+/// Compares what objects of so many items of so many words become with what values do.
+fn results_of<const N: usize>(world: &World, team: &Team, len: usize) {
+    let (me, members, rank) = (world.my_pe(), team.size(), team.rank());
+    let root = team.pes()[len % members];
+    let word = |pe: usize, k: usize| (pe * 1_000_003 + k).wrapping_mul(0x9E37_79B9_7F4A_7C15) as u64;
+    let mine: Vec<[u64; N]> =
+        (0..len * members).map(|k| std::array::from_fn(|i| word(me, k * N + i))).collect();
+    let op = |a: [u64; N], b: [u64; N]| -> [u64; N] {
+        std::array::from_fn(|i| a[i].wrapping_mul(3).rotate_left(1) ^ b[i])
+    };
+    let told = || format!("{len} items of {N} words among {:?}", team.pes());
+    let object = team.alloc(world, &mine[..]).unwrap();
+    let (all, some) = (object.here(world), object.here(world).index(..len));
+    let values = mine[..len].to_vec();
+    let kept = |found: Option<Vec<[u64; N]>>| found.unwrap_or_else(|| values.clone());
+    team.reduce(world, some, op);
+    assert!(some.to_vec() == team.reduce(world, values.clone(), op), "{}", told());
+    some.copy_from(&values);
+    team.reduce_to(world, some, root, op);
+    assert!(some.to_vec() == kept(team.reduce_to(world, values.clone(), root, op)), "{}", told());
+    some.copy_from(&values);
+    team.reduce_inscan(world, some, op);
+    assert!(some.to_vec() == team.reduce_inscan(world, values.clone(), op), "{}", told());
+    some.copy_from(&values);
+    team.reduce_exscan(world, some, op);
+    assert!(some.to_vec() == kept(team.reduce_exscan(world, values.clone(), op)), "{}", told());
+    some.copy_from(&values);
+    let part = team.alloc(world, &values[..]).unwrap();
+    team.reduce_scatter(world, &all, &part, op);
+    let expected = team.reduce_scatter(world, &mine, values.clone(), op);
+    assert!(part.here(world).to_vec() == expected, "{}", told());
+    team.scatter_from(world, &all, &part, root);
+    assert!(part.here(world).to_vec() == team.scatter_from(world, &mine, values.clone(), root), "{}", told());
+    team.fcollect_to(world, &part, all, root);
+    let rows = mine_of::<N>(root.number(), len * members, word);
+    let is_root = team.pes()[rank] == root;
+    assert!(all.to_vec() == if is_root { rows } else { mine }, "{}", told());
+}
+
+fn mine_of<const N: usize>(pe: usize, len: usize, word: impl Fn(usize, usize) -> u64) -> Vec<[u64; N]> {
+    (0..len).map(|k| std::array::from_fn(|i| word(pe, k * N + i))).collect()
+}

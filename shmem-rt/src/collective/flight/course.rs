@@ -5,9 +5,7 @@ use shmem_core::system::MOST_SLOTS;
 
 use super::area::Area;
 use crate::collective::cursor::Cursor;
-use crate::collective::plan::{
-    Arrival, Chunks, Departure, Exchange, Levels, Plan, Radices, Relay, Rotation, Trees,
-};
+use crate::collective::plan::{Arrival, Chunks, Departure, Levels, Plan, Radices, Relay, Rotation, Tree};
 
 /// The least chunk: a shorter one takes about as long.
 const LEAST: usize = 2 << 10;
@@ -23,7 +21,8 @@ impl Course {
     /// Gives all members what the one with a rank has; nothing, if there is nothing to bring.
     pub(super) fn broadcast(area: &Area, root: usize, bytes: usize) -> Option<Self> {
         let chunks = chunks(area, bytes)?;
-        Some(Self::of(&Trees::new(area.size(), area.rank(), root, chunks, MOST_SLOTS)))
+        let trees = Tree::both(area.size(), area.rank(), root, chunks, MOST_SLOTS);
+        Some(Self::of(&trees[..Tree::ways(area.size())]))
     }
 
     /// Combines items of `grain` bytes; nothing, if there is nothing to combine.
@@ -31,33 +30,30 @@ impl Course {
         if !is_brought(area, bytes) {
             return None;
         }
-        if area.size() == Exchange::RANKS {
-            let chunks = Chunks::new(bytes, chunk(area, bytes), grain);
-            return Some(Self::of(&Exchange::new(area.rank(), chunks, MOST_SLOTS)));
-        }
         let radices = Radices::of(area.size());
         let most = chunk(area, bytes / radices.each()[0]);
-        Some(Self::of(&Levels::new(area.rank(), radices, bytes, most, grain, MOST_SLOTS)))
+        Some(Self::of(&[Levels::new(area.rank(), radices, bytes, most, grain, MOST_SLOTS)]))
     }
 
     /// Gives all members what each has, so many bytes; nothing, if there is nothing to bring.
     pub(super) fn blocks(area: &Area, bytes: usize) -> Option<Self> {
         let chunks = chunks(area, bytes)?;
-        Some(Self::of(&Relay::new(area.size(), area.rank(), chunks, MOST_SLOTS)))
+        Some(Self::of(&[Relay::new(area.size(), area.rank(), chunks, MOST_SLOTS)]))
     }
 
     /// Gives each member a part of what each has, so many bytes; nothing, if there is nothing to bring.
     pub(super) fn parts(area: &Area, bytes: usize) -> Option<Self> {
         let chunks = chunks(area, bytes)?;
-        Some(Self::of(&Rotation::new(area.size(), area.rank(), chunks, MOST_SLOTS)))
+        Some(Self::of(&[Rotation::new(area.size(), area.rank(), chunks, MOST_SLOTS)]))
     }
 
-    fn of(plan: &impl Plan) -> Self {
-        let departures: Vec<Departure> = plan.departures().collect();
-        let arrivals = Arrivals { all: plan.arrivals().collect(), next: 0 };
-        let cursor =
-            Cursor::new(departures.into_iter(), [arrivals.clone(), arrivals], MOST_SLOTS, plan.notice());
-        Self { cursor, words: plan.words() }
+    fn of(plans: &[impl Plan]) -> Self {
+        let strands = plans.iter().map(|plan| {
+            let departures: Vec<Departure> = plan.departures().collect();
+            let arrivals = Arrivals { all: plan.arrivals().collect(), next: 0 };
+            (departures.into_iter(), [arrivals.clone(), arrivals])
+        });
+        Self { cursor: Cursor::new(strands, MOST_SLOTS), words: plans[0].words() }
     }
 }
 

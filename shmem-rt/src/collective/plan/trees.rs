@@ -1,33 +1,44 @@
 use super::{Arrival, Chunks, Departure, Fate, Memory, Place, Plan};
 
-/// A broadcast: every second chunk goes along one of two trees of the ranks, and the root gives it to the top of
-/// that. A rank that has others below it in one tree has none in the other, so that each sends no more than the root
-/// does. The root sends each chunk once. (Sanders, Speck, Träff: Two-tree algorithms for full bandwidth broadcast,
+/// A broadcast along one of two trees of the ranks: every second chunk, which the root gives to the top of that. A rank that
+/// has others below it in one tree has none in the other, so that each sends no more than the root does. The root sends
+/// each chunk once. What goes along one tree waits for nothing in the other: in each a rank is as far from the root as it is there, and
+/// all that it is sent comes at the pace of the root. (Sanders, Speck, Träff: Two-tree algorithms for full bandwidth broadcast,
 /// 2009.)
 ///
 /// The ranks but the root are numbered from 1 on. In the first tree, which is in order, those with odd numbers are
 /// leaves. The second is the first one with the numbers turned round, or, of an odd count, moved on by one: leaves
 /// are those with even numbers, and at most one rank is a leaf of both. Of two ranks there is one way.
-pub(in crate::collective) struct Trees {
+pub(in crate::collective) struct Tree {
     ranks: usize,
     root: usize,
     /// The number of this rank behind the root, whose own is 0.
     number: usize,
+    /// Which of the two it is.
+    way: usize,
+    /// All chunks, of both.
     chunks: Chunks,
+    /// Slots for those of this one.
     slots: usize,
 }
 
-impl Trees {
-    /// For `rank`, in a window of an even number of slots.
-    pub(in crate::collective) fn new(
+impl Tree {
+    /// Both for `rank`, in a window of an even number of slots. Of two ranks the first has all chunks.
+    pub(in crate::collective) fn both(
         ranks: usize,
         rank: usize,
         root: usize,
         chunks: Chunks,
         slots: usize,
-    ) -> Self {
+    ) -> [Self; 2] {
         assert!(ranks > 1 && slots.is_multiple_of(2), "{ranks} ranks, {slots} slots");
-        Self { ranks, root, number: (rank + ranks - root) % ranks, chunks, slots }
+        let (number, slots) = ((rank + ranks - root) % ranks, slots / Self::ways(ranks));
+        [0, 1].map(|way| Self { ranks, root, number, way, chunks, slots })
+    }
+
+    /// How many there are, which chunks take in turn.
+    pub(in crate::collective) fn ways(ranks: usize) -> usize {
+        (ranks - 1).min(2)
     }
 
     /// Ranks but the root.
@@ -35,92 +46,86 @@ impl Trees {
         self.ranks - 1
     }
 
-    /// How many ways there are, which chunks take in turn.
-    fn ways(&self) -> usize {
-        self.others().min(2)
-    }
-
     fn rank(&self, number: usize) -> usize {
         (self.root + number) % self.ranks
     }
 
-    /// The place in the first tree of who has a number, for the way with a number; and back.
-    fn place(&self, way: usize, number: usize) -> usize {
-        match (way, self.others() % 2) {
+    /// The place of who has a number, as in the first tree; and back.
+    fn place(&self, number: usize) -> usize {
+        match (self.way, self.others() % 2) {
             (0, _) => number,
             (_, 0) => self.ranks - number,
             _ => number % self.others() + 1,
         }
     }
 
-    fn number(&self, way: usize, place: usize) -> usize {
-        match (way, self.others() % 2) {
+    fn number(&self, place: usize) -> usize {
+        match (self.way, self.others() % 2) {
             (0, _) => place,
             (_, 0) => self.ranks - place,
             _ => (place + self.others() - 2) % self.others() + 1,
         }
     }
 
-    /// Who is above a rank on a way, and which of those below it this one is.
-    fn above(&self, way: usize, number: usize) -> (usize, usize) {
-        let place = self.place(way, number);
+    /// Who is above this rank, and which of those below it this one is.
+    fn above(&self) -> (usize, usize) {
+        let place = self.place(self.number);
         let mut at = top(self.others());
         if at == place {
-            return (0, way);
+            return (0, self.way);
         }
         loop {
             let [left, right] = below(at, self.others());
             let side = usize::from(place > at);
             let next = if side == 0 { left } else { right };
             if next == Some(place) {
-                return (self.number(way, at), side);
+                return (self.number(at), side);
             }
             at = next.unwrap_or_else(|| unreachable!("place {place} is in a tree of {}", self.others()));
         }
     }
 
-    /// Who is below a rank on a way.
-    fn below(&self, way: usize) -> [Option<usize>; 2] {
+    /// Who is below this rank.
+    fn below(&self) -> [Option<usize>; 2] {
         if self.number == 0 {
             let mut tops = [None; 2];
-            tops[way] = Some(self.number(way, top(self.others())));
+            tops[self.way] = Some(self.number(top(self.others())));
             return tops;
         }
-        below(self.place(way, self.number), self.others()).map(|place| Some(self.number(way, place?)))
+        below(self.place(self.number), self.others()).map(|place| Some(self.number(place?)))
     }
 
-    fn at(&self, chunk: usize) -> Place {
-        Place::of(Memory::Result, 0, self.chunks.range(chunk))
+    /// Where its chunks lie.
+    fn places(&self) -> impl Iterator<Item = Place> {
+        let chunks = (self.way..self.chunks.count()).step_by(Self::ways(self.ranks));
+        chunks.map(|chunk| Place::of(Memory::Result, 0, self.chunks.range(chunk)))
     }
 }
 
-impl Plan for Trees {
+impl Plan for Tree {
     fn departures(&self) -> impl Iterator<Item = Departure> {
-        let below = [0, 1].map(|way| if way < self.ways() { self.below(way) } else { [None; 2] });
-        (0..self.chunks.count()).flat_map(move |chunk| {
-            let numbers = below[chunk % self.ways()].into_iter().enumerate();
-            numbers.filter_map(move |(word, number)| {
+        let below = self.below();
+        self.places().enumerate().flat_map(move |(number, place)| {
+            let below = below.into_iter().enumerate();
+            below.filter_map(move |(word, to)| {
                 Some(Departure {
-                    to: self.rank(number?),
-                    number: chunk,
-                    from: self.at(chunk),
-                    lands: Some(self.at(chunk).at),
-                    after: if self.number == 0 { 0 } else { chunk + 1 },
+                    to: self.rank(to?),
+                    number,
+                    from: place,
+                    lands: Some(place.at),
+                    after: if self.number == 0 { 0 } else { number + 1 },
                     word,
-                    clearance: chunk.checked_sub(self.slots).map_or(0, |late| late / self.ways() + 1) as u64,
+                    clearance: (number + 1).saturating_sub(self.slots) as u64,
                 })
             })
         })
     }
 
     fn arrivals(&self) -> impl Iterator<Item = Arrival> {
-        let count = if self.number == 0 { 0 } else { self.chunks.count() };
-        let above = [0, 1]
-            .map(|way| if way < self.ways() && count > 0 { self.above(way, self.number) } else { (0, 0) });
-        (0..count).map(move |chunk| {
-            let (number, word) = above[chunk % self.ways()];
-            Arrival { from: self.rank(number), word, into: self.at(chunk), fate: Fate::Kept }
-        })
+        let above = (self.number > 0).then(|| self.above());
+        let come =
+            above.into_iter().flat_map(|(number, word)| self.places().map(move |into| (number, word, into)));
+        come.map(|(number, word, into)| Arrival { from: self.rank(number), word, into, fate: Fate::Kept })
     }
 
     fn words(&self) -> usize {
