@@ -11,7 +11,7 @@ use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 
 use crate::combine::{self, Arithmetic, Bitwise, Operation, Ordered};
-use crate::refusal::{Place, refuse};
+use crate::refusal::refuse;
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{self, Item};
@@ -72,16 +72,6 @@ routines! {
         plain "sync_all" "" () [] = sync_all;
         plain "team_sync" "" (team: types::Team) -> c_int [] = team_sync;
     }
-}
-
-/// Has places of calls found in C, and not in this library.
-pub(crate) fn open() {
-    let finds = || {
-        let Place { file, line } = Place::of_the_call();
-        (!file.is_empty()).then_some((file, line))
-    };
-    // SAFETY: frames are captured and read. A panic there would end the process in its hook (`setup`), before it unwinds.
-    unsafe { collective::find_callers_by(finds) };
 }
 
 fn barrier_all(routine: &'static str) {

@@ -10,6 +10,7 @@
 //! data          the executable's variables as a segment
 //! symmetric     what a C address means
 //! world         the state of the process
+//! caller        where C calls, found once for each way there
 //! refusal       how a mistake of the caller is told
 //! table types   names and types of C
 //! header page   what follows from the table: the headers, and the page of routines
@@ -19,6 +20,7 @@
 
 pub mod active_set;
 pub mod amo;
+mod caller;
 pub mod collective;
 pub mod combine;
 pub mod context;

@@ -64,10 +64,10 @@ impl Place {
             if number.parse::<usize>().is_err() {
                 continue;
             }
+            let place = lines.peek().and_then(|next| next.strip_prefix("at "));
             let was_ours = is_ours;
-            is_ours = is_exported(name);
+            is_ours = is_exported(name) || place.is_some_and(|place| is_in_table(name, place));
             if was_ours && !is_ours {
-                let place = lines.peek().and_then(|next| next.strip_prefix("at "));
                 return Some(
                     place.and_then(Self::parsed).unwrap_or_else(|| Self { file: name.to_owned(), line: 0 }),
                 );
@@ -98,6 +98,12 @@ impl fmt::Display for Place {
             (file, line) => write!(f, "; at {file}:{line}"),
         }
     }
+}
+
+/// Whether it is where all routines are written: debug information has their names in Rust only.
+/// The path is told from the directory of the process, where it lies in there.
+fn is_in_table(name: &str, place: &str) -> bool {
+    name.rsplit("::").next() == Some("routine") && place.contains("table.rs:")
 }
 
 /// Whether a frame is that of a routine.
@@ -131,6 +137,8 @@ mod tests {
         assert_eq!(Place::in_frames(&bare), Some(Place { file: "step".to_owned(), line: 0 }));
         let context = FRAMES.replace("pshmem_int_put", "pshmem_ctx_int_put");
         assert_eq!(Place::in_frames(&context), Place::in_frames(FRAMES));
+        let named_in_rust = FRAMES.replace("pshmem_int_put", "routine");
+        assert_eq!(Place::in_frames(&named_in_rust), Place::in_frames(FRAMES));
         assert_eq!(Place::in_frames("   0: main\n"), None);
         assert_eq!(Place::parsed("a.c:3"), Some(Place { file: "a.c".to_owned(), line: 3 }));
     }

@@ -301,7 +301,7 @@ pub fn open(new: impl FnOnce() -> CWorld) {
     let pes: Vec<Pe> = world.pes().iter().collect();
     let bases: Vec<usize> = pes.iter().map(|pe| base_of(endpoint, *pe)).collect();
     symmetric::open(endpoint);
-    crate::collective::open();
+    crate::caller::open();
     // For ever: once for each time that the program begins.
     DEFAULT.open(bases.leak(), pes.leak(), endpoint, 0);
     STAGE.store(OPEN, Ordering::Release);

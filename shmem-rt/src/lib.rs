@@ -36,7 +36,7 @@
 // panics                                                           how the panic of a PE is told
 // pes                                                              PEs in an order
 // members                                                          who is in a job and in a team
-// grants, held, initial, model, nearness, process, thread, version, waiting  ground
+// caller, grants, held, initial, model, nearness, process, thread, version, waiting  ground
 // ```
 
 #[doc(hidden)]
@@ -44,6 +44,7 @@
 pub mod __private;
 pub mod array;
 pub mod calibration;
+mod caller;
 mod channel;
 mod claim;
 mod collective;

@@ -18,7 +18,7 @@ int main(void)
 {
     begin();
     int to = (me + 1) % npes;
-    long got = 0;
+    long sent = 0, got = 0;
     uint64_t value;
     shmemx_pcntr_t before, now;
     shmem_ctx_t ctx;
@@ -26,8 +26,8 @@ int main(void)
     shmem_barrier_all();
     shmemx_pcntr_get_all(ctx, &before);
     for (int i = 0; i < 3; i++)
-        shmem_putmem(words + 1, &got, sizeof got, to);
-    shmem_ctx_putmem_nbi(ctx, words + 1, &got, sizeof got, to);
+        shmem_putmem(words + 1, &sent, sizeof sent, to);
+    shmem_ctx_putmem_nbi(ctx, words + 1, &sent, sizeof sent, to);
     shmem_long_p(words + 2, 5, to);
     shmem_long_atomic_add(words, 1, to);
     shmem_ctx_long_get(ctx, &got, words + 3, 1, to);

@@ -120,6 +120,32 @@ fn they_are_symmetric_however_a_program_is_linked() {
     }
 }
 
+/// A trace and a refusal say where the program calls: by its line, or its function where nobody knows lines.
+#[test]
+fn calls_are_told_where_the_program_makes_them() {
+    let Some(installed) = installed() else { return };
+    for (k, (options, told)) in
+        [(&["-g"][..], "race.c:20"), (&["-g", "-static-shmem"], "race.c:20"), (&["-g0"], "main")]
+            .into_iter()
+            .enumerate()
+    {
+        let way = Way { name: "told", compiler: "gcc", options };
+        let program = build(installed, &way, &["../conformance/race.c"], &format!("race-{k}"));
+        let trace = temporary().join(format!("race-{k}.json"));
+        let mut job = Command::new(&installed.oshrun);
+        job.args(["-np", "2", "--timeout", "60"]).arg(&program).env("SHMEM_TRACE", &trace);
+        let output = job.output().unwrap();
+        assert!(output.status.success(), "{told}: {}", text(&output));
+        let trace = std::fs::read_to_string(&trace).unwrap();
+        let puts: Vec<_> = trace.lines().filter(|line| line.contains(r#""name":"p""#)).collect();
+        assert_eq!(puts.len(), 2, "{trace}");
+        assert!(puts.iter().all(|put| put.contains(told)), "{told}: {puts:?}");
+        let refused = run(installed, 2, &program, &["nobody"]);
+        assert!(text(&refused).contains("argument pe is 2: PEs are 0 to 1; "), "{}", text(&refused));
+        assert!(text(&refused).contains(&told.replace(":20", ":22")), "{told}: {}", text(&refused));
+    }
+}
+
 #[test]
 fn what_is_not_touched_takes_no_memory() {
     for (k, way) in WAYS

@@ -8,7 +8,6 @@ mod meeting;
 mod purpose;
 mod team;
 
-pub use caller::{Place, find_callers_by};
 pub(crate) use meeting::Meeting;
 pub(crate) use purpose::{END, Operation, Purpose, words_of};
 pub use team::Team;

@@ -21,6 +21,7 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::observe::Call;
 use shmem_launch::bootstrap::Bootstrap;
 
+use crate::caller::Caller;
 use crate::error::{Error, Result};
 
 /// Bytes that are collected before they are written.
@@ -58,7 +59,8 @@ impl Trace {
 
     /// Adds a call that has ended.
     pub(super) fn add(&self, call: &Call<'_>, begun: u64, nanoseconds: u64) {
-        let mut args = json!({"at": format!("{}:{}", call.location.file(), call.location.line())});
+        let caller = Caller::of(call.location);
+        let mut args = json!({"at": format!("{}:{}", caller.file, caller.line)});
         if let Some(pe) = call.pe {
             args["pe"] = json!(pe.number());
         }

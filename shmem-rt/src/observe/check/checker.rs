@@ -22,6 +22,7 @@ use super::report::{Reports, Where};
 use super::shadow::{Body, MOST_SITES, Meeting, Shadows, Site};
 use super::standing::{Entered, Position, Standing, circle};
 use super::words::{Announced, Change};
+use crate::caller::Caller;
 use crate::process::threads;
 
 /// What lies at an offset, in words.
@@ -55,17 +56,14 @@ struct State {
     flights: Flights,
     /// The flag of each PE that this one has seen last.
     seen: [Seen; MOST_PES],
-    sites: HashMap<(*const Location<'static>, Family), u32>,
+    sites: HashMap<(Caller, Family), u32>,
 }
-
-// SAFETY: the pointers are those of constants, and only compared.
-unsafe impl Send for State {}
 
 /// A flag of another PE, and where this PE has seen it.
 #[derive(Clone, Copy)]
 struct Seen {
     change: Change,
-    at: Option<(Family, &'static Location<'static>)>,
+    at: Option<(Family, Caller)>,
 }
 
 impl Checker {
@@ -199,9 +197,9 @@ impl Checker {
         for blocks in blocks(call, side, call.local) {
             self.refuse_reuse(state, call, &blocks, writes);
             if call.family.is_nonblocking() {
-                let (family, location, endpoint) = (call.family, call.location, call.endpoint);
+                let (family, caller, endpoint) = (call.family, Caller::of(call.location), call.endpoint);
                 let pe = call.pe.map_or(usize::MAX, |pe| pe.number());
-                state.flights.add(Flight { family, location, endpoint, pe, blocks, writes });
+                state.flights.add(Flight { family, caller, endpoint, pe, blocks, writes });
             }
         }
         if self.node.place.contains(&call.local) {
@@ -260,8 +258,8 @@ impl Checker {
     fn refuse_reuse(&self, state: &State, call: &Call<'_>, blocks: &Blocks, writes: bool) {
         if let Some(flight) = state.flights.conflict(blocks, writes) {
             let earlier =
-                Where { pe: self.number(self.node.index), site: Site::of(flight.family, flight.location) };
-            let later = Where { pe: earlier.pe, site: Site::of(call.family, call.location) };
+                Where { pe: self.number(self.node.index), site: Site::of(flight.family, flight.caller) };
+            let later = Where { pe: earlier.pe, site: Site::of(call.family, Caller::of(call.location)) };
             self.reports.reuse(&earlier, flight.writes, &later, writes);
         }
     }
@@ -269,12 +267,15 @@ impl Checker {
     fn report_race(&self, state: &State, call: &Call<'_>, to: usize, access: &Access, other: &Access) {
         let by = other.by as usize;
         let earlier = Where { pe: self.number(by), site: self.site_of(by, other.site) };
-        let later = Where { pe: self.number(self.node.index), site: Site::of(call.family, call.location) };
+        let later = Where {
+            pe: self.number(self.node.index),
+            site: Site::of(call.family, Caller::of(call.location)),
+        };
         let what = (self.node.names)(access.blocks.start());
         let Seen { change, at } = state.seen[by];
         match at {
-            Some((family, location)) if other.class != Class::REST && change.epoch >= other.epoch => {
-                let (flag, wait) = (self.site_of(by, change.site), Site::of(family, location));
+            Some((family, caller)) if other.class != Class::REST && change.epoch >= other.epoch => {
+                let (flag, wait) = (self.site_of(by, change.site), Site::of(family, caller));
                 match other.class.is_signalled() {
                     true => self.reports.other_signal(&earlier, &wait, &later, &what),
                     false => self.reports.early_flag(&earlier, &flag, &wait, &later, &what),
@@ -328,7 +329,7 @@ impl Checker {
                 word.heard(&mut own.clock, of, is_short);
                 for (seen, change) in seen.iter_mut().zip(&word.changes) {
                     if change.epoch > seen.change.epoch {
-                        *seen = Seen { change: *change, at: Some((call.family, call.location)) };
+                        *seen = Seen { change: *change, at: Some((call.family, Caller::of(call.location))) };
                     }
                 }
             }
@@ -447,8 +448,9 @@ impl Checker {
     /// The number of a line of this PE, which others can look up.
     fn site(&self, state: &mut State, family: Family, location: &'static Location<'static>) -> u32 {
         let next = state.sites.len().min(MOST_SITES - 1) as u32;
-        *state.sites.entry((std::ptr::from_ref(location), family)).or_insert_with(|| {
-            self.shadows.with(self.node.index, |body| body.sites[next as usize] = Site::of(family, location));
+        let caller = Caller::of(location);
+        *state.sites.entry((caller, family)).or_insert_with(|| {
+            self.shadows.with(self.node.index, |body| body.sites[next as usize] = Site::of(family, caller));
             next
         })
     }

@@ -1,16 +1,15 @@
 //! Buffers of this PE that a transfer may still read or write.
 
-use std::panic::Location;
-
 use shmem_core::observe::Family;
 
 use super::blocks::Blocks;
+use crate::caller::Caller;
 
 /// The side of this PE of a transfer that may be under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) family: Family,
-    pub(super) location: &'static Location<'static>,
+    pub(super) caller: Caller,
     pub(super) endpoint: u32,
     /// The number of the PE at the other end.
     pub(super) pe: usize,
@@ -48,7 +47,7 @@ mod tests {
     fn reading_what_is_read_is_no_conflict() {
         let flight = |start, writes| Flight {
             family: Family::PutNbi,
-            location: Location::caller(),
+            caller: Caller { file: "ring.rs", line: 1 },
             endpoint: 1,
             pe: 2,
             blocks: Blocks::range(start, 8),

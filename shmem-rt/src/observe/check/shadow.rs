@@ -6,7 +6,6 @@
 use std::cell::UnsafeCell;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -19,6 +18,7 @@ use super::clock::Clock;
 use super::history::History;
 use super::standing::{Entered, Standing};
 use super::words::Words;
+use crate::caller::Caller;
 
 /// Lines of a PE that are told apart.
 pub(super) const MOST_SITES: usize = 1024;
@@ -70,12 +70,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn of(family: Family, location: &Location<'_>) -> Self {
-        Self {
-            operation: Text::head(family.name()),
-            file: Text::tail(location.file()),
-            line: location.line(),
-        }
+    pub(super) fn of(family: Family, caller: Caller) -> Self {
+        Self { operation: Text::head(family.name()), file: Text::tail(caller.file), line: caller.line }
     }
 }
 
