@@ -8,7 +8,7 @@
 //! | [`Windows`](Way::Windows) | between nodes by [windows](super::stream); what lies at one place of all members only past them |
 //!
 //! Every way gives the same result, bit for bit; that of a reduction is the one of the [tree](super::tree). So what is
-//! decided here is time alone: on a node by what was measured once, and between nodes by what both ways would take
+//! decided here is time alone: on a node by what was measured once, with a core for each member or with few for all, and between nodes by what both ways would take
 //! [nearly](super::estimate), with what is known of the provider. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
 //! such a one, whether it pays or not. Nothing is reached and nothing is sent: these are functions of numbers.
 

@@ -89,12 +89,6 @@ fn shmem_assembly_put_signal(world: &World, pe: Pe, value: &u64) {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-fn shmem_assembly_wait_until(world: &World, value: u64) {
-    ARRIVED.wait_until(world, eq(value));
-}
-
-#[unsafe(no_mangle)]
-#[inline(never)]
 fn shmem_assembly_put_row(world: &World, pe: Pe, value: u64) {
     for line in 0..LINES {
         world.p(WORDS.on(pe).index(8 * line), value);

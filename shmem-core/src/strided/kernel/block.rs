@@ -199,47 +199,6 @@ impl<V: Vector> Block for Eight<V> {
     }
 }
 
-/// Sixteen pieces, of which the last eight end with the block: eight to sixteen of them long.
-#[derive(Clone, Copy)]
-pub(super) struct TwiceEight<V> {
-    /// Bytes from the beginning of the block to the last eight.
-    rest: usize,
-    piece: core::marker::PhantomData<V>,
-}
-
-impl<V: Vector> TwiceEight<V> {
-    #[inline(always)]
-    pub(super) fn of(block: usize) -> Self {
-        debug_assert!((8 * V::BYTES..=16 * V::BYTES).contains(&block));
-        Self { rest: block - 8 * V::BYTES, piece: core::marker::PhantomData }
-    }
-}
-
-impl<V: Vector> Block for TwiceEight<V> {
-    const SHORT: bool = false;
-
-    #[inline(always)]
-    unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        let four = 4 * V::BYTES;
-        // SAFETY: the block has at least the length of eight pieces.
-        let a = unsafe { load_four::<V>(from) };
-        // SAFETY: the second four of these.
-        let b = unsafe { load_four::<V>(from.wrapping_add(four)) };
-        // SAFETY: eight pieces are left where the block ends, of which these are the first four.
-        let c = unsafe { load_four::<V>(from.wrapping_add(self.rest)) };
-        // SAFETY: these four end where the block ends.
-        let d = unsafe { load_four::<V>(from.wrapping_add(self.rest + four)) };
-        // SAFETY: where the first four were read, on the other side.
-        unsafe { store_four(a, to) };
-        // SAFETY: where the second four were read, on the other side.
-        unsafe { store_four(b, to.wrapping_add(four)) };
-        // SAFETY: where the third four were read, on the other side.
-        unsafe { store_four(c, to.wrapping_add(self.rest)) };
-        // SAFETY: where the last four were read, on the other side.
-        unsafe { store_four(d, to.wrapping_add(self.rest + four)) };
-    }
-}
-
 /// # Safety
 ///
 /// Four pieces must be readable, and the machine must have their instructions.
