@@ -87,11 +87,11 @@ fn warning(file: &Path, fault: &Fault) -> String {
 
 /// Makes the settings of strided transfers count in this process, the same on all PEs of a host.
 pub(crate) fn install(settings: &Settings, bootstrap: &dyn Bootstrap) -> std::io::Result<()> {
-    let hosts = bootstrap.hosts();
+    let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
     let mine = hosts[bootstrap.number()];
-    let first = hosts.iter().position(|host| *host == mine);
+    let first = firsts.iter().position(|pe| hosts[*pe] == mine);
     let mut told = Vec::new();
-    if first == Some(bootstrap.number()) {
+    if firsts.contains(&bootstrap.number()) {
         let (Measured { thresholds, rows }, warning) = load(settings.strided_table.as_deref());
         if let Some(warning) = warning {
             say(&format!("shmem: warning: {warning}"));
@@ -100,9 +100,9 @@ pub(crate) fn install(settings: &Settings, bootstrap: &dyn Bootstrap) -> std::io
         let table = rows.iter().fold(table, |table, (provider, row)| table.with_row(provider, row));
         told = table.encode().into_bytes();
     }
-    let all = bootstrap.exchange("strided", &told)?;
-    let of = |pe: usize| {
-        let table = Table::decode(std::str::from_utf8(&all[pe]).ok()?).ok()?;
+    let all = bootstrap.told_by(&firsts, "strided", &told)?;
+    let of = |host: usize| {
+        let table = Table::decode(std::str::from_utf8(&all[host]).ok()?).ok()?;
         Measured::of(&table).ok()
     };
     let thresholds = first.and_then(of).unwrap_or_default().thresholds;

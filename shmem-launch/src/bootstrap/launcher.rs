@@ -1,5 +1,6 @@
 //! What every launcher is to its PEs.
 
+use std::collections::HashSet;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -21,6 +22,12 @@ pub trait Bootstrap: Send + Sync {
 
     /// The host of each PE, as the launcher says: equal numbers share memory.
     fn hosts(&self) -> Vec<u32>;
+
+    /// The first PE of each host, in the order of their numbers.
+    fn firsts(&self) -> Vec<usize> {
+        let mut seen = HashSet::new();
+        self.hosts().iter().enumerate().filter(|(_, host)| seen.insert(**host)).map(|(pe, _)| pe).collect()
+    }
 
     /// Offers a value under a key, visible to the others after [`fence`](Self::fence).
     ///
@@ -70,23 +77,36 @@ pub trait Bootstrap: Send + Sync {
         Exchanged::default()
     }
 
-    /// What each PE says, in the order of their numbers: `put`, `fence` and `get` in one, in as many
-    /// rounds as the longest value needs.
+    /// What each PE says, in the order of their numbers: [`told_by`](Self::told_by) all of them.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn exchange(&self, key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+        let all: Vec<usize> = (0..self.count()).collect();
+        self.told_by(&all, key, value)
+    }
+
+    /// What some PEs say, in the order of `tellers`, which are the same on all: `put` of these, `fence` and `get` in one, in as
+    /// many rounds as the longest value needs. Of all others the value is not asked for.
     ///
     /// # Errors
     ///
     /// As theirs.
-    fn exchange(&self, key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    fn told_by(&self, tellers: &[usize], key: &str, value: &[u8]) -> io::Result<Vec<Vec<u8>>> {
         let framed = [&(value.len() as u64).to_le_bytes(), value].concat();
         let mut parts = framed.chunks(ROUND_BYTES);
-        let mut values = vec![Vec::new(); self.count()];
+        let tells = tellers.contains(&self.number());
+        let mut values = vec![Vec::new(); tellers.len()];
         let (mut round, mut rounds) = (0, 1);
         while round < rounds {
             let key = format!("{key}#{round}");
-            self.put(&key, parts.next().unwrap_or_default())?;
+            if tells {
+                self.put(&key, parts.next().unwrap_or_default())?;
+            }
             self.fence()?;
-            for (pe, value) in values.iter_mut().enumerate() {
-                value.extend(self.get(pe, &key)?);
+            for (pe, value) in tellers.iter().zip(&mut values) {
+                value.extend(self.get(*pe, &key)?);
                 let framed = value.first_chunk().map(|length| u64::from_le_bytes(*length));
                 let framed = framed.map_or(0, |length| (length as usize).saturating_add(size_of::<u64>()));
                 // Whoever announces more than it says would keep all others waiting for the rest.
@@ -98,7 +118,8 @@ pub trait Bootstrap: Send + Sync {
             }
             round += 1;
         }
-        Ok(values.into_iter().map(|value| value[size_of::<u64>()..].to_vec()).collect())
+        values.iter_mut().for_each(|value| drop(value.drain(..size_of::<u64>())));
+        Ok(values)
     }
 }
 
@@ -170,6 +191,9 @@ mod tests {
             with.exchange("key", b"mine")
         };
         let framed = |length: u64, said: &[u8]| [&length.to_le_bytes(), said].concat();
+        let with = With { other: framed(3, b"yes"), own: Mutex::new(b"nothing was put".to_vec()) };
+        assert_eq!(with.told_by(&[1], "key", b"mine").unwrap(), [b"yes"]);
+        assert_eq!(*with.own.lock().unwrap(), b"nothing was put");
         assert_eq!(exchange(&framed(3, b"yes")).unwrap(), [&b"mine"[..], b"yes"]);
         for other in [vec![], vec![1; 7], framed(4, b"yes"), framed(2, b"yes"), framed(u64::MAX, b"yes")] {
             let error = exchange(&other).unwrap_err();

@@ -55,7 +55,7 @@ impl Team {
                 size_of::<T>() as u64,
                 word_of_place(to),
             ]),
-            subject: &|| subject.show(items / members),
+            subject: &|| subject.show_to(items / members, to),
             location: Some(subject.location()),
         };
         let bytes = items.saturating_mul(size_of::<T>());
@@ -135,7 +135,7 @@ impl Team {
             operation: Operation::of(Family::Alltoalls),
             opens: false,
             arguments: &subject.arguments([items as u64, size as u64, word_of_place(to.place())]),
-            subject: &|| subject.show(items),
+            subject: &|| subject.show_to(items, to.place()),
             location: Some(subject.location()),
         };
         let collective =

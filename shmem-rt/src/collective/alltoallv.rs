@@ -141,7 +141,7 @@ impl Team {
             operation: Operation::named(Family::Alltoallv, name),
             opens: false,
             arguments: &subject.arguments([size as u64, word_of_place(to)]),
-            subject: &|| subject.show(items),
+            subject: &|| subject.show_to(items, to),
             location: Some(subject.location()),
         };
         let bytes = items.saturating_mul(size);

@@ -8,7 +8,7 @@
 //! | [`Windows`](Way::Windows) | between nodes by [windows](super::stream); what lies at one place of all members only past them |
 //!
 //! Every way gives the same result, bit for bit; that of a reduction is the one of the [tree](super::tree). So what is
-//! decided here is time alone: on a node by what was measured once, and between nodes by what both ways would take
+//! decided here is time alone: on a node by what was measured once, with a core for each member or with few for all, and between nodes by what both ways would take
 //! [nearly](super::estimate), with what is known of the provider. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
 //! such a one, whether it pays or not. Nothing is reached and nothing is sent: these are functions of numbers.
 
@@ -30,6 +30,8 @@ pub(crate) struct Shape {
     pub(crate) nodes: usize,
     /// Whether ranks follow each other node by node.
     pub(crate) in_order: bool,
+    /// Whether members on a node need each other's cores.
+    pub(crate) shares_cores: bool,
     /// Whether it has windows: the world has, and other teams if they find room.
     pub(crate) has_windows: bool,
     /// What messages between nodes cost.
@@ -66,6 +68,9 @@ const LEAST_DIRECT: usize = 1 << 10;
 /// Least bytes that a member gives to others for which there is a ring instead of a meeting for each piece.
 const LEAST_OF_RING: usize = 16 << 10;
 
+/// The same of a broadcast where members share cores: each chunk wakes all of them.
+const LEAST_OF_SHARED_RING: usize = 512 << 10;
+
 /// From how many members and bytes on slices are faster. What they save is reading and combining; what they cost is that
 /// one more chunk is waited for.
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
@@ -98,6 +103,7 @@ impl Shape {
             members,
             nodes,
             in_order: nodes == 1 || Placement::of(team).is_in_order(),
+            shares_cores: team.shares_cores(),
             has_windows: nodes > 1 && team.has_windows() == Some(true),
             model: team.job.network.model,
         }
@@ -145,6 +151,9 @@ impl Shape {
         match (way, pattern) {
             (Way::Meetings, _) => true,
             (Way::Direct, _) => pattern.bytes() >= LEAST_DIRECT,
+            (Way::Rings, Pattern::Broadcast(bytes)) if self.shares_cores => bytes >= LEAST_OF_SHARED_RING,
+            // Each would be woken by each.
+            (Way::Rings, Pattern::Fcollect(_)) if self.shares_cores => false,
             (Way::Rings, Pattern::Broadcast(bytes) | Pattern::Fcollect(bytes)) => bytes >= LEAST_OF_RING,
             (Way::Rings, Pattern::Alltoall(part)) => part.saturating_mul(others) >= LEAST_OF_RING,
             (Way::Rings, Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes)) => {
@@ -206,12 +215,18 @@ pub(crate) fn radices(members: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    const NEAR: Shape =
-        Shape { members: 0, nodes: 1, in_order: true, has_windows: false, model: Model::FREE };
+    const NEAR: Shape = Shape {
+        members: 0,
+        nodes: 1,
+        in_order: true,
+        shares_cores: false,
+        has_windows: false,
+        model: Model::FREE,
+    };
 
     fn of(members: usize, nodes: usize) -> Shape {
         let model = Model { alpha: 17_000.0, gap: 8_000.0, beta: 0.25 };
-        Shape { members, nodes, in_order: true, has_windows: nodes > 1, model }
+        Shape { members, nodes, in_order: true, shares_cores: false, has_windows: nodes > 1, model }
     }
 
     fn private(shape: Shape, pattern: Pattern) -> Way {
@@ -264,6 +279,17 @@ mod tests {
             let way = |bytes| private(of(members, 1), pattern(bytes));
             assert_eq!((way(least), way(least - 1)), (Way::Rings, Way::Meetings), "{:?}", pattern(least));
         }
+    }
+
+    #[test]
+    fn who_shares_cores_is_woken_by_a_meeting_and_not_by_each_other_one() {
+        use Pattern::{Broadcast, Fcollect, Reduction};
+        let shared = Shape { shares_cores: true, ..of(16, 1) };
+        let way = |pattern| private(shared, pattern);
+        assert_eq!((way(Broadcast(64 << 10)), way(Broadcast(1 << 20))), (Way::Meetings, Way::Rings));
+        assert_eq!((way(Fcollect(1 << 20)), way(Reduction(1 << 20))), (Way::Meetings, Way::Rings));
+        let asked: CollectiveWays = "fcollect:rings".parse().unwrap();
+        assert_eq!(shared.way(asked, Fcollect(8), Form::Private), Way::Rings);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Team {
                 operation: Operation::of(Family::Fcollect),
                 opens: false,
                 arguments: &subject.arguments([items as u64, size_of::<I>() as u64, word_of_place(to)]),
-                subject: &|| subject.show(items),
+                subject: &|| subject.show_to(items, to),
                 location: Some(subject.location()),
             });
         };
@@ -199,7 +199,7 @@ fn with_lengths<I, R>(
         operation,
         opens: false,
         arguments: &subject.arguments([size_of::<I>() as u64, word_of_place(to)]),
-        subject: &|| subject.show(items),
+        subject: &|| subject.show_to(items, to),
         location: Some(subject.location()),
     })
 }

@@ -278,6 +278,10 @@ impl Collective<'_> {
     /// Every member combines a slice of each piece, on one node. Of a piece it brings the others their slices, combines its
     /// own, and brings them the result; meanwhile the next piece is on its way. Chunks are contributions to a piece and
     /// results of one in turn, as [`Chunks`] numbers them.
+    ///
+    /// Where members share cores, each chunk would wake everybody, who would sleep again until that of the next one. There they
+    /// meet behind each piece, who comes last wakes all, and nobody finds a chunk missing or a slot that is not free: what is read
+    /// in a round was shown in the one before, and what is overwritten was taken there.
     fn reduce_sliced<N: Pod>(
         &self,
         purpose: &Purpose<'_>,
@@ -303,12 +307,13 @@ impl Collective<'_> {
         };
         // Where the slice for a rank lies in a chunk of another one.
         let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice * size_of::<N>();
+        let meets = self.team.shares_cores();
         let contribute = |ring: &Ring<'_>, data: &[N], piece: usize| {
             let mut slot = ring.slot(chunks.contribution(piece));
             for to in (0..members).filter(|to| *to != rank) {
                 slot.write(place(rank, to), bytemuck::cast_slice(&data[slice_of(piece, to)]));
             }
-            slot.show();
+            if meets { slot.show_unheard() } else { slot.show() }
         };
         contribute(&ring, data, 0);
         self.meet(purpose);
@@ -332,7 +337,9 @@ impl Collective<'_> {
                 data[own].copy_from_slice(result);
                 slot.show_unheard();
                 ring.take(chunks.contribution(piece));
-                ring.ring_others();
+                if !meets {
+                    ring.ring_others();
+                }
             }
             if let Some(before) = piece.checked_sub(1) {
                 for distance in 1..members {
@@ -342,6 +349,9 @@ impl Collective<'_> {
                     ring.read_to(chunks.result(before), of, 0, into);
                 }
                 ring.take(chunks.result(before));
+            }
+            if meets && piece < chunks.pieces {
+                self.meet(purpose);
             }
         }
     }

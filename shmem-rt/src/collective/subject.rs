@@ -86,6 +86,12 @@ impl<'t> Subject<'t> {
         self.name_or(|| format!("{items} x {}", self.kind))
     }
 
+    /// So many items, in words, and the object that they are written to, if it is one.
+    pub(super) fn show_to(&self, items: usize, to: Option<Extent>) -> String {
+        let to = to.map(|place| format!(" to {}", self.team.job.name_of_part(place, self.item)));
+        self.show(items) + &to.unwrap_or_default()
+    }
+
     /// The name of the object, with the part that is given of it, or else what `private` says.
     pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
         self.place.map_or_else(private, |place| self.team.job.name_of_part(place, self.item))

@@ -50,6 +50,8 @@ pub struct Team {
     /// Members on our node.
     neighbours: Vec<Pe>,
     meeting: Meeting,
+    /// Whether PEs of our node need each other's cores: who waits sleeps, and is woken.
+    shares_cores: bool,
     /// Meetings so far.
     count: AtomicU64,
     /// The call of the thread that is in a collective, or null.
@@ -97,6 +99,7 @@ impl Team {
             node,
             neighbours,
             meeting,
+            shares_cores: !spins,
             count: AtomicU64::new(0),
             entered: AtomicPtr::default(),
             thread: AtomicUsize::new(0),
@@ -143,6 +146,12 @@ impl Team {
     /// The members, in the order of their ranks: `team.pes()[1]` is the one with rank 1.
     pub fn pes(&self) -> Pes<'_> {
         Pes::new(&self.members)
+    }
+
+    /// Whether PEs of the calling one's node need each other's cores: the same for all of them.
+    #[inline]
+    pub(crate) fn shares_cores(&self) -> bool {
+        self.shares_cores
     }
 
     /// The members on the calling PE's node.

@@ -28,7 +28,14 @@ impl Shape {
     /// What the choice of a way depends on.
     pub(super) fn choice(self, model: &Model) -> choice::Shape {
         let (members, nodes) = (self.pes(), self.nodes);
-        choice::Shape { members, nodes, in_order: true, has_windows: nodes > 1, model: *model }
+        choice::Shape {
+            members,
+            nodes,
+            in_order: true,
+            shares_cores: false,
+            has_windows: nodes > 1,
+            model: *model,
+        }
     }
 
     /// Rounds of a census of the nodes.

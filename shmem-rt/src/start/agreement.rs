@@ -1,13 +1,13 @@
 //! Whether all PEs are set up alike, and what each tells the others of its memory: the two exchanges of a start
 //! that every job makes.
 //!
-//! A launcher may be slow, so a number stands for how a PE is set up, beside the name of the library, which says how
-//! the words of the runtime lie in memory. That finds mistakes before anything is made. The setup itself is
-//! compared byte for byte when there is memory to do it in, before the program has its world ([`compare`]).
+//! A launcher may be slow, so the first PE alone tells how it is set up, and each compares that with its own: text, the first line
+//! of which is the name of the library, which says how the words of the runtime lie in memory. That finds mistakes before anything
+//! is made. What comes to it later is compared byte for byte when there is memory to do it in, before the program has its world
+//! ([`compare`]).
 
 use shmem_core::alike::Alike;
 use shmem_core::context::Endpoint;
-use shmem_core::fingerprint::fingerprint;
 use shmem_core::observe::Family;
 use shmem_core::partition::Grant;
 use shmem_launch::bootstrap::Bootstrap;
@@ -18,25 +18,20 @@ use crate::error::{Error, Result};
 use crate::grants;
 use crate::group::{Operation, Purpose, Team};
 
-/// Compares what all PEs must agree on, a line each, the first of which is the name of the library. A number stands for
-/// the rest; the text travels only where the numbers differ, to say where.
+/// Compares what all PEs must agree on, a line each, the first of which is the name of the library, with what the first PE has.
 ///
 /// # Errors
 ///
-/// If some PE has another text.
+/// If that has another text. Who has the same goes on, and no further than to where all wait for all.
 pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
     let lost = |error: std::io::Error| Error::Launcher(error.to_string());
-    let name = mine.lines().next().unwrap_or_default();
-    let number = [&fingerprint(mine.bytes()).to_le_bytes(), name.as_bytes()].concat();
-    if bootstrap.exchange("setup", &number).map_err(lost)?.iter().all(|theirs| *theirs == number) {
-        return Ok(());
-    }
-    for (pe, theirs) in bootstrap.exchange("differing", mine.as_bytes()).map_err(lost)?.iter().enumerate() {
-        if theirs != mine.as_bytes() {
-            return Err(setups_differ(bootstrap.number(), mine.as_bytes(), pe, theirs));
+    let told = bootstrap.told_by(&[0], "setup", mine.as_bytes()).map_err(lost)?;
+    match told.first() {
+        Some(theirs) if theirs != mine.as_bytes() => {
+            Err(setups_differ(bootstrap.number(), mine.as_bytes(), 0, theirs))
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Meets all PEs for the first time: each compares its setup with that of the first one, byte for byte.

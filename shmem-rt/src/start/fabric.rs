@@ -69,7 +69,7 @@ fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
     let lost = |error: io::Error| Error::Launcher(error.to_string());
     let mine =
         if bootstrap.number() == 0 { Secret::throw().map_err(lost)?.bytes().to_vec() } else { Vec::new() };
-    let said = bootstrap.exchange("secret", &mine).map_err(lost)?;
+    let said = bootstrap.told_by(&[0], "secret", &mine).map_err(lost)?;
     let bytes = said.first().and_then(|said| said.as_slice().try_into().ok());
     let garbled = || Error::Launcher("what PE 0 says of the job's secret is garbled".to_owned());
     Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
@@ -176,9 +176,7 @@ fn of_the_node(
 /// If the launcher is lost.
 fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8) -> Result<bool> {
     let lost = |error: io::Error| Error::Launcher(error.to_string());
-    let (hosts, me) = (bootstrap.hosts(), bootstrap.number());
-    let is_first = |pe: &usize| !hosts[..*pe].contains(&hosts[*pe]);
-    let firsts: Vec<usize> = (0..hosts.len()).filter(is_first).collect();
+    let (me, firsts) = (bootstrap.number(), bootstrap.firsts());
     let trial = firsts.iter().position(|first| *first == me).map(|turn| {
         let next = pes[firsts[(turn + 1) % firsts.len()]];
         // SAFETY: the system area was registered, and there are no teams before this function returns.
@@ -186,7 +184,7 @@ fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8)
     });
     bootstrap.fence().map_err(lost)?;
     let verdict = trial.and_then(|trial| trial.end().err()).unwrap_or_default();
-    let verdicts = bootstrap.exchange("atomics", verdict.as_bytes()).map_err(lost)?;
+    let verdicts = bootstrap.told_by(&firsts, "atomics", verdict.as_bytes()).map_err(lost)?;
     Ok(verdicts.iter().all(Vec::is_empty))
 }
 

@@ -27,11 +27,11 @@ static OTHER: [u64; 16];
 const MANY: usize = 1 << 15;
 
 #[symmetric]
-static FIELD: [u64; MANY];
+static FIELD: [u64; MANY + 8];
 #[symmetric]
-static WIDE: [u64; 4 * MANY];
+static WIDE: [u64; 4 * (MANY + 8)];
 #[symmetric]
-static OUT: [u64; 4 * MANY];
+static OUT: [u64; 4 * (MANY + 8)];
 
 pub(crate) const SCENARIO: &str = "AGREEMENT_SCENARIO";
 
@@ -94,21 +94,83 @@ enum Form {
     Direct,
 }
 
-/// A collective of a family, of which data go in a form.
-fn collective(world: &World<Multiple>, family: &str, form: Form) {
-    let (pes, root) = (world.n_pes(), world.pes()[1]);
-    let items = if let Form::Little = form { 1 } else { MANY };
-    let (field, wide) = (FIELD.here(world).index(..items), WIDE.here(world).index(..items * pes));
-    let (mut mine, mut all) = (vec![1; items], vec![1; items * pes]);
-    match (family, form) {
-        ("broadcast", Form::Direct) => world.broadcast(field, root),
-        ("broadcast", _) => world.broadcast(&mut mine[..], root),
-        ("sum", Form::Direct) => world.sum(field),
-        ("sum", _) => world.sum(&mut mine[..]),
-        ("fcollect", Form::Direct) => world.fcollect(&field, wide),
-        ("fcollect", _) => world.fcollect(&mine[..], &mut all),
-        ("alltoall", Form::Direct) => world.alltoall(&wide, OUT.here(world).index(..items * pes)),
-        ("alltoall", _) => world.alltoall(&all.clone(), &mut all),
+/// What a member comes for with a collective of a family. Two that are to be found by one thing are alike in all others, to the
+/// type of their items.
+#[derive(Clone, Copy)]
+struct Coming {
+    form: Form,
+    /// Items more than the form has.
+    more: usize,
+    /// Where the part of the object begins that is given, and the one that is written if it is another.
+    at: [usize; 2],
+    /// The number of the PE that is the root.
+    root: usize,
+}
+
+impl Coming {
+    const LITTLE: Self = Self { form: Form::Little, more: 0, at: [0; 2], root: 1 };
+    const PRIVATE: Self = Self { form: Form::Private, ..Self::LITTLE };
+    const DIRECT: Self = Self { form: Form::Direct, ..Self::LITTLE };
+
+    /// What PE 0 and the others come for, by the only thing that is not the same.
+    fn sides(difference: &str) -> Option<[Self; 2]> {
+        let (little, private, direct) = (Self::LITTLE, Self::PRIVATE, Self::DIRECT);
+        Some(match difference {
+            "little and much" => [little, private],
+            "little and an object" => [little, direct],
+            "an object and a copy" => [direct, private],
+            "lengths" => [little, Self { more: 1, ..little }],
+            "lengths of much" => [private, Self { more: 8, ..private }],
+            "lengths of objects" => [direct, Self { more: 8, ..direct }],
+            "roots" => [Self { root: 0, ..little }, little],
+            "roots of much" => [Self { root: 0, ..private }, private],
+            "roots of objects" => [Self { root: 0, ..direct }, direct],
+            "places" => [direct, Self { at: [8, 0], ..direct }],
+            "destinations" => [direct, Self { at: [0, 8], ..direct }],
+            _ => return None,
+        })
+    }
+
+    /// Comes for it.
+    fn come(self, world: &World<Multiple>, family: &str) {
+        let (pes, root) = (world.n_pes(), world.pes()[self.root]);
+        let items = self.more + if let Form::Little = self.form { 1 } else { MANY };
+        let [from, to] = self.at;
+        let field = FIELD.here(world).index(from..from + items);
+        let wide = WIDE.here(world).index(from..from + items * pes);
+        let out = OUT.here(world).index(to..to + items * pes);
+        let (mut mine, mut all) = (vec![1_u64; items], vec![1_u64; items * pes]);
+        match (family, self.form) {
+            ("broadcast", Form::Direct) => world.broadcast(field, root),
+            ("broadcast", _) => world.broadcast(&mut mine[..], root),
+            ("sum", Form::Direct) => world.sum(field),
+            ("sum", _) => world.sum(&mut mine[..]),
+            ("fcollect", Form::Direct) => world.fcollect(&field, out),
+            ("fcollect", _) => world.fcollect(&mine[..], &mut all),
+            ("alltoall", Form::Direct) => world.alltoall(&wide, out),
+            ("alltoall", _) => world.alltoall(&all.clone(), &mut all),
+            ("sum_to", _) => _ = world.sum_to(&mut mine[..], root),
+            ("reduce_to", _) => _ = world.reduce_to(&mut mine[..], root, |a, b| a ^ b),
+            _ => panic!("there is no family {family}"),
+        }
+    }
+}
+
+/// The same of something that is no number: the type of items, or what the program combines by.
+fn come_as(world: &World<Multiple>, family: &str, is_first: bool) {
+    let pes = world.n_pes();
+    match (family, is_first) {
+        ("fcollect", true) => world.fcollect(&[1_u32][..], &mut vec![0; pes]),
+        ("fcollect", false) => world.fcollect(&[1_u64][..], &mut vec![0; pes]),
+        ("alltoall", true) => world.alltoall(&vec![1_u32; pes], &mut vec![0; pes]),
+        ("alltoall", false) => world.alltoall(&vec![1_u64; pes], &mut vec![0; pes]),
+        ("collect", true) => _ = world.collect(&[1_u32]),
+        ("collect", false) => _ = world.collect(&[1_u64]),
+        // As many bytes of numbers that are added up otherwise.
+        ("sum", true) => world.sum(&mut 1_i64),
+        ("sum", false) => world.sum(&mut 1.0_f64),
+        ("reduce", true) => world.reduce(&mut [1_u64; 3][..], u64::min),
+        ("reduce", false) => world.reduce(&mut [1_u64; 3][..], u64::max),
         _ => panic!("there is no family {family}"),
     }
 }
@@ -240,15 +302,12 @@ fn run(world: &mut World<Multiple>) {
             let of_zero = list.here(world).index(7);
             world.max(if me == 0 { of_zero } else { list.here(world).index(9) });
         }
-        forms if forms.contains(" of ") => {
-            let (pair, family) = forms.split_once(" of ").unwrap();
-            let pair = match pair {
-                "little and much" => [Form::Little, Form::Private],
-                "little and an object" => [Form::Little, Form::Direct],
-                "an object and a copy" => [Form::Direct, Form::Private],
-                _ => panic!("there is no pair {pair}"),
-            };
-            collective(world, family, pair[usize::from(me != 0)]);
+        kinds if kinds.starts_with("kinds of ") => come_as(world, &kinds["kinds of ".len()..], me == 0),
+        differing if differing.contains(" of ") => {
+            let (difference, family) = differing.rsplit_once(" of ").unwrap();
+            let sides =
+                Coming::sides(difference).unwrap_or_else(|| panic!("there is no difference {difference}"));
+            sides[usize::from(me != 0)].come(world, family);
         }
         // Two for the last PE, with a barrier behind in which the others would wait for ever; and as chunks come.
         "operation" => {
@@ -431,23 +490,96 @@ fn the_object_is_named_and_the_part_of_it() {
     }
 }
 
-/// Little data come with the words of a meeting, and many behind it; objects are written where they lie.
+/// That PE 0 and the others are found in what they have come for, who differ in what the scenario says and in nothing else:
+/// both are told, as their lines say it.
+#[track_caller]
+fn are_told(scenario: &str, sides: [&str; 2]) {
+    for way in WAYS {
+        let said = fails(scenario, way);
+        let told = said.lines().find(|line| line.contains("do not agree on what they do"));
+        let told = told.unwrap_or_else(|| panic!("{scenario}, {way:?}: {said}"));
+        assert_says(told, &[&format!("PE 0 is in `{}", sides[0]), &format!(" in `{}", sides[1])]);
+        assert_eq!(told.matches("agreement.rs:").count(), 2, "{scenario}, {way:?}: {told}");
+        assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
+    }
+}
+
+/// Little data come with the words of a meeting, and many behind it; objects are written where they lie. An object has as many
+/// bytes as the copy, of the same numbers.
 #[test]
 fn who_has_little_and_who_has_much_find_each_other_and_so_do_those_of_other_forms() {
-    for family in ["broadcast", "sum", "fcollect", "alltoall"] {
-        for pair in ["little and much", "little and an object", "an object and a copy"] {
-            for way in WAYS {
-                let said = fails(&format!("{pair} of {family}"), way);
-                let told = said.lines().find(|line| line.contains("do not agree on what they do"));
-                let told = told.unwrap_or_else(|| panic!("{pair} of {family}, {way:?}: {said}"));
-                assert_says(told, &["PE 0 is in `"]);
-                let sides =
-                    [told.matches(&format!("in `{family}(")).count(), told.matches("agreement.rs:").count()];
-                assert_eq!(sides, [2, 2], "{pair} of {family}, {way:?}: {told}");
-                assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
-            }
+    let families = [
+        ("broadcast", "(8 bytes from PE 1)", "(256K from PE 1)", "(FIELD"),
+        ("sum", "(1 x u64)", "(32768 x u64)", "(FIELD"),
+        ("fcollect", "(1 x u64)", "(32768 x u64)", "(FIELD"),
+        ("alltoall", "(1 x u64)", "(32768 x u64)", "(WIDE"),
+    ];
+    for (family, little, much, object) in families {
+        let [little, much, object] = [little, much, object].map(|what| format!("{family}{what}"));
+        are_told(&format!("little and much of {family}"), [&little, &much]);
+        are_told(&format!("little and an object of {family}"), [&little, &object]);
+        are_told(&format!("an object and a copy of {family}"), [&object, &much]);
+    }
+}
+
+#[test]
+fn lengths_are_the_same_on_all() {
+    are_told("lengths of broadcast", ["broadcast(8 bytes from PE 1)", "broadcast(16 bytes from PE 1)"]);
+    for family in ["sum", "fcollect", "alltoall", "reduce_to", "sum_to"] {
+        let length = |items: usize| format!("{family}({items} x u64");
+        are_told(&format!("lengths of {family}"), [&length(1), &length(2)]);
+        if !family.ends_with("_to") {
+            are_told(&format!("lengths of much of {family}"), [&length(32768), &length(32776)]);
         }
     }
+    for family in ["broadcast", "sum", "fcollect", "alltoall"] {
+        let side = format!("{family}(");
+        are_told(&format!("lengths of objects of {family}"), [&side, &side]);
+    }
+}
+
+#[test]
+fn roots_are_the_same_on_all() {
+    for family in ["broadcast", "sum_to", "reduce_to"] {
+        let first = if family == "broadcast" { "(8 bytes from PE 0)" } else { "(1 x u64 to PE 0)" };
+        let others = first.replace("PE 0", "PE 1");
+        let sides = [first, &others].map(|what| format!("{family}{what}"));
+        are_told(&format!("roots of {family}"), [&sides[0], &sides[1]]);
+    }
+    let sides = ["broadcast(256K from PE 0)", "broadcast(256K from PE 1)"];
+    are_told("roots of much of broadcast", sides);
+    let sides = ["broadcast(FIELD[0..32768] from PE 0)", "broadcast(FIELD[0..32768] from PE 1)"];
+    are_told("roots of objects of broadcast", sides);
+}
+
+#[test]
+fn places_are_the_same_on_all() {
+    for (family, object) in
+        [("broadcast", "FIELD"), ("sum", "FIELD"), ("fcollect", "FIELD"), ("alltoall", "WIDE")]
+    {
+        let sides = ["[0..", "[8.."].map(|part| format!("{family}({object}{part}"));
+        are_told(&format!("places of {family}"), [&sides[0], &sides[1]]);
+    }
+    for (family, source) in [("fcollect", "FIELD[0..32768]"), ("alltoall", "WIDE[0..")] {
+        for way in WAYS {
+            let said = fails(&format!("destinations of {family}"), way);
+            let told = said.lines().find(|line| line.contains("do not agree on what they do"));
+            let told = told.unwrap_or_else(|| panic!("{family}, {way:?}: {said}"));
+            assert_says(told, &[&format!("PE 0 is in `{family}({source}"), " to OUT[0..", " to OUT[8.."]);
+        }
+    }
+}
+
+#[test]
+fn types_of_items_and_operations_are_the_same_on_all() {
+    for family in ["fcollect", "alltoall"] {
+        let sides = ["u32", "u64"].map(|item| format!("{family}(1 x {item})"));
+        are_told(&format!("kinds of {family}"), [&sides[0], &sides[1]]);
+    }
+    // Each has as many as it likes.
+    are_told("kinds of collect", ["collect(", "collect("]);
+    are_told("kinds of sum", ["sum(1 x i64)", "sum(1 x f64)"]);
+    are_told("kinds of reduce", ["reduce(3 x u64)", "reduce(3 x u64)"]);
 }
 
 /// Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.

@@ -6,6 +6,7 @@ pub use shmem::bootstrap::Exchanged;
 use shmem::scale::{Collective, Cost, Model, Shape};
 use shmem::thread::ThreadLevel;
 use shmem_core::columns::Columns;
+use shmem_core::transport::ofi::Footprint;
 
 use crate::measure::collective::{CollectiveCase, Operation};
 
@@ -21,7 +22,7 @@ impl From<CollectiveCase> for Collective {
     }
 }
 
-/// What a start costs one PE by way of the launcher.
+/// What a start costs one PE of one node by way of the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// Times that all PEs wait for each other: as many for every number of PEs.
@@ -33,6 +34,13 @@ pub struct Start {
 }
 
 impl Start {
+    /// Values that each PE offers: what it has of memory.
+    pub const OF_EACH: u64 = 1;
+
+    /// Values that PE 0 offers besides: how it is set up, and the thresholds of strided plans. Of more nodes the first PE of each
+    /// has thresholds.
+    pub const OF_FIRST: u64 = 2;
+
     /// That of the calling PE so far, and what it has taken of all.
     pub fn counted<L: ThreadLevel>(world: &World<L>) -> (Self, Exchanged) {
         let counted = world.exchanged();
@@ -40,25 +48,63 @@ impl Start {
         (Self { rounds, values: puts, bytes: bytes_put }, counted)
     }
 
-    /// What the PE has exchanged in a job of `pes` PEs that offer so many bytes together.
+    /// What the PE has exchanged in a job of `pes` PEs that offer so many bytes together: each value is taken once.
     pub fn exchanged(&self, pes: usize, bytes_of_all: u64) -> Exchanged {
         let Self { rounds, values, bytes } = *self;
         Exchanged {
             rounds,
             puts: values,
             bytes_put: bytes,
-            gets: pes as u64 * values,
+            gets: pes as u64 * Self::OF_EACH + Self::OF_FIRST,
             bytes_got: bytes_of_all,
         }
     }
+}
 
-    /// Nanoseconds by a model: a launcher that brings values up a binary tree of nodes and all of them down
-    /// again, and a PE that takes each.
-    pub fn time(&self, shape: Shape, model: &Model) -> f64 {
-        let there_and_back = shape.rounds() as f64 * model.alpha;
-        self.rounds as f64 * there_and_back + (shape.pes() as u64 * self.bytes) as f64 * model.beta
+/// What a PE and a node keep of a start, in bytes, beside symmetric memory: as jobs count it (`shmem-rt/tests/scale_memory.rs`,
+/// `Footprint` of the fabric, `members` of the runtime) where PEs of a node follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// By each PE.
+    pub by_pe: u64,
+    /// By a node, once for all of its PEs.
+    pub by_node: u64,
+}
+
+impl Kept {
+    /// By each PE whatever the job is: on this many partitions and names of a machine with one kind of memory.
+    pub const OF_ITS_OWN: u64 = 17_000;
+
+    /// By each PE for each of its node.
+    pub const FOR_EACH_NEIGHBOUR: u64 = 88;
+
+    /// By each PE for each node: its first PE, thrice (all of the job, the world, and the launcher's word with 8 bytes more).
+    pub const FOR_EACH_NODE: u64 = 20;
+
+    /// By a node for each PE of the job: its place; over TCP, its address besides.
+    pub const FOR_EACH_PE: (u64, u64) = (8, 16);
+
+    /// That of a job; what lies between nodes is the tables of the fabric, of which nobody was addressed.
+    pub fn of(shape: Shape) -> Self {
+        let Shape { nodes, per_node } = shape;
+        let pes = shape.pes();
+        let (place, address) = Self::FOR_EACH_PE;
+        let mut kept = Self {
+            by_pe: Self::OF_ITS_OWN + Self::FOR_EACH_NEIGHBOUR * per_node as u64,
+            by_node: place * pes as u64,
+        };
+        if nodes > 1 {
+            let footprint = Footprint::with_messages_of(MESSAGE);
+            let tables = footprint.tables(pes, 0) + footprint.first;
+            kept.by_pe += Self::FOR_EACH_NODE * nodes as u64 + tables as u64;
+            kept.by_node += address * pes as u64;
+        }
+        kept
     }
 }
+
+/// Bytes of a message; they are not counted among what is kept.
+const MESSAGE: usize = 64 << 10;
 
 /// Jobs of which the model is asked: 2 PEs to 100,000.
 pub const SHAPES: [Shape; 6] = [
@@ -118,6 +164,16 @@ pub fn table(model: &Model) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pe_of_a_large_job_keeps_less_than_64_kib() {
+        for shape in SHAPES {
+            let Kept { by_pe, by_node } = Kept::of(shape);
+            println!("{shape:?}: {by_pe} bytes of each PE, {by_node} of each node");
+            assert!(by_pe <= 64 << 10, "{shape:?}: {by_pe} bytes");
+            assert!(by_node <= 32 * shape.pes() as u64 + (64 << 10), "{shape:?}: {by_node} bytes");
+        }
+    }
 
     #[test]
     fn what_is_predicted_grows_with_the_job() {

@@ -213,7 +213,7 @@ ways! {
 const ROUNDS: u64 = 4;
 
 /// Bytes that a PE offers at most: what it offers does not grow with the PEs.
-const BYTES: u64 = 800;
+const BYTES: u64 = 1600;
 
 /// A start has as many rounds for any number of PEs, and each PE takes what each offers, once.
 fn starts_as_the_formula_says(world: &mut World, rounds: u64) {
@@ -222,6 +222,8 @@ fn starts_as_the_formula_says(world: &mut World, rounds: u64) {
     world.sum(&mut bytes_of_all);
     assert_eq!(exchanged, start.exchanged(world.n_pes(), bytes_of_all));
     assert_eq!(start.rounds, rounds, "{start:?}");
+    let of_first = if world.my_pe() == 0 { Start::OF_FIRST } else { 0 };
+    assert_eq!(start.values, Start::OF_EACH + of_first, "{start:?}");
     assert!(start.bytes <= BYTES, "{start:?}");
 }
 

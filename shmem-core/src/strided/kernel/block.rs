@@ -167,7 +167,6 @@ impl<V: Vector> Block for Quad<V> {
 }
 
 /// Eight pieces, of which the last four end with the block: four to eight of them long.
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 #[derive(Clone, Copy)]
 pub(super) struct Eight<V> {
     /// Bytes from the beginning of the block to the last four.
@@ -175,7 +174,6 @@ pub(super) struct Eight<V> {
     piece: core::marker::PhantomData<V>,
 }
 
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 impl<V: Vector> Eight<V> {
     #[inline(always)]
     pub(super) fn of(block: usize) -> Self {
@@ -184,7 +182,6 @@ impl<V: Vector> Eight<V> {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 impl<V: Vector> Block for Eight<V> {
     const SHORT: bool = false;
 
@@ -205,7 +202,6 @@ impl<V: Vector> Block for Eight<V> {
 /// # Safety
 ///
 /// Four pieces must be readable, and the machine must have their instructions.
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 #[inline(always)]
 unsafe fn load_four<V: Vector>(from: *const u8) -> [V; 4] {
     // SAFETY: the first of four (caller).
@@ -222,7 +218,6 @@ unsafe fn load_four<V: Vector>(from: *const u8) -> [V; 4] {
 /// # Safety
 ///
 /// Four pieces must be writable, and the machine must have their instructions.
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 #[inline(always)]
 unsafe fn store_four<V: Vector>([a, b, c, d]: [V; 4], to: *mut u8) {
     // SAFETY: the first of four (caller).

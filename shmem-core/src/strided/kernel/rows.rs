@@ -5,9 +5,7 @@
 //! and eight of those that are wider than the C library's. Longer blocks are the C library's: a loop of pieces
 //! has never been a fifth faster there, and on some processors took half as long again.
 
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-use super::block::Eight;
-use super::block::{Block, Ends, Library, One, Quad, Three, Two};
+use super::block::{Block, Eight, Ends, Library, One, Quad, Three, Two};
 use super::vector::Sixteen;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use super::vector::Sixteen256;
@@ -51,15 +49,18 @@ pub(super) unsafe fn run_row(
 ///
 /// # Safety
 ///
-/// As [`run`](super::run), for blocks of 17 to 64 bytes.
+/// As [`run`](super::run), for blocks of 17 to 128 bytes.
 #[inline(always)]
 pub(super) unsafe fn few(block: usize, row: Level, to: *mut u8, from: *const u8) {
     if block <= 32 {
         // SAFETY: the caller's promises; two pieces of 16 bytes fill a block of 17 to 32.
         unsafe { one_by_one(Ends::<Sixteen>::of(block), row, to, from) };
-    } else {
+    } else if block <= 64 {
         // SAFETY: the caller's promises; four pieces of 16 bytes fill a block of 33 to 64.
         unsafe { one_by_one(Quad::<Sixteen>::of(block), row, to, from) };
+    } else {
+        // SAFETY: the caller's promises; eight pieces of 16 bytes fill a block of 65 to 128.
+        unsafe { one_by_one(Eight::<Sixteen>::of(block), row, to, from) };
     }
 }
 

@@ -6,6 +6,7 @@
 use super::domain::Entries;
 use super::engine::Engine;
 use super::keys::Keys;
+use super::names::Names;
 use super::record::Records;
 use super::streams::Streams;
 use super::unit::{self, Unit};
@@ -16,10 +17,15 @@ use super::{UNITS, buffers, sparse};
 pub struct Footprint {
     /// Tables of one size, whatever the job's.
     pub fixed: usize,
-    /// For each block of [`BLOCK`](Self::BLOCK) PEs of the job: the places of what is kept for them.
-    pub for_each_block: usize,
-    /// For each of these blocks of which a PE was addressed: how that is done, and their places among those that messages go to.
-    pub for_each_met: usize,
+    /// Besides, for the first segments and channels, of which every PE has some.
+    pub first: usize,
+    /// For each [`REGION`](Self::REGION) of PEs of the job: where what is kept for them is found.
+    pub for_each_region: usize,
+    /// For each region of which a PE was addressed, likewise.
+    pub for_each_region_met: usize,
+    /// For each [`BLOCK`](Self::BLOCK) of which a PE was addressed: how that is done, and their places among those that messages
+    /// go to.
+    pub for_each_block_met: usize,
     /// For each PE and each segment whose keys the provider chooses. Otherwise keys follow from numbers.
     pub for_each_key: usize,
     /// For each unit: room for what is under way, of which pages are there that were used.
@@ -32,26 +38,35 @@ impl Footprint {
     /// PEs, of numbers near each other, for which room is made together.
     pub const BLOCK: usize = sparse::BLOCK;
 
+    /// PEs, of numbers near each other, whose blocks are found together.
+    pub const REGION: usize = sparse::REGION;
+
     /// That of each PE, with messages of at most so many bytes.
     pub fn with_messages_of(message: usize) -> Self {
         Self {
-            fixed: Keys::FIXED
+            fixed: Names::BYTES
+                + Keys::FIXED
                 + Streams::BYTES
                 + Engine::FIXED
-                + UNITS * size_of::<std::sync::OnceLock<Unit>>(),
-            for_each_block: Entries::bytes(Self::BLOCK) + Engine::table_bytes(Self::BLOCK),
-            for_each_met: Entries::EACH + Engine::BLOCK,
+                + UNITS * size_of::<std::sync::OnceLock<Box<Unit>>>(),
+            first: Keys::OF_FIRST + Streams::OF_FIRST + Engine::OF_FIRST_CHANNELS + size_of::<Unit>(),
+            for_each_region: Entries::bytes(Self::REGION) + Engine::table_bytes(Self::REGION),
+            for_each_region_met: Entries::OF_REGION + Engine::OF_REGION,
+            for_each_block_met: Entries::OF_BLOCK + Engine::OF_BLOCK,
             for_each_key: Keys::FOR_EACH_KEY,
             for_each_unit: Records::bytes(unit::RECORDS),
             messages: buffers::most_bytes(message),
         }
     }
 
-    /// Bytes of all tables in a job of `pes` PEs, where PEs of so many blocks were addressed and the provider chooses the
-    /// keys of so many segments.
-    pub fn tables(&self, pes: usize, met: usize, segments: usize) -> usize {
-        let blocks = pes.div_ceil(Self::BLOCK) * self.for_each_block + met * self.for_each_met;
-        self.fixed + blocks + pes * segments * self.for_each_key
+    /// Bytes of all tables in a job of `pes` PEs, before anything was sent; where the provider chooses the keys of so many segments.
+    pub fn tables(&self, pes: usize, segments: usize) -> usize {
+        self.fixed + pes.div_ceil(Self::REGION) * self.for_each_region + pes * segments * self.for_each_key
+    }
+
+    /// Bytes of tables besides, where PEs of so many blocks were addressed, in so many regions.
+    pub fn met(&self, blocks: usize, regions: usize) -> usize {
+        blocks * self.for_each_block_met + regions * self.for_each_region_met
     }
 }
 
@@ -62,10 +77,10 @@ mod tests {
     use std::hint::black_box;
 
     use super::super::engine::Limits;
-    use super::super::names::Names;
     use super::super::secret::Secret;
     use super::super::units;
     use super::*;
+    use crate::transport::{Lane, Tracking};
 
     /// The system's allocator, and how many bytes each thread has of it.
     struct Counting;
@@ -112,11 +127,10 @@ mod tests {
     fn tables_have_as_many_bytes_as_the_formula_says() {
         let says = Footprint::with_messages_of(Limits::DEFAULT.message);
         let secret = Secret::of_bytes([1; Secret::BYTES]);
-        let names = Names::new(secret.clone(), 8);
         for pes in [2, 3, 8, 31, 63, 64, 65, 200, 1000] {
             for (segments, addressed) in [(0, 0), (1, 0), (5, 0), (0, 1), (5, pes)] {
                 let tables = kept(|| {
-                    let keys = Keys::new(&names, pes);
+                    let (names, keys) = (Names::new(secret.clone(), 8), Keys::new(pes));
                     for segment in 0..segments {
                         (0..pes).for_each(|pe| keys.learn(segment, pe, &[7; 16]));
                     }
@@ -126,12 +140,30 @@ mod tests {
                         entries.entry(pe);
                         engine.make_place(pe);
                     }
-                    (keys, engine, Streams::new(), entries, units(usize::MAX))
+                    (names, keys, engine, Streams::new(), entries, units(usize::MAX))
                 });
-                let says = says.tables(pes, addressed.div_ceil(Footprint::BLOCK), segments as usize);
+                let met = [Footprint::BLOCK, Footprint::REGION].map(|each| addressed.div_ceil(each));
+                let of_keys = if segments > 0 { Keys::OF_FIRST } else { 0 };
+                let says = says.tables(pes, segments as usize) + of_keys + says.met(met[0], met[1]);
                 assert_eq!(tables, says, "{pes} PEs, {segments} segments, {addressed} addressed");
             }
         }
+    }
+
+    #[test]
+    fn channels_have_as_many_bytes_as_the_formula_says() {
+        let says = Footprint::with_messages_of(Limits::DEFAULT.message);
+        let made = |streams: u32| {
+            kept(|| {
+                let table = Streams::new();
+                let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient: false };
+                (0..streams).for_each(|_| _ = table.open(lane).unwrap());
+                table
+            })
+        };
+        let each = made(1) - made(0);
+        assert_eq!(made(Footprint::BLOCK as u32) - made(0), each, "of a block");
+        assert_eq!(says.first - Keys::OF_FIRST - Engine::OF_FIRST_CHANNELS - size_of::<Unit>(), each);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 use super::domain::Domain;
 use super::names::Names;
+use super::sparse::Sparse;
 use crate::exclusion::{Mutex, RwLock};
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Endpoint, Registration};
@@ -27,18 +28,17 @@ const MOST_KEYS: usize = 1000;
 
 /// Keys of all PEs' segments, and the own registrations.
 pub(super) struct Keys {
-    segments: Box<[OfSegment]>,
+    segments: Sparse<OfSegment>,
     own: Mutex<BTreeMap<u32, Registration>>,
     /// What is registered here, where local memory must be.
     local: RwLock<Vec<(u32, Range<usize>, Description)>>,
     pes: usize,
 }
 
+#[derive(Default)]
 struct OfSegment {
     /// Bytes from the start of a slot.
     start: AtomicUsize,
-    /// Where it follows from the job's secret.
-    key: u64,
     /// By PE, where keys and addresses follow from nothing.
     on_wire: OnceLock<Box<[KeyOnWire]>>,
 }
@@ -59,28 +59,27 @@ unsafe impl Send for Description {}
 unsafe impl Sync for Description {}
 
 impl Keys {
-    /// Bytes whatever the number of PEs.
-    pub(super) const FIXED: usize = MAX_SEGMENTS * size_of::<OfSegment>();
+    /// Bytes whatever the number of PEs, before there are segments.
+    pub(super) const FIXED: usize = Sparse::<OfSegment>::bytes(MAX_SEGMENTS);
+
+    /// Bytes besides for the first segments.
+    pub(super) const OF_FIRST: usize = Sparse::<OfSegment>::OF_REGION + Sparse::<OfSegment>::OF_BLOCK;
 
     /// Bytes for each PE and segment, where PEs tell their keys.
     pub(super) const FOR_EACH_KEY: usize = size_of::<KeyOnWire>();
 
-    pub(super) fn new(names: &Names, pes: usize) -> Self {
-        let segment = |segment| {
-            let key = names.of_segment(segment);
-            OfSegment { start: AtomicUsize::new(0), key, on_wire: OnceLock::new() }
-        };
-        let segments = (0..MAX_SEGMENTS as u32).map(segment).collect();
+    pub(super) fn new(pes: usize) -> Self {
+        let segments = Sparse::new(MAX_SEGMENTS);
         Self { segments, own: Mutex::default(), local: RwLock::default(), pes }
     }
 
-    /// Address and key of remote memory, as the provider takes them.
+    /// Address and key of remote memory, as the provider takes them; `names` are the job's.
     #[inline(always)]
-    pub(super) fn find(&self, to: Remote) -> (u64, u64) {
-        let segment = &self.segments[to.segment as usize];
+    pub(super) fn find(&self, names: &Names, to: Remote) -> (u64, u64) {
+        let segment = self.segments.entry(to.segment as usize);
         let inside = to.offset.wrapping_sub(segment.start.load(Ordering::Relaxed)) as u64;
         match segment.on_wire.get() {
-            None => (inside, segment.key),
+            None => (inside, names.of_segment(to.segment)),
             Some(on_wire) => {
                 let on_wire = &on_wire[to.pe.number()];
                 (
@@ -112,7 +111,7 @@ impl Keys {
         // SAFETY: the caller's promise.
         let registered = unsafe { register(domain, memory, ACCESS, domain.names.of_segment(segment)) }?;
         domain.enable(&registered, endpoint)?;
-        self.segments[segment as usize].start.store(start, Ordering::Relaxed);
+        self.segments.entry(segment as usize).start.store(start, Ordering::Relaxed);
         if domain.demands.local {
             let from = memory.0 as usize;
             let description = Description(registered.description());
@@ -140,8 +139,8 @@ impl Keys {
         let words = said.as_chunks::<8>();
         let ([key, address], []) = words else { panic!("a key of PE {pe} is garbled") };
         let none = || KeyOnWire { key: AtomicU64::new(0), address: AtomicU64::new(0) };
-        let on_wire =
-            self.segments[segment as usize].on_wire.get_or_init(|| (0..self.pes).map(|_| none()).collect());
+        let of_segment = self.segments.entry(segment as usize);
+        let on_wire = of_segment.on_wire.get_or_init(|| (0..self.pes).map(|_| none()).collect());
         on_wire[pe].key.store(u64::from_le_bytes(*key), Ordering::Relaxed);
         on_wire[pe].address.store(u64::from_le_bytes(*address), Ordering::Relaxed);
     }

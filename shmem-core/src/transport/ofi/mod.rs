@@ -134,7 +134,7 @@ pub struct Ofi {
 struct Fabric {
     keys: Keys,
     loans: Loans,
-    units: Box<[OnceLock<Unit>]>,
+    units: Box<[OnceLock<Box<Unit>>]>,
     /// Behind it, units are made.
     making: Mutex<()>,
     /// None of them was made from here on. Who looks at all that were made does so often.
@@ -184,7 +184,7 @@ impl Ofi {
         // SAFETY: units are the fields that are dropped before them.
         let buffers = unsafe { Buffers::new(&domain, limits.longest()) }?;
         let fabric = Fabric {
-            keys: Keys::new(&domain.names, pes),
+            keys: Keys::new(pes),
             loans: Loans::new(limits.loans, limits.slot),
             units: units(domain.demands.endpoints),
             making: Mutex::new(()),
@@ -254,7 +254,7 @@ impl Ofi {
 }
 
 /// Room for units, of which a provider has so many.
-fn units(most: usize) -> Box<[OnceLock<Unit>]> {
+fn units(most: usize) -> Box<[OnceLock<Box<Unit>>]> {
     (0..UNITS.min(most)).map(|_| OnceLock::new()).collect()
 }
 
@@ -319,7 +319,7 @@ impl Fabric {
                 let made = self.made().count();
                 Descriptors::of_this_process().map_or(Ok(()), |here| here.leave_room(made + 1, peers))?;
             }
-            self.units[number].get_or_init(|| unit);
+            self.units[number].get_or_init(|| Box::new(unit));
             self.bound.fetch_max(number + 1, Ordering::Release);
         }
         Ok(())

@@ -25,6 +25,9 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// Bytes of the keys of segments.
+    pub(super) const BYTES: usize = MAX_SEGMENTS * size_of::<u64>();
+
     /// Keys of so many bytes.
     pub(super) fn new(secret: Secret, bytes: usize) -> Self {
         let bits = if (1..WHOLE).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };

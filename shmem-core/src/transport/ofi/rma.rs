@@ -24,7 +24,7 @@ const SLEEP: Duration = Duration::from_millis(10);
 
 impl Fabric {
     pub(super) fn target(&self, to: Remote) -> Target {
-        let (address, key) = self.keys.find(to);
+        let (address, key) = self.keys.find(&self.domain.names, to);
         Target { peer: self.peer(to.pe.number()), address, key }
     }
 

@@ -1,54 +1,77 @@
-//! What is kept for those PEs that one has to do with.
+//! What is kept for a few numbers of many: PEs that one has to do with, channels that are open.
+//!
+//! Two levels, so that what is there before anything is kept is some thousandth of what all could have.
 
 use std::sync::OnceLock;
 
-/// PEs of a block.
-pub(super) const BLOCK: usize = 64;
+/// Numbers of a block.
+pub(super) const BLOCK: usize = 16;
 
-/// A value for each PE, in blocks that are made when one of their PEs is first asked for.
+/// Blocks of a region.
+const BLOCKS: usize = 32;
+
+/// Numbers of a region.
+pub(super) const REGION: usize = BLOCK * BLOCKS;
+
+/// A value for each number, in blocks that are made when one of their numbers is first asked for.
 #[derive(Debug)]
 pub(super) struct Sparse<T> {
-    blocks: Box<[OnceLock<Box<[T; BLOCK]>>]>,
+    regions: Box<[OnceLock<Box<Region<T>>>]>,
 }
 
+type Region<T> = [OnceLock<Box<[T; BLOCK]>>; BLOCKS];
+
 impl<T: Default> Sparse<T> {
-    /// Bytes of a block.
-    pub(super) const EACH: usize = size_of::<[T; BLOCK]>();
+    /// Bytes of a block, once something is kept for one of its numbers.
+    pub(super) const OF_BLOCK: usize = size_of::<[T; BLOCK]>();
 
-    /// Nothing yet for so many PEs.
-    pub(super) fn new(pes: usize) -> Self {
-        Self { blocks: (0..pes.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect() }
+    /// Bytes of a region besides, likewise.
+    pub(super) const OF_REGION: usize = size_of::<Region<T>>();
+
+    /// Nothing yet for so many numbers.
+    pub(super) fn new(count: usize) -> Self {
+        Self { regions: (0..count.div_ceil(REGION)).map(|_| OnceLock::new()).collect() }
     }
 
-    /// Bytes for so many PEs before anything is kept for one.
-    pub(super) const fn bytes(pes: usize) -> usize {
-        pes.div_ceil(BLOCK) * size_of::<OnceLock<Box<[T; BLOCK]>>>()
+    /// Bytes for so many numbers before anything is kept for one.
+    pub(super) const fn bytes(count: usize) -> usize {
+        count.div_ceil(REGION) * size_of::<OnceLock<Box<Region<T>>>>()
     }
 
-    /// What there is for a PE, if there is anything for it or for one near it.
+    /// What there is for a number, if there is anything for it or for one near it.
     #[inline(always)]
-    pub(super) fn get(&self, pe: usize) -> Option<&T> {
-        self.blocks.get(pe / BLOCK)?.get().map(|block| &block[pe % BLOCK])
+    pub(super) fn get(&self, number: usize) -> Option<&T> {
+        let region = self.regions.get(number / REGION)?.get()?;
+        region[number / BLOCK % BLOCKS].get().map(|block| &block[number % BLOCK])
     }
 
-    /// What there is for a PE.
+    /// What there is for a number.
     ///
     /// # Panics
     ///
-    /// If there is no such PE, nor one near it.
+    /// If there is no such number, nor one near it.
     #[inline(always)]
-    pub(super) fn entry(&self, pe: usize) -> &T {
-        let make = || Box::new(core::array::from_fn(|_| T::default()));
-        &self.blocks[pe / BLOCK].get_or_init(make)[pe % BLOCK]
+    pub(super) fn entry(&self, number: usize) -> &T {
+        self.get(number).unwrap_or_else(|| self.make(number))
     }
 
-    /// The PEs of all blocks that there are, and what is kept for each.
+    #[cold]
+    fn make(&self, number: usize) -> &T {
+        let region = || Box::new(core::array::from_fn(|_| OnceLock::new()));
+        let block = || Box::new(core::array::from_fn(|_| T::default()));
+        let region = self.regions[number / REGION].get_or_init(region);
+        &region[number / BLOCK % BLOCKS].get_or_init(block)[number % BLOCK]
+    }
+
+    /// The numbers of all blocks that there are, and what is kept for each.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
-        let blocks = self.blocks.iter().enumerate();
-        let there = blocks.filter_map(|(number, block)| Some((number, block.get()?)));
-        there.flat_map(|(number, block)| {
-            block.iter().enumerate().map(move |(k, value)| (number * BLOCK + k, value))
-        })
+        let regions = self.regions.iter().enumerate();
+        let regions = regions.filter_map(|(k, region)| Some((k * REGION, region.get()?)));
+        let blocks = regions.flat_map(|(first, region)| {
+            let blocks = region.iter().enumerate();
+            blocks.filter_map(move |(k, block)| Some((first + k * BLOCK, block.get()?)))
+        });
+        blocks.flat_map(|(first, block)| block.iter().enumerate().map(move |(k, value)| (first + k, value)))
     }
 }
 
@@ -61,25 +84,28 @@ mod tests {
 
     use super::*;
 
+    /// Some regions, of which the last is not whole.
+    const COUNT: usize = 3 * REGION - 7;
+
     proptest! {
         #[test]
-        fn each_pe_has_a_value_of_its_own(pes in vec(0..1000_usize, 0..40)) {
-            let sparse = Sparse::<AtomicU32>::new(1000);
-            let mut counts = [0; 1000];
-            for pe in pes {
-                counts[pe] += 1;
-                sparse.entry(pe).fetch_add(1, Ordering::Relaxed);
+        fn each_number_has_a_value_of_its_own(numbers in vec(0..COUNT, 0..40)) {
+            let sparse = Sparse::<AtomicU32>::new(COUNT);
+            let mut counts = [0; COUNT];
+            for number in numbers {
+                counts[number] += 1;
+                sparse.entry(number).fetch_add(1, Ordering::Relaxed);
             }
-            for (pe, count) in counts.iter().enumerate() {
-                let there = sparse.get(pe).map_or(0, |value| value.load(Ordering::Relaxed));
+            for (number, count) in counts.iter().enumerate() {
+                let there = sparse.get(number).map_or(0, |value| value.load(Ordering::Relaxed));
                 prop_assert_eq!(there, *count);
             }
             let blocks: Vec<_> = counts.chunks(BLOCK).filter(|block| block.iter().any(|count| *count > 0)).collect();
             prop_assert_eq!(sparse.iter().count(), blocks.len() * BLOCK);
-            for (pe, value) in sparse.iter() {
-                prop_assert_eq!(value.load(Ordering::Relaxed), counts.get(pe).copied().unwrap_or(0));
+            for (number, value) in sparse.iter() {
+                prop_assert_eq!(value.load(Ordering::Relaxed), counts.get(number).copied().unwrap_or(0));
             }
-            prop_assert!(sparse.get(BLOCK * 100).is_none());
+            prop_assert!(sparse.get(REGION * 100).is_none());
         }
     }
 }

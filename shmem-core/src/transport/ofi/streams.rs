@@ -1,11 +1,12 @@
 //! Streams: what channels are numbers of.
 //!
-//! A fixed table, so that an operation finds its unit by an index. Channels that are counted together are one
+//! A table, so that an operation finds its unit by an index; it grows with the streams that are open at a time. Channels that are counted together are one
 //! stream of their unit; those whose operations are events have one each, which counts what is under way.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::record::Purpose;
+use super::sparse::Sparse;
 use crate::exclusion::Mutex;
 use crate::transport::{Channel, Lane, Tracking};
 
@@ -14,7 +15,7 @@ pub(super) const STREAMS: usize = 4096;
 
 /// The streams of a PE.
 pub(super) struct Streams {
-    streams: Box<[Stream]>,
+    streams: Sparse<Stream>,
     open: Mutex<Open>,
 }
 
@@ -27,6 +28,7 @@ struct Open {
 }
 
 /// A stream.
+#[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Stream {
     unit: AtomicU32,
@@ -39,18 +41,14 @@ pub(super) struct Stream {
 }
 
 impl Streams {
-    /// Bytes of the table.
-    pub(super) const BYTES: usize = STREAMS * size_of::<Stream>();
+    /// Bytes of the table before any is open.
+    pub(super) const BYTES: usize = Sparse::<Stream>::bytes(STREAMS);
+
+    /// Bytes of it besides while there are no more than a block has.
+    pub(super) const OF_FIRST: usize = Sparse::<Stream>::OF_REGION + Sparse::<Stream>::OF_BLOCK;
 
     pub(super) fn new() -> Self {
-        let stream = || Stream {
-            unit: AtomicU32::new(0),
-            tracking: AtomicU32::new(0),
-            patient: AtomicBool::new(false),
-            events: AtomicU64::new(0),
-            counted: AtomicU64::new(0),
-        };
-        Self { streams: (0..STREAMS).map(|_| stream()).collect(), open: Mutex::default() }
+        Self { streams: Sparse::new(STREAMS), open: Mutex::default() }
     }
 
     /// A number for a channel.
@@ -63,7 +61,7 @@ impl Streams {
                 number
             })
         })?;
-        let stream = &self.streams[number as usize];
+        let stream = self.streams.entry(number as usize);
         stream.unit.store(lane.unit, Ordering::Relaxed);
         stream.tracking.store(lane.tracking as u32, Ordering::Relaxed);
         stream.patient.store(lane.patient, Ordering::Relaxed);
@@ -78,13 +76,13 @@ impl Streams {
 
     #[inline(always)]
     pub(super) fn get(&self, Channel(number): Channel) -> &Stream {
-        &self.streams[number as usize]
+        self.streams.entry(number as usize)
     }
 
     /// An event of a stream has ended.
     #[inline(always)]
     pub(super) fn ended(&self, number: u32) {
-        self.streams[number as usize].events.fetch_sub(1, Ordering::Release);
+        self.streams.entry(number as usize).events.fetch_sub(1, Ordering::Release);
     }
 }
 

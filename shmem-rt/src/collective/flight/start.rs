@@ -203,7 +203,7 @@ impl Team {
                 operation: Operation::of(Family::StartFcollect),
                 opens: false,
                 arguments: &subject.arguments([items as u64, size_of::<I>() as u64, word_of_place(to)]),
-                subject: &|| subject.show(items),
+                subject: &|| subject.show_to(items, to),
                 location: Some(subject.location()),
             };
             let freight = |area: &Area| blocks(area, mine, rank, members);
@@ -248,7 +248,7 @@ impl Team {
             operation: Operation::of(Family::StartAlltoall),
             opens: false,
             arguments: &subject.arguments([part as u64, size as u64, word_of_place(to)]),
-            subject: &|| subject.show(part),
+            subject: &|| subject.show_to(part, to),
             location: Some(subject.location()),
         };
         let mut given = source.read(token, |source| Hold::of(bytemuck::cast_slice(source)));

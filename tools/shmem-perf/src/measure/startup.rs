@@ -27,10 +27,13 @@ pub const MEASURE: Measure = Measure {
     run: |runner, _| {
         starts(runner, Kind::Small, runner.repetitions)?;
         starts(runner, Kind::ManyPartitions, FEWEST)?;
+        for pes in JOBS {
+            keeps(runner, *pes)?;
+        }
         // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
         starts_under_mpirun(runner, if cfg!(debug_assertions) { 4 } else { 64 })
     },
-    tasks: &[NOTHING, FOOTPRINT],
+    tasks: &[NOTHING, FOOTPRINT, KEPT],
     cases: &[
         cases(&["startup"], "PEs", "a job from start to end", "as many processes of `true`"),
         cases(
@@ -44,6 +47,12 @@ pub const MEASURE: Measure = Measure {
             "PEs",
             "what a PE keeps after its start, the most of all PEs",
             "8 MiB, `vm.max_map_count`",
+        ),
+        cases(
+            &["startup-pe", "startup-node"],
+            "PEs",
+            "memory that a PE has after its start, the most of all, and that of all PEs of a node with what they share once",
+            "8 MiB, as much for each PE",
         ),
     ],
     goal: |case| {
@@ -69,12 +78,18 @@ pub const MEASURE: Measure = Measure {
 
 const NOTHING: Task = Task { name: "nothing", pe: |_, _| Ok(_ = shmem::init::<Single>()?) };
 const FOOTPRINT: Task = Task { name: "footprint", pe: |_, _| footprint() };
+const KEPT: Task = Task { name: "kept", pe: |_, _| kept() };
+
+/// PEs of the jobs that say what they keep. A build without optimisation shows with few that it is measured.
+const JOBS: &[usize] = if cfg!(debug_assertions) { &[2] } else { &[2, 8, 32, 64] };
 
 names! {
     Mpirun(pes: usize) = "startup": ["mpirun" / pes];
     Startup(kind: Kind) = "startup": [kind];
     Resident(kind: Kind) = "startup-resident": [kind];
     Mappings(kind: Kind) = "startup-mappings": [kind];
+    OfPe(pes: usize) = "startup-pe": [pes];
+    OfNode(pes: usize) = "startup-node": [pes];
 }
 
 words! {
@@ -153,6 +168,29 @@ fn starts(runner: &mut Runner, kind: Kind, repetitions: usize) -> Done {
     Ok(())
 }
 
+/// Measures what the PEs of a node keep: each, and all together.
+fn keeps(runner: &mut Runner, pes: usize) -> Done {
+    let (site, job) = (site(pes)?, runner.job(&KEPT, pes, &[]));
+    let (mut of_pe, mut of_node) = (Samples::new(), Samples::new());
+    let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    for _ in 0..FEWEST {
+        let kept: Kept = serde_json::from_str(&runner.run(&job)?)?;
+        of_pe.push(mebibytes(kept.own), 8.0);
+        of_node.push(mebibytes(kept.together), 8.0 * pes as f64);
+    }
+    runner.show(vec![
+        Record::new(&site, &Name::OfPe(pes), "MiB", "memory that no other process has, against 8 MiB", of_pe),
+        Record::new(
+            &site,
+            &Name::OfNode(pes),
+            "MiB",
+            "memory of all PEs, what they share counted once, against 8 MiB for each",
+            of_node,
+        ),
+    ]);
+    Ok(())
+}
+
 /// One PE that says what the most of all PEs have.
 fn footprint() -> Done {
     let before = Footprint::now()?;
@@ -163,6 +201,19 @@ fn footprint() -> Done {
     world.max(&mut most[..]);
     if world.my_pe() == 0 {
         println!("{}", serde_json::to_string(&Footprint { resident: most[0], mappings: most[1] })?);
+    }
+    Ok(())
+}
+
+/// One PE that says what the most of all PEs have of their own, and what all have together.
+fn kept() -> Done {
+    let before = Kept::now()?;
+    let world = shmem::init::<Single>()?;
+    world.barrier_all();
+    let grown = Kept::now()?.since(before);
+    let (own, together) = (world.max(grown.own), world.sum(grown.together));
+    if world.my_pe() == 0 {
+        println!("{}", serde_json::to_string(&Kept { own, together })?);
     }
     Ok(())
 }
@@ -281,13 +332,47 @@ impl Footprint {
     }
 }
 
+/// Memory of a process beside its program, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    /// What it has for itself.
+    own: u64,
+    /// That, and its share of what it has with others.
+    together: u64,
+}
+
+impl Kept {
+    fn now() -> io::Result<Self> {
+        Self::of(&fs::read_to_string("/proc/self/smaps_rollup")?)
+    }
+
+    /// The lines `Pss_Anon:  1234 kB` and `Pss_Shmem:  567 kB` of the sum of a process's mappings.
+    fn of(mappings: &str) -> io::Result<Self> {
+        let missing = || io::Error::other("/proc/self/smaps_rollup does not say whose memory is");
+        let bytes = |name: &str| kilobytes(mappings, name).ok_or_else(missing);
+        let own = bytes("Pss_Anon:")?;
+        Ok(Self { own, together: own + bytes("Pss_Shmem:")? })
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            own: self.own.saturating_sub(before.own),
+            together: self.together.saturating_sub(before.together),
+        }
+    }
+}
+
 /// The line `VmRSS:      1234 kB` of a process's status, in bytes.
 fn resident(status: &str) -> io::Result<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let missing = || io::Error::other("/proc/self/status does not say how much memory is resident");
+    kilobytes(status, "VmRSS:").ok_or_else(missing)
+}
+
+/// A line `name:     1234 kB`, in bytes.
+fn kilobytes(lines: &str, name: &str) -> Option<u64> {
+    let line = lines.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    kilobytes
-        .map(|kilobytes| kilobytes << 10)
-        .ok_or_else(|| io::Error::other("/proc/self/status does not say how much memory is resident"))
+    kilobytes.map(|kilobytes| kilobytes << 10)
 }
 
 /// The most mappings that the system allows a process.
@@ -308,6 +393,13 @@ mod tests {
     fn the_status_of_a_process_is_read() {
         assert_eq!(resident("Name:\tx\nVmHWM:\t 99 kB\nVmRSS:\t    2100 kB\n").unwrap(), 2100 << 10);
         assert!(resident("Name:\tx\nVmRSS:\t many kB\n").is_err());
+    }
+
+    #[test]
+    fn memory_of_a_process_and_its_share_are_read() {
+        let kept = Kept::of("Pss:  9 kB\nPss_Anon:\t 5 kB\nPss_File: 1 kB\nPss_Shmem:  3 kB\n").unwrap();
+        assert_eq!(kept, Kept { own: 5 << 10, together: 8 << 10 });
+        assert!(Kept::of("Pss: 9 kB\n").is_err());
     }
 
     #[test]

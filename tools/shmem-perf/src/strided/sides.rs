@@ -73,6 +73,14 @@ impl<'t, I: Stores> Sides<'t, I> {
         self
     }
 
+    /// Lets the private side begin so many bytes before where the other one begins in its page: by the low 12 bits of addresses,
+    /// what is put looks like what is read next.
+    #[must_use]
+    pub fn followed(self, by: usize) -> Self {
+        let skew = self.near.addr().wrapping_sub(by) % ALIGN;
+        self.skewed(skew)
+    }
+
     fn start(&self) -> usize {
         self.private.as_ptr().align_offset(ALIGN).min(ALIGN - self.skew) + self.skew
     }

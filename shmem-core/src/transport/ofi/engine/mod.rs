@@ -221,13 +221,19 @@ impl Engine {
     /// Bytes of its tables whatever the number of PEs.
     pub const FIXED: usize = Streams::BYTES;
 
+    /// Bytes besides of those for channels, once a message was sent on one of the first.
+    pub const OF_FIRST_CHANNELS: usize = Streams::OF_FIRST;
+
     /// Bytes for so many PEs, before the first message to one or from one.
     pub const fn table_bytes(pes: usize) -> usize {
         Sparse::<Entry>::bytes(pes)
     }
 
-    /// Bytes for PEs that have numbers near each other, with the first message to one of them or from it.
-    pub const BLOCK: usize = Sparse::<Entry>::EACH;
+    /// Bytes for the PEs of a block, with the first message to one of them or from it.
+    pub const OF_BLOCK: usize = Sparse::<Entry>::OF_BLOCK;
+
+    /// Bytes for a region besides, likewise.
+    pub const OF_REGION: usize = Sparse::<Entry>::OF_REGION;
 
     /// The engine of PE `me` of `pes`, in the job with that secret.
     ///

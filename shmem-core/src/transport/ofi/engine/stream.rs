@@ -2,6 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use super::super::sparse::Sparse;
 use super::fault::Flaw;
 use crate::transport::Channel;
 
@@ -10,7 +11,7 @@ const STREAMS: usize = 1024;
 
 /// The messages of every channel that have not been answered.
 pub(super) struct Streams {
-    unanswered: Box<[Unanswered]>,
+    unanswered: Sparse<Unanswered>,
 }
 
 /// What answers a message.
@@ -35,15 +36,18 @@ struct Unanswered {
 }
 
 impl Streams {
-    /// Bytes of the counters.
-    pub(super) const BYTES: usize = STREAMS * size_of::<Unanswered>();
+    /// Bytes before any channel has sent.
+    pub(super) const BYTES: usize = Sparse::<Unanswered>::bytes(STREAMS);
+
+    /// Bytes besides while no channel beyond those of a block has.
+    pub(super) const OF_FIRST: usize = Sparse::<Unanswered>::OF_REGION + Sparse::<Unanswered>::OF_BLOCK;
 
     pub(super) fn new() -> Self {
-        Self { unanswered: (0..STREAMS).map(|_| Unanswered::default()).collect() }
+        Self { unanswered: Sparse::new(STREAMS) }
     }
 
     fn of(&self, Channel(channel): Channel) -> &Unanswered {
-        &self.unanswered[channel as usize % STREAMS]
+        self.unanswered.entry(channel as usize % STREAMS)
     }
 
     fn counter(&self, channel: Channel, due: Due) -> &AtomicU64 {

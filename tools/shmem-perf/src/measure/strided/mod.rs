@@ -45,6 +45,12 @@ pub const MEASURE: Measure = Measure {
         ),
         cases(&["strided-few"], "blocks/bytes/gap", "the same for a few large blocks", "a loop of puts"),
         cases(
+            &["strided-alias"],
+            "blocks/bytes/gap",
+            "the same where what is put looks like what is read next, by the low bits of addresses",
+            "a loop of puts",
+        ),
+        cases(
             &["strided-sweep"],
             "share, worst",
             "the same for 610 layouts, 100 of them drawn",
@@ -83,7 +89,9 @@ pub const MEASURE: Measure = Measure {
                     Guarded::new(CONSTANT_COLUMN, Bound::Eased(3.0)),
                 ]
                 .into_iter()
-                .chain(few::all().map(|few| Guarded::new(few, Bound::Own(FEW_BOUND))))
+                .chain(
+                    few::all().chain(few::all_aliased()).map(|few| Guarded::new(few, Bound::Own(FEW_BOUND))),
+                )
                 .collect()
             },
             ..Guard::of("strided", |runner| runner.jobs(&STRIDED, 2))
@@ -147,6 +155,7 @@ names! {
     Constant = "strided": ["constant" / "8x4"];
     Layout(layout: LayoutName, direction: Direction) = "strided": [layout / direction];
     Few(count: usize, block: usize, gap: usize) = "strided-few": [count / block / gap];
+    Aliased(count: usize, block: usize, gap: usize) = "strided-alias": [count / block / gap];
     Share(layouts: usize) = "strided-sweep": ["share" / layouts];
     Worst(layouts: usize) = "strided-sweep": ["worst" / layouts];
     Regret(policy: Policy, layouts: Layouts) = "regret": [policy / layouts];
@@ -195,7 +204,7 @@ fn goal(name: Name) -> Option<Goal> {
     match name {
         Name::Constant => Some(Goal::RatioOr(1.0, 1.3)),
         Name::Layout(layout, direction) => of_layout(layout, direction),
-        Name::Few(..) => Some(FEW_BLOCKS),
+        Name::Few(..) | Name::Aliased(..) => Some(FEW_BLOCKS),
         Name::Share(_) | Name::Worst(_) => Some(Goal::Ratio(1.0)),
         Name::Regret(Policy::Auto, Layouts::Grid) => Some(Goal::Tail(1.10, 1.4)),
         Name::Regret(Policy::Auto, Layouts::Random) => Some(Goal::Tail(1.2, 1.7)),
@@ -375,7 +384,7 @@ impl Bench<'_> {
                 }
             }
             records.extend(self.constant());
-            records.extend(self.few_blocks(&mut Sides::new(self.world, place).skewed(1024)));
+            records.extend(self.few_blocks(|| Sides::new(self.world, place)));
             records
         }))
     }
