@@ -122,8 +122,8 @@ pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricD
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::indexed::{
-    Block, BlockCyclic, BlockOf, Cyclic, Distribution, Indexed, ListIndex, Listed, OneOrEach, Over, Picked,
-    Ranked,
+    Batch, Block, BlockCyclic, BlockOf, Cyclic, Distribution, Gathers, Indexed, ListIndex, Listed, Numbered,
+    OneOrEach, Over, Picked, Ranked,
 };
 pub use shmem_core::object::{
     AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,

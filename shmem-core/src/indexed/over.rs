@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::ops::RangeFull;
 use std::borrow::Cow;
 
+use super::call::check_index;
 use super::distribution::Distribution;
 use super::distribution::sealed::Map;
 use super::listed::sealed::Spread;
@@ -90,8 +91,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     #[inline]
     #[track_caller]
     pub fn locate(&self, index: usize) -> On<'_, T> {
-        let len = self.len();
-        assert!(index < len, "index {index} is beyond the end: the object has {len} elements (0..{len})");
+        check_index(index, self.len());
         let (rank, element) = self.map.locate(index);
         let offset = self.offset + element * size_of::<T>();
         // SAFETY: the object has `share` elements at `offset` on every PE, aligned and reserved for as long as this borrows

@@ -12,6 +12,7 @@ mod together;
 
 mod arrays_of_words;
 mod basic;
+mod batches;
 mod bytes;
 mod channel;
 mod collectives;
