@@ -12,7 +12,7 @@
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
 // array, halo, partitions, persistent                              kinds of memory
-// channel, queue                                                   what PEs hand each other
+// channel, exchange, queue                                         what PEs hand each other
 // termination                                                      when nobody has anything any more
 // heap                                                             symmetric heaps
 // free                                                             giving memory back
@@ -50,6 +50,7 @@ mod collective;
 mod context;
 mod entry;
 mod error;
+mod exchange;
 mod free;
 mod grants;
 mod grid;
@@ -102,6 +103,7 @@ pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Oper
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
 pub use error::{ContextError, Error, Result, TeamError};
+pub use exchange::{Conveyor, Exchange, ExchangeOptions, ExchangeToken, Full, Outbox};
 pub use free::Free;
 pub use grid::PeGrid;
 pub use group::Team;
@@ -205,10 +207,10 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};
     pub use crate::{
-        Amo, AmoSlices, Atomic, Block, BlockCyclic, Cyclic, Edge, Ghosts, Halo, Here, Indexed, Initiator,
-        Lock, NonBlocking, NumaArray, On, OpenPhase, Order, Over, Pe, PeGrid, PlainData, PutSignal, Raw,
-        Result, Rma, Sessions, Signal, SignalOp, Stores, Strided, SymBox, Symmetric, Team, TeamBox,
-        TeamConfig, Words, World, padded, partitions, strided, symmetric,
+        Amo, AmoSlices, Atomic, Block, BlockCyclic, Cyclic, Edge, Exchange, ExchangeOptions, Ghosts, Halo,
+        Here, Indexed, Initiator, Lock, NonBlocking, NumaArray, On, OpenPhase, Order, Over, Pe, PeGrid,
+        PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp, Stores, Strided, SymBox,
+        Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
 }

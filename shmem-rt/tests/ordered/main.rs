@@ -20,6 +20,7 @@ mod contribution;
 mod create_partition;
 mod direct;
 mod domain;
+mod exchange;
 mod fields;
 mod flights;
 mod futures;
