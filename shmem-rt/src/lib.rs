@@ -11,7 +11,7 @@
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
-// array, halo, partitions, persistent                              kinds of memory
+// array, halo, partitions, persistent, plan                        kinds of memory, and what all have planned
 // channel, exchange, queue                                         what PEs hand each other
 // termination                                                      when nobody has anything any more
 // heap                                                             symmetric heaps
@@ -74,6 +74,7 @@ mod partitions;
 mod persistent;
 mod pes;
 mod phase;
+mod plan;
 mod process;
 mod queue;
 #[doc(hidden)]
@@ -112,6 +113,7 @@ pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use partitions::PartitionReport;
 pub use pes::{Pes, PesIter};
+pub use plan::Plan;
 pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;

@@ -16,7 +16,8 @@
 //! rounds        some are elsewhere, or somebody is told: sorted by PE, and so to the kernel or to the transport
 //! ```
 //!
-//! A loop that finds indices as it goes has them put into lists: [`Batch`], [`Gathers`].
+//! A loop that finds indices as it goes has them put into lists: [`Batch`], [`Gathers`]. Elements one behind the other of an object over
+//! several PEs are transfers or lists, as they lie (`ranges`).
 
 mod batch;
 mod buffers;
@@ -28,6 +29,7 @@ mod listed;
 mod near;
 mod numbered;
 mod over;
+mod ranges;
 mod reciprocal;
 mod rounds;
 mod scoped;

@@ -216,10 +216,10 @@ fn handlers_change_what_a_phase_has_opened(world: &mut World) {
     }
     let mut model = vec![0.0; 200];
     let mut from = [0; 4];
-    for pe in 0..pes {
+    for (pe, from) in from.iter_mut().enumerate() {
         for [account, amount] in (0..3).flat_map(|round| amounts(pe, round)) {
             model[account as usize] += 3.0 * f64::from(amount);
-            from[pe] += if account as usize % pes == me { 3 } else { 0 };
+            *from += if account as usize % pes == me { 3 } else { 0 };
         }
     }
     world.frozen((&TOTALS, &SEEN), |(totals, seen)| {
