@@ -134,22 +134,21 @@ impl Wanted {
                 index < len,
                 "index {index} at position {position} of the list is beyond the end: the object has {len} elements (0..{len})"
             );
-            over.owner(index)
+            let (pe, element) = over.owner(index);
+            (pe.number(), element, position)
         });
-        let owners: Vec<(Pe, usize)> = owners.collect();
-        let mut sorted: Vec<(usize, usize)> =
-            owners.iter().map(|(pe, element)| (pe.number(), *element)).collect();
+        let mut sorted: Vec<(usize, usize, usize)> = owners.collect();
         sorted.sort_unstable();
-        sorted.dedup();
-        let place = |(pe, element): &(Pe, usize)| {
-            sorted
-                .binary_search(&(pe.number(), *element))
-                .unwrap_or_else(|_| unreachable!("it is one of them"))
-        };
-        let places = owners.iter().map(|owner| place(owner) as u32).collect();
-        assert!(u32::try_from(sorted.len()).is_ok(), "a plan of {} elements: at most 2^32", sorted.len());
+        let mut places = vec![0; sorted.len()];
         let mut elements = vec![Vec::new(); pes];
-        sorted.iter().for_each(|(pe, element)| elements[*pe].push(*element as u64));
+        let mut count = 0_usize;
+        for same in sorted.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)) {
+            let place = u32::try_from(count).unwrap_or_else(|_| panic!("a plan of more than 2^32 elements"));
+            same.iter().for_each(|(_, _, position)| places[*position] = place);
+            let (pe, element, _) = same[0];
+            elements[pe].push(element as u64);
+            count += 1;
+        }
         Self { elements, places }
     }
 }
