@@ -4,8 +4,8 @@
 //! The table is dealt out to the PEs. Each of them goes through its share of one stream of random numbers, takes the
 //! lowest bits of a number as the index of a word, and changes that word to its exclusive or with the number:
 //! an atomic operation, so that no update is lost, where the benchmark allows for one in a hundred. Nothing is
-//! fetched, so that over a network many updates are under way at a time. The same updates once more bring the
-//! table back to its beginning.
+//! fetched, so that over a network many updates are under way at a time. With `--ahead 1024` they go in lists of as many, which
+//! the benchmark allows. The same updates once more bring the table back to its beginning.
 //!
 //! ```text
 //! SHMEM_NPES=2 cargo run --release -p shmem-examples --bin gups
@@ -37,6 +37,10 @@ struct Arguments {
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     rounds: u32,
 
+    /// Look at so many updates of a PE at a time, and make them by one call: the benchmark allows for 1024.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    ahead: u16,
+
     /// Make the same updates once more, which undoes them, and count the words that are not as in the beginning.
     #[arg(long)]
     verify: bool,
@@ -65,7 +69,8 @@ enum Failure {
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
     let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
-    let size = Size { log2: arguments.log2_table, rounds: arguments.rounds.into() };
+    let (log2, rounds, ahead) = (arguments.log2_table, arguments.rounds.into(), arguments.ahead.into());
+    let size = Size { log2, rounds, ahead };
     let table = Table::new(world, size)?;
     if arguments.speedup.is_asked() {
         let serial = || {

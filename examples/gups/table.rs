@@ -17,6 +17,8 @@ pub(crate) struct Size {
     pub(crate) log2: u32,
     /// Updates for each word, on average.
     pub(crate) rounds: u64,
+    /// Updates that are known before they are made.
+    pub(crate) ahead: usize,
 }
 
 impl Size {
@@ -64,17 +66,41 @@ impl Table {
     pub(crate) fn update(&self, world: &World) {
         let (me, pes, updates) = (world.my_pe() as u64, world.n_pes() as u64, self.size.updates());
         let [first, end] = [me, me + 1].map(|pe| updates * pe / pes);
-        for random in Stream::behind(first).take((end - first) as usize) {
-            world.xor(self.word(self.size.index(random)), random);
+        let mut stream = Stream::behind(first).take((end - first) as usize);
+        if self.size.ahead == 1 {
+            return stream.for_each(|random| world.xor(self.word(self.size.index(random)), random));
+        }
+        // One block with each PE; the last words of some blocks are nobody's.
+        let (all, block) = (self.words.over(world.team(), Block), self.words.len());
+        let (mut randoms, mut list) = (Vec::new(), Vec::new());
+        loop {
+            randoms.clear();
+            randoms.extend(stream.by_ref().take(self.size.ahead));
+            if randoms.is_empty() {
+                return;
+            }
+            list.clear();
+            list.extend(randoms.iter().map(|random| {
+                let index = self.size.index(*random);
+                let (pe, first) = self.part(index);
+                pe.number() * block + index - first
+            }));
+            world.xor_each(all.at(&list), &randoms);
         }
     }
 
     /// A word of the table, wherever it is.
     #[inline]
     fn word(&self, index: usize) -> On<'_, Atomic<u64>> {
-        // Whose it is, without a division: there are as many words as a power of two.
-        let (pe, first) = self.parts[(index * self.parts.len()) >> self.size.log2];
+        let (pe, first) = self.part(index);
         self.words.on(pe).index(index - first)
+    }
+
+    /// Whose a word is, and the first word of that PE.
+    #[inline]
+    fn part(&self, index: usize) -> (Pe, usize) {
+        // Without a division: there are as many words as a power of two.
+        self.parts[(index * self.parts.len()) >> self.size.log2]
     }
 
     /// A word of the table, whoever has it.

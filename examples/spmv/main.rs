@@ -1,26 +1,24 @@
-//! A sparse matrix times a vector, again and again: gets of what other PEs have of the vector.
+//! A sparse matrix times a vector, again and again: elements that other PEs have of the vector, by a plan.
 //!
-//! Rows of the matrix and elements of the vector are dealt out to the PEs. Which elements of other PEs a PE needs follows
-//! from its rows, and does not change. So it looks once ([`needs`]), and gets the same places in each step: all of
-//! them are under way at a time.
+//! Rows of the matrix and elements of the vector are dealt out to the PEs. Which elements a PE needs follows from the columns of its
+//! rows, and does not change. So all of them plan once, and in each step every PE sends what others need of it: no index
+//! travels, and nobody waits for anybody else. `--by list` reads the elements of all entries anew in each step, and `--by single` one
+//! by one.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin spmv
 //! ```
 
 mod matrix;
-mod needs;
 
 use std::error::Error;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use shmem::prelude::*;
 use shmem_examples::options;
-use shmem_examples::shares::share;
 
 use matrix::Rows;
-use needs::Needs;
 
 /// Multiplies a vector by a sparse matrix, and the result by it, and so on.
 #[derive(Parser)]
@@ -33,39 +31,69 @@ struct Options {
     /// How often the vector is multiplied.
     #[arg(long, default_value_t = 20)]
     steps: u32,
+
+    /// How elements of other PEs come.
+    #[arg(long, value_enum, default_value_t = Way::Plan)]
+    by: Way,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    /// Each once, sent by who has it.
+    Plan,
+    /// For each entry, in one call.
+    List,
+    /// For each entry, one by one.
+    Single,
 }
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
-    let (me, pes, n) = (world.my_pe(), world.n_pes(), options.size as usize);
-    let mine = share(n, pes, me);
-    let mut rows = Rows::of(mine.clone(), n);
-    // Of the same length everywhere, though the last PEs may have one element less.
-    let vector = world.alloc(shmem::zeroed::<f64>(n.div_ceil(pes)))?;
-    let needs = Needs::of(world, &mut rows, n);
-    // The own elements first, then those of other PEs.
-    let mut known: Vec<f64> = mine.clone().map(|i| (i % 97) as f64 + 1.0).collect();
-    known.resize(mine.len() + needs.elements(), 0.0);
+    let (me, n, distribution) = (world.my_pe(), options.size as usize, Block::of(options.size as usize));
+    let vector = world.alloc(shmem::zeroed::<f64>(n.div_ceil(world.n_pes())))?;
+    let mine: Vec<usize> = vector.over(world.team(), distribution).owned(me).collect();
+    let mut known: Vec<f64> = mine.iter().map(|i| (i % 97) as f64 + 1.0).collect();
+    let rows = Rows::of(&mine, n);
 
     let start = Instant::now();
-    for _ in 0..options.steps {
-        // All have got the elements of the step before where the phase begins, and all have given theirs where it ends.
-        world.local(&vector, |elements| elements[..mine.len()].copy_from_slice(&known[..mine.len()]));
-        needs.get(world, &vector, &mut known[mine.len()..]);
-        let product = rows.times(&known);
-        known[..mine.len()].copy_from_slice(&product);
+    let mut brought = rows.columns().len();
+    match options.by {
+        Way::Plan => {
+            let mut plan = world.plan(vector.over(world.team(), distribution).at(rows.columns()))?;
+            brought = plan.elements();
+            let places: Vec<u32> = plan.places().to_vec();
+            for _ in 0..options.steps {
+                known = rows.times(&places, plan.bring_from(world, &known));
+            }
+        }
+        way => {
+            let mut entries = vec![0.0; rows.columns().len()];
+            let places: Vec<u32> = (0..entries.len() as u32).collect();
+            for _ in 0..options.steps {
+                // All have read the elements of the step before where the phase begins, and all have written theirs where it ends.
+                world.local(&vector, |elements| elements[..known.len()].copy_from_slice(&known));
+                let elements = vector.over(world.team(), distribution);
+                if let Way::List = way {
+                    world.gather(&mut entries, elements.at(rows.columns()));
+                } else {
+                    for (entry, column) in entries.iter_mut().zip(rows.columns()) {
+                        *entry = world.g(elements.locate(*column));
+                    }
+                }
+                known = rows.times(&places, &entries);
+            }
+        }
     }
     let seconds = start.elapsed().as_secs_f64();
 
     // Of the bits of every element times its number.
-    let products = mine.zip(&known).map(|(i, element)| element.to_bits().wrapping_mul(i as u64 + 1));
-    let mut sums = [products.fold(0, u64::wrapping_add), rows.entries() as u64, needs.elements() as u64];
-    world.sum(&mut sums);
+    let products = mine.iter().zip(&known).map(|(i, element)| element.to_bits().wrapping_mul(*i as u64 + 1));
+    let sums = [products.fold(0, u64::wrapping_add), rows.columns().len() as u64, brought as u64];
+    let [checksum, entries, brought] = world.sum(sums);
     if me == 0 {
-        let [checksum, entries, gotten] = sums;
         println!(
-            "{n} rows of {entries} entries, {} steps in {seconds:.3} s; {gotten} elements got in each",
+            "{n} rows of {entries} entries, {} steps in {seconds:.3} s; {brought} elements read in each",
             options.steps
         );
         println!("checksum {checksum:x}");

@@ -11,8 +11,8 @@
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
-// array, halo, partitions, persistent                              kinds of memory
-// channel, queue                                                   what PEs hand each other
+// array, halo, partitions, persistent, plan                        kinds of memory, and what all have planned
+// channel, exchange, queue                                         what PEs hand each other
 // termination                                                      when nobody has anything any more
 // heap                                                             symmetric heaps
 // free                                                             giving memory back
@@ -51,6 +51,7 @@ mod collective;
 mod context;
 mod entry;
 mod error;
+mod exchange;
 mod free;
 mod grants;
 mod grid;
@@ -74,6 +75,7 @@ mod partitions;
 mod persistent;
 mod pes;
 mod phase;
+mod plan;
 mod process;
 mod queue;
 #[doc(hidden)]
@@ -103,6 +105,7 @@ pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Oper
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
 pub use error::{ContextError, Error, Result, TeamError};
+pub use exchange::{Conveyor, Exchange, ExchangeOptions, ExchangeToken, Full, Outbox};
 pub use free::Free;
 pub use grid::PeGrid;
 pub use group::Team;
@@ -111,6 +114,7 @@ pub use initial::{Filled, Initial, Value, Zeroed, filled, value, zeroed};
 pub use lock::{LockGuard, LockPlace};
 pub use partitions::PartitionReport;
 pub use pes::{Pes, PesIter};
+pub use plan::Plan;
 pub use queue::WorkQueue;
 pub use shmem_core::array::NumaArray;
 pub use shmem_core::context::mapping::Hints as DomainHints;
@@ -123,8 +127,8 @@ pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricD
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::indexed::{
-    Block, BlockCyclic, BlockOf, Cyclic, Distribution, Indexed, ListIndex, Listed, OneOrEach, Over, Picked,
-    Ranked,
+    Batch, Block, BlockCyclic, BlockOf, Cyclic, Distribution, Gathers, Indexed, ListIndex, Listed, Numbered,
+    OneOrEach, Over, Picked, Ranked,
 };
 pub use shmem_core::object::{
     AmoValue, Atomic, BitValue, Here, Lock, Objects, On, PlaceIndex, Signal, SymAddr, SymBox,
@@ -206,10 +210,10 @@ pub mod prelude {
     pub use crate::partition::{fast, normal};
     pub use crate::thread::{Multiple, Private, Serialized, ThreadLevel};
     pub use crate::{
-        Amo, AmoSlices, Atomic, Block, BlockCyclic, Cyclic, Edge, Ghosts, Halo, Here, Indexed, Initiator,
-        Lock, NonBlocking, NumaArray, On, OpenPhase, Order, Over, Pe, PeGrid, PlainData, PutSignal, Raw,
-        Result, Rma, Sessions, Signal, SignalOp, Stores, Strided, SymBox, Symmetric, Team, TeamBox,
-        TeamConfig, Words, World, padded, partitions, strided, symmetric,
+        Amo, AmoSlices, Atomic, Block, BlockCyclic, Cyclic, Edge, Exchange, ExchangeOptions, Ghosts, Halo,
+        Here, Indexed, Initiator, Lock, NonBlocking, NumaArray, On, OpenPhase, Order, Over, Pe, PeGrid,
+        PlainData, PutSignal, Raw, Result, Rma, Sessions, Signal, SignalOp, Stores, Strided, SymBox,
+        Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
 }

@@ -32,10 +32,11 @@
 //! 7. A panic in the body ends the job on the spot: unwinding would give this PE its world back
 //!    while others still hold references. So does one in the barriers.
 //!
-//! 8. Where halos are exchanged during the body ([`World::local_with_halos`]), a PE writes messages of halos,
-//!    which are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and nothing
-//!    else: what it is given for that is no token. It still can come to nothing but the barrier behind
-//!    the body.
+//! 8. Where halos and items are exchanged during the body ([`World::local_with_halos`], [`World::local_with_exchanges`]), a PE
+//!    writes messages of halos, which are no objects and which nothing else can name (see [`Halo`](crate::Halo)), and
+//!    objects of an [`Exchange`](crate::Exchange), which are its own, of which nobody is given a handle, and which are read by value
+//!    alone; and nothing else: what it is given for that is no token. It still can come to nothing but the barrier behind
+//!    the body: neither of them meets.
 //!
 //! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
 //! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
@@ -172,18 +173,40 @@ impl<L: ThreadLevel> World<L> {
         objects: O,
         body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
     ) -> R {
-        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
-        let endpoint = self.shut();
-        // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
-        // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
-        // PE's slot.
-        let opened = unsafe { objects.open(endpoint.mine(0)) };
-        // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
-        let open = unsafe { OpenPhase::__new(&endpoint) };
-        let result = body(opened, &open);
-        phase.leave(self.team(), &endpoint);
-        self.open(endpoint);
-        result
+        self.local_exchanging(objects, body, Location::caller())
+    }
+
+    /// As [`local`](Self::local), with items [exchanged](crate::Exchange) in between: their handlers change symmetric objects as
+    /// `&mut`. Halos may be exchanged as well.
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// #[symmetric]
+    /// static TOTALS: [u64; 10];
+    ///
+    /// /// Adds amounts to accounts: account k lies with PE k % n.
+    /// fn book(world: &mut World, exchange: &mut Exchange<[u64; 2]>, amounts: &[[u64; 2]]) {
+    ///     let pes: Vec<Pe> = world.pes().iter().collect();
+    ///     let items = amounts.iter().map(|amount| (pes[amount[0] as usize % pes.len()], *amount));
+    ///     world.local_with_exchanges(&TOTALS, |totals, phase| {
+    ///         exchange.run(phase, items, |_from, [account, amount]| totals[account as usize / pes.len()] += amount);
+    ///     });
+    /// }
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) -> Result<()> { let _ = world; Ok(()) }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`local`](Self::local).
+    #[track_caller]
+    pub fn local_with_exchanges<O: Objects, R>(
+        &mut self,
+        objects: O,
+        body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
+    ) -> R {
+        self.local_exchanging(objects, body, Location::caller())
     }
 
     /// Opens objects for reading on all PEs: two barriers, and in between `body` with a `&` to the
@@ -200,6 +223,26 @@ impl<L: ThreadLevel> World<L> {
         // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
         let opened = unsafe { objects.freeze(endpoint.mine(0)) };
         let result = body(opened);
+        phase.leave(self.team(), &endpoint);
+        self.open(endpoint);
+        result
+    }
+
+    fn local_exchanging<O: Objects, R>(
+        &mut self,
+        objects: O,
+        body: impl for<'x> FnOnce(O::Mut<'x>, &'x OpenPhase<'x>) -> R,
+        location: &'static Location<'static>,
+    ) -> R {
+        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, location);
+        let endpoint = self.shut();
+        // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
+        // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
+        // PE's slot.
+        let opened = unsafe { objects.open(endpoint.mine(0)) };
+        // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
+        let open = unsafe { OpenPhase::__new(&endpoint) };
+        let result = body(opened, &open);
         phase.leave(self.team(), &endpoint);
         self.open(endpoint);
         result

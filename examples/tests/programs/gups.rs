@@ -34,6 +34,18 @@ fn no_update_is_lost_on_any_number_of_pes() {
 }
 
 #[test]
+fn updates_that_are_known_ahead_go_in_lists() {
+    for (pes, log2, ahead) in [(1, 8, "1024"), (2, 12, "1024"), (3, 10, "7"), (5, 2, "1000")] {
+        let size = log2.to_string();
+        let arguments = ["--log2-table", &size, "--ahead", ahead, "--verify", "--serial-check"];
+        let text = printed(&mut job(GUPS, pes, &arguments));
+        let expected = format!("checksum {:x}", checksum_of_words(log2, 4));
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(lines, [&expected, "equal to the serial solution", "undone by the same updates"]);
+    }
+}
+
+#[test]
 fn it_runs_over_the_loopback_transport() {
     let arguments = ["--log2-table", "7", "--verify", "--serial-check"];
     let text = printed(&mut over_loopback(GUPS, 3, &arguments));

@@ -8,10 +8,14 @@ mod heat3d;
 mod histogram;
 mod index_gather;
 mod isx;
+mod particles;
+mod sample_sort;
 mod short;
 mod speedup;
 mod spmv;
 mod summa;
+mod toposort;
+mod triangles;
 
 use std::process::Command;
 

@@ -20,10 +20,12 @@ fn product(n: usize, steps: usize) -> String {
 #[test]
 fn any_number_of_pes_comes_to_the_vector_of_one_process() {
     for (pes, n, steps) in [(1, 100, 3), (2, 301, 10), (3, 64, 50), (4, 1000, 7), (5, 3, 8), (4, 17, 0)] {
-        let arguments = ["--size", &n.to_string(), "--steps", &steps.to_string()];
-        let text = printed(&mut job(SPMV, pes, &arguments));
-        assert!(text.starts_with(&format!("{n} rows of {} entries, {steps} steps in ", 5 * n)), "{text}");
-        assert!(text.ends_with(&product(n, steps)), "on {pes} PEs: {text}");
+        for way in ["plan", "list", "single"] {
+            let arguments = ["--size", &n.to_string(), "--steps", &steps.to_string(), "--by", way];
+            let text = printed(&mut job(SPMV, pes, &arguments));
+            assert!(text.starts_with(&format!("{n} rows of {} entries, {steps} steps in ", 5 * n)), "{text}");
+            assert!(text.ends_with(&product(n, steps)), "on {pes} PEs, by {way}: {text}");
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a halo is exchanged through.
+//! What halos and other messages of the library are exchanged through.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -10,7 +10,7 @@ use crate::endpoint::{Endpoint, Stores};
 /// # Safety
 ///
 /// A value must exist only while operations are allowed, or in a phase in which all PEs do nothing but
-/// exchange halos: it must borrow what says so.
+/// exchange halos, and items of an exchange: it must borrow what says so.
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
@@ -31,7 +31,7 @@ unsafe impl<I: Stores + ?Sized> HaloToken for I {
     }
 }
 
-/// An exclusive phase in which halos are exchanged, and nothing else is sent.
+/// An exclusive phase in which halos are exchanged, and items of an exchange, and nothing else is sent.
 ///
 /// It stays in the thread that opened the phase.
 pub struct OpenPhase<'x> {

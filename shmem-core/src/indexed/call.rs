@@ -39,19 +39,40 @@ pub(super) unsafe fn gather<P: Picked<Item: PlainData>>(
 ) {
     let (place, indices) = (from.place(), from.indices());
     check_len(indices.len(), len, "elements of the local slice");
-    let done = if let Some(near) = Near::find(endpoint, place, indices) {
-        // SAFETY: as many elements as there are indices (caller, and compared just now).
-        unsafe { near.gather(into) }
-    } else {
-        let call = Call::new(family, Location::caller()).with(into.cast());
-        told(endpoint, place, indices, call, || {
-            // SAFETY: as many elements as there are indices (caller, and compared above).
-            unsafe { carry_out(endpoint, place, indices, Deed::Pick(into.cast()), family.until()) }
-        })
-    };
+    // SAFETY: as many elements as there are indices (caller, and compared just now).
+    let done = unsafe { gather_at(endpoint, into, place, indices, family, Location::caller()) };
     if let Err(wrong) = done {
         wrong.refuse(place.len());
     }
+}
+
+/// Reads elements to `into`, for the program's line.
+///
+/// # Errors
+///
+/// An index that no element has.
+///
+/// # Safety
+///
+/// `into` must be writable for as many elements as there are indices, and nobody else's, for as long as the family says.
+#[inline(always)]
+pub(super) unsafe fn gather_at<P: Spread<Item: PlainData>, X: ListIndex>(
+    endpoint: &Endpoint,
+    into: *mut P::Item,
+    place: P,
+    indices: &[X],
+    family: Family,
+    location: &'static Location<'static>,
+) -> Result<(), Wrong> {
+    if let Some(near) = Near::find(endpoint, place, indices) {
+        // SAFETY: as many elements as there are indices (caller).
+        return unsafe { near.gather(into) };
+    }
+    let call = Call::new(family, location).with(into.cast());
+    told(endpoint, place, indices, call, || {
+        // SAFETY: as many elements as there are indices (caller).
+        unsafe { carry_out(endpoint, place, indices, Deed::Pick(into.cast()), family.until()) }
+    })
 }
 
 /// Writes elements from `values`.
@@ -103,17 +124,36 @@ where
 {
     let (place, indices) = (words.place(), words.indices());
     check_values(indices.len(), &values);
-    let expected = ValueOf::<P>::zeroed();
-    let location = Location::caller();
-    let done = if combined::pays::<_, K>(indices.len(), place.len()) {
-        change_combined::<_, _, K>(endpoint, place, indices, &values, location)
-    } else {
-        // SAFETY: nothing comes back.
-        unsafe { change_each::<_, _, K>(endpoint, place, indices, None, &values, &expected, location) }
-    };
+    let done = change_at::<_, _, K>(endpoint, place, indices, &values, Location::caller());
     if let Err(wrong) = done {
         wrong.refuse(place.len());
     }
+}
+
+/// Changes words, for the program's line. There is a value for each, if there is not one for all.
+///
+/// # Errors
+///
+/// An index that no word has.
+#[inline(always)]
+pub(super) fn change_at<P, X, K>(
+    endpoint: &Endpoint,
+    place: P,
+    indices: &[X],
+    values: &impl Values<<P::Item as AtomicWord>::Value>,
+    location: &'static Location<'static>,
+) -> Result<(), Wrong>
+where
+    P: Spread<Item: AtomicWord>,
+    X: ListIndex,
+    K: Verb<<P::Item as AtomicWord>::Value>,
+{
+    if combined::pays::<_, K>(indices.len(), place.len()) {
+        return change_combined::<_, _, K>(endpoint, place, indices, values, location);
+    }
+    let expected = <P::Item as AtomicWord>::Value::zeroed();
+    // SAFETY: nothing comes back.
+    unsafe { change_each::<_, _, K>(endpoint, place, indices, None, values, &expected, location) }
 }
 
 /// Changes words, and writes what was there to `before`. What a [`CompareSwap`](crate::transport::EachOp::CompareSwap) expects
@@ -241,6 +281,24 @@ fn told<P: Spread, X: ListIndex, R>(
     let call =
         Call { pe, segment: place.segment(), offset: place.offset(), bytes: indices.len() * size, ..call };
     endpoint.tell(call.listed(Listed { size, places: &places }), body)
+}
+
+/// # Panics
+///
+/// If the index is beyond the end of an object of so many elements.
+#[inline(always)]
+#[track_caller]
+pub(super) fn check_index(index: usize, len: usize) {
+    if index >= len {
+        beyond(index, len);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn beyond(index: usize, len: usize) -> ! {
+    panic!("index {index} is beyond the end: the object has {len} elements (0..{len})")
 }
 
 #[inline(always)]

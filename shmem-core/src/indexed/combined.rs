@@ -15,7 +15,7 @@ use crate::primitive::mutant;
 use crate::transport::Width;
 
 /// Elements of a list for each word of the object, from which on they are combined.
-const TIMES: usize = 4;
+pub(super) const TIMES: usize = 4;
 
 /// Words of which there is a copy at most.
 const MOST: usize = 128 << 10;

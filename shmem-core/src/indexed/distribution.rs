@@ -44,6 +44,9 @@ pub(super) mod sealed {
         /// So many elements of each member may have an index.
         fn depth(&self) -> usize;
 
+        /// How many elements from an index on lie one behind the other with one member, at least 1; some may have no index.
+        fn run(&self, index: usize) -> usize;
+
         /// The index of an element of a member, which grows with the element. It may be beyond the end.
         fn index_of(&self, rank: usize, element: usize) -> usize;
     }
@@ -163,6 +166,10 @@ unsafe impl sealed::Map for Blocks {
         self.block
     }
 
+    fn run(&self, index: usize) -> usize {
+        self.block - self.by.divide(index).1
+    }
+
     fn index_of(&self, rank: usize, element: usize) -> usize {
         rank * self.block + element
     }
@@ -195,6 +202,10 @@ unsafe impl sealed::Map for Turns {
         self.share
     }
 
+    fn run(&self, index: usize) -> usize {
+        if self.members == 1 { self.share - index } else { 1 }
+    }
+
     fn index_of(&self, rank: usize, element: usize) -> usize {
         element * self.members + rank
     }
@@ -222,6 +233,10 @@ unsafe impl<const B: usize> sealed::Map for BlockTurns<B> {
 
     fn depth(&self) -> usize {
         self.0.share * B
+    }
+
+    fn run(&self, index: usize) -> usize {
+        if self.0.members == 1 { self.0.len - index } else { B - index % B }
     }
 
     fn index_of(&self, rank: usize, element: usize) -> usize {

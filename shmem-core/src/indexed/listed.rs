@@ -61,6 +61,21 @@ impl<'i, P, X> Listed<'i, P, X> {
     pub(super) fn new(place: P, indices: &'i [X]) -> Self {
         Self { place, indices }
     }
+
+    /// What they are elements of.
+    #[doc(hidden)]
+    pub fn __place(&self) -> P
+    where
+        P: Copy,
+    {
+        self.place
+    }
+
+    /// The list.
+    #[doc(hidden)]
+    pub fn __indices(&self) -> &'i [X] {
+        self.indices
+    }
 }
 
 impl<'a, T: Contents + ?Sized> On<'a, T> {

@@ -15,14 +15,21 @@
 //! combined      several updates for each word: put together in a private copy first
 //! rounds        some are elsewhere, or somebody is told: sorted by PE, and so to the kernel or to the transport
 //! ```
+//!
+//! A loop that finds indices as it goes has them put into lists: [`Batch`], [`Gathers`]. Elements one behind the other of an object over
+//! several PEs are transfers or lists, as they lie (`ranges`).
 
+mod batch;
 mod buffers;
 mod call;
 mod combined;
 mod distribution;
+mod gathers;
 mod listed;
 mod near;
+mod numbered;
 mod over;
+mod ranges;
 mod reciprocal;
 mod rounds;
 mod scoped;
@@ -30,8 +37,11 @@ mod values;
 mod verb;
 mod wrong;
 
+pub use batch::Batch;
 pub use distribution::{Block, BlockCyclic, BlockOf, Cyclic, Distribution};
+pub use gathers::Gathers;
 pub use listed::{ListIndex, Listed, Picked};
+pub use numbered::Numbered;
 pub use over::{Over, Ranked};
 pub use values::OneOrEach;
 
@@ -207,6 +217,74 @@ pub trait Indexed: Initiator {
         unsafe {
             call::fetch::<P, verb::CompareSwap>(endpoint, before.as_mut_ptr(), len, words, expected, desired);
         }
+    }
+
+    /// Runs `body`, which changes words one by one; they go in lists. All is complete when this returns, as by `quiet`.
+    ///
+    /// What is kept until it is handed over is at most 1 MiB, of any number of PEs. If `body` panics, no more is handed over.
+    ///
+    /// ```
+    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
+    /// use shmem::{Atomic, Cyclic, Indexed, Ranked, Stores, SymBox};
+    ///
+    /// /// Counts the words of a text by their length.
+    /// fn lengths(world: &impl Stores, team: &impl Ranked, counts: &SymBox<[Atomic<u64>]>, text: &str) {
+    ///     world.batch(counts.over(team, Cyclic), |counts| {
+    ///         for word in text.split_whitespace() {
+    ///             counts.add(word.len(), 1);
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where an index is beyond the end, there.
+    #[track_caller]
+    fn batch<P: Numbered<Item: AtomicWord>, R>(
+        &self,
+        words: P,
+        body: impl FnOnce(&mut Batch<'_, <P::Item as AtomicWord>::Value>) -> R,
+    ) -> R
+    where
+        Self: Stores,
+    {
+        batch::run(self, &words, body)
+    }
+
+    /// Runs `body`, which reads elements one by one; they come in lists, and are there when this returns. Until then where
+    /// they go is borrowed.
+    ///
+    /// What is kept until it is read is at most 1 MiB, of any number of PEs.
+    ///
+    /// ```
+    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
+    /// use shmem::{Block, Indexed, Initiator, Ranked, SymBox};
+    ///
+    /// /// The values of those keys that a table has.
+    /// fn look_up(world: &impl Initiator, team: &impl Ranked, table: &SymBox<[f64]>, keys: &[usize]) -> Vec<f64> {
+    ///     let (table, mut values) = (table.over(team, Block), vec![0.0; keys.len()]);
+    ///     world.gathers(&table, |wanted| {
+    ///         for (key, value) in keys.iter().zip(&mut values) {
+    ///             if *key < table.len() {
+    ///                 wanted.get(*key, value);
+    ///             }
+    ///         }
+    ///     });
+    ///     values
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where an index is beyond the end, there.
+    #[track_caller]
+    fn gathers<'env, P: Numbered<Item: PlainData>, R>(
+        &self,
+        from: P,
+        body: impl FnOnce(&mut Gathers<'_, 'env, P::Item>) -> R,
+    ) -> R {
+        gathers::run(self, &from, body)
     }
 }
 

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::ops::RangeFull;
 use std::borrow::Cow;
 
+use super::call::check_index;
 use super::distribution::Distribution;
 use super::distribution::sealed::Map;
 use super::listed::sealed::Spread;
@@ -90,13 +91,50 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     #[inline]
     #[track_caller]
     pub fn locate(&self, index: usize) -> On<'_, T> {
-        let len = self.len();
-        assert!(index < len, "index {index} is beyond the end: the object has {len} elements (0..{len})");
+        check_index(index, self.len());
         let (rank, element) = self.map.locate(index);
         let offset = self.offset + element * size_of::<T>();
         // SAFETY: the object has `share` elements at `offset` on every PE, aligned and reserved for as long as this borrows
         // it, of which this is one: the map was made for that share, and the index is below its length.
         unsafe { On::new(self.pes[rank], self.segment, offset, 1) }
+    }
+
+    /// Which PE has an element, and which of its elements it is there: to whom an item about it goes.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline]
+    #[track_caller]
+    pub fn owner(&self, index: usize) -> (Pe, usize) {
+        check_index(index, self.len());
+        let (rank, element) = self.map.locate(index);
+        (self.pes[rank], element)
+    }
+
+    /// What the PE with a rank has of the object. Its first elements are those that [`owned`](Self::owned) says, in that order; more
+    /// have no index.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such PE.
+    #[track_caller]
+    pub fn part(&self, rank: usize) -> On<'a, [T]> {
+        let pe = self.pe(rank);
+        // SAFETY: the object has `share` elements at `offset` on every one of the PEs, aligned and reserved for as long as it is
+        // borrowed, which is `'a`.
+        unsafe { On::new(pe, self.segment, self.offset, self.share) }
+    }
+
+    pub(super) fn map(&self) -> &D::Map {
+        &self.map
+    }
+
+    #[track_caller]
+    fn pe(&self, rank: usize) -> Pe {
+        let members = self.pes.len();
+        assert!(rank < members, "no PE has the rank {rank}: there are {members}, whose ranks run from 0");
+        self.pes[rank]
     }
 
     /// The indices of the elements that the PE with a rank has, in their order there, from its first element on.
@@ -106,8 +144,8 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     /// If there is no such PE.
     #[track_caller]
     pub fn owned(&self, rank: usize) -> impl Iterator<Item = usize> + use<T, D> {
-        let (map, members) = (self.map, self.pes.len());
-        assert!(rank < members, "no PE has the rank {rank}: there are {members}, whose ranks run from 0");
+        let map = self.map;
+        _ = self.pe(rank);
         (0..map.depth())
             .map(move |element| map.index_of(rank, element))
             .take_while(move |index| *index < map.len())

@@ -10,7 +10,7 @@ use syn::{Expr, ExprMethodCall, FnArg, Item, ItemFn, Pat, PatIdent, Type};
 use crate::diag;
 
 /// The methods that open a phase.
-const PHASES: &[&str] = &["local", "local_with_halos", "frozen"];
+const PHASES: &[&str] = &["local", "local_with_halos", "local_with_exchanges", "frozen"];
 
 /// Refuses phases of the world that a function was given exclusively, inside others.
 pub(super) fn refuse_nested(function: &mut ItemFn) {

@@ -1,0 +1,102 @@
+//! Triangles of a graph: the benchmark "triangle counting" of bale.
+//!
+//! Vertices are dealt out to the PEs, and each knows its neighbours with smaller numbers. Two of these, `j` and `k`, are a
+//! triangle with it if they are neighbours: which the owner of `j` knows. So each pair is an item for that owner, which looks
+//! it up and counts: nothing comes back, and only the count is summed. `--single` gets the neighbours of `j` instead, pair by pair.
+//!
+//! ```text
+//! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin triangles
+//! ```
+
+use std::error::Error;
+use std::time::Instant;
+
+use clap::Parser;
+use shmem::prelude::*;
+use shmem_examples::options;
+
+/// Counts the triangles of a random graph.
+#[derive(Parser)]
+#[command(name = "triangles", max_term_width = 100)]
+struct Options {
+    /// Vertices.
+    #[arg(long, default_value_t = 1 << 14, value_parser = clap::value_parser!(u32).range(1..))]
+    vertices: u32,
+
+    /// Neighbours with smaller numbers that a vertex has at most.
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    degree: u32,
+
+    /// Get what other PEs know, vertex by vertex.
+    #[arg(long)]
+    single: bool,
+
+    /// Say how long it takes.
+    #[arg(long)]
+    time: bool,
+}
+
+#[shmem::main]
+fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
+    let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
+    let Options { vertices, degree, .. } = options;
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    let all: Vec<Pe> = world.pes().iter().collect();
+    // Vertex v is number v / pes of PE v % pes.
+    let rows: Vec<Vec<u32>> = (me as u32..vertices).step_by(pes).map(|v| neighbours(v, degree)).collect();
+    let owner = |vertex: u32| (vertex as usize % pes, vertex as usize / pes);
+    let pairs = rows.iter().flat_map(|row| {
+        row.iter().enumerate().flat_map(move |(at, j)| row[..at].iter().map(move |k| [*j, *k]))
+    });
+
+    let mut exchange = world.exchange::<[u32; 2]>(ExchangeOptions::default())?;
+    let table = world.alloc(shmem::filled([u32::MAX; ROW], (vertices as usize).div_ceil(pes)))?;
+    if options.single {
+        let padded =
+            rows.iter().map(|row| std::array::from_fn(|at| row.get(at).copied().unwrap_or(u32::MAX)));
+        padded.enumerate().for_each(|(at, row)| table.here(world).index(at).store(row));
+    }
+    world.barrier_all();
+    let begun = Instant::now();
+    let mut triangles = 0_u64;
+    if options.single {
+        for [j, k] in pairs {
+            let (pe, at) = owner(j);
+            triangles += u64::from(world.g(table.on(all[pe]).index(at)).contains(&k));
+        }
+    } else {
+        let items = pairs.map(|[j, k]| (all[owner(j).0], [j, k]));
+        exchange.run(world, items, |_from, [j, k]| {
+            triangles += u64::from(rows[owner(j).1].binary_search(&k).is_ok());
+        });
+    }
+    let triangles = world.sum(triangles);
+    let taken = begun.elapsed();
+
+    let edges = world.sum(rows.iter().map(Vec::len).sum::<usize>());
+    if me == 0 {
+        println!("{triangles} triangles of {vertices} vertices and {edges} edges");
+        if options.time {
+            println!("{:.3} s", taken.as_secs_f64());
+        }
+    }
+    Ok(())
+}
+
+/// Neighbours that can be got at once.
+const ROW: usize = 64;
+
+/// The neighbours of a vertex that have smaller numbers, in order: few of many, so that there are triangles.
+fn neighbours(vertex: u32, degree: u32) -> Vec<u32> {
+    let near = |k: u32| mixed(u64::from(vertex) << 32 | u64::from(k)) % u64::from(4 * degree) + 1;
+    let degree = degree.min(ROW as u32);
+    let mut found: Vec<u32> = (0..degree).filter_map(|k| vertex.checked_sub(near(k) as u32)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn mixed(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 7
+}

@@ -1,0 +1,251 @@
+//! Updates that a loop finds one by one.
+//!
+//! They are kept until they are worth a list, and then are one. How many that is depends on where the words are: on the node, where a
+//! list saves nothing but the wait for lines, as many as stay in the nearest cache; otherwise, and where a list would be
+//! [combined](super::combined), as many as the budget has room for, which are the same for any number of PEs.
+//!
+//! What is kept is handed over when the body has returned. One that panics hands over no more.
+
+use core::fmt;
+use std::panic::Location;
+
+use super::call::{change_at, check_index};
+use super::combined;
+use super::listed::sealed::Spread;
+use super::near::Near;
+use super::numbered::Numbered;
+use super::values::sealed::Sealed as Values;
+use super::verb;
+use crate::context::Order;
+use crate::endpoint::{Endpoint, Stores};
+use crate::object::{AmoValue, AtomicWord, BitValue};
+use crate::transport::Operand;
+
+/// Bytes that a stream keeps.
+const BUDGET: usize = 1 << 20;
+
+/// Elements that a stream keeps at most of an object on the node.
+const NEAR: usize = 1 << 10;
+
+/// Runs `body` with a batch of the words, and completes it.
+#[track_caller]
+pub(super) fn run<P, V, R>(
+    token: &(impl Stores + ?Sized),
+    words: &P,
+    body: impl FnOnce(&mut Batch<'_, V>) -> R,
+) -> R
+where
+    P: Numbered<Item: AtomicWord<Value = V>>,
+    V: AmoValue,
+{
+    let (endpoint, place, location) = (token.endpoint(), words.spread(), Location::caller());
+    let bytes = size_of::<usize>() + size_of::<V>();
+    let most = match BUDGET / bytes {
+        many if place.len() <= many / combined::TIMES => many,
+        _ => most(endpoint, place, bytes),
+    };
+    let mut carry = |update, indices: &[usize], values: &[V]| {
+        let values = OneOrAll::of(values);
+        macro_rules! change {
+            ($verb:ident) => {
+                change_at::<_, _, verb::$verb>(endpoint, place, indices, &values, location)
+            };
+        }
+        let done = match update {
+            Update::Set => change!(Set),
+            Update::Add => change!(Add),
+            Update::Min => change!(Min),
+            Update::Max => change!(Max),
+            Update::And => change!(And),
+            Update::Or => change!(Or),
+            Update::Xor => change!(Xor),
+        };
+        if let Err(wrong) = done {
+            wrong.refuse(place.len());
+        }
+    };
+    let quiet = || token.quiet();
+    let mut batch = Batch::new(place.len(), most, &mut carry, &quiet);
+    let result = body(&mut batch);
+    batch.flush();
+    result
+}
+
+/// Elements that a stream of elements of an object keeps, where each takes so many bytes.
+pub(super) fn most<P: Spread>(endpoint: &Endpoint, place: P, bytes: usize) -> usize {
+    let is_near = Near::<_, usize>::find(endpoint, place, &[]).is_some();
+    (BUDGET / bytes).clamp(1, if is_near { NEAR } else { BUDGET })
+}
+
+/// The operations of a batch.
+#[derive(Clone, Copy, Debug)]
+enum Update {
+    Set,
+    Add,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+impl Update {
+    const ALL: [Self; 7] = [Self::Set, Self::Add, Self::Min, Self::Max, Self::And, Self::Or, Self::Xor];
+}
+
+/// Changes words, each by its value.
+type Carry<'b, V> = &'b mut dyn FnMut(Update, &[usize], &[V]);
+
+/// Updates of words, one by one, of which many go together: from [`Indexed::batch`](super::Indexed::batch).
+///
+/// There is no order between them until a [`flush`](Self::flush). Each counts exactly once. An index beyond the end is refused at once.
+pub struct Batch<'b, V: AmoValue> {
+    /// Words that there are.
+    len: usize,
+    /// Updates that are kept at most.
+    most: usize,
+    /// Those that are kept.
+    count: usize,
+    /// The same, by what is done.
+    kept: [Kept<V>; Update::ALL.len()],
+    carry: Carry<'b, V>,
+    quiet: &'b dyn Fn(),
+}
+
+/// Updates of one kind.
+struct Kept<V> {
+    indices: Vec<usize>,
+    values: Vec<V>,
+}
+
+impl<'b, V: AmoValue> Batch<'b, V> {
+    fn new(len: usize, most: usize, carry: Carry<'b, V>, quiet: &'b dyn Fn()) -> Self {
+        let kept = Update::ALL.map(|_| Kept { indices: Vec::new(), values: Vec::new() });
+        Self { len, most, count: 0, kept, carry, quiet }
+    }
+
+    /// Number of words.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no words.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Waits until all updates so far are complete: visible to all PEs, and in front of whatever is issued afterwards.
+    pub fn flush(&mut self) {
+        self.hand_over();
+        (self.quiet)();
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn keep(&mut self, update: Update, index: usize, value: V) {
+        check_index(index, self.len);
+        let Kept { indices, values } = &mut self.kept[update as usize];
+        indices.push(index);
+        values.push(value);
+        self.count += 1;
+        if self.count == self.most {
+            self.hand_over();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hand_over(&mut self) {
+        for (update, Kept { indices, values }) in Update::ALL.into_iter().zip(&mut self.kept) {
+            if !indices.is_empty() {
+                (self.carry)(update, indices, values);
+                indices.clear();
+                values.clear();
+            }
+        }
+        self.count = 0;
+    }
+}
+
+macro_rules! updates {
+    ($($(#[$doc:meta])* $name:ident [$bound:ident] = $update:ident;)*) => {$(
+        impl<V: $bound> Batch<'_, V> {
+            $(#[$doc])*
+            ///
+            /// # Panics
+            ///
+            /// If the index is beyond the end.
+            #[inline(always)]
+            #[track_caller]
+            pub fn $name(&mut self, index: usize, value: V) {
+                self.keep(Update::$update, index, value);
+            }
+        }
+    )*};
+}
+updates! {
+    /// Writes a word. Of several values for one word, one stays.
+    set [AmoValue] = Set;
+    /// Adds to a word; see [`Indexed::add_each`](super::Indexed::add_each).
+    add [AmoValue] = Add;
+    /// Leaves the smaller one of a word and the value.
+    min [AmoValue] = Min;
+    /// Leaves the larger one of a word and the value.
+    max [AmoValue] = Max;
+    /// Bitwise and.
+    and [BitValue] = And;
+    /// Bitwise or.
+    or [BitValue] = Or;
+    /// Bitwise exclusive or.
+    xor [BitValue] = Xor;
+}
+
+/// What words are changed by: of values that are all the same, one is sent.
+#[derive(Clone, Copy)]
+enum OneOrAll<'v, V> {
+    One(V),
+    All(&'v [V]),
+}
+
+impl<'v, V: AmoValue> OneOrAll<'v, V> {
+    fn of(values: &'v [V]) -> Self {
+        match values {
+            [first, others @ ..] if others.iter().all(|other| other.to_bits64() == first.to_bits64()) => {
+                Self::One(*first)
+            }
+            _ => Self::All(values),
+        }
+    }
+}
+
+impl<V: AmoValue> Values<V> for OneOrAll<'_, V> {
+    fn count(&self) -> Option<usize> {
+        match self {
+            Self::One(_) => None,
+            Self::All(values) => Some(values.len()),
+        }
+    }
+
+    #[inline(always)]
+    fn value(&self, k: usize) -> V {
+        match self {
+            Self::One(value) => *value,
+            Self::All(values) => values[k],
+        }
+    }
+
+    fn operand(&self) -> Operand<'_> {
+        match self {
+            Self::One(value) => value.operand(),
+            Self::All(values) => values.operand(),
+        }
+    }
+}
+
+impl<V: AmoValue> fmt::Debug for Batch<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Batch ({} updates of {} words)", self.count, self.len)
+    }
+}

@@ -1,0 +1,161 @@
+//! Elements one behind the other of an object over several PEs, however they are distributed.
+
+use core::ops::Range;
+
+use super::Indexed;
+use super::distribution::Distribution;
+use super::distribution::sealed::Map;
+use super::over::Over;
+use crate::context::{NonBlocking, Rma};
+use crate::data::{PlainData, SymmetricData};
+use crate::endpoint::{Initiator, Stores};
+use crate::object::On;
+
+/// Bytes that lie together on one PE from which on they are a transfer of their own, and not elements of a list.
+const TOGETHER: usize = 256;
+
+/// Elements that are listed at a time.
+const LISTED: usize = 64 << 10;
+
+/// Bytes that are kept of elements on their way from one object to another: one element at least.
+const KEPT: usize = 1 << 20;
+
+impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
+    /// The places of a range of elements, in order: as many as lie together are one.
+    ///
+    /// # Panics
+    ///
+    /// If the range is not in the object.
+    #[track_caller]
+    pub fn runs(&self, range: Range<usize>) -> impl Iterator<Item = On<'_, [T]>> {
+        let (len, Range { start, end }) = (self.len(), range);
+        assert!(
+            start <= end && end <= len,
+            "{start}..{end} is not in the object, which has {len} elements (0..{len})"
+        );
+        let mut next = start;
+        core::iter::from_fn(move || {
+            let (first, left) = (next, end.checked_sub(next).filter(|left| *left > 0)?);
+            let count = self.map().run(first).min(left);
+            next += count;
+            let (rank, element) = self.map().locate(first);
+            Some(self.part(rank).index(element..element + count))
+        })
+    }
+}
+
+impl<T: PlainData, D: Distribution> Over<'_, T, D> {
+    /// Reads elements one behind the other: `into[k]` becomes element `first + k`. They are there on return.
+    ///
+    /// ```
+    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
+    /// use shmem::{BlockCyclic, Ranked, Stores, SymBox};
+    ///
+    /// /// Doubles a hundred elements of a table that lies with all members of a team.
+    /// fn double(world: &impl Stores, team: &impl Ranked, table: &SymBox<[f64]>, first: usize) {
+    ///     let (table, mut some) = (table.over(team, BlockCyclic::<64>), [0.0; 100]);
+    ///     table.read(world, first, &mut some);
+    ///     table.write(world, first, &some.map(|x| 2.0 * x));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many.
+    #[track_caller]
+    pub fn read(&self, token: &(impl Initiator + ?Sized), first: usize, into: &mut [T]) {
+        let range = self.range(first, into.len());
+        if self.is_listed() {
+            return range.clone().step_by(LISTED).zip(into.chunks_mut(LISTED)).for_each(|(first, into)| {
+                let list: Vec<usize> = (first..first + into.len()).collect();
+                token.gather(into, self.at(&list));
+            });
+        }
+        token.scope(|s| {
+            let mut rest = into;
+            for place in self.runs(range) {
+                let (part, behind) = rest.split_at_mut(place.len());
+                s.get(part, place);
+                rest = behind;
+            }
+        });
+    }
+
+    /// Writes elements one behind the other: element `first + k` becomes `values[k]`. They are visible as those of
+    /// [`put`](crate::context::Rma::put) are.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many.
+    #[track_caller]
+    pub fn write(&self, token: &(impl Stores + ?Sized), first: usize, values: &[T]) {
+        let range = self.range(first, values.len());
+        if self.is_listed() {
+            return range.clone().step_by(LISTED).zip(values.chunks(LISTED)).for_each(|(first, values)| {
+                let list: Vec<usize> = (first..first + values.len()).collect();
+                token.scatter(self.at(&list), values);
+            });
+        }
+        let mut rest = values;
+        for place in self.runs(range) {
+            let (part, behind) = rest.split_at(place.len());
+            token.put(place, part);
+            rest = behind;
+        }
+    }
+
+    /// Writes those elements that the calling PE has, from another object of as many: so data are brought from one distribution to
+    /// another. Every PE that has some of this object calls it, behind a barrier after `from` was written; all have theirs behind
+    /// another one.
+    ///
+    /// ```
+    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
+    /// use shmem::{Block, Cyclic, Ranked, Stores, SymBox};
+    ///
+    /// /// Deals a table out anew, one entry to each member in turn.
+    /// fn deal(world: &impl Stores, team: &impl Ranked, blocks: &SymBox<[f64]>, turns: &SymBox<[f64]>) {
+    ///     turns.over(team, Cyclic).fill_from(world, &blocks.over(team, Block));
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the objects differ in length.
+    #[track_caller]
+    pub fn fill_from<E: Distribution>(&self, token: &(impl Stores + ?Sized), from: &Over<'_, T, E>) {
+        let (len, other) = (self.len(), from.len());
+        assert!(len == other, "an object of {len} elements is filled from one of {other}: both have as many");
+        let me = token.endpoint().me();
+        let most = (KEPT / size_of::<T>().max(1)).clamp(1, LISTED);
+        for (rank, _) in self.pes().iter().enumerate().filter(|(_, pe)| **pe == me) {
+            let (mut owned, mut first) = (self.owned(rank), 0);
+            let mut values = Vec::new();
+            loop {
+                let list: Vec<usize> = owned.by_ref().take(most).collect();
+                if list.is_empty() {
+                    break;
+                }
+                values.resize(list.len(), T::zeroed());
+                token.gather(&mut values, from.at(&list));
+                token.put(self.part(rank).index(first..first + list.len()), &values);
+                first += list.len();
+            }
+        }
+    }
+
+    /// Whether so few elements lie together that they go in lists.
+    fn is_listed(&self) -> bool {
+        !self.is_empty()
+            && self.map().run(0).saturating_mul(size_of::<T>()) < TOGETHER.min(self.len() * size_of::<T>())
+    }
+
+    #[track_caller]
+    fn range(&self, first: usize, count: usize) -> Range<usize> {
+        let len = self.len();
+        assert!(
+            first <= len && count <= len - first,
+            "{count} elements from {first} on: the object has {len} (0..{len})"
+        );
+        first..first + count
+    }
+}

@@ -1,0 +1,252 @@
+//! A round of an exchange: items come and go until nobody has any more.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use shmem_core::data::PlainData;
+use shmem_core::pe::Pe;
+
+use super::belt::{Belt, Come};
+use super::post::Kind;
+use super::through::Through;
+
+/// A round of an [`Exchange`]: from [`Exchange::begin`]. All PEs take part in it until [`advance`](Self::advance) says that it is
+/// over.
+///
+/// ```
+/// use shmem::prelude::*;
+///
+/// #[shmem::main]
+/// fn main(world: &mut World) -> Result<()> {
+///     let mut exchange = world.exchange::<u64>(ExchangeOptions::default())?;
+///     let (_, east) = world.ring_neighbours();
+///     let mut numbers = 0..1000_u64;
+///     let mut next = numbers.next();
+///     let mut sum = 0;
+///     let mut conveyor = exchange.begin(world);
+///     while conveyor.advance(next.is_none()) {
+///         while let Some(number) = next {
+///             if conveyor.push(east, number).is_err() {
+///                 break;                              // no room: again, after others have pulled
+///             }
+///             next = numbers.next();
+///         }
+///         while let Some((_from, number)) = conveyor.pull() {
+///             sum += number;
+///         }
+///     }
+///     assert_eq!(sum, 499_500);
+///     Ok(())
+/// }
+/// ```
+///
+/// A round that is dropped before it is over is given up, and with it the exchange.
+#[must_use = "a round goes on until `advance` says `false`"]
+pub struct Conveyor<'x, T> {
+    belt: &'x mut Belt,
+    token: Through<'x>,
+    is_refused: bool,
+    is_over: bool,
+    location: &'static Location<'static>,
+    _items: PhantomData<T>,
+    /// It stays in the thread of the token.
+    _thread: PhantomData<*const ()>,
+}
+
+/// There was no room for an item, which this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full<T>(pub T);
+
+/// What a PE that has nothing to pull does next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// It pushes more.
+    Push,
+    /// It pushes more when others have pulled, or something has come.
+    Wait,
+    /// Nothing, unless something comes.
+    Rest,
+}
+
+impl<'x, T: PlainData> Conveyor<'x, T> {
+    pub(super) fn new(belt: &'x mut Belt, token: Through<'x>, location: &'static Location<'static>) -> Self {
+        let (_items, _thread) = (PhantomData, PhantomData);
+        Self { belt, token, is_refused: false, is_over: false, location, _items, _thread }
+    }
+
+    /// Sends an item to a PE, which may be this one, together with others. Items to one PE come in the order in which they were
+    /// pushed.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room now; gives the item back. There is again when the other PE has pulled: pull as well meanwhile, and
+    /// [`advance`](Self::advance), which waits for it.
+    ///
+    /// # Panics
+    ///
+    /// If the round is over.
+    #[inline]
+    #[track_caller]
+    pub fn push(&mut self, to: Pe, item: T) -> Result<(), Full<T>> {
+        assert!(!self.is_over, "this round is over, and nobody pulls any more: begin another one");
+        let capacity = self.belt.capacity;
+        if self.put(Kind::Item, to.number(), bytemuck::bytes_of(&item), capacity) {
+            return Ok(());
+        }
+        self.is_refused = true;
+        Err(Full(item))
+    }
+
+    /// Takes an item, and tells who has sent it. None: nothing has come.
+    ///
+    /// # Panics
+    ///
+    /// If others do not take part in this round, but ask.
+    #[inline]
+    #[track_caller]
+    pub fn pull(&mut self) -> Option<(Pe, T)> {
+        let Come { from, kind } = self.look()?;
+        let item = self.read::<T>();
+        match kind {
+            Kind::Item => Some((self.belt.post.pes[from], item)),
+            Kind::Answer => answered(self.belt.post.pes[from]),
+        }
+    }
+
+    /// Goes on: sends what is to be sent, and says whether the round does. `false` on all PEs when all are done, and every item
+    /// was pulled.
+    ///
+    /// A PE is `done` if it pushes no more unless something comes: then this waits until something has come, or all is over. It may
+    /// push again when it has pulled. Otherwise this waits only if the last push found no room, until there may be some.
+    #[track_caller]
+    pub fn advance(&mut self, done: bool) -> bool {
+        let is_refused = std::mem::take(&mut self.is_refused);
+        self.go_on(match (done, is_refused) {
+            (true, _) => Next::Rest,
+            (false, true) => Next::Wait,
+            (false, false) => Next::Push,
+        })
+    }
+
+    pub(super) fn go_on(&mut self, next: Next) -> bool {
+        if self.is_over {
+            return false;
+        }
+        if self.look().is_some() {
+            // Whoever always has something to pull would keep what others wait for.
+            self.send(false);
+            return true;
+        }
+        loop {
+            let has_sent = self.send(next != Next::Push);
+            if next == Next::Push || (next == Next::Wait && has_sent) {
+                return true;
+            }
+            let unsent = self.unsent();
+            if next == Next::Rest && unsent.is_empty() {
+                break;
+            }
+            self.belt.post.wait(self.token, &unsent, self.location);
+            if next == Next::Wait || self.look().is_some() {
+                return true;
+            }
+        }
+        if self.belt.post.rest(self.token, self.location) {
+            return true;
+        }
+        self.is_over = true;
+        self.belt.begun = None;
+        false
+    }
+
+    /// Adds something to the message for a PE, of which it has room for so many; says whether there is room.
+    #[inline]
+    pub(super) fn put(&mut self, kind: Kind, to: usize, item: &[u8], capacity: usize) -> bool {
+        let Belt { post, buffers, .. } = &mut *self.belt;
+        let message = &mut buffers[kind as usize][to];
+        if message.count() == capacity && !post.send(self.token, to, kind, message) {
+            return false;
+        }
+        message.add(item, post.bytes());
+        if message.count() == capacity {
+            post.send(self.token, to, kind, message);
+        }
+        true
+    }
+
+    /// Whether there is room for an answer.
+    pub(super) fn has_room(&mut self, to: usize, capacity: usize) -> bool {
+        let Belt { post, buffers, .. } = &mut *self.belt;
+        buffers[Kind::Answer as usize][to].count() < capacity || post.has_room(self.token, to)
+    }
+
+    /// Who has sent the next thing that has come, and what it is.
+    #[inline]
+    pub(super) fn look(&mut self) -> Option<Come> {
+        let Belt { inbox, read, come, .. } = &mut *self.belt;
+        if *read < inbox.count() { *come } else { self.receive() }
+    }
+
+    /// Takes that next thing.
+    ///
+    /// # Panics
+    ///
+    /// If nothing has come.
+    #[inline]
+    pub(super) fn read<A: PlainData>(&mut self) -> A {
+        let Belt { inbox, read, .. } = &mut *self.belt;
+        let item = bytemuck::pod_read_unaligned(inbox.item(*read, size_of::<A>()));
+        *read += 1;
+        item
+    }
+
+    /// Items that a message has room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.belt.capacity
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn receive(&mut self) -> Option<Come> {
+        let Belt { post, inbox, read, come, .. } = &mut *self.belt;
+        let (from, kind) = post.take(self.token, inbox)?;
+        *read = 0;
+        *come = Some(Come { from, kind });
+        *come
+    }
+
+    /// Sends what there is room for: all of it, or only to PEs that have nothing else to take. Says whether it has sent
+    /// anything.
+    fn send(&mut self, all: bool) -> bool {
+        let Belt { post, buffers, .. } = &mut *self.belt;
+        let mut has_sent = false;
+        for kind in Kind::ALL.into_iter().rev() {
+            for (to, message) in buffers[kind as usize].iter_mut().enumerate() {
+                if message.count() > 0 && (all || post.is_idle(self.token, to)) {
+                    has_sent |= post.send(self.token, to, kind, message);
+                }
+            }
+        }
+        has_sent
+    }
+
+    /// The PEs for which something is left.
+    fn unsent(&self) -> Vec<usize> {
+        let buffers = &self.belt.buffers;
+        let has = |to: &usize| buffers.iter().any(|of_kind| of_kind[*to].count() > 0);
+        (0..self.belt.post.pes.len()).filter(has).collect()
+    }
+}
+
+impl<T> fmt::Debug for Conveyor<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Conveyor (PE {} of {})", self.belt.post.me(), self.belt.post.pes.len())
+    }
+}
+
+#[cold]
+#[track_caller]
+fn answered(by: Pe) -> ! {
+    panic!("PE {by} answers in a round in which this PE does not ask: all PEs call `ask`, or none does")
+}

@@ -1,0 +1,216 @@
+//! Items for other PEs, which handle them: what an irregular program does with data that only its owner may change.
+//!
+//! [`Post`] carries messages of many items between any two PEs, in bounded memory; [`Rests`](rests::Rests) finds that
+//! nobody has any more. A [`Conveyor`] fills messages, one for each PE, and takes them apart again. The loops of
+//! [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) stand above it.
+//!
+//! Whoever finds no room pulls: so PEs that flood each other go on. Of queries only so many are under way that the one who is asked
+//! can put those aside that it cannot answer yet; answers are always taken.
+//!
+//! An exchange may be used in a phase. There a PE comes to nothing but the end of the phase, so no step of a round is a
+//! meeting: all of them are messages, and one word.
+
+mod ask;
+mod belt;
+mod conveyor;
+mod options;
+mod outbox;
+mod post;
+mod rests;
+mod through;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use shmem_core::context::Initiator;
+use shmem_core::data::PlainData;
+use shmem_core::observe::Family;
+use shmem_core::partition::show_size;
+use shmem_core::pe::Pe;
+
+use self::belt::Belt;
+use self::conveyor::Next;
+pub use self::conveyor::{Conveyor, Full};
+pub use self::options::ExchangeOptions;
+pub use self::outbox::Outbox;
+use self::post::Post;
+pub use self::through::ExchangeToken;
+use self::through::Through;
+use crate::error::Result;
+use crate::group::{Operation, Purpose};
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// Makes an exchange: all PEs send each other items, which are handled where they come to. Collective.
+    ///
+    /// Particles that go to those who own the cells that they have come to; the cells are opened in a phase:
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// #[symmetric]
+    /// static CELLS: [f64; 100];
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let mut exchange = world.exchange::<[f64; 2]>(ExchangeOptions::default())?;
+    ///     let (me, all) = (world.my_pe(), world.pes().iter().collect::<Vec<_>>());
+    ///     let particles = (0..1000).map(|k| [((k * 7 + me) % (100 * all.len())) as f64, 0.5]);
+    ///     let items = particles.map(|particle| (all[particle[0] as usize / 100], particle));
+    ///     world.local_with_exchanges(&CELLS, |cells, phase| {
+    ///         exchange.run(phase, items, |_from, [place, charge]| cells[place as usize % 100] += charge);
+    ///     });
+    ///     let charge = world.frozen(&CELLS, |cells| cells.iter().sum::<f64>());
+    ///     assert_eq!(world.sum(charge), 500.0 * world.n_pes() as f64);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the default heap has no room: the same error on every PE.
+    #[track_caller]
+    pub fn exchange<T: PlainData>(&self, options: ExchangeOptions) -> Result<Exchange<T>> {
+        let ExchangeOptions { bytes } = options;
+        let subject = || {
+            let (bytes, size) = (show_size(bytes as u64), show_size(size_of::<T>() as u64));
+            format!("{bytes} for items of {size}")
+        };
+        let purpose = Purpose {
+            operation: Operation::named(Family::Memory, "exchange"),
+            opens: false,
+            arguments: &[bytes as u64, size_of::<T>() as u64, align_of::<T>() as u64],
+            subject: &subject,
+            location: Some(Location::caller()),
+        };
+        self.team().agree_on(self.endpoint(), &purpose);
+        let post = Post::new(self, bytes, size_of::<T>())?;
+        Ok(Exchange { belt: Belt::new(post, size_of::<T>()), _items: PhantomData })
+    }
+}
+
+/// Items between all PEs, each of which is handled by the PE that it is sent to. From [`World::exchange`].
+///
+/// Items are sent many at a time, and in bounded memory, whatever their number is: who finds no room takes what has come. Items of
+/// one PE are handled in the order in which they were sent. That nobody has any more is found out by all PEs in the
+/// call itself, so all PEs call it; behind it an exchange may be used again.
+///
+/// It goes through the world or a context, and in phases through what [`World::local_with_exchanges`] gives: then handlers may change
+/// symmetric objects as `&mut`, which is how plain data is updated from anywhere.
+pub struct Exchange<T> {
+    belt: Belt,
+    _items: PhantomData<T>,
+}
+
+impl<T: PlainData> Exchange<T> {
+    /// Sends items, and calls `handle` with each that comes and who has sent it, until all PEs have sent all of theirs and all were
+    /// handled. All PEs call it.
+    ///
+    /// # Panics
+    ///
+    /// If a round before was given up, or the exchange is that of another PE. Only PEs that are threads of one process can come
+    /// to the latter.
+    #[track_caller]
+    pub fn run(
+        &mut self,
+        token: &(impl ExchangeToken + ?Sized),
+        items: impl IntoIterator<Item = (Pe, T)>,
+        mut handle: impl FnMut(Pe, T),
+    ) {
+        self.react(token, items, |_, from, item| handle(from, item));
+    }
+
+    /// As [`run`](Self::run); what the handler sends, by an outbox, is handled as well. It is over when nobody has anything to send
+    /// any more, and everything was handled: a search in a graph is one call.
+    ///
+    /// ```
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) -> Result<()> {
+    /// // A number goes round, and is counted down, until it is 0.
+    /// let mut exchange = world.exchange::<u64>(ExchangeOptions::default())?;
+    /// let (_, east) = world.ring_neighbours();
+    /// let first = (world.my_pe() == 0).then_some((east, 100));
+    /// let mut seen = 0;
+    /// exchange.react(world, first, |outbox, _from, number| {
+    ///     seen += 1;
+    ///     if number > 0 {
+    ///         outbox.push(east, number - 1);
+    ///     }
+    /// });
+    /// assert_eq!(world.sum(seen), 101);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run).
+    #[track_caller]
+    pub fn react(
+        &mut self,
+        token: &(impl ExchangeToken + ?Sized),
+        items: impl IntoIterator<Item = (Pe, T)>,
+        mut handle: impl FnMut(&mut Outbox<T>, Pe, T),
+    ) {
+        let (mut outbox, mut items) = (Outbox::new(), items.into_iter().fuse().peekable());
+        let mut conveyor = self.begin(token);
+        // What there was no room for: nothing else is pushed before it.
+        let mut refused = None;
+        loop {
+            while refused.is_none()
+                && let Some((to, item)) = outbox.pop().or_else(|| items.next())
+            {
+                refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
+            }
+            while let Some((from, item)) = conveyor.pull() {
+                handle(&mut outbox, from, item);
+                while refused.is_none()
+                    && let Some((to, item)) = outbox.pop()
+                {
+                    refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
+                }
+            }
+            if let Some((to, item)) = refused.take() {
+                refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
+            }
+            let next = match refused {
+                Some(_) => Next::Wait,
+                // There is room again, and more to push.
+                None if !outbox.is_empty() || items.peek().is_some() => Next::Push,
+                None => Next::Rest,
+            };
+            if !conveyor.go_on(next) {
+                return;
+            }
+        }
+    }
+
+    /// Begins a round, in which the program pushes and pulls in a loop of its own. All PEs do.
+    ///
+    /// # Panics
+    ///
+    /// As [`run`](Self::run).
+    #[track_caller]
+    pub fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> Conveyor<'x, T> {
+        let (me, location) = (self.belt.post.me(), Location::caller());
+        let token = Through::new(token);
+        assert!(me == token.endpoint().me(), "this is the exchange of PE {me}: make one here");
+        if let Some(begun) = self.belt.begun {
+            panic!(
+                "the round begun at {begun} was given up before it was over, and others may still wait in it: call \
+                 `advance` until it says `false`"
+            );
+        }
+        self.belt.begun = Some(location);
+        Conveyor::new(&mut self.belt, token, location)
+    }
+}
+
+impl<T> fmt::Debug for Exchange<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exchange (PE {} of {})", self.belt.post.me(), self.belt.post.pes.len())
+    }
+}

@@ -1,0 +1,304 @@
+//! Lists of elements that are read again and again: sorted once, and only values travel.
+//!
+//! Making a plan tells every PE which of its elements others want; from then on nobody asks. Each PE sends what is
+//! wanted of it when it comes to the call, as a [`Halo`](crate::Halo) sends the edges of a grid: in fact a plan is one, with
+//! an edge for each pair of PEs of which one wants something, whose cells are the elements. So nobody meets, owners may change
+//! their elements as soon as they have called, and values may come from an object, from an open phase, or from memory of
+//! the program's own.
+
+use std::fmt;
+use std::panic::Location;
+
+use shmem_core::context::{Initiator, Stores};
+use shmem_core::data::{PlainData, SymmetricData};
+use shmem_core::halo::{Edge, Halo, HaloToken};
+use shmem_core::indexed::{Distribution, Indexed, ListIndex, Listed, Over};
+use shmem_core::object::On;
+use shmem_core::observe::Family;
+use shmem_core::partition::show_size;
+use shmem_core::pe::Pe;
+
+use crate::error::Result;
+use crate::group::{Operation, Purpose};
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+impl<L: ThreadLevel> World<L> {
+    /// Makes a plan of a list of elements that all PEs will read many times. Collective: every PE gives a list of its own, which
+    /// may be empty, of the same object.
+    ///
+    /// A sparse matrix times a vector, of which each PE has some rows and elements:
+    ///
+    /// ```
+    /// use shmem::prelude::*;
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) -> Result<()> {
+    ///     let (me, n) = (world.my_pe(), 100 * world.n_pes());
+    ///     let x = world.alloc(filled(1.0, 100))?;
+    ///     // In row i there are three entries.
+    ///     let columns: Vec<usize> = (me * 100..me * 100 + 100).flat_map(|i| [i, (i + 1) % n, i * 7 % n]).collect();
+    ///     let mut plan = world.plan(x.over(world.team(), Block::of(n)).at(&columns))?;
+    ///     let mut entries = vec![0.0; columns.len()];
+    ///     let mut mine = vec![1.0; 100];
+    ///     for _ in 0..5 {
+    ///         plan.gather_from(world, &mut entries, &mine);
+    ///         for (element, entries) in mine.iter_mut().zip(entries.chunks(3)) {
+    ///             *element = 0.5 * entries[0] + 0.25 * entries[1] + 0.25 * entries[2];
+    ///         }
+    ///     }
+    ///     assert_eq!(mine, [1.0; 100]);
+    ///     plan.gather(world, &mut entries, x.on(world.me()));      // the same of the object itself
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is no room for what is to come: the same error on every PE.
+    ///
+    /// # Panics
+    ///
+    /// If an index is beyond the end.
+    #[track_caller]
+    pub fn plan<T, D, X>(&self, list: Listed<'_, &Over<'_, T, D>, X>) -> Result<Plan<T>>
+    where
+        T: PlainData,
+        D: Distribution,
+        X: ListIndex,
+    {
+        let (over, pes) = (list.__place(), self.n_pes());
+        let wanted = Wanted::of(over, list.__indices().iter().map(|index| index.index()), pes);
+        let share = over.pes().iter().position(|pe| *pe == self.me()).map_or(0, |rank| over.part(rank).len());
+        let subject = || {
+            let size = show_size(size_of::<T>() as u64);
+            format!("{} elements of {size} over {} PEs", over.len(), over.pes().len())
+        };
+        let purpose = Purpose {
+            operation: Operation::named(Family::Memory, "plan"),
+            opens: false,
+            // Not how many there are: who is not in the team of an object has another one to give its empty list of.
+            arguments: &[size_of::<T>() as u64, align_of::<T>() as u64],
+            subject: &subject,
+            location: Some(Location::caller()),
+        };
+        self.team().agree_on(self.endpoint(), &purpose);
+
+        // What this PE wants of whom, and who wants what of it.
+        let counts: Vec<usize> = wanted.elements.iter().map(Vec::len).collect();
+        let mut given = Vec::new();
+        let came = self.alltoallv(&wanted.elements.concat(), &counts, &mut given);
+        if let Some(element) = given.iter().find(|element| **element as usize >= share) {
+            panic!(
+                "another PE wants element {element} of this PE, which has {share}: all PEs plan for the same object"
+            );
+        }
+        let neighbours: Vec<usize> = (0..pes).filter(|pe| counts[*pe] + came[*pe] > 0).collect();
+        // Which number the edge to each PE has, as that one is to know.
+        let mut numbers = vec![0; pes];
+        neighbours.iter().enumerate().for_each(|(number, pe)| numbers[*pe] = number);
+        let mut opposite = vec![0; pes];
+        self.alltoall(&numbers, &mut opposite);
+        let edges: Vec<Edge> =
+            neighbours.iter().map(|pe| Edge::new(self.pes()[*pe], opposite[*pe], counts[*pe])).collect();
+        Ok(Plan {
+            me: self.me(),
+            given: given.into_iter().map(|element| element as usize).collect(),
+            counts: neighbours.iter().map(|pe| came[*pe]).collect(),
+            halo: self.halo(&edges)?,
+            packed: Vec::new(),
+            found: vec![T::zeroed(); counts.iter().sum()],
+            places: wanted.places,
+        })
+    }
+}
+
+/// The elements of a list, sorted.
+struct Wanted {
+    /// Which elements of each PE, in their order there, each once.
+    elements: Vec<Vec<u64>>,
+    /// For each index of the list its place among all of these.
+    places: Vec<u32>,
+}
+
+impl Wanted {
+    #[track_caller]
+    fn of<T: SymmetricData, D: Distribution>(
+        over: &Over<'_, T, D>,
+        indices: impl Iterator<Item = usize>,
+        pes: usize,
+    ) -> Self {
+        let owners = indices.enumerate().map(|(position, index)| {
+            let len = over.len();
+            assert!(
+                index < len,
+                "index {index} at position {position} of the list is beyond the end: the object has {len} elements (0..{len})"
+            );
+            let (pe, element) = over.owner(index);
+            (pe.number(), element, position)
+        });
+        let mut sorted: Vec<(usize, usize, usize)> = owners.collect();
+        sorted.sort_unstable();
+        let mut places = vec![0; sorted.len()];
+        let mut elements = vec![Vec::new(); pes];
+        let mut count = 0_usize;
+        for same in sorted.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)) {
+            let place = u32::try_from(count).unwrap_or_else(|_| panic!("a plan of more than 2^32 elements"));
+            same.iter().for_each(|(_, _, position)| places[*position] = place);
+            let (pe, element, _) = same[0];
+            elements[pe].push(element as u64);
+            count += 1;
+        }
+        Self { elements, places }
+    }
+}
+
+/// A list of elements whose values come again and again: from [`World::plan`].
+///
+/// All PEs call its methods equally often, as they exchange halos, though not at the same time. A value is what it was when its
+/// owner came to the call, and the owner may change it afterwards. Each element travels once, however often it is in the list.
+pub struct Plan<T> {
+    me: Pe,
+    /// Which of its elements others want: those of one neighbour behind those of another one.
+    given: Vec<usize>,
+    /// How many each neighbour wants.
+    counts: Vec<usize>,
+    halo: Halo<T>,
+    /// What is sent.
+    packed: Vec<T>,
+    /// What has come, each once.
+    found: Vec<T>,
+    places: Vec<u32>,
+}
+
+impl<T: PlainData> Plan<T> {
+    /// How many indices the list has.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether the list is empty.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// How many elements the list has, each of them counted once.
+    pub fn elements(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Where the value of each index of the list is among those that [`bring`](Self::bring) gives: for who keeps these numbers in
+    /// place of the list.
+    pub fn places(&self) -> &[u32] {
+        &self.places
+    }
+
+    /// Brings the value of each element of the list once, as they are in an object, of which `part` is what the calling PE has.
+    ///
+    /// # Panics
+    ///
+    /// If `part` is not on the calling PE or lacks an element that others want, or a call before was given up by a panic.
+    #[track_caller]
+    pub fn bring(&mut self, token: &(impl Stores + ?Sized), part: On<'_, [T]>) -> &[T] {
+        let (me, pe) = (self.me, part.pe());
+        assert!(pe == me, "this is the part of PE {pe}: PE {me} gives its own, `.on(world.me())`");
+        self.check_part(part.len());
+        let mut packed = std::mem::take(&mut self.packed);
+        packed.resize(self.given.len(), T::zeroed());
+        token.gather(&mut packed, part.at(&self.given));
+        self.packed = packed;
+        self.send(token);
+        &self.found
+    }
+
+    /// The same of values that are elsewhere: `part` has those that the calling PE has of the object, such as a phase opens them.
+    /// What is exchanged goes through the world, a context, or what [`World::local_with_halos`] gives.
+    ///
+    /// # Panics
+    ///
+    /// If an element that others want is not in `part`, or a call before was given up by a panic.
+    #[track_caller]
+    pub fn bring_from(&mut self, token: &(impl HaloToken + ?Sized), part: &[T]) -> &[T] {
+        self.check_part(part.len());
+        let Self { given, packed, .. } = self;
+        packed.clear();
+        packed.extend(given.iter().map(|element| part[*element]));
+        self.send(token);
+        &self.found
+    }
+
+    /// Reads the elements of the list: `into[k]` becomes that of index `k`. `part` is what the calling PE has of the object.
+    ///
+    /// # Panics
+    ///
+    /// If there is not one place for each index, and as [`bring`](Self::bring).
+    #[track_caller]
+    pub fn gather(&mut self, token: &(impl Stores + ?Sized), into: &mut [T], part: On<'_, [T]>) {
+        self.check(into.len());
+        self.bring(token, part);
+        self.spread(into);
+    }
+
+    /// The same of values that are elsewhere; see [`bring_from`](Self::bring_from).
+    ///
+    /// # Panics
+    ///
+    /// If there is not one place for each index, and as [`bring_from`](Self::bring_from).
+    #[track_caller]
+    pub fn gather_from(&mut self, token: &(impl HaloToken + ?Sized), into: &mut [T], part: &[T]) {
+        self.check(into.len());
+        self.bring_from(token, part);
+        self.spread(into);
+    }
+
+    /// Sends what is packed, and receives what has come.
+    #[track_caller]
+    fn send(&mut self, token: &(impl HaloToken + ?Sized)) {
+        let Self { halo, packed, counts, found, .. } = self;
+        let mut flight = halo.begin(token);
+        let mut rest = &packed[..];
+        for (edge, count) in counts.iter().enumerate() {
+            let (cells, behind) = rest.split_at(*count);
+            flight.send(edge, cells);
+            rest = behind;
+        }
+        let ghosts = flight.finish();
+        let mut room = &mut found[..];
+        for edge in 0..counts.len() {
+            let cells = ghosts.edge(edge);
+            let (into, behind) = room.split_at_mut(cells.len());
+            into.copy_from_slice(cells);
+            room = behind;
+        }
+    }
+
+    fn spread(&self, into: &mut [T]) {
+        for (into, place) in into.iter_mut().zip(&self.places) {
+            *into = self.found[*place as usize];
+        }
+    }
+
+    /// Others want elements of `part`: how many it has to have at least.
+    #[track_caller]
+    fn check_part(&self, len: usize) {
+        if let Some(element) = self.given.iter().find(|element| **element >= len) {
+            panic!("other PEs want element {element} of this PE, and it gives {len}: give all that it has");
+        }
+    }
+
+    #[track_caller]
+    fn check(&self, len: usize) {
+        let indices = self.places.len();
+        assert!(
+            indices == len,
+            "the list has {indices} indices, and there are {len} elements of the local slice: there is one for each index"
+        );
+    }
+}
+
+impl<T> fmt::Debug for Plan<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (indices, found, given) = (self.places.len(), self.found.len(), self.given.len());
+        write!(f, "Plan ({indices} indices of {found} elements; others want {given})")
+    }
+}

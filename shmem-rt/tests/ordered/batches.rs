@@ -1,0 +1,210 @@
+//! Streams of updates and of reads, element by element: what a slice makes of them.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Mutex;
+
+use shmem::prelude::*;
+use shmem::{Batch, Distribution, Numbered};
+
+use crate::dice::Dice;
+
+/// Words of each PE: more than of which as many updates are kept as make it worth to combine them.
+const SHARE: usize = 20_000;
+
+#[symmetric]
+static MANY: [Atomic<u64>; SHARE];
+#[symmetric]
+static FEW: [Atomic<i32>; 24];
+#[symmetric]
+static FLOATS: [Atomic<f64>; 24];
+#[symmetric]
+static ROWS: [[u32; 3]; 1000];
+
+/// Updates of a PE: an index, and a number.
+fn updates(pe: usize, words: usize, seed: u64) -> impl Iterator<Item = (usize, u64)> {
+    let mut dice = Dice(seed * 100 + pe as u64);
+    // Less than is kept on a node, and more than that.
+    let count = [0, 300, 1_200, 3_000][(seed as usize + pe) % 4];
+    (0..count).map(move |_| (dice.below(words as u64) as usize, dice.below(1 << 20)))
+}
+
+/// All PEs change words, each word by one of the operations that have no order.
+fn integers<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
+    let words = &MANY.over(world.team(), distribution);
+    let mut model = vec![0_u64; words.len()];
+    for pe in 0..world.n_pes() {
+        for (index, number) in updates(pe, words.len(), seed) {
+            let word = &mut model[index];
+            match index % 5 {
+                0 => *word += number,
+                1 => *word ^= number,
+                2 => *word = number.max(*word),
+                3 => *word |= number,
+                _ => *word += 1,
+            }
+        }
+    }
+    let count = world.batch(words, |batch| {
+        assert_eq!((batch.len(), batch.is_empty()), (words.len(), false));
+        let mut count = 0;
+        for (index, number) in updates(world.my_pe(), words.len(), seed) {
+            match index % 5 {
+                0 => batch.add(index, number),
+                1 => batch.xor(index, number),
+                2 => batch.max(index, number),
+                3 => batch.or(index, number),
+                _ => batch.add(index, 1),
+            }
+            count += 1;
+        }
+        count
+    });
+    assert_eq!(count, updates(world.my_pe(), words.len(), seed).count());
+    let owned: Vec<usize> = words.owned(world.my_pe()).collect();
+    world.local(&MANY, |mine| {
+        for (index, word) in owned.iter().zip(mine) {
+            assert_eq!(word.value(), model[*index], "word {index}, seed {seed}");
+            *word = Atomic::default();
+        }
+    });
+}
+
+fn all_updates(world: &mut World) {
+    for seed in 0..4 {
+        integers(world, Cyclic, seed);
+        integers(world, Block::of(SHARE - 7), seed);
+    }
+}
+
+#[shmem::test(pes = 1)]
+fn a_batch_of_one_pe_is_that_of_a_slice(world: &mut World) {
+    all_updates(world);
+}
+
+#[shmem::test(pes = 2)]
+fn batches_of_two_pes_are_those_of_a_slice(world: &mut World) {
+    all_updates(world);
+}
+
+#[shmem::test(pes = 4)]
+fn batches_of_four_pes_are_those_of_a_slice(world: &mut World) {
+    all_updates(world);
+}
+
+/// Few words, of other types, which are combined; on one PE as on several.
+#[shmem::test(pes = 3)]
+fn batches_of_few_words_count_each_update_once(world: &mut World) {
+    fn count(batch: &mut Batch<'_, i32>, pes: i32) {
+        for number in 0..2_000 {
+            batch.add(number % 24, number as i32 % 5 - 2 + pes);
+            batch.min(0, -7);
+        }
+    }
+    let (_, east) = world.ring_neighbours();
+    let pes = world.n_pes();
+    world.batch(FEW.on(east), |batch| count(batch, pes as i32));
+    world.batch(FLOATS.over(world.team(), Cyclic), |batch| {
+        (0..3_000).for_each(|number| batch.add(number % (24 * pes), 0.25));
+    });
+    world.barrier_all();
+    let of = |word: usize| (0..2_000).filter(move |number| number % 24 == word);
+    for (word, found) in FEW.here(world).values().into_iter().enumerate().skip(1) {
+        assert_eq!(found, of(word).map(|number| number as i32 % 5 - 2 + pes as i32).sum::<i32>());
+    }
+    for (word, found) in FLOATS.here(world).values().into_iter().enumerate() {
+        let index = word * pes + world.my_pe();
+        let count = (0..3_000).filter(|number| number % (24 * pes) == index).count() * pes;
+        assert_eq!(found, count as f64 / 4.0);
+    }
+}
+
+/// What was flushed is there, and what is behind it comes behind it.
+#[shmem::test(pes = 2)]
+fn what_is_flushed_is_complete(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    for round in 1..20 {
+        world.batch(FEW.on(east), |batch| {
+            batch.set(3, -1);
+            batch.flush();
+            assert_eq!(world.fetch(FEW.on(east).index(3)), -1);
+            batch.set(3, round);
+            batch.add(4, 2);
+        });
+        assert_eq!(world.fetch(FEW.on(east).index(3)), round);
+        assert_eq!(world.fetch(FEW.on(east).index(4)), 2 * round);
+    }
+    world.barrier_all();
+}
+
+/// A body that panics hands over no more, and a wrong index is one, at its line.
+#[shmem::test(pes = 2)]
+fn a_body_that_panics_hands_over_no_more(world: &mut World) {
+    static PLACE: Mutex<Option<(String, u32)>> = Mutex::new(None);
+    let (_, east) = world.ring_neighbours();
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().unwrap();
+        *PLACE.lock().unwrap() = Some((place.file().to_owned(), place.line()));
+    }));
+    let mut line = 0;
+    let said = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        world.batch(FEW.on(east), |batch| {
+            batch.add(3, 1);
+            line = line!() + 1;
+            batch.add(24, 1);
+        });
+    }));
+    let mut row = [7; 3];
+    let missed = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        world.gathers(ROWS.on(east), |wanted| {
+            wanted.get(0, &mut row);
+            panic!("for a reason of its own");
+        });
+    }));
+    let (file, place) = {
+        std::panic::set_hook(others);
+        let said = *said.unwrap_err().downcast::<String>().unwrap();
+        assert_eq!(said, "index 24 is beyond the end: the object has 24 elements (0..24)");
+        assert!(missed.is_err());
+        PLACE.lock().unwrap().take().unwrap()
+    };
+    assert!(file.ends_with("ordered/batches.rs") && place > line, "{file}:{place}");
+    world.barrier_all();
+    assert_eq!(FEW.here(world).values(), [0; 24]);
+    assert_eq!(row, [7; 3], "not read, since the body has not returned");
+}
+
+/// Every PE reads rows that others have, as it comes to them.
+fn reads<P: Numbered<Item = [u32; 3]>>(world: &World, rows: P, len: usize, row: impl Fn(usize) -> [u32; 3]) {
+    let mut dice = Dice(world.my_pe() as u64);
+    for count in [0, 5, 2_500] {
+        let wanted: Vec<usize> = (0..count).map(|_| dice.below(len as u64) as usize).collect();
+        let mut found = vec![[u32::MAX; 3]; count];
+        let len = world.gathers(&rows, |rows| {
+            for (index, found) in wanted.iter().zip(&mut found) {
+                rows.get(*index, found);
+            }
+            rows.len()
+        });
+        assert!(len > 0 && wanted.iter().zip(&found).all(|(index, found)| *found == row(*index)));
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn what_is_read_is_there_at_the_end(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    let row = |pe: usize, k: usize| [pe as u32, k as u32, (pe * k) as u32];
+    let me = world.my_pe();
+    world.local(&ROWS, |rows| rows.iter_mut().enumerate().for_each(|(k, one)| *one = row(me, k)));
+    reads(world, ROWS.over(world.team(), Cyclic), 3000, |index| row(index % 3, index / 3));
+    reads(world, ROWS.on(east).index(..), 1000, |index| row(east.number(), index));
+    // So long that few of them are kept, wherever they are.
+    let pages = world.alloc(shmem::filled([me as u64; 2048], 10)).unwrap();
+    let wanted: Vec<usize> = (0..150).map(|k| k * 7 % 30).collect();
+    let mut found = vec![[9; 2048]; wanted.len()];
+    world.gathers(pages.over(world.team(), Cyclic), |pages| {
+        wanted.iter().zip(&mut found).for_each(|(index, page)| pages.get(*index, page));
+    });
+    assert!(wanted.iter().zip(&found).all(|(index, page)| *page == [*index as u64 % 3; 2048]));
+    world.barrier_all();
+}

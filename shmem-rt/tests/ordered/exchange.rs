@@ -1,0 +1,291 @@
+//! Items that their owners handle: each once and in order, whatever the room, and the end is found by all.
+
+use std::panic::AssertUnwindSafe;
+
+use shmem::prelude::*;
+use shmem::{Conveyor, Full, Outbox};
+
+use crate::dice::Dice;
+
+/// An item that tells whether it is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
+#[repr(C)]
+struct Item {
+    from: u32,
+    to: u32,
+    number: u64,
+    rest: [u64; 11],
+}
+
+impl Item {
+    fn new(from: usize, to: usize, number: u64) -> Self {
+        let word = (from as u64) << 48 | (to as u64) << 32 | number;
+        Self { from: from as u32, to: to as u32, number, rest: [word; 11] }
+    }
+}
+
+/// Room for few items, and for many.
+const ROOMS: [usize; 3] = [1, 4096, 1 << 20];
+
+/// Whom each PE sends to, in order.
+fn plan(dice: &mut Dice, pes: usize) -> Vec<Vec<usize>> {
+    (0..pes)
+        .map(|_| {
+            let count = [0, 3, 400][dice.below(3) as usize];
+            (0..count).map(|_| dice.below(pes as u64) as usize).collect()
+        })
+        .collect()
+}
+
+/// One round after the other, without a meeting in between; the model is a count for each pair of PEs.
+fn rounds(world: &World) {
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    let all: Vec<Pe> = world.pes().iter().collect();
+    let mut dice = Dice(pes as u64);
+    for bytes in ROOMS {
+        let mut exchange = world.exchange::<Item>(ExchangeOptions::with_bytes(bytes)).unwrap();
+        for round in 0..4 {
+            let plan = plan(&mut dice, pes);
+            let mut sent = vec![0; pes];
+            let items = plan[me].iter().map(|to| {
+                sent[*to] += 1;
+                (all[*to], Item::new(me, *to, sent[*to] << 8 | round))
+            });
+            let mut found = vec![0; pes];
+            exchange.run(world, items, |from, item| {
+                let number = &mut found[from.number()];
+                *number += 1;
+                assert_eq!(item, Item::new(from.number(), me, *number << 8 | round), "{bytes} bytes");
+            });
+            let came = |from: &Vec<usize>| from.iter().filter(|to| **to == me).count() as u64;
+            assert_eq!(found, plan.iter().map(came).collect::<Vec<_>>(), "{bytes} bytes, round {round}");
+        }
+    }
+}
+
+#[shmem::test(pes = 1)]
+fn every_item_is_handled_once_and_in_order_by_oneself(world: &mut World) {
+    rounds(world);
+}
+
+#[shmem::test(pes = 2)]
+fn every_item_is_handled_once_and_in_order(world: &mut World) {
+    rounds(world);
+}
+
+#[shmem::test(pes = 5)]
+fn every_item_is_handled_once_and_in_order_where_pes_outnumber_cores(world: &mut World) {
+    rounds(world);
+}
+
+/// Who is told first that a round is over begins the next one, while others are still to be told.
+#[shmem::test(pes = 5)]
+fn items_of_the_next_round_wait_for_it(world: &mut World) {
+    let all: Vec<Pe> = world.pes().iter().collect();
+    let mut exchange = world.exchange::<u64>(ExchangeOptions::default()).unwrap();
+    for round in 0..300 {
+        let (mut came, items) = (0, all.iter().map(|pe| (*pe, round)));
+        exchange.run(world, items, |_from, number| {
+            assert_eq!(number, round);
+            came += 1;
+        });
+        assert_eq!(came, 5, "round {round}");
+    }
+}
+
+/// All PEs send each other much more than there is room for, before they look at anything.
+#[shmem::test(pes = 3)]
+fn pes_that_flood_each_other_go_on(world: &mut World) {
+    let all: Vec<Pe> = world.pes().iter().collect();
+    let mut exchange = world.exchange::<u64>(ExchangeOptions::with_bytes(1)).unwrap();
+    let mut sums = [0; 2];
+    exchange.run(world, (0..2000).map(|k| (all[k as usize % 3], k)), |_, k| {
+        sums[0] += 1;
+        sums[1] += k;
+    });
+    let mine = (0..2000_u64).filter(|k| *k as usize % 3 == world.my_pe());
+    assert_eq!(sums, [3 * mine.clone().count() as u64, 3 * mine.sum::<u64>()]);
+}
+
+/// Items make items, anywhere: nobody has ended before the last of them was handled.
+#[shmem::test(pes = 4)]
+fn nobody_ends_while_items_make_items(world: &mut World) {
+    let all: Vec<Pe> = world.pes().iter().collect();
+    for bytes in [1, 1 << 20] {
+        let mut exchange = world.exchange::<u64>(ExchangeOptions::with_bytes(bytes)).unwrap();
+        for round in 0..8 {
+            let mut dice = Dice(round * 4 + world.my_pe() as u64);
+            let mut anybody = || all[dice.below(4) as usize];
+            let (mut handled, first) = (0, anybody());
+            let handle = |outbox: &mut Outbox<u64>, _from, height: u64| {
+                handled += 1;
+                if height > 0 {
+                    outbox.push(anybody(), height - 1);
+                    outbox.push(anybody(), height - 1);
+                }
+            };
+            // One PE begins.
+            let items = (world.my_pe() as u64 == round % 4).then_some((first, round));
+            exchange.react(world, items, handle);
+            assert_eq!(world.sum(handled), (2 << round) - 1, "height {round}");
+        }
+    }
+}
+
+/// Two kinds of plain data of different length.
+fn answer_to(pe: usize, query: u16) -> [u64; 3] {
+    [pe as u64, u64::from(query), u64::from(query) * 7]
+}
+
+/// All PEs ask all others at the same time.
+fn questions(world: &World) {
+    let all: Vec<Pe> = world.pes().iter().collect();
+    let (me, pes) = (world.my_pe(), world.n_pes() as u64);
+    for bytes in ROOMS {
+        let mut exchange = world.exchange::<u16>(ExchangeOptions::with_bytes(bytes)).unwrap();
+        for round in 0..3 {
+            let mut dice = Dice(round * pes + me as u64);
+            let count = [300, 0, 1][(round as usize + me) % 3];
+            let queries: Vec<(usize, u16)> =
+                (0..count).map(|_| (dice.below(pes) as usize, dice.below(1 << 16) as u16)).collect();
+            let mut found = vec![None; count];
+            let asked = queries.iter().map(|(to, query)| (all[*to], *query));
+            exchange.ask(
+                world,
+                asked,
+                |from, query| {
+                    assert!(from.number() < pes as usize);
+                    answer_to(me, query)
+                },
+                |number, answer| assert!(found[number].replace(answer).is_none(), "two answers"),
+            );
+            let expected: Vec<_> = queries.iter().map(|(to, query)| Some(answer_to(*to, *query))).collect();
+            assert!(found == expected, "{bytes} bytes, round {round}");
+        }
+    }
+}
+
+#[shmem::test(pes = 1)]
+fn every_query_is_answered_by_oneself(world: &mut World) {
+    questions(world);
+}
+
+#[shmem::test(pes = 2)]
+fn every_query_is_answered(world: &mut World) {
+    questions(world);
+}
+
+#[shmem::test(pes = 4)]
+fn every_query_is_answered_where_pes_outnumber_cores(world: &mut World) {
+    questions(world);
+}
+
+#[symmetric]
+static TOTALS: [f64; 50];
+#[symmetric]
+static SEEN: [u32; 4];
+
+/// Handlers change objects that a phase has opened; halos of rounds follow each other in it.
+#[shmem::test(pes = 4)]
+fn handlers_change_what_a_phase_has_opened(world: &mut World) {
+    let all: Vec<Pe> = world.pes().iter().collect();
+    let (me, pes) = (world.my_pe(), world.n_pes());
+    let mut exchange = world.exchange::<[u32; 2]>(ExchangeOptions::with_bytes(2000)).unwrap();
+    let amounts = |pe: usize, round: u64| {
+        let mut dice = Dice(round * 4 + pe as u64);
+        (0..300).map(move |_| [dice.below(200) as u32, dice.below(1000) as u32])
+    };
+    let item = |amount: [u32; 2]| (all[amount[0] as usize % pes], amount);
+    for _ in 0..3 {
+        world.local_with_exchanges((&TOTALS, &SEEN), |(totals, seen), phase| {
+            for round in 0..3 {
+                exchange.run(phase, amounts(me, round).map(item), |from, [account, amount]| {
+                    totals[account as usize / pes] += f64::from(amount);
+                    seen[from.number()] += 1;
+                });
+                let mut known = 0;
+                exchange.ask(
+                    phase,
+                    [(all[(me + 1) % pes], [round as u32, 1])],
+                    |_from, [round, by]| round + by,
+                    |_, next: u32| known = next,
+                );
+                assert_eq!(known, round as u32 + 1);
+            }
+        });
+    }
+    let mut model = vec![0.0; 200];
+    let mut from = [0; 4];
+    for (pe, from) in from.iter_mut().enumerate() {
+        for [account, amount] in (0..3).flat_map(|round| amounts(pe, round)) {
+            model[account as usize] += 3.0 * f64::from(amount);
+            *from += if account as usize % pes == me { 3 } else { 0 };
+        }
+    }
+    world.frozen((&TOTALS, &SEEN), |(totals, seen)| {
+        assert!(totals.iter().enumerate().all(|(k, total)| *total == model[k * pes + me]));
+        assert_eq!(*seen, from);
+    });
+}
+
+/// A loop of one's own, in which who is done sends again because something has come.
+#[shmem::test(pes = 3)]
+fn a_loop_of_ones_own_pushes_and_pulls(world: &mut World) {
+    fn push(conveyor: &mut Conveyor<'_, u32>, left: &mut Vec<(Pe, u32)>) {
+        while let Some((to, item)) = left.pop() {
+            if let Err(Full(item)) = conveyor.push(to, item) {
+                return left.push((to, item));
+            }
+        }
+    }
+    let (_, east) = world.ring_neighbours();
+    let mut exchange = world.exchange::<u32>(ExchangeOptions::with_bytes(1)).unwrap();
+    for _ in 0..3 {
+        // Numbers that are handed on until they are 0.
+        let (mut left, mut hops) = (vec![(east, 7); 200 * world.my_pe()], 0);
+        let mut conveyor = exchange.begin(world);
+        while conveyor.advance(left.is_empty()) {
+            push(&mut conveyor, &mut left);
+            while let Some((_from, number)) = conveyor.pull() {
+                hops += 1;
+                if number > 0 {
+                    left.push((east, number - 1));
+                }
+            }
+        }
+        assert!(!conveyor.advance(true), "it is over for good");
+        let over = std::panic::catch_unwind(AssertUnwindSafe(|| conveyor.push(east, 1)));
+        assert!(over.unwrap_err().downcast::<&str>().unwrap().starts_with("this round is over"));
+        assert_eq!(world.sum(hops), 600 * 8);
+    }
+}
+
+/// What nobody sends is over at once, also where items have no bytes; those are counted.
+#[shmem::test(pes = 2)]
+fn items_may_be_none_and_have_no_bytes(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    let mut exchange = world.exchange::<[u64; 0]>(ExchangeOptions::default()).unwrap();
+    for count in [0, 100_000, 0, 1] {
+        let mut came = 0;
+        exchange.run(world, (0..count).map(|_| (east, [])), |_, []| came += 1);
+        assert_eq!(came, count);
+    }
+}
+
+/// What was given up is said to be, and what does not fit.
+#[shmem::test(pes = 1)]
+fn misuse_is_told(world: &mut World) {
+    let said = |call: &mut dyn FnMut()| {
+        let said = std::panic::catch_unwind(AssertUnwindSafe(call)).unwrap_err();
+        *said.downcast::<String>().unwrap()
+    };
+    let mut exchange = world.exchange::<u8>(ExchangeOptions::with_bytes(1)).unwrap();
+    let long = said(&mut || exchange.ask(world, [(world.me(), 1)], |_, _| [0_u64; 8], |_, _| ()));
+    assert!(long.starts_with("an answer of 64 bytes, and messages of this exchange have 64"), "{long}");
+    drop(exchange.begin(world));
+    let given_up = said(&mut || exchange.run(world, [], |_, _| ()));
+    assert!(
+        given_up.contains("exchange.rs") && given_up.contains("was given up before it was over"),
+        "{given_up}"
+    );
+}
