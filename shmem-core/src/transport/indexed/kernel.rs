@@ -22,7 +22,8 @@ pub(crate) const RING: usize = 512;
 /// A list of fewer elements has no window.
 const SHORT: usize = 4;
 
-/// Does `work` to elements `0..count`, in order, at the addresses that `address` finds; `expect` is told each a window before.
+/// Does `work` to elements `0..count`, in order, at the addresses that `address` finds; `expect` is told each a window before, or
+/// longer.
 ///
 /// # Errors
 ///
@@ -40,21 +41,26 @@ pub(crate) fn windowed<E>(
         }
         return Ok(());
     }
-    let mut ahead = [core::ptr::null_mut(); WINDOW];
-    let begun = count.min(WINDOW);
-    for (k, place) in ahead[..begun].iter_mut().enumerate() {
-        *place = address(k)?;
-        expect(*place);
-    }
-    for k in 0..count - begun {
-        let further = address(k + WINDOW)?;
-        expect(further);
-        let place = core::mem::replace(&mut ahead[k % WINDOW], further);
-        work(k, place);
-    }
-    let end = if mutant("window-without-end") { count - 1 } else { count };
-    for k in count - begun..end {
-        work(k, ahead[k % WINDOW]);
+    // A window is filled, and then the one before is worked on: between locked instructions, behind which the processor holds back
+    // every load, there is nothing but the addresses.
+    let mut windows = [[core::ptr::null_mut(); WINDOW]; 2];
+    let fill = |window: &mut [*mut u8; WINDOW], first: usize| {
+        let filled = WINDOW.min(count - first);
+        for (k, place) in window[..filled].iter_mut().enumerate() {
+            *place = address(first + k)?;
+            expect(*place);
+        }
+        Ok(filled)
+    };
+    let (mut done, mut filled) = (0, fill(&mut windows[0], 0)?);
+    let mut turn = 0;
+    while filled > 0 {
+        let next = fill(&mut windows[1 - turn], done + filled)?;
+        let end = if next == 0 && mutant("window-without-end") { filled - 1 } else { filled };
+        for (k, place) in windows[turn][..end].iter().enumerate() {
+            work(done + k, *place);
+        }
+        (done, filled, turn) = (done + filled, next, 1 - turn);
     }
     Ok(())
 }
@@ -241,7 +247,7 @@ mod tests {
             };
             let work = |k: usize, place: *mut u8| {
                 assert_eq!(place.addr(), k);
-                assert!(count < SHORT || told.get() == count.min(k + WINDOW + 1) || told.get() == count);
+                assert!(count < SHORT || told.get() == count.min((k / WINDOW + 2) * WINDOW));
                 done.borrow_mut().push(k);
             };
             prop_assert_eq!(windowed(count, address, expect, work), Ok(()));

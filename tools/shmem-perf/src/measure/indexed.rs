@@ -24,7 +24,7 @@ pub const MEASURE: Measure = Measure {
         cases(
             &["indexed"],
             "verb/bytes",
-            "an element of a list of 64 Ki, at random in an object of so many bytes: `gather` of one PE, `gather-over` two; `add`, \
+            "an element of lists of 64 Ki, 16 in turn, at random in an object of so many bytes: `gather` of one PE, `gather-over` two; `add`, \
              `add-loop`, `fetch-add` and `f64` (additions) on one",
             "gathers: a loop over a slice of the process; `add`: as many locked additions to one word; the others: a loop of \
              single operations",
@@ -77,6 +77,10 @@ const SHARED: usize = 256 << 10;
 /// Elements of a list.
 const ELEMENTS: usize = 64 << 10;
 
+/// Lists that are taken in turn. One alone would have all of its lines in the last cache from its second time on, however large the
+/// object is, and then nothing but addresses that are translated anew is left to wait for.
+const LISTS: usize = 16;
+
 fn variables() -> Vec<(String, String)> {
     vec![("SHMEM_SYMMETRIC_SIZE".to_owned(), (SIZES[2] + (8 << 20)).to_string())]
 }
@@ -92,6 +96,25 @@ fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
         (((state >> 32) * below as u64) >> 32) as u32
     };
     (0..count).map(|_| next()).collect()
+}
+
+/// Lists of elements at random, one after the other.
+struct Turns {
+    indices: Vec<u32>,
+    next: usize,
+}
+
+impl Turns {
+    fn new(below: usize, seed: u64) -> Self {
+        Self { indices: random(LISTS * ELEMENTS, below, seed), next: 0 }
+    }
+
+    /// The next list.
+    fn next(&mut self) -> &[u32] {
+        let first = self.next * ELEMENTS;
+        self.next = (self.next + 1) % LISTS;
+        black_box(&self.indices[first..first + ELEMENTS])
+    }
 }
 
 fn lists(bench: &Bench<'_>) -> Records {
@@ -110,15 +133,15 @@ fn gathers(bench: &Bench<'_>, bytes: usize) -> Records {
     let records = bench.alone(|| {
         let table: Vec<u64> = (0..bytes as u64 / 8).collect();
         let mut into = vec![0; ELEMENTS];
-        let list = random(ELEMENTS, table.len(), 1);
+        let lists = || Turns::new(table.len(), 1);
         // Every page is there, also on PEs that only have a part of the numbers.
         object.here(world).copy_from(&table);
         world.put(object.on(bench.other()), &table);
         let mut limit = {
-            let (table, list) = (&table, &list);
+            let (table, mut lists) = (&table, lists());
             let mut into = vec![0; ELEMENTS];
             move || {
-                let (table, list): (&[u64], &[u32]) = (black_box(table), black_box(list));
+                let (table, list): (&[u64], &[u32]) = (black_box(table), lists.next());
                 let cost = nanoseconds_each(ELEMENTS, || {
                     for (into, index) in into.iter_mut().zip(list) {
                         *into = table[*index as usize];
@@ -128,9 +151,11 @@ fn gathers(bench: &Bench<'_>, bytes: usize) -> Records {
                 cost
             }
         };
+        let mut own = lists();
         let mut gather = || {
+            let list = own.next();
             let cost = nanoseconds_each(ELEMENTS, || {
-                world.gather(black_box(&mut into), object.on(bench.other()).at(black_box(&list)));
+                world.gather(black_box(&mut into), object.on(bench.other()).at(list));
             });
             black_box(&mut into);
             cost
@@ -138,9 +163,11 @@ fn gathers(bench: &Bench<'_>, bytes: usize) -> Records {
         let one = Samples::alternate(repetitions, &mut gather, &mut limit);
         // Of half the elements of each: as many bytes in all.
         let halves = object.over(world.team(), Block::of(table.len()));
+        let mut own = lists();
         let mut gather = || {
+            let list = own.next();
             let cost = nanoseconds_each(ELEMENTS, || {
-                world.gather(black_box(&mut into), black_box(&halves).at(black_box(&list)));
+                world.gather(black_box(&mut into), black_box(&halves).at(list));
             });
             black_box(&mut into);
             cost
@@ -160,15 +187,21 @@ fn updates(bench: &Bench<'_>, bytes: usize) -> Records {
     let Bench { world, repetitions, .. } = *bench;
     let words = world.alloc(zeroed::<Atomic<u64>>(bytes / 8))?;
     let records = bench.alone(|| {
-        let (list, words) = (random(ELEMENTS, bytes / 8, 2), words.on(bench.other()));
+        let (lists, words) = (|| Turns::new(bytes / 8, 2), words.on(bench.other()));
+        touch(world, words, 0);
         let mut before = vec![0; ELEMENTS];
-        let single = || {
-            let list: &[u32] = black_box(&list);
+        let mut own = lists();
+        let mut single = || {
+            let list = own.next();
             nanoseconds_each(ELEMENTS, || {
                 list.iter().for_each(|index| world.add(words.index(*index as usize), 1))
             })
         };
-        let each = || nanoseconds_each(ELEMENTS, || each(world, words, black_box(&list), 1));
+        let mut own = lists();
+        let mut each = || {
+            let list = own.next();
+            nanoseconds_each(ELEMENTS, || each(world, words, list, 1))
+        };
         let line = || {
             // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
             // change.
@@ -177,13 +210,16 @@ fn updates(bench: &Bench<'_>, bytes: usize) -> Records {
                 (0..ELEMENTS).for_each(|_| _ = black_box(word).fetch_add(1, Ordering::SeqCst));
             })
         };
-        let add = Samples::alternate(repetitions, each, line);
-        let add_loop = Samples::alternate(repetitions, each, single);
+        let add = Samples::alternate(repetitions, &mut each, line);
+        let add_loop = Samples::alternate(repetitions, &mut each, &mut single);
+        let mut own = lists();
         let fetching = || {
-            nanoseconds_each(ELEMENTS, || world.fetch_add_each(&mut before, words.at(black_box(&list)), 1))
+            let list = own.next();
+            nanoseconds_each(ELEMENTS, || world.fetch_add_each(&mut before, words.at(list), 1))
         };
+        let mut own = lists();
         let single_fetching = || {
-            let list: &[u32] = black_box(&list);
+            let list = own.next();
             nanoseconds_each(ELEMENTS, || {
                 list.iter().for_each(|index| _ = black_box(world.fetch_add(words.index(*index as usize), 1)));
             })
@@ -200,10 +236,15 @@ fn updates(bench: &Bench<'_>, bytes: usize) -> Records {
     drop(words);
     let words = world.alloc(zeroed::<Atomic<f64>>(bytes / 8))?;
     let floats = bench.alone(|| {
-        let (list, words) = (random(ELEMENTS, bytes / 8, 3), words.on(bench.other()));
-        let each = || nanoseconds_each(ELEMENTS, || each(world, words, black_box(&list), 1.0));
+        let (lists, words) = (|| Turns::new(bytes / 8, 3), words.on(bench.other()));
+        touch(world, words, 0.0);
+        let (mut own, mut others) = (lists(), lists());
+        let each = || {
+            let list = own.next();
+            nanoseconds_each(ELEMENTS, || each(world, words, list, 1.0))
+        };
         let single = || {
-            let list: &[u32] = black_box(&list);
+            let list = others.next();
             nanoseconds_each(ELEMENTS, || {
                 list.iter().for_each(|index| world.add(words.index(*index as usize), 1.0))
             })
@@ -216,6 +257,11 @@ fn updates(bench: &Bench<'_>, bytes: usize) -> Records {
         )]
     });
     Ok(records.into_iter().chain(floats).collect())
+}
+
+/// Has every page there: which lists come first is no matter then.
+fn touch<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, value: V) {
+    (0..words.len()).step_by(512).for_each(|index| world.set(words.index(index), value));
 }
 
 /// Adds to the words of a list, a part at a time that is not combined.
