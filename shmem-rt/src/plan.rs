@@ -141,13 +141,11 @@ impl Wanted {
         sorted.sort_unstable();
         let mut places = vec![0; sorted.len()];
         let mut elements = vec![Vec::new(); pes];
-        let mut count = 0_usize;
-        for same in sorted.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)) {
+        for (count, same) in sorted.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)).enumerate() {
             let place = u32::try_from(count).unwrap_or_else(|_| panic!("a plan of more than 2^32 elements"));
             same.iter().for_each(|(_, _, position)| places[*position] = place);
             let (pe, element, _) = same[0];
             elements[pe].push(element as u64);
-            count += 1;
         }
         Self { elements, places }
     }
