@@ -74,8 +74,10 @@ fn steps(plan: &Plan) -> Vec<Step> {
         runner.jobs = usual;
         done
     })];
-    steps.push(Step::new("signals", plan.either(6.0, 2.0), signal::measure));
-    steps.push(Step::new("lists of indices", plan.either(30.0, 10.0), indexed::measure));
+    if !quick {
+        steps.push(Step::new("signals", 6.0, signal::measure));
+        steps.push(Step::new("lists of indices", 30.0, indexed::measure));
+    }
     steps.extend(network::steps(plan));
     steps
 }
