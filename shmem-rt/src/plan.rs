@@ -59,7 +59,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Panics
     ///
-    /// If an index is beyond the end.
+    /// If an index is beyond the end, or another PE wants an element that this PE has not: then they plan for different objects.
     #[track_caller]
     pub fn plan<T, D, X>(&self, list: Listed<'_, &Over<'_, T, D>, X>) -> Result<Plan<T>>
     where
@@ -210,7 +210,8 @@ impl<T: PlainData> Plan<T> {
     }
 
     /// The same of values that are elsewhere: `part` has those that the calling PE has of the object, such as a phase opens them.
-    /// What is exchanged goes through the world, a context, or what [`World::local_with_halos`] gives.
+    /// What is exchanged goes through the world, a context, or what [`World::local_with_halos`] and
+    /// [`World::local_with_exchanges`] give.
     ///
     /// # Panics
     ///

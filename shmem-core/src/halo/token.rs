@@ -14,7 +14,7 @@ use crate::endpoint::{Endpoint, Stores};
 #[diagnostic::on_unimplemented(
     message = "a halo cannot be exchanged through `{Self}`",
     label = "neither a token nor an open phase",
-    note = "halos are exchanged through the `World`, a context bound to it, or what `local_with_halos` gives"
+    note = "halos are exchanged through the `World`, a context bound to it, or what `local_with_halos` and `local_with_exchanges` give"
 )]
 pub unsafe trait HaloToken {
     /// The stream that the cells go through.

@@ -255,7 +255,7 @@ pub trait Indexed: Initiator {
     /// Runs `body`, which reads elements one by one; they come in lists, and are there when this returns. Until then where
     /// they go is borrowed.
     ///
-    /// What is kept until it is read is at most 1 MiB, of any number of PEs.
+    /// What is kept until it is read is at most 1 MiB, of any number of PEs. If `body` panics, what is kept then is not read.
     ///
     /// ```
     /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }

@@ -120,11 +120,15 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
     ///
     /// # Panics
     ///
-    /// If the objects differ in length.
+    /// If the objects differ in length, or are one: its elements would be overwritten before they are read.
     #[track_caller]
     pub fn fill_from<E: Distribution>(&self, token: &(impl Stores + ?Sized), from: &Over<'_, T, E>) {
         let (len, other) = (self.len(), from.len());
         assert!(len == other, "an object of {len} elements is filled from one of {other}: both have as many");
+        assert!(
+            !self.overlaps(from),
+            "an object of {len} elements is filled from itself: they would be overwritten before they are read; fill another one"
+        );
         let me = token.endpoint().me();
         let most = (KEPT / size_of::<T>().max(1)).clamp(1, LISTED);
         for (rank, _) in self.pes().iter().enumerate().filter(|(_, pe)| **pe == me) {

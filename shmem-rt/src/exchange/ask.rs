@@ -10,7 +10,7 @@ use super::conveyor::Next;
 use super::post::Kind;
 use super::{Exchange, ExchangeToken};
 
-/// Messages of queries to one PE that may wait for their answers. The one that is asked has room for so many.
+/// Messages of queries to one PE that may wait for their answers, or fewer. The one that is asked has room for so many.
 const ASKED: usize = 2;
 
 impl<T: PlainData> Exchange<T> {
@@ -37,7 +37,8 @@ impl<T: PlainData> Exchange<T> {
     ///
     /// # Panics
     ///
-    /// As [`run`](Self::run), if a message has no room for an answer, or another PE does not call `ask`.
+    /// As [`run`](Self::run), if a message has no room for an answer, another PE does not call `ask`, or its answers are of
+    /// another size.
     #[track_caller]
     pub fn ask<A: PlainData>(
         &mut self,
@@ -46,7 +47,9 @@ impl<T: PlainData> Exchange<T> {
         mut answer: impl FnMut(Pe, T) -> A,
         mut take: impl FnMut(usize, A),
     ) {
-        let (room, limit) = (self.belt.post.capacity(size_of::<A>()), ASKED * self.belt.capacity);
+        let room = self.belt.post.capacity(size_of::<A>());
+        // Their numbers are kept: no more than there is room for of these.
+        let limit = ASKED * self.belt.capacity.min(self.belt.post.capacity(size_of::<usize>()));
         assert!(
             room > 0,
             "an answer of {} bytes, and messages of this exchange have {}: make it with more `bytes`",

@@ -91,14 +91,11 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     pub fn push(&mut self, to: Pe, item: T) -> Result<(), Full<T>> {
         assert!(!self.is_over, "this round is over, and nobody pulls any more: begin another one");
         let capacity = self.belt.capacity;
-        if self.put(Kind::Item, to.number(), bytemuck::bytes_of(&item), capacity) {
-            return Ok(());
-        }
-        self.is_refused = true;
-        Err(Full(item))
+        self.is_refused = !self.put(Kind::Item, to.number(), bytemuck::bytes_of(&item), capacity);
+        if self.is_refused { Err(Full(item)) } else { Ok(()) }
     }
 
-    /// Takes an item, and tells who has sent it. None: nothing has come.
+    /// Takes an item, and tells who has sent it. None: nothing has come, or the round is over.
     ///
     /// # Panics
     ///
@@ -106,7 +103,8 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     #[inline]
     #[track_caller]
     pub fn pull(&mut self) -> Option<(Pe, T)> {
-        let Come { from, kind } = self.look()?;
+        // What comes behind the end is of the next round.
+        let Come { from, kind } = if self.is_over { None } else { self.look() }?;
         let item = self.read::<T>();
         match kind {
             Kind::Item => Some((self.belt.post.pes[from], item)),
@@ -118,7 +116,8 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     /// was pulled.
     ///
     /// A PE is `done` if it pushes no more unless something comes: then this waits until something has come, or all is over. It may
-    /// push again when it has pulled. Otherwise this waits only if the last push found no room, until there may be some.
+    /// push again when it has pulled. Otherwise this waits only if the last push found no room, until there may be some. While there is
+    /// something to pull it does not wait at all.
     #[track_caller]
     pub fn advance(&mut self, done: bool) -> bool {
         let is_refused = std::mem::take(&mut self.is_refused);
@@ -192,10 +191,14 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     ///
     /// # Panics
     ///
-    /// If nothing has come.
+    /// If nothing has come, or something of another size.
     #[inline]
+    #[track_caller]
     pub(super) fn read<A: PlainData>(&mut self) -> A {
         let Belt { inbox, read, .. } = &mut *self.belt;
+        if *read == 0 && !inbox.has_items_of(size_of::<A>()) {
+            self.is_of_another_size(size_of::<A>());
+        }
         let item = bytemuck::pod_read_unaligned(inbox.item(*read, size_of::<A>()));
         *read += 1;
         item
@@ -204,6 +207,16 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     /// Items that a message has room for.
     pub(super) fn capacity(&self) -> usize {
         self.belt.capacity
+    }
+
+    #[cold]
+    #[track_caller]
+    fn is_of_another_size(&self, size: usize) -> ! {
+        let Belt { post, come, .. } = &*self.belt;
+        let by = come.map_or(post.me(), |come| post.pes[come.from]);
+        panic!(
+            "what PE {by} sends is not of {size} bytes, as what this PE takes: all PEs give `ask` answers of one type"
+        )
     }
 
     #[cold]

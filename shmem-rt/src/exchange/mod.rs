@@ -110,8 +110,8 @@ impl<T: PlainData> Exchange<T> {
     ///
     /// # Panics
     ///
-    /// If a round before was given up, or the exchange is that of another PE. Only PEs that are threads of one process can come
-    /// to the latter.
+    /// If a round before was given up, as one is in which a handler panics, or the exchange is that of another PE. Only PEs that
+    /// are threads of one process can come to the latter.
     #[track_caller]
     pub fn run(
         &mut self,

@@ -3,7 +3,7 @@
 /// What an [`Exchange`](crate::Exchange) may keep: by default, 1 MiB with each PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExchangeOptions {
-    /// Bytes of symmetric memory that each PE gives for what others send it; as much again is kept in memory of its own. There is
+    /// Bytes of symmetric memory that each PE gives for what others send it; up to three times as much is kept in memory of its own. There is
     /// room for a few items from each PE in any case.
     pub bytes: usize,
 }

@@ -79,6 +79,12 @@ impl Message {
         self.bytes = HEAD;
     }
 
+    /// Whether that may be what came: items of so many bytes.
+    #[inline(always)]
+    pub(super) fn has_items_of(&self, size: usize) -> bool {
+        (HEAD + self.count * size).next_multiple_of(HEAD) == self.bytes
+    }
+
     /// The bytes of an item.
     #[inline(always)]
     pub(super) fn item(&self, number: usize, size: usize) -> &[u8] {
@@ -296,6 +302,23 @@ impl Post {
                 self.rests.go_on(token, &self.pes);
                 return true;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_another_size_are_seen() {
+        for (size, others) in [(1, [9, 16]), (4, [1, 8]), (24, [8, 32])] {
+            let mut message = Message::default();
+            (0..5).for_each(|_| message.add(&vec![1; size], 256));
+            // As it comes: whole words.
+            message.bytes = message.bytes.next_multiple_of(HEAD);
+            assert!(message.has_items_of(size));
+            assert!(!others.into_iter().any(|other| message.has_items_of(other)), "{size}");
         }
     }
 }

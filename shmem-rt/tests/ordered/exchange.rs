@@ -260,6 +260,52 @@ fn a_loop_of_ones_own_pushes_and_pulls(world: &mut World) {
     }
 }
 
+/// Who tries again until there is room, and pulls meanwhile, waits for nothing when there was.
+#[shmem::test(pes = 2)]
+fn a_push_may_be_tried_until_there_is_room(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    // Each is a message of its own.
+    let mut exchange = world.exchange::<[u64; 5]>(ExchangeOptions::with_bytes(1)).unwrap();
+    let items = if world.my_pe() == 0 { 500 } else { 0 };
+    let (mut sent, mut came) = (0, 0);
+    let mut conveyor = exchange.begin(world);
+    while conveyor.advance(sent == items) {
+        if sent < items {
+            let mut item = [sent; 5];
+            while let Err(Full(back)) = conveyor.push(east, item) {
+                item = back;
+                came += u64::from(conveyor.pull().is_some());
+            }
+            sent += 1;
+        }
+        while conveyor.pull().is_some() {
+            came += 1;
+        }
+    }
+    assert_eq!(world.sum(came), 500);
+}
+
+/// Who pulls behind the end of a round takes nothing of the next one, which others may have begun.
+#[shmem::test(pes = 4)]
+fn nothing_of_the_next_round_is_pulled_behind_the_end(world: &mut World) {
+    let all: Vec<Pe> = world.pes().iter().collect();
+    let mut exchange = world.exchange::<u64>(ExchangeOptions::default()).unwrap();
+    for round in 0..300 {
+        let mut conveyor = exchange.begin(world);
+        for pe in &all {
+            conveyor.push(*pe, round).unwrap();
+        }
+        let mut came = Vec::new();
+        while conveyor.advance(true) {
+            came.extend(conveyor.pull());
+        }
+        let behind = std::iter::repeat_with(|| conveyor.pull()).take(100).flatten();
+        came.extend(behind);
+        let numbers: Vec<_> = came.into_iter().map(|(_from, number)| number).collect();
+        assert_eq!(numbers, [round; 4]);
+    }
+}
+
 /// What nobody sends is over at once, also where items have no bytes; those are counted.
 #[shmem::test(pes = 2)]
 fn items_may_be_none_and_have_no_bytes(world: &mut World) {

@@ -106,6 +106,8 @@ fn objects_are_dealt_out_anew(world: &mut World) {
     };
     let differ = said(&mut || one.fill_from(world, &other));
     assert_eq!(differ, "an object of 12 elements is filled from one of 15: both have as many");
+    let itself = said(&mut || one.fill_from(world, &one));
+    assert!(itself.starts_with("an object of 12 elements is filled from itself: "), "{itself}");
     let beyond = said(&mut || one.read(world, 10, &mut [0; 3]));
     assert_eq!(beyond, "3 elements from 10 on: the object has 12 (0..12)");
     let runs = said(&mut || drop(one.runs(10..13)));
