@@ -11,8 +11,8 @@ use super::belt::{Belt, Come};
 use super::post::Kind;
 use super::through::Through;
 
-/// A round of an [`Exchange`]: from [`Exchange::begin`]. All PEs take part in it until [`advance`](Self::advance) says that it is
-/// over.
+/// A round of an [`Exchange`](crate::Exchange): from [`Exchange::begin`](crate::Exchange::begin). All PEs take part in it until
+/// [`advance`](Self::advance) says that it is over.
 ///
 /// ```
 /// use shmem::prelude::*;
