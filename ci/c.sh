@@ -39,7 +39,7 @@ programs 'checked mode' BUILT=1 SHMEM_CHECK=1 CHECK=1 PES='2 3'
 programs 'static library' OUT="$work/static" CFLAGS=-static-shmem PES=2 LIST='setup globals rma amo team_collective'
 if command -v clang >/dev/null; then
     # gcc has seen to what optimisation makes of them, which takes four times as long to compile.
-    programs 'clang' OUT="$work/clang" OSHCC_CC=clang OSHCXX_CXX=clang++ CFLAGS='-O0 -g0' PES=2
+    programs 'clang' OUT="$work/clang" OSHCC_CC=clang OSHCXX_CXX=clang++ CFLAGS=-O0 PES=2
 fi
 # What programs do to their own memory, to their variables, which are put elsewhere before `main`, and with what the library
 # gives them. What a job has to its end would count as leaks.
