@@ -108,14 +108,12 @@ fn headlines(evidence: View<'_>) -> Vec<Headline> {
             .limit(theirs(Peer::Floor))
     });
     let signal = evidence.case(&signal::Name::Bytes(8));
-    let signal = Headline::new(
-        "Put 8 bytes with a signal that the other PE waits for, one way",
-        SIGNALS,
-        "ns",
-        Cell::of(signal, Column::Value),
-    )
-    .limit(Cell::of(signal, Column::Limit));
-    asked.into_iter().chain([signal]).chain(network::headlines(evidence)).collect()
+    let signal = signal.map(|entry| {
+        let of = |column| Cell::of(Some(entry), column);
+        let asked = "Put 8 bytes with a signal that the other PE waits for, one way";
+        Headline::new(asked, SIGNALS, "ns", of(Column::Value)).limit(of(Column::Limit))
+    });
+    asked.into_iter().chain(signal).chain(network::headlines(evidence)).collect()
 }
 
 /// What the table of signals is called.
@@ -128,18 +126,20 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         blocks.push(by_size(evidence, operation, title, unit).into());
     }
     blocks.push(single(evidence).into());
-    let signals = evidence.all(|name| matches!(name, signal::Name::Bytes(_) | signal::Name::Read));
-    let signals =
-        Table::cases("Put with a signal to a PE that waits, over half a ping-pong, one way", signals);
-    blocks.push(
-        signals
-            .named(SIGNALS)
-            .under("The ping-pong: as many bytes by memcpy, and a word behind them.")
-            .into(),
-    );
-    let lists = evidence.all(|name| matches!(name, indexed::Name::One(..) | indexed::Name::Shared(_)));
-    let lists = Table::cases("An element of a list of indices, of 64 Ki at random", lists);
-    blocks.push(lists.under(LISTS).into());
+    let mut signals =
+        evidence.all(|name| matches!(name, signal::Name::Bytes(_) | signal::Name::Read)).peekable();
+    if signals.peek().is_some() {
+        let table =
+            Table::cases("Put with a signal to a PE that waits, over half a ping-pong, one way", signals);
+        let under = "The ping-pong: as many bytes by memcpy, and a word behind them.";
+        blocks.push(table.named(SIGNALS).under(under).into());
+    }
+    let mut lists =
+        evidence.all(|name| matches!(name, indexed::Name::One(..) | indexed::Name::Shared(_))).peekable();
+    if lists.peek().is_some() {
+        let table = Table::cases("An element of a list of indices, of 64 Ki at random", lists);
+        blocks.push(table.under(LISTS).into());
+    }
     blocks.extend(network::show(evidence));
     blocks
 }
