@@ -6,7 +6,8 @@ set -eu
 cd "$(dirname "$0")/.."
 
 export RUSTC_WORKSPACE_WRAPPER="$PWD/ci/rustc-mutants.sh"
-export RUST_BACKTRACE=0
+# Of panics their place is looked at, which they have without lines of frames.
+export RUST_BACKTRACE=0 CARGO_PROFILE_DEV_DEBUG=0
 logs="${CARGO_TARGET_DIR:-target}/mutants"
 mkdir -p "$logs"
 

@@ -23,8 +23,9 @@ if ! ls "$root/lib/rustlib/$host/lib/"*_rt.asan.a >/dev/null 2>&1; then
     echo 'skipped: no nightly toolchain with AddressSanitizer here'
     exit 0
 fi
-# To find the lines of an expected panic takes longer than all else here.
-export RUST_BACKTRACE=0
+# To find the lines of an expected panic takes longer than all else here. Nor are lines kept: what is found has the names of
+# functions, and with CARGO_PROFILE_DEV_DEBUG=1 their lines.
+export RUST_BACKTRACE=0 CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG-0}
 # Builds programs of tests, to be run more than once. Sets `built`.
 build() { # ARGUMENT...
     local directory=$CARGO_TARGET_DIR/.programs
@@ -74,7 +75,7 @@ if command -v gcc >/dev/null; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     cargo +nightly build --quiet -p shmem-c --target "$host"
-    (unset RUSTFLAGS CARGO_TARGET_DIR && shmem-c/make.sh --debug "$work/prefix" >/dev/null)
+    (unset RUSTFLAGS CARGO_TARGET_DIR CARGO_PROFILE_DEV_DEBUG && shmem-c/make.sh --debug "$work/prefix" >/dev/null)
     cp "$CARGO_TARGET_DIR/$host/debug/libshmem_c.a" "$work/prefix/lib/libshmem.a"
     printf 'programs in C: '
     env -u SHMEM_TRANSPORT OSHCC="$work/prefix/bin/oshcc" OSHRUN="$work/prefix/bin/oshrun -np" LIMIT=120 OUT="$work/programs" PES=2 \
