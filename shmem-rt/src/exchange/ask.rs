@@ -66,25 +66,7 @@ impl<T: PlainData> Exchange<T> {
         let mut conveyor = self.begin(token);
         let capacity = conveyor.capacity();
         loop {
-            next = loop {
-                let Some((number, (to, query))) = next.take().or_else(|| queries.next()) else { break None };
-                let numbers = &mut asked[to.number()];
-                if numbers.len() >= limit
-                    || !conveyor.put(Kind::Item, to.number(), bytemuck::bytes_of(&query), capacity)
-                {
-                    break Some((number, (to, query)));
-                }
-                numbers.push_back(number);
-            };
-            if left > 0 {
-                for (from, aside) in aside.iter_mut().enumerate() {
-                    while !aside.is_empty() && conveyor.has_room(from, room) {
-                        let Some(query) = aside.pop_front() else { break };
-                        conveyor.put(Kind::Answer, from, bytemuck::bytes_of(&answer(pes[from], query)), room);
-                        left -= 1;
-                    }
-                }
-            }
+            // What has come is taken first: it makes room for queries, and nobody may wait who could go on.
             while let Some(Come { from, kind }) = conveyor.look() {
                 match kind {
                     Kind::Answer => {
@@ -105,6 +87,25 @@ impl<T: PlainData> Exchange<T> {
                     }
                 }
             }
+            if left > 0 {
+                for (from, aside) in aside.iter_mut().enumerate() {
+                    while !aside.is_empty() && conveyor.has_room(from, room) {
+                        let Some(query) = aside.pop_front() else { break };
+                        conveyor.put(Kind::Answer, from, bytemuck::bytes_of(&answer(pes[from], query)), room);
+                        left -= 1;
+                    }
+                }
+            }
+            next = loop {
+                let Some((number, (to, query))) = next.take().or_else(|| queries.next()) else { break None };
+                let numbers = &mut asked[to.number()];
+                if numbers.len() >= limit
+                    || !conveyor.put(Kind::Item, to.number(), bytemuck::bytes_of(&query), capacity)
+                {
+                    break Some((number, (to, query)));
+                }
+                numbers.push_back(number);
+            };
             if !conveyor.go_on(if next.is_some() || left > 0 { Next::Wait } else { Next::Rest }) {
                 break;
             }

@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use shmem::prelude::*;
-use shmem::{Conveyor, Full, Outbox};
+use shmem::{Conveyor, Exchange, Full, Outbox};
 
 use crate::dice::Dice;
 
@@ -139,30 +139,54 @@ fn answer_to(pe: usize, query: u16) -> [u64; 3] {
 
 /// All PEs ask all others at the same time.
 fn questions(world: &World) {
-    let all: Vec<Pe> = world.pes().iter().collect();
-    let (me, pes) = (world.my_pe(), world.n_pes() as u64);
     for bytes in ROOMS {
         let mut exchange = world.exchange::<u16>(ExchangeOptions::with_bytes(bytes)).unwrap();
         for round in 0..3 {
-            let mut dice = Dice(round * pes + me as u64);
-            let count = [300, 0, 1][(round as usize + me) % 3];
-            let queries: Vec<(usize, u16)> =
-                (0..count).map(|_| (dice.below(pes) as usize, dice.below(1 << 16) as u16)).collect();
-            let mut found = vec![None; count];
-            let asked = queries.iter().map(|(to, query)| (all[*to], *query));
-            exchange.ask(
-                world,
-                asked,
-                |from, query| {
-                    assert!(from.number() < pes as usize);
-                    answer_to(me, query)
-                },
-                |number, answer| assert!(found[number].replace(answer).is_none(), "two answers"),
-            );
-            let expected: Vec<_> = queries.iter().map(|(to, query)| Some(answer_to(*to, *query))).collect();
-            assert!(found == expected, "{bytes} bytes, round {round}");
+            let count = [300, 0, 1][(round + world.my_pe()) % 3];
+            asked(world, &mut exchange, count, round);
         }
     }
+}
+
+/// Asks so many random PEs, and sees that each query is answered once, and rightly.
+fn asked(world: &World, exchange: &mut Exchange<u16>, count: usize, round: usize) {
+    let all: Vec<Pe> = world.pes().iter().collect();
+    let (me, pes) = (world.my_pe(), world.n_pes() as u64);
+    let mut dice = Dice(round as u64 * pes + me as u64);
+    let queries: Vec<(usize, u16)> =
+        (0..count).map(|_| (dice.below(pes) as usize, dice.below(1 << 16) as u16)).collect();
+    let mut found = vec![None; count];
+    exchange.ask(
+        world,
+        queries.iter().map(|(to, query)| (all[*to], *query)),
+        |from, query| {
+            assert!(from.number() < pes as usize);
+            answer_to(me, query)
+        },
+        |number, answer| assert!(found[number].replace(answer).is_none(), "two answers"),
+    );
+    let expected: Vec<_> = queries.iter().map(|(to, query)| Some(answer_to(*to, *query))).collect();
+    assert!(found == expected, "{exchange:?}, {count} queries in round {round}");
+}
+
+/// As many queries as end in the middle of a message, or of what may be under way: nobody waits who could ask more.
+fn any_number_of_questions(world: &World) {
+    for bytes in ROOMS {
+        let mut exchange = world.exchange::<u16>(ExchangeOptions::with_bytes(bytes)).unwrap();
+        for count in 0..100 {
+            asked(world, &mut exchange, count, count);
+        }
+    }
+}
+
+#[shmem::test(pes = 1)]
+fn any_number_of_queries_is_answered_by_oneself(world: &mut World) {
+    any_number_of_questions(world);
+}
+
+#[shmem::test(pes = 2)]
+fn any_number_of_queries_is_answered(world: &mut World) {
+    any_number_of_questions(world);
 }
 
 #[shmem::test(pes = 1)]
