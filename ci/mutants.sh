@@ -75,8 +75,8 @@ nan-unsettled shm direct::a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit
 scope-without-quiet loopback histories::litmus::scope_flag_across_contexts
 scope-without-quiet loopback nonblocking::what_a_scope_starts_is_complete_behind_it
 scope-without-quiet loopback nonblocking::a_scope_that_panics_is_complete
-window-without-end shm indexed::updates_of_two_pes_are_those_of_a_slice
-window-without-end loopback indexed::rows_and_structs_are_scattered_and_gathered
+lead-without-end shm indexed::updates_of_two_pes_are_those_of_a_slice
+lead-without-end loopback indexed::rows_and_structs_are_scattered_and_gathered
 copy-not-cleared shm indexed::updates_of_two_pes_are_those_of_a_slice
 copy-not-cleared loopback indexed::updates_of_two_pes_are_those_of_a_slice
 add-in-two-steps shm indexed::every_ticket_is_drawn_once

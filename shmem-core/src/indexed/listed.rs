@@ -138,6 +138,9 @@ pub(super) mod sealed {
         /// What they are.
         type Item: SymmetricData;
 
+        /// Whether all are with one PE, so that nothing has to be divided to find one.
+        const IS_ONE: bool;
+
         /// How many there are.
         fn len(self) -> usize;
         /// Who has them.
@@ -189,6 +192,8 @@ impl<P: sealed::Spread, X: ListIndex> sealed::Parts for Listed<'_, P, X> {
 // SAFETY: a place of a slice has `len` elements at its offset, on its PE (`On::new`), and index `i` is element `i`.
 unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
     type Item = E;
+
+    const IS_ONE: bool = true;
 
     #[inline(always)]
     fn len(self) -> usize {

@@ -11,7 +11,7 @@
 //!
 //! ```text
 //! call          which way a call takes
-//! near          all are on this node: a window of elements whose lines were asked for, unsorted
+//! near          all are on this node: their lines are asked for some elements before, unsorted
 //! combined      several updates for each word: put together in a private copy first
 //! rounds        some are elsewhere, or somebody is told: sorted by PE, and so to the kernel or to the transport
 //! ```

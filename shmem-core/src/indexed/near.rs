@@ -9,7 +9,7 @@ use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::AmoValue;
 use crate::transport::atomic::apply;
-use crate::transport::indexed::kernel::{NEAR, RING, windowed};
+use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
 
 /// PEs up to which all are looked at to find that they are here.
@@ -78,7 +78,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             }
             return Ok(());
         }
-        windowed(count, |k| self.address(k), |place| shm::expect_read(place), read)
+        led(!P::IS_ONE, count, |k| self.address(k), |place| shm::expect_read(place), read)
     }
 
     /// Writes all of them.
@@ -110,7 +110,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             }
             return Ok(());
         }
-        windowed(count, |k| self.address(k), shm::expect_write, write)
+        led(!P::IS_ONE, count, |k| self.address(k), shm::expect_write, write)
     }
 
     /// Changes all of them.
@@ -140,11 +140,11 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             _ => shm::expect_write(word),
         };
         match before {
-            None => windowed(count, address, expect, |k, word| {
+            None => led(!P::IS_ONE, count, address, expect, |k, word| {
                 _ = changed(k, word);
                 bells.behind(k);
             }),
-            Some(before) => windowed(count, address, expect, |k, word| {
+            Some(before) => led(!P::IS_ONE, count, address, expect, |k, word| {
                 let found = V::from_bits64(changed(k, word));
                 // SAFETY: `k` is below the length of the list (caller).
                 unsafe { before.wrapping_add(k).write(found) };

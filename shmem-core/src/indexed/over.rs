@@ -182,6 +182,8 @@ impl<T: SymmetricData, D: Distribution> fmt::Debug for Over<'_, T, D> {
 unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
     type Item = E;
 
+    const IS_ONE: bool = false;
+
     #[inline(always)]
     fn len(self) -> usize {
         self.map.len()

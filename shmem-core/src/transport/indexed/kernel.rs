@@ -1,35 +1,36 @@
 //! What lists of indices do to memory that this process reaches: on the node, and at the target of a message.
 //!
 //! Elements of a list lie anywhere, so each is likely to wait for a line of its own. Loads wait for several at a
-//! time, locked instructions for one after the other. So a [window](windowed) of elements whose lines have been asked for runs
-//! in front of what is done to them. What is done is what single operations do ([`shm`], [`apply`]).
+//! time, locked instructions on many processors for one after the other. So lines are asked for some elements [before](led)
+//! anything is done to them. What is done is what single operations do ([`shm`], [`apply`]).
 
 use super::{Change, EachOp, Operand, position};
 use crate::primitive::mutant;
 use crate::transport::atomic::apply;
 use crate::transport::{AtomicOp, Number, Width, shm};
 
-/// Elements whose lines are on their way.
-pub(crate) const WINDOW: usize = 64;
+/// Elements whose lines are on their way: some more than a core may wait for at a time, of which the next ones would wait.
+pub(crate) const LEAD: usize = 32;
 
-/// Bytes of an object up to which plain loads and stores have no window: they overlap by themselves, and its lines are in a cache
+/// Bytes of an object up to which plain loads and stores have no lead: they overlap by themselves, and its lines are in a cache
 /// of the processor's own.
 pub(crate) const NEAR: usize = 1 << 20;
 
 /// Updates behind which the bell of their owner is rung.
 pub(crate) const RING: usize = 512;
 
-/// A list of fewer elements has no window.
+/// A list of fewer elements has no lead.
 const SHORT: usize = 4;
 
-/// Does `work` to elements `0..count`, in order, at the addresses that `address` finds; `expect` is told each a window before, or
-/// longer.
+/// Does `work` to elements `0..count`, in order, at the addresses that `address` finds; `expect` is told each as many before as the
+/// [`LEAD`] is. Meanwhile it is kept, if `is_kept`, or found anew: to keep it is a store, for which a locked instruction waits.
 ///
 /// # Errors
 ///
 /// That of `address`. Some elements before that one are done.
 #[inline(always)]
-pub(crate) fn windowed<E>(
+pub(crate) fn led<E>(
+    is_kept: bool,
     count: usize,
     address: impl Fn(usize) -> Result<*mut u8, E>,
     expect: impl Fn(*mut u8),
@@ -41,26 +42,22 @@ pub(crate) fn windowed<E>(
         }
         return Ok(());
     }
-    // A window is filled, and then the one before is worked on: between locked instructions, behind which the processor holds back
-    // every load, there is nothing but the addresses.
-    let mut windows = [[core::ptr::null_mut(); WINDOW]; 2];
-    let fill = |window: &mut [*mut u8; WINDOW], first: usize| {
-        let filled = WINDOW.min(count - first);
-        for (k, place) in window[..filled].iter_mut().enumerate() {
-            *place = address(first + k)?;
-            expect(*place);
+    let mut kept = [core::ptr::null_mut(); LEAD];
+    for (k, kept) in kept.iter_mut().enumerate().take(count) {
+        *kept = address(k)?;
+        expect(*kept);
+    }
+    let end = if mutant("lead-without-end") { count - 1 } else { count };
+    for k in 0..end {
+        let place = if is_kept { kept[k % LEAD] } else { address(k)? };
+        if k + LEAD < count {
+            let next = address(k + LEAD)?;
+            expect(next);
+            if is_kept {
+                kept[k % LEAD] = next;
+            }
         }
-        Ok(filled)
-    };
-    let (mut done, mut filled) = (0, fill(&mut windows[0], 0)?);
-    let mut turn = 0;
-    while filled > 0 {
-        let next = fill(&mut windows[1 - turn], done + filled)?;
-        let end = if next == 0 && mutant("window-without-end") { filled - 1 } else { filled };
-        for (k, place) in windows[turn][..end].iter().enumerate() {
-            work(done + k, *place);
-        }
-        (done, filled, turn) = (done + filled, next, 1 - turn);
+        work(k, place);
     }
     Ok(())
 }
@@ -81,7 +78,7 @@ impl Near<'_> {
     fn each(self, expect: impl Fn(*mut u8), work: impl FnMut(usize, *mut u8)) {
         let Self { first, size, indices } = self;
         let address = |k: usize| Ok(first.wrapping_add(indices[k] as usize * size));
-        let Ok(()) = windowed::<core::convert::Infallible>(indices.len(), address, expect, work);
+        let Ok(()) = led::<core::convert::Infallible>(false, indices.len(), address, expect, work);
     }
 
     /// Reads them, as [`Transport::pick`](crate::transport::Transport::pick).
@@ -238,7 +235,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
 
         #[test]
-        fn a_window_does_all_in_order_each_a_window_behind_its_announcement(count in 0..300_usize) {
+        fn all_is_done_in_order_each_a_lead_behind_its_announcement(count in 0..300_usize, is_kept: bool) {
             let (told, done) = (Cell::new(0), RefCell::new(Vec::new()));
             let address = |k: usize| Ok::<_, ()>(core::ptr::without_provenance_mut(k));
             let expect = |place: *mut u8| {
@@ -247,19 +244,19 @@ mod tests {
             };
             let work = |k: usize, place: *mut u8| {
                 assert_eq!(place.addr(), k);
-                assert!(count < SHORT || told.get() == count.min((k / WINDOW + 2) * WINDOW));
+                assert!(count < SHORT || told.get() == count.min(k + LEAD + 1));
                 done.borrow_mut().push(k);
             };
-            prop_assert_eq!(windowed(count, address, expect, work), Ok(()));
+            prop_assert_eq!(led(is_kept, count, address, expect, work), Ok(()));
             prop_assert_eq!(done.into_inner(), (0..count).collect::<Vec<_>>());
         }
 
         #[test]
-        fn a_window_stops_at_what_has_no_address(count in 1..300_usize, wrong in 0..300_usize) {
+        fn what_is_led_stops_at_what_has_no_address(count in 1..300_usize, wrong in 0..300_usize, is_kept: bool) {
             let wrong = wrong % count;
             let done = Cell::new(0);
             let address = |k: usize| if k == wrong { Err(k) } else { Ok(core::ptr::null_mut()) };
-            prop_assert_eq!(windowed(count, address, |_| (), |_, _| done.set(done.get() + 1)), Err(wrong));
+            prop_assert_eq!(led(is_kept, count, address, |_| (), |_, _| done.set(done.get() + 1)), Err(wrong));
             prop_assert!(done.get() <= wrong);
         }
 
