@@ -22,6 +22,9 @@ const THREADS: usize = 4;
 /// Words of one width, each of which has one history.
 const HISTORIES: usize = 1024;
 
+/// A word without a history, which is in lists as well.
+const SPARE: usize = HISTORIES;
+
 /// Most operations of one thread on one word.
 const MOST: usize = 12;
 
@@ -32,13 +35,13 @@ const LEAST: usize = 50;
 const NUMBERS: usize = 7;
 
 #[symmetric]
-static WIDE: [Atomic<u64>; HISTORIES];
+static WIDE: [Atomic<u64>; HISTORIES + 1];
 #[symmetric]
-static NARROW: [Atomic<i32>; HISTORIES];
+static NARROW: [Atomic<i32>; HISTORIES + 1];
 #[symmetric]
-static WIDE_FLOATS: [Atomic<f64>; HISTORIES];
+static WIDE_FLOATS: [Atomic<f64>; HISTORIES + 1];
 #[symmetric]
-static NARROW_FLOATS: [Atomic<f32>; HISTORIES];
+static NARROW_FLOATS: [Atomic<f32>; HISTORIES + 1];
 
 /// A number that words of histories hold. In none of them does a floating-point number become so large that a digit is
 /// lost, so that it counts as a number of 64 bits does.
@@ -118,6 +121,16 @@ macro_rules! floats {
 }
 floats!(f64 f32);
 
+/// Which form of an operation is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The one that gives nothing back, if there is one.
+    Silent,
+    Fetching,
+    /// One of the elements of a list, which are carried out together.
+    Listed,
+}
+
 /// How additions are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Addition {
@@ -143,30 +156,32 @@ fn drawn(dice: &mut Dice) -> Op {
     }
 }
 
-/// Carries an operation out; `silent`, by the form that gives nothing back, if there is one. Gives the operation, too: an
-/// addition, where there are no bit operations.
+/// Carries an operation out on a word that has a history. Gives the operation, too: an addition, where there are no bit
+/// operations.
 fn carried_out<V: Counted>(
     world: &World<Multiple>,
-    word: On<'_, Atomic<V>>,
+    words: On<'_, [Atomic<V>]>,
+    history: usize,
     op: Op,
-    silent: bool,
+    form: Form,
     addition: Addition,
 ) -> (Op, Option<u64>) {
-    let of = V::of;
+    let (of, word, silent) = (V::of, words.index(history), form == Form::Silent);
     let (op, before) = match op {
         Op::And(v) | Op::Or(v) | Op::Xor(v) => match V::bits(world, word, op, silent) {
             Some(before) => (op, before),
-            None => return carried_out(world, word, Op::Add(v), silent, addition),
+            None => return carried_out(world, words, history, Op::Add(v), form, addition),
         },
-        Op::Fetch => (op, Some(world.fetch(word))),
-        Op::Swap(v) => (op, Some(world.swap(word, of(v)))),
-        Op::CompareSwap(expected, desired) => (op, Some(world.compare_swap(word, of(expected), of(desired)))),
         Op::Add(v) if addition == Addition::TwoSteps => {
             let before = world.fetch(word);
             world.set(word, of(before.number().wrapping_add(v)));
             world.quiet();
             (op, Some(before))
         }
+        _ if form == Form::Listed => (op, listed(world, words, history, op)),
+        Op::Fetch => (op, Some(world.fetch(word))),
+        Op::Swap(v) => (op, Some(world.swap(word, of(v)))),
+        Op::CompareSwap(expected, desired) => (op, Some(world.compare_swap(word, of(expected), of(desired)))),
         Op::Add(1) if !silent => (op, Some(world.fetch_inc(word))),
         Op::Add(v) if !silent => (op, Some(world.fetch_add(word, of(v)))),
         Op::Min(v) if !silent => (op, Some(world.fetch_min(word, of(v)))),
@@ -188,6 +203,34 @@ fn carried_out<V: Counted>(
         world.quiet();
     }
     (op, before.map(V::number))
+}
+
+/// What the word had before a list changed it, of which it is one element.
+fn listed<V: Counted>(
+    world: &World<Multiple>,
+    words: On<'_, [Atomic<V>]>,
+    history: usize,
+    op: Op,
+) -> Option<V> {
+    let mut before = [V::of(0); 5];
+    let list = [SPARE, SPARE, history, SPARE, SPARE];
+    let (listed, of) = (words.at(&list), V::of);
+    match op {
+        Op::Fetch => world.fetch_each(&mut before, listed),
+        Op::Swap(v) => world.swap_each(&mut before, listed, of(v)),
+        Op::CompareSwap(expected, desired) => {
+            world.compare_swap_each(&mut before, listed, of(expected), of(desired));
+        }
+        Op::Add(v) => world.fetch_add_each(&mut before, listed, of(v)),
+        Op::Min(v) => world.fetch_min_each(&mut before, listed, of(v)),
+        Op::Max(v) => world.fetch_max_each(&mut before, listed, of(v)),
+        Op::Set(v) => {
+            world.set_each(listed, of(v));
+            return None;
+        }
+        Op::And(_) | Op::Or(_) | Op::Xor(_) => unreachable!("{op:?} is a bit operation"),
+    }
+    Some(before[2])
 }
 
 /// One thread's part of all histories: at any time, all threads work on the word of that time.
@@ -215,9 +258,10 @@ fn events_of_a_thread<V: Counted>(
             continue;
         }
         done += 1;
-        let (op, silent) = (drawn(&mut dice), dice.below(2) == 0);
+        let form = [Form::Silent, Form::Fetching, Form::Listed][dice.below(3) as usize];
+        let op = drawn(&mut dice);
         let invoked = monotonic_now();
-        let (op, result) = carried_out(world, words.index(history), op, silent, addition);
+        let (op, result) = carried_out(world, words, history, op, form, addition);
         events.push((history, Event { op, result, invoked, returned: monotonic_now() }));
     }
 }
