@@ -1,25 +1,30 @@
-//! Poisson's equation by conjugate gradients: dot products by `sum`, the operator by a halo.
+//! Poisson's equation by conjugate gradients: dot products by `sum`, the operator by a halo, or as a sparse matrix by a plan.
 //!
 //! The grid is dealt out in bands of rows, in the PEs' own memory. Applying the operator takes the last row of the band
 //! above and the first row of the band below; a dot product is a sum over the band, and then over all PEs. `world.sum`
 //! adds in the order of PEs, and gives every PE the same bits: so all of them stop in the same step.
+//!
+//! `--by plan` has the operator as a sparse matrix, as any other one would be: which elements of a vector come from where
+//! follows from its columns, and is planned once. `--by single` reads them one by one. All come to the same bits.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin cg
 //! ```
 
 mod laplacian;
+mod sparse;
 
 use std::error::Error;
 use std::f64::consts::PI;
 use std::time::Instant;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use shmem::prelude::*;
 use shmem_examples::options;
 use shmem_examples::shares::share;
 
 use laplacian::Laplacian;
+use sparse::Sparse;
 
 /// Solves Poisson's equation on a square, where the solution is known.
 #[derive(Parser)]
@@ -36,6 +41,34 @@ struct Options {
     /// Most steps.
     #[arg(long, default_value_t = 10_000)]
     steps: u32,
+
+    /// How the operator brings what other PEs have.
+    #[arg(long, value_enum, default_value_t = Way::Halo)]
+    by: Way,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    /// Rows of the grid, from neighbours.
+    Halo,
+    /// Elements of a sparse matrix's columns, each once, sent by who has it.
+    Plan,
+    /// The same for each entry, one by one.
+    Single,
+}
+
+enum Operator {
+    Grid(Laplacian),
+    Matrix(Sparse),
+}
+
+impl Operator {
+    fn times(&mut self, world: &mut World, band: &[f64]) -> Vec<f64> {
+        match self {
+            Self::Grid(laplacian) => laplacian.times(world, band),
+            Self::Matrix(sparse) => sparse.times(world, band),
+        }
+    }
 }
 
 #[shmem::main]
@@ -43,11 +76,14 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
     let (n, start) = (usize::from(options.size), Instant::now());
     let mine = share(n, world.n_pes(), world.my_pe());
-    let mut laplacian = Laplacian::new(world, n)?;
+    let mut operator = match options.by {
+        Way::Halo => Operator::Grid(Laplacian::new(world, n)?),
+        way => Operator::Matrix(Sparse::new(world, n, matches!(way, Way::Plan))?),
+    };
     // The operator makes the right side from the solution that is to be found.
     let points = mine.flat_map(|i| (0..n).map(move |j| [i, j].map(|at| (at + 1) as f64 / (n + 1) as f64)));
     let expected: Vec<f64> = points.map(|[y, x]| (PI * x).sin() * (2.0 * PI * y).sin() + x * y).collect();
-    let mut residual = laplacian.times(world, &expected);
+    let mut residual = operator.times(world, &expected);
 
     let mut solution = vec![0.0; expected.len()];
     let mut direction = residual.clone();
@@ -55,7 +91,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let enough = square * 0.01_f64.powi(options.digits.into());
     let mut steps = 0;
     while square > enough && steps < options.steps {
-        let image = laplacian.times(world, &direction);
+        let image = operator.times(world, &direction);
         let length = square / dot(world, &direction, &image);
         add(&mut solution, length, &direction);
         add(&mut residual, -length, &image);

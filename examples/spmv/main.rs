@@ -18,7 +18,7 @@ use clap::{Parser, ValueEnum};
 use shmem::prelude::*;
 use shmem_examples::options;
 
-use matrix::Rows;
+use matrix::rows_of;
 
 /// Multiplies a vector by a sparse matrix, and the result by it, and so on.
 #[derive(Parser)]
@@ -54,7 +54,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let vector = world.alloc(shmem::zeroed::<f64>(n.div_ceil(world.n_pes())))?;
     let mine: Vec<usize> = vector.over(world.team(), distribution).owned(me).collect();
     let mut known: Vec<f64> = mine.iter().map(|i| (i % 97) as f64 + 1.0).collect();
-    let rows = Rows::of(&mine, n);
+    let rows = rows_of(&mine, n);
 
     let start = Instant::now();
     let mut brought = rows.columns().len();

@@ -32,6 +32,20 @@ fn any_number_of_pes_comes_to_the_solution_in_as_many_steps() {
 }
 
 #[test]
+fn a_sparse_matrix_comes_to_the_same_bits_as_the_grid() {
+    for (pes, n) in [(1, 5), (2, 24), (3, 7), (4, 2), (5, 16)] {
+        let of = |by| {
+            let text = printed(&mut job(CG, pes, &["--size", &n.to_string(), "--by", by]));
+            let (steps, error) = outcome(&text, n);
+            (steps, error.to_bits())
+        };
+        let grid = of("halo");
+        assert_eq!(of("plan"), grid, "on {pes} PEs, {n} x {n}");
+        assert_eq!(of("single"), grid, "on {pes} PEs, {n} x {n}");
+    }
+}
+
+#[test]
 fn steps_that_are_too_few_leave_an_error() {
     let (steps, error) = outcome(&printed(&mut job(CG, 2, &["--size", "24", "--steps", "5"])), 24);
     assert!(steps == 5 && error > 1e-3, "{error}");
@@ -39,8 +53,10 @@ fn steps_that_are_too_few_leave_an_error() {
 
 #[test]
 fn it_runs_over_the_loopback_transport() {
-    let (_, error) = outcome(&printed(&mut over_loopback(CG, 3, &["--size", "16"])), 16);
-    assert!(error < 1e-8, "{error}");
+    for by in ["halo", "plan", "single"] {
+        let (_, error) = outcome(&printed(&mut over_loopback(CG, 3, &["--size", "16", "--by", by])), 16);
+        assert!(error < 1e-8, "{error} by {by}");
+    }
 }
 
 #[test]
