@@ -89,6 +89,22 @@ examples() { # LAUNCHER NAME
     cmp "$work/one-host.png" "$work/$2.png" || fail "$said" "heat2d under $2 differs from one host"
 }
 
+# Programs that touch single elements of all PEs, with what each takes, and what it says at the end.
+irregular=(
+    "histogram --bins 10000 --samples 200000" "index-gather --entries 3000 --reads 200000" "toposort --size 2000"
+    "triangles --vertices 500 --degree 10" "spmv --size 3001 --steps 5" "cg --size 24 --by plan"
+    "gups --log2-table 16 --ahead 1024" "particles --particles 20000 --steps 5" "sample-sort --keys 50000"
+    "sample-sort --keys 50000 --by exchange"
+)
+results() { # FILE COMMAND...: what they say, without times
+    local program
+    for program in "${irregular[@]}"; do
+        # shellcheck disable=SC2086
+        "${@:2}" "$bin/"$program
+    done >"$1.all"
+    sed 's/ in [0-9.]* s.*//' "$1.all" >"$1"
+}
+
 tested() { # LAUNCHER NAME
     local said=$work/$2.said
     examples "$1" "$2"
@@ -98,6 +114,8 @@ tested() { # LAUNCHER NAME
     grep -q "^equal to the serial solution, bit for bit" "$said" || fail "$said" "heat2d in C under $2 differs"
     run "$1" "$bin/c/halo2d" --rows 300 --columns 200 --rounds 3 --serial-check >"$said"
     grep -q "^equal to the serial solution, bit for bit" "$said" || fail "$said" "halo2d in C under $2 differs"
+    results "$said" run "$1"
+    cmp "$work/one-host.said" "$said" || fail "$said" "irregular programs under $2 come to something else than on one host"
     dies "$1" "$2" "$said"
     # All PEs on all hosts say why at once.
     ends "$1" "$2" abort "$said"
@@ -147,6 +165,7 @@ CONF
 }
 
 heat "$work/one-host.png" env SHMEM_NPES=$pes | grep "on $pes PEs"
+results "$work/one-host.said" env SHMEM_NPES=$pes
 running=()
 for way in mpirun srun; do
     "under_$way" >"$work/$way.out" 2>&1 &

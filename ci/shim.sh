@@ -60,6 +60,12 @@ under max_msg=512,cq=4,eagain=3 nonblocking::
 # What members do together with much data, and beside the program.
 under mr_local,max_msg=4096 streams::between_two flights::histories_of_two --skip nodes
 under no_wait,reorder streams::between_two flights::histories_of_two --skip nodes
+# Lists, and items for others, by threads of their own and in programs.
+for demands in mr_local,max_msg=4096,cq=4,eagain=3 "$efa"; do
+    under "$demands" lists:: indexed:: batches:: plan:: exchange:: queue::
+done
+FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- histogram:: index_gather:: toposort:: triangles:: spmv:: cg:: \
+    gups:: particles:: sample_sort:: --skip loopback
 # Ports that others have taken meanwhile.
 under taken=3 rma::structures
 under max_msg=4096,cq=4,eagain=3 long_signals::

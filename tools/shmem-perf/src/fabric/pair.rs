@@ -227,6 +227,37 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         nanoseconds_each(operation.count(), || operation.by_hand(&self.lane, &self.peer))
     }
 
+    /// Nanoseconds of so many bytes that are put, and as many as are asked for that are got, by the bare program, in pieces of
+    /// 64 KiB, with a quiet behind each 64 and at the end.
+    ///
+    /// # Panics
+    ///
+    /// If the provider fails.
+    pub fn bare_stream(&self, put: usize, got: usize) -> f64 {
+        const PIECE: usize = 64 << 10;
+        self.ready_bare();
+        let pieces = (Operation::room() / PIECE).min(64);
+        let mut under_way = 0;
+        nanoseconds_each(1, || {
+            for (bytes, is_put) in [(put, true), (got, false)] {
+                for _ in 0..bytes.div_ceil(PIECE) {
+                    let at = under_way * PIECE;
+                    if is_put {
+                        self.lane.put(&self.peer, at, at, PIECE);
+                    } else {
+                        self.lane.get(&self.peer, at, at, PIECE);
+                    }
+                    under_way += 1;
+                    if under_way == pieces {
+                        self.lane.quiet();
+                        under_way = 0;
+                    }
+                }
+            }
+            self.lane.quiet();
+        })
+    }
+
     /// Tells the other PE what to do, and waits until it does.
     fn tell(&self, turn: Turn) {
         let times = self.times.get() + 1;

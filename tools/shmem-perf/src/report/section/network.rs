@@ -1,19 +1,23 @@
 //! The usual micro-benchmarks between nodes, and how collectives grow with a job: a part of their section.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use shmem::scale::{Cost, Shape};
 
 use super::{Plan, Step};
 use crate::fabric::{OperationName, State};
 use crate::fact::Fact;
+use crate::hosts::Hosts;
 use crate::measure::network::{self, Name};
 use crate::measure::ofi::{At, PROVIDER};
-use crate::measure::{collective, ofi};
+use crate::measure::{collective, indexed, ofi};
 use crate::name::Part as _;
 use crate::report::evidence::{Entry, View};
 use crate::report::page::{Block, Cell, Column, Figure, Headline, SPEED, Scale, Series, Table};
+use crate::runner::Runner;
 use crate::scale::{COLLECTIVES, SHAPES};
+use crate::task::Done;
 
 /// Where the same cases are measured, and how that is called.
 const PLACES: [(&str, &str); 2] = [("loopback", "loopback"), ("hosts", "two hosts")];
@@ -65,13 +69,15 @@ pub(super) fn steps(plan: &Plan) -> Vec<Step> {
     let hosts = Rc::clone(&plan.hosts);
     vec![
         Step::new("over libfabric, loopback", seconds, move |runner| {
-            (0..jobs).try_for_each(|_| network::micro(runner, few, None, PROVIDER))
+            (0..jobs).try_for_each(|_| network::micro(runner, few, None, PROVIDER))?;
+            lists(runner, few, None)
         })
         .variant(PLACES[0].0),
         Step::new("over libfabric, two hosts", seconds, move |runner| {
             let Some(hosts) = hosts.hosts(runner) else { return Ok(()) };
             runner.fact(Fact::new("places", "two hosts", "", hosts.describe()));
-            (0..jobs).try_for_each(|_| network::micro(runner, few, Some(&hosts), PROVIDER))
+            (0..jobs).try_for_each(|_| network::micro(runner, few, Some(&hosts), PROVIDER))?;
+            lists(runner, few, Some(&hosts))
         })
         .variant(PLACES[1].0),
         Step::new("scale model", 5.0, |runner| {
@@ -88,6 +94,17 @@ pub(super) fn steps(plan: &Plan) -> Vec<Step> {
             Ok(())
         }),
     ]
+}
+
+/// Lists of indices, in one job.
+fn lists(runner: &mut Runner, few: bool, hosts: Option<&Arc<Hosts>>) -> Done {
+    if few {
+        return Ok(());
+    }
+    let jobs = std::mem::replace(&mut runner.jobs, 1);
+    let done = indexed::over_network(runner, hosts, PROVIDER);
+    runner.jobs = jobs;
+    done
 }
 
 /// The name of a job.
@@ -162,9 +179,23 @@ pub(super) fn show(evidence: View<'_>) -> Vec<Block> {
         )
         .into(),
     ]);
+    for (place, called) in PLACES {
+        let is_far = |name: &indexed::Name| {
+            matches!(name, indexed::Name::Network(_) | indexed::Name::Rate(_) | indexed::Name::Short(_))
+        };
+        let mut lists = evidence.all(is_far).filter(|entry| entry.variant == place).peekable();
+        if lists.peek().is_some() {
+            let title =
+                format!("An element of lists of indices of another node, {called}; of short ones, a list");
+            blocks.push(Table::cases(title, lists).under(LISTS).into());
+        }
+    }
     blocks.extend(scale(evidence));
     blocks
 }
+
+const LISTS: &str = "Of 1 Mi elements, over as many bytes by the bare program, and packing and applying in memory; rates of two PEs that \
+    send each other lists at the same time, over single operations of both; short lists over single reads.";
 
 /// The cases of one operation in one place.
 fn entries<'a>(evidence: View<'a>, place: &str, of: BySize) -> Vec<&'a Entry> {

@@ -1,8 +1,11 @@
 //! What lists of indices cost, against what the same memory allows, and against single operations.
 
+mod network;
+
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use clap::{Args, FromArgMatches};
 use shmem::prelude::*;
 use shmem::{AmoValue, zeroed};
 
@@ -10,31 +13,59 @@ use crate::baseline::near;
 use crate::bench::{self, Bench, Records};
 use crate::goal::Goal;
 use crate::measure::form::{Measure, again, cases, goal_of};
+use crate::measure::ofi::PROVIDER;
 use crate::name::{names, words};
 use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
 use crate::task::{Done, Task};
 
+pub(crate) use self::network::measure as over_network;
+pub use self::network::{OneWay, Traffic};
+
 /// What lists of indices cost.
 pub const MEASURE: Measure = Measure {
     name: "indexed",
     about: "Lists of indices: gathers and updates of an object on another PE, against loops",
-    run: |runner, _| measure(runner),
-    tasks: &[INDEXED],
+    options: Options::augment_args,
+    run: |runner, options| {
+        let Options { network, provider } = Options::from_arg_matches(options)?;
+        if network { over_network(runner, None, &provider) } else { measure(runner) }
+    },
+    tasks: &[INDEXED, network::NETWORK],
     cases: &[
         cases(
             &["indexed"],
             "verb/bytes",
             "an element of lists of 64 Ki, 16 in turn, at random in an object of so many bytes: `gather` of one PE, `gather-over` two; `add`, \
-             `add-loop`, `fetch-add` and `f64` (additions) on one",
-            "gathers: a loop over a slice of the process; `add`: as many locked additions to one word; the others: a loop of \
-             single operations",
+             `add-loop`, `add-plain`, `fetch-add` and `f64` (additions) on one",
+            "gathers: a loop over a slice of the process; `add`: as many locked additions to one word; `add-plain`: a loop of plain \
+             additions to a slice of the process, which is what memory allows; the others: a loop of single operations",
         ),
         cases(
             &["indexed-shared"],
             "updates of a word",
             "an addition by each of two PEs at the same time, to 256 KiB on one of them",
             "the same by loops of single operations",
+        ),
+        cases(
+            &["indexed"],
+            "`network-add`, `network-gather`",
+            "an element of a list of 1 Mi, at random in an object of 8 MiB of a PE of another node: additions of a value each, and \
+             reads",
+            "as many bytes by the bare program, and packing and applying in memory",
+        ),
+        cases(
+            &["indexed"],
+            "network-rate/traffic",
+            "the same of two nodes at the same time: additions of a value each (`12` bytes an element), additions of one value (`4`), and \
+             reads (`gather`)",
+            "single operations of both",
+        ),
+        cases(
+            &["indexed"],
+            "list/elements",
+            "a list of so many elements read of another node",
+            "1: the same by a single operation; 16: four single operations",
         ),
     ],
     goal: |case| {
@@ -48,11 +79,28 @@ pub const MEASURE: Measure = Measure {
             Name::One(Verb::Float, bytes) if bytes > 1 << 28 => Some(Goal::Ratio(0.5)),
             Name::One(..) => None,
             Name::Shared(times) => Some(Goal::Ratio(if times >= 16 { 0.05 } else { 0.4 })),
+            Name::Network(_) => Some(Goal::Ratio(1.25)),
+            Name::Short(elements) => Some(Goal::Ratio(if elements == 1 { 1.05 } else { 1.0 })),
+            // 40, 60 and 30 million elements a second of each PE.
+            Name::Rate(Traffic::Own) => Some(Goal::AtMost(25.0)),
+            Name::Rate(Traffic::Same) => Some(Goal::AtMost(16.7)),
+            Name::Rate(Traffic::Gather) => Some(Goal::AtMost(33.3)),
         })
     },
     again: again::<Name>,
     ..Measure::PLAIN
 };
+
+/// Where lists go.
+#[derive(Args, Clone, Debug)]
+struct Options {
+    /// To another node, instead of another PE of this one.
+    #[arg(long)]
+    network: bool,
+    /// The provider of libfabric, for that.
+    #[arg(long, default_value = PROVIDER)]
+    provider: String,
+}
 
 const INDEXED: Task = Task { name: "indexed", pe: |_, repetitions| bench::run(repetitions, lists) };
 
@@ -63,13 +111,16 @@ pub(crate) fn measure(runner: &mut Runner) -> Done {
 names! {
     One(verb: Verb, bytes: usize) = "indexed": [verb / bytes];
     Shared(times: usize) = "indexed-shared": [times];
+    Network(list: OneWay) = "indexed": [list];
+    Short(elements: usize) = "indexed": ["list" / elements];
+    Rate(traffic: Traffic) = "indexed": ["network-rate" / traffic];
 }
 
 words! {
     /// What is done to the elements of a list.
     Verb {
-        Gather = "gather", GatherOver = "gather-over", Add = "add", AddLoop = "add-loop", FetchAdd = "fetch-add",
-        Float = "f64",
+        Gather = "gather", GatherOver = "gather-over", Add = "add", AddLoop = "add-loop", AddPlain = "add-plain",
+        FetchAdd = "fetch-add", Float = "f64",
     }
 }
 
@@ -217,6 +268,13 @@ fn updates(bench: &Bench<'_>, bytes: usize) -> Records {
         };
         let add = Samples::alternate(repetitions, &mut each, line);
         let add_loop = Samples::alternate(repetitions, &mut each, &mut single);
+        let mut table = vec![1_u64; bytes / 8];
+        let mut others = lists();
+        let plain = || {
+            let (table, list): (&mut [u64], &[u32]) = (black_box(&mut table), others.next());
+            nanoseconds_each(ELEMENTS, || list.iter().for_each(|index| table[*index as usize] += 1))
+        };
+        let add_plain = Samples::alternate(repetitions, &mut each, plain);
         let mut own = lists();
         let fetching = || {
             let list = own.next();
@@ -235,6 +293,11 @@ fn updates(bench: &Bench<'_>, bytes: usize) -> Records {
         vec![
             bench.record(&Name::One(Verb::Add, bytes), line, add),
             bench.record(&Name::One(Verb::AddLoop, bytes), compared, add_loop),
+            bench.record(
+                &Name::One(Verb::AddPlain, bytes),
+                "an addition of a list, against a plain one to a slice of the process",
+                add_plain,
+            ),
             bench.record(&Name::One(Verb::FetchAdd, bytes), compared, fetch_add),
         ]
     });

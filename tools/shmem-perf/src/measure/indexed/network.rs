@@ -1,0 +1,226 @@
+//! Lists between two PEs of different nodes, in one direction and in both.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use shmem::prelude::*;
+use shmem::thread::ThreadLevel;
+use shmem::zeroed;
+
+use super::{Name, random};
+use crate::case::Record;
+use crate::fabric::{Pair, State};
+use crate::hosts::Hosts;
+use crate::measure::ofi::{self, Far, over, print};
+use crate::name::words;
+use crate::runner::Runner;
+use crate::samples::{Samples, nanoseconds_each};
+use crate::task::{Done, Task};
+
+pub(super) const NETWORK: Task =
+    Task { name: "indexed-network", pe: |_, repetitions| ofi::pe(repetitions, lists) };
+
+words! {
+    /// A list from one PE to the other.
+    OneWay { Add = "network-add", Gather = "network-gather" }
+}
+
+words! {
+    /// What travels for each element: bytes of an update, or what is read.
+    Traffic {
+        /// An index and a value.
+        Own = "12",
+        /// An index: all have the same value.
+        Same = "4",
+        /// An index there, and an element back.
+        Gather = "gather",
+    }
+}
+
+impl From<OneWay> for Traffic {
+    fn from(list: OneWay) -> Self {
+        match list {
+            OneWay::Add => Self::Own,
+            OneWay::Gather => Self::Gather,
+        }
+    }
+}
+
+/// Elements of a list, of an object of as many. Less where figures do not count.
+const ELEMENTS: usize = if cfg!(debug_assertions) { 16 << 10 } else { 1 << 20 };
+
+/// Elements of short lists, and of how many single operations each may take the time.
+const SHORT: [(usize, usize); 2] = [(1, 1), (16, 4)];
+
+/// Short lists in a sample.
+const TIMES: usize = if cfg!(debug_assertions) { 8 } else { 128 };
+
+/// Elements that are done one by one.
+const SINGLE: usize = if cfg!(debug_assertions) { 16 } else { 512 };
+
+/// Between two PEs of this host, or of two, by way of a provider.
+pub(crate) fn measure(runner: &mut Runner, hosts: Option<&Arc<Hosts>>, provider: &str) -> Done {
+    let job = over(runner, &NETWORK, provider);
+    runner.repeat(&hosts.map_or(job.clone(), |hosts| job.on(hosts)))
+}
+
+/// What a PE has.
+struct Lists<'w, L: ThreadLevel> {
+    world: &'w World<L>,
+    words: SymBox<[Atomic<u64>]>,
+    table: SymBox<[u64]>,
+    indices: Vec<u32>,
+    values: Vec<u64>,
+    into: Vec<u64>,
+    memory: Memory,
+}
+
+/// What packing and applying takes in memory of one process.
+struct Memory {
+    words: Vec<AtomicU64>,
+    indices: Vec<u32>,
+    values: Vec<u64>,
+}
+
+fn lists<L: ThreadLevel>(far: &Far<'_, L>) -> Done {
+    let world = far.world;
+    let mut lists = Lists {
+        world,
+        words: world.alloc(zeroed(ELEMENTS))?,
+        table: world.alloc(zeroed(ELEMENTS))?,
+        indices: random(ELEMENTS, ELEMENTS, 5 + world.my_pe() as u64),
+        values: vec![1; ELEMENTS],
+        into: vec![0; ELEMENTS],
+        memory: Memory {
+            words: (0..ELEMENTS).map(|_| AtomicU64::new(0)).collect(),
+            indices: vec![0; ELEMENTS],
+            values: vec![0; ELEMENTS],
+        },
+    };
+    let pair = Pair::new(world, &far.bare)?;
+    let mut records = pair.measure(|pair| lists.one_way(pair, far)).unwrap_or_default();
+    records.extend(lists.both_ways(far));
+    print(if world.my_pe() == 0 { &records } else { &[] })
+}
+
+impl<L: ThreadLevel> Lists<'_, L> {
+    fn one_way(&mut self, pair: &Pair<'_, L>, far: &Far<'_, L>) -> Vec<Record> {
+        let mut records = Vec::new();
+        for &list in OneWay::ALL {
+            let (traffic, mut samples) = (list.into(), Samples::new());
+            let (put, got) = match list {
+                OneWay::Add => (12 * ELEMENTS, 0),
+                OneWay::Gather => (4 * ELEMENTS, 8 * ELEMENTS),
+            };
+            // One more, in which pages are touched.
+            for turn in 0..=far.repetitions {
+                pair.ready(State::Polling);
+                let cost = nanoseconds_each(ELEMENTS, || self.list(traffic, pair.other()));
+                let limit =
+                    pair.bare_stream(put, got) / ELEMENTS as f64 + self.memory.apply(traffic, &self.indices);
+                if turn > 0 {
+                    samples.push(cost, limit);
+                }
+            }
+            let compared = "an element of a list of another node, against as many bytes by the bare program, and packing and \
+                            applying in memory";
+            records.push(Record::new(&far.site, &Name::Network(list), "ns", compared, samples));
+        }
+        let Self { world, table, indices, into, .. } = self;
+        let table = table.on(pair.other());
+        pair.ready(State::Polling);
+        for (count, singles) in SHORT {
+            let list = |k: usize| &indices[k * count..][..count];
+            let short = || {
+                nanoseconds_each(TIMES, || {
+                    (0..TIMES).for_each(|k| world.gather(black_box(&mut into[..count]), table.at(list(k))));
+                })
+            };
+            let single = || {
+                nanoseconds_each(TIMES, || {
+                    let chosen = (0..TIMES).flat_map(|k| &list(k)[..singles]);
+                    chosen.for_each(|index| _ = black_box(world.g(table.index(*index as usize))));
+                })
+            };
+            let compared =
+                format!("a list of {count} read of another node, against {singles} read one by one");
+            let samples = Samples::alternate(far.repetitions, short, single);
+            records.push(Record::new(&far.site, &Name::Short(count), "ns", &compared, samples));
+        }
+        records
+    }
+
+    /// Both PEs do this at the same time.
+    fn both_ways(&mut self, far: &Far<'_, L>) -> Vec<Record> {
+        let (world, other) = (self.world, self.world.ring_neighbours().1);
+        let mut records = Vec::new();
+        for &traffic in Traffic::ALL {
+            let mut samples = Samples::new();
+            for turn in 0..=far.repetitions {
+                world.barrier_all();
+                let cost = nanoseconds_each(ELEMENTS, || {
+                    self.list(traffic, other);
+                    world.barrier_all();
+                });
+                let single = nanoseconds_each(SINGLE, || {
+                    self.one_by_one(traffic, other);
+                    world.barrier_all();
+                });
+                if turn > 0 {
+                    samples.push(cost, single);
+                }
+            }
+            let compared = "an element of lists that two nodes send each other at the same time, against single operations of both";
+            records.push(Record::new(&far.site, &Name::Rate(traffic), "ns", compared, samples));
+        }
+        records
+    }
+
+    fn list(&mut self, traffic: Traffic, other: Pe) {
+        let Self { world, words, table, indices, values, into, .. } = self;
+        let indices: &[u32] = black_box(indices);
+        match traffic {
+            Traffic::Own => world.add_each(words.on(other).at(indices), &values[..]),
+            Traffic::Same => world.add_each(words.on(other).at(indices), 1),
+            Traffic::Gather => world.gather(into, table.on(other).at(indices)),
+        }
+        world.quiet();
+    }
+
+    fn one_by_one(&self, traffic: Traffic, other: Pe) {
+        let Self { world, words, table, indices, .. } = self;
+        let (words, table) = (words.on(other), table.on(other));
+        for index in indices[..SINGLE].iter().map(|index| *index as usize) {
+            match traffic {
+                Traffic::Own | Traffic::Same => world.add(words.index(index), 1),
+                Traffic::Gather => _ = black_box(world.g(table.index(index))),
+            }
+        }
+        world.quiet();
+    }
+}
+
+impl Memory {
+    /// Nanoseconds of an element.
+    fn apply(&mut self, traffic: Traffic, list: &[u32]) -> f64 {
+        let Self { words, indices, values } = self;
+        nanoseconds_each(list.len(), || {
+            black_box(&mut *indices).copy_from_slice(black_box(list));
+            match traffic {
+                Traffic::Own | Traffic::Same => {
+                    black_box(&mut *values).fill(1);
+                    for (index, value) in indices.iter().zip(&*values) {
+                        words[*index as usize].fetch_add(*value, Ordering::SeqCst);
+                    }
+                }
+                Traffic::Gather => {
+                    for (index, value) in indices.iter().zip(&mut *values) {
+                        *value = words[*index as usize].load(Ordering::Relaxed);
+                    }
+                    black_box(values);
+                }
+            }
+        })
+    }
+}
