@@ -37,6 +37,7 @@ fn misuse_is_one_readable_error() {
         "derive",
         "entry",
         "phase",
+        "exchange",
         "context",
         "halo",
         "array",

@@ -48,11 +48,16 @@ pub struct Conveyor<'x, T> {
     token: Through<'x>,
     is_refused: bool,
     is_over: bool,
+    /// Calls of `advance` that have said that there is something to pull, since the last `pull`.
+    ignored: u32,
     location: &'static Location<'static>,
     _items: PhantomData<T>,
     /// It stays in the thread of the token.
     _thread: PhantomData<*const ()>,
 }
+
+/// So often a program that has nothing else to do may ignore that there is something to pull, before that is an error.
+const IGNORED: u32 = 1 << 20;
 
 /// There was no room for an item, which this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +77,7 @@ pub(super) enum Next {
 impl<'x, T: PlainData> Conveyor<'x, T> {
     pub(super) fn new(belt: &'x mut Belt, token: Through<'x>, location: &'static Location<'static>) -> Self {
         let (_items, _thread) = (PhantomData, PhantomData);
-        Self { belt, token, is_refused: false, is_over: false, location, _items, _thread }
+        Self { belt, token, is_refused: false, is_over: false, ignored: 0, location, _items, _thread }
     }
 
     /// Sends an item to a PE, which may be this one, together with others. Items to one PE come in the order in which they were
@@ -103,6 +108,7 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     #[inline]
     #[track_caller]
     pub fn pull(&mut self) -> Option<(Pe, T)> {
+        self.ignored = 0;
         // What comes behind the end is of the next round.
         let Come { from, kind } = if self.is_over { None } else { self.look() }?;
         let item = self.read::<T>();
@@ -118,14 +124,26 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     /// A PE is `done` if it pushes no more unless something comes: then this waits until something has come, or all is over. It may
     /// push again when it has pulled. Otherwise this waits only if the last push found no room, until there may be some. While there is
     /// something to pull it does not wait at all.
+    ///
+    /// # Panics
+    ///
+    /// If a PE that is done has called this a million times, and not [`pull`](Self::pull), though there is something: the round
+    /// would never end.
     #[track_caller]
     pub fn advance(&mut self, done: bool) -> bool {
         let is_refused = std::mem::take(&mut self.is_refused);
-        self.go_on(match (done, is_refused) {
+        let goes_on = self.go_on(match (done, is_refused) {
             (true, _) => Next::Rest,
             (false, true) => Next::Wait,
             (false, false) => Next::Push,
-        })
+        });
+        if done && goes_on {
+            self.ignored += 1;
+            if self.ignored == IGNORED {
+                self.is_ignored();
+            }
+        }
+        goes_on
     }
 
     pub(super) fn go_on(&mut self, next: Next) -> bool {
@@ -207,6 +225,16 @@ impl<'x, T: PlainData> Conveyor<'x, T> {
     /// Items that a message has room for.
     pub(super) fn capacity(&self) -> usize {
         self.belt.capacity
+    }
+
+    #[cold]
+    #[track_caller]
+    fn is_ignored(&self) -> ! {
+        let from = self.belt.come.map_or(self.belt.post.me(), |come| self.belt.post.pes[come.from]);
+        panic!(
+            "`advance(true)` was called {IGNORED} times, and `pull` never, though something has come from PE {from}: the round ends \
+             when all was pulled; call `pull` until it gives `None`, and then `advance`"
+        )
     }
 
     #[cold]

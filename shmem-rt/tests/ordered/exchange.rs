@@ -352,6 +352,13 @@ fn misuse_is_told(world: &mut World) {
     let mut exchange = world.exchange::<u8>(ExchangeOptions::with_bytes(1)).unwrap();
     let long = said(&mut || exchange.ask(world, [(world.me(), 1)], |_, _| [0_u64; 8], |_, _| ()));
     assert!(long.starts_with("an answer of 64 bytes, and messages of this exchange have 64"), "{long}");
+    let ignored = said(&mut || {
+        let mut ignoring = world.exchange::<u8>(ExchangeOptions::default()).unwrap();
+        let mut conveyor = ignoring.begin(world);
+        conveyor.push(world.me(), 1).unwrap();
+        while conveyor.advance(true) {}
+    });
+    assert!(ignored.contains("`pull` never, though something has come from PE 0"), "{ignored}");
     drop(exchange.begin(world));
     let given_up = said(&mut || exchange.run(world, [], |_, _| ()));
     assert!(

@@ -1,0 +1,7 @@
+use shmem::prelude::*;
+
+#[shmem::main]
+fn main(world: &mut World) -> Result<()> {
+    world.exchange::<&str>(ExchangeOptions::default())?;
+    Ok(())
+}
