@@ -59,7 +59,7 @@ enum Way {
 
 enum Operator {
     Grid(Laplacian),
-    Matrix(Sparse),
+    Matrix(Box<Sparse>),
 }
 
 impl Operator {
@@ -78,7 +78,7 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let mine = share(n, world.n_pes(), world.my_pe());
     let mut operator = match options.by {
         Way::Halo => Operator::Grid(Laplacian::new(world, n)?),
-        way => Operator::Matrix(Sparse::new(world, n, matches!(way, Way::Plan))?),
+        way => Operator::Matrix(Box::new(Sparse::new(world, n, matches!(way, Way::Plan))?)),
     };
     // The operator makes the right side from the solution that is to be found.
     let points = mine.flat_map(|i| (0..n).map(move |j| [i, j].map(|at| (at + 1) as f64 / (n + 1) as f64)));

@@ -11,15 +11,10 @@ pub(crate) struct Sparse {
     rows: Rows,
     /// The vector that is multiplied, as others see it.
     vector: SymBox<[f64]>,
-    reads: Reads,
-}
-
-/// How elements of the vector come.
-enum Reads {
-    /// Each once, sent by who has it.
-    Plan { plan: Plan<f64>, places: Vec<u32> },
-    /// For each entry, one by one.
-    Single { entries: Vec<f64>, places: Vec<u32> },
+    /// By which each element comes once, sent by who has it; without one they are read for each entry, one by one.
+    plan: Option<Plan<f64>>,
+    /// Where the element for each entry is among those that have come.
+    places: Vec<u32>,
 }
 
 impl Sparse {
@@ -48,30 +43,27 @@ impl Sparse {
             rows.push([(column([i, j]), 4.0)].into_iter().chain(around));
         }
         let vector = world.alloc(shmem::zeroed::<f64>(room))?;
-        let reads = if is_planned {
-            let plan = world.plan(vector.over(world.team(), Block).at(rows.columns()))?;
-            Reads::Plan { places: plan.places().to_vec(), plan }
-        } else {
-            let entries = rows.columns().len();
-            Reads::Single { entries: vec![0.0; entries], places: (0..entries as u32).collect() }
+        let list = rows.columns();
+        let plan =
+            if is_planned { Some(world.plan(vector.over(world.team(), Block).at(list))?) } else { None };
+        let places = match &plan {
+            Some(plan) => plan.places().to_vec(),
+            None => (0..list.len() as u32).collect(),
         };
-        Ok(Self { rows, vector, reads })
+        Ok(Self { rows, vector, plan, places })
     }
 
     /// The operator times a vector. Collective.
     pub(crate) fn times(&mut self, world: &mut World, band: &[f64]) -> Vec<f64> {
-        let Self { rows, vector, reads } = self;
-        match reads {
-            Reads::Plan { plan, places } => rows.times(places, plan.bring_from(world, band)),
-            Reads::Single { entries, places } => {
-                // All have read the elements of the step before where the phase begins, and all have written theirs where it ends.
-                world.local(&*vector, |elements| elements[..band.len()].copy_from_slice(band));
-                let elements = vector.over(world.team(), Block);
-                for (entry, column) in entries.iter_mut().zip(rows.columns()) {
-                    *entry = world.g(elements.locate(*column));
-                }
-                rows.times(places, entries)
-            }
+        let Self { rows, vector, plan, places } = self;
+        if let Some(plan) = plan {
+            return rows.times(places, plan.bring_from(world, band));
         }
+        // All have read the elements of the step before where the phase begins, and all have written theirs where it ends.
+        world.local(&*vector, |elements| elements[..band.len()].copy_from_slice(band));
+        let elements = vector.over(world.team(), Block);
+        let entries: Vec<f64> =
+            rows.columns().iter().map(|column| world.g(elements.locate(*column))).collect();
+        rows.times(places, &entries)
     }
 }
