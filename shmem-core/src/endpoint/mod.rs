@@ -272,7 +272,14 @@ impl Endpoint {
     /// The start of a slot.
     #[inline(always)]
     pub(crate) fn start_of(&self, slot: usize) -> *mut u8 {
-        self.base.wrapping_add(slot * self.stride)
+        self.starts()(slot)
+    }
+
+    /// What finds the start of a slot, by value.
+    #[inline(always)]
+    pub(crate) fn starts(&self) -> impl Fn(usize) -> *mut u8 + Copy + use<> {
+        let (base, stride) = (self.base, self.stride);
+        move |slot| base.wrapping_add(slot * stride)
     }
 
     /// A part of a slot, for a transport.

@@ -273,7 +273,7 @@ fn told<P: Spread, X: ListIndex, R>(
     let (pes, size) = (place.pes(), size_of::<P::Item>());
     let valid = indices.iter().map(|index| index.index()).filter(|index| *index < place.len());
     let found = valid.take(Listed::MOST).map(|index| {
-        let (rank, element) = place.locate(index);
+        let (rank, element) = place.locator()(index);
         (pes[rank], place.offset() + element * size)
     });
     let places: Vec<_> = found.collect();

@@ -132,7 +132,7 @@ pub(super) mod sealed {
     /// # Safety
     ///
     /// `share` elements of `Item` must lie at `offset` in the segment of each of the PEs, aligned, and reserved for as
-    /// long as the value lives. `locate` must give, for every index below `len`, which of the PEs has the element, and which of
+    /// long as the value lives. What `locator` gives must give, for every index below `len`, which of the PEs has the element, and which of
     /// the `share` elements it is there.
     pub unsafe trait Spread: Copy {
         /// What they are.
@@ -153,8 +153,9 @@ pub(super) mod sealed {
         fn share(self) -> usize;
         /// As [`On::is_named`](crate::object::On::is_named).
         fn is_named(self) -> bool;
-        /// Which of the PEs, and which element there.
-        fn locate(self, index: usize) -> (usize, usize);
+        /// What says which of the PEs has an element, and which one it is there: for loops, all by value, since what they write may
+        /// be anything that has an address, for all that the compiler knows.
+        fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy;
     }
 
     /// The parts of a list.
@@ -226,7 +227,7 @@ unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
     }
 
     #[inline(always)]
-    fn locate(self, index: usize) -> (usize, usize) {
-        (0, index)
+    fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy {
+        |index| (0, index)
     }
 }

@@ -8,6 +8,7 @@ use super::wrong::Wrong;
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::AmoValue;
+use crate::pe::Pe;
 use crate::transport::atomic::apply;
 use crate::transport::indexed::kernel::{NEAR, RING, led};
 use crate::transport::{EachOp, Width, shm};
@@ -31,17 +32,29 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         is_near.then_some(Self { endpoint, place, indices })
     }
 
-    /// The address of element `k` of the list, which lies in the arena.
+    /// What finds the address of element `k` of the list, which lies in the arena.
     #[inline(always)]
-    fn address(&self, k: usize) -> Result<*mut u8, Wrong> {
-        let (place, index) = (self.place, self.indices[k].index());
-        if index >= place.len() {
-            return Err(Wrong { position: k, index });
+    fn addresses(&self) -> impl Fn(usize) -> Result<*mut u8, Wrong> + Copy {
+        let Self { endpoint, place, indices } = self;
+        let (len, offset, locate, pes) = (place.len(), place.offset(), place.locator(), place.pes());
+        let (indices, start_of) = (*indices, endpoint.starts());
+        let start = move |pe: &Pe| {
+            let slot = pe.slot().unwrap_or_else(|| unreachable!("all were looked at"));
+            start_of(slot).wrapping_add(offset)
+        };
+        let first = pes.first().map(start);
+        move |k| {
+            let index = indices[k].index();
+            if index >= len {
+                return Err(Wrong { position: k, index });
+            }
+            let (rank, element) = locate(index);
+            let start = match first {
+                Some(first) if P::IS_ONE => first,
+                _ => start(&pes[rank]),
+            };
+            Ok(start.wrapping_add(element * size_of::<P::Item>()))
         }
-        let (rank, element) = place.locate(index);
-        let slot = place.pes()[rank].slot().unwrap_or_else(|| unreachable!("all were looked at"));
-        let offset = place.offset() + element * size_of::<P::Item>();
-        Ok(self.endpoint.start_of(slot).wrapping_add(offset))
     }
 
     /// Whether loads and stores of the elements overlap by themselves.
@@ -59,7 +72,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     where
         P::Item: PlainData,
     {
-        let (count, is_named) = (self.indices.len(), self.place.is_named());
+        let (count, is_named, address) = (self.indices.len(), self.place.is_named(), self.addresses());
         let read = |k: usize, from: *mut u8| {
             let to = into.wrapping_add(k);
             if size_of::<P::Item>() <= 16 {
@@ -74,11 +87,11 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         };
         if self.is_small() {
             for k in 0..count {
-                read(k, self.address(k)?);
+                read(k, address(k)?);
             }
             return Ok(());
         }
-        led(!P::IS_ONE, count, |k| self.address(k), |place| shm::expect_read(place), read)
+        led(!P::IS_ONE, count, address, |place| shm::expect_read(place), read)
     }
 
     /// Writes all of them.
@@ -91,7 +104,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     where
         P::Item: PlainData,
     {
-        let (count, is_named) = (self.indices.len(), self.place.is_named());
+        let (count, is_named, address) = (self.indices.len(), self.place.is_named(), self.addresses());
         let write = |k: usize, to: *mut u8| {
             let from = values.wrapping_add(k);
             if size_of::<P::Item>() <= 16 {
@@ -106,11 +119,11 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         };
         if self.is_small() {
             for k in 0..count {
-                write(k, self.address(k)?);
+                write(k, address(k)?);
             }
             return Ok(());
         }
-        led(!P::IS_ONE, count, |k| self.address(k), shm::expect_write, write)
+        led(!P::IS_ONE, count, address, shm::expect_write, write)
     }
 
     /// Changes all of them.
@@ -134,7 +147,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
             // SAFETY: an element of the object (`address`), which is an aligned word of `V` (caller).
             unsafe { apply(word, Width::of::<V>(), op) }
         };
-        let address = |k: usize| self.address(k);
+        let address = self.addresses();
         let expect = |word: *mut u8| match K::OP {
             EachOp::Fetch => shm::expect_read(word),
             _ => shm::expect_write(word),
@@ -182,8 +195,10 @@ impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
         };
         let pes = place.pes();
         if indices.len() < pes.len() {
-            let valid = indices.iter().map(|index| index.index()).filter(|index| *index < place.len());
-            return valid.for_each(|index| ring(pes[place.locate(index).0].slot()));
+            let (valid, locate) = (indices.iter().map(|index| index.index()), place.locator());
+            return valid
+                .filter(|index| *index < place.len())
+                .for_each(|index| ring(pes[locate(index).0].slot()));
         }
         pes.iter().for_each(|pe| ring(pe.slot()));
     }

@@ -215,8 +215,9 @@ unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
     }
 
     #[inline(always)]
-    fn locate(self, index: usize) -> (usize, usize) {
-        self.map.locate(index)
+    fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy {
+        let map = self.map;
+        move |index| map.locate(index)
     }
 }
 

@@ -181,7 +181,7 @@ impl Drop for Answers<'_> {
 #[inline(always)]
 fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usize, usize), Wrong> {
     let index = list[k].index();
-    if index < place.len() { Ok(place.locate(index)) } else { Err(Wrong { position: k, index }) }
+    if index < place.len() { Ok(place.locator()(index)) } else { Err(Wrong { position: k, index }) }
 }
 
 fn group<'g, P: Spread>(
