@@ -5,19 +5,19 @@
 //! PE would count for itself, and `world.sum` add up the counts.)
 //!
 //! The additions go in lists of bins, which is as simple as one by one and many times faster between nodes. `--single` has them
-//! one by one, and `--time` says how long it takes.
+//! one by one, and `--times` has each beside plain code of one process.
 //!
 //! ```text
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin histogram
 //! ```
 
 use std::error::Error;
-use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
 use shmem_examples::options;
 use shmem_examples::shares::share;
+use shmem_examples::speedup::Speedup;
 
 /// Counts how often a random number falls into each of many bins.
 #[derive(Parser)]
@@ -35,9 +35,8 @@ struct Options {
     #[arg(long)]
     single: bool,
 
-    /// Say how many samples were counted in a second.
-    #[arg(long)]
-    time: bool,
+    #[command(flatten)]
+    speedup: Speedup,
 }
 
 /// Samples of a list: enough for each PE to get many, and few enough to stay in a cache.
@@ -46,28 +45,22 @@ const LIST: usize = 1 << 16;
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
-    let (me, pes, bins) = (world.my_pe(), world.n_pes(), options.bins as usize);
+    let (me, bins) = (world.my_pe(), options.bins as usize);
     // Of the same length everywhere, though the last PEs may have fewer bins.
-    let counts = world.alloc(shmem::zeroed::<Atomic<u64>>(bins.div_ceil(pes)))?;
+    let counts = world.alloc(shmem::zeroed::<Atomic<u64>>(bins.div_ceil(world.n_pes())))?;
+    if options.speedup.is_asked() {
+        let serial = || {
+            let mut counts = vec![0_u64; bins];
+            move || (0..options.samples as usize).for_each(|number| counts[bin(number, bins) as usize] += 1)
+        };
+        options.speedup.measure(world, |world| count(world, &counts, &options), serial);
+        return Ok(());
+    }
+    count(world, &counts, &options);
+    world.barrier_all();
     let all = counts.over(world.team(), Block::of(bins));
     let first = all.owned(me).next().unwrap_or(bins);
     let mine = first..first + all.owned(me).count();
-
-    let begun = Instant::now();
-    let mut numbers = share(options.samples as usize, pes, me);
-    let bin_of = |number| (sample(number) * bins as f64) as u32;
-    if options.single {
-        numbers.for_each(|number| world.add(all.locate(bin_of(number) as usize), 1));
-    } else {
-        let mut list = Vec::with_capacity(LIST);
-        while !numbers.is_empty() {
-            list.clear();
-            list.extend(numbers.by_ref().take(LIST).map(bin_of));
-            world.add_each(all.at(&list), 1);
-        }
-    }
-    world.barrier_all();
-    let taken = begun.elapsed();
 
     // All additions are there where the phase begins, and the counts are plain memory in it.
     let counts: Vec<u64> =
@@ -83,11 +76,30 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         let [all, checksum] = sums;
         println!("{all} samples in {bins} bins, at most {fullest} in one");
         println!("checksum {checksum:x}");
-        if options.time {
-            println!("{:.2} million samples in a second", all as f64 / taken.as_secs_f64() / 1e6);
-        }
     }
     Ok(())
+}
+
+/// Adds this PE's samples.
+fn count(world: &World, counts: &SymBox<[Atomic<u64>]>, options: &Options) {
+    let bins = options.bins as usize;
+    let all = counts.over(world.team(), Block::of(bins));
+    let mut numbers = share(options.samples as usize, world.n_pes(), world.my_pe());
+    if options.single {
+        numbers.for_each(|number| world.add(all.locate(bin(number, bins) as usize), 1));
+        return;
+    }
+    let mut list = Vec::with_capacity(LIST);
+    while !numbers.is_empty() {
+        list.clear();
+        list.extend(numbers.by_ref().take(LIST).map(|number| bin(number, bins)));
+        world.add_each(all.at(&list), 1);
+    }
+}
+
+/// The bin of the sample with a number.
+fn bin(number: usize, bins: usize) -> u32 {
+    (sample(number) * bins as f64) as u32
 }
 
 /// The sample with a number, at least 0 and less than 1: those in the middle are the most frequent.

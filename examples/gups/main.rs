@@ -46,7 +46,7 @@ struct Arguments {
     verify: bool,
 
     /// Make the updates once more on PE 0 alone, and compare all words.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "times")]
     serial_check: bool,
 
     #[command(flatten)]

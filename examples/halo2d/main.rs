@@ -58,7 +58,7 @@ struct Arguments {
     exchange_only: bool,
 
     /// Solve once more on PE 0 alone, and compare bit for bit.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "times")]
     serial_check: bool,
 
     #[command(flatten)]

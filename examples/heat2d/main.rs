@@ -64,7 +64,7 @@ struct Arguments {
     partition: Memory,
 
     /// Solve once more on PE 0 alone, and compare bit for bit.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "times")]
     serial_check: bool,
 
     #[command(flatten)]

@@ -29,7 +29,7 @@ struct Arguments {
     keys: u32,
 
     /// Sort once more on PE 0 alone, and compare all keys.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "times")]
     serial_check: bool,
 
     #[command(flatten)]

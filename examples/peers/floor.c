@@ -95,6 +95,26 @@ static inline uint64_t fetch(void)
     return atomic_load(&other->word);
 }
 
+static inline _Atomic uint64_t *word_at(int target, size_t at)
+{
+    return (_Atomic uint64_t *)(void *)((target == process ? own : other)->memory + at);
+}
+
+static inline void count_at(int target, size_t at)
+{
+    atomic_fetch_add(word_at(target, at), 1);
+}
+
+static inline void read_at(uint64_t *into, int target, size_t at)
+{
+    *into = atomic_load_explicit(word_at(target, at), memory_order_relaxed);
+}
+
+static inline void quiet_all(void)
+{
+    quiet();
+}
+
 /* Waits in a loop, and leaves the core to others now and then: there may be but one. */
 static inline void await(_Atomic uint64_t *counter, uint64_t count)
 {

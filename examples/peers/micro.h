@@ -11,6 +11,8 @@
  *     put, get        one message, complete at its destination before the next one begins
  *     bandwidth       WINDOW messages at once, then their completion
  *     bidirectional   the same by both processes at the same time
+ *     histogram       additions to words at random, of both processes: two of the BYTES are a table, dealt out in halves
+ *     index-gather    reads of such words
  *     fetch-add, add, swap, compare-swap, fetch
  *                     on a 64-bit word of the other process; `add` gives nothing back, and is completed at
  *                     the end of a sample
@@ -20,7 +22,7 @@
  * What a process contributes to a collective it writes anew before each, which is part of the time: contributions that
  * never change would lie in the caches of both processes, and nothing would have to come from one to the other.
  *
- * In all but the last two groups the second process sleeps meanwhile. What is sent, and what is read into, is
+ * In messages of one process and atomic operations on one word the second process sleeps meanwhile. What is sent, and what is read into, is
  * memory of the process's own.
  *
  * A program defines what stands between the lines below, so that nothing is called by pointers: some of it
@@ -40,18 +42,21 @@
  * anew behind these. */
 #define ROOM ((size_t)4 << 20)
 
+/* Elements of the table that a process adds to, or reads, in turn. */
+#define INDICES (1 << 16)
+
 /* Bytes of the largest contribution to a collective. */
 #define MOST ((size_t)4 << 20)
 
 enum operation {
     PUT, GET, BANDWIDTH, FETCH_ADD, ADD, SWAP, COMPARE_SWAP, FETCH,
     /* From here on both processes take part. */
-    BIDIRECTIONAL, BARRIER, BROADCAST, SUM, FCOLLECT, ALLTOALL, OPERATIONS
+    BIDIRECTIONAL, HISTOGRAM, INDEX_GATHER, BARRIER, BROADCAST, SUM, FCOLLECT, ALLTOALL, OPERATIONS
 };
 
 static const char *const names[OPERATIONS] = {
     "put", "get", "bandwidth", "fetch-add", "add", "swap", "compare-swap", "fetch",
-    "bidirectional", "barrier", "broadcast", "sum", "fcollect", "alltoall"};
+    "bidirectional", "histogram", "index-gather", "barrier", "broadcast", "sum", "fcollect", "alltoall"};
 
 /* What both processes are to do; an order of no TIMES is the last one. */
 struct order {
@@ -83,6 +88,13 @@ static uint64_t swap(uint64_t value);
 static uint64_t compare_swap(uint64_t expected, uint64_t value);
 static uint64_t fetch(void);
 
+/* One more in a word of a process, `at` bytes from the start of what messages are written to. */
+static void count_at(int target, size_t at);
+/* Reads such a word. */
+static void read_at(uint64_t *into, int target, size_t at);
+/* Completes these, at both processes. */
+static void quiet_all(void);
+
 static void barrier(void);
 /* Memory for what this process contributes to a collective, and for what comes out: 2 * MOST bytes each. */
 static double *contribution(void), *result(void);
@@ -102,6 +114,39 @@ static void window(size_t bytes)
         put_later(at, given + at, bytes);
     }
     quiet();
+}
+
+/* Elements at random in a table of so many words, which process `p` adds to or reads. */
+static void draw(uint32_t *indices, int p, size_t words)
+{
+    uint64_t state = 0x9E3779B97F4A7C15 + (uint64_t)p;
+    for (size_t k = 0; k < INDICES; k++) {
+        /* Marsaglia, "Xorshift RNGs" (2003). */
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        indices[k] = (uint32_t)((state >> 32) * words >> 32);
+    }
+}
+
+/* The elements of this process. */
+static uint32_t indices[INDICES];
+
+/* Goes through them, in a table of whose halves each process has one of so many bytes. */
+static void visit(enum operation operation, size_t bytes, long times)
+{
+    size_t half = bytes / sizeof(uint64_t);
+    uint64_t *into = (uint64_t *)(void *)taken;
+    for (long k = 0; k < times; k++) {
+        int target = indices[k] >= half;
+        size_t at = (indices[k] - (target ? half : 0)) * sizeof(uint64_t);
+        if (operation == HISTOGRAM)
+            count_at(target, at);
+        else
+            read_at(into + k, target, at);
+    }
+    quiet_all();
+    barrier();
 }
 
 /* Writes what this process contributes to a collective. Any bytes below 100 are a number that costs what others do. */
@@ -136,6 +181,9 @@ static void repeat(enum operation operation, size_t bytes, long times)
         for (long k = 0; k < times; k++)
             window(bytes);
         barrier();
+        break;
+    case HISTOGRAM: case INDEX_GATHER:
+        visit(operation, bytes, times);
         break;
     case FETCH_ADD:
         for (long k = 0; k < times; k++)
@@ -237,6 +285,40 @@ static const char *wrong_exchange(size_t bytes)
     return fault;
 }
 
+/* What is wrong with a table to which both have added, or with what was read of it. */
+static const char *wrong_table(enum operation operation, size_t bytes)
+{
+    static uint32_t theirs[INDICES];
+    size_t half = bytes / sizeof(uint64_t);
+    uint64_t *words = (uint64_t *)(void *)given, *read = (uint64_t *)(void *)taken;
+    draw(indices, process, 2 * half);
+    draw(theirs, 1 - process, 2 * half);
+    barrier();
+    /* The other process's half, as it is to begin. */
+    for (size_t k = 0; k < half; k++)
+        words[k] = operation == HISTOGRAM ? 0 : 7 * (k + (process == 0 ? half : 0));
+    put(0, given, bytes);
+    quiet();
+    barrier();
+    visit(operation, bytes, INDICES);
+    int right = 1;
+    if (operation == HISTOGRAM) {
+        size_t first = process == 0 ? 0 : half;
+        memset(words, 0, bytes);
+        for (size_t k = 0; k < INDICES; k++) {
+            if (indices[k] - first < half)
+                words[indices[k] - first]++;
+            if (theirs[k] - first < half)
+                words[theirs[k] - first]++;
+        }
+        right = memcmp(words, written(), bytes) == 0;
+    } else
+        for (size_t k = 0; right && k < INDICES; k++)
+            right = read[k] == 7 * (uint64_t)indices[k];
+    barrier();
+    return right ? NULL : "the words of the table are not as they should be";
+}
+
 /* What process `p` contributes as its k-th word. */
 static double word(int p, size_t k)
 {
@@ -281,6 +363,8 @@ static const char *wrong(enum operation operation, size_t bytes)
         return wrong_transfer(operation, bytes);
     case BIDIRECTIONAL:
         return wrong_exchange(bytes);
+    case HISTOGRAM: case INDEX_GATHER:
+        return wrong_table(operation, bytes);
     case BARRIER:
         repeat(BARRIER, 0, 10);
         return NULL;
@@ -299,6 +383,8 @@ static void take_samples(const struct order *order)
     int both = operation >= BIDIRECTIONAL;
     if (operation > BARRIER)
         memset(contribution(), 0, 2 * MOST);
+    if (operation == HISTOGRAM || operation == INDEX_GATHER)
+        draw(indices, process, 2 * bytes / sizeof(uint64_t));
     for (long sample = 0; sample < order->samples; sample++) {
         /* The caches belonged to somebody else. */
         repeat(operation, bytes, order->times < 4 ? 1 : 4);
@@ -319,6 +405,8 @@ static int is_possible(const struct order *order)
     size_t bytes = (size_t)order->bytes;
     if (order->operation == OPERATIONS || order->bytes < 0 || order->times < 1 || order->samples < 0)
         return 0;
+    if (order->operation == HISTOGRAM || order->operation == INDEX_GATHER)
+        return order->times <= INDICES && bytes > 0 && bytes <= ROOM && bytes % sizeof(uint64_t) == 0;
     if (order->operation > BARRIER)
         return bytes <= MOST && bytes % sizeof(double) == 0;
     return bytes <= ROOM && ROOM % (bytes + !bytes) == 0;

@@ -80,6 +80,22 @@ static inline uint64_t fetch(void)
     return fetch_and(MPI_NO_OP, 0);
 }
 
+static inline void count_at(int target, size_t at)
+{
+    static const uint64_t one = 1;
+    MPI_Accumulate(&one, 1, MPI_UINT64_T, target, (MPI_Aint)at, 1, MPI_UINT64_T, MPI_SUM, target_window);
+}
+
+static inline void read_at(uint64_t *into, int target, size_t at)
+{
+    MPI_Get(into, 1, MPI_UINT64_T, target, (MPI_Aint)at, 1, MPI_UINT64_T, target_window);
+}
+
+static inline void quiet_all(void)
+{
+    MPI_Win_flush_all(target_window);
+}
+
 static inline void barrier(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);

@@ -75,6 +75,21 @@ static inline uint64_t fetch(void)
     return shmem_ulong_atomic_fetch(target_word, 1 - process);
 }
 
+static inline void count_at(int target, size_t at)
+{
+    shmem_ulong_atomic_add((unsigned long *)(void *)(memory + at), 1, target);
+}
+
+static inline void read_at(uint64_t *into, int target, size_t at)
+{
+    *into = shmem_ulong_g((unsigned long *)(void *)(memory + at), target);
+}
+
+static inline void quiet_all(void)
+{
+    quiet();
+}
+
 static inline void barrier(void)
 {
     shmem_barrier_all();

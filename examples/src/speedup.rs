@@ -15,7 +15,7 @@ use shmem::prelude::*;
 pub struct Speedup {
     /// Solve the problem so many times by all PEs and as often by PE 0 alone, in turn, and print nothing but
     /// a line of JSON for each pair, in nanoseconds.
-    #[arg(long, value_name = "PAIRS", conflicts_with = "serial_check", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "PAIRS", value_parser = clap::value_parser!(u32).range(1..))]
     times: Option<u32>,
 }
 

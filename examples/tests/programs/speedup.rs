@@ -9,6 +9,8 @@ fn each_pair_of_times_is_a_line_and_nothing_else_is_printed() {
         (env!("CARGO_BIN_EXE_gups"), &["--log2-table", "8"][..]),
         (env!("CARGO_BIN_EXE_halo2d"), &["--rows", "20", "--columns", "20", "--rounds", "3"]),
         (env!("CARGO_BIN_EXE_heat2d"), &["--steps", "5"]),
+        (env!("CARGO_BIN_EXE_histogram"), &["--bins", "100", "--samples", "5000"]),
+        (env!("CARGO_BIN_EXE_index-gather"), &["--entries", "100", "--reads", "5000"]),
         (env!("CARGO_BIN_EXE_isx"), &["--keys", "2000"]),
     ] {
         for pes in [1, 3] {

@@ -17,6 +17,7 @@
 //! baseline    the limits                      affinity    a core for each PE
 //! rounds      what threads do together        stencil scratch sequence touch
 //! table       cases as text                   fact        what is found and is no number
+//! footprint   what a process has of the machine
 //! case goal samples name                      a line of a report, what it ought to be, what it comes from, what it is called
 //! ```
 
@@ -31,6 +32,7 @@ pub mod command;
 mod elsewhere;
 pub mod fabric;
 mod fact;
+mod footprint;
 mod goal;
 pub mod guard;
 pub mod hosts;

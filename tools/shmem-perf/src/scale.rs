@@ -104,7 +104,7 @@ impl Kept {
 }
 
 /// Bytes of a message; they are not counted among what is kept.
-const MESSAGE: usize = 64 << 10;
+pub(crate) const MESSAGE: usize = 64 << 10;
 
 /// Jobs of which the model is asked: 2 PEs to 100,000.
 pub const SHAPES: [Shape; 6] = [

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Transfers are those of a `SharedMemoryRegion`, the lowest layer that its documentation offers; arrays and active
-//! messages stand above it. Tasks run on the calling thread (`ExecutorType::SingleThread`): the workers of the other
+//! messages stand above it. Tables are such arrays, dealt out in halves, and `batch_add` and `batch_load` go through
+//! them. Tasks run on the calling thread (`ExecutorType::SingleThread`): the workers of the other
 //! executors poll on the cores that are measured, also while nobody asks them anything.
 //!
 //! The program starts its second process by itself, by the variables that the crate's own script sets.
@@ -23,6 +24,7 @@ use std::process::{self, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use lamellar_pgas::array::prelude::*;
 use lamellar_pgas::memregion::prelude::*;
 use lamellar_pgas::{Backend, ExecutorType};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -37,8 +39,20 @@ const ROOM: usize = 4 << 20;
 /// The process that is written to.
 const OTHER: usize = 1;
 
-/// Words of an order: its number, barriers in a sample, samples. No barriers at all: the end.
-const ORDER: usize = 3;
+/// Bytes of a table that each process has.
+const HALF: usize = 1 << 20;
+
+/// Elements of a table.
+const WORDS: usize = 2 * HALF / size_of::<u64>();
+
+/// Elements of the table that a process adds to, or reads.
+const INDICES: usize = 1 << 16;
+
+/// Words of an order: its number, which of [`BY_BOTH`], operations in a sample, samples. No operations at all: the end.
+const ORDER: usize = 4;
+
+/// What both processes take part in.
+const BY_BOTH: [Operation; 3] = [Operation::Barrier, Operation::Histogram, Operation::IndexGather];
 
 /// As `cargo` has resolved it.
 const LOCK: &str = include_str!("../Cargo.lock");
@@ -113,10 +127,18 @@ struct Peer<'w> {
     /// Memory of the process's own: what is sent, and what is read into.
     given: OneSidedMemoryRegion<u8>,
     taken: OneSidedMemoryRegion<u8>,
+    counts: AtomicArray<u64>,
+    table: ReadOnlyArray<u64>,
+    indices: Vec<usize>,
 }
 
 impl<'w> Peer<'w> {
     fn new(world: &'w LamellarWorld) -> Self {
+        let numbers = AtomicArray::<u64>::new(world, WORDS, Distribution::Block).block();
+        for k in 0..WORDS / 2 {
+            // Whoever still knew its data would keep the array from becoming another kind.
+            numbers.local_data().at(k).store(7 * (world.my_pe() * (WORDS / 2) + k) as u64);
+        }
         let peer = Self {
             world,
             bytes: world.alloc_shared_mem_region(ROOM).block(),
@@ -124,6 +146,9 @@ impl<'w> Peer<'w> {
             orders: world.alloc_shared_mem_region(ORDER).block(),
             given: world.alloc_one_sided_mem_region(ROOM),
             taken: world.alloc_one_sided_mem_region(ROOM),
+            counts: AtomicArray::new(world, WORDS, Distribution::Block).block(),
+            table: numbers.into_read_only().block(),
+            indices: draw(world.my_pe()),
         };
         // SAFETY: nobody else knows of these regions yet.
         unsafe {
@@ -162,11 +187,11 @@ impl<'w> Peer<'w> {
             writeln!(out, r#"{{"peer":"lamellar",{reply}}}"#)?;
             out.flush()?;
         }
-        self.order(0, 0);
+        self.order(0, 0, 0);
         Ok(())
     }
 
-    /// The second process: sleeps until it takes part in barriers, or may go.
+    /// The second process: sleeps until it takes part in something, or may go.
     fn follow(&self) {
         for next in 1.. {
             // SAFETY: the region is this process's own memory; the other one writes the number last.
@@ -174,33 +199,41 @@ impl<'w> Peer<'w> {
             while word(0) < next {
                 sleep(Duration::from_millis(2));
             }
-            let (times, samples) = (word(1) as usize, word(2) as usize);
+            let (operation, times, samples) = (word(1) as usize, word(2) as usize, word(3) as usize);
             if times == 0 {
                 return;
             }
-            self.samples(Operation::Barrier, times, samples);
+            if samples == 0 {
+                self.check(BY_BOTH[operation]).expect("what both have done together");
+            }
+            self.samples(BY_BOTH[operation], times, samples);
         }
     }
 
     /// Tells the second process what to do.
-    fn order(&self, times: usize, samples: usize) {
+    fn order(&self, operation: usize, times: usize, samples: usize) {
         // SAFETY: the second process reads an order when its number has come, and writes none.
         unsafe {
             let number = self.orders.get(OTHER, 0).block();
-            self.orders.put_blocking(OTHER, 1, times as u64);
-            self.orders.put_blocking(OTHER, 2, samples as u64);
+            self.orders.put_blocking(OTHER, 1, operation as u64);
+            self.orders.put_blocking(OTHER, 2, times as u64);
+            self.orders.put_blocking(OTHER, 3, samples as u64);
             self.orders.put_blocking(OTHER, 0, number + 1);
         }
     }
 
     /// Samples; of none, whether the operation does what it should.
     fn answer(&self, operation: Operation, times: usize, samples: usize) -> Result<Vec<f64>, &'static str> {
-        if times == 0 {
+        let most = if operation.is_of_tables() { INDICES } else { usize::MAX };
+        if !(1..=most).contains(&times) {
             return Err("a request that does not fit");
         }
-        if operation == Operation::Barrier {
-            self.order(times, samples);
-        } else if samples == 0 {
+        // An order is gone when both have met: the next one would be written over it.
+        let meet = samples > 0 || operation.is_of_tables();
+        if let Some(operation) = BY_BOTH.iter().position(|of_both| meet && *of_both == operation) {
+            self.order(operation, times, samples);
+        }
+        if samples == 0 {
             self.check(operation)?;
         }
         Ok(self.samples(operation, times, samples))
@@ -210,6 +243,9 @@ impl<'w> Peer<'w> {
         let one = |_| {
             // The caches belonged to somebody else.
             self.repeat(operation, if times < 4 { 1 } else { 4 });
+            if operation.is_of_tables() {
+                self.world.barrier();
+            }
             let started = Instant::now();
             self.repeat(operation, times);
             started.elapsed().as_nanos() as f64 / times as f64
@@ -267,11 +303,46 @@ impl<'w> Peer<'w> {
                     }
                 }
                 Operation::Barrier => (0..times).for_each(|_| self.world.barrier()),
+                Operation::Histogram => {
+                    self.counts.batch_add(&self.indices[..times], 1).block();
+                    self.world.barrier();
+                }
+                Operation::IndexGather => {
+                    black_box(self.table.batch_load(&self.indices[..times]).block());
+                    self.world.barrier();
+                }
             }
         }
     }
 
+    /// Whether both processes see in the tables what they should.
+    fn check_tables(&self) -> Result<(), &'static str> {
+        let (mine, half, me) = (self.counts.local_data(), WORDS / 2, self.world.my_pe());
+        (0..half).for_each(|k| mine.at(k).store(0));
+        self.world.barrier();
+        self.repeat(Operation::Histogram, INDICES);
+        let mut expected = vec![0; half];
+        for index in draw(0).into_iter().chain(draw(1)) {
+            if index / half == me {
+                expected[index % half] += 1;
+            }
+        }
+        let counted = expected.iter().enumerate().all(|(k, &count)| mine.at(k).load() == count);
+        let found = self.table.batch_load(&self.indices[..]).block();
+        self.world.barrier();
+        let read = self.indices.iter().zip(&found).all(|(&index, &found)| found == 7 * index as u64);
+        (counted && read && found.len() == INDICES)
+            .then_some(())
+            .ok_or("the words of the table are not as they should be")
+    }
+
     fn check(&self, operation: Operation) -> Result<(), &'static str> {
+        if operation == Operation::Barrier {
+            return Ok(());
+        }
+        if operation.is_of_tables() {
+            return self.check_tables();
+        }
         let byte = |k: usize| (k * 7 + k / 256 * 3 + 1) as u8;
         // SAFETY: only this process transfers, one operation after the other, and within the regions; the second one
         // sleeps.
@@ -306,6 +377,19 @@ impl<'w> Peer<'w> {
     }
 }
 
+/// Elements at random in a table, which a process adds to or reads: those of `draw` in `micro.h`.
+fn draw(process: usize) -> Vec<usize> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64 + process as u64;
+    let mut next = || {
+        // Marsaglia, "Xorshift RNGs" (2003).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 32) as usize * WORDS) >> 32
+    };
+    (0..INDICES).map(|_| next()).collect()
+}
+
 /// What is measured, on messages of so many bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operation {
@@ -315,6 +399,8 @@ enum Operation {
     Swap,
     Fetch,
     Barrier,
+    Histogram,
+    IndexGather,
 }
 
 impl Operation {
@@ -327,8 +413,14 @@ impl Operation {
             "swap" => Some(Self::Swap),
             "fetch" => Some(Self::Fetch),
             "barrier" => Some(Self::Barrier),
+            "histogram" if bytes == HALF => Some(Self::Histogram),
+            "index-gather" if bytes == HALF => Some(Self::IndexGather),
             _ => None,
         }
+    }
+
+    fn is_of_tables(self) -> bool {
+        matches!(self, Self::Histogram | Self::IndexGather)
     }
 
     /// Bytes that are written in one of them.
@@ -336,7 +428,7 @@ impl Operation {
         match self {
             Self::Put(bytes) | Self::Get(bytes) => bytes,
             Self::Bandwidth(bytes) => (WINDOW * bytes).min(ROOM),
-            Self::Swap | Self::Fetch | Self::Barrier => 0,
+            Self::Swap | Self::Fetch | Self::Barrier | Self::Histogram | Self::IndexGather => 0,
         }
     }
 }

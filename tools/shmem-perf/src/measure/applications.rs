@@ -26,7 +26,7 @@ use crate::task::{Done, Task};
 /// What examples gain, and what the machine does.
 pub const MEASURE: Measure = Measure {
     name: "applications",
-    about: "Examples (heat2d, halo2d, gups, isx) by as many PEs as have a core each, four at most, against plain code of one \
+    about: "Examples (heat2d, halo2d, gups, isx, histogram, index-gather) by as many PEs as have a core each, four at most, against plain code of one \
             process; and what as many processes gain that only copy memory, or change random words. A minute with \
             `--repetitions 11`",
     run: |runner, _| {
@@ -39,7 +39,7 @@ pub const MEASURE: Measure = Measure {
         cases(
             &["application"],
             "example/problem",
-            "heat2d, halo2d, gups, isx by all PEs, four at most",
+            "heat2d, halo2d, gups, isx, histogram, index-gather by all PEs, four at most",
             "plain Rust code of one process for the same problem, without the library",
         ),
         cases(
@@ -78,7 +78,11 @@ fn pes() -> io::Result<usize> {
 
 /// What machines do that stands beside an example.
 pub(crate) fn work_like(application: Application) -> Work {
-    if application == Application::Gups { Work::SharedUpdate } else { Work::Copy }
+    match application {
+        Application::Gups | Application::Histogram => Work::SharedUpdate,
+        Application::IndexGather => Work::Update,
+        _ => Work::Copy,
+    }
 }
 
 /// Measures an example.
@@ -124,6 +128,10 @@ pub enum Application {
     Gups,
     /// The integer sort ISx.
     Isx,
+    /// Additions to bins at random, in lists.
+    Histogram,
+    /// Reads of a table at random, by one list.
+    IndexGather,
 }
 
 /// How large problems are.
@@ -176,7 +184,8 @@ pub enum ApplicationError {
 
 impl Application {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Heat2d, Self::Halo2d, Self::Gups, Self::Isx];
+    pub const ALL: [Self; 6] =
+        [Self::Heat2d, Self::Halo2d, Self::Gups, Self::Isx, Self::Histogram, Self::IndexGather];
 
     /// The name of its program.
     pub const fn name(self) -> &'static str {
@@ -185,6 +194,8 @@ impl Application {
             Self::Halo2d => "halo2d",
             Self::Gups => "gups",
             Self::Isx => "isx",
+            Self::Histogram => "histogram",
+            Self::IndexGather => "index-gather",
         }
     }
 
@@ -205,6 +216,12 @@ impl Application {
             (Self::Isx, Whole) => vec![isx(18), isx(24)],
             (Self::Isx, Quick) => vec![isx(21)],
             (Self::Isx, Least) => vec![isx(8)],
+            (Self::Histogram, Whole) => vec![histogram(17), histogram(24)],
+            (Self::Histogram, Quick) => vec![histogram(21)],
+            (Self::Histogram, Least) => vec![histogram(6)],
+            (Self::IndexGather, Whole) => vec![index_gather(17, pes), index_gather(24, pes)],
+            (Self::IndexGather, Quick) => vec![index_gather(21, pes)],
+            (Self::IndexGather, Least) => vec![index_gather(6, pes)],
         }
     }
 
@@ -228,8 +245,10 @@ impl Application {
         if let Some(input) = &input {
             args.extend(["--input".into(), input.file.to_string_lossy().into_owned()]);
         }
+        // Beside what a program has in partitions of its own.
+        let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (problem.bytes + (64 << 20)).to_string());
         // Programs do not keep their PEs on cores.
-        let job = Asked { pes, args, variables: Vec::new(), bind: Bind::Core, hosts: None };
+        let job = Asked { pes, args, variables: vec![heap], bind: Bind::Core, hosts: None };
         let printed = job.run_program(&program)?.results;
         let samples = read(&printed).filter(|samples| samples.len() == pairs);
         samples.ok_or_else(|| ApplicationError::Printed { program: self.name(), pairs, found: printed })
@@ -259,6 +278,23 @@ fn isx(log2: u32) -> Problem {
     let args = ["--keys".to_owned(), (1_u64 << log2).to_string()].into();
     // From one slice to another, and back.
     Problem { name: format!("2^{log2}"), bytes: (2 * size_of::<u32>()) << log2, args, field: None }
+}
+
+fn histogram(log2: u32) -> Problem {
+    table(log2, ["--bins", &(1_u64 << log2).to_string(), "--samples", &READS.to_string()])
+}
+
+fn index_gather(log2: u32, pes: usize) -> Problem {
+    let entries = (1_usize << log2).div_ceil(pes).to_string();
+    table(log2, ["--entries", &entries, "--reads", &READS.to_string()])
+}
+
+/// Words of a table that are touched.
+const READS: u32 = if cfg!(debug_assertions) { 1 << 8 } else { 1 << 21 };
+
+fn table(log2: u32, args: [&str; 4]) -> Problem {
+    let args = args.map(str::to_owned).into();
+    Problem { name: format!("2^{log2}"), bytes: size_of::<u64>() << log2, args, field: None }
 }
 
 /// A field in a file, which goes away with this.

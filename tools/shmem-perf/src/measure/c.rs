@@ -122,7 +122,9 @@ pub(crate) fn requests() -> impl Iterator<Item = Request> {
 fn is_shared(case: MicroCase) -> bool {
     !matches!(
         case.operation,
-        Operation::BroadcastDirect
+        Operation::Histogram
+            | Operation::IndexGather
+            | Operation::BroadcastDirect
             | Operation::SumDirect
             | Operation::FcollectDirect
             | Operation::AlltoallDirect
@@ -237,9 +239,9 @@ impl Bench<'_> {
         let bytes = world.alloc(zeroed::<u8>(Places::BYTES))?;
         let word = world.alloc(value(Atomic::new(0_u64)))?;
         let done = world.alloc(value(0_u64))?;
-        let (given, taken) = (world.alloc(zeroed(Objects::ITEMS))?, world.alloc(zeroed(Objects::ITEMS))?);
+        let objects = Objects::new(world)?;
         let places = Places { bytes: bytes.on(self.other()), word: word.on(self.other()) };
-        let mut ours = Ours::new(world, places, Objects { given: &given, taken: &taken });
+        let mut ours = Ours::new(world, places, &objects);
         world.barrier_all();
         if world.my_pe() == 0 {
             for case in micro::ONE_SIDED.into_iter().filter(|case| is_shared(*case)) {

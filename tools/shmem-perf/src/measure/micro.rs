@@ -163,11 +163,10 @@ impl Bench<'_> {
         let bytes = world.alloc(zeroed::<u8>(Places::BYTES))?;
         let word = world.alloc(value(Atomic::new(0_u64)))?;
         let done = world.alloc(value(0_u64))?;
-        let (given, taken) = (world.alloc(zeroed(Objects::ITEMS))?, world.alloc(zeroed(Objects::ITEMS))?);
-        let objects = Objects { given: &given, taken: &taken };
+        let objects = Objects::new(world)?;
         let places = Places { bytes: bytes.on(self.other()), word: word.on(self.other()) };
         let mut beside = Sieve { beside, refused: BTreeSet::new() };
-        let mut ours = Ours::new(world, places, objects);
+        let mut ours = Ours::new(world, places, &objects);
         let chosen = |case: &MicroCase| chosen(*case);
         let mut records = Vec::new();
         world.barrier_all();

@@ -17,9 +17,9 @@ use shmem_core::topology::Topology;
 
 use crate::bench::print;
 use crate::case::{Record, Site};
+use crate::footprint::Footprint;
 use crate::goal::Goal;
 use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::measure::startup::Footprint;
 use crate::measure::{ofi, placing};
 use crate::name::names;
 use crate::runner::Runner;

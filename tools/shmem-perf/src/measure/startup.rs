@@ -11,6 +11,7 @@ use shmem::thread::Single;
 
 use crate::baseline;
 use crate::case::{Record, Site};
+use crate::footprint::{Footprint, kilobytes, most_mappings};
 use crate::goal::Goal;
 use crate::guard::{Bound, Guard, Guarded};
 use crate::jobs::{Asked, JobError, partitions_of_environment};
@@ -302,36 +303,6 @@ fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// What a process has of the machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Footprint {
-    /// Bytes of memory that are there, shared ones included.
-    pub resident: u64,
-    /// Ranges of addresses that are mapped.
-    pub mappings: u64,
-}
-
-impl Footprint {
-    /// That of the calling process.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not say.
-    pub fn now() -> io::Result<Self> {
-        let mappings = fs::read("/proc/self/maps")?.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        Ok(Self { resident: resident(&fs::read_to_string("/proc/self/status")?)?, mappings })
-    }
-
-    /// What has come to it since `before`.
-    #[must_use]
-    pub fn since(self, before: Self) -> Self {
-        Self {
-            resident: self.resident.saturating_sub(before.resident),
-            mappings: self.mappings.saturating_sub(before.mappings),
-        }
-    }
-}
-
 /// Memory of a process beside its program, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
@@ -362,53 +333,14 @@ impl Kept {
     }
 }
 
-/// The line `VmRSS:      1234 kB` of a process's status, in bytes.
-fn resident(status: &str) -> io::Result<u64> {
-    let missing = || io::Error::other("/proc/self/status does not say how much memory is resident");
-    kilobytes(status, "VmRSS:").ok_or_else(missing)
-}
-
-/// A line `name:     1234 kB`, in bytes.
-fn kilobytes(lines: &str, name: &str) -> Option<u64> {
-    let line = lines.lines().find_map(|line| line.strip_prefix(name));
-    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    kilobytes.map(|kilobytes| kilobytes << 10)
-}
-
-/// The most mappings that the system allows a process.
-///
-/// # Errors
-///
-/// If the system does not say.
-pub fn most_mappings() -> io::Result<u64> {
-    let text = fs::read_to_string("/proc/sys/vm/max_map_count")?;
-    text.trim().parse().map_err(io::Error::other)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_status_of_a_process_is_read() {
-        assert_eq!(resident("Name:\tx\nVmHWM:\t 99 kB\nVmRSS:\t    2100 kB\n").unwrap(), 2100 << 10);
-        assert!(resident("Name:\tx\nVmRSS:\t many kB\n").is_err());
-    }
 
     #[test]
     fn memory_of_a_process_and_its_share_are_read() {
         let kept = Kept::of("Pss:  9 kB\nPss_Anon:\t 5 kB\nPss_File: 1 kB\nPss_Shmem:  3 kB\n").unwrap();
         assert_eq!(kept, Kept { own: 5 << 10, together: 8 << 10 });
         assert!(Kept::of("Pss: 9 kB\n").is_err());
-    }
-
-    #[test]
-    fn memory_that_is_touched_is_seen() {
-        let before = Footprint::now().unwrap();
-        let block = std::hint::black_box(vec![1_u8; 64 << 20]);
-        let more = Footprint::now().unwrap().since(before);
-        // Other tests of this process give memory back meanwhile.
-        assert!(more.resident > 32 << 20, "{more:?} of {}", block.len());
-        assert!(more.mappings < most_mappings().unwrap());
     }
 }

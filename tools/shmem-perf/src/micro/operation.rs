@@ -8,6 +8,9 @@ pub const WINDOW: usize = 64;
 /// Bytes that are written to and read: messages of a window follow each other, and begin anew behind these.
 pub(super) const ROOM: usize = 4 << 20;
 
+/// Elements of a table that are added to or read in a sample.
+pub(super) const INDICES: usize = 1 << 16;
+
 /// A benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
@@ -31,6 +34,10 @@ pub enum Operation {
     Fetch,
     /// Windows by both PEs at the same time; time for each byte of both.
     Bidirectional,
+    /// Additions to words at random, of a table that both PEs have a half of, in lists by both at the same time; time for each.
+    Histogram,
+    /// Reads of such words.
+    IndexGather,
     /// A barrier.
     Barrier,
     /// A broadcast, from each PE in turn.
@@ -52,7 +59,7 @@ pub enum Operation {
 }
 
 /// A benchmark and the bytes of its messages; of a collective those that one PE contributes, of an alltoall those for
-/// each PE.
+/// each PE, of a table those of one PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MicroCase {
     /// Which one.
@@ -101,10 +108,10 @@ pub const ONE_SIDED: [MicroCase; 28] = {
 };
 
 /// Cases in which both PEs take part.
-pub const TWO_SIDED: [MicroCase; 43] = {
+pub const TWO_SIDED: [MicroCase; 45] = {
     use Operation::{
         Alltoall, AlltoallDirect, Barrier, Bidirectional, Broadcast, BroadcastDirect, Fcollect,
-        FcollectDirect, Sum, SumDirect,
+        FcollectDirect, Histogram, IndexGather, Sum, SumDirect,
     };
     [
         of(Bidirectional, 64),
@@ -113,6 +120,8 @@ pub const TWO_SIDED: [MicroCase; 43] = {
         of(Bidirectional, 32 << 10),
         of(Bidirectional, 256 << 10),
         of(Bidirectional, 1 << 20),
+        of(Histogram, 1 << 20),
+        of(IndexGather, 1 << 20),
         of(Barrier, 0),
         of(Broadcast, 8),
         of(Broadcast, 4 << 10),
@@ -158,7 +167,7 @@ pub const QUICK: [usize; 5] = [0, 8, 4 << 10, 64 << 10, 1 << 20];
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Put,
         Self::Get,
         Self::Bandwidth,
@@ -169,6 +178,8 @@ impl Operation {
         Self::CompareSwap,
         Self::Fetch,
         Self::Bidirectional,
+        Self::Histogram,
+        Self::IndexGather,
         Self::Barrier,
         Self::Broadcast,
         Self::Sum,
@@ -209,6 +220,8 @@ impl Operation {
             Self::CompareSwap => "compare-swap",
             Self::Fetch => "fetch",
             Self::Bidirectional => "bidirectional",
+            Self::Histogram => "histogram",
+            Self::IndexGather => "index-gather",
             Self::Barrier => "barrier",
             Self::Broadcast | Self::BroadcastDirect => "broadcast",
             Self::Sum | Self::SumDirect => "sum",
@@ -241,6 +254,7 @@ impl MicroCase {
             | Operation::Swap
             | Operation::CompareSwap
             | Operation::Fetch => 5000,
+            Operation::Histogram | Operation::IndexGather => INDICES,
             _ => Self::between(4, (1 << 20) / (self.bytes + 4096), 300),
         }
     }
@@ -295,6 +309,7 @@ mod tests {
         let header = include_str!("../../../../examples/peers/micro.h");
         assert!(header.contains(&format!("#define WINDOW {WINDOW}\n")));
         assert!(header.contains("#define ROOM ((size_t)4 << 20)") && ROOM == 4 << 20);
+        assert!(header.contains("#define INDICES (1 << 16)") && INDICES == 1 << 16);
         for case in ONE_SIDED.into_iter().chain(TWO_SIDED) {
             assert!(header.contains(&format!("\"{}\"", case.operation.asked())), "{case:?}");
             assert!(case.bytes <= ROOM && case.times() > 0, "{case:?}");

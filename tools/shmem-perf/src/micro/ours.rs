@@ -2,15 +2,16 @@
 
 use std::hint::black_box;
 
-use shmem::World;
+use shmem::prelude::*;
 use shmem::thread::ThreadLevel;
-use shmem_core::context::{Amo, NonBlocking as _, Order as _, Rma as _};
-use shmem_core::object::{Atomic, On, SymBox};
+use shmem::zeroed;
+use shmem_core::object::On;
 
-use super::operation::ROOM;
+use super::operation::{INDICES, ROOM};
 use super::{MicroCase, Operation, WINDOW};
 use crate::baseline::near;
 use crate::measure::collective::{self, Buffers, CollectiveCase};
+use crate::measure::indexed::random;
 use crate::samples::nanoseconds_each;
 
 /// Places on the other PE.
@@ -27,18 +28,35 @@ impl Places<'_> {
     pub const BYTES: usize = ROOM;
 }
 
-/// Symmetric objects for collectives in direct form: twice the largest case.
-#[derive(Clone, Copy, Debug)]
-pub struct Objects<'a> {
+/// Symmetric objects: for collectives in direct form twice the largest case, and the halves of tables.
+#[derive(Debug)]
+pub struct Objects {
     /// What a PE gives.
-    pub given: &'a SymBox<[f64]>,
+    given: SymBox<[f64]>,
     /// What comes out, where that is something else.
-    pub taken: &'a SymBox<[f64]>,
+    taken: SymBox<[f64]>,
+    /// What histograms count in.
+    counts: SymBox<[Atomic<u64>]>,
+    /// What is read by its indices.
+    table: SymBox<[u64]>,
 }
 
-impl Objects<'_> {
-    /// Elements of each.
-    pub const ITEMS: usize = 2 * ROOM / size_of::<f64>();
+impl Objects {
+    /// Of this job. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the symmetric heap has no room for them.
+    pub fn new<L: ThreadLevel>(world: &World<L>) -> shmem::Result<Self> {
+        const ITEMS: usize = 2 * ROOM / size_of::<f64>();
+        const HALF: usize = ROOM / size_of::<u64>();
+        Ok(Self {
+            given: world.alloc(zeroed(ITEMS))?,
+            taken: world.alloc(zeroed(ITEMS))?,
+            counts: world.alloc(zeroed(HALF))?,
+            table: world.alloc(zeroed(HALF))?,
+        })
+    }
 }
 
 /// What our benchmarks work on.
@@ -46,9 +64,11 @@ impl Objects<'_> {
 pub struct Ours<'a, L: ThreadLevel> {
     world: &'a World<L>,
     places: Places<'a>,
-    objects: Objects<'a>,
+    objects: &'a Objects,
     given: Vec<u8>,
     taken: Vec<u8>,
+    indices: Vec<u32>,
+    read: Vec<u64>,
     buffers: Buffers,
 }
 
@@ -58,10 +78,11 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
     /// # Panics
     ///
     /// If there are fewer than [`Places::BYTES`] bytes.
-    pub fn new(world: &'a World<L>, places: Places<'a>, objects: Objects<'a>) -> Self {
+    pub fn new(world: &'a World<L>, places: Places<'a>, objects: &'a Objects) -> Self {
         assert!(places.bytes.len() >= ROOM, "there are {} bytes, {ROOM} are needed", places.bytes.len());
         let buffers = Buffers::new(world.n_pes());
-        Self { world, places, objects, given: vec![1; ROOM], taken: vec![1; ROOM], buffers }
+        let (indices, read) = (Vec::new(), vec![0; INDICES]);
+        Self { world, places, objects, given: vec![1; ROOM], taken: vec![1; ROOM], indices, read, buffers }
     }
 
     /// Nanoseconds of one operation of a case. Of those that both PEs take part in, both call it.
@@ -79,6 +100,11 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
             Operation::SumDirect => return self.directly(collective::Operation::Sum, bytes, times),
             Operation::FcollectDirect => return self.directly(collective::Operation::Fcollect, bytes, times),
             Operation::AlltoallDirect => return self.directly(collective::Operation::Alltoall, bytes, times),
+            Operation::Histogram | Operation::IndexGather => {
+                self.indices = random(INDICES, 2 * bytes / size_of::<u64>(), self.world.my_pe() as u64);
+                self.visit(case, 4);
+                return nanoseconds_each(times, || self.visit(case, times));
+            }
             _ => {
                 // The caches belonged to somebody else.
                 self.repeat(case, if times < 4 { 1 } else { 4 });
@@ -93,7 +119,7 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
 
     /// Nanoseconds of one collective on symmetric objects.
     fn directly(&self, operation: collective::Operation, bytes: usize, times: usize) -> f64 {
-        let Self { world, objects: Objects { given, taken }, .. } = self;
+        let Self { world, objects: Objects { given, taken, .. }, .. } = self;
         let (case, pes) = (CollectiveCase { operation, bytes }, world.n_pes());
         let (me, items) = (world.my_pe(), bytes / size_of::<f64>());
         let roots: Vec<_> = world.pes().iter().collect();
@@ -118,6 +144,19 @@ impl<'a, L: ThreadLevel> Ours<'a, L> {
         (0..4).for_each(|_| collective());
         world.barrier_all();
         nanoseconds_each(times, || (0..times).for_each(|_| collective()))
+    }
+
+    /// Adds to so many elements of a table that both PEs have a half of, or reads them, and is complete with the other PE.
+    fn visit(&mut self, case: MicroCase, times: usize) {
+        let Self { world, objects: Objects { counts, table, .. }, indices, read, .. } = self;
+        let (indices, half) = (black_box(&indices[..times]), case.bytes / size_of::<u64>());
+        let halves = Block::of(2 * half);
+        if case.operation == Operation::Histogram {
+            world.add_each(counts.over(world.team(), halves).at(indices), 1);
+        } else {
+            world.gather(black_box(&mut read[..times]), table.over(world.team(), halves).at(indices));
+        }
+        world.barrier_all();
     }
 
     /// So many operations, complete at the end.

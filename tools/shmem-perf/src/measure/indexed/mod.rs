@@ -63,6 +63,12 @@ pub const MEASURE: Measure = Measure {
         ),
         cases(
             &["indexed"],
+            "flood/traffic",
+            "KiB that come to a PE at most while two nodes send each other lists of that kind, as many as they can and waiting for none",
+            "the room that the fabric has for messages, a thread for lists, and the provider for itself (16 MiB)",
+        ),
+        cases(
+            &["indexed"],
             "list/elements",
             "a list of so many elements read of another node",
             "1: the same by a single operation; 16: four single operations",
@@ -81,6 +87,7 @@ pub const MEASURE: Measure = Measure {
             Name::Shared(times) => Some(Goal::Ratio(if times >= 16 { 0.05 } else { 0.4 })),
             Name::Network(_) => Some(Goal::Ratio(1.25)),
             Name::Short(elements) => Some(Goal::Ratio(if elements == 1 { 1.05 } else { 1.0 })),
+            Name::Flood(_) => Some(Goal::Ratio(1.0)),
             // 40, 60 and 30 million elements a second of each PE.
             Name::Rate(Traffic::Own) => Some(Goal::AtMost(25.0)),
             Name::Rate(Traffic::Same) => Some(Goal::AtMost(16.7)),
@@ -114,6 +121,7 @@ names! {
     Network(list: OneWay) = "indexed": [list];
     Short(elements: usize) = "indexed": ["list" / elements];
     Rate(traffic: Traffic) = "indexed": ["network-rate" / traffic];
+    Flood(traffic: Traffic) = "indexed": ["flood" / traffic];
 }
 
 words! {
@@ -142,7 +150,7 @@ fn variables() -> Vec<(String, String)> {
 }
 
 /// Numbers below `below` at random, the same on every run.
-fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ seed;
     let mut next = || {
         // xorshift64: Marsaglia, "Xorshift RNGs" (2003).

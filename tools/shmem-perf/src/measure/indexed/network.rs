@@ -7,15 +7,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use shmem::prelude::*;
 use shmem::thread::ThreadLevel;
 use shmem::zeroed;
+use shmem_core::transport::ofi::Footprint;
 
 use super::{Name, random};
 use crate::case::Record;
 use crate::fabric::{Pair, State};
+use crate::footprint::Peak;
 use crate::hosts::Hosts;
 use crate::measure::ofi::{self, Far, over, print};
 use crate::name::words;
 use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
+use crate::scale::MESSAGE;
 use crate::task::{Done, Task};
 
 pub(super) const NETWORK: Task =
@@ -38,6 +41,16 @@ words! {
     }
 }
 
+impl Traffic {
+    /// Bytes on the wire for each element.
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Own | Self::Gather => 12,
+            Self::Same => 4,
+        }
+    }
+}
+
 impl From<OneWay> for Traffic {
     fn from(list: OneWay) -> Self {
         match list {
@@ -55,6 +68,16 @@ const SHORT: [(usize, usize); 2] = [(1, 1), (16, 4)];
 
 /// Short lists in a sample.
 const TIMES: usize = if cfg!(debug_assertions) { 8 } else { 128 };
+
+/// How often all elements are sent in a flood.
+const FLOOD: usize = if cfg!(debug_assertions) { 2 } else { 16 };
+
+/// Bytes that a thread keeps for its lists: what `docs/indexed.md` says.
+const OF_THREAD: usize = 9 << 19;
+
+/// Bytes that the provider keeps for itself. Its tables are large and come page by page, with any traffic: over `tcp;ofi_rxm` of
+/// libfabric 1.20, 11 MiB after some ten thousand messages, and no more.
+const OF_PROVIDER: usize = 16 << 20;
 
 /// Elements that are done one by one.
 const SINGLE: usize = if cfg!(debug_assertions) { 16 } else { 512 };
@@ -98,9 +121,11 @@ fn lists<L: ThreadLevel>(far: &Far<'_, L>) -> Done {
             values: vec![0; ELEMENTS],
         },
     };
+    let floods = lists.floods(far);
     let pair = Pair::new(world, &far.bare)?;
     let mut records = pair.measure(|pair| lists.one_way(pair, far)).unwrap_or_default();
     records.extend(lists.both_ways(far));
+    records.extend(floods);
     print(if world.my_pe() == 0 { &records } else { &[] })
 }
 
@@ -149,6 +174,61 @@ impl<L: ThreadLevel> Lists<'_, L> {
             records.push(Record::new(&far.site, &Name::Short(count), "ns", &compared, samples));
         }
         records
+    }
+
+    /// Both PEs send each other lists without waiting for any of them, before they have sent any other list. This PE's memory.
+    fn floods(&mut self, far: &Far<'_, L>) -> Vec<Record> {
+        let (world, other) = (self.world, self.world.ring_neighbours().1);
+        // All pages of what a program has itself are there.
+        self.into.fill(1);
+        (0..ELEMENTS).step_by(512).for_each(|index| {
+            world.set(self.words.on(other).index(index), 0);
+            world.p(self.table.on(other).index(index), 1);
+        });
+        world.barrier_all();
+        let peak = match Peak::begin() {
+            Ok(peak) => peak,
+            Err(reason) => {
+                eprintln!("shmem-perf: memory under a flood is not measured: {reason}");
+                return Vec::new();
+            }
+        };
+        let fabric = Footprint::with_messages_of(MESSAGE);
+        let room = fabric.messages + fabric.for_each_unit + OF_THREAD + OF_PROVIDER;
+        let mut records = Vec::new();
+        for &traffic in Traffic::ALL {
+            let mut samples = Samples::new();
+            for _ in 0..far.repetitions {
+                world.barrier_all();
+                (0..FLOOD).for_each(|_| self.flood(traffic, other));
+                world.barrier_all();
+                let Ok(most) = peak.bytes() else { return records };
+                samples.push(most as f64 / 1024.0, room as f64 / 1024.0);
+            }
+            let compared = format!(
+                "memory that comes to a PE while two send each other lists of {} MiB without waiting, against the room that there is \
+                 for messages and lists, and 16 MiB of the provider's",
+                (FLOOD * ELEMENTS * traffic.bytes()) >> 20
+            );
+            records.push(Record::new(&far.site, &Name::Flood(traffic), "KiB", &compared, samples));
+        }
+        records
+    }
+
+    /// Lists, of which nothing is waited for but what is read.
+    fn flood(&mut self, traffic: Traffic, other: Pe) {
+        let Self { world, words, table, indices, values, into, .. } = self;
+        let part = ELEMENTS / 16;
+        world.scope(|scope| {
+            let lists = indices.chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
+            for ((indices, values), into) in lists {
+                match traffic {
+                    Traffic::Own => scope.add_each(words.on(other).at(indices), values),
+                    Traffic::Same => scope.add_each(words.on(other).at(indices), 1),
+                    Traffic::Gather => scope.gather(into, table.on(other).at(indices)),
+                }
+            }
+        });
     }
 
     /// Both PEs do this at the same time.

@@ -11,7 +11,7 @@ const ASIDE: f64 = 0.08;
 pub(super) const SECTION: Section = Section {
     topic: Topic::Applications,
     title: "Applications",
-    source: "plain code of one process, for heat2d, halo2d, RandomAccess (HPCC) and an integer sort (ISx)",
+    source: "plain code of one process, for heat2d, halo2d, RandomAccess (HPCC), an integer sort (ISx), histogram and index-gather (bale)",
     steps,
     headlines,
     show,
@@ -23,7 +23,7 @@ fn steps(plan: &Plan) -> Vec<Step> {
     let examples = Application::ALL.into_iter().map(|application| {
         let seconds = match application {
             Application::Gups => plan.either(30.0, 3.0),
-            _ => plan.either(15.0, 2.0),
+            _ => plan.either(15.0, 1.0),
         };
         Step::new(application.name(), seconds, move |runner| {
             applications::measure(runner, application, extent)
@@ -70,8 +70,9 @@ fn show(evidence: View<'_>) -> Vec<Block> {
         Block::text(
             "No program gains more than the machine has to give. Beside each example stands what as many processes gain \
              in this run that do nothing but work on memory and wait for nobody, with about as many bytes: \
-             for the stencils and the sort by memcpy, for RandomAccess by the processor's atomic exclusive ors of random words of one table. Where they gain \
-             little, memory is what both wait for. Updates of gups are atomic, as they must be where several PEs \
+             for the stencils and the sort by memcpy, for RandomAccess and the histogram by the processor's atomic exclusive ors of random words of one table, \
+             for index-gather by plain ones in tables of their own. Where they gain \
+             little, memory is what both wait for. Updates of gups and of the histogram are atomic, as they must be where several PEs \
              change one table, whose lines wander from core to core; those of one process need not be, and many of them \
              overlap in its core, which atomic ones do not. The last table has both kinds.",
         ),

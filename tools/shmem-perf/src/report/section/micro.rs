@@ -248,6 +248,8 @@ fn single(evidence: View<'_>) -> Table {
                 Operation::Swap => "swap",
                 Operation::CompareSwap => "compare-swap",
                 Operation::Fetch => "fetch",
+                Operation::Histogram => "histogram, 2 MiB on both PEs, by both at once; each addition",
+                Operation::IndexGather => "index-gather, the same table; each read",
                 _ => "barrier",
             };
             table.row(row(evidence, case, head.to_owned(), Unit::Time));
