@@ -19,5 +19,5 @@ cases=$("${CARGO_TARGET_DIR:-target}/debug/shmem-perf" micro --quick --beside fl
 cat "$said"
 number=$(grep -c . <<<"$cases" || true)
 echo "peer lamellar: $number cases"
-# Puts and gets of three sizes, bandwidths of two, the rate, swap, fetch and barrier.
-[ "$number" -eq 12 ] || { echo "there should be 12"; exit 1; }
+# Puts and gets of three sizes, bandwidths of two, the rate, swap, fetch, barrier, histogram and index-gather.
+[ "$number" -eq 14 ] || { echo "there should be 14"; exit 1; }

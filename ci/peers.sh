@@ -54,5 +54,5 @@ cases alltoall oshmem-micro 3
 cat "$directory/remarks"
 for peer in floor oshmem-micro mpi-micro; do
     grep "/$peer\"" "$directory/all" >"$directory/cases" || true
-    cases '[a-z-]*' "$peer" 49
+    cases '[a-z-]*' "$peer" 51
 done

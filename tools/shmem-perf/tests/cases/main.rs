@@ -236,11 +236,13 @@ fn micro_benchmarks_have_a_case_for_each_operation() {
         println!("skipped: no C compiler to build the floor with");
         return;
     }
-    assert_eq!(micro.len(), 49, "{:?}", micro.keys());
+    assert_eq!(micro.len(), 51, "{:?}", micro.keys());
     for operation in [
         "put/8",
         "get/1048576",
         "rate/8",
+        "histogram/1048576",
+        "index-gather/1048576",
         "compare-swap/8",
         "barrier/0",
         "sum/4096",

@@ -43,6 +43,22 @@ fn micro_benchmarks_have_a_case_for_each_size() {
 }
 
 #[test]
+fn lists_have_a_case_for_each_traffic_and_take_no_more_memory_than_they_may() {
+    let _alone = NETWORK.lock();
+    if !has_fabric() {
+        return;
+    }
+    let lists = cases_of(&["indexed", "--network"]);
+    has(&lists, &["indexed network-add", "indexed network-gather", "indexed list/1", "indexed list/16"]);
+    for traffic in ["12", "4", "gather"] {
+        has(&lists, &[&format!("indexed network-rate/{traffic}")]);
+        let flood = &lists[&format!("indexed flood/{traffic}")];
+        assert!(flood.unit == "KiB" && flood.value > 0.0 && flood.ratio < 1.0, "{flood:?}");
+    }
+    assert!(lists.values().all(|case| case.transport == "ofi" && case.pes == 2), "{lists:?}");
+}
+
+#[test]
 fn blocks_have_a_case_for_each_number_and_what_was_predicted() {
     let _alone = NETWORK.lock();
     if !has_fabric() {

@@ -69,8 +69,8 @@ const SHORT: [(usize, usize); 2] = [(1, 1), (16, 4)];
 /// Short lists in a sample.
 const TIMES: usize = if cfg!(debug_assertions) { 8 } else { 128 };
 
-/// How often all elements are sent in a flood.
-const FLOOD: usize = if cfg!(debug_assertions) { 2 } else { 16 };
+/// How often all elements are sent in a flood: more bytes than there is room for.
+const FLOOD: usize = if cfg!(debug_assertions) { 192 } else { 16 };
 
 /// Bytes that a thread keeps for its lists: what `docs/indexed.md` says.
 const OF_THREAD: usize = 9 << 19;
