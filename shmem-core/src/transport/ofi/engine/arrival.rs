@@ -11,6 +11,7 @@ use super::requests::Destination;
 use super::stream::Due;
 use super::wire::{Sent, Wire};
 use super::{Engine, Limits, Peer, SLOTS, token};
+use crate::primitive::mutant;
 use crate::segment::MAX_SEGMENTS;
 use crate::shared;
 use crate::strided::{self, Algorithm, Pattern, Plan};
@@ -359,6 +360,12 @@ impl Engine {
 ///
 /// There must be as many positions as elements, and `into` be writable for one at each, of memory that is nobody else's.
 unsafe fn spread(into: *mut u8, size: usize, positions: &[u32], data: &[u8]) {
+    let positions = match positions {
+        [first, second, rest @ ..] if mutant("answers-in-another-order") => {
+            &[&[*second, *first], rest].concat()
+        }
+        positions => positions,
+    };
     macro_rules! of_size {
         ($size:expr) => {
             for (position, element) in positions.iter().zip(data.chunks_exact($size)) {
