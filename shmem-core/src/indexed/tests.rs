@@ -396,25 +396,24 @@ fn an_observer_is_told_what_elements_a_call_lists() {
 #[test]
 fn updates_ring_the_bell_of_who_has_the_words_alone() {
     for kind in [Kind::Near, Kind::Far, Kind::Observed] {
-        let job = Job::new(kind, 5);
-        let words = boxed::<[Atomic<u64>]>(64, 4);
-        let rings = |pe: u32, act: &dyn Fn(On<'_, [Atomic<u64>]>)| {
+        let (job, object) = (Job::new(kind, 5), boxed::<[Atomic<u64>]>(64, 4));
+        let rings = |pe: usize, act: &dyn Fn()| {
             // SAFETY: a slot begins with its system area, all zeroes, and its words are atomics.
-            let area = unsafe { &*job.places.start_of(pe as usize).cast::<SystemArea>() };
+            let area = unsafe { &*job.places.start_of(pe).cast::<SystemArea>() };
             area.doorbell.is_rung_by(|| {
-                act(words.on(job.pe(2)));
+                act();
                 job.quiet();
             })
         };
-        let list = [0_u32, 3, 3, 1, 2];
-        assert!(rings(2, &|words| job.add_each(words.at(&[3_u32]), 1)), "{kind:?}");
-        assert!(rings(2, &|words| job.fetch_add_each(&mut [0; 5], words.at(&list), 1)), "{kind:?}");
+        let (list, words) = ([0_u32, 3, 3, 1, 2], object.on(job.pe(2)));
+        assert!(rings(2, &|| job.add_each(words.at(&[3_u32]), 1)), "{kind:?}");
+        assert!(rings(2, &|| job.fetch_add_each(&mut [0; 5], words.at(&list), 1)), "{kind:?}");
+        assert!(!rings(1, &|| job.add_each(words.at(&list), 1)), "{kind:?}");
         // The transport of tests reads words as it changes them.
-        let reads = rings(2, &|words| job.fetch_each(&mut [0; 5], words.at(&list)));
+        let reads = rings(2, &|| job.fetch_each(&mut [0; 5], words.at(&list)));
         assert!(kind == Kind::Far || !reads, "{kind:?}");
-        assert!(!rings(1, &|words| job.add_each(words.at(&list), 1)), "{kind:?}");
-        let both =
-            |_: On<'_, [Atomic<u64>]>| job.add_each(words.over(&job.team(), Cyclic).at(&[0_u32, 2]), 1);
+        let team = job.team();
+        let both = || job.add_each(object.over(&team, Cyclic).at(&[0_u32, 2]), 1);
         assert!(rings(1, &both) && rings(2, &both), "{kind:?}");
     }
 }

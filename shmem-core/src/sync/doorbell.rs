@@ -76,9 +76,10 @@ impl Doorbell {
     #[cfg(test)]
     pub(crate) fn is_rung_by(&self, act: impl FnOnce()) -> bool {
         let before = self.epoch.load(Ordering::Acquire);
-        [&self.sleepers, &self.watchers].map(|announced| announced.fetch_add(1, Ordering::SeqCst));
+        let announced = [&self.sleepers, &self.watchers];
+        announced.into_iter().for_each(|sleepers| _ = sleepers.fetch_add(1, Ordering::SeqCst));
         act();
-        [&self.sleepers, &self.watchers].map(|announced| announced.fetch_sub(1, Ordering::SeqCst));
+        announced.into_iter().for_each(|sleepers| _ = sleepers.fetch_sub(1, Ordering::SeqCst));
         self.epoch.load(Ordering::Acquire) != before
     }
 
