@@ -50,8 +50,13 @@ fn lists_have_a_case_for_each_traffic_and_take_no_more_memory_than_they_may() {
     }
     let lists = cases_of(&["indexed", "--network"]);
     has(&lists, &["indexed network-add", "indexed network-gather", "indexed list/1", "indexed list/16"]);
+    let peaks = std::fs::write("/proc/self/clear_refs", "5");
     for traffic in ["12", "4", "gather"] {
         has(&lists, &[&format!("indexed network-rate/{traffic}")]);
+        if let Err(why) = &peaks {
+            println!("skipped: the system does not forget an earlier peak of memory: {why}");
+            continue;
+        }
         let flood = &lists[&format!("indexed flood/{traffic}")];
         assert!(flood.unit == "KiB" && flood.value > 0.0 && flood.ratio < 1.0, "{flood:?}");
     }
