@@ -42,6 +42,8 @@ pub unsafe fn execute<E: Pod>(plan: &Plan, to: *mut u8, from: *const u8) {
                 }
             }
         }
+        // SAFETY: the caller's promise, for the same pattern.
+        Method::Kernel(Kernel::Throttled(_)) => unsafe { execute_dyn(&plan.here(), to, from) },
         // SAFETY: the caller's promise.
         _ => unsafe { execute_dyn(plan, to, from) },
     }

@@ -118,6 +118,18 @@ impl Plan {
         Self { pattern, method }
     }
 
+    /// The same, for the processor that this runs on: whether blocks are throttled depends on it, and a constant plan does not
+    /// know it.
+    #[must_use]
+    pub fn here(&self) -> Self {
+        match self.method {
+            Method::Kernel(Kernel::Throttled(_)) => {
+                Self::of(self.pattern, 1, Algorithm::Auto, &settings().thresholds)
+            }
+            _ => *self,
+        }
+    }
+
     /// What is moved.
     #[inline(always)]
     pub const fn pattern(&self) -> &Pattern {

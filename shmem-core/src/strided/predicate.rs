@@ -6,7 +6,7 @@
 //! 1. What fills half of the last cache or more is streamed, if its blocks are whole lines or long: lines
 //!    that are written whole are not read first.
 //! 2. Blocks of at most a line, at a large power of two, fall into few sets of the first cache, and more of them
-//!    than a set has ways throw each other out. They are throttled, the more the fewer the sets are.
+//!    than a set has ways throw each other out. Where the processor gains by it, they are throttled, the more the fewer the sets are.
 //! 3. Such blocks on more pages than a TLB has entries wait for addresses, with lines under way that throw each
 //!    other out. They are throttled, too.
 //! 4. Small blocks that lie close together, at one distance on both sides, are a span.
@@ -15,7 +15,7 @@
 //! What is *not* looked at: columns, as Algorithm 2 has them, win for no block of more than 16 bytes, and
 //! for shorter ones they are rows.
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Maker};
 use super::pattern::{Level, Pattern};
 
 /// Bytes of a cache line.
@@ -34,9 +34,9 @@ const PAGE: usize = 4096;
 const PIECE: usize = 16;
 
 /// The numbers that the choice compares with. Measured by `shmem-perf calibrate`; a constant plan uses
-/// [`DEFAULT`](Self::DEFAULT).
+/// [`DEFAULT`](Self::DEFAULT), but that blocks are throttled is chosen anew [where it runs](super::Plan::here).
 ///
-/// A number that switches a rule off is 0 for `throttle` and `usize::MAX` for the others.
+/// A number that switches a rule off is 0 for `throttle` and `far`, and `usize::MAX` for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
     /// Bytes of the last level of cache that one PE can count on.
@@ -48,14 +48,25 @@ pub struct Thresholds {
     pub throttle: u8,
     /// Pages of both sides from which on blocks that lie far apart are throttled: the entries of a TLB.
     pub pages: usize,
+    /// Idle stores behind each of these; half as many where several blocks lie on a page of a side.
+    pub far: u8,
     /// Bytes of a row from which on its blocks are a span, or are shuffled.
     pub dense: usize,
 }
 
 impl Thresholds {
-    /// What holds on most machines.
+    /// Of constant plans, which do not know where they will run: blocks are throttled that are anywhere.
     pub const DEFAULT: Self =
-        Self { last_level_cache: 16 << 20, stream: 512, throttle: 8, pages: 3072, dense: 2048 };
+        Self { last_level_cache: 16 << 20, stream: 512, throttle: 8, pages: 2048, far: 8, dense: 2048 };
+
+    /// What holds on processors of a maker, as far as it was measured. Of crowded blocks AMD's (Zen 4 and 5) take half the time
+    /// with a brake, and Intel's (Sapphire Rapids) twice the time. On more pages than a TLB has entries both need one, Intel's a weaker one from fewer pages on.
+    pub(super) const fn of(maker: Maker) -> Self {
+        match maker {
+            Maker::Amd => Self { pages: 3072, ..Self::DEFAULT },
+            Maker::Other => Self { throttle: 0, far: 4, ..Self::DEFAULT },
+        }
+    }
 
     /// All of them by name, as a table of a machine keeps them.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
@@ -64,6 +75,7 @@ impl Thresholds {
             ("stream", self.stream as u64),
             ("throttle", self.throttle.into()),
             ("pages", self.pages as u64),
+            ("far", self.far.into()),
             ("dense", self.dense as u64),
         ]
         .into_iter()
@@ -78,6 +90,7 @@ impl Thresholds {
             "stream" => Self { stream: bytes?, ..self },
             "throttle" => Self { throttle: value.try_into().ok()?, ..self },
             "pages" => Self { pages: bytes?, ..self },
+            "far" => Self { far: value.try_into().ok()?, ..self },
             "dense" => Self { dense: bytes?, ..self },
             _ => return None,
         })
@@ -164,16 +177,19 @@ const fn far_touches(block: usize, count: usize, row: Level, thresholds: &Thresh
         return None;
     }
     let nearer = if row.to < row.from { row.to } else { row.from };
+    // Lines that throw each other out are waited for before addresses are.
+    let further = if sets(row.to) <= 4 || sets(row.from) <= 4 { thresholds.pages / 4 } else { 0 };
     // From a dense source they arrive one by one anyway.
-    if thresholds.throttle == 0
+    if thresholds.far == 0
         || block > LINE
         || (row.to < PAGE / 2 && row.from < PAGE / 2)
         || row.from <= LINE
-        || pages(row.to, count).saturating_add(pages(row.from, count)) < thresholds.pages
+        || pages(row.to, count).saturating_add(pages(row.from, count)).saturating_sub(further)
+            < thresholds.pages
     {
         return None;
     }
-    Some(if nearer >= PAGE { thresholds.throttle } else { thresholds.throttle.div_ceil(2) })
+    Some(if nearer >= PAGE { thresholds.far } else { thresholds.far.div_ceil(2) })
 }
 
 /// On how many pages `count` blocks at a distance lie.
@@ -206,7 +222,7 @@ const fn is_shuffled(block: usize, row: Level) -> bool {
 mod tests {
     use super::*;
 
-    const T: Thresholds = Thresholds::DEFAULT;
+    const T: Thresholds = Thresholds::of(Maker::Amd);
 
     const fn even(block: usize, count: usize, stride: usize) -> Kernel {
         choose(&Pattern::blocks(block, count, stride, stride), &T)
@@ -283,6 +299,41 @@ mod tests {
     }
 
     #[test]
+    fn where_a_crowd_does_no_harm_blocks_are_held_back_for_their_pages_alone() {
+        const INTEL: Thresholds = Thresholds::of(Maker::Other);
+        let chosen = |count, stride| choose(&Pattern::blocks(8, count, stride, stride), &INTEL);
+        assert_eq!([256, 512, 1024].map(|count| chosen(count, 8192)), [Kernel::Rows; 3]);
+        assert_eq!(chosen(1000, 1024), Kernel::Rows);
+        assert_eq!(chosen(INTEL.pages / 2, 8256), Kernel::Throttled(4));
+        assert_eq!(chosen(INTEL.pages / 2 - 1, 8256), Kernel::Rows);
+        // Of these, lines are missed first.
+        let crowded = INTEL.pages / 2 / 4 * 5;
+        assert_eq!(
+            [crowded - 1, crowded].map(|count| chosen(count, 8192)),
+            [Kernel::Rows, Kernel::Throttled(4)]
+        );
+    }
+
+    #[test]
+    fn a_constant_plan_is_chosen_anew_wherever_blocks_may_be_held_back() {
+        for count in (1..6000).step_by(7) {
+            for (to, from) in [(8256, 8256), (4096, 4096), (2064, 8256), (8, 8208), (1024, 1024), (512, 8192)]
+            {
+                let pattern = Pattern::blocks(8, count, to, from);
+                let by = |thresholds| choose(&pattern, &thresholds);
+                for maker in [Maker::Amd, Maker::Other] {
+                    let (constant, here) = (by(Thresholds::DEFAULT), by(Thresholds::of(maker)));
+                    let is_held_back = |kernel| matches!(kernel, Kernel::Throttled(_));
+                    assert!(
+                        constant == here || is_held_back(constant),
+                        "{count} {to} {from} {maker:?}: {here}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn few_blocks_do_not_crowd_a_set() {
         assert_eq!(even(8, 2 * CROWD - 1, 8192), Kernel::Rows);
         assert_eq!(even(8, 4 * CROWD - 1, 1024), Kernel::Rows);
@@ -292,8 +343,10 @@ mod tests {
 
     #[test]
     fn a_rule_can_be_switched_off() {
-        let off = Thresholds { throttle: 0, dense: usize::MAX, stream: usize::MAX, ..T };
-        for (block, count, stride) in [(8, 1024, 8192), (8, 1000, 16), (1000, 64 << 10, 2048)] {
+        let off = Thresholds { throttle: 0, far: 0, dense: usize::MAX, stream: usize::MAX, ..T };
+        for (block, count, stride) in
+            [(8, 1024, 8192), (8, 4096, 8208), (8, 1000, 16), (1000, 64 << 10, 2048)]
+        {
             let pattern = Pattern::blocks(block, count, stride, stride);
             assert_ne!(choose(&pattern, &T), Kernel::Rows);
             assert_eq!(choose(&pattern, &off), Kernel::Rows);
@@ -316,7 +369,8 @@ mod tests {
     /// What a table of a machine keeps is what it gives back.
     #[test]
     fn every_threshold_has_a_name() {
-        let odd = Thresholds { last_level_cache: 1, stream: 2, throttle: 3, pages: 6, dense: usize::MAX };
+        let odd =
+            Thresholds { last_level_cache: 1, stream: 2, throttle: 3, pages: 6, far: 7, dense: usize::MAX };
         let read = odd.fields().try_fold(T, |t, (name, value)| t.with(name, value));
         assert_eq!(read, Some(odd));
         assert_eq!(T.with("throttle", 256), None);

@@ -1,9 +1,10 @@
 //! What plans that are made while the program runs follow.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, OnceLock};
 
 use super::algorithm::Algorithm;
+use super::kernel::Maker;
 use super::predicate::Thresholds;
 
 /// The algorithm and the thresholds of plans made at run time.
@@ -16,14 +17,15 @@ pub struct Settings {
 }
 
 impl Default for Thresholds {
+    /// What holds on this processor, unless somebody has measured.
     fn default() -> Self {
-        Self::DEFAULT
+        Self::of(Maker::find())
     }
 }
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
-static DEFAULT: Settings = Settings { algorithm: Algorithm::Auto, thresholds: Thresholds::DEFAULT };
+static DEFAULT: LazyLock<Settings> = LazyLock::new(Settings::default);
 
 impl Settings {
     /// Makes these count for the rest of the process. Only the first call does; before it, the defaults
@@ -49,5 +51,5 @@ pub(super) fn follows_auto() -> bool {
 /// The settings that count.
 #[inline]
 pub fn settings() -> &'static Settings {
-    SETTINGS.get().unwrap_or(&DEFAULT)
+    SETTINGS.get().unwrap_or_else(|| &DEFAULT)
 }

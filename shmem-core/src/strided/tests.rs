@@ -582,3 +582,23 @@ fn a_field_behind_its_struct_is_refused() {
         assert_eq!(*said, "field `field` would end behind its struct, which has 16 bytes");
     }
 }
+
+#[test]
+fn a_constant_plan_is_held_back_as_the_machine_wants_it() {
+    const fn column(count: usize, stride: usize) -> Plan {
+        let pattern = Pattern::blocks(8, count, stride, stride);
+        Plan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT)
+    }
+    const CROWDED: Plan = column(1024, 8192);
+    const FAR: Plan = column(4096, 8208);
+    for constant in [CROWDED, FAR] {
+        assert!(matches!(constant.method(), Method::Kernel(Kernel::Throttled(_))), "{constant}");
+        let run = Plan::of(*constant.pattern(), 1, Algorithm::Auto, &settings().thresholds);
+        assert_eq!(constant.here(), run);
+    }
+    assert!(matches!(FAR.here().method(), Method::Kernel(Kernel::Throttled(_))), "on every machine");
+    const PADDED: Plan = column(256, 8256);
+    assert_eq!(PADDED.here(), PADDED);
+    let puts = Plan::by(*CROWDED.pattern(), Method::Putmem);
+    assert_eq!(puts.here(), puts, "what is asked for stays");
+}

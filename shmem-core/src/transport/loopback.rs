@@ -26,7 +26,7 @@ use crate::exclusion::{Mutex, RwLock};
 use crate::pe::Pe;
 use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
-use crate::strided::{self, Algorithm, Pattern, Plan, Thresholds};
+use crate::strided::{self, Algorithm, Pattern, Plan};
 
 mod network;
 mod parcel;
@@ -172,7 +172,7 @@ unsafe impl Transport for Loopback {
             return self.send(channel, to, errand);
         }
         let mut data = vec![0; pattern.bytes()];
-        let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &Thresholds::DEFAULT);
+        let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
         // SAFETY: every block of the source is readable (caller), `data` holds them one behind the other.
         unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         let message = Message::Blocks { offset: to.offset, pattern: pattern.unpacked(), data: data.into() };
@@ -191,7 +191,7 @@ unsafe impl Transport for Loopback {
             let errand = Errand::Get { offset: from.offset, into, pattern: *pattern };
             return self.send(channel, from, errand);
         }
-        let plan = Plan::of(*pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
+        let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
         self.reach(from, |target| {
             let source = target.at(from.offset, pattern.hulls().1);
             // SAFETY: every block of `into` is writable (caller), `at` checked the source.

@@ -9,8 +9,8 @@ use shmem::strided::Thresholds;
 
 /// A threshold, and another value that it can have.
 fn changed() -> Thresholds {
-    let (name, value) = Thresholds::DEFAULT.fields().next().unwrap();
-    Thresholds::DEFAULT.with(name, value + 1).unwrap()
+    let (name, value) = Thresholds::default().fields().next().unwrap();
+    Thresholds::default().with(name, value + 1).unwrap()
 }
 
 /// A table of this machine whose first threshold is not the default.
@@ -75,7 +75,7 @@ fn a_table_that_does_not_fit_is_ignored_with_one_warning() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("table.json");
     let ignored = |says: &str| {
-        let output = job(&file, &Thresholds::DEFAULT);
+        let output = job(&file, &Thresholds::default());
         assert!(output.status.success(), "{output:?}");
         let warnings = warnings(&file);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -102,7 +102,7 @@ fn a_table_in_the_cache_directory_is_found() {
             .output()
             .unwrap()
     };
-    let output = thresholds_of_a_job(&Thresholds::DEFAULT);
+    let output = thresholds_of_a_job(&Thresholds::default());
     assert!(output.status.success(), "{output:?}");
     let machine = shmem::calibration::machine(&shmem::calibration::Root::default());
     let named = shmem::calibration::path(&machine).unwrap();

@@ -193,6 +193,7 @@ unsafe fn put_slow(
     if plan.method() == Method::Nothing {
         return;
     }
+    let plan = &plan.here();
     let call = Call::new(family, location).at(pe, segment, offset, 0).with(from).planned(plan);
     endpoint.tell(call, || {
         if let Some(to) = endpoint.mapped(pe, offset) {
@@ -224,6 +225,7 @@ unsafe fn get_slow(
     if plan.method() == Method::Nothing {
         return;
     }
+    let plan = &plan.here();
     let call = Call::new(family, location).at(pe, segment, offset, 0).with(to).planned(plan);
     endpoint.tell(call, || {
         if let Some(from) = endpoint.mapped(pe, offset) {

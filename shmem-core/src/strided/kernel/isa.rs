@@ -2,6 +2,9 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+use super::Maker;
+
 /// Sets of vector instructions, each including those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
@@ -69,13 +72,10 @@ fn detect() -> Isa {
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 #[allow(unused_unsafe, reason = "a safe function since Rust 1.94")]
 fn in_two_steps() -> bool {
-    // SAFETY: every x86-64 has this instruction, and leaf 0.
-    let maker = unsafe { core::arch::x86_64::__cpuid(0) };
     // SAFETY: every x86-64 has this instruction, and leaf 1.
     let signature = unsafe { core::arch::x86_64::__cpuid(1) }.eax;
     let (family, extended) = (signature >> 8 & 0xf, signature >> 20 & 0xff);
-    let amd = [maker.ebx, maker.edx, maker.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
-    amd && family + extended == 0x19
+    Maker::find() == Maker::Amd && family + extended == 0x19
 }
 
 #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]

@@ -13,6 +13,7 @@
 
 mod block;
 mod isa;
+mod maker;
 mod rows;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod shuffle;
@@ -27,6 +28,7 @@ use core::fmt;
 
 use super::pattern::Level;
 pub use isa::Isa;
+pub(super) use maker::Maker;
 
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

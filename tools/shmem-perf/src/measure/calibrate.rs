@@ -59,14 +59,14 @@ fn calibrate(runner: &mut Runner, table: Option<PathBuf>, providers: &[String], 
     let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (2 * machine::ROOM).to_string());
     let job = runner.job(&CALIBRATE, 2, &[heap, (VARIABLE.to_owned(), "none".to_owned())]);
     let printed = runner.run(&job)?;
-    let mut measured = Thresholds::DEFAULT;
+    let mut measured = Thresholds::default();
     for line in printed.lines() {
         let (name, value): (String, u64) = serde_json::from_str(line)?;
         measured = measured.with(&name, value).ok_or_else(|| format!("{name} cannot be {value}"))?;
     }
     let this = calibration::machine(&Root::default());
     println!("thresholds of strided plans on {this}");
-    for ((name, default), (_, value)) in Thresholds::DEFAULT.fields().zip(measured.fields()) {
+    for ((name, default), (_, value)) in Thresholds::default().fields().zip(measured.fields()) {
         let show = |value: u64| if value == u64::MAX { "never".into() } else { value.to_string() };
         println!("  {name:17} {:>10}  (compiled in: {})", show(value), show(default));
     }
@@ -98,7 +98,7 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
     for (task, way) in [(OFI_COSTS, Way::Messages), (OFI_PIECES, Way::Lists)] {
         let directory = Scratch::new()?;
         let file = directory.path().join("table.json");
-        Table::new(machine.to_owned(), Thresholds::DEFAULT)
+        Table::new(machine.to_owned(), Thresholds::default())
             .with_row(provider, &Costs::forcing(way))
             .write(&file)?;
         let mut job = over(runner, &task, provider);

@@ -27,7 +27,7 @@ const NEVER: usize = usize::MAX;
 
 /// Finds the thresholds of this machine.
 pub fn calibrate<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
-    let default = Thresholds::DEFAULT;
+    let default = Thresholds::default();
     let mut ratio = |spread: &Spread, way, other| time_over(sides, spread, way, other);
 
     let dense = from_size(&[256, 512, 1024, 2048, 4096, 16384], |row| {
@@ -38,8 +38,12 @@ pub fn calibrate<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
         ))
     });
     // A row of 1024 doubles with two more of a frame.
+    let far = best(|stores| match stores {
+        0 => 0.0,
+        _ => ratio(&Spread::even(8, 4096, 8208), Kernel::Throttled(stores), Kernel::Rows).ln(),
+    });
     let pages = from_size(&[1024, 2048, 3072, 4096, 6144], |pages| {
-        ratio(&Spread::even(8, pages / 2, 8208), Kernel::Throttled(default.throttle), Kernel::Rows)
+        ratio(&Spread::even(8, pages / 2, 8208), Kernel::Throttled(far.max(1)), Kernel::Rows)
     });
     // Each block adds 512 bytes of lines to both sides. Below the first of these the lines are still in a
     // cache when their owner reads them, which is worth more than the put gains.
@@ -51,7 +55,7 @@ pub fn calibrate<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
         let unaligned = Spread::within(block, block + 72, block + 72, ROOM - (64 << 10));
         ratio(&unaligned, Kernel::Stream, Kernel::Rows)
     });
-    Thresholds { last_level_cache, stream, throttle: throttle(sides), pages, dense }
+    Thresholds { last_level_cache, stream, throttle: throttle(sides), pages, far, dense }
 }
 
 /// Layouts whose blocks fall into few sets.
@@ -64,7 +68,7 @@ const CROWDED: [Spread; 4] = [
 
 /// How many idle stores make crowded blocks fastest, over all layouts.
 fn throttle<I: Stores>(sides: &mut Sides<'_, I>) -> u8 {
-    let cost = |sides: &mut Sides<'_, I>, stores: u8| {
+    best(|stores| {
         let ratios = CROWDED.iter().map(|spread| {
             let pattern = Pattern::blocks(spread.block, spread.count, spread.to, spread.from);
             let thresholds = Thresholds { throttle: stores, ..Thresholds::DEFAULT };
@@ -74,9 +78,15 @@ fn throttle<I: Stores>(sides: &mut Sides<'_, I>) -> u8 {
             }
         });
         ratios.sum::<f64>()
-    };
-    let all = [0, 2, 4, 8, 12, 16, 24].map(|stores| (stores, cost(sides, stores)));
-    all.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(stores, _)| stores)
+    })
+}
+
+/// The number of idle stores that costs least.
+fn best(cost: impl FnMut(u8) -> f64) -> u8 {
+    let stores = [0, 2, 4, 8, 12, 16, 24];
+    let costs = stores.map(cost);
+    let least = (0..stores.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]));
+    least.map_or(0, |least| stores[least])
 }
 
 /// The smallest size from which on `ratio` stays clearly below 1; [`NEVER`] if it does not at the largest.
