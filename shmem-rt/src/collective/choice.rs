@@ -159,7 +159,7 @@ impl Shape {
             (Way::Rings, Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes)) => {
                 LEAST_SLICED.into_iter().any(|(members, least)| self.members >= members && bytes >= least)
             }
-            (Way::Windows, _) => self.time_in_windows(pattern, form) < self.time_in_meetings(pattern),
+            (Way::Windows, _) => self.time_in_windows(pattern, form) < self.time_in_meetings(pattern, form),
         }
     }
 
@@ -168,7 +168,7 @@ impl Shape {
     pub(crate) fn combines_for_all(self, asked: CollectiveWays, part: usize, is_exact: bool) -> bool {
         let time = |pattern| match self.way(asked, pattern, Form::Private) {
             Way::Windows => self.time_in_windows(pattern, Form::Private),
-            _ => self.time_in_meetings(pattern),
+            _ => self.time_in_meetings(pattern, Form::Private),
         };
         let all = Pattern::reduction(part.saturating_mul(self.members), is_exact);
         self.nodes > 1 && part > 0 && time(all) < time(Pattern::Alltoall(part))
@@ -333,6 +333,9 @@ mod tests {
         assert_eq!(symmetric(of(2, 1), Pattern::Reduction(1023)), Way::Meetings);
         assert_eq!(symmetric(of(1, 1), Pattern::Broadcast(1 << 20)), Way::Meetings);
         assert_eq!(symmetric(of(2, 2), Pattern::Broadcast(1 << 20)), Way::Windows);
+        // Meetings would copy it from the object and back.
+        assert_eq!(symmetric(of(2, 2), Pattern::Reduction(1 << 20)), Way::Windows);
+        assert_eq!(private(of(2, 2), Pattern::Reduction(1 << 20)), Way::Meetings);
         assert_eq!(symmetric(of(127, 1), Pattern::Reduction(1 << 20)), Way::Direct);
         assert_eq!(symmetric(of(128, 1), Pattern::Reduction(1 << 20)), Way::Rings);
         assert_eq!(symmetric(of(128, 1), Pattern::Fcollect(1 << 20)), Way::Direct);

@@ -15,6 +15,9 @@ use super::passing::GRAIN;
 use super::placement::most_values;
 use super::plan::Radices;
 
+/// Nanoseconds in which a core copies a byte that is in no cache of its own.
+const COPY: f64 = 0.13;
+
 /// What a node sends, and waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Load {
@@ -27,7 +30,7 @@ struct Load {
 
 impl Shape {
     /// Nanoseconds, with the words of meetings.
-    pub(super) fn time_in_meetings(self, pattern: Pattern) -> f64 {
+    pub(super) fn time_in_meetings(self, pattern: Pattern, form: Form) -> f64 {
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
                 self.met(bytes.div_ceil(self.room()), bytes as f64 * self.share_of_others())
@@ -37,7 +40,14 @@ impl Shape {
             Pattern::Fcollect(bytes) | Pattern::Reduction(bytes) => self.gathered(bytes),
             Pattern::Alltoall(part) => self.parted(part),
         };
-        self.time(load)
+        let copies = match (pattern, form) {
+            // Of an object, there and back.
+            (Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes), Form::Symmetric) => {
+                2.0 * bytes as f64
+            }
+            _ => 0.0,
+        };
+        self.time(load) + copies * COPY
     }
 
     /// Nanoseconds, by windows, or past them.

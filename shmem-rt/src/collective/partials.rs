@@ -7,7 +7,7 @@ use bytemuck::Pod;
 pub(super) struct Partials([u128; Self::BYTES / size_of::<u128>()]);
 
 impl Partials {
-    const BYTES: usize = 4 << 10;
+    pub(super) const BYTES: usize = 4 << 10;
 
     /// Whether there is room for an item: neither very large, nor aligned like nothing else.
     pub(super) const fn has_room_for<I>() -> bool {

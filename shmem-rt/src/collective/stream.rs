@@ -58,8 +58,10 @@ use super::plan::{Chunks, Departure, Levels, Memory, Place, Plan, Radices, Relay
 use super::tree;
 use crate::group::{Collective, Purpose, Team};
 
-/// Bytes of an operand that are combined at a time, so that all of a group stay in the first cache.
-const TILE: usize = 1 << 10;
+/// Most bytes of an item that is combined where it comes: there is room for as many as lie half made of a group.
+const LARGEST: usize = 1 << 10;
+
+const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= Partials::BYTES);
 
 impl Collective<'_> {
     /// Gives every member what the one with a rank has.
@@ -312,7 +314,7 @@ impl<F: Fn(Group<'_>)> Carrier for Stream<'_, F> {
 
 /// Whether items can be combined where they come in chunks: tiles are aligned for numbers.
 pub(super) const fn fits_a_tile<I>() -> bool {
-    size_of::<I>() <= TILE && align_of::<I>() <= GRAIN
+    size_of::<I>() <= LARGEST && align_of::<I>() <= GRAIN
 }
 
 /// What is combined at a time: the operands of some members.
@@ -329,26 +331,22 @@ impl Group<'_> {
     /// To be called where [`fits_a_tile`] says so.
     pub(super) fn combine<N: Pod>(self, op: &impl Fn(N, N) -> N, settled: &impl Fn(N) -> N) {
         let Self { members, operand, into, bytes } = self;
-        let mut held = [[0_u128; TILE / size_of::<u128>()]; Radices::MOST];
-        let mut combined = [0_u128; TILE / size_of::<u128>()];
-        let mut partials = Partials::new();
-        let most = TILE / size_of::<N>() * size_of::<N>();
-        for at in (0..bytes).step_by(most) {
-            let tile = most.min(bytes - at);
-            for (member, held) in held[..members].iter_mut().enumerate() {
-                let (from, held) = (operand(member).wrapping_add(at), bytemuck::bytes_of_mut(held));
+        let (mut made, mut partials) = (Partials::new(), Partials::new());
+        let (made, partials) = (made.of::<N>(), partials.of::<N>());
+        let most = made.len();
+        for at in (0..bytes).step_by(most * size_of::<N>()) {
+            let made = &mut made[..most.min((bytes - at) / size_of::<N>())];
+            let read = |member: usize, first: usize, tile: &mut [N]| {
+                let from = operand(member).wrapping_add(at + first * size_of::<N>());
                 // SAFETY: an operand has `bytes` bytes, and nobody writes there now (`Carrier::combine` of `Stream`,
-                // for whose call a group is made); a tile has room for as many, and is our own.
-                unsafe { shared::copy(held.as_mut_ptr(), from, tile) };
-            }
-            let combined: &mut [N] =
-                bytemuck::cast_slice_mut(&mut bytemuck::bytes_of_mut(&mut combined)[..tile]);
-            let held = |member: usize| bytemuck::cast_slice(&bytemuck::bytes_of(&held[member])[..tile]);
-            tree::fold(members, held, combined, partials.of(), op);
-            combined.iter_mut().for_each(|number| *number = settled(*number));
+                // for whose call a group is made); a tile is our own.
+                unsafe { shared::copy(tile.as_mut_ptr().cast(), from, size_of_val(tile)) };
+            };
+            tree::fold_read(members, &read, made, partials, op);
+            made.iter_mut().for_each(|number| *number = settled(*number));
             let into = into.wrapping_add(at);
             // SAFETY: the place of the result has `bytes` bytes (`Stream::result`), borrowed or an object of this PE.
-            unsafe { shared::copy(into, combined.as_ptr().cast(), tile) };
+            unsafe { shared::copy(into, made.as_ptr().cast(), size_of_val(made)) };
         }
     }
 }
