@@ -195,8 +195,7 @@ impl Collective<'_> {
             true
         };
         let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
-        endpoint.waiting().until(
-            endpoint,
+        self.wait_until(
             arrived,
             |timeout, done| {
                 self.refuse_strays(purpose, count);
@@ -213,8 +212,7 @@ impl Collective<'_> {
         let Self { team, endpoint, .. } = *self;
         let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
-            Arrival::Early(generation) => endpoint.waiting().until(
-                endpoint,
+            Arrival::Early(generation) => self.wait_until(
                 || area.node.is_open(generation),
                 |timeout, _| {
                     self.refuse_strays(purpose, count);
@@ -321,8 +319,7 @@ impl Collective<'_> {
     fn wait_for_nodes(&self, purpose: &Purpose<'_>, count: u64, is_there: impl Fn() -> bool) {
         let Self { team, endpoint, .. } = *self;
         let system = team.system_at(endpoint, team.leader(team.node()));
-        endpoint.waiting().until(
-            endpoint,
+        self.wait_until(
             is_there,
             |timeout, done| {
                 self.refuse_strays(purpose, count);

@@ -121,8 +121,7 @@ impl<'c> Ring<'c> {
         let Self { collective, purpose, .. } = *self;
         let Collective { team, endpoint, .. } = *collective;
         let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
-        endpoint.waiting().until(
-            endpoint,
+        collective.wait_until(
             done,
             |timeout, done| bell.sleep(timeout, done),
             || purpose.activity(team.index(), collective.began()),

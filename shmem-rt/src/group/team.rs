@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::indexed::Ranked;
@@ -357,6 +358,9 @@ fn this_thread() -> usize {
     PLACE.with(|place| core::ptr::from_ref(place).addr())
 }
 
+/// Bytes that a core writes or copies on a node while one comes from another node.
+const NEAR: usize = 4;
+
 /// A collective that is going on, in one thread.
 pub(crate) struct Collective<'c> {
     pub(crate) team: &'c Team,
@@ -404,6 +408,19 @@ impl Collective<'_> {
     pub(crate) fn moving(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
+    }
+
+    /// Waits as [`Waiting::until`](shmem_core::endpoint::Waiting::until) does. The more bytes this collective is about, the longer
+    /// others may write or copy theirs: who sleeps meanwhile is woken too late.
+    #[inline]
+    pub(crate) fn wait_until(
+        &self,
+        done: impl FnMut() -> bool,
+        sleep: impl FnMut(Option<Duration>, &mut dyn FnMut() -> bool),
+        activity: impl Fn() -> Activity,
+    ) {
+        let Self { endpoint, bytes, .. } = *self;
+        endpoint.waiting().until_brought(bytes / NEAR, endpoint, done, sleep, activity);
     }
 
     /// Counts a collective that is started to go on beside the program: the number of it, from 1.
