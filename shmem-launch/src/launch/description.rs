@@ -22,6 +22,8 @@ pub(crate) struct Description {
     pub(crate) hosts: Vec<u32>,
     /// Which of the hosts this one is.
     pub(crate) host: u32,
+    /// Whether all of them are this one in truth.
+    pub(crate) pretends: bool,
     #[serde(with = "Binding")]
     pub(crate) bind: Bind,
     pub(crate) output: Output,
@@ -36,6 +38,11 @@ impl Description {
     /// The PEs of this host, in the order of their numbers.
     pub(crate) fn pes(&self) -> Vec<usize> {
         (0..self.hosts.len()).filter(|&pe| self.hosts[pe] == self.host).collect()
+    }
+
+    /// The PEs that share the CPUs of this machine, in the order of their numbers.
+    pub(crate) fn pes_of_the_machine(&self) -> Vec<usize> {
+        if self.pretends { (0..self.hosts.len()).collect() } else { self.pes() }
     }
 }
 

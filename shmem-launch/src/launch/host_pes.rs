@@ -391,6 +391,7 @@ mod tests {
             number: 7,
             hosts: vec![0; count],
             host: 0,
+            pretends: false,
             bind: Bind::None,
             output: Output::Capture,
             debugger: None,

@@ -82,9 +82,11 @@ impl Spawner {
         let debugger = description.debugger.filter(|pe| description.pes().contains(pe));
         let gdb = debugger.map(|_| program::find(OsStr::new("gdb"), path.as_deref())).transpose();
         let debugger = gdb.map_err(|_| LaunchError::NoDebugger)?;
-        let binding = description.bind.binding(description.pes().len()).map_err(LaunchError::Bind)?;
+        let all = description.pes_of_the_machine();
+        let binding = description.bind.binding(all.len()).map_err(LaunchError::Bind)?;
         if let Some(remark) = &binding.remark
             && description.output != Output::Capture
+            && description.pes().first() == all.first()
         {
             say(&description.speaker, remark);
         }
@@ -166,7 +168,7 @@ impl Spawner {
     /// What the new process does to itself before it becomes the program.
     fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
         let launcher: Pid = getpid();
-        let position = self.description.pes().partition_point(|&other| other < pe);
+        let position = self.description.pes_of_the_machine().partition_point(|&other| other < pe);
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[position % self.cpus.len()]);
         let Before { descriptors, mask, .. } = self.before;
         move || {

@@ -78,6 +78,7 @@ impl Launch {
             number,
             hosts,
             host: 0,
+            pretends: self.hosts.is_some(),
             bind: self.bind,
             output: self.output,
             debugger: self.debugger,

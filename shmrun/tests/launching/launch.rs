@@ -416,24 +416,30 @@ mod command_line {
         let allowed = rustix::thread::sched_getaffinity(None).unwrap();
         let cpus: Vec<usize> = (0..1024).filter(|&cpu| allowed.is_set(cpu)).collect();
         let pes = cpus.len() + 1;
-        let output = bare_shmrun(&["-n", &pes.to_string(), "--bind", "core", "sh", "-c", script]);
-        let output = { output }.output().unwrap();
-        let bound = text(&output.stdout);
-        let bound = bound.lines().map(|line| line.split_once(':').unwrap());
-        let mut bound: Vec<(usize, usize)> =
-            bound.map(|(pe, cpu)| (pe.parse().unwrap(), cpu.parse().unwrap())).collect();
-        bound.sort_unstable();
-        assert_eq!(bound.iter().map(|&(pe, _)| pe).collect::<Vec<_>>(), (0..pes).collect::<Vec<_>>());
-        // Next to the same memory as the PE before, or next to the following one.
-        let topology = shmem_core::memory::Machine::default().topology();
-        let node = |cpu| topology.nodes().iter().position(|node| node.cpus.contains(&cpu));
-        assert!(bound.is_sorted_by_key(|&(_, cpu)| node(cpu)), "{bound:?}");
-        // One CPU has two PEs, and each other has one.
-        let mut used: Vec<usize> = bound.iter().map(|&(_, cpu)| cpu).collect();
-        used.sort_unstable();
-        used.dedup();
-        assert_eq!(used, cpus);
-        assert_eq!(text(&output.stderr).matches("some CPUs run several PEs").count(), 1);
+        // Also where each is told that it is on a host of its own.
+        for hosts in [&[][..], &["--hosts-as", "*x1"]] {
+            let mut command = bare_shmrun(hosts);
+            let output = command
+                .args(["-n", &pes.to_string(), "--bind", "core", "sh", "-c", script])
+                .output()
+                .unwrap();
+            let bound = text(&output.stdout);
+            let bound = bound.lines().map(|line| line.split_once(':').unwrap());
+            let mut bound: Vec<(usize, usize)> =
+                bound.map(|(pe, cpu)| (pe.parse().unwrap(), cpu.parse().unwrap())).collect();
+            bound.sort_unstable();
+            assert_eq!(bound.iter().map(|&(pe, _)| pe).collect::<Vec<_>>(), (0..pes).collect::<Vec<_>>());
+            // Next to the same memory as the PE before, or next to the following one.
+            let topology = shmem_core::memory::Machine::default().topology();
+            let node = |cpu| topology.nodes().iter().position(|node| node.cpus.contains(&cpu));
+            assert!(bound.is_sorted_by_key(|&(_, cpu)| node(cpu)), "{bound:?}");
+            // One CPU has two PEs, and each other has one.
+            let mut used: Vec<usize> = bound.iter().map(|&(_, cpu)| cpu).collect();
+            used.sort_unstable();
+            used.dedup();
+            assert_eq!(used, cpus);
+            assert_eq!(text(&output.stderr).matches("some CPUs run several PEs").count(), 1);
+        }
         let output = bare_shmrun(&["-n", "2", "--bind", "numa", "true"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
     }

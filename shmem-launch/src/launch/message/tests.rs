@@ -27,9 +27,9 @@ fn descriptions() -> impl Strategy<Value = Description> {
         (os_text(), prop::collection::vec(os_text(), 0..5), prop::collection::vec(variable, 0..5)),
         (prop::option::of(os_text()), any::<u64>(), prop::collection::vec(any::<u32>(), 0..9), any::<u32>()),
         (prop::sample::select(&BINDS[..]), prop::sample::select(&OUTPUTS[..])),
-        (prop::option::of(0..9usize), any::<bool>(), "[a-z]{0,9}"),
+        (prop::option::of(0..9usize), any::<[bool; 2]>(), "[a-z]{0,9}"),
     )
-        .prop_map(|(what, place, (bind, output), (debugger, attach_wait, speaker))| {
+        .prop_map(|(what, place, (bind, output), (debugger, [attach_wait, pretends], speaker))| {
             let (program, args, environment) = what;
             let (directory, number, hosts, host) = place;
             Description {
@@ -40,6 +40,7 @@ fn descriptions() -> impl Strategy<Value = Description> {
                 number,
                 hosts,
                 host,
+                pretends,
                 bind,
                 output,
                 debugger,
