@@ -333,8 +333,9 @@ mod tests {
         assert_eq!(symmetric(of(2, 1), Pattern::Reduction(1023)), Way::Meetings);
         assert_eq!(symmetric(of(1, 1), Pattern::Broadcast(1 << 20)), Way::Meetings);
         assert_eq!(symmetric(of(2, 2), Pattern::Broadcast(1 << 20)), Way::Windows);
-        // Meetings would copy it from the object and back.
+        // Meetings would copy it from the object and back, which takes long where it fits no cache.
         assert_eq!(symmetric(of(2, 2), Pattern::Reduction(1 << 20)), Way::Windows);
+        assert_eq!(symmetric(of(2, 2), Pattern::Reduction(64 << 10)), Way::Meetings);
         assert_eq!(private(of(2, 2), Pattern::Reduction(1 << 20)), Way::Meetings);
         assert_eq!(symmetric(of(127, 1), Pattern::Reduction(1 << 20)), Way::Direct);
         assert_eq!(symmetric(of(128, 1), Pattern::Reduction(1 << 20)), Way::Rings);

@@ -15,8 +15,9 @@ use super::passing::GRAIN;
 use super::placement::most_values;
 use super::plan::Radices;
 
-/// Nanoseconds in which a core copies a byte that is in no cache of its own.
+/// Nanoseconds in which a core copies a byte beyond its own caches, and bytes that stay in these.
 const COPY: f64 = 0.13;
+const CACHED: usize = 256 << 10;
 
 /// What a node sends, and waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,7 +44,7 @@ impl Shape {
         let copies = match (pattern, form) {
             // Of an object, there and back.
             (Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes), Form::Symmetric) => {
-                2.0 * bytes as f64
+                2.0 * bytes.saturating_sub(CACHED) as f64
             }
             _ => 0.0,
         };

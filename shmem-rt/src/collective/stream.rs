@@ -334,7 +334,7 @@ impl Group<'_> {
         let (mut made, mut partials) = (Partials::new(), Partials::new());
         let (made, partials) = (made.of::<N>(), partials.of::<N>());
         let most = made.len();
-        for at in (0..bytes).step_by(most * size_of::<N>()) {
+        for at in (0..bytes).step_by(size_of_val(made)) {
             let made = &mut made[..most.min((bytes - at) / size_of::<N>())];
             let read = |member: usize, first: usize, tile: &mut [N]| {
                 let from = operand(member).wrapping_add(at + first * size_of::<N>());
