@@ -40,7 +40,7 @@ pub fn calibrate<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
     // A row of 1024 doubles with two more of a frame.
     let far = best(|stores| match stores {
         0 => 0.0,
-        _ => ratio(&Spread::even(8, 4096, 8208), Kernel::Throttled(stores), Kernel::Rows).ln(),
+        _ => ratio(&Spread::even(8, 3072, 8208), Kernel::Throttled(stores), Kernel::Rows).ln(),
     });
     let pages = from_size(&[1024, 2048, 3072, 4096, 6144], |pages| {
         ratio(&Spread::even(8, pages / 2, 8208), Kernel::Throttled(far.max(1)), Kernel::Rows)
