@@ -121,7 +121,7 @@ impl Plan {
     /// The same, for the processor that this runs on: whether blocks are throttled depends on it, and a constant plan does not
     /// know it.
     #[must_use]
-    pub fn here(&self) -> Self {
+    pub(crate) fn here(&self) -> Self {
         match self.method {
             Method::Kernel(Kernel::Throttled(_)) => {
                 Self::of(self.pattern, 1, Algorithm::Auto, &settings().thresholds)

@@ -34,7 +34,7 @@ const PAGE: usize = 4096;
 const PIECE: usize = 16;
 
 /// The numbers that the choice compares with. Measured by `shmem-perf calibrate`; a constant plan uses
-/// [`DEFAULT`](Self::DEFAULT), but that blocks are throttled is chosen anew [where it runs](super::Plan::here).
+/// [`DEFAULT`](Self::DEFAULT), but that blocks are throttled is chosen anew where it runs.
 ///
 /// A number that switches a rule off is 0 for `throttle` and `far`, and `usize::MAX` for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
