@@ -180,9 +180,9 @@ unsafe fn few_of_any_size(
     from_stride: usize,
 ) {
     match block {
-        17..=128 => {
+        17..=64 => {
             let row = Level { count, to: to_stride, from: from_stride };
-            // SAFETY: the caller's promise; blocks are longer than 16 bytes and have at most 128.
+            // SAFETY: the caller's promise; blocks are longer than 16 bytes and have at most 64.
             unsafe { kernel::run_few(block, row, to, from) };
         }
         _ => {

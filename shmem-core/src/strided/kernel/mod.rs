@@ -86,12 +86,12 @@ pub unsafe fn run_row(kernel: Kernel, block: usize, row: Level, to: *mut u8, fro
     }
 }
 
-/// As [`run`], for a few blocks of 17 to 128 bytes in one loop: by instructions that every machine has, so that
+/// As [`run`], for a few blocks of 17 to 64 bytes in one loop: by instructions that every machine has, so that
 /// nothing is asked first.
 ///
 /// # Safety
 ///
-/// As [`run`]; blocks must have 17 to 128 bytes.
+/// As [`run`]; blocks must have 17 to 64 bytes.
 #[inline(always)]
 pub(super) unsafe fn run_few(block: usize, row: Level, to: *mut u8, from: *const u8) {
     // SAFETY: the caller's promises.

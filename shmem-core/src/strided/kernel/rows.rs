@@ -49,18 +49,15 @@ pub(super) unsafe fn run_row(
 ///
 /// # Safety
 ///
-/// As [`run`](super::run), for blocks of 17 to 128 bytes.
+/// As [`run`](super::run), for blocks of 17 to 64 bytes.
 #[inline(always)]
 pub(super) unsafe fn few(block: usize, row: Level, to: *mut u8, from: *const u8) {
     if block <= 32 {
         // SAFETY: the caller's promises; two pieces of 16 bytes fill a block of 17 to 32.
         unsafe { one_by_one(Ends::<Sixteen>::of(block), row, to, from) };
-    } else if block <= 64 {
+    } else {
         // SAFETY: the caller's promises; four pieces of 16 bytes fill a block of 33 to 64.
         unsafe { one_by_one(Quad::<Sixteen>::of(block), row, to, from) };
-    } else {
-        // SAFETY: the caller's promises; eight pieces of 16 bytes fill a block of 65 to 128.
-        unsafe { one_by_one(Eight::<Sixteen>::of(block), row, to, from) };
     }
 }
 
