@@ -334,9 +334,10 @@ mod tests {
         assert_eq!(symmetric(of(1, 1), Pattern::Broadcast(1 << 20)), Way::Meetings);
         assert_eq!(symmetric(of(2, 2), Pattern::Broadcast(1 << 20)), Way::Windows);
         // Meetings would copy it from the object and back, which takes long where it fits no cache.
-        assert_eq!(symmetric(of(2, 2), Pattern::Reduction(1 << 20)), Way::Windows);
+        assert_eq!(symmetric(of(2, 2), Pattern::Reduction(512 << 10)), Way::Windows);
         assert_eq!(symmetric(of(2, 2), Pattern::Reduction(64 << 10)), Way::Meetings);
-        assert_eq!(private(of(2, 2), Pattern::Reduction(1 << 20)), Way::Meetings);
+        let private = [512 << 10, 1 << 20].map(|bytes| private(of(2, 2), Pattern::Reduction(bytes)));
+        assert_eq!(private, [Way::Meetings, Way::Windows]);
         assert_eq!(symmetric(of(127, 1), Pattern::Reduction(1 << 20)), Way::Direct);
         assert_eq!(symmetric(of(128, 1), Pattern::Reduction(1 << 20)), Way::Rings);
         assert_eq!(symmetric(of(128, 1), Pattern::Fcollect(1 << 20)), Way::Direct);

@@ -5,8 +5,13 @@ use shmem_core::system::{MOST_SLOTS, WINDOW_BYTES};
 /// The least chunk of a window, of which as many as there can be slots fit it: what is shorter takes a provider about as long.
 const LEAST_CHUNK: usize = WINDOW_BYTES / MOST_SLOTS;
 
-/// The longest, of which half as many do.
+/// The longest of a window that is passed on, or combined with those of several others, which lie there together: half as
+/// many fit.
 const MOST_CHUNK: usize = 2 * LEAST_CHUNK;
+
+/// The longest of a window that is neither. Two fit, so one can be on its way while another is copied. More of them gain nothing
+/// where cores carry what is on its way, and each is announced and acknowledged by itself.
+const MOST_TAKEN: usize = WINDOW_BYTES / 2;
 
 /// The longest chunk that needs no window, and is passed on.
 const MOST_PASSED_ON: usize = 256 << 10;
@@ -24,16 +29,17 @@ impl Cut {
     /// Of so many bytes that come along one way, past windows or through them, from where some may pass them on.
     pub(crate) fn of(bytes: usize, past_windows: bool, pass_on: bool) -> Self {
         match (past_windows, pass_on) {
-            (false, _) => Self::in_windows(bytes),
+            (false, _) => Self::in_windows(bytes, pass_on),
             // A slot is a word, and nothing lies in it. What nobody waits for in parts comes as a whole.
             (true, false) => Self { most: bytes.max(1), slots: MOST_SLOTS },
             (true, true) => Self { most: shorter(bytes, 8, MOST_PASSED_ON), slots: MOST_SLOTS },
         }
     }
 
-    /// Of so many that come along one way through a window: short enough that several are under way.
-    pub(crate) fn in_windows(bytes: usize) -> Self {
-        let most = shorter(bytes, 4, MOST_CHUNK);
+    /// Of so many that come along one way through a window, from where some may pass them on or combine those of several.
+    pub(crate) fn in_windows(bytes: usize, pass_on: bool) -> Self {
+        // Short enough that several are under way.
+        let most = if pass_on { shorter(bytes, 4, MOST_CHUNK) } else { shorter(bytes, 2, MOST_TAKEN) };
         Self { most, slots: WINDOW_BYTES / most }
     }
 }
@@ -48,9 +54,16 @@ mod tests {
 
     #[test]
     fn chunks_are_short_enough_that_several_are_under_way() {
-        let cut = |bytes| (Cut::in_windows(bytes).most, Cut::in_windows(bytes).slots);
+        let cut = |bytes, pass_on| {
+            let Cut { most, slots } = Cut::in_windows(bytes, pass_on);
+            (most, slots)
+        };
         let (few, many) = ((MOST_CHUNK, MOST_SLOTS / 2), (LEAST_CHUNK, MOST_SLOTS));
-        assert_eq!([0, 1, 256 << 10, (256 << 10) + 8, 1 << 30].map(cut), [many, many, many, few, few]);
+        let passed_on = [0, 1, 256 << 10, (256 << 10) + 8, 1 << 30].map(|bytes| cut(bytes, true));
+        assert_eq!(passed_on, [many, many, many, few, few]);
+        let taken =
+            [0, 128 << 10, (128 << 10) + 8, 512 << 10, 1 << 20, 1 << 30].map(|bytes| cut(bytes, false));
+        assert_eq!(taken, [many, many, few, (256 << 10, 4), (MOST_TAKEN, 2), (MOST_TAKEN, 2)]);
         let whole = |bytes| Cut::of(bytes, true, false).most;
         assert_eq!([0, 100, 1 << 30].map(whole), [1, 100, 1 << 30], "nobody waits for a part");
         let passed_on = |bytes| Cut::of(bytes, true, true).most;

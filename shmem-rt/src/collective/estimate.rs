@@ -132,7 +132,8 @@ impl Shape {
     fn dealt(self, bytes: usize) -> Load {
         let radices = Radices::of(self.members);
         let first = radices.each().first().copied().unwrap_or(1);
-        let blocks = bytes.div_ceil(Cut::in_windows(bytes / first).most / GRAIN * GRAIN * first);
+        let blocks =
+            bytes.div_ceil(Cut::in_windows(bytes / first, self.members > 2).most / GRAIN * GRAIN * first);
         let (mut joined, mut far) = (1, Load::default());
         for radix in radices.each() {
             joined *= radix;

@@ -90,7 +90,7 @@ impl Collective<'_> {
         let (team, bytes) = (self.team, data.len());
         let (radices, grain) = (Radices::of(team.size()), size_of::<N>());
         let combine = |group: Group<'_>| group.combine(op, settled);
-        let cut = Cut::in_windows(bytes / radices.each()[0]);
+        let cut = Cut::in_windows(bytes / radices.each()[0], team.size() > 2);
         // What is combined comes to a window, wherever it goes from there.
         let given = Given { source: Buffer::read(&[]), own: None, cut };
         let plan = Levels::new(team.rank(), radices, bytes, cut.most, grain, cut.slots);

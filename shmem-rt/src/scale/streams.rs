@@ -11,6 +11,11 @@ use crate::collective::cut::Cut;
 /// Most arrivals whose senders are told together that they may: a quarter of the window, and no more than these.
 const MOST_TOLD_TOGETHER: usize = 4;
 
+/// How many those are of so many slots.
+fn told_together(slots: usize) -> usize {
+    (slots / 4).clamp(1, MOST_TOLD_TOGETHER)
+}
+
 /// Most members of a group of a reduction.
 const MOST_MEMBERS: usize = 8;
 
@@ -43,7 +48,7 @@ impl Collective {
             // Of what one is given, between items. What is combined goes through windows, wherever data lie.
             Self::Sum(bytes) | Self::ExactSum(bytes) => {
                 let share = self.groups(shape).first().map_or(1, |members| *members);
-                let cut = Cut::in_windows(bytes / share);
+                let cut = Cut::in_windows(bytes / share, shape.pes() > 2);
                 Some(Cut { most: cut.most / GRAIN * GRAIN, ..cut })
             }
         }
@@ -92,7 +97,7 @@ impl Cost {
             if number < slots {
                 continue;
             }
-            if number.is_multiple_of((slots / 4).min(MOST_TOLD_TOGETHER)) {
+            if number.is_multiple_of(told_together(slots)) {
                 together.clear();
             }
             // Those who send several of them are told once.
@@ -318,7 +323,7 @@ fn told_of(come: &[(usize, bool)], blocks: usize, steps: usize, slots: usize) ->
                 continue;
             }
             if number >= slots {
-                if number.is_multiple_of((slots / 4).min(MOST_TOLD_TOGETHER)) {
+                if number.is_multiple_of(told_together(slots)) {
                     together.clear();
                 }
                 // What comes in the same place of several blocks is told of once.
@@ -391,14 +396,14 @@ mod tests {
         let shape = Shape { nodes: 2, per_node: 1 };
         let cost = |collective| Cost::of_way(CollectiveWay::Windows, collective, false, shape);
         let large = 1 << 20;
-        // 8 chunks of 128 KiB, and the words of two messages to meet.
-        let once = Cost { rounds: 2, messages: 10, bytes: (large + 10 * 8) as u64, unordered: 3 };
+        // 2 chunks of 512 KiB, and the words of two messages to meet.
+        let once = Cost { rounds: 2, messages: 4, bytes: (large + 4 * 8) as u64, unordered: 0 };
         assert_eq!(cost(Collective::Broadcast(large)), once);
-        let both = Cost { rounds: 2, messages: 18, bytes: (2 * large + 18 * 8) as u64, unordered: 7 };
+        let both = Cost { rounds: 2, messages: 6, bytes: (2 * large + 6 * 8) as u64, unordered: 1 };
         assert_eq!(cost(Collective::Fcollect(large)), both);
         assert_eq!(cost(Collective::Alltoall(large)), both);
         // Of each half goes, and comes back combined.
-        let sum = Cost { rounds: 3, unordered: 6, ..both };
+        let sum = Cost { rounds: 3, messages: 10, bytes: (2 * large + 10 * 8) as u64, unordered: 2 };
         assert_eq!(cost(Collective::Sum(large)), sum);
         // Objects in one chunk, but for what is combined.
         let objects = |collective| Cost::of_way(CollectiveWay::Windows, collective, true, shape);

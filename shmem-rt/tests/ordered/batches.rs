@@ -1,12 +1,12 @@
 //! Streams of updates and of reads, element by element: what a slice makes of them.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Mutex;
 
 use shmem::prelude::*;
 use shmem::{Batch, Distribution, Numbered};
 
 use crate::dice::Dice;
+use crate::panics::places;
 
 /// Words of each PE: more than of which as many updates are kept as make it worth to combine them.
 const SHARE: usize = 20_000;
@@ -139,36 +139,29 @@ fn what_is_flushed_is_complete(world: &mut World) {
 /// A body that panics hands over no more, and a wrong index is one, at its line.
 #[shmem::test(pes = 2)]
 fn a_body_that_panics_hands_over_no_more(world: &mut World) {
-    static PLACE: Mutex<Option<(String, u32)>> = Mutex::new(None);
     let (_, east) = world.ring_neighbours();
-    let others = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|info| {
-        let place = info.location().unwrap();
-        *PLACE.lock().unwrap() = Some((place.file().to_owned(), place.line()));
-    }));
-    let mut line = 0;
-    let said = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        world.batch(FEW.on(east), |batch| {
-            batch.add(3, 1);
-            line = line!() + 1;
-            batch.add(24, 1);
-        });
-    }));
-    let mut row = [7; 3];
-    let missed = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        world.gathers(ROWS.on(east), |wanted| {
-            wanted.get(0, &mut row);
-            panic!("for a reason of its own");
-        });
-    }));
-    let (file, place) = {
-        std::panic::set_hook(others);
-        let said = *said.unwrap_err().downcast::<String>().unwrap();
-        assert_eq!(said, "index 24 is beyond the end: the object has 24 elements (0..24)");
-        assert!(missed.is_err());
-        PLACE.lock().unwrap().take().unwrap()
-    };
-    assert!(file.ends_with("ordered/batches.rs") && place > line, "{file}:{place}");
+    let (mut line, mut row) = (0, [7; 3]);
+    let ((said, missed), places) = places(world, || {
+        let said = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            world.batch(FEW.on(east), |batch| {
+                batch.add(3, 1);
+                line = line!() + 1;
+                batch.add(24, 1);
+            });
+        }));
+        let missed = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            world.gathers(ROWS.on(east), |wanted| {
+                wanted.get(0, &mut row);
+                panic!("for a reason of its own");
+            });
+        }));
+        (said, missed)
+    });
+    let said = *said.unwrap_err().downcast::<String>().unwrap();
+    assert_eq!(said, "index 24 is beyond the end: the object has 24 elements (0..24)");
+    assert!(missed.is_err());
+    let [(file, place), (_, behind)] = &places[..] else { panic!("two panics, at {places:?}") };
+    assert!(file.ends_with("ordered/batches.rs") && *place == line && behind > place, "{places:?}");
     world.barrier_all();
     assert_eq!(FEW.here(world).values(), [0; 24]);
     assert_eq!(row, [7; 3], "not read, since the body has not returned");

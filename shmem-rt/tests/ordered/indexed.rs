@@ -1,13 +1,13 @@
 //! Lists of indices: every verb, on one PE and over all of them, is what a slice makes of it.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Mutex;
 
 use shmem::prelude::*;
 use shmem::{Distribution, OneOrEach, TeamConfig, zeroed};
 use shmem_core::object::AmoValue;
 
 use crate::dice::Dice;
+use crate::panics::places;
 use crate::pes::{go, wait_for};
 
 /// Words of each PE.
@@ -314,17 +314,9 @@ fn updates_wake_who_waits(world: &mut World) {
     }
 }
 
-/// Where panics said that they were.
-static LINES: Mutex<Vec<(String, u32)>> = Mutex::new(Vec::new());
-
 /// A wrong index is told with the program's line, and changes nothing that has another index.
 #[shmem::test(pes = 2)]
 fn a_wrong_index_is_told_with_its_line(world: &mut World) {
-    let others = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|info| {
-        let place = info.location().unwrap();
-        LINES.lock().unwrap().push((place.file().to_owned(), place.line()));
-    }));
     let (_, to) = world.ring_neighbours();
     let mut list = vec![3_u32; 200];
     list[150] = SHARE as u32;
@@ -336,25 +328,23 @@ fn a_wrong_index_is_told_with_its_line(world: &mut World) {
         "index 24 at position 150 of the list is beyond the end: the object has 24 elements (0..24)";
     let (mut before, mut rows, many) = ([0; 200], [[0.0; 3]; 200], [SHARE as u64 * 2; 5]);
     let first = line!();
-    assert_eq!(refused(&mut |world| world.add_each(WIDE.on(to).at(&list), 1)), expected);
-    assert_eq!(refused(&mut |world| world.gather(&mut rows, ROWS.on(to).at(&list))), expected);
-    assert_eq!(
-        refused(&mut |world| world.scope(|s| s.swap_each(&mut before, WIDE.on(to).at(&list), 1))),
-        expected
-    );
-    let said = refused(&mut |world| world.xor_each(WIDE.over(world.team(), Cyclic).at(&many), 1));
+    let (said, places) = places(world, || {
+        assert_eq!(refused(&mut |world| world.add_each(WIDE.on(to).at(&list), 1)), expected);
+        assert_eq!(refused(&mut |world| world.gather(&mut rows, ROWS.on(to).at(&list))), expected);
+        assert_eq!(
+            refused(&mut |world| world.scope(|s| s.swap_each(&mut before, WIDE.on(to).at(&list), 1))),
+            expected
+        );
+        refused(&mut |world| world.xor_each(WIDE.over(world.team(), Cyclic).at(&many), 1))
+    });
     let last = line!();
     assert_eq!(
         said,
         "index 48 at position 0 of the list is beyond the end: the object has 48 elements (0..48)"
     );
-    std::panic::set_hook(others);
-    {
-        let lines = LINES.lock().unwrap();
-        assert!(!lines.is_empty());
-        for (file, line) in lines.iter() {
-            assert!(file.ends_with("ordered/indexed.rs") && (first..last).contains(line), "{file}:{line}");
-        }
+    assert_eq!(places.len(), 4, "{places:?}");
+    for (file, line) in &places {
+        assert!(file.ends_with("ordered/indexed.rs") && (first..last).contains(line), "{file}:{line}");
     }
     world.barrier_all();
     let mut found = [0; SHARE];

@@ -33,6 +33,7 @@ mod long_signals;
 mod numbers;
 mod operations;
 mod padded;
+mod panics;
 mod plan;
 mod queue;
 mod ranges;
