@@ -1,7 +1,7 @@
 //! Where panics say that they are.
 
 use std::cell::RefCell;
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 
 use shmem::prelude::*;
 
@@ -31,6 +31,8 @@ pub(crate) fn places<R>(world: &World, body: impl FnOnce() -> R) -> (R, Vec<(Str
     // Another PE's hook may have been taken, and not be there again.
     world.barrier_all();
     PLACES.set(Some(Vec::new()));
-    let result = body();
-    (result, PLACES.take().unwrap())
+    let result = panic::catch_unwind(AssertUnwindSafe(body));
+    let places = PLACES.take().unwrap();
+    // Its own was recorded as well, and not told.
+    (result.unwrap_or_else(|_| panic!("the body panicked, at the last of {places:?}")), places)
 }
