@@ -1,5 +1,5 @@
 //! What a partition is asked to be, as people write it: sizes, kinds of memory, policies, traits, and the name that a
-//! mistyped one probably meant.
+//! mistyped one probably meant; and the algorithms of strided transfers.
 //!
 //! Macros read it when a program is built, the environment when a job starts. Both ask this crate, so that a text that
 //! means something in one place means the same in the other, or nothing in either. It imports no other crate of
@@ -20,6 +20,9 @@ pub use kind::{Kind, Policy, Traits};
 pub use nearest::{did_you_mean, nearest};
 pub use page::{MIN_PAGE, PageSizeError, check_page_size};
 pub use size::{SizeError, parse_size, round_size, short_size, show_size};
+
+/// The algorithms of strided transfers: the name that people write, and the variant of `Algorithm` in `shmem-core`.
+pub const ALGORITHMS: [(&str, &str); 4] = [("1", "One"), ("2", "Two"), ("3", "Three"), ("auto", "Auto")];
 
 /// Largest partition ID.
 pub const MAX_PARTITION_ID: u32 = 255;

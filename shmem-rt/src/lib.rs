@@ -5,6 +5,7 @@
 // ```text
 // __private                                                        what expansions of the macros may name
 // prelude, partition, mapping, strided, launch, bootstrap, env     faces of what lies elsewhere
+// macros                                                           the attributes and macros
 // testing                                                          how a test becomes PEs
 // entry                                                            how a program becomes PEs
 // raw                                                              faces for the C library
@@ -63,6 +64,7 @@ mod initial;
 mod job;
 mod lock;
 mod loopback;
+mod macros;
 mod members;
 mod model;
 #[cfg(feature = "ndarray")]
@@ -140,15 +142,14 @@ pub use shmem_core::padded::Padded;
 pub use shmem_core::pe::{OnPe, Pe};
 pub use shmem_core::segment::Miss;
 pub use shmem_core::transport::{SessionOptions, Traffic};
-pub use shmem_macros::{collective, main, partitions, strided, symmetric, test};
 pub use state::config::TeamConfig;
 pub use state::granted::{Granted, Resources};
 pub use team::{TeamBox, TeamObjects};
 pub use world::World;
 
+pub use macros::{Symmetric, collective, main, partitions, strided, symmetric, test};
 /// `Symmetric`: the type of a symmetric static, and the derive for structs that may live in one.
 pub use shmem_core::object::Symmetric;
-pub use shmem_macros::Symmetric;
 
 /// The built-in partitions, as types that `#[symmetric(partition = "..")]` can name.
 pub mod partition {

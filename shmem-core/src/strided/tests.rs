@@ -602,3 +602,9 @@ fn a_constant_plan_is_held_back_as_the_machine_wants_it() {
     let puts = Plan::by(*CROWDED.pattern(), Method::Putmem);
     assert_eq!(puts.here(), puts, "what is asked for stays");
 }
+
+#[test]
+fn algorithms_are_those_that_macros_know() {
+    let known = Algorithm::ALL.map(|algorithm| (algorithm.name(), format!("{algorithm:?}")));
+    assert_eq!(known, shmem_grammar::ALGORITHMS.map(|(name, variant)| (name, variant.to_owned())));
+}

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use shmem_grammar::ALGORITHMS;
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Lit, Member, RangeLimits, UnOp, token};
@@ -9,9 +10,6 @@ use syn::{Expr, Lit, Member, RangeLimits, UnOp, token};
 use super::parse::{self, Object, Place, Value, Written};
 use crate::arguments;
 use crate::diag::{self, Errors};
-
-/// The algorithms: what is written, and the variant of `Algorithm`.
-const ALGORITHMS: &[(&str, &str)] = &[("1", "One"), ("2", "Two"), ("3", "Three"), ("auto", "Auto")];
 
 /// Most fields that one side can name together.
 const MAX_FIELDS: usize = 8;

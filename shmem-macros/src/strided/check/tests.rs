@@ -104,15 +104,6 @@ fn options_end_with_a_semicolon() {
 }
 
 #[test]
-fn algorithms_are_those_of_the_library() {
-    use shmem::strided::Algorithm;
-    let names: Vec<&str> = ALGORITHMS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, Algorithm::ALL.map(Algorithm::name));
-    let variants: Vec<&str> = ALGORITHMS.iter().map(|(_, variant)| *variant).collect();
-    assert_eq!(variants, Algorithm::ALL.map(|algorithm| format!("{algorithm:?}")));
-}
-
-#[test]
 fn variables_are_refused_where_constants_stand() {
     for (body, name) in [
         (quote!(world, A@pe[..; n] = b[..]), "n"),

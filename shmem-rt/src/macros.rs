@@ -1,0 +1,194 @@
+//! The attributes and macros, documented where programs name them. `shmem-macros` expands them, and depends on nothing that
+//! their examples need.
+
+/// Declares a symmetric object: one that exists on every PE, at the same offset, so that every PE
+/// can name every other PE's copy.
+///
+/// On a `static` the written type is wrapped: `GRID` below is a `Symmetric<[f64; N]>`. Without an
+/// initial value the object is zeroed; with one, every PE starts with it.
+///
+/// ```
+/// # use shmem::prelude::*;
+/// # const N: usize = 8;
+/// #[symmetric]                                          // on the default heap
+/// static GRID: [f64; N];
+///
+/// #[symmetric(partition = "fast", pgsize = "2M")]       // or: partition = fast, pgsize = 2M
+/// static HALO: [[f64; N]; 2];
+///
+/// #[symmetric]
+/// static NEXT: Atomic<u64> = Atomic::new(1);
+/// ```
+///
+/// * `partition`: where the object lies. A path to a type made by [`partitions!`] or to one of
+///   `shmem::partition`, as a string or bare.
+/// * `pgsize`: the smallest page the object wants to lie on: a power of two of at least 4K. If the partition
+///   declares smaller pages, that is a compile error; what the machine gave is checked at init.
+/// * `unsafe(crate = my::shmem)`: the path of this library, where it is re-exported. It must be this library, whole and
+///   unchanged, for which the program answers. (On a `let`, and for the macros that do not ask for `unsafe`, it is
+///   `crate = my::shmem`.)
+///
+/// Attributes below it must be rustc's own: others could repeat the static, and each has one object.
+///
+/// # On `let`
+///
+/// In functions under `#[shmem::main]`, `#[shmem::test]` and `#[shmem::collective]` the attribute
+/// also stands on a `let`. It allocates collectively, and returns the error if that fails:
+///
+/// ```
+/// # use shmem::prelude::*;
+/// # const N: usize = 8;
+/// # #[shmem::main]
+/// # fn main(world: &mut World) -> Result<()> {
+/// #[symmetric(partition = "fast")]
+/// let scratch: SymBox<[f64]> = [0.0; N];
+/// // is short for
+/// let scratch: SymBox<[f64]> = world.alloc_in::<fast, _>([0.0; N])?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The world is the first parameter whose type mentions `World`. Attributes do not reach into the
+/// arguments of other macros and into functions inside the function.
+pub use shmem_macros::symmetric;
+
+/// Declares partitions of symmetric memory, as types.
+///
+/// ```
+/// # use shmem::prelude::*;
+/// partitions! {
+///     /// On-package memory, where the node has it.
+///     pub fast { id = 2, size = "256M", kind = FastMem, policy = Preferred, pgsize = "2M" }
+///     pub bulk { size = 1G }
+/// }
+/// ```
+///
+/// * `id`: 1 to 255, by which `SHMEM_SYMMETRIC_PARTITION<ID>` overrides the traits; chosen at init
+///   if left out.
+/// * `size`: bytes of the heap, with K, M, G or T (powers of 1024); the default size if left out.
+/// * `kind`: `NormalMem`, `FastMem`, `SysDefault`, `LargeMem` or `Pmem`. As in the environment, a kind and a policy
+///   may be written in any case, and cut short to a beginning that no other has.
+/// * `policy`: `Mandatory`, `Preferred`, `Interleaved` or `SysDefault`. Kinds that a machine may
+///   lack (`FastMem`, `LargeMem`, `Pmem`) need one.
+/// * `pgsize`: the smallest page, a power of two of at least 4K.
+///
+/// `unsafe(crate = my::shmem);` in front of the list gives the path of this library, where it is
+/// re-exported; see [`macro@symmetric`].
+pub use shmem_macros::partitions;
+
+/// Makes a struct plain data that may live in symmetric memory and be moved by put and get.
+///
+/// The struct must be `#[repr(C)]` or `#[repr(transparent)]`, derive `Clone` and `Copy`, consist of
+/// plain data, and have no padding. Implements `SymmetricData`, `bytemuck::Pod`, `bytemuck::Zeroable`, and
+/// `shmem::strided::Shaped`, by which [`strided!`] knows the fields.
+///
+/// ```
+/// # use shmem::Symmetric;
+/// #[derive(Clone, Copy, Symmetric)]
+/// #[repr(C)]
+/// struct Particle {
+///     position: [f64; 3],
+///     charge: f32,
+///     _pad: [u8; 4],
+/// }
+/// ```
+///
+/// A generic struct must be built from elements of one type (`{ head: T, rest: [T; N] }`) or, if
+/// only lengths are generic, of one alignment: then it has no padding whatever the parameters are. None of its fields may
+/// be of a type with `#[repr(align(..))]` (an array of such a type may, `[Line; 1]`), and the attributes below the derive
+/// must be rustc's own.
+///
+/// With `#[shmem(words)]` the struct may hold `Atomic` and `Signal` words, too. It lives in symmetric memory, is made there of
+/// zeroes or by the image of a static, and nothing moves it as a whole: words are not read and written with the bytes
+/// around them. So it derives neither `Clone` nor `Copy`, and has no parameters. Its fields are reached one by one, by
+/// `On::field` and `Here::field`.
+///
+/// ```
+/// use shmem::prelude::*;
+///
+/// #[derive(Symmetric)]
+/// #[repr(C)]
+/// #[shmem(words)]
+/// struct Queue {
+///     tail: Atomic<u64>,
+///     filled: Signal,
+///     items: [f64; 64],
+/// }
+///
+/// #[symmetric]
+/// static QUEUE: Queue;
+///
+/// #[shmem::main]
+/// fn main(world: &mut World) {
+///     let (_, to) = world.ring_neighbours();
+///     let queue = QUEUE.on(to);
+///     let at = world.fetch_inc(queue.field(|queue| &queue.tail)) as usize;
+///     let place = queue.field(|queue| &queue.items[..]).index(at..=at);
+///     world.put_signal(place, &[2.5], queue.field(|queue| &queue.filled), SignalOp::Add(1));
+///     QUEUE.here(world).field(|queue| &queue.filled).wait_until(ge(1));
+///     assert_eq!(QUEUE.here(world).field(|queue| &queue.items[0]).load(), 2.5);
+/// }
+/// ```
+///
+/// `#[shmem(unsafe(crate = my::shmem))]` gives the path of this library, where it is re-exported; see
+/// [`macro@symmetric`].
+pub use shmem_macros::Symmetric;
+
+/// Starts the job, calls the function with the world, and ends the job with its result.
+///
+/// ```
+/// # use shmem::prelude::*;
+/// #[shmem::main]
+/// fn main(world: &mut World) -> Result<()> {
+///     println!("{} of {}", world.my_pe(), world.n_pes());
+///     Ok(())
+/// }
+/// ```
+///
+/// `threads = single`, `funneled`, `serialized` or `multiple` asks for a thread level: the
+/// parameter is then a `World` of that level.
+///
+/// The function returns nothing, or a `Result<(), E>` whose `E` can be displayed: `shmem::Result<()>`, or one with
+/// `Box<dyn Error>` or an error of the program's own. An error ends the job with exit code 1, and is told once, with the PE
+/// whose it was. A panic is told with the number of its PE, in one piece, unless the program has a panic hook of its own.
+pub use shmem_macros::main;
+
+/// A test that runs on several PEs, each a process of its own.
+///
+/// ```
+/// # use shmem::prelude::*;
+/// #[shmem::test(pes = 4, env("SHMEM_SYMMETRIC_SIZE" = "64M"))]
+/// fn everyone_arrives(world: &mut World) {
+///     world.barrier_all();
+/// }
+/// ```
+///
+/// * `pes`: how many; 1 if left out.
+/// * `env`: variables that the PEs find in their environment.
+/// * `threads`: as for [`main`](macro@main).
+/// * `timeout`: how long it may run: `"30s"`, `"500ms"`, `"2min"`, or seconds as a number. If left out, as
+///   `SHMEM_TEST_TIMEOUT` says, or 60 seconds. `SHMEM_TEST_TIMEOUT=0` takes all limits away, as a debugger needs it.
+///
+/// A test that has run for so long fails with what each PE did then: where it waits, and since when. One whose PEs all
+/// wait for each other fails as soon as that is sure.
+///
+/// The test fails if the function panics or returns an error on any PE. With `#[should_panic]` it
+/// passes if a PE panics, which ends all; with `expected = ".."`, if a panic's message has that text.
+pub use shmem_macros::test;
+
+/// Lets `#[symmetric] let` be used in a function that all PEs call together and that has the world
+/// among its parameters. Changes nothing else.
+///
+/// ```
+/// # use shmem::prelude::*;
+/// #[shmem::collective]
+/// fn smooth(world: &World) -> Result<f64> {
+///     #[symmetric]
+///     let sums: SymBox<[f64]> = [0.0; 8];
+///     Ok(sums.here(world).index(3).load())
+/// }
+/// ```
+pub use shmem_macros::collective;
+
+#[doc = include_str!("macros/strided.md")]
+pub use shmem_macros::strided;
