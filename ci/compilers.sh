@@ -7,8 +7,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Nobody looks for lines here.
-export CARGO_PROFILE_DEV_DEBUG=0
 directory=$PWD/${CARGO_TARGET_DIR:-target}/compilers
 use() { # TOOLCHAIN COMMAND...
     if ! cargo "+$1" --version >/dev/null 2>&1 &&

@@ -6,8 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 export RUSTC_WORKSPACE_WRAPPER="$PWD/ci/rustc-mutants.sh"
-# Of panics their place is looked at, which they have without lines of frames.
-export RUST_BACKTRACE=0 CARGO_PROFILE_DEV_DEBUG=0
+export RUST_BACKTRACE=0
 logs="${CARGO_TARGET_DIR:-target}/mutants"
 mkdir -p "$logs"
 

@@ -190,8 +190,8 @@ fn a_pe_that_fails_alone_fails_with_all(world: &mut World) {
         rustix::process::setrlimit(rustix::process::Resource::Fsize, before).unwrap();
     }
     let heap = world.create_partition(NewPartition::new(16 << 20)).unwrap();
-    let object = heap.alloc(shmem::filled(7_u8, 15 << 20)).unwrap();
-    assert_eq!(object.here(world).index((15 << 20) - 1).load(), 7);
+    let object = heap.alloc(shmem::filled(7_u64, (15 << 20) / 8)).unwrap();
+    assert_eq!(object.here(world).index((15 << 20) / 8 - 1).load(), 7);
 }
 
 #[shmem::test(pes = 2)]
