@@ -1,7 +1,7 @@
 #!/bin/bash
-# What README's test command leaves out where there is nothing but Rust, and nobody is root: tests that need a libfabric,
-# headers or mpirun, which are installed here, and those with rights of root. What none of this gives a machine (nodes of
-# memory, pools of huge pages) is left to numa.sh; whatever else a test still lacks is an error.
+# Runs what README's test command leaves out: tests of the tools, and tests that need root, a libfabric, headers or mpirun,
+# which are installed here. What none of this gives a machine (nodes of memory, pools of huge pages) is left to numa.sh;
+# whatever else a test still lacks is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +23,8 @@ tests() { # ARGUMENT...: --workspace, as in unit.sh: nothing is built twice
         exit 1
     fi
 }
-tests --lib --test bindings --test demands -- --nocapture
-tests --test cases --test jobs -- --nocapture network contexts:: pmix::
+tests --lib --test bindings --test demands --test layers -- --nocapture
+tests --test cases --test calibration --test report --test scale -- --nocapture
+tests --test jobs -- --nocapture network contexts:: pmix::
 # What of `network` no other step runs; it chooses interfaces by itself.
 (unset SHMEM_OFI_INTERFACE && tests --test network -- --nocapture descriptors:: fabric:: nodes::)

@@ -6,6 +6,7 @@
 # Whatever the packages depend on is taken from what has been fetched for the workspace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+home=$PWD
 
 packages=(shmem-grammar shmem-core shmem-macros shmem-launch shmem-rt shmrun)
 target=$(cargo metadata --format-version 1 --no-deps --offline | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
@@ -73,3 +74,7 @@ check itself
 cmp <(sort itself) <(sort launched)
 "$bin/shmem-info" layout "$bin/heat" | grep heat::ROD
 rm -rf "$outside"
+
+# What `shmem-info` reads of a program that full link-time optimisation has made. --workspace, as in unit.sh.
+cd "$home"
+cargo test --quiet --workspace --test layout
