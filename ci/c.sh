@@ -1,6 +1,8 @@
 #!/bin/bash
 # The C library as users have it: built and installed in a folder of its own, and programs in C and C++ that are compiled
 # there by gcc and by clang. They run on 1 to 5 PEs, in checked mode, under sanitizers, and on pretended hosts over libfabric.
+#
+# usage: ci/c.sh [gcc]     only programs that gcc compiles, on processes of one host
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,10 +21,6 @@ shmem-c/make.sh --debug "$work/prefix" >/dev/null
 export OSHCC=$work/prefix/bin/oshcc OSHCXX=$work/prefix/bin/oshc++ OSHRUN="$work/prefix/bin/oshrun -np"
 export LIMIT=${LIMIT:-120}
 
-# Where each linker puts globals, what `fork` makes of them, and what is refused.
-ci/install clang lld || echo "left out: programs of clang, and those that lld links"
-cargo test --quiet --workspace --test globals
-
 programs() { # WHAT [VARIABLE=VALUE]...: those that are left out are of no use there
     local what=$1 before=$SECONDS
     shift
@@ -34,6 +32,12 @@ programs() { # WHAT [VARIABLE=VALUE]...: those that are left out are of no use t
 }
 
 programs 'processes of one host'
+[ "${1-}" != gcc ] || exit 0
+
+# Where each linker puts globals, what `fork` makes of them, and what is refused.
+ci/install clang lld || echo "left out: programs of clang, and those that lld links"
+cargo test --quiet --workspace --test globals
+
 # C++ calls what C calls: these are enough where it is the library that is looked at.
 in_c=$(cd shmem-c/tests/conformance && printf '%s ' *.c)
 in_c=${in_c//.c /  }

@@ -2,6 +2,8 @@
 # The tests on several PEs over libfabric, on this machine alone: every PE as if on a host of its own, then PEs
 # of several pretended hosts, which reach those of their own through memory and others through the fabric; a few
 # of them again over other providers.
+#
+# usage: ci/fabric.sh [basic]     only the module `basic`, every PE on a host of its own
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -26,6 +28,11 @@ part() { # WHAT MODULE...: built as in unit.sh, so that nothing is built twice
         --skip reached_by_3 --skip each_other_on_4 --skip each_other_on_8
     echo "-- $what: $(($(date +%s) - before)) s"
 }
+
+if [ "${1-}" = basic ]; then
+    SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm' basic::
+    exit
+fi
 
 # Beside a process that belongs to no job: another user's, where this is root.
 before=$(date +%s)

@@ -46,4 +46,23 @@ grep -oE '`[a-z-]+(/[a-z_.-]+)+`' docs/design.md | tr -d '`' | grep -E '^(shmem-
     while read -r path; do [ -e "$path" ] || printf '%s\n' "$path"; done |
     rule "paths in docs/design.md that lead nowhere"
 
+# Nothing is skipped everywhere: what ci/test.sh reads of CONTRIBUTING.md has every step, and every file.
+steps=$(ci/test.sh --list)
+for script in ci/*.sh; do
+    grep -qE "	$script( |\$)" <<<"$steps" || [ "$script" = ci/bindings.sh ] ||
+        grep -E "^[^#]*$script" .ci/run ci/*.sh ci/numa-vm | grep -qv "^$script:" || printf '%s\n' "$script"
+done | rule "scripts that no group of CONTRIBUTING.md has, and no other script calls"
+cut -f 2 <<<"$steps" | while read -r script _; do [ -x "$script" ] || printf '%s\n' "$script"; done |
+    rule "steps in CONTRIBUTING.md that are no scripts"
+turns=$(cut -f 1 <<<"$steps" | grep -vxE 'first|release' | sort -u | wc -l)
+[ $((turns % 2)) -eq 1 ] && [ "$turns" -le 8 ] ||
+    rule "groups in turn: at most 8, and an odd number, since a day has 8 turns and one landing a day must meet all" <<<"$turns"
+mapfile -t all < <(git ls-files --cached --others --exclude-standard)
+ci/test.sh --groups-of "${all[@]}" 2>&1 >/dev/null | rule "files without a row in CONTRIBUTING.md"
+# A test program that README's command does not run is run by a step.
+awk '/^\[/ { inside = $0 == "[[test]]" } inside && /^name = / { split($0, part, "\""); name = part[2] }
+    inside && $0 == "test = false" { print name }' ./*/Cargo.toml ./*/*/Cargo.toml |
+    while read -r name; do grep -qE -- "(--test|binary) $name\b" ci/*.sh ci/numa/*.sh || printf '%s\n' "$name"; done |
+    rule "test programs that no step runs"
+
 exit "$failed"

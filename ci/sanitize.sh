@@ -1,7 +1,7 @@
 #!/bin/bash
-# Tests under AddressSanitizer: those of shmem-core, and those of several PEs as threads of one process,
-# where every access of every PE is seen. Tests of mappings are left out: they count what is mapped.
-# Then threads of one PE, and PEs as threads, under ThreadSanitizer: no plain access may be left among those that race.
+# Runs tests under a sanitizer. AddressSanitizer: tests of shmem-core, and of several PEs as threads of one process, where it
+# sees every access of every PE; and programs in C. Tests of mappings are left out: they count what is mapped.
+# ThreadSanitizer: threads of one PE, and PEs as threads; no plain access may be left among those that race.
 #
 # Both are told to copy by words (`shmem_words`), since they see no instructions that are written as assembly. What the
 # assembly touches is looked at by the tests of the kernels, one of which is the copy of `shared`, with pages that fault
@@ -13,7 +13,7 @@
 # Needs a nightly toolchain with the sanitizers' runtimes, and for ThreadSanitizer the source of the standard library
 # (`rust-src`), whose locks it must see, too; says so where something is missing.
 #
-# usage: ci/sanitize.sh [random]     only random programs under AddressSanitizer (see random.sh)
+# usage: ci/sanitize.sh [address|thread|random]     both, one of them, or only random programs under AddressSanitizer
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,9 +23,9 @@ if ! ls "$root/lib/rustlib/$host/lib/"*_rt.asan.a >/dev/null 2>&1; then
     echo 'skipped: no nightly toolchain with AddressSanitizer here'
     exit 0
 fi
-# To find the lines of an expected panic takes longer than all else here. Nor are lines kept: what is found has the names of
-# functions, and with CARGO_PROFILE_DEV_DEBUG=1 their lines.
-export RUST_BACKTRACE=0 CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG-0}
+# To find the frames of an expected panic takes longer than all else here. A report names functions, and with
+# CARGO_PROFILE_DEV_DEBUG=1 their lines.
+export RUST_BACKTRACE=0
 # Builds programs of tests, to be run more than once. Sets `built`.
 build() { # ARGUMENT...
     local directory=$CARGO_TARGET_DIR/.programs
@@ -41,64 +41,81 @@ run() { # PACKAGE NAME ARGUMENT...
     (cd "$1" && "$program" --quiet "${@:3}")
 }
 
-export RUSTFLAGS='-Zsanitizer=address --cfg shmem_words' CARGO_TARGET_DIR=$PWD/target/sanitize
 # Programs forget what they like: leaks are no mistakes there.
 random() {
     SHMEM_TRANSPORT=loopback ASAN_OPTIONS=detect_leaks=0 run shmem-rt random
 }
-if [ "${1-}" = random ]; then
-    build -p shmem-rt --test random
-    random
-    exit
-fi
 
-# Few of the random cases: unit.sh runs all, this looks at where they read and write. libfabric is looked at by others.
-export PROPTEST_CASES=16
-build -p shmem-core --lib
-leaks=a_buffer_whose_transfer_cannot_be_completed_is_not_freed
-run shmem-core shmem_core --skip memory:: --skip ofi::domain --skip "$leaks"
-# Leaks a buffer, which is what it is about.
-ASAN_OPTIONS=detect_leaks=0 run shmem-core shmem_core "$leaks"
-build -p shmem-rt --test ordered --test racing --test random
-export SHMEM_TRANSPORT=loopback
-# They leak a world, a buffer and a team, which is what they are about.
-leaks=(a_forgotten_context_is_quieted_by_a_phase owned_buffers_come_back indexes_run_out)
-ordered=(collective:: halo:: heap:: padded:: rma:: signal::)
-run shmem-rt ordered "${ordered[@]}"
-run shmem-rt racing context:: iput:: nonblocking:: strided:: team:: "${leaks[@]/#/--skip=}"
-ASAN_OPTIONS=detect_leaks=0 run shmem-rt racing "${leaks[@]}"
-RANDOM_PROGRAMS=3 random
+for_addresses() {
+    export RUSTFLAGS='-Zsanitizer=address --cfg shmem_words' CARGO_TARGET_DIR=$PWD/target/sanitize
+}
+address() {
+    for_addresses
+    # Few of the random cases: unit.sh runs all, this looks at where they read and write.
+    export PROPTEST_CASES=16
+    # libfabric is looked at by others.
+    build -p shmem-core --lib
+    local leaks=a_buffer_whose_transfer_cannot_be_completed_is_not_freed
+    run shmem-core shmem_core --skip memory:: --skip ofi::domain --skip "$leaks"
+    # Leaks a buffer, which is what it is about.
+    ASAN_OPTIONS=detect_leaks=0 run shmem-core shmem_core "$leaks"
+    build -p shmem-rt --test ordered --test racing --test random
+    export SHMEM_TRANSPORT=loopback
+    # They leak a world, a buffer and a team, which is what they are about.
+    leaks=(a_forgotten_context_is_quieted_by_a_phase owned_buffers_come_back indexes_run_out)
+    run shmem-rt ordered collective:: halo:: heap:: padded:: rma:: signal::
+    run shmem-rt racing context:: iput:: nonblocking:: strided:: team:: "${leaks[@]/#/--skip=}"
+    ASAN_OPTIONS=detect_leaks=0 run shmem-rt racing "${leaks[@]}"
+    RANDOM_PROGRAMS=3 random
 
-# The C library, and programs in C with it. All but the library is as users have it; the programs are linked with the archive
-# that looks at its own accesses, so what it reads from and writes to their memory is seen as well.
-if command -v gcc >/dev/null; then
+    # The C library, and programs in C with it. All but the library is as users have it; the programs are linked with the
+    # archive that looks at its own accesses, so what it reads from and writes to their memory is seen as well.
+    if ! command -v gcc >/dev/null; then
+        echo 'left out: programs in C, which take gcc'
+        return
+    fi
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     cargo +nightly build --quiet -p shmem-c --target "$host"
-    (unset RUSTFLAGS CARGO_TARGET_DIR CARGO_PROFILE_DEV_DEBUG && shmem-c/make.sh --debug "$work/prefix" >/dev/null)
+    (unset RUSTFLAGS CARGO_TARGET_DIR && shmem-c/make.sh --debug "$work/prefix" >/dev/null)
     cp "$CARGO_TARGET_DIR/$host/debug/libshmem_c.a" "$work/prefix/lib/libshmem.a"
     printf 'programs in C: '
     env -u SHMEM_TRANSPORT OSHCC="$work/prefix/bin/oshcc" OSHRUN="$work/prefix/bin/oshrun -np" LIMIT=120 OUT="$work/programs" PES=2 \
         LIST="$(cat shmem-c/tests/conformance/sanitized)" ASAN_OPTIONS=detect_leaks=0 \
         CFLAGS='-static-shmem -fsanitize=address,undefined -fno-sanitize-recover=undefined' shmem-c/tests/conformance/run.sh
-else
-    echo 'left out: programs in C, which take gcc'
-fi
+}
 
-if ! ls "$root/lib/rustlib/$host/lib/"*_rt.tsan.a "$root/lib/rustlib/src/rust/library/Cargo.lock" >/dev/null 2>&1; then
-    echo 'skipped: the nightly toolchain here lacks ThreadSanitizer, or rust-src'
-    exit 0
-fi
-export RUSTFLAGS='-Zsanitizer=thread --cfg shmem_words' CARGO_TARGET_DIR=$PWD/target/thread
-# Where there is no network, cargo may lack what the standard library is made of.
-if ! cargo +nightly fetch -q --manifest-path "$root/lib/rustlib/src/rust/library/Cargo.toml" --locked 2>/dev/null; then
-    echo 'skipped: what the standard library is built from cannot be fetched'
-    exit 0
-fi
-build -Zbuild-std -p shmem-rt --test ordered --test racing
-neighbours=(--skip=of_two_nodes --skip=of_three_nodes)
-# Threads of one PE first; then PEs as threads, each on a host of its own, whatever tests say of hosts.
-(unset SHMEM_TRANSPORT && run shmem-rt racing races:: threads:: "${neighbours[@]}")
-# What those that are left out of the modules above do with others goes through these.
-run shmem-rt ordered collective:: rma:: signal:: "${neighbours[@]}"
-run shmem-rt racing context:: litmus:: nonblocking:: races:: threads:: "${neighbours[@]}"
+thread() {
+    if ! ls "$root/lib/rustlib/$host/lib/"*_rt.tsan.a "$root/lib/rustlib/src/rust/library/Cargo.lock" >/dev/null 2>&1; then
+        echo 'skipped: the nightly toolchain here lacks ThreadSanitizer, or rust-src'
+        return
+    fi
+    export RUSTFLAGS='-Zsanitizer=thread --cfg shmem_words' CARGO_TARGET_DIR=$PWD/target/thread PROPTEST_CASES=16
+    # Where there is no network, cargo may lack what the standard library is made of.
+    if ! cargo +nightly fetch -q --manifest-path "$root/lib/rustlib/src/rust/library/Cargo.toml" --locked 2>/dev/null; then
+        echo 'skipped: what the standard library is built from cannot be fetched'
+        return
+    fi
+    build -Zbuild-std -p shmem-rt --test ordered --test racing
+    local neighbours=(--skip=of_two_nodes --skip=of_three_nodes)
+    # Threads of one PE first; then PEs as threads, each on a host of its own, whatever tests say of hosts.
+    run shmem-rt racing races:: threads:: "${neighbours[@]}"
+    export SHMEM_TRANSPORT=loopback
+    # What those that are left out of the modules above do with others goes through these.
+    run shmem-rt ordered collective:: rma:: signal:: "${neighbours[@]}"
+    run shmem-rt racing context:: litmus:: nonblocking:: races:: threads:: "${neighbours[@]}"
+}
+
+case ${1-} in
+'')
+    (address)
+    (thread)
+    ;;
+address | thread) "$1" ;;
+random)
+    for_addresses
+    build -p shmem-rt --test random
+    random
+    ;;
+*) sed -n 's/^# usage: /usage: /p' "$0" >&2 && exit 2 ;;
+esac

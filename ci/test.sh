@@ -1,99 +1,166 @@
 #!/bin/bash
-# Everything that must hold before a change is merged: each step with its time, up to the first that fails.
-# Every step is a script of its own and can be run alone.
+# Runs groups of steps. CONTRIBUTING.md has the groups and their steps, and the groups that each file belongs to, in two tables
+# that this script reads.
 #
-# usage: ci/test.sh [--tested]
-#   --tested  `cargo test --workspace` has passed and is not run again (unit)
+# usage: ci/test.sh [--tested]          what every landing runs: the group `first`, then the group whose turn it is
+#        ci/test.sh GROUP...            these groups
+#        ci/test.sh --touched REV       the groups of all files that differ from the commit REV
+#        ci/test.sh --all               all groups but `release`
+#        ci/test.sh --groups-of FILE... prints the groups of files
+#        ci/test.sh --list              prints the steps of each group
+#   --tested  leaves out ci/unit.sh, because README's test command has passed (.ci/run)
 #
-# Needs Rust and nothing else. Steps that can use more (a second toolchain, libraries to compare with,
-# a virtual machine with huge pages, several hosts) fetch it where they may, and say what they leave out where
-# they may not.
+# Needs Rust and nothing else. A step that can use more (a second toolchain, other libraries, a virtual machine, several hosts)
+# installs it where it may, and prints what it leaves out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# From the cheapest to the dearest, so that most mistakes are found within a minute.
-first=(hygiene fmt deny lint)
-# Then two lanes: what runs the programs that are built by now, or others in their place, and waits for networks and
-# other PEs most of the time; beside it what is built elsewhere: for a compiler, an interpreter or a sanitizer, which
-# seldom use more than one core.
-built=(peers loopback random fabric c hosts faults shim check devshm page numa equipped)
-elsewhere=(assembly miri doc book package surface compilers sanitize loom optional mutants)
-# What has to have the machine for itself.
-alone=(guard)
+# Prints the first two columns of a table of CONTRIBUTING.md, separated by a tab and without backquotes.
+table() { # TITLE-OF-ITS-FIRST-COLUMN
+    awk -F ' *[|] *' -v title="$1" '
+        !/^[|]/ { inside = 0 }
+        inside && $2 !~ /^-+$/ { gsub(/`/, ""); print $2 "\t" $3 }
+        $2 == title { inside = 1 }' CONTRIBUTING.md
+}
+steps=$(table group)
+steps_of() { # GROUP
+    awk -F '\t' -v group="$1" '$1 == group { print $2 }' <<<"$steps"
+}
+mapfile -t groups < <(cut -f 1 <<<"$steps" | uniq)
+turns=()
+for group in "${groups[@]}"; do
+    case $group in first | release) ;; *) turns+=("$group") ;; esac
+done
+# A clean clone cannot remember which group ran last, so a turn is three hours of the clock.
+turn=${turns[$(($(date +%s) / 10800 % ${#turns[@]}))]}
+
+# Sets `chosen` to the groups of files: those of the row with the longest prefix of each path.
+choose_by_files() { # FILE...
+    local -A groups_of seen
+    local rows row prefix file best group
+    rows=$(table touched)
+    while IFS=$'\t' read -r row group; do
+        for prefix in ${row//,/}; do groups_of[$prefix]=${group//,/}; done
+    done <<<"$rows"
+    for file in "$@"; do
+        best=''
+        for prefix in "${!groups_of[@]}"; do
+            if [ "${#prefix}" -gt "${#best}" ] && [[ $file == "$prefix"* ]]; then best=$prefix; fi
+        done
+        if [ -z "$best" ]; then
+            echo "the table \"touched\" of CONTRIBUTING.md has no row for $file" >&2
+            exit 2
+        fi
+        for group in ${groups_of[$best]}; do
+            [[ " ${groups[*]} " == *" $group "* ]] || { echo "\"$best\" has an unknown group, $group" >&2 && exit 2; }
+            seen[$group]=1
+        done
+    done
+    for group in "${groups[@]}"; do
+        [ -z "${seen[$group]-}" ] || chosen+=("$group")
+    done
+}
+
+usage() {
+    sed -n '/^# usage: /,/^#$/s/^# //p' "$0"
+    echo "groups: ${groups[*]}"
+}
+tested='' chosen=()
 case ${1-} in
---tested) ;;
-'') first+=(unit) ;;
-*) sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2 ;;
+'' | --tested)
+    tested=${1-} chosen=(first "$turn")
+    echo "the turn is that of the group $turn, of ${turns[*]}"
+    ;;
+--all) chosen=(first "${turns[@]}") ;;
+--list)
+    printf '%s\n' "$steps"
+    exit
+    ;;
+--touched)
+    base=$(git rev-parse --verify --quiet "${2-}^{commit}") || { echo "there is no commit \"${2-}\"" >&2 && exit 2; }
+    mapfile -t files < <(git diff --name-only "$base" && git ls-files --others --exclude-standard)
+    choose_by_files "${files[@]}"
+    echo "touched since $2: ${chosen[*]:-nothing}"
+    ;;
+--groups-of)
+    choose_by_files "${@:2}"
+    printf '%s\n' "${chosen[@]}"
+    exit
+    ;;
+-*)
+    usage >&2
+    exit 2
+    ;;
+*) chosen=("$@") ;;
 esac
+for group in "${chosen[@]}"; do
+    [ -n "$(steps_of "$group")" ] || { printf 'there is no group "%s"\n' "$group" && usage; } >&2 || exit 2
+done
 
 # Everything is built once: what would help a second build only takes time. So do backtraces of the panics that tests expect.
 export CARGO_INCREMENTAL=0 RUST_BACKTRACE=0
 
-start=$SECONDS
 work=$(mktemp -d)
-lanes=()
+declare -A step_of=() started=()
 # Whatever is still at work when a step has failed.
 down() {
-    for lane in "${lanes[@]}"; do
-        kill -- "-$lane" 2>/dev/null || true
+    for pid in "${!step_of[@]}"; do
+        kill -- "-$pid" 2>/dev/null || true
     done
     rm -rf "$work"
 }
 trap down EXIT
 
-# Sets `used` to the seconds of processors that all has taken which this shell has waited for: with two cores, lanes are
-# full when that is twice the time.
-processors() {
-    # Not in a shell of its own, which would have waited for nothing.
-    local file=$work/times-$BASHPID
-    times >"$file"
-    used=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$file")
+start() { # STEP: in a process group of its own, by which all that it has started can be ended
+    set -m
+    (
+        status=0
+        $1 >"$work/$BASHPID.said" 2>&1 </dev/null || status=$?
+        times >"$work/$BASHPID.times"
+        exit "$status"
+    ) &
+    set +m
+    step_of[$!]=$1 started[$!]=$SECONDS
 }
-ended() { # STEP STATUS SECONDS PROCESSOR-SECONDS
-    printf '== ci/%s.sh: %s s, processors %s s\n\n' "$1" "$3" "$4"
-    [ "$2" -eq 0 ] || printf 'FAILED: ci/%s.sh (exit code %s)\n' "$1" "$2" >&2
+# Waits for a step to end, and prints all that it said in one piece.
+finish() {
+    local pid status=0 step said used
+    wait -n -p pid || status=$?
+    step=${step_of[$pid]} said=$work/$pid.said
+    unset "step_of[$pid]"
+    used=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$work/$pid.times")
+    printf '== %s\n' "$step"
+    cat "$said"
+    printf '== %s: %s s, processors %s s\n\n' "$step" $((SECONDS - started[$pid])) "${used:-?}" | tee -a "$work/summary"
+    [ "$status" -ne 0 ] || return 0
+    echo
+    echo "FAILED: $step (exit code $status)"
+    # Names of tests, as the list at the end of a test program has them.
+    awk '/^failures:$/ { inside = 1; next } /^test result/ { inside = 0 } inside && /^    [^ ]+$/ && !seen[$0]++ && ++n <= 4' "$said"
+    echo "repeat it alone: $step"
+    exit "$status"
+}
+# Two at a time: while one waits for a network, an install or one core, the other computes.
+run() { # STEP...
+    for step in "$@"; do
+        while [ "${#step_of[@]}" -ge 2 ]; do finish; done
+        start "$step"
+    done
+    while [ "${#step_of[@]}" -gt 0 ]; do finish; done
 }
 
-one_by_one() { # STEP...
-    local step before status used already
-    for step in "$@"; do
-        printf '== ci/%s.sh\n' "$step"
-        processors
-        before=$SECONDS already=$used status=0
-        "ci/$step.sh" || status=$?
-        processors
-        ended "$step" "$status" $((SECONDS - before)) $((used - already))
-        [ "$status" -eq 0 ] || exit "$status"
-    done
-}
-one_by_one "${first[@]}"
-
-# Runs steps one by one. What each says is printed when it ends, so that it stays together.
-lane() { # STEP...
-    local step before status used already
-    for step in "$@"; do
-        processors
-        before=$SECONDS already=$used status=0
-        "ci/$step.sh" >"$work/$step" 2>&1 </dev/null || status=$?
-        processors
-        {
-            flock 9
-            printf '== ci/%s.sh\n' "$step"
-            cat "$work/$step"
-            ended "$step" "$status" $((SECONDS - before)) $((used - already))
-        } 9>"$work/turn"
-        [ "$status" -eq 0 ] || exit "$status"
-    done
-}
-# With a process group each, by which all that it has started can be ended.
-set -m
-lane "${built[@]}" &
-lanes+=($!)
-lane "${elsewhere[@]}" &
-lanes+=($!)
-set +m
-for _ in "${lanes[@]}"; do
-    wait -n
+together=() alone=()
+for group in "${chosen[@]}"; do
+    while read -r step; do
+        case $step in
+        ci/unit.sh) [ -n "$tested" ] || together+=("$step") ;;
+        # It measures, which takes the whole machine.
+        ci/guard.sh*) alone+=("$step") ;;
+        *) together+=("$step") ;;
+        esac
+    done < <(steps_of "$group")
 done
-one_by_one "${alone[@]}"
-printf 'all steps passed in %s s\n' "$((SECONDS - start))"
+run "${together[@]}"
+for step in "${alone[@]}"; do run "$step"; done
+[ ! -s "$work/summary" ] || grep . "$work/summary"
+echo "${#together[@]} + ${#alone[@]} steps passed in $SECONDS s: ${chosen[*]}"
