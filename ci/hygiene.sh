@@ -46,6 +46,15 @@ grep -oE '`[a-z-]+(/[a-z_.-]+)+`' docs/design.md | tr -d '`' | grep -E '^(shmem-
     while read -r path; do [ -e "$path" ] || printf '%s\n' "$path"; done |
     rule "paths in docs/design.md that lead nowhere"
 
+# A package built alone has the features of dependencies that it has in the whole workspace, so nothing is built twice.
+features() { # PACKAGES
+    cargo tree --quiet --locked --offline --edges normal,build --format '{p} [{f}]' --prefix none "$@" | sed 's/ (\*)//' | sort -u
+}
+together=$(features --workspace)
+for package in shmem-rt shmem-c shmrun shmem-examples; do
+    comm -13 <(echo "$together") <(features --package "$package")
+done | rule "dependencies that a package built alone has with other features (Cargo.toml)"
+
 # Nothing is skipped everywhere: what ci/test.sh reads of CONTRIBUTING.md has every step, and every file.
 steps=$(ci/test.sh --list)
 for script in ci/*.sh; do

@@ -31,11 +31,17 @@ down() {
 }
 trap down EXIT
 home=$place/home
+failed() { # WHAT: in the last lines, as ci/test.sh does
+    echo
+    echo "FAILED: $1"
+    echo "repeat it alone: ci/stranger.sh"
+    exit 1
+}
 here() { # WHY-NOT-ELSEWHERE
     echo "skipped: README's commands as an ordinary user ($1)"
     for command in "${commands[@]}"; do
         echo "$ $command"
-        bash -c "$command" </dev/null
+        bash -c "$command" </dev/null || failed "README's command \"$command\" (exit code $?)"
     done
     down
     exec "${after[@]}"
@@ -108,22 +114,19 @@ for command in "${commands[@]}"; do
         ulimit -n 1024
         ulimit -l 64
         exec "${inside[@]}" bash -c 'cd "$0" && as bash -c "$1"' "$clone" "$command" </dev/null
-    )
+    ) || failed "README's command \"$command\" (exit code $?)"
     echo "-- $((SECONDS - start)) s"
 done
 if ! [ -s "$clone/heat2d.png" ]; then
-    echo "there is no picture heat2d.png"
-    exit 1
+    failed "there is no picture heat2d.png"
 fi
 left=$(pgrep -a -U "$name" || true)
 if [ -n "$left" ]; then
-    printf 'still there when all was over:\n%s\n' "$left"
-    exit 1
+    failed "still there when all was over: $left"
 fi
 changed=$(as git -C "$clone" status --porcelain)
 if [ -n "$changed" ]; then
-    printf 'left in the clone, though nobody asked for it:\n%s\n' "$changed"
-    exit 1
+    failed "left in the clone, though nobody asked for it: $changed"
 fi
 
 chown -R root: "$clone"
