@@ -10,7 +10,7 @@
 #        ci/test.sh --list              prints the steps of each group
 #   --tested  leaves out ci/unit.sh, because README's test command has passed (.ci/run)
 #
-# Needs Rust and nothing else. A step that can use more (a second toolchain, other libraries, a virtual machine, several hosts)
+# Needs Rust and bash 5.1. A step that can use more (a second toolchain, other libraries, a virtual machine, several hosts)
 # installs it where it may, and prints what it leaves out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ steps=$(table group)
 steps_of() { # GROUP
     awk -F '\t' -v group="$1" '$1 == group { print $2 }' <<<"$steps"
 }
-mapfile -t groups < <(cut -f 1 <<<"$steps" | uniq)
+mapfile -t groups < <(awk '!seen[$1]++ { print $1 }' <<<"$steps")
 turns=()
 for group in "${groups[@]}"; do
     case $group in first | release) ;; *) turns+=("$group") ;; esac
@@ -34,35 +34,37 @@ done
 # A clean clone cannot remember which group ran last, so a turn is three hours of the clock.
 turn=${turns[$(($(date +%s) / 10800 % ${#turns[@]}))]}
 
-# Sets `chosen` to the groups of files: those of the row with the longest prefix of each path.
+# Sets `chosen` to the groups of files: those of all rows with a prefix of a path.
 choose_by_files() { # FILE...
-    local -A groups_of seen
-    local rows row prefix file best group
+    local -A groups_of=() seen=()
+    local rows row prefix file known group
     rows=$(table touched)
     while IFS=$'\t' read -r row group; do
         for prefix in ${row//,/}; do groups_of[$prefix]=${group//,/}; done
     done <<<"$rows"
     for file in "$@"; do
-        best=''
+        known=''
         for prefix in "${!groups_of[@]}"; do
-            if [ "${#prefix}" -gt "${#best}" ] && [[ $file == "$prefix"* ]]; then best=$prefix; fi
+            [[ $file == "$prefix"* ]] || continue
+            known=1
+            for group in ${groups_of[$prefix]}; do seen[$group]=1; done
         done
-        if [ -z "$best" ]; then
-            echo "the table \"touched\" of CONTRIBUTING.md has no row for $file" >&2
-            exit 2
-        fi
-        for group in ${groups_of[$best]}; do
-            [[ " ${groups[*]} " == *" $group "* ]] || { echo "\"$best\" has an unknown group, $group" >&2 && exit 2; }
-            seen[$group]=1
-        done
+        [ -n "$known" ] || stop "the table \"touched\" of CONTRIBUTING.md has no row for $file"
+    done
+    for group in "${!seen[@]}"; do
+        [[ " ${groups[*]} " == *" $group "* ]] || stop "the table \"touched\" of CONTRIBUTING.md has an unknown group, $group"
     done
     for group in "${groups[@]}"; do
         [ -z "${seen[$group]-}" ] || chosen+=("$group")
     done
 }
 
+stop() { # MESSAGE
+    printf '%s\n' "$1" >&2
+    exit 2
+}
 usage() {
-    sed -n '/^# usage: /,/^#$/s/^# //p' "$0"
+    sed -n '/^# usage: /,/^#$/s/^# //p' ci/test.sh
     echo "groups: ${groups[*]}"
 }
 tested='' chosen=()
@@ -72,14 +74,16 @@ case ${1-} in
     echo "the turn is that of the group $turn, of ${turns[*]}"
     ;;
 --all) chosen=(first "${turns[@]}") ;;
+--help) usage && exit ;;
 --list)
     printf '%s\n' "$steps"
     exit
     ;;
 --touched)
-    base=$(git rev-parse --verify --quiet "${2-}^{commit}") || { echo "there is no commit \"${2-}\"" >&2 && exit 2; }
-    mapfile -t files < <(git diff --name-only "$base" && git ls-files --others --exclude-standard)
-    choose_by_files "${files[@]}"
+    base=$(git rev-parse --verify --quiet "${2-}^{commit}") || stop "there is no commit \"${2-}\""
+    files=$(git -c core.quotePath=false diff --no-renames --name-only "$base" && git ls-files --others --exclude-standard)
+    mapfile -t files <<<"$files"
+    [ -z "${files[*]}" ] || choose_by_files "${files[@]}"
     echo "touched since $2: ${chosen[*]:-nothing}"
     ;;
 --groups-of)
@@ -94,7 +98,7 @@ case ${1-} in
 *) chosen=("$@") ;;
 esac
 for group in "${chosen[@]}"; do
-    [ -n "$(steps_of "$group")" ] || { printf 'there is no group "%s"\n' "$group" && usage; } >&2 || exit 2
+    [ -n "$(steps_of "$group")" ] || stop "there is no group \"$group\""$'\n'"$(usage)"
 done
 
 # Everything is built once: what would help a second build only takes time. So do backtraces of the panics that tests expect.
@@ -114,9 +118,9 @@ trap down EXIT
 start() { # STEP: in a process group of its own, by which all that it has started can be ended
     set -m
     (
-        status=0
-        $1 >"$work/$BASHPID.said" 2>&1 </dev/null || status=$?
-        times >"$work/$BASHPID.times"
+        status=0 me=$BASHPID
+        $1 >"$work/$me.said" 2>&1 </dev/null || status=$?
+        times >"$work/$me.times"
         exit "$status"
     ) &
     set +m
@@ -128,10 +132,11 @@ finish() {
     wait -n -p pid || status=$?
     step=${step_of[$pid]} said=$work/$pid.said
     unset "step_of[$pid]"
-    used=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$work/$pid.times")
+    used=$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$work/$pid.times" || true)
     printf '== %s\n' "$step"
     cat "$said"
     printf '== %s: %s s, processors %s s\n\n' "$step" $((SECONDS - started[$pid])) "${used:-?}" | tee -a "$work/summary"
+    grep -hE '^(skipped|left out): ' "$said" | sed "s|^|$step: |" >>"$work/skipped" || true
     [ "$status" -ne 0 ] || return 0
     echo
     echo "FAILED: $step (exit code $status)"
@@ -162,5 +167,5 @@ for group in "${chosen[@]}"; do
 done
 run "${together[@]}"
 for step in "${alone[@]}"; do run "$step"; done
-[ ! -s "$work/summary" ] || grep . "$work/summary"
+cat "$work/summary" "$work/skipped" 2>/dev/null || true
 echo "${#together[@]} + ${#alone[@]} steps passed in $SECONDS s: ${chosen[*]}"
