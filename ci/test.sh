@@ -5,7 +5,7 @@
 # usage: ci/test.sh [--tested]          what every landing runs: the group `first`, then the group whose turn it is
 #        ci/test.sh GROUP...            these groups
 #        ci/test.sh --touched REV       the groups of all files that differ from the commit REV
-#        ci/test.sh --all               all groups but `release`
+#        ci/test.sh --all               all groups but `release`, also behind a step that fails
 #        ci/test.sh --groups-of FILE... prints the groups of files
 #        ci/test.sh --list              prints the steps of each group
 #   --tested  leaves out ci/unit.sh, because README's test command has passed (.ci/run)
@@ -67,13 +67,13 @@ usage() {
     sed -n '/^# usage: /,/^#$/s/^# //p' ci/test.sh
     echo "groups: ${groups[*]}"
 }
-tested='' chosen=()
+tested='' on='' chosen=()
 case ${1-} in
 '' | --tested)
     tested=${1-} chosen=(first "$turn")
     echo "the turn is that of the group $turn, of ${turns[*]}"
     ;;
---all) chosen=(first "${turns[@]}") ;;
+--all) on=1 chosen=(first "${turns[@]}") ;;
 --help) usage && exit ;;
 --list)
     printf '%s\n' "$steps"
@@ -138,12 +138,23 @@ finish() {
     printf '== %s: %s s, processors %s s\n\n' "$step" $((SECONDS - started[$pid])) "${used:-?}" | tee -a "$work/summary"
     grep -hE '^(skipped|left out): ' "$said" | sed "s|^|$step: |" >>"$work/skipped" || true
     [ "$status" -ne 0 ] || return 0
-    echo
-    echo "FAILED: $step (exit code $status)"
-    # Names of tests, as the list at the end of a test program has them.
-    awk '/^failures:$/ { inside = 1; next } /^test result/ { inside = 0 } inside && /^    [^ ]+$/ && !seen[$0]++ && ++n <= 4' "$said"
-    echo "repeat it alone: $step"
-    exit "$status"
+    {
+        echo "FAILED: $step (exit code $status)"
+        # Names of tests, as the list at the end of a test program has them.
+        awk '/^failures:$/ { inside = 1; next } /^test result/ { inside = 0 } inside && /^    [^ ]+$/ && !seen[$0]++ && ++n <= 4' "$said"
+        echo "repeat it alone: $step"
+    } >>"$work/failed"
+    [ -n "$on" ] || conclude
+}
+# Prints the times of steps, what they left out, and what failed, which comes last. Ends the script.
+conclude() {
+    cat "$work/summary" "$work/skipped" 2>/dev/null || true
+    if [ -s "$work/failed" ]; then
+        cat "$work/failed"
+        exit 1
+    fi
+    echo "${#together[@]} + ${#alone[@]} steps passed in $SECONDS s: ${chosen[*]}"
+    exit
 }
 # Two at a time: while one waits for a network, an install or one core, the other computes.
 run() { # STEP...
@@ -167,5 +178,4 @@ for group in "${chosen[@]}"; do
 done
 run "${together[@]}"
 for step in "${alone[@]}"; do run "$step"; done
-cat "$work/summary" "$work/skipped" 2>/dev/null || true
-echo "${#together[@]} + ${#alone[@]} steps passed in $SECONDS s: ${chosen[*]}"
+conclude
