@@ -11,6 +11,7 @@ use rustix::process::{getpid, getuid};
 use shmem_core::alike::Alike;
 
 use super::launcher::Bootstrap;
+use super::peer::Peer;
 use super::steps::{self, Steps};
 use crate::launch::channel::Channel;
 use crate::launch::wire::{Reply, Request, VERSION, cut};
@@ -159,15 +160,15 @@ unsafe fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
     if !is_channel {
         return Err(not_ours(descriptor, "it is something else in this process"));
     }
-    let maker = sockopt::socket_peercred(socket)?;
-    if maker.uid != getuid() {
-        let (maker, user) = (maker.uid.as_raw(), getuid().as_raw());
+    let maker = Peer::of(socket)?;
+    if maker.user != getuid() {
+        let (maker, user) = (maker.user.as_raw(), getuid().as_raw());
         return Err(not_ours(
             descriptor,
             &format!("user {maker} made it, and this process runs as user {user}"),
         ));
     }
-    if maker.pid == getpid() {
+    if maker.process == Some(getpid()) {
         return Err(not_ours(descriptor, "this process has made it itself"));
     }
     Ok(rustix::io::fcntl_dupfd_cloexec(socket, 3)?)

@@ -8,6 +8,7 @@ mod exchanged;
 mod foreign;
 mod launcher;
 mod local;
+mod peer;
 mod pmix;
 mod singleton;
 mod steps;

@@ -8,9 +8,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
-use rustix::process::{Uid, getuid};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::process::{Pid, Uid, getuid};
 
+use crate::bootstrap::peer::Peer;
 use crate::say::say;
 
 /// Set by every launcher that speaks PMIx.
@@ -52,11 +53,11 @@ impl Claim {
                 Ok(Some(Self { _socket: socket }))
             }
             Err(Errno::ADDRINUSE) => match holder(&address) {
-                Some((user, process)) if user != getuid() => {
+                Some(Peer { user, process }) if user != getuid() => {
                     say(&format!("shmem: warning: {}", unguarded(pe, user, process)));
                     Ok(None)
                 }
-                holder => Err(refused(pe, holder.map(|(_, process)| process))),
+                holder => Err(refused(pe, holder.and_then(|holder| holder.process))),
             },
             Err(error) => Err(error.into()),
         }
@@ -68,27 +69,30 @@ fn socket() -> io::Result<OwnedFd> {
     Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
-/// Whose it is, by user and process; `None`: it does not say.
-fn holder(address: &SocketAddrUnix) -> Option<(Uid, i32)> {
+/// Whose it is; `None`: it does not say.
+fn holder(address: &SocketAddrUnix) -> Option<Peer> {
     let socket = socket().ok()?;
     net::connect(&socket, address).ok()?;
-    let holder = sockopt::socket_peercred(&socket).ok()?;
-    Some((holder.uid, holder.pid.as_raw_nonzero().get()))
+    Peer::of(&socket).ok()
+}
+
+fn named(process: Option<Pid>) -> String {
+    process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"))
 }
 
 /// What follows from a name that somebody else has.
-fn unguarded(pe: &str, user: Uid, process: i32) -> String {
+fn unguarded(pe: &str, user: Uid, process: Option<Pid>) -> String {
     format!(
-        "process {process} of user {} holds the name by which PE {pe} is known to be one process: nobody would refuse a \
+        "{} of user {} holds the name by which PE {pe} is known to be one process: nobody would refuse a \
          second process that takes itself for PE {pe}; see that no PE starts a copy of the program, and ask that user to \
          end the process",
+        named(process),
         user.as_raw()
     )
 }
 
-fn refused(pe: &str, process: Option<i32>) -> io::Error {
-    let process =
-        process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"));
+fn refused(pe: &str, process: Option<Pid>) -> io::Error {
+    let process = named(process);
     let text = format!(
         "PE {pe} is {process} already; a process that a PE starts is no PE; unset {NAMESPACE} to run it alone"
     );

@@ -9,9 +9,10 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::client::Client;
+use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::limits;
@@ -203,7 +204,7 @@ fn guest(channel: &Channel, invitation: &Invitation, others: &[usize]) -> Option
 
 /// Checks that the other side runs as this user.
 fn check_user(socket: &OwnedFd) -> io::Result<()> {
-    let (theirs, ours) = (sockopt::socket_peercred(socket)?.uid, rustix::process::getuid());
+    let (theirs, ours) = (Peer::of(socket)?.user, rustix::process::getuid());
     match theirs == ours {
         true => Ok(()),
         false => Err(io::Error::new(

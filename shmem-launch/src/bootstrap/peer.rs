@@ -1,0 +1,93 @@
+//! The user and the process at the other end of a Unix socket: `SO_PEERCRED` of unix(7).
+//!
+//! The kernel reports process 0 where the other end is outside this process's PID namespace. rustix reads that into a
+//! `Pid`, which cannot be 0, so the call is made here.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _};
+
+use rustix::process::{Pid, Uid};
+
+/// Who made or connected the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Peer {
+    pub(super) user: Uid,
+    /// `None`: a process outside this PID namespace.
+    pub(super) process: Option<Pid>,
+}
+
+impl Peer {
+    /// Reads them from the socket.
+    ///
+    /// # Errors
+    ///
+    /// If `socket` is no Unix socket.
+    pub(super) fn of(socket: impl AsFd) -> io::Result<Self> {
+        let mut found = libc::ucred { pid: 0, uid: 0, gid: 0 };
+        let mut length = size_of_val(&found) as libc::socklen_t;
+        let socket = socket.as_fd().as_raw_fd();
+        // SAFETY: the kernel writes at most `length` bytes to `found`, which has as many, and whose fields are integers, of
+        // which each bit pattern is a value; it writes their number to `length`.
+        let status = unsafe {
+            libc::getsockopt(
+                socket,
+                libc::SOL_SOCKET,
+                libc::SO_PEERCRED,
+                (&raw mut found).cast(),
+                &raw mut length,
+            )
+        };
+        if status != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { user: Uid::from_raw(found.uid), process: Pid::from_raw(found.pid) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::process::Command;
+
+    use rustix::process::{getpid, getuid};
+
+    use super::*;
+
+    /// Set for a copy of this program in a PID namespace of its own: the socket that it connects to.
+    const ELSEWHERE: &str = "SHMEM_TEST_PEER_ELSEWHERE";
+
+    #[test]
+    fn the_other_end_is_this_process() {
+        let (one, _other) = UnixStream::pair().unwrap();
+        assert_eq!(Peer::of(&one).unwrap(), Peer { user: getuid(), process: Some(getpid()) });
+        assert!(Peer::of(std::fs::File::open("/dev/null").unwrap()).is_err());
+    }
+
+    /// Not a test by itself: a copy of this program that does not see the process at the other end.
+    #[test]
+    fn in_another_pid_namespace() {
+        let Ok(path) = std::env::var(ELSEWHERE) else { return };
+        let peer = Peer::of(UnixStream::connect(path).unwrap()).unwrap();
+        assert_eq!(peer.process, None);
+    }
+
+    #[test]
+    fn a_process_outside_the_pid_namespace_has_no_number() {
+        let elsewhere = ["--user", "--map-root-user", "--pid", "--fork"];
+        if !Command::new("unshare").args(elsewhere).arg("true").output().is_ok_and(|o| o.status.success()) {
+            return eprintln!("skipped: this user may not make PID namespaces");
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("socket");
+        let _listener = UnixListener::bind(&path).unwrap();
+        let copy = Command::new("unshare")
+            .args(elsewhere)
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "bootstrap::peer::tests::in_another_pid_namespace", "--test-threads=1"])
+            .env(ELSEWHERE, &path)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&copy.stdout);
+        assert!(copy.status.success() && said.contains("1 passed"), "{said}");
+    }
+}
