@@ -218,13 +218,14 @@ where
     }
 }
 
-// SAFETY: those of the box inside.
+// SAFETY: those of the box inside, which only the PE that allocated it opens: a phase asks for `extents` before it opens.
 unsafe impl<T: Contents + ?Sized + 'static> SymmetricObject for TeamBox<T> {
     type Mut<'x> = &'x mut T;
     type Ref<'x> = &'x T;
 
+    #[track_caller]
     fn extents(&self, token: &Endpoint, list: &mut Vec<Extent>) {
-        self.object.extents(token, list);
+        self.of_the_caller(token).extents(token, list);
     }
 
     unsafe fn open<'x>(&self, mine: *mut u8) -> &'x mut T {

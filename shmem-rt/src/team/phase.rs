@@ -24,7 +24,7 @@
 //! Where PEs are threads of one process, a box can be handed from one to another by other means than this library. A
 //! box and each [`Pe`](shmem_core::pe::Pe) carry whose they are, so a place on a member comes from a box and a `Pe` of
 //! one member, and an operation of another PE refuses that `Pe` (`Endpoint::mapped`): there, no operation uses a slot
-//! without that look.
+//! without that look. A phase, of a team or of the world, refuses a box of another PE when it asks for the extents.
 //!
 //! [`TeamBox`]: super::TeamBox
 //! [`TeamBox::on`]: super::TeamBox::on

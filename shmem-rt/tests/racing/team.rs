@@ -413,6 +413,8 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
         assert!(refused.contains("is not a member"), "{refused}");
         let refused = refusal(&mut || team.barrier(world));
         assert_eq!(refused, "this is a team of another PE");
+        let refused = refusal(&mut || world.local(&object, |_| ()));
+        assert_eq!(refused, "this object of a team is another PE's handle");
     }
     world.barrier_all();
     // PE 1 and 3 are where they were, untouched.
