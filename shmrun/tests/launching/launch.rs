@@ -74,6 +74,18 @@ mod meeting {
     }
 
     #[test]
+    fn pes_meet_from_pid_namespaces_of_their_own() {
+        let namespace = ["--user", "--map-root-user", "--pid", "--fork"];
+        if !Command::new("unshare").args(namespace).arg("true").output().is_ok_and(|o| o.status.success()) {
+            return eprintln!("skipped: this user may not make PID namespaces");
+        }
+        let program = itself().display().to_string();
+        let arguments = namespace.into_iter().chain([program.as_str()]).chain(ENTRY);
+        let job = Launch::new("unshare", 3).args(arguments).env(programs::NAME, "share").capture_output();
+        assert_in_order(&job.run().unwrap());
+    }
+
+    #[test]
     fn below_a_wrapper_a_pe_is_a_pe() {
         let inner = format!("{} {}; exit $?", itself().display(), ENTRY.join(" "));
         let run = |name| {
