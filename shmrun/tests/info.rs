@@ -88,6 +88,18 @@ fn without_a_command_it_shows_all() {
 }
 
 #[test]
+fn a_provider_that_jobs_run_over_is_usable() {
+    // SAFETY: what is installed under the name of libfabric is libfabric, whose initialisers may run at any time.
+    if unsafe { shmem_core::libfabric::Library::load(None) }.is_err() {
+        return eprintln!("skipped: libfabric is not here");
+    }
+    let (text, message) = texts(&info(&["transports"], &[]).output().unwrap());
+    let row = text.lines().find(|line| line.contains("tcp;ofi_rxm") && line.contains(" lo "));
+    let row = row.unwrap_or_else(|| panic!("no row of tcp on lo: {text}{message}"));
+    assert!(!row.contains("not usable"), "{row}");
+}
+
+#[test]
 fn a_reader_that_stops_is_no_fault() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

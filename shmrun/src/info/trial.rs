@@ -37,7 +37,8 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
     let key = unsafe { ofi.register(SYSTEM, place, 0, bytes) }?;
     // SAFETY: what `register` gave just now.
     unsafe { ofi.learn(SYSTEM, me, &key) };
-    let address = ofi.address().map_err(refused)?;
+    let own = ofi.address().map_err(refused)?;
+    let address = ofi.address_in(me, &own, &own).map_err(refused)?.to_vec();
     let each = address.len();
     // SAFETY: the only address is that which the provider gave for this very PE.
     unsafe { ofi.connect(Whereabouts::new(Box::new(address), each)) }.map_err(refused)?;
