@@ -48,7 +48,7 @@ grep -oE '`[a-z-]+(/[a-z_.-]+)+`' docs/design.md | tr -d '`' | grep -E '^(shmem-
 
 # A package built alone has the features of dependencies that it has in the whole workspace, so nothing is built twice.
 features() { # PACKAGES
-    cargo tree --quiet --locked --offline --edges normal,build --format '{p} [{f}]' --prefix none "$@" | sed 's/ (\*)//' | sort -u
+    cargo tree --quiet --locked --edges normal,build --format '{p} [{f}]' --prefix none "$@" | sed 's/ (\*)//' | sort -u
 }
 together=$(features --workspace)
 for package in shmem-rt shmem-c shmrun shmem-examples; do
