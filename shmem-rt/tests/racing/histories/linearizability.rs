@@ -40,9 +40,9 @@ const LEAST: usize = 200;
 /// Numbers that an event is written down in.
 const NUMBERS: usize = 7;
 
-/// Arrivals of threads at histories, counted on PE 0.
+/// On PE 0, the histories that each thread has arrived at. No word that is added to: additions are under test.
 #[symmetric]
-static ARRIVED: Atomic<u64>;
+static ARRIVED: [Atomic<u64>; THREADS];
 #[symmetric]
 static WIDE: [Atomic<u64>; HISTORIES + 1];
 #[symmetric]
@@ -244,11 +244,14 @@ fn listed<V: Counted>(
 }
 
 /// Blocks until all threads have arrived at a history.
-fn begin_together(world: &World<Multiple>, history: usize) {
+fn begin_together(world: &World<Multiple>, me: usize, history: usize) {
     let arrived = ARRIVED.on(world.pe(0).unwrap());
-    world.fetch_inc(arrived);
-    while world.fetch(arrived) < (THREADS * (history + 1)) as u64 {
-        thread::yield_now();
+    world.set(arrived.index(me), history as u64 + 1);
+    world.quiet();
+    for thread in 0..THREADS {
+        while world.fetch(arrived.index(thread)) <= history as u64 {
+            thread::yield_now();
+        }
     }
 }
 
@@ -256,12 +259,13 @@ fn begin_together(world: &World<Multiple>, history: usize) {
 fn events_of_a_thread<V: Counted>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
+    me: usize,
     mut dice: Dice,
     addition: Addition,
 ) -> Vec<(usize, Event)> {
     let mut events = Vec::with_capacity(HISTORIES * MOST);
     for history in 0..HISTORIES {
-        begin_together(world, history);
+        begin_together(world, me, history);
         for _ in 0..MOST {
             let form = [Form::Silent, Form::Fetching, Form::Listed][dice.below(3) as usize];
             let op = drawn(&mut dice);
@@ -334,14 +338,15 @@ fn run<V: Counted>(
     let first = world.my_pe() == 0;
     if first {
         (0..HISTORIES).for_each(|history| world.set(words.index(history), V::of(0)));
-        world.set(ARRIVED.on(world.pe(0).unwrap()), 0);
+        (0..THREADS).for_each(|thread| world.set(ARRIVED.on(world.me()).index(thread), 0));
     }
     world.barrier_all();
     let mine: Vec<u64> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads_of_a_pe)
             .map(|thread| {
-                let dice = Dice((world.my_pe() * threads_of_a_pe + thread + THREADS * round) as u64);
-                scope.spawn(move || events_of_a_thread(world, words, dice, addition))
+                let me = world.my_pe() * threads_of_a_pe + thread;
+                let dice = Dice((me + THREADS * round) as u64);
+                scope.spawn(move || events_of_a_thread(world, words, me, dice, addition))
             })
             .collect();
         threads
