@@ -37,8 +37,12 @@
 //! text         short texts of fixed size, for records that others read
 //! primitive    atomics, and what loom puts in their place
 //! loader       libraries of C, found when the program runs
+//! exit         what runs before `exit` destroys thread-locals
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
+
+// Where documentation of another crate finds it while its own is being made.
+#![doc(html_root_url = "https://docs.rs/shmem-core/0.1.0")]
 
 pub mod alike;
 pub mod array;
@@ -47,6 +51,7 @@ pub mod context;
 pub mod data;
 pub mod endpoint;
 pub mod exclusion;
+mod exit;
 pub mod fingerprint;
 pub mod halo;
 pub mod heap;

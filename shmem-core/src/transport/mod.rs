@@ -17,6 +17,7 @@ pub mod ofi;
 mod remote;
 pub mod shm;
 pub mod target;
+mod under_way;
 mod until;
 
 pub use atomic::{AtomicOp, Number, SignalOp, Width};
@@ -24,6 +25,7 @@ pub use counted::{CountedTransport, Traffic};
 pub use indexed::{Change, EachOp, Elements, Operand};
 pub use lane::{Lane, Tracking};
 pub use remote::Remote;
+pub use under_way::under_way;
 pub(crate) use until::Completes;
 pub use until::Until;
 

@@ -29,9 +29,8 @@
 //!   bytes reserved on all PEs that have the object, and no phase is open on any of them ([`direct`](super::direct)). No
 //!   references to objects are made.
 //! * **What the program gave** is read by transfers that go on after they were started, from the place where it lies.
-//!   It is borrowed for the call, or an object whose handle is, and the call does not end before they have: [`UnderWay`] waits for that when it is
-//!   dropped, also by unwinding, and ends the process where that is not possible. It is a local variable of one
-//!   function, so nobody can forget it.
+//!   It is borrowed for the call, or an object whose handle is, and neither the call nor the process ends before they have
+//!   ([`under_way`]).
 //! * **What is read by a transfer is not written meanwhile**, by a collective: sources are shared; a result is sent on after it has
 //!   come, and what a reduction writes where it has sent from is made of what was sent (`plan/levels.rs`).
 
@@ -46,7 +45,7 @@ use shmem_core::segment::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;
 use shmem_core::system::{MOST_TOLD, WINDOW_BYTES, Window};
-use shmem_core::transport::{Remote, SignalOp, Until};
+use shmem_core::transport::{Remote, SignalOp, Until, under_way};
 
 use super::buffer::Buffer;
 use super::carrier::Carrier;
@@ -139,32 +138,36 @@ impl Collective<'_> {
         let Given { source, own, cut } = *given;
         let strands = plans.iter().map(|plan| (plan.departures(), [plan.arrivals(), plan.arrivals()]));
         let mut cursor = Cursor::new(strands, cut.slots);
-        // Declared before what is told to read the bytes, and dropped behind it.
-        let under_way = UnderWay(far);
         let mut stream = Stream { team, endpoint, far, window, source, result, cut, combine };
-        let mut is_over = cursor.poll(&mut stream);
-        if let Some((from, into, bytes)) = own {
-            let (from, into) = (source.part(from, bytes), result.part(into, bytes));
-            // SAFETY: both have so many bytes (`part`), which are borrowed or an object of this PE. No plan sends or writes what
-            // goes no way.
-            unsafe { shared::copy(into, from, bytes) };
-        }
-        while !is_over {
-            // Each chunk is waited for anew: who has just got on will soon again.
-            let moved = cursor.moved();
-            let got_on = || {
-                is_over = cursor.poll(&mut stream);
-                is_over || cursor.moved() != moved
-            };
-            endpoint.waiting().until_brought(
-                cut.most,
-                endpoint,
-                got_on,
-                |timeout, done| system.doorbell.sleep(timeout, done),
-                || purpose.activity(team.index(), count),
-            );
-        }
-        drop(under_way);
+        let quiet = || {
+            if !mutant("stream-without-quiet") {
+                far.transport.quiet(far.channel);
+            }
+        };
+        under_way(quiet, || {
+            let mut is_over = cursor.poll(&mut stream);
+            if let Some((from, into, bytes)) = own {
+                let (from, into) = (source.part(from, bytes), result.part(into, bytes));
+                // SAFETY: both have so many bytes (`part`), which are borrowed or an object of this PE. No plan sends or writes
+                // what goes no way.
+                unsafe { shared::copy(into, from, bytes) };
+            }
+            while !is_over {
+                // Each chunk is waited for anew: who has just got on will soon again.
+                let moved = cursor.moved();
+                let got_on = || {
+                    is_over = cursor.poll(&mut stream);
+                    is_over || cursor.moved() != moved
+                };
+                endpoint.waiting().until_brought(
+                    cut.most,
+                    endpoint,
+                    got_on,
+                    |timeout, done| system.doorbell.sleep(timeout, done),
+                    || purpose.activity(team.index(), count),
+                );
+            }
+        });
     }
 }
 
@@ -261,7 +264,7 @@ impl<F: Fn(Group<'_>)> Carrier for Stream<'_, F> {
             None => self.at(to, offset_of!(Window, room) + self.slot(slot, from.bytes)),
         };
         let word = self.at(to, offset_of!(Window, come) + slot * size_of::<u64>());
-        // SAFETY: the source was just found in what is borrowed, or an object, until `UnderWay` has waited for its channel, and
+        // SAFETY: the source was just found in what is borrowed, or an object, until `under_way` has waited for its channel, and
         // is not written while it is read (head of the module). It goes to a part of an object that is reserved on every PE
         // (`landing`), or of a slot, which is a part of the room of every window; its word is an aligned `AtomicU64` of it.
         unsafe {
@@ -364,32 +367,3 @@ fn window<'e>(team: &Team, endpoint: &'e Endpoint, member: Pe) -> Option<&'e Win
 fn combines_nothing(_: Group<'_>) {
     unreachable!("only reductions combine")
 }
-
-/// What has been sent from memory of the program. Dropping it waits until that is over.
-struct UnderWay<'f>(&'f Far);
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        let failed = Incomplete;
-        if !mutant("stream-without-quiet") {
-            self.0.transport.quiet(self.0.channel);
-        }
-        core::mem::forget(failed);
-    }
-}
-
-/// Ends the process when it is dropped: a quiet has unwound, so what the program gave is in use for nobody knows how
-/// long.
-struct Incomplete;
-
-impl Drop for Incomplete {
-    fn drop(&mut self) {
-        eprintln!(
-            "shmem: the transfers of a collective could not be completed; others may still use its buffers"
-        );
-        std::process::abort();
-    }
-}
-
-#[cfg(test)]
-mod tests;

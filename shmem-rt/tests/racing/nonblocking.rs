@@ -288,3 +288,56 @@ fn a_scope_that_panics_is_complete(world: &mut World) {
 fn an_owned_buffer_of_another_length_is_refused(world: &mut World) {
     drop::<Pending<'_, Vec<u64>>>(world.put_owned(ROW.on(world.me()).index(..), vec![0; 999]));
 }
+
+/// What an exit destroys.
+#[derive(Default)]
+struct Lent {
+    got: Vec<u64>,
+    picked: Vec<u64>,
+    strided: Vec<u64>,
+    column: Vec<u32>,
+    fetched: u64,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let Self { got, picked, strided, column, fetched } = self;
+        let all =
+            (got[N - 1], picked[..] == [9, 0], strided[..] == [0, 3, 6], column[..] == [5; 12], *fetched);
+        std::panic::catch_unwind(|| panic!("an exit has left {all:?}")).unwrap_err();
+        // SAFETY: of this process nothing is needed any more.
+        unsafe { libc::_exit(101) };
+    }
+}
+
+#[shmem::test(pes = 2)]
+#[should_panic(expected = "an exit has left (999, true, true, true, 77)")]
+fn an_exit_inside_a_scope_completes_it_before_it_destroys(world: &mut World) {
+    thread_local!(static LENT: std::cell::RefCell<Lent> = std::cell::RefCell::default());
+    let other = world.pe(1 - world.my_pe()).unwrap();
+    for k in 0..N {
+        ROW.here(world).index(k).store(k as u64);
+    }
+    for row in 0..12 {
+        GRID.here(world).index(row).index(3).store(5);
+    }
+    world.set(COUNT.on(world.me()), 77);
+    world.barrier_all();
+    if world.my_pe() == 0 {
+        // Another scope was there before the thread-local was.
+        world.scope(|_| ());
+        LENT.with_borrow_mut(|lent| {
+            let Lent { got, picked, strided, column, fetched } = lent;
+            (*got, *picked, *strided, *column) = (vec![0; N], vec![0; 2], vec![0; 3], vec![0; 12]);
+            world.scope(|s| {
+                s.get(&mut got[..], ROW.on(other).index(..));
+                s.gather(picked, ROW.on(other).at(&[9_u32, 0]));
+                s.iget(strided, ROW.on(other).index(..), 1, 3, 3);
+                strided!(s, column[..] = GRID@other[.., 3]);
+                s.fetch(fetched, COUNT.on(other));
+                std::process::exit(0)
+            })
+        })
+    }
+    world.barrier_all();
+}

@@ -3,8 +3,8 @@
 //! Whatever goes on needs its buffer until it is complete, and no destructor can be trusted to wait for it:
 //! a value can be forgotten. So there are three ways, each of which knows otherwise that the buffer is there:
 //!
-//! * A [`Scope`] borrows buffers for longer than it runs, and it ends in a quiet, also when it unwinds. It
-//!   is a closure, so there is nothing to forget.
+//! * A [`Scope`] borrows buffers for longer than it runs, and it ends in a quiet, also when it unwinds or the process exits
+//!   ([`under_way`](crate::transport::under_way)). It is a closure, so there is nothing to forget.
 //! * A [`Pending`] transfer owns its buffer. Forgotten, it keeps the buffer for ever.
 //! * Symmetric memory is there for as long as the token: [`put_from`](NonBlocking::put_from) and
 //!   [`get_into`](NonBlocking::get_into) are complete after the token's quiet.

@@ -15,7 +15,7 @@ use crate::object::{On, Signal, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::primitive::mutant;
-use crate::transport::{Completes, SignalOp};
+use crate::transport::{Completes, SignalOp, under_way};
 
 /// Operations that may go on until the end of a [`scope`](super::NonBlocking::scope), and then are complete.
 ///
@@ -35,23 +35,19 @@ pub(super) fn run<'env, I: Initiator + ?Sized, R>(
     location: &'static Location<'static>,
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, I>) -> R,
 ) -> R {
-    // Declared first, so dropped last.
-    let _end = End { endpoint: token.endpoint(), location };
-    body(&Scope { token, _scope: PhantomData, _env: PhantomData })
-}
-
-/// Completes what a scope has started when it is dropped, by return or by unwinding.
-struct End<'e> {
-    endpoint: &'e Endpoint,
-    location: &'static Location<'static>,
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
+    let endpoint = token.endpoint();
+    let quiet = || {
         if !mutant("scope-without-quiet") {
-            drop(Completes(|| quiet_through(self.endpoint, self.location)));
+            quiet_through(endpoint, location);
         }
+    };
+    let body = || body(&Scope { token, _scope: PhantomData, _env: PhantomData });
+    if endpoint.far_if_any().is_some() {
+        return under_way(quiet, body);
     }
+    // On a node nothing goes on; who observes is told all the same.
+    let _end = Completes(quiet);
+    body()
 }
 
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {

@@ -1,0 +1,171 @@
+//! What `exit` runs before it destroys thread-locals.
+//!
+//! `exit` does not unwind the stack. It runs the destructors of the calling thread's thread-locals, the newest first, and
+//! only then the handlers of `atexit`. So what must run before the destructor of every thread-local of the program is
+//! registered where such destructors are, behind all that are there ([`run_first`]).
+//!
+//! The C library keeps these destructors in a list: a word in its own thread-local memory leads to the newest one. An entry
+//! cannot be taken out again, so who registers often must know whether its last entry still is the newest one. Nothing
+//! tells. [`Newest`] finds that word, once: the one word of that memory which two registrations, one behind the other, both
+//! change. Where there is not exactly one, every call registers.
+//!
+//! musl's `exit` runs no destructors of thread-locals, and there is nothing to do.
+
+#[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+pub(crate) use glibc::run_first;
+
+/// Nothing has to run: no destructor does.
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(miri))))]
+pub(crate) fn run_first(_: fn()) {}
+
+#[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+mod glibc {
+    use core::cell::Cell;
+    use core::ffi::{c_int, c_void};
+    use core::ops::Range;
+    use std::sync::OnceLock;
+
+    unsafe extern "C" {
+        fn __cxa_thread_atexit_impl(
+            run: unsafe extern "C" fn(*mut c_void),
+            argument: *mut c_void,
+            library: *const u8,
+        ) -> c_int;
+        static __dso_handle: u8;
+    }
+
+    thread_local! {
+        /// The newest entry of this thread's list behind our last registration; 0 when ours has run.
+        static OURS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Makes `run` what this thread runs before all destructors of thread-locals that exist by now, when it ends or the
+    /// process exits. To be called with one function only.
+    pub(crate) fn run_first(run: fn()) {
+        let newest = Newest::find(run);
+        if newest.is_some_and(|newest| newest.read() == OURS.get()) {
+            return;
+        }
+        register(run);
+        OURS.set(newest.map_or(0, Newest::read));
+    }
+
+    fn register(run: fn()) {
+        unsafe extern "C" fn entered(run: *mut c_void) {
+            // The entry is gone, and another one may take its address.
+            OURS.set(0);
+            // SAFETY: `register` has given such a function.
+            let run = unsafe { core::mem::transmute::<*mut c_void, fn()>(run) };
+            run();
+        }
+        // SAFETY: a function that takes what it is given; it stays, as does the program or library that has this handle.
+        let failed =
+            unsafe { __cxa_thread_atexit_impl(entered, run as *mut c_void, &raw const __dso_handle) };
+        assert_eq!(failed, 0, "there is no memory for a destructor");
+    }
+
+    /// The word of the C library's thread-local memory that leads to the newest destructor: how many bytes behind `errno`.
+    #[derive(Clone, Copy)]
+    struct Newest(isize);
+
+    impl Newest {
+        /// `None` where it cannot be told from others.
+        fn find(run: fn()) -> Option<Self> {
+            static FOUND: OnceLock<Option<Newest>> = OnceLock::new();
+            *FOUND.get_or_init(|| {
+                let block = thread_block()?;
+                let mut seen = [(); 3].map(|()| vec![0; block.len() / size_of::<usize>()]);
+                for words in &mut seen {
+                    register(run);
+                    for (word, address) in words.iter_mut().zip(block.clone().step_by(size_of::<usize>())) {
+                        // SAFETY: an aligned word of the block.
+                        *word = unsafe { read(address) };
+                    }
+                }
+                let [first, second, third] = seen;
+                let mut changed =
+                    (0..first.len()).filter(|at| first[*at] != second[*at] && second[*at] != third[*at]);
+                let address = block.start + changed.next()? * size_of::<usize>();
+                changed.next().is_none().then(|| Self(address.wrapping_sub(errno()).cast_signed()))
+            })
+        }
+
+        /// What it holds for the calling thread.
+        fn read(self) -> usize {
+            // SAFETY: every thread has a block as that in which the word was found, and `errno` at the same place of it.
+            unsafe { read(errno().wrapping_add_signed(self.0)) }
+        }
+    }
+
+    fn errno() -> usize {
+        // SAFETY: gives the address of the calling thread's.
+        unsafe { libc::__errno_location() }.expose_provenance()
+    }
+
+    /// # Safety
+    ///
+    /// `address` must be that of an aligned word of thread-local memory of the calling thread.
+    unsafe fn read(address: usize) -> usize {
+        // SAFETY: memory of this thread, which is there for as long as it runs (caller). The C library writes there, in calls of
+        // this thread: hence volatile.
+        unsafe { core::ptr::with_exposed_provenance::<usize>(address).read_volatile() }
+    }
+
+    /// The thread-local memory of the calling thread that belongs to the library with `errno`, in whole words.
+    fn thread_block() -> Option<Range<usize>> {
+        unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+            // SAFETY: the loader's, for the time of the call.
+            let info = unsafe { &*info };
+            // SAFETY: the table of so many headers of what is loaded.
+            let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+            let start = info.dlpi_tls_data.addr();
+            let Some(header) = headers.iter().find(|header| header.p_type == libc::PT_TLS) else { return 0 };
+            if !(start..start + header.p_memsz as usize).contains(&errno()) {
+                return 0;
+            }
+            let word = size_of::<usize>();
+            let whole = start.next_multiple_of(word)..(start + header.p_memsz as usize) / word * word;
+            // SAFETY: `thread_block` has given it.
+            unsafe { *found.cast::<Option<Range<usize>>>() = Some(whole) };
+            1
+        }
+        let mut found: Option<Range<usize>> = None;
+        // SAFETY: `look` takes what it is called with, and `found`.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+        found
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        /// How many entries the list has had, seen by its word.
+        #[test]
+        fn who_is_the_newest_already_registers_no_more() {
+            struct Other;
+            impl Drop for Other {
+                fn drop(&mut self) {
+                    std::hint::black_box(self);
+                }
+            }
+            thread_local!(static OTHER: Other = const { Other });
+            fn run() {}
+            let newest = Newest::find(run).expect("this C library keeps a list");
+            let seen = move |step: &dyn Fn()| {
+                let before = newest.read();
+                step();
+                before != newest.read()
+            };
+            for thread in 0..2 {
+                let in_turn = std::thread::spawn(move || {
+                    assert!(seen(&|| run_first(run)), "first, on thread {thread}");
+                    assert!(!seen(&|| run_first(run)), "again");
+                    assert!(seen(&|| OTHER.with(|_| ())), "another destructor");
+                    assert!(seen(&|| run_first(run)), "behind it");
+                    assert!(!seen(&|| run_first(run)), "and again");
+                });
+                in_turn.join().unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Transfers that use memory of the program while its code runs.
+//!
+//! Such memory is borrowed for as long as a function runs, which completes the transfers before it ends ([`under_way`]). A
+//! function ends by return or by unwinding; a destructor sees to both. Or it never ends, because code of the program that it
+//! calls ends the process: `exit` destroys the thread-locals of the calling thread, one of which may own the memory, while the
+//! transfers go on. So each thread has a list of what is under way, which `exit` completes before it destroys anything
+//! ([`run_first`]).
+//!
+//! Thread-locals of other threads are not destroyed then, nor is anything on a stack. That a thread ends the process while
+//! another one has borrowed its thread-locals is the standard library's own matter, as with `std::thread::scope`.
+
+use core::cell::Cell;
+use core::ptr::NonNull;
+
+use super::Completes;
+use crate::exit::run_first;
+use crate::primitive::mutant;
+
+/// What is under way: a link of a list on the stack.
+struct Open<'q> {
+    quiet: &'q dyn Fn(),
+    /// That which began before it and that which began behind it, among those that have not ended. Functions on several stacks of one
+    /// thread may end in any order.
+    older: Link,
+    newer: Link,
+}
+
+type Link = Cell<Option<NonNull<Open<'static>>>>;
+
+thread_local! {
+    /// What this thread began last.
+    static LAST: Link = const { Cell::new(None) };
+}
+
+/// Runs `body`, which starts transfers with memory of the program, and completes them by `quiet`: when `body` returns or
+/// unwinds, or when it ends the process by `exit`. If `quiet` unwinds, the process is aborted.
+pub fn under_way<R>(quiet: impl Fn(), body: impl FnOnce() -> R) -> R {
+    let open = Open { quiet: &quiet, older: Cell::new(None), newer: Cell::new(None) };
+    // SAFETY: `End` is dropped before `open` is, which does not move.
+    unsafe { enter(&open) };
+    // Takes it out of the list, behind the quiet.
+    let _end = End(&open);
+    let _quiet = Completes(&quiet);
+    if !mutant("exit-without-quiet") {
+        run_first(complete);
+    }
+    body()
+}
+
+/// Puts a link into the list.
+///
+/// # Safety
+///
+/// It must be there, in the same place, until an [`End`] of it has been dropped, or for ever.
+unsafe fn enter(open: &Open<'_>) {
+    let this = Some(NonNull::from(open).cast());
+    let older = LAST.replace(this);
+    open.older.set(older);
+    // SAFETY: what is in the list has not ended, so it is there.
+    older.inspect(|older| unsafe { older.as_ref() }.newer.set(this));
+}
+
+/// Takes a link out of the list when it is dropped.
+struct End<'o, 'q>(&'o Open<'q>);
+
+impl Drop for End<'_, '_> {
+    fn drop(&mut self) {
+        let (older, newer) = (self.0.older.get(), self.0.newer.get());
+        // SAFETY: as in `enter`.
+        older.inspect(|older| unsafe { older.as_ref() }.newer.set(newer));
+        match newer {
+            // SAFETY: as in `enter`.
+            Some(newer) => unsafe { newer.as_ref() }.older.set(older),
+            None => LAST.set(older),
+        }
+    }
+}
+
+/// Completes what this thread has under way: the process is about to exit. When a thread ends otherwise, nothing is.
+fn complete() {
+    while let Some(open) = LAST.get() {
+        // SAFETY: as in `enter`; the frames of functions that never end stay.
+        let Open { quiet, older, .. } = unsafe { open.as_ref() };
+        drop(Completes(quiet));
+        LAST.set(older.get());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn who_leaves_by_unwinding_waits_as_who_returns_does() {
+        let quiets = Cell::new(0);
+        let count = || quiets.set(quiets.get() + 1);
+        under_way(count, || assert_eq!(quiets.get(), 0));
+        assert_eq!(quiets.get(), 1);
+        catch_unwind(AssertUnwindSafe(|| under_way(count, || panic!("inside")))).unwrap_err();
+        assert_eq!(quiets.get(), 2);
+        assert_eq!(LAST.get(), None);
+    }
+
+    /// As on several stacks: the list is the same whoever ends first.
+    #[test]
+    fn an_exit_completes_what_has_not_ended() {
+        let quiets = Cell::new(0);
+        let first = || quiets.set(quiets.get() | 1);
+        let second = || quiets.set(quiets.get() | 2);
+        let link = |quiet| Open { quiet, older: Cell::new(None), newer: Cell::new(None) };
+        for ended in [None, Some(0), Some(1)] {
+            quiets.set(0);
+            let both: [Open<'_>; 2] = [link(&first), link(&second)];
+            // SAFETY: of each an `End` is dropped below, or `complete` takes it out.
+            both.iter().for_each(|open| unsafe { enter(open) });
+            if let Some(ended) = ended {
+                drop(End(&both[ended]));
+            }
+            complete();
+            assert_eq!(quiets.get(), [3, 2, 1][ended.map_or(0, |ended| ended + 1)]);
+            assert_eq!(LAST.get(), None);
+        }
+    }
+
+    /// In a process of its own, which does not survive it.
+    #[test]
+    #[cfg(not(miri))]
+    fn what_cannot_be_completed_ends_the_process() {
+        const NAME: &str = "transport::under_way::tests::what_cannot_be_completed_ends_the_process";
+        const CHILD: &str = "UNDER_WAY_TEST_CHILD";
+        if let Some(how) = std::env::var_os(CHILD) {
+            // Caught by nobody, whoever would.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                under_way(|| panic!("the network is gone"), || assert!(how != "unwinds", "inside"));
+            }));
+            return;
+        }
+        for how in ["returns", "unwinds"] {
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+            let output = child.args(["--exact", NAME, "--nocapture"]).env(CHILD, how).output().unwrap();
+            let err = String::from_utf8_lossy(&output.stderr);
+            let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+            assert_eq!(signal, Some(6), "{how}: {err}");
+            // A panic while another one unwinds ends the process as well, and says so itself.
+            let is_told = err.contains("transfers could not be completed");
+            assert!(is_told || how == "unwinds" && err.contains("the network is gone"), "{how}: {err}");
+        }
+    }
+}
