@@ -66,10 +66,10 @@ struct End<'o, 'q>(&'o Open<'q>);
 impl Drop for End<'_, '_> {
     fn drop(&mut self) {
         let (older, newer) = (self.0.older.get(), self.0.newer.get());
-        // SAFETY: as in `enter`.
+        // SAFETY: a link of the list, whose `End` has not been dropped, so that it is where `enter` has found it.
         older.inspect(|older| unsafe { older.as_ref() }.newer.set(newer));
         match newer {
-            // SAFETY: as in `enter`.
+            // SAFETY: a link of the list, whose `End` has not been dropped, so that it is where `enter` has found it.
             Some(newer) => unsafe { newer.as_ref() }.older.set(older),
             None => LAST.set(older),
         }
@@ -79,7 +79,7 @@ impl Drop for End<'_, '_> {
 /// Completes what this thread has under way: the process is about to exit. When a thread ends otherwise, nothing is.
 fn complete() {
     while let Some(open) = LAST.get() {
-        // SAFETY: as in `enter`; the frames of functions that never end stay.
+        // SAFETY: no `End` of it has been dropped, so it is where `enter` has found it: the frame of a function that never ends stays.
         let Open { quiet, older, .. } = unsafe { open.as_ref() };
         drop(Completes(quiet));
         LAST.set(older.get());
