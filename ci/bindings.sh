@@ -26,10 +26,12 @@ generate() { # OUTPUT LIBRARY LICENCE HEADERS OPTION... -- FLAG...
     cp "$work/bindings.rs" "$output"
 }
 
+# What sources name, and what that consists of.
+used=$(git grep -howE '(FI_|fi_|fid)[A-Za-z0-9_]*' -- '*.rs' ':!*/bindings.rs' | sort -u | paste -sd'|')
 generate shmem-core/src/libfabric/bindings.rs libfabric "BSD-2-Clause OR GPL-2.0" \
     "rdma/fabric.h rdma/fi_domain.h rdma/fi_endpoint.h rdma/fi_cm.h rdma/fi_rma.h rdma/fi_tagged.h rdma/fi_atomic.h
     rdma/fi_eq.h rdma/fi_errno.h" \
-    --allowlist-type '(fi_.*|fid.*)' --allowlist-var 'FI_.*' --blocklist-type '(iovec|FILE|_IO.*)' \
+    --allowlist-type "($used)" --allowlist-var "($used)" --blocklist-type '(iovec|FILE|_IO.*)' \
     --raw-line 'use libc::iovec;'
 
 keys='LOCAL_PEERS|NODEID|HOSTNAME|JOB_SIZE|COLLECT_DATA'

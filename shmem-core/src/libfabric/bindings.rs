@@ -17,91 +17,19 @@
     reason = "generated"
 )]
 use libc::iovec;
-
-#[repr(C)]
-#[derive(Default)]
-pub struct __IncompleteArrayField<T>(::core::marker::PhantomData<T>, [T; 0]);
-impl<T> __IncompleteArrayField<T> {
-    #[inline]
-    pub const fn new() -> Self {
-        __IncompleteArrayField(::core::marker::PhantomData, [])
-    }
-    #[inline]
-    pub fn as_ptr(&self) -> *const T {
-        self as *const _ as *const T
-    }
-    #[inline]
-    pub fn as_mut_ptr(&mut self) -> *mut T {
-        self as *mut _ as *mut T
-    }
-    #[inline]
-    pub unsafe fn as_slice(&self, len: usize) -> &[T] {
-        ::core::slice::from_raw_parts(self.as_ptr(), len)
-    }
-    #[inline]
-    pub unsafe fn as_mut_slice(&mut self, len: usize) -> &mut [T] {
-        ::core::slice::from_raw_parts_mut(self.as_mut_ptr(), len)
-    }
-}
-impl<T> ::core::fmt::Debug for __IncompleteArrayField<T> {
-    fn fmt(&self, fmt: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        fmt.write_str("__IncompleteArrayField")
-    }
-}
-pub const FI_SUCCESS: u32 = 0;
-pub const FI_EPERM: u32 = 1;
-pub const FI_ENOENT: u32 = 2;
-pub const FI_EINTR: u32 = 4;
-pub const FI_EIO: u32 = 5;
-pub const FI_E2BIG: u32 = 7;
-pub const FI_EBADF: u32 = 9;
 pub const FI_EAGAIN: u32 = 11;
 pub const FI_ENOMEM: u32 = 12;
-pub const FI_EACCES: u32 = 13;
-pub const FI_EFAULT: u32 = 14;
-pub const FI_EBUSY: u32 = 16;
-pub const FI_ENODEV: u32 = 19;
 pub const FI_EINVAL: u32 = 22;
-pub const FI_EMFILE: u32 = 24;
-pub const FI_ENOSPC: u32 = 28;
 pub const FI_ENOSYS: u32 = 38;
-pub const FI_EWOULDBLOCK: u32 = 11;
-pub const FI_ENOMSG: u32 = 42;
 pub const FI_ENODATA: u32 = 61;
-pub const FI_EOVERFLOW: u32 = 75;
-pub const FI_EMSGSIZE: u32 = 90;
-pub const FI_ENOPROTOOPT: u32 = 92;
 pub const FI_EOPNOTSUPP: u32 = 95;
 pub const FI_EADDRINUSE: u32 = 98;
-pub const FI_EADDRNOTAVAIL: u32 = 99;
-pub const FI_ENETDOWN: u32 = 100;
-pub const FI_ENETUNREACH: u32 = 101;
-pub const FI_ECONNABORTED: u32 = 103;
-pub const FI_ECONNRESET: u32 = 104;
-pub const FI_ENOBUFS: u32 = 105;
-pub const FI_EISCONN: u32 = 106;
-pub const FI_ENOTCONN: u32 = 107;
-pub const FI_ESHUTDOWN: u32 = 108;
-pub const FI_ETIMEDOUT: u32 = 110;
-pub const FI_ECONNREFUSED: u32 = 111;
-pub const FI_EHOSTDOWN: u32 = 112;
-pub const FI_EHOSTUNREACH: u32 = 113;
-pub const FI_EALREADY: u32 = 114;
-pub const FI_EINPROGRESS: u32 = 115;
-pub const FI_EREMOTEIO: u32 = 121;
-pub const FI_ECANCELED: u32 = 125;
-pub const FI_EKEYREJECTED: u32 = 129;
-pub const FI_ERRNO_OFFSET: u32 = 256;
 pub const FI_MAJOR_VERSION: u32 = 1;
 pub const FI_MINOR_VERSION: u32 = 17;
-pub const FI_REVISION_VERSION: u32 = 0;
-pub const FI_PROV_SPECIFIC: u32 = 2147483648;
 pub const FI_MSG: u32 = 2;
 pub const FI_RMA: u32 = 4;
 pub const FI_TAGGED: u32 = 8;
 pub const FI_ATOMIC: u32 = 16;
-pub const FI_ATOMICS: u32 = 16;
-pub const FI_MULTICAST: u32 = 32;
 pub const FI_COLLECTIVE: u32 = 64;
 pub const FI_READ: u32 = 256;
 pub const FI_WRITE: u32 = 512;
@@ -112,175 +40,20 @@ pub const FI_REMOTE_READ: u32 = 4096;
 pub const FI_REMOTE_WRITE: u32 = 8192;
 pub const FI_MULTI_RECV: u32 = 65536;
 pub const FI_REMOTE_CQ_DATA: u32 = 131072;
-pub const FI_MORE: u32 = 262144;
-pub const FI_PEEK: u32 = 524288;
-pub const FI_TRIGGER: u32 = 1048576;
-pub const FI_FENCE: u32 = 2097152;
-pub const FI_PRIORITY: u32 = 4194304;
 pub const FI_COMPLETION: u32 = 16777216;
-pub const FI_EVENT: u32 = 16777216;
 pub const FI_INJECT: u32 = 33554432;
-pub const FI_INJECT_COMPLETE: u32 = 67108864;
-pub const FI_TRANSMIT_COMPLETE: u32 = 134217728;
 pub const FI_DELIVERY_COMPLETE: u32 = 268435456;
-pub const FI_AFFINITY: u32 = 536870912;
-pub const FI_COMMIT_COMPLETE: u32 = 1073741824;
-pub const FI_MATCH_COMPLETE: u32 = 2147483648;
-pub const FI_PEER_TRANSFER: u64 = 68719476736;
-pub const FI_AV_USER_ID: u64 = 2199023255552;
-pub const FI_PEER: u64 = 8796093022208;
-pub const FI_XPU_TRIGGER: u64 = 17592186044416;
-pub const FI_HMEM_HOST_ALLOC: u64 = 35184372088832;
-pub const FI_HMEM_DEVICE_ONLY: u64 = 70368744177664;
-pub const FI_HMEM: u64 = 140737488355328;
-pub const FI_VARIABLE_MSG: u64 = 281474976710656;
-pub const FI_RMA_PMEM: u64 = 562949953421312;
-pub const FI_SOURCE_ERR: u64 = 1125899906842624;
-pub const FI_LOCAL_COMM: u64 = 2251799813685248;
-pub const FI_REMOTE_COMM: u64 = 4503599627370496;
-pub const FI_SHARED_AV: u64 = 9007199254740992;
-pub const FI_PROV_ATTR_ONLY: u64 = 18014398509481984;
-pub const FI_NUMERICHOST: u64 = 36028797018963968;
-pub const FI_RMA_EVENT: u64 = 72057594037927936;
-pub const FI_SOURCE: u64 = 144115188075855872;
-pub const FI_NAMED_RX_CTX: u64 = 288230376151711744;
-pub const FI_DIRECTED_RECV: u64 = 576460752303423488;
-pub const FI_CLAIM: u64 = 576460752303423488;
-pub const FI_DISCARD: u64 = 288230376151711744;
-pub const FI_SHARED_CONTEXT: i32 = -1;
 pub const FI_MR_LOCAL: u32 = 4;
-pub const FI_MR_RAW: u32 = 8;
 pub const FI_MR_VIRT_ADDR: u32 = 16;
 pub const FI_MR_ALLOCATED: u32 = 32;
 pub const FI_MR_PROV_KEY: u32 = 64;
-pub const FI_MR_MMU_NOTIFY: u32 = 128;
-pub const FI_MR_RMA_EVENT: u32 = 256;
 pub const FI_MR_ENDPOINT: u32 = 512;
-pub const FI_MR_HMEM: u32 = 1024;
-pub const FI_MR_COLLECTIVE: u32 = 2048;
-pub const FI_ORDER_NONE: u32 = 0;
-pub const FI_ORDER_RAR: u32 = 1;
-pub const FI_ORDER_RAW: u32 = 2;
-pub const FI_ORDER_RAS: u32 = 4;
-pub const FI_ORDER_WAR: u32 = 8;
-pub const FI_ORDER_WAW: u32 = 16;
-pub const FI_ORDER_WAS: u32 = 32;
-pub const FI_ORDER_SAR: u32 = 64;
-pub const FI_ORDER_SAW: u32 = 128;
 pub const FI_ORDER_SAS: u32 = 256;
-pub const FI_ORDER_STRICT: u32 = 511;
-pub const FI_ORDER_RMA_RAR: u64 = 4294967296;
-pub const FI_ORDER_RMA_RAW: u64 = 8589934592;
-pub const FI_ORDER_RMA_WAR: u64 = 17179869184;
-pub const FI_ORDER_RMA_WAW: u64 = 34359738368;
-pub const FI_ORDER_ATOMIC_RAR: u64 = 68719476736;
-pub const FI_ORDER_ATOMIC_RAW: u64 = 137438953472;
-pub const FI_ORDER_ATOMIC_WAR: u64 = 274877906944;
-pub const FI_ORDER_ATOMIC_WAW: u64 = 549755813888;
-pub const FI_ORDER_DATA: u32 = 65536;
 pub const FI_CONTEXT: u64 = 576460752303423488;
-pub const FI_MSG_PREFIX: u64 = 288230376151711744;
-pub const FI_ASYNC_IOV: u64 = 144115188075855872;
-pub const FI_RX_CQ_DATA: u64 = 72057594037927936;
-pub const FI_LOCAL_MR: u64 = 36028797018963968;
-pub const FI_NOTIFY_FLAGS_ONLY: u64 = 18014398509481984;
-pub const FI_RESTRICTED_COMP: u64 = 9007199254740992;
 pub const FI_CONTEXT2: u64 = 4503599627370496;
-pub const FI_BUFFERED_RECV: u64 = 2251799813685248;
 pub const FI_SELECTIVE_COMPLETION: u64 = 576460752303423488;
-pub const FI_SYMMETRIC: u64 = 576460752303423488;
-pub const FI_SYNC_ERR: u64 = 288230376151711744;
-pub const FI_UNIVERSE: u64 = 144115188075855872;
-pub const FI_BARRIER_SET: u64 = 1099511627776;
-pub const FI_BROADCAST_SET: u64 = 2199023255552;
-pub const FI_ALLTOALL_SET: u64 = 4398046511104;
-pub const FI_ALLREDUCE_SET: u64 = 8796093022208;
-pub const FI_ALLGATHER_SET: u64 = 17592186044416;
-pub const FI_REDUCE_SCATTER_SET: u64 = 35184372088832;
-pub const FI_REDUCE_SET: u64 = 70368744177664;
-pub const FI_SCATTER_SET: u64 = 140737488355328;
-pub const FI_GATHER_SET: u64 = 281474976710656;
-pub const FI_SET_OPS_HMEM_OVERRIDE: &[u8; 18] = b"hmem_override_ops\0";
-pub const FI_COLLECTIVE_OFFSET: u32 = 256;
-pub const FI_REG_MR: u64 = 576460752303423488;
-pub const FI_FETCH_ATOMIC: u64 = 288230376151711744;
-pub const FI_COMPARE_ATOMIC: u64 = 576460752303423488;
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub union __atomic_wide_counter {
-    pub __value64: ::core::ffi::c_ulonglong,
-    pub __value32: __atomic_wide_counter__bindgen_ty_1,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct __atomic_wide_counter__bindgen_ty_1 {
-    pub __low: ::core::ffi::c_uint,
-    pub __high: ::core::ffi::c_uint,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct __pthread_internal_list {
-    pub __prev: *mut __pthread_internal_list,
-    pub __next: *mut __pthread_internal_list,
-}
-pub type __pthread_list_t = __pthread_internal_list;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct __pthread_mutex_s {
-    pub __lock: ::core::ffi::c_int,
-    pub __count: ::core::ffi::c_uint,
-    pub __owner: ::core::ffi::c_int,
-    pub __nusers: ::core::ffi::c_uint,
-    pub __kind: ::core::ffi::c_int,
-    pub __spins: ::core::ffi::c_short,
-    pub __elision: ::core::ffi::c_short,
-    pub __list: __pthread_list_t,
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct __pthread_cond_s {
-    pub __wseq: __atomic_wide_counter,
-    pub __g1_start: __atomic_wide_counter,
-    pub __g_refs: [::core::ffi::c_uint; 2usize],
-    pub __g_size: [::core::ffi::c_uint; 2usize],
-    pub __g1_orig_size: ::core::ffi::c_uint,
-    pub __wrefs: ::core::ffi::c_uint,
-    pub __g_signals: [::core::ffi::c_uint; 2usize],
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub union pthread_mutex_t {
-    pub __data: __pthread_mutex_s,
-    pub __size: [::core::ffi::c_char; 40usize],
-    pub __align: ::core::ffi::c_long,
-}
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub union pthread_cond_t {
-    pub __data: __pthread_cond_s,
-    pub __size: [::core::ffi::c_char; 48usize],
-    pub __align: ::core::ffi::c_longlong,
-}
-pub const FI_EOTHER: _bindgen_ty_1 = 256;
-pub const FI_ETOOSMALL: _bindgen_ty_1 = 257;
-pub const FI_EOPBADSTATE: _bindgen_ty_1 = 258;
-pub const FI_EAVAIL: _bindgen_ty_1 = 259;
-pub const FI_EBADFLAGS: _bindgen_ty_1 = 260;
-pub const FI_ENOEQ: _bindgen_ty_1 = 261;
-pub const FI_EDOMAIN: _bindgen_ty_1 = 262;
-pub const FI_ENOCQ: _bindgen_ty_1 = 263;
-pub const FI_ECRC: _bindgen_ty_1 = 264;
-pub const FI_ETRUNC: _bindgen_ty_1 = 265;
 pub const FI_ENOKEY: _bindgen_ty_1 = 266;
-pub const FI_ENOAV: _bindgen_ty_1 = 267;
-pub const FI_EOVERRUN: _bindgen_ty_1 = 268;
-pub const FI_ENORX: _bindgen_ty_1 = 269;
-pub const FI_ERRNO_MAX: _bindgen_ty_1 = 270;
 pub type _bindgen_ty_1 = ::core::ffi::c_uint;
-pub const FI_PATH_MAX: _bindgen_ty_2 = 256;
-pub const FI_NAME_MAX: _bindgen_ty_2 = 64;
-pub const FI_VERSION_MAX: _bindgen_ty_2 = 64;
-pub type _bindgen_ty_2 = ::core::ffi::c_uint;
 pub type fid_t = *mut fid;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -288,91 +61,21 @@ pub struct fi_ioc {
     pub addr: *mut ::core::ffi::c_void,
     pub count: usize,
 }
-pub const FI_FORMAT_UNSPEC: _bindgen_ty_3 = 0;
-pub const FI_SOCKADDR: _bindgen_ty_3 = 1;
 pub const FI_SOCKADDR_IN: _bindgen_ty_3 = 2;
-pub const FI_SOCKADDR_IN6: _bindgen_ty_3 = 3;
-pub const FI_SOCKADDR_IB: _bindgen_ty_3 = 4;
-pub const FI_ADDR_PSMX: _bindgen_ty_3 = 5;
-pub const FI_ADDR_GNI: _bindgen_ty_3 = 6;
-pub const FI_ADDR_BGQ: _bindgen_ty_3 = 7;
-pub const FI_ADDR_MLX: _bindgen_ty_3 = 8;
-pub const FI_ADDR_STR: _bindgen_ty_3 = 9;
-pub const FI_ADDR_PSMX2: _bindgen_ty_3 = 10;
-pub const FI_ADDR_IB_UD: _bindgen_ty_3 = 11;
-pub const FI_ADDR_EFA: _bindgen_ty_3 = 12;
-pub const FI_ADDR_PSMX3: _bindgen_ty_3 = 13;
-pub const FI_ADDR_OPX: _bindgen_ty_3 = 14;
-pub const FI_ADDR_CXI: _bindgen_ty_3 = 15;
 pub type _bindgen_ty_3 = ::core::ffi::c_uint;
 pub type fi_addr_t = u64;
-pub const FI_AV_UNSPEC: fi_av_type = 0;
-pub const FI_AV_MAP: fi_av_type = 1;
 pub const FI_AV_TABLE: fi_av_type = 2;
 pub type fi_av_type = ::core::ffi::c_uint;
-pub const FI_MR_UNSPEC: fi_mr_mode = 0;
-pub const FI_MR_BASIC: fi_mr_mode = 1;
-pub const FI_MR_SCALABLE: fi_mr_mode = 2;
-pub type fi_mr_mode = ::core::ffi::c_uint;
-pub const FI_PROGRESS_UNSPEC: fi_progress = 0;
-pub const FI_PROGRESS_AUTO: fi_progress = 1;
 pub const FI_PROGRESS_MANUAL: fi_progress = 2;
 pub type fi_progress = ::core::ffi::c_uint;
-pub const FI_THREAD_UNSPEC: fi_threading = 0;
 pub const FI_THREAD_SAFE: fi_threading = 1;
-pub const FI_THREAD_FID: fi_threading = 2;
-pub const FI_THREAD_DOMAIN: fi_threading = 3;
-pub const FI_THREAD_COMPLETION: fi_threading = 4;
-pub const FI_THREAD_ENDPOINT: fi_threading = 5;
 pub type fi_threading = ::core::ffi::c_uint;
 pub const FI_RM_UNSPEC: fi_resource_mgmt = 0;
 pub const FI_RM_DISABLED: fi_resource_mgmt = 1;
 pub const FI_RM_ENABLED: fi_resource_mgmt = 2;
 pub type fi_resource_mgmt = ::core::ffi::c_uint;
-pub const FI_EP_UNSPEC: fi_ep_type = 0;
-pub const FI_EP_MSG: fi_ep_type = 1;
-pub const FI_EP_DGRAM: fi_ep_type = 2;
 pub const FI_EP_RDM: fi_ep_type = 3;
-pub const FI_EP_SOCK_STREAM: fi_ep_type = 4;
-pub const FI_EP_SOCK_DGRAM: fi_ep_type = 5;
 pub type fi_ep_type = ::core::ffi::c_uint;
-pub const FI_PROTO_UNSPEC: _bindgen_ty_4 = 0;
-pub const FI_PROTO_RDMA_CM_IB_RC: _bindgen_ty_4 = 1;
-pub const FI_PROTO_IWARP: _bindgen_ty_4 = 2;
-pub const FI_PROTO_IB_UD: _bindgen_ty_4 = 3;
-pub const FI_PROTO_PSMX: _bindgen_ty_4 = 4;
-pub const FI_PROTO_UDP: _bindgen_ty_4 = 5;
-pub const FI_PROTO_SOCK_TCP: _bindgen_ty_4 = 6;
-pub const FI_PROTO_MXM: _bindgen_ty_4 = 7;
-pub const FI_PROTO_IWARP_RDM: _bindgen_ty_4 = 8;
-pub const FI_PROTO_IB_RDM: _bindgen_ty_4 = 9;
-pub const FI_PROTO_GNI: _bindgen_ty_4 = 10;
-pub const FI_PROTO_RXM: _bindgen_ty_4 = 11;
-pub const FI_PROTO_RXD: _bindgen_ty_4 = 12;
-pub const FI_PROTO_MLX: _bindgen_ty_4 = 13;
-pub const FI_PROTO_NETWORKDIRECT: _bindgen_ty_4 = 14;
-pub const FI_PROTO_PSMX2: _bindgen_ty_4 = 15;
-pub const FI_PROTO_SHM: _bindgen_ty_4 = 16;
-pub const FI_PROTO_MRAIL: _bindgen_ty_4 = 17;
-pub const FI_PROTO_RSTREAM: _bindgen_ty_4 = 18;
-pub const FI_PROTO_RDMA_CM_IB_XRC: _bindgen_ty_4 = 19;
-pub const FI_PROTO_EFA: _bindgen_ty_4 = 20;
-pub const FI_PROTO_PSMX3: _bindgen_ty_4 = 21;
-pub const FI_PROTO_RXM_TCP: _bindgen_ty_4 = 22;
-pub const FI_PROTO_OPX: _bindgen_ty_4 = 23;
-pub const FI_PROTO_CXI: _bindgen_ty_4 = 24;
-pub const FI_PROTO_XNET: _bindgen_ty_4 = 25;
-pub type _bindgen_ty_4 = ::core::ffi::c_uint;
-pub const FI_TC_UNSPEC: _bindgen_ty_5 = 0;
-pub const FI_TC_DSCP: _bindgen_ty_5 = 256;
-pub const FI_TC_LABEL: _bindgen_ty_5 = 512;
-pub const FI_TC_BEST_EFFORT: _bindgen_ty_5 = 512;
-pub const FI_TC_LOW_LATENCY: _bindgen_ty_5 = 513;
-pub const FI_TC_DEDICATED_ACCESS: _bindgen_ty_5 = 514;
-pub const FI_TC_BULK_DATA: _bindgen_ty_5 = 515;
-pub const FI_TC_SCAVENGER: _bindgen_ty_5 = 516;
-pub const FI_TC_NETWORK_CTRL: _bindgen_ty_5 = 517;
-pub type _bindgen_ty_5 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_tx_attr {
@@ -485,8 +188,6 @@ pub struct fi_device_attr {
     pub driver: *mut ::core::ffi::c_char,
     pub firmware: *mut ::core::ffi::c_char,
 }
-pub const FI_BUS_UNSPEC: fi_bus_type = 0;
-pub const FI_BUS_UNKNOWN: fi_bus_type = 0;
 pub const FI_BUS_PCI: fi_bus_type = 1;
 pub type fi_bus_type = ::core::ffi::c_uint;
 #[repr(C)]
@@ -508,9 +209,6 @@ pub struct fi_bus_attr {
 pub union fi_bus_attr__bindgen_ty_1 {
     pub pci: fi_pci_attr,
 }
-pub const FI_LINK_UNKNOWN: fi_link_state = 0;
-pub const FI_LINK_DOWN: fi_link_state = 1;
-pub const FI_LINK_UP: fi_link_state = 2;
 pub type fi_link_state = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -521,35 +219,13 @@ pub struct fi_link_attr {
     pub state: fi_link_state,
     pub network_type: *mut ::core::ffi::c_char,
 }
-pub const FI_CLASS_UNSPEC: _bindgen_ty_6 = 0;
 pub const FI_CLASS_FABRIC: _bindgen_ty_6 = 1;
 pub const FI_CLASS_DOMAIN: _bindgen_ty_6 = 2;
 pub const FI_CLASS_EP: _bindgen_ty_6 = 3;
-pub const FI_CLASS_SEP: _bindgen_ty_6 = 4;
-pub const FI_CLASS_RX_CTX: _bindgen_ty_6 = 5;
-pub const FI_CLASS_SRX_CTX: _bindgen_ty_6 = 6;
-pub const FI_CLASS_TX_CTX: _bindgen_ty_6 = 7;
-pub const FI_CLASS_STX_CTX: _bindgen_ty_6 = 8;
-pub const FI_CLASS_PEP: _bindgen_ty_6 = 9;
-pub const FI_CLASS_INTERFACE: _bindgen_ty_6 = 10;
 pub const FI_CLASS_AV: _bindgen_ty_6 = 11;
 pub const FI_CLASS_MR: _bindgen_ty_6 = 12;
-pub const FI_CLASS_EQ: _bindgen_ty_6 = 13;
 pub const FI_CLASS_CQ: _bindgen_ty_6 = 14;
 pub const FI_CLASS_CNTR: _bindgen_ty_6 = 15;
-pub const FI_CLASS_WAIT: _bindgen_ty_6 = 16;
-pub const FI_CLASS_POLL: _bindgen_ty_6 = 17;
-pub const FI_CLASS_CONNREQ: _bindgen_ty_6 = 18;
-pub const FI_CLASS_MC: _bindgen_ty_6 = 19;
-pub const FI_CLASS_NIC: _bindgen_ty_6 = 20;
-pub const FI_CLASS_AV_SET: _bindgen_ty_6 = 21;
-pub const FI_CLASS_MR_CACHE: _bindgen_ty_6 = 22;
-pub const FI_CLASS_MEM_MONITOR: _bindgen_ty_6 = 23;
-pub const FI_CLASS_PEER_CQ: _bindgen_ty_6 = 24;
-pub const FI_CLASS_PEER_SRX: _bindgen_ty_6 = 25;
-pub const FI_CLASS_LOG: _bindgen_ty_6 = 26;
-pub const FI_CLASS_PEER_AV: _bindgen_ty_6 = 27;
-pub const FI_CLASS_PEER_AV_SET: _bindgen_ty_6 = 28;
 pub type _bindgen_ty_6 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -667,129 +343,16 @@ pub struct fid_nic {
     pub link_attr: *mut fi_link_attr,
     pub prov_attr: *mut ::core::ffi::c_void,
 }
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_alias {
-    pub fid: *mut *mut fid,
-    pub flags: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_fid_var {
-    pub name: ::core::ffi::c_int,
-    pub val: *mut ::core::ffi::c_void,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_mr_raw_attr {
-    pub flags: u64,
-    pub base_addr: *mut u64,
-    pub raw_key: *mut u8,
-    pub key_size: *mut usize,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_mr_map_raw {
-    pub flags: u64,
-    pub base_addr: u64,
-    pub raw_key: *mut u8,
-    pub key_size: usize,
-    pub key: *mut u64,
-}
-pub const FI_GETFIDFLAG: _bindgen_ty_7 = 0;
-pub const FI_SETFIDFLAG: _bindgen_ty_7 = 1;
-pub const FI_GETOPSFLAG: _bindgen_ty_7 = 2;
-pub const FI_SETOPSFLAG: _bindgen_ty_7 = 3;
-pub const FI_ALIAS: _bindgen_ty_7 = 4;
 pub const FI_GETWAIT: _bindgen_ty_7 = 5;
 pub const FI_ENABLE: _bindgen_ty_7 = 6;
-pub const FI_BACKLOG: _bindgen_ty_7 = 7;
-pub const FI_GET_RAW_MR: _bindgen_ty_7 = 8;
-pub const FI_MAP_RAW_MR: _bindgen_ty_7 = 9;
-pub const FI_UNMAP_KEY: _bindgen_ty_7 = 10;
-pub const FI_QUEUE_WORK: _bindgen_ty_7 = 11;
-pub const FI_CANCEL_WORK: _bindgen_ty_7 = 12;
-pub const FI_FLUSH_WORK: _bindgen_ty_7 = 13;
-pub const FI_REFRESH: _bindgen_ty_7 = 14;
-pub const FI_DUP: _bindgen_ty_7 = 15;
-pub const FI_GETWAITOBJ: _bindgen_ty_7 = 16;
-pub const FI_GET_VAL: _bindgen_ty_7 = 17;
-pub const FI_SET_VAL: _bindgen_ty_7 = 18;
-pub const FI_EXPORT_FID: _bindgen_ty_7 = 19;
 pub type _bindgen_ty_7 = ::core::ffi::c_uint;
-pub const FI_TYPE_INFO: fi_type = 0;
-pub const FI_TYPE_EP_TYPE: fi_type = 1;
-pub const FI_TYPE_CAPS: fi_type = 2;
-pub const FI_TYPE_OP_FLAGS: fi_type = 3;
-pub const FI_TYPE_ADDR_FORMAT: fi_type = 4;
-pub const FI_TYPE_TX_ATTR: fi_type = 5;
-pub const FI_TYPE_RX_ATTR: fi_type = 6;
-pub const FI_TYPE_EP_ATTR: fi_type = 7;
-pub const FI_TYPE_DOMAIN_ATTR: fi_type = 8;
-pub const FI_TYPE_FABRIC_ATTR: fi_type = 9;
-pub const FI_TYPE_THREADING: fi_type = 10;
-pub const FI_TYPE_PROGRESS: fi_type = 11;
-pub const FI_TYPE_PROTOCOL: fi_type = 12;
-pub const FI_TYPE_MSG_ORDER: fi_type = 13;
-pub const FI_TYPE_MODE: fi_type = 14;
-pub const FI_TYPE_AV_TYPE: fi_type = 15;
-pub const FI_TYPE_ATOMIC_TYPE: fi_type = 16;
-pub const FI_TYPE_ATOMIC_OP: fi_type = 17;
-pub const FI_TYPE_VERSION: fi_type = 18;
-pub const FI_TYPE_EQ_EVENT: fi_type = 19;
-pub const FI_TYPE_CQ_EVENT_FLAGS: fi_type = 20;
-pub const FI_TYPE_MR_MODE: fi_type = 21;
-pub const FI_TYPE_OP_TYPE: fi_type = 22;
-pub const FI_TYPE_FID: fi_type = 23;
-pub const FI_TYPE_COLLECTIVE_OP: fi_type = 24;
-pub const FI_TYPE_HMEM_IFACE: fi_type = 25;
-pub const FI_TYPE_CQ_FORMAT: fi_type = 26;
-pub const FI_TYPE_LOG_LEVEL: fi_type = 27;
-pub const FI_TYPE_LOG_SUBSYS: fi_type = 28;
-pub type fi_type = ::core::ffi::c_uint;
-pub const FI_PARAM_STRING: fi_param_type = 0;
-pub const FI_PARAM_INT: fi_param_type = 1;
-pub const FI_PARAM_BOOL: fi_param_type = 2;
-pub const FI_PARAM_SIZE_T: fi_param_type = 3;
-pub type fi_param_type = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_param {
-    pub name: *const ::core::ffi::c_char,
-    pub type_: fi_param_type,
-    pub help_string: *const ::core::ffi::c_char,
-    pub value: *const ::core::ffi::c_char,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_context {
-    pub internal: [*mut ::core::ffi::c_void; 4usize],
-}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_context2 {
     pub internal: [*mut ::core::ffi::c_void; 8usize],
 }
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_recv_context {
-    pub ep: *mut fid_ep,
-    pub context: *mut ::core::ffi::c_void,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct pollfd {
-    pub fd: ::core::ffi::c_int,
-    pub events: ::core::ffi::c_short,
-    pub revents: ::core::ffi::c_short,
-}
 pub const FI_WAIT_NONE: fi_wait_obj = 0;
-pub const FI_WAIT_UNSPEC: fi_wait_obj = 1;
-pub const FI_WAIT_SET: fi_wait_obj = 2;
 pub const FI_WAIT_FD: fi_wait_obj = 3;
-pub const FI_WAIT_MUTEX_COND: fi_wait_obj = 4;
-pub const FI_WAIT_YIELD: fi_wait_obj = 5;
-pub const FI_WAIT_POLLFD: fi_wait_obj = 6;
 pub type fi_wait_obj = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -810,19 +373,6 @@ pub struct fi_ops_wait {
 pub struct fid_wait {
     pub fid: fid,
     pub ops: *mut fi_ops_wait,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_mutex_cond {
-    pub mutex: *mut pthread_mutex_t,
-    pub cond: *mut pthread_cond_t,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_wait_pollfd {
-    pub change_index: u64,
-    pub nfds: usize,
-    pub fd: *mut pollfd,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -862,21 +412,6 @@ pub struct fi_eq_attr {
     pub signaling_vector: ::core::ffi::c_int,
     pub wait_set: *mut fid_wait,
 }
-pub const FI_NOTIFY: _bindgen_ty_18 = 0;
-pub const FI_CONNREQ: _bindgen_ty_18 = 1;
-pub const FI_CONNECTED: _bindgen_ty_18 = 2;
-pub const FI_SHUTDOWN: _bindgen_ty_18 = 3;
-pub const FI_MR_COMPLETE: _bindgen_ty_18 = 4;
-pub const FI_AV_COMPLETE: _bindgen_ty_18 = 5;
-pub const FI_JOIN_COMPLETE: _bindgen_ty_18 = 6;
-pub type _bindgen_ty_18 = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_eq_entry {
-    pub fid: fid_t,
-    pub context: *mut ::core::ffi::c_void,
-    pub data: u64,
-}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_eq_err_entry {
@@ -887,13 +422,6 @@ pub struct fi_eq_err_entry {
     pub prov_errno: ::core::ffi::c_int,
     pub err_data: *mut ::core::ffi::c_void,
     pub err_data_size: usize,
-}
-#[repr(C)]
-#[derive(Debug)]
-pub struct fi_eq_cm_entry {
-    pub fid: fid_t,
-    pub info: *mut fi_info,
-    pub data: __IncompleteArrayField<u8>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -946,7 +474,6 @@ pub struct fid_eq {
     pub fid: fid,
     pub ops: *mut fi_ops_eq,
 }
-pub const FI_CQ_FORMAT_UNSPEC: fi_cq_format = 0;
 pub const FI_CQ_FORMAT_CONTEXT: fi_cq_format = 1;
 pub const FI_CQ_FORMAT_MSG: fi_cq_format = 2;
 pub const FI_CQ_FORMAT_DATA: fi_cq_format = 3;
@@ -998,8 +525,6 @@ pub struct fi_cq_err_entry {
     pub err_data: *mut ::core::ffi::c_void,
     pub err_data_size: usize,
 }
-pub const FI_CQ_COND_NONE: fi_cq_wait_cond = 0;
-pub const FI_CQ_COND_THRESHOLD: fi_cq_wait_cond = 1;
 pub type fi_cq_wait_cond = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1213,12 +738,6 @@ pub struct fid_mr {
     pub mem_desc: *mut ::core::ffi::c_void,
     pub key: u64,
 }
-pub const FI_HMEM_SYSTEM: fi_hmem_iface = 0;
-pub const FI_HMEM_CUDA: fi_hmem_iface = 1;
-pub const FI_HMEM_ROCR: fi_hmem_iface = 2;
-pub const FI_HMEM_ZE: fi_hmem_iface = 3;
-pub const FI_HMEM_NEURON: fi_hmem_iface = 4;
-pub const FI_HMEM_SYNAPSEAI: fi_hmem_iface = 5;
 pub type fi_hmem_iface = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -1243,89 +762,19 @@ pub union fi_mr_attr__bindgen_ty_1 {
     pub neuron: ::core::ffi::c_int,
     pub synapseai: ::core::ffi::c_int,
 }
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct fi_mr_modify {
-    pub flags: u64,
-    pub attr: fi_mr_attr,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_hmem_override_ops {
-    pub size: usize,
-    pub copy_from_hmem_iov: ::core::option::Option<
-        unsafe extern "C" fn(
-            dest: *mut ::core::ffi::c_void,
-            size: usize,
-            iface: fi_hmem_iface,
-            device: u64,
-            hmem_iov: *const iovec,
-            hmem_iov_count: usize,
-            hmem_iov_offset: u64,
-        ) -> isize,
-    >,
-    pub copy_to_hmem_iov: ::core::option::Option<
-        unsafe extern "C" fn(
-            iface: fi_hmem_iface,
-            device: u64,
-            hmem_iov: *const iovec,
-            hmem_iov_count: usize,
-            hmem_iov_offset: u64,
-            src: *const ::core::ffi::c_void,
-            size: usize,
-        ) -> isize,
-    >,
-}
-pub const FI_INT8: fi_datatype = 0;
-pub const FI_UINT8: fi_datatype = 1;
-pub const FI_INT16: fi_datatype = 2;
-pub const FI_UINT16: fi_datatype = 3;
-pub const FI_INT32: fi_datatype = 4;
 pub const FI_UINT32: fi_datatype = 5;
-pub const FI_INT64: fi_datatype = 6;
 pub const FI_UINT64: fi_datatype = 7;
-pub const FI_FLOAT: fi_datatype = 8;
-pub const FI_DOUBLE: fi_datatype = 9;
-pub const FI_FLOAT_COMPLEX: fi_datatype = 10;
-pub const FI_DOUBLE_COMPLEX: fi_datatype = 11;
-pub const FI_LONG_DOUBLE: fi_datatype = 12;
-pub const FI_LONG_DOUBLE_COMPLEX: fi_datatype = 13;
 pub const FI_DATATYPE_LAST: fi_datatype = 14;
-pub const FI_INT128: fi_datatype = 14;
-pub const FI_UINT128: fi_datatype = 15;
-pub const FI_VOID: fi_datatype = 256;
 pub type fi_datatype = ::core::ffi::c_uint;
-pub const FI_MIN: fi_op = 0;
-pub const FI_MAX: fi_op = 1;
 pub const FI_SUM: fi_op = 2;
-pub const FI_PROD: fi_op = 3;
-pub const FI_LOR: fi_op = 4;
-pub const FI_LAND: fi_op = 5;
 pub const FI_BOR: fi_op = 6;
 pub const FI_BAND: fi_op = 7;
-pub const FI_LXOR: fi_op = 8;
 pub const FI_BXOR: fi_op = 9;
 pub const FI_ATOMIC_READ: fi_op = 10;
 pub const FI_ATOMIC_WRITE: fi_op = 11;
 pub const FI_CSWAP: fi_op = 12;
-pub const FI_CSWAP_NE: fi_op = 13;
-pub const FI_CSWAP_LE: fi_op = 14;
-pub const FI_CSWAP_LT: fi_op = 15;
-pub const FI_CSWAP_GE: fi_op = 16;
-pub const FI_CSWAP_GT: fi_op = 17;
 pub const FI_MSWAP: fi_op = 18;
-pub const FI_ATOMIC_OP_LAST: fi_op = 19;
-pub const FI_NOOP: fi_op = 256;
 pub type fi_op = ::core::ffi::c_uint;
-pub const FI_BARRIER: fi_collective_op = 0;
-pub const FI_BROADCAST: fi_collective_op = 1;
-pub const FI_ALLTOALL: fi_collective_op = 2;
-pub const FI_ALLREDUCE: fi_collective_op = 3;
-pub const FI_ALLGATHER: fi_collective_op = 4;
-pub const FI_REDUCE_SCATTER: fi_collective_op = 5;
-pub const FI_REDUCE: fi_collective_op = 6;
-pub const FI_SCATTER: fi_collective_op = 7;
-pub const FI_GATHER: fi_collective_op = 8;
 pub type fi_collective_op = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug)]
@@ -1482,24 +931,6 @@ pub struct fi_msg {
     pub context: *mut ::core::ffi::c_void,
     pub data: u64,
 }
-pub const FI_OPT_ENDPOINT: _bindgen_ty_19 = 0;
-pub type _bindgen_ty_19 = ::core::ffi::c_uint;
-pub const FI_OPT_MIN_MULTI_RECV: _bindgen_ty_20 = 0;
-pub const FI_OPT_CM_DATA_SIZE: _bindgen_ty_20 = 1;
-pub const FI_OPT_BUFFERED_MIN: _bindgen_ty_20 = 2;
-pub const FI_OPT_BUFFERED_LIMIT: _bindgen_ty_20 = 3;
-pub const FI_OPT_SEND_BUF_SIZE: _bindgen_ty_20 = 4;
-pub const FI_OPT_RECV_BUF_SIZE: _bindgen_ty_20 = 5;
-pub const FI_OPT_TX_SIZE: _bindgen_ty_20 = 6;
-pub const FI_OPT_RX_SIZE: _bindgen_ty_20 = 7;
-pub const FI_OPT_FI_HMEM_P2P: _bindgen_ty_20 = 8;
-pub const FI_OPT_XPU_TRIGGER: _bindgen_ty_20 = 9;
-pub type _bindgen_ty_20 = ::core::ffi::c_uint;
-pub const FI_HMEM_P2P_ENABLED: _bindgen_ty_21 = 0;
-pub const FI_HMEM_P2P_REQUIRED: _bindgen_ty_21 = 1;
-pub const FI_HMEM_P2P_PREFERRED: _bindgen_ty_21 = 2;
-pub const FI_HMEM_P2P_DISABLED: _bindgen_ty_21 = 3;
-pub type _bindgen_ty_21 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_ep {
@@ -1959,20 +1390,6 @@ pub struct fi_msg_atomic {
     pub op: fi_op,
     pub context: *mut ::core::ffi::c_void,
     pub data: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_msg_fetch {
-    pub msg_iov: *mut fi_ioc,
-    pub desc: *mut *mut ::core::ffi::c_void,
-    pub iov_count: usize,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_msg_compare {
-    pub msg_iov: *const fi_ioc,
-    pub desc: *mut *mut ::core::ffi::c_void,
-    pub iov_count: usize,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
