@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [ "$(id -u)" -ne 0 ] || ! ci/install libfabric1 libfabric-dev libpmix-dev openmpi-bin; then
+if [ "$(id -u)" -ne 0 ] || ! ci/install libfabric1 libfabric-dev libpmix-dev openmpi-bin libopenmpi-dev; then
     echo "skipped: what tests need cannot be installed"
     exit 0
 fi

@@ -5,6 +5,8 @@
 //! means something in one place means the same in the other, or nothing in either. It imports no other crate of
 //! `shmem-rt`.
 
+// Where documentation of another crate finds it while its own is being made.
+#![doc(html_root_url = "https://docs.rs/shmem-grammar/0.1.0")]
 #![forbid(unsafe_code)]
 
 mod grammar;

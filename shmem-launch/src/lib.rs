@@ -14,6 +14,9 @@
 //! say          messages to people
 //! ```
 
+// Where documentation of another crate finds it while its own is being made.
+#![doc(html_root_url = "https://docs.rs/shmem-launch/0.1.0")]
+
 #[cfg(test)]
 mod allocated;
 pub mod bootstrap;
