@@ -9,7 +9,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Lit, Path, Token};
+use syn::token::Bracket;
+use syn::{ExprArray, Lit, Path, Token};
 
 use crate::diag::{self, Errors};
 
@@ -24,6 +25,8 @@ pub(crate) enum Value {
     Path(Path),
     /// A list in parentheses.
     List(TokenStream),
+    /// A list in brackets.
+    Array(ExprArray),
 }
 
 impl ToTokens for Value {
@@ -32,6 +35,7 @@ impl ToTokens for Value {
             Self::Lit(lit) => lit.to_tokens(tokens),
             Self::Path(path) => path.to_tokens(tokens),
             Self::List(list) => list.to_tokens(tokens),
+            Self::Array(array) => array.to_tokens(tokens),
         }
     }
 }
@@ -74,6 +78,7 @@ impl Parse for Argument {
         let value = match () {
             () if input.is_empty() || input.peek(Token![,]) => None,
             () if input.peek(Lit) => Some(Value::Lit(input.parse()?)),
+            () if input.peek(Bracket) => Some(Value::Array(input.parse()?)),
             () => Some(Value::Path(Path::parse_mod_style(input)?)),
         };
         Ok(Self { key, value })

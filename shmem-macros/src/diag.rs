@@ -274,7 +274,8 @@ pub(crate) fn phase_inside_a_phase(outer: &str, inner: &str) -> String {
     )
 }
 
-pub(crate) const PES: &str = "`pes` is the number of PEs the test runs on, 1 or more";
+pub(crate) const PES: &str =
+    "`pes` is the number of PEs the test runs on, 1 or more, or a list of different ones: `pes = [1, 2, 5]`";
 
 pub(crate) const TIMEOUT: &str = "`timeout` is how long the test may run: seconds, as `30` or `0.5`, or a text with a unit, as `\"30s\"`, `\"500ms\"` or `\"2min\"`; `SHMEM_TEST_TIMEOUT=0` runs tests without a limit";
 

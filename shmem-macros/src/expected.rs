@@ -108,6 +108,18 @@ fn table() -> Vec<(&'static str, TokenStream)> {
             ),
         ),
         (
+            "tests",
+            entry::test::expand(
+                quote!(pes = [2, 5]),
+                quote! {
+                    #[allow(clippy::float_cmp)]
+                    fn agrees(world: &mut World) {
+                        assert_eq!(world.sum(0.5), world.n_pes() as f64 / 2.0);
+                    }
+                },
+            ),
+        ),
+        (
             "collective",
             entry::collective::expand(
                 nothing(),

@@ -163,7 +163,8 @@ pub use shmem_macros::main;
 /// }
 /// ```
 ///
-/// * `pes`: how many; 1 if left out.
+/// * `pes`: how many; 1 if left out. A list makes one test for each number, which has it in its name: that of
+///   `#[shmem::test(pes = [1, 2, 5])] fn agrees(..)` for 5 PEs is `agrees_on_5`.
 /// * `env`: variables that the PEs find in their environment.
 /// * `threads`: as for [`main`](macro@main).
 /// * `timeout`: how long it may run: `"30s"`, `"500ms"`, `"2min"`, or seconds as a number. If left out, as

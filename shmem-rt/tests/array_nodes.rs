@@ -72,7 +72,8 @@ fn in_all_storages<const D: usize>(world: &mut World, shape: [usize; D], one_ran
     check(world, shape, Chosen, if fills { one_range } else { 0.0 });
 }
 
-fn use_cases(world: &mut World) {
+#[shmem::test(pes = [1, 2])]
+fn use_cases_of_the_source_lie_where_they_should(world: &mut World) {
     let Some(nodes) = nodes() else { return };
     let before = moved();
     // `[0..#2**30] int(8)`: perfect with any technique, with any expected number of nodes.
@@ -91,16 +92,6 @@ fn use_cases(world: &mut World) {
     // Cut on the last dimension, chunks have 21 runs of some 50 pages: at most half a page astray at each end.
     in_all_storages(world, [3, 7, nodes * 1001 * PAGE / 21 + 5], if nodes == 2 { 1.0 } else { 0.98 });
     assert_eq!(moved(), before, "pages come where they belong, and none is moved");
-}
-
-#[shmem::test(pes = 1)]
-fn the_use_cases_of_the_source_lie_where_they_should(world: &mut World) {
-    use_cases(world);
-}
-
-#[shmem::test(pes = 2)]
-fn the_use_cases_of_the_source_lie_where_they_should_on_2(world: &mut World) {
-    use_cases(world);
 }
 
 /// `forall a in A do f(a)` and `forall i in A.domain do f(A(i))`, serially: every element once, and the

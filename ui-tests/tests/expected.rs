@@ -66,6 +66,10 @@ mod test {
     use shmem::prelude::*;
     include!("../../shmem-macros/expected/test.rs");
 }
+mod tests {
+    use shmem::prelude::*;
+    include!("../../shmem-macros/expected/tests.rs");
+}
 mod collective {
     use shmem::prelude::*;
     include!("../../shmem-macros/expected/collective.rs");

@@ -1,11 +1,13 @@
 //! `#[shmem::test]`: the function becomes a test that runs on several PEs.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Lit, LitStr, Meta, MetaNameValue, Token};
+use syn::{Attribute, Expr, Lit, LitStr, Meta, MetaNameValue, Token};
 
 use super::{function, phases};
 use crate::arguments::{Arguments, Value};
@@ -19,7 +21,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut arguments =
         Arguments::parse(arguments, OWNER, &["pes", "threads", "env", "timeout"], &mut errors);
     let root = arguments.root(&mut errors);
-    let pes = arguments.take("pes").map_or(1, |value| pes(value, &mut errors));
+    let pes = arguments.take("pes").map_or_else(Pes::default, |value| pes(&value, &mut errors));
     let limit = arguments.take("timeout").and_then(|value| timeout(value, &mut errors));
     let variables = arguments.take("env").map_or_else(Vec::new, |value| environment(value, &mut errors));
     let level: Option<Ident> = function::level(arguments.take("threads"), &mut errors);
@@ -42,27 +44,64 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if !well_formed {
         return quote!(#errors #[allow(dead_code)] #function);
     }
-    let (attributes, visibility, name) = (&function.attrs, &function.vis, &function.sig.ident);
-    let path = format!("::{name}");
+    let each = matches!(pes, Pes::Each(_));
+    // Of several tests the function stands beside them, with what is said of its body.
+    let of_tests = |attribute: &Attribute| {
+        !each || ["ignore", "cfg", "cfg_attr"].iter().any(|name| attribute.path().is_ident(name))
+    };
+    let attributes: Vec<_> = function.attrs.iter().filter(|attribute| of_tests(attribute)).cloned().collect();
+    let (visibility, name) = (function.vis.clone(), function.sig.ident.clone());
     let variables = variables.iter().map(|(key, value)| quote!((#key, #value)));
+    let variables = quote!(&[#(#variables),*]);
     let limit = match limit {
         None => quote!(::core::option::Option::None),
         Some(limit) => {
             quote!(::core::option::Option::Some(::core::time::Duration::from_millis(#limit)))
         }
     };
-    let body = function::body(&function);
-    quote! {
-        #errors
-        #[::core::prelude::v1::test]
-        #(#attributes)*
-        #visibility fn #name() {
-            #body
-            #root::__private::test(
-                ::core::concat!(::core::module_path!(), #path), #pes, #limit, &[#(#variables),*], #panics,
-                __body,
-            )
+    let test = |name: &Ident, pes: usize, body: &TokenStream, run: TokenStream| {
+        let path = format!("::{name}");
+        quote! {
+            #[::core::prelude::v1::test]
+            #(#attributes)*
+            #visibility fn #name() {
+                #body
+                #root::__private::test(
+                    ::core::concat!(::core::module_path!(), #path), #pes, #limit, #variables, #panics,
+                    #run,
+                )
+            }
         }
+    };
+    match pes {
+        Pes::One(pes) => {
+            let test = test(&name, pes, &function::body(&function), quote!(__body));
+            quote!(#errors #test)
+        }
+        Pes::Each(all) => {
+            let tests = all.into_iter().map(|pes| {
+                let numbered = format_ident!("{name}_on_{pes}");
+                test(&numbered, pes, &TokenStream::new(), quote!(#name))
+            });
+            let tests = quote!(#(#tests)*);
+            function.attrs.retain(|attribute| {
+                !["ignore", "cfg_attr"].iter().any(|name| attribute.path().is_ident(name))
+            });
+            quote!(#errors #[cfg(test)] #function #tests)
+        }
+    }
+}
+
+/// On how many PEs a test runs.
+enum Pes {
+    One(usize),
+    /// A test each, with the number in its name.
+    Each(BTreeSet<usize>),
+}
+
+impl Default for Pes {
+    fn default() -> Self {
+        Self::One(1)
     }
 }
 
@@ -94,14 +133,26 @@ fn expected(attribute: &Attribute) -> Option<LitStr> {
     }
 }
 
-fn pes(value: Value, errors: &mut Errors) -> usize {
-    let pes = match &value {
-        Value::Lit(Lit::Int(number)) => number.base10_parse().ok().filter(|pes| *pes > 0),
+fn pes(value: &Value, errors: &mut Errors) -> Pes {
+    let number = |lit: &Lit| match lit {
+        Lit::Int(number) => number.base10_parse().ok().filter(|pes| *pes > 0),
         _ => None,
     };
-    pes.unwrap_or_else(|| {
+    let element = |expr: &Expr| match expr {
+        Expr::Lit(lit) => number(&lit.lit),
+        _ => None,
+    };
+    match value {
+        Value::Lit(lit) => number(lit).map(Pes::One),
+        Value::Array(array) if !array.elems.is_empty() => {
+            let numbers: Option<BTreeSet<_>> = array.elems.iter().map(element).collect();
+            numbers.filter(|numbers| numbers.len() == array.elems.len()).map(Pes::Each)
+        }
+        _ => None,
+    }
+    .unwrap_or_else(|| {
         errors.push(value, diag::PES);
-        1
+        Pes::default()
     })
 }
 

@@ -69,26 +69,12 @@ fn integers<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
     });
 }
 
-fn all_updates(world: &mut World) {
+#[shmem::test(pes = [1, 2, 4])]
+fn batches_are_those_of_a_slice(world: &mut World) {
     for seed in 0..4 {
         integers(world, Cyclic, seed);
         integers(world, Block::of(SHARE - 7), seed);
     }
-}
-
-#[shmem::test(pes = 1)]
-fn a_batch_of_one_pe_is_that_of_a_slice(world: &mut World) {
-    all_updates(world);
-}
-
-#[shmem::test(pes = 2)]
-fn batches_of_two_pes_are_those_of_a_slice(world: &mut World) {
-    all_updates(world);
-}
-
-#[shmem::test(pes = 4)]
-fn batches_of_four_pes_are_those_of_a_slice(world: &mut World) {
-    all_updates(world);
 }
 
 /// Few words, of other types, which are combined; on one PE as on several.

@@ -31,7 +31,8 @@ fn plan(dice: &mut Dice, pes: usize) -> Vec<Vec<(usize, usize)>> {
 }
 
 /// Sends and takes by a random plan; the model is a list for each pair of PEs.
-fn exchange(world: &World) {
+#[shmem::test(pes = [1, 2, 3, 5])]
+fn every_message_comes_once_and_in_order(world: &mut World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let mut dice = Dice(7 + pes as u64);
     for capacity in [1, 2, 3, 5, 40] {
@@ -65,26 +66,6 @@ fn exchange(world: &World) {
             assert_eq!(found, expected, "capacity {capacity}");
         }
     }
-}
-
-#[shmem::test(pes = 1)]
-fn every_message_comes_once_and_in_order_to_oneself(world: &mut World) {
-    exchange(world);
-}
-
-#[shmem::test(pes = 2)]
-fn every_message_comes_once_and_in_order(world: &mut World) {
-    exchange(world);
-}
-
-#[shmem::test(pes = 3)]
-fn every_message_comes_once_and_in_order_among_three(world: &mut World) {
-    exchange(world);
-}
-
-#[shmem::test(pes = 5)]
-fn every_message_comes_once_and_in_order_where_pes_outnumber_cores(world: &mut World) {
-    exchange(world);
 }
 
 #[shmem::test(pes = 4)]

@@ -37,7 +37,8 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// Plays the histories that the environment names.
-pub(crate) fn play(world: &World) {
+#[shmem::test(pes = [1, 2, 3, 4, 5])]
+pub(crate) fn histories(world: &mut World) {
     let first = number("HISTORY").unwrap_or(0);
     let room = Room::new(world, MOST);
     for seed in first..first + number("HISTORIES").unwrap_or(USUALLY) {
@@ -116,29 +117,4 @@ fn split(world: &World, dice: &mut Dice) -> Made {
         assert_eq!(mine.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *group);
     }
     Made { groups, mine }
-}
-
-#[shmem::test(pes = 1)]
-fn histories_of_1(world: &mut World) {
-    play(world);
-}
-
-#[shmem::test(pes = 2)]
-fn histories_of_2(world: &mut World) {
-    play(world);
-}
-
-#[shmem::test(pes = 3)]
-fn histories_of_3(world: &mut World) {
-    play(world);
-}
-
-#[shmem::test(pes = 4)]
-fn histories_of_4(world: &mut World) {
-    play(world);
-}
-
-#[shmem::test(pes = 5)]
-fn histories_of_5(world: &mut World) {
-    play(world);
 }

@@ -38,7 +38,8 @@ fn plan(dice: &mut Dice, pes: usize) -> Vec<Vec<usize>> {
 }
 
 /// One round after the other, without a meeting in between; the model is a count for each pair of PEs.
-fn rounds(world: &World) {
+#[shmem::test(pes = [1, 2, 5])]
+fn every_item_is_handled_once_and_in_order(world: &mut World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let all: Vec<Pe> = world.pes().iter().collect();
     let mut dice = Dice(pes as u64);
@@ -61,21 +62,6 @@ fn rounds(world: &World) {
             assert_eq!(found, plan.iter().map(came).collect::<Vec<_>>(), "{bytes} bytes, round {round}");
         }
     }
-}
-
-#[shmem::test(pes = 1)]
-fn every_item_is_handled_once_and_in_order_by_oneself(world: &mut World) {
-    rounds(world);
-}
-
-#[shmem::test(pes = 2)]
-fn every_item_is_handled_once_and_in_order(world: &mut World) {
-    rounds(world);
-}
-
-#[shmem::test(pes = 5)]
-fn every_item_is_handled_once_and_in_order_where_pes_outnumber_cores(world: &mut World) {
-    rounds(world);
 }
 
 /// Who is told first that a round is over begins the next one, while others are still to be told.
@@ -138,7 +124,8 @@ fn answer_to(pe: usize, query: u16) -> [u64; 3] {
 }
 
 /// All PEs ask all others at the same time.
-fn questions(world: &World) {
+#[shmem::test(pes = [1, 2, 4])]
+fn every_query_is_answered(world: &mut World) {
     for bytes in ROOMS {
         let mut exchange = world.exchange::<u16>(ExchangeOptions::with_bytes(bytes)).unwrap();
         for round in 0..3 {
@@ -170,38 +157,14 @@ fn asked(world: &World, exchange: &mut Exchange<u16>, count: usize, round: usize
 }
 
 /// As many queries as end in the middle of a message, or of what may be under way: nobody waits who could ask more.
-fn any_number_of_questions(world: &World) {
+#[shmem::test(pes = [1, 2])]
+fn any_number_of_queries_is_answered(world: &mut World) {
     for bytes in ROOMS {
         let mut exchange = world.exchange::<u16>(ExchangeOptions::with_bytes(bytes)).unwrap();
         for count in 0..100 {
             asked(world, &mut exchange, count, count);
         }
     }
-}
-
-#[shmem::test(pes = 1)]
-fn any_number_of_queries_is_answered_by_oneself(world: &mut World) {
-    any_number_of_questions(world);
-}
-
-#[shmem::test(pes = 2)]
-fn any_number_of_queries_is_answered(world: &mut World) {
-    any_number_of_questions(world);
-}
-
-#[shmem::test(pes = 1)]
-fn every_query_is_answered_by_oneself(world: &mut World) {
-    questions(world);
-}
-
-#[shmem::test(pes = 2)]
-fn every_query_is_answered(world: &mut World) {
-    questions(world);
-}
-
-#[shmem::test(pes = 4)]
-fn every_query_is_answered_where_pes_outnumber_cores(world: &mut World) {
-    questions(world);
 }
 
 #[symmetric]

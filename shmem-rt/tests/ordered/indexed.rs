@@ -115,33 +115,14 @@ macro_rules! floats {
     }};
 }
 
-fn all_numbers(world: &World) {
+#[shmem::test(pes = [1, 2, 3, 4])]
+fn updates_are_those_of_a_slice(world: &mut World) {
     let team = world.team();
     integers!(world, WIDE.over(team, Cyclic), u64, 1);
     integers!(world, SIGNED.over(team, Block::of(SHARE * team.size() - 1)), i64, 2);
     integers!(world, NARROW.over(team, Block), i32, 3);
     floats!(world, FLOATS.over(team, BlockCyclic::<8>), f64, 4);
     floats!(world, SINGLES.over(team, Cyclic), f32, 5);
-}
-
-#[shmem::test(pes = 1)]
-fn updates_of_one_pe_are_those_of_a_slice(world: &mut World) {
-    all_numbers(world);
-}
-
-#[shmem::test(pes = 2)]
-fn updates_of_two_pes_are_those_of_a_slice(world: &mut World) {
-    all_numbers(world);
-}
-
-#[shmem::test(pes = 3)]
-fn updates_of_three_pes_are_those_of_a_slice(world: &mut World) {
-    all_numbers(world);
-}
-
-#[shmem::test(pes = 4)]
-fn updates_of_four_pes_are_those_of_a_slice(world: &mut World) {
-    all_numbers(world);
 }
 
 /// Every PE draws tickets of words of all PEs at the same time: each is drawn once.
@@ -199,7 +180,8 @@ fn every_ticket_is_drawn_once(world: &mut World) {
 }
 
 /// Of words that one PE changes alone, what was there is what the slice had.
-fn exchanges(world: &World) {
+#[shmem::test(pes = [1, 3])]
+fn exchanges_are_those_of_a_slice(world: &mut World) {
     let (_, to) = world.ring_neighbours();
     let (mut dice, mut model) = (Dice(9 + world.my_pe() as u64), [0; SHARE]);
     let all: Vec<u64> = (0..SHARE as u64).collect();
@@ -231,16 +213,6 @@ fn exchanges(world: &World) {
         }
     }
     world.barrier_all();
-}
-
-#[shmem::test(pes = 1)]
-fn exchanges_of_one_pe_are_those_of_a_slice(world: &mut World) {
-    exchanges(world);
-}
-
-#[shmem::test(pes = 3)]
-fn exchanges_of_three_pes_are_those_of_a_slice(world: &mut World) {
-    exchanges(world);
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Symmetric)]

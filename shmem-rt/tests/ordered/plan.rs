@@ -64,7 +64,8 @@ fn rounds<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
     }
 }
 
-fn all_distributions(world: &mut World) {
+#[shmem::test(pes = [1, 2, 4])]
+fn what_is_planned_comes(world: &mut World) {
     let pes = world.n_pes();
     for seed in 0..3 {
         rounds(world, Cyclic, seed);
@@ -72,21 +73,6 @@ fn all_distributions(world: &mut World) {
         rounds(world, Block::of(SHARE * pes - 5), seed);
         rounds(world, BlockCyclic::<6>, seed);
     }
-}
-
-#[shmem::test(pes = 1)]
-fn what_is_planned_comes_from_oneself(world: &mut World) {
-    all_distributions(world);
-}
-
-#[shmem::test(pes = 2)]
-fn what_is_planned_comes(world: &mut World) {
-    all_distributions(world);
-}
-
-#[shmem::test(pes = 4)]
-fn what_is_planned_comes_from_four(world: &mut World) {
-    all_distributions(world);
 }
 
 /// PEs that have nothing of the object plan as well.

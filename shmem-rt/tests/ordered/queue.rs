@@ -42,7 +42,8 @@ fn forest(seed: u64, items: usize) -> Vec<Vec<u64>> {
 }
 
 /// Does the items of random forests; the model is a list of how often each was done.
-fn work(world: &World) {
+#[shmem::test(pes = [1, 2, 3, 5])]
+fn every_item_is_done_once(world: &mut World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let first = world.pe(0).unwrap();
     for window in [1, 2, 7, 64] {
@@ -72,26 +73,6 @@ fn work(world: &World) {
             world.barrier_all();
         }
     }
-}
-
-#[shmem::test(pes = 1)]
-fn every_item_is_done_once_by_one_pe(world: &mut World) {
-    work(world);
-}
-
-#[shmem::test(pes = 2)]
-fn every_item_is_done_once_by_two(world: &mut World) {
-    work(world);
-}
-
-#[shmem::test(pes = 3)]
-fn every_item_is_done_once_by_three(world: &mut World) {
-    work(world);
-}
-
-#[shmem::test(pes = 5)]
-fn every_item_is_done_once_where_pes_outnumber_cores(world: &mut World) {
-    work(world);
 }
 
 #[shmem::test(pes = 3)]

@@ -7,10 +7,10 @@ use shmem::prelude::*;
 use crate::{collectives, direct};
 
 /// All that is compared with a loop or with the tree.
-fn is_the_same(world: &World) {
+fn is_the_same(world: &mut World) {
     direct::lists(world);
     direct::sums(world);
-    collectives::play(world);
+    collectives::histories(world);
 }
 
 macro_rules! ways {

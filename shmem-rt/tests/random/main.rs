@@ -12,7 +12,7 @@
 //! ```text
 //! RANDOM_PROGRAMS=500 cargo test -p shmem-rt --test random          so many for each number of PEs
 //! RANDOM_FIRST=1000                                                 from this number on
-//! RANDOM_PROGRAM=17 RANDOM_STEPS=3,7-9 .. programs_of_2       one program, some of its steps
+//! RANDOM_PROGRAM=17 RANDOM_STEPS=3,7-9 .. programs_on_2       one program, some of its steps
 //! RANDOM_TRACE=1                                                    each step is told before it is taken
 //! ```
 
@@ -65,7 +65,8 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// The programs that the environment names.
-fn play(world: &mut World<Multiple>) {
+#[shmem::test(pes = [2, 3, 4])]
+fn programs(world: &mut World<Multiple>) {
     let Some(first) = number(PROGRAM) else { return };
     let count = if std::env::var_os(STEPS).is_some() { 1 } else { number(PROGRAMS).unwrap_or(1) };
     transfer::quiet_hook();
@@ -79,21 +80,6 @@ fn play(world: &mut World<Multiple>) {
         }
         machine::run(world, &program, std::env::var_os(TRACE).is_some());
     }
-}
-
-#[shmem::test(pes = 2)]
-fn programs_of_2(world: &mut World<Multiple>) {
-    play(world);
-}
-
-#[shmem::test(pes = 3)]
-fn programs_of_3(world: &mut World<Multiple>) {
-    play(world);
-}
-
-#[shmem::test(pes = 4)]
-fn programs_of_4(world: &mut World<Multiple>) {
-    play(world);
 }
 
 fn direct(world: &mut World<Multiple>, program: &Program) {

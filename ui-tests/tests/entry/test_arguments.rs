@@ -6,6 +6,9 @@ fn zero(_: &mut World) {}
 #[shmem::test(pes = "four")]
 fn text(_: &mut World) {}
 
+#[shmem::test(pes = [2, 3, 2])]
+fn twice(_: &mut World) {}
+
 #[shmem::test(npes = 4)]
 fn unknown(_: &mut World) {}
 
