@@ -60,16 +60,45 @@ fn check(file: &Path) -> Option<String> {
     if rustix::fs::access(file, Access::EXEC_OK).is_err() {
         return Some(format!("no permission to execute it (chmod +x {})", file.display()));
     }
-    let interpreter = interpreter(file)?;
+    let start = head(file)?;
+    // What the kernel does not know is given to a shell, which takes it for a script.
+    let of_this_host = head(Path::new("/proc/self/exe")).and_then(|start| machine(&start));
+    if let (Some(theirs), Some(ours)) = (machine(&start), of_this_host)
+        && !runs(theirs, ours)
+    {
+        return Some(format!(
+            "it was built for another processor (ELF machine {theirs}, and this is {ours})"
+        ));
+    }
+    let interpreter = interpreter(&start)?;
     (!Path::new(&interpreter).exists())
         .then(|| format!("its interpreter `{}` is missing", interpreter.display()))
 }
 
-/// What stands behind `#!`.
-fn interpreter(file: &Path) -> Option<OsString> {
+/// The first bytes of a file.
+fn head(file: &Path) -> Option<Vec<u8>> {
     use std::io::Read as _;
     let mut head = Vec::new();
     fs::File::open(file).ok()?.take(256).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// The processor that an ELF file is for, by its number there (`e_machine` of elf(5)).
+fn machine(head: &[u8]) -> Option<u16> {
+    const BIG_ENDIAN: u8 = 2;
+    let number: [u8; 2] = head.strip_prefix(b"\x7fELF")?.get(14..16)?.try_into().ok()?;
+    Some(if head[5] == BIG_ENDIAN { u16::from_be_bytes(number) } else { u16::from_le_bytes(number) })
+}
+
+/// Whether a host of one processor may run what was built for another one: its kernel says whether it does.
+fn runs(theirs: u16, ours: u16) -> bool {
+    /// x86-64 with i386, and AArch64 with ARM.
+    const WITH_32_BITS: [(u16, u16); 2] = [(62, 3), (183, 40)];
+    theirs == ours || WITH_32_BITS.contains(&(ours, theirs))
+}
+
+/// What stands behind `#!`.
+fn interpreter(head: &[u8]) -> Option<OsString> {
     let line = head.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
     let name = line.trim_ascii().split(|b| b.is_ascii_whitespace()).next()?;
     (!name.is_empty()).then(|| OsStr::from_bytes(name).to_owned())
@@ -117,6 +146,7 @@ mod tests {
         file("stencil", "#!/bin/sh\n", 0o755);
         file("notes.txt", "text", 0o644);
         file("broken", "#! /no/such/shell -e\n", 0o755);
+        file("sparc", "\x7fELF\x01\x02\x01\0\0\0\0\0\0\0\0\0\0\x02\0\x02", 0o755);
         fs::create_dir(directory.path().join("results")).unwrap();
         directory
     }
@@ -140,6 +170,7 @@ mod tests {
             ("notes.txt", 126, "no permission to execute it (chmod +x "),
             ("broken", 126, "its interpreter `/no/such/shell` is missing"),
             ("results", 126, "it is a directory"),
+            ("sparc", 126, "it was built for another processor (ELF machine 2, and "),
             ("", 127, "there is no program ``"),
         ] {
             let error = find(OsStr::new(name), Some(d.path().as_os_str())).unwrap_err();
