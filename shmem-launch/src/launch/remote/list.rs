@@ -41,7 +41,8 @@ pub enum HostListError {
 }
 
 impl HostList {
-    /// From a file with a line for each host: its name, and `:4`, ` 4` or ` slots=4`. `#` begins a comment.
+    /// From a file with a line for each host: its name, and `:4`, ` 4` or ` slots=4`. `#` begins a comment. Files of Open
+    /// MPI may say `max_slots=8`, too, which changes nothing: no host gets more PEs than it has slots.
     ///
     /// # Errors
     ///
@@ -103,15 +104,28 @@ impl FromStr for HostList {
 /// A name that could be taken for an option of the agent is none: it becomes an argument of a program.
 fn entry(text: &str) -> Result<(String, usize), HostListError> {
     let refused = || HostListError::NoHost(text.to_owned());
-    let (name, slots) = match text.split_once(char::is_whitespace) {
-        Some((name, rest)) => (name, Some(rest.trim().trim_start_matches("slots=").trim())),
-        // Of an address with colons of its own only `[..]` is told from the number.
-        None => match text.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']')) {
-            Some((name, slots)) => (name, Some(slots)),
-            None => (text, None),
-        },
-    };
-    let slots = slots.map_or(Ok(1), |slots| slots.parse().map_err(|_| refused()))?;
+    let mut words = text.split_whitespace();
+    let host = words.next().unwrap_or_default();
+    // Of an address with colons of its own only `[..]` is told from the number.
+    let pair = host.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']'));
+    let (name, mut slots) = pair.map_or((host, None), |(name, slots)| (name, Some(slots)));
+    let mut most = None;
+    for word in words {
+        let (value, number) = match word.split_once('=') {
+            None => (&mut slots, word),
+            Some(("slots", number)) => (&mut slots, number),
+            Some(("max_slots" | "max-slots", number)) => (&mut most, number),
+            Some(_) => return Err(refused()),
+        };
+        if value.replace(number).is_some() {
+            return Err(refused());
+        }
+    }
+    let count = |text: &str| text.parse::<usize>().map_err(|_| refused());
+    let slots = slots.map_or(Ok(1), count)?;
+    if most.map_or(Ok(slots), count)? < slots {
+        return Err(refused());
+    }
     let name = name.trim_start_matches('[').trim_end_matches(']');
     let is_name = |c: char| c.is_alphanumeric() || "-_.:@%".contains(c);
     if slots == 0 || name.is_empty() || name.starts_with('-') || !name.chars().all(is_name) {
@@ -143,7 +157,11 @@ mod tests {
     #[test]
     fn a_file_has_a_line_for_each() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), "# mine\nnode1 slots=4\nnode2:2 # slow\n\nnode3 3\nnode4\n").unwrap();
+        fs::write(
+            file.path(),
+            "# mine\nnode1 slots=4 max_slots=8\nnode2:2 # slow\n\nnode3 3\nnode4\tmax-slots=2\n",
+        )
+        .unwrap();
         let list = HostList::read(file.path()).unwrap();
         let slots: Vec<usize> = list.0.iter().map(|host| host.1).collect();
         assert_eq!(slots, [4, 2, 3, 1]);
@@ -153,10 +171,26 @@ mod tests {
         assert!(missing.starts_with("the file of hosts `no/such/file` cannot be read"), "{missing}");
     }
 
+    const NO_HOSTS: [&str; 14] = [
+        "a:",
+        "a:0",
+        "a:x",
+        ":4",
+        "-oProxyCommand=x",
+        "a;b",
+        "a,,b",
+        "$(x)",
+        "a:-1",
+        "a\x1b[2J",
+        "a slots=4 max_slots=3",
+        "a slots=4 max_slots=x",
+        "a:2 slots=2",
+        "a slot=4",
+    ];
+
     #[test]
     fn what_is_no_host_is_refused_with_what_would_be_one() {
-        for text in ["a:", "a:0", "a:x", ":4", "-oProxyCommand=x", "a;b", "a,,b", "$(x)", "a:-1", "a\x1b[2J"]
-        {
+        for text in NO_HOSTS {
             let error = text.parse::<HostList>().unwrap_err().to_string();
             assert!(!error.contains(char::is_control), "{error:?}");
             assert!(error.contains("is no host: write its name"), "{text}: {error}");
