@@ -369,6 +369,21 @@ mod command_line {
         }
     }
 
+    /// It is installed beside `shmrun`, and finds no other program here.
+    #[test]
+    fn oshrun_takes_a_shell_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let installed = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shmem-c/install/oshrun");
+        let oshrun = folder.path().join("oshrun");
+        std::fs::copy(installed, &oshrun).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_shmrun"), folder.path().join("shmrun")).unwrap();
+        let mut command = Command::new("./oshrun");
+        command.current_dir(folder.path()).env("PATH", "/no/such").stdin(Stdio::null());
+        let options = ["-np", "1", "-wdir", "/", "--env", "A=it's", "/bin/sh", "-c", "echo $A"];
+        let output = command.args(options).output().unwrap();
+        assert_eq!(text(&output.stdout), "it's\n", "{output:?}");
+    }
+
     #[test]
     fn the_number_of_pes_may_be_written_as_for_other_launchers() {
         let printed = |arguments: &[&str]| {
