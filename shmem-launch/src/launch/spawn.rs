@@ -19,7 +19,7 @@ use super::error::LaunchError;
 use super::output::{Kind, Source};
 use super::signals::Mask;
 use super::{JOB, NPES, Output, PE, SOCKET, program, say};
-use crate::env::ATTACH_WAIT;
+use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
 
 /// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
 /// could tell it by a call: `ofi_rxm` keeps so many buffers of 16 KiB for each endpoint, by itself 4096 of them (1.17), or
@@ -105,10 +105,13 @@ impl Spawner {
             .env(PE, pe.to_string())
             .env(NPES, job.hosts.len().to_string())
             .env(JOB, format!("{:016x}", job.number));
-        for (key, value) in DEFAULTS {
-            if std::env::var_os(key).is_none() {
-                command.env(key, value);
-            }
+        let is_set = |key: &str| {
+            std::env::var_os(key).is_some() || job.environment.iter().any(|(name, _)| name.as_os_str() == key)
+        };
+        command.envs(DEFAULTS.into_iter().filter(|(key, _)| !is_set(key)));
+        // Hosts that are all this one need no network, which others could reach.
+        if job.pretends && !is_set(OFI_PROVIDER.name) && !is_set(OFI_INTERFACE.name) {
+            command.env(OFI_INTERFACE.name, "lo");
         }
         if job.attach_wait {
             command.env(ATTACH_WAIT.name, "1");

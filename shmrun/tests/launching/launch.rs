@@ -56,6 +56,21 @@ mod meeting {
     }
 
     #[test]
+    fn pretended_hosts_talk_within_this_one() {
+        for (options, interface) in [
+            (&["-n", "2"][..], ""),
+            (&["-n", "2", "--hosts-as", "2x1"], "lo"),
+            (&["-n", "2", "--hosts-as", "2x1", "--env", "SHMEM_OFI_INTERFACE=eth7"], "eth7"),
+            (&["-n", "2", "--hosts-as", "2x1", "--env", "SHMEM_OFI_PROVIDER=shm"], ""),
+        ] {
+            let mut command = bare_shmrun(options);
+            command.env_remove("SHMEM_OFI_INTERFACE").env_remove("SHMEM_OFI_PROVIDER");
+            let output = command.args(["sh", "-c", "echo on $SHMEM_OFI_INTERFACE"]).output().unwrap();
+            assert_eq!(text(&output.stdout), format!("on {interface}\n").repeat(2).replace("on \n", "on\n"));
+        }
+    }
+
+    #[test]
     fn a_low_limit_on_descriptors_is_raised_or_explained() {
         assert_in_order(&job("share-soft-limit", 3));
         let outcome = job("share-hard-limit", 3);
