@@ -188,7 +188,9 @@ impl HostPes {
     fn tell_ends(&mut self, now: Instant) {
         for i in 0..self.members.len() {
             let member = &mut self.members[i];
-            let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST);
+            // Of one that is dying it is told how, once it is over.
+            let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST)
+                && member.held() != Some(Standing::Dying);
             let died = !member.reported.death && (lost || member.died());
             let absent = !died && !member.reported.absence && !member.reported.death && member.stayed_away();
             let over = !member.reported.over && member.is_over();

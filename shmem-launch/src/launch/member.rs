@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::channel::{Channel, Packet, Sender};
+use super::kernel;
 use super::output::Source;
 use super::record;
 use super::report::{Death, Standing};
@@ -232,6 +233,11 @@ impl Member {
         self.aborted.is_none() && (!status.success() || left_early)
     }
 
+    /// Where the process that joined, or is to, stands if it does nothing of its own.
+    pub(crate) fn held(&self) -> Option<Standing> {
+        kernel::held(self.joined().unwrap_or(self.child.id())).filter(|_| !self.is_over())
+    }
+
     /// Whether it ended without ever having joined.
     pub(crate) fn stayed_away(&self) -> bool {
         self.ended.is_some() && self.joined.is_none()
@@ -261,12 +267,12 @@ impl Member {
             Standing::Ended(self.death().how())
         } else if self.finished {
             Standing::Inside(record::Doing::Finished)
+        } else if self.joined.is_none() && self.ended.is_some() {
+            Standing::Ended("ended without joining the job".into())
+        } else if let Some(held) = self.held() {
+            held
         } else if self.joined.is_none() {
-            if self.ended.is_some() {
-                Standing::Ended("ended without joining the job".into())
-            } else {
-                Standing::NotJoined
-            }
+            Standing::NotJoined
         } else if meeting {
             Standing::Meeting
         } else {

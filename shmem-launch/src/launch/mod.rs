@@ -19,6 +19,7 @@
 //! hosts        which PEs are told that they share a host
 //! rendezvous   fences and shared descriptors
 //! report       what people are told        record    what a PE says about itself
+//! kernel       what the kernel says about it
 //! channel      packets with descriptors    wire      what stands in them
 //! output       lines with tags             signals   those to the launcher
 //! ```
@@ -30,6 +31,7 @@ mod error;
 mod host;
 mod host_pes;
 mod hosts;
+mod kernel;
 pub(crate) mod limits;
 mod member;
 mod message;

@@ -26,36 +26,50 @@ pub enum Standing {
     Ended(String),
     /// Its host is.
     Lost,
+    /// A signal has stopped its process.
+    Stopped,
+    /// A debugger has stopped its process.
+    Traced,
+    /// A signal has ended its process, which is not over: the kernel writes its core dump, or takes its memory back.
+    Dying,
     /// As its record says.
     Inside(Doing),
 }
+
+/// What one PE does, what several do if they are not told of one by one, and since when.
+type Words = (String, Option<String>, Option<Duration>);
 
 impl Standing {
     /// Whether it will stay so until something happens to the PE.
     pub(crate) fn is_at_rest(&self) -> bool {
         match self {
-            Self::Meeting | Self::Ended(_) | Self::Lost => true,
+            Self::Meeting | Self::Ended(_) | Self::Lost | Self::Stopped | Self::Traced => true,
             Self::Inside(doing) => matches!(doing, Doing::Waiting(..) | Doing::Finished),
-            Self::NotJoined => false,
+            Self::NotJoined | Self::Dying => false,
         }
     }
 
-    /// What one PE does, what several do, and since when.
-    fn text(&self) -> (String, String, Option<Duration>) {
-        let both = |one: &str, many: &str| (one.to_owned(), many.to_owned(), None);
+    fn text(&self) -> Words {
+        let both = |one: &str, many: &str| (one.to_owned(), Some(many.to_owned()), None);
         match self {
             Self::NotJoined => both("has not joined the job", "have not joined the job"),
             Self::Meeting => both("waits for the others to start", "wait for the others to start"),
-            Self::Ended(how) => (how.clone(), how.clone(), None),
+            Self::Ended(how) => (how.clone(), None, None),
             Self::Lost => both("is out of reach", "are out of reach"),
+            Self::Stopped => both(
+                "is stopped by a signal (SIGCONT lets it go on)",
+                "are stopped by a signal (SIGCONT lets them go on)",
+            ),
+            Self::Traced => both("is stopped by a debugger", "are stopped by a debugger"),
+            Self::Dying => both("is being ended by a signal", "are being ended by a signal"),
             Self::Inside(Doing::Unknown) => both("does not say what it does", "do not say what they do"),
             Self::Inside(Doing::Starting) => both("is starting", "are starting"),
             Self::Inside(Doing::OwnCode) => both("runs its own code", "run their own code"),
             Self::Inside(Doing::Inside(activity)) => {
-                (format!("is {activity}"), format!("are {activity}"), None)
+                (format!("is {activity}"), Some(format!("are {activity}")), None)
             }
             Self::Inside(Doing::Waiting(activity, waited)) => {
-                (format!("waits {activity}"), format!("wait {activity}"), Some(*waited))
+                (format!("waits {activity}"), Some(format!("wait {activity}")), Some(*waited))
             }
             Self::Inside(Doing::Finished) => both("has finished", "have finished"),
             Self::Inside(Doing::Aborting) => both("is ending the job", "are ending the job"),
@@ -65,21 +79,26 @@ impl Standing {
 
 /// One clause for all PEs that do the same: `PEs 0, 2-5 wait in .. since 0.3 s`.
 pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
-    let mut groups: Vec<(String, String, Option<Duration>, Vec<usize>)> = Vec::new();
+    let mut groups: Vec<(Words, Vec<usize>)> = Vec::new();
     for (pe, standing) in all {
-        let (one, many, waited) = standing.text();
-        if let Some(group) = groups.iter_mut().find(|g| g.0 == one) {
-            group.2 = group.2.max(waited);
-            group.3.push(*pe);
+        let words = standing.text();
+        if let Some((known, pes)) = groups.iter_mut().find(|(known, _)| known.0 == words.0) {
+            known.2 = known.2.max(words.2);
+            pes.push(*pe);
         } else {
-            groups.push((one, many, waited, vec![*pe]));
+            groups.push((words, vec![*pe]));
         }
     }
     let beyond = groups.split_off(groups.len().min(MOST_GROUPS));
     let mut clauses: Vec<String> = groups
         .into_iter()
-        .map(|(one, many, waited, pes)| {
-            let mut clause = format!("{} {}", numbers(&pes), if pes.len() == 1 { one } else { many });
+        .map(|((one, many, waited), pes)| {
+            let who = numbers(&pes);
+            let mut clause = match many {
+                _ if pes.len() == 1 => format!("{who} {one}"),
+                Some(many) => format!("{who} {many}"),
+                None => format!("each of {who} {one}"),
+            };
             if let Some(waited) = waited {
                 let _ = write!(clause, " since {:.1} s", waited.as_secs_f64());
             }
@@ -87,7 +106,7 @@ pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
         })
         .collect();
     if !beyond.is_empty() {
-        let pes: usize = beyond.iter().map(|group| group.3.len()).sum();
+        let pes: usize = beyond.iter().map(|group| group.1.len()).sum();
         clauses.push(format!("{pes} more PEs are elsewhere"));
     }
     clauses
@@ -204,10 +223,19 @@ mod tests {
             (3, waiting(340)),
             (4, waiting(0)),
             (5, waiting(0)),
+            (6, Standing::Ended("was killed by signal 9 (SIGKILL)".into())),
+            (7, Standing::Stopped),
+            (8, Standing::Ended("was killed by signal 9 (SIGKILL)".into())),
+            (9, Standing::Stopped),
         ];
         assert_eq!(
             standings(&all),
-            ["PEs 0, 3-5 wait in `barrier` at src/main.rs:88 since 0.3 s", "PE 1 runs its own code"]
+            [
+                "PEs 0, 3-5 wait in `barrier` at src/main.rs:88 since 0.3 s",
+                "PE 1 runs its own code",
+                "each of PEs 6, 8 was killed by signal 9 (SIGKILL)",
+                "PEs 7, 9 are stopped by a signal (SIGCONT lets them go on)"
+            ]
         );
         let many: Vec<_> =
             (0..20).map(|pe| (pe, Standing::Inside(Doing::Inside(format!("in `f` at {pe}"))))).collect();

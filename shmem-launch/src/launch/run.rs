@@ -9,7 +9,8 @@
 //!
 //! What a PE notices of another one's end, or of a network's, is an effect. Who knows the cause may be
 //! later: a host that is lost kills its own PEs, and their peers hear of that at once. So a suspicion waits
-//! for a moment, and gives way to a death, to the loss of a host, and to a PE that ends the job of its own.
+//! for a moment, and gives way to a death, to the loss of a host, and to a PE that ends the job of its own. A PE that
+//! a signal has ended may take long to be over, because the kernel writes its core dump: until then the suspicion waits.
 //!
 //! Whether a host is this one or another makes no difference here, but for time: what PEs of another
 //! host do is asked for, and the answer is waited for, though not for long.
@@ -338,7 +339,14 @@ impl Run {
                 }
             }
             Phase::Settling(until) if now >= until || self.is_settled() => self.tell_deaths(),
-            Phase::Suspecting(until, suspicion) if now >= until => self.believe(suspicion),
+            Phase::Suspecting(until, suspicion) if now >= until => {
+                let is_dying = |(_, standing): &(usize, Standing)| *standing == Standing::Dying;
+                if self.standings(None).iter().any(is_dying) {
+                    self.suspect(suspicion);
+                } else {
+                    self.believe(suspicion);
+                }
+            }
             Phase::Asking(until, cause) if now >= until || self.all_have_answered() => self.conclude(cause),
             Phase::Ending(until) if now >= until => {
                 self.phase = Phase::Killed(now + LAST);
@@ -425,6 +433,7 @@ impl Run {
     fn suspect(&mut self, suspicion: Suspicion) {
         if matches!(self.phase, Phase::Running) && self.failure.is_none() {
             self.phase = Phase::Suspecting(Instant::now() + SUSPECT, suspicion);
+            self.hosts.iter_mut().for_each(Host::look);
         }
     }
 
@@ -598,6 +607,19 @@ mod tests {
         let said = "host other: PE 1 offers its launcher more than 1048576 bytes between two fences";
         assert!(run.report.starts_with(said), "{}", run.report);
         assert_eq!(run.report.matches("offers its launcher").count(), 1);
+    }
+
+    #[test]
+    fn a_suspicion_waits_until_one_that_is_dying_is_over() {
+        let mut run = run(&[]);
+        run.hear(0, Event::Suspected { pe: 0, message: "PE 1 does not answer".into() });
+        run.hear(0, Event::Standings(vec![(1, Standing::Dying)]));
+        run.move_on(Instant::now() + 2 * SUSPECT);
+        assert_eq!(run.report, "");
+        let how = "was killed by signal 6 (SIGABRT), core dumped".to_owned();
+        run.hear(0, Event::Died(Notice { pe: 1, pid: 7, how, hint: None, code: 134 }));
+        run.move_on(Instant::now() + 2 * SETTLE);
+        assert!(run.report.starts_with("PE 1 (pid 7 on other) was killed by signal 6"), "{}", run.report);
     }
 
     /// Whatever others say, it does nothing to a terminal.

@@ -688,6 +688,23 @@ mod signals {
     }
 
     #[test]
+    fn a_pe_that_is_stopped_is_told_as_such() {
+        let (mut child, pids) = started(shmrun(&["-n", "2"], "hang"), 2);
+        let stat = format!("/proc/{}/stat", pids[0]);
+        kill_process(Pid::from_raw(pids[0]).unwrap(), Signal::STOP).unwrap();
+        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        signal(&child, Signal::QUIT);
+        let error = BufReader::new(child.stderr.take().unwrap());
+        let said = " is stopped by a signal (SIGCONT lets it go on)";
+        assert!(error.lines().map(Result::unwrap).any(|line| line.contains(said)));
+        signal(&child, Signal::TERM);
+        assert_eq!(child.wait().unwrap().code(), Some(143));
+        assert_gone(&pids);
+    }
+
+    #[test]
     fn a_pe_waits_for_a_debugger_when_asked() {
         let mut command = shmrun(&["-n", "1", "--attach-wait"], "attach");
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();

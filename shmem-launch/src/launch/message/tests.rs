@@ -78,6 +78,9 @@ fn standings() -> impl Strategy<Value = Standing> {
         Just(Standing::NotJoined),
         Just(Standing::Meeting),
         Just(Standing::Lost),
+        Just(Standing::Stopped),
+        Just(Standing::Traced),
+        Just(Standing::Dying),
         ".{0,20}".prop_map(Standing::Ended),
         inside.prop_map(Standing::Inside),
     ]
