@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::IpAddr;
 
 use rustix::process::Rlimit;
 use shmem_core::sync::NodeBarrier;
@@ -12,7 +13,7 @@ use super::host::Host;
 use super::host_pes::HostPes;
 use super::message::Order;
 use super::random::random;
-use super::remote::{Call, gather};
+use super::remote::{Call, addresses, gather};
 use super::run::{Run, Terms};
 use super::signals::Signals;
 use super::spawn::Before;
@@ -108,15 +109,17 @@ impl Placement {
         }
         let too_few = LaunchError::TooFewSlots { asked: pes, slots: list.slots() };
         let placed = list.place(pes).ok_or(too_few)?;
-        let this = this_host();
+        let (this, all) = (this_host(), addresses().unwrap_or_default());
+        let own = |address| all.iter().any(|one| one.address == address);
+        let is_this = |name: &str| is_this(name, &this, own);
         if let Some(&(_, asked)) = placed.iter().find(|(_, pes)| *pes > NodeBarrier::MAX_PES) {
             return Err(LaunchError::MoreThanANodeTakes { asked });
         }
-        let here: usize = placed.iter().filter(|(name, _)| is_this(name, &this)).map(|(_, pes)| pes).sum();
+        let here: usize = placed.iter().filter(|(name, _)| is_this(name)).map(|(_, pes)| pes).sum();
         let descriptors = if here > 0 { limits::prepare(here)? } else { None };
         let hosts = (0..).zip(&placed).flat_map(|(host, (_, pes))| std::iter::repeat_n(host, *pes)).collect();
         let names = (0..).zip(placed).map(|(host, (name, _))| (host, name));
-        Ok(Self { hosts, names: names.filter(|(_, name)| !is_this(name, &this)).collect(), descriptors })
+        Ok(Self { hosts, names: names.filter(|(_, name)| !is_this(name)).collect(), descriptors })
     }
 
     /// Starts the PEs everywhere, once all hosts can be reached.
@@ -188,8 +191,11 @@ fn inherited() -> Vec<(OsString, Option<OsString>)> {
     std::env::vars_os().filter(|(key, _)| ours(key)).map(|(key, value)| (key, Some(value))).collect()
 }
 
-/// Whether a name means the host called `this`.
-fn is_this(name: &str, this: &str) -> bool {
+/// Whether a name or an address means the host called `this`, which has the address `own`.
+fn is_this(name: &str, this: &str, own: impl FnOnce(IpAddr) -> bool) -> bool {
+    if let Ok(address) = name.parse::<IpAddr>() {
+        return address.is_loopback() || own(address);
+    }
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     name == "localhost" || name == this || (!name.contains('@') && short(name) == short(this))
 }
@@ -200,15 +206,20 @@ mod tests {
 
     #[test]
     fn this_host_is_known_by_its_names() {
+        let own = |address| address == IpAddr::from([10, 0, 0, 3]);
         for (name, this, expected) in [
             ("localhost", "node1", true),
+            ("127.0.0.1", "node1", true),
+            ("::1", "node1", true),
+            ("10.0.0.3", "node1", true),
+            ("10.0.0.4", "10.0.0.3", false),
             ("node1", "node1", true),
             ("node1", "node1.cluster", true),
             ("node1.cluster", "node1", true),
             ("node12", "node1", false),
             ("me@node1", "node1", false),
         ] {
-            assert_eq!(is_this(name, this), expected, "{name}");
+            assert_eq!(is_this(name, this, own), expected, "{name}");
         }
     }
 }

@@ -26,9 +26,9 @@ enum Chosen {
 
 /// An address of an interface of this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address {
+pub(crate) struct Address {
     pub(super) interface: String,
-    pub(super) address: IpAddr,
+    pub(crate) address: IpAddr,
 }
 
 impl Interface {
@@ -82,7 +82,7 @@ pub(super) fn choose(all: &[Address], wishes: &[Interface]) -> Vec<IpAddr> {
 }
 
 /// All addresses of interfaces that are up, but for those that mean something on one link only.
-pub(super) fn addresses() -> std::io::Result<Vec<Address>> {
+pub(crate) fn addresses() -> std::io::Result<Vec<Address>> {
     let mut list = std::ptr::null_mut();
     // SAFETY: the pointer is valid for writes.
     if unsafe { libc::getifaddrs(&raw mut list) } != 0 {

@@ -44,6 +44,7 @@ pub use agent::DEPUTY;
 pub use deputy::deputy;
 pub(super) use gather::{Call, gather};
 pub use interface::Interface;
+pub(super) use interface::addresses;
 pub use list::{HostList, HostListError};
 
 /// How long a launcher and its agent may take to end after the job has.
