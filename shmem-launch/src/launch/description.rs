@@ -6,11 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Output;
 use super::bind::Bind;
+use super::output::Kind;
 
 /// A job, as the launcher on one of its hosts sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Description {
     pub(crate) program: OsString,
+    /// What the PEs are told that they are called.
+    pub(crate) arg0: OsString,
     pub(crate) args: Vec<OsString>,
     /// Variables for the PEs beside those of their launcher, and those to be taken from them.
     pub(crate) environment: Vec<(OsString, Option<OsString>)>,
@@ -27,6 +30,8 @@ pub(crate) struct Description {
     #[serde(with = "Binding")]
     pub(crate) bind: Bind,
     pub(crate) output: Output,
+    /// The streams of each PE that come to the launcher, by the pipes that they come through.
+    pub(crate) pipes: Vec<Vec<Kind>>,
     /// The PE that runs under the debugger.
     pub(crate) debugger: Option<usize>,
     pub(crate) attach_wait: bool,

@@ -387,6 +387,7 @@ mod tests {
     fn pes(count: usize) -> (HostPes, Vec<Channel>) {
         let description = Description {
             program: "cat".into(),
+            arg0: "cat".into(),
             args: Vec::new(),
             environment: Vec::new(),
             directory: None,
@@ -396,6 +397,7 @@ mod tests {
             pretends: false,
             bind: Bind::None,
             output: Output::Capture,
+            pipes: Vec::new(),
             debugger: None,
             attach_wait: false,
             speaker: "shmrun".into(),

@@ -21,7 +21,7 @@
 //! report       what people are told        record    what a PE says about itself
 //! kernel       what the kernel says about it
 //! channel      packets with descriptors    wire      what stands in them
-//! output       lines with tags             signals   those to the launcher
+//! output       lines of what they print    signals   those to the launcher
 //! ```
 
 mod bind;
@@ -49,7 +49,7 @@ mod start;
 pub(crate) mod wire;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::event::Timespec;
@@ -78,7 +78,7 @@ const PRODUCT: &str = "shmem";
 /// Where the PEs' output goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Output {
-    /// To where the launcher's goes.
+    /// To where the launcher's goes; by whole lines, unless that is a terminal of this host.
     #[default]
     Inherit,
     /// There, line by line, with the PE's number before each.
@@ -101,6 +101,8 @@ pub(crate) enum Output {
 #[must_use = "nothing is started before `run`"]
 pub struct Launch {
     program: OsString,
+    /// What the PEs are told that they are called; `None`: as the program.
+    arg0: Option<OsString>,
     args: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
     pes: usize,
@@ -181,6 +183,11 @@ pub enum Failure {
         /// In words.
         what: String,
     },
+    /// What the PEs print could not be written to where it was to go.
+    Output {
+        /// In words.
+        what: String,
+    },
     /// A signal to the launcher.
     Interrupted {
         /// Its number.
@@ -195,6 +202,7 @@ impl Launch {
     pub fn new(program: impl Into<OsString>, pes: usize) -> Self {
         Self {
             program: program.into(),
+            arg0: None,
             args: Vec::new(),
             environment: Vec::new(),
             pes,
@@ -315,22 +323,27 @@ impl Launch {
 ///
 /// To be called before the program has started threads.
 pub fn itself(pes: usize) -> u8 {
-    // The link still leads to the file when its name is taken by a newer build, or gone.
-    let program = std::env::current_exe()
-        .ok()
-        .filter(|program| program.exists())
-        .unwrap_or_else(|| Path::new("/proc/self/exe").to_owned());
-    let job = Launch::new(program, pes)
-        .args(std::env::args_os().skip(1))
-        .env_remove(crate::env::NPES.name)
-        .watch_signals();
-    match job.run() {
+    let run = || {
+        let program = own_file()?;
+        // The link still leads to the file when its name is taken by a newer build, or gone.
+        let program = if program.exists() { program } else { "/proc/self/exe".into() };
+        let mut words = std::env::args_os();
+        let arg0 = words.next();
+        let job = Launch::new(program, pes).args(words).env_remove(crate::env::NPES.name).watch_signals();
+        Launch { arg0, ..job }.run()
+    };
+    match run() {
         Ok(outcome) => outcome.code,
         Err(error) => {
             say(PRODUCT, &error.to_string());
             error.code()
         }
     }
+}
+
+/// The file of this program.
+fn own_file() -> Result<PathBuf, LaunchError> {
+    std::env::current_exe().map_err(LaunchError::system("the file of this program is not known"))
 }
 
 /// Prints a message of the launcher that is called so.

@@ -1,11 +1,17 @@
-//! What PEs print, when it does not go straight to the launcher's own output: each line with its
-//! PE's number, or all of it kept for the caller.
+//! What PEs print, when it does not go straight to the launcher's own output: by whole lines, each with its
+//! PE's number if that was asked for, or all of it kept for the caller.
+//!
+//! Several processes that write into one file or pipe tear each other's lines: their libraries write what their buffers
+//! hold, and these end anywhere. So only a terminal, into which libraries write line by line, is left to the PEs.
 
-use std::io::{self, Write};
+use std::fmt;
+use std::io::{self, IsTerminal as _, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, retry_on_intr};
 use serde::{Deserialize, Serialize};
+
+use super::Output;
 
 /// A line longer than this is passed on in pieces.
 const LONGEST_LINE: usize = 1 << 20;
@@ -15,6 +21,29 @@ const LONGEST_LINE: usize = 1 << 20;
 pub(crate) enum Kind {
     Out,
     Err,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Out { "standard output" } else { "standard error" })
+    }
+}
+
+/// The streams of each PE that come to the launcher, by the pipes that they come through: `here`, if all PEs are on this
+/// host. Streams that go to the same file share a pipe, which keeps their order, and are passed on as the first of them.
+pub(crate) fn pipes(output: Output, pes: usize, here: bool) -> Vec<Vec<Kind>> {
+    let (out, err) = (io::stdout(), io::stderr());
+    let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !(here && is_terminal);
+    let file = |stream: BorrowedFd<'_>| rustix::fs::fstat(stream).map(|file| (file.st_dev, file.st_ino)).ok();
+    let mut pipes: Vec<Vec<Kind>> = comes(out.is_terminal()).then(|| vec![Kind::Out]).into_iter().collect();
+    if comes(err.is_terminal()) {
+        let is_shared = output != Output::Capture && file(out.as_fd()) == file(err.as_fd());
+        match pipes.last_mut().filter(|_| is_shared) {
+            Some(streams) => streams.push(Kind::Err),
+            None => pipes.push(vec![Kind::Err]),
+        }
+    }
+    pipes
 }
 
 /// One stream of a PE, as it comes out of the PE.
@@ -60,29 +89,26 @@ impl Source {
 /// One stream of a PE, on its way to people or to the caller.
 #[derive(Debug)]
 pub(crate) struct Printer {
-    kind: Kind,
+    pub(crate) kind: Kind,
     tag: Option<String>,
     bytes: Vec<u8>,
 }
 
 impl Printer {
-    /// With a tag lines are passed on with it, without they are kept.
+    /// With a tag, which may be empty, lines are passed on behind it; without, they are kept.
     pub(crate) fn new(kind: Kind, tag: Option<String>) -> Self {
         Self { kind, tag, bytes: Vec::new() }
     }
 
-    /// Takes what the PE has printed; says whether anybody reads it.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
+    /// Takes what the PE has printed. The error says why it cannot be passed on.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes.extend_from_slice(bytes);
-        self.pass_on()
+        self.pass_on(false)
     }
 
     /// The stream has ended: what is left is its last line.
-    pub(crate) fn finish(&mut self) {
-        if self.tag.is_some() && !self.bytes.is_empty() {
-            self.bytes.push(b'\n');
-            self.pass_on();
-        }
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.pass_on(true)
     }
 
     /// What was kept.
@@ -90,9 +116,9 @@ impl Printer {
         self.bytes
     }
 
-    fn pass_on(&mut self) -> bool {
-        let Some(tag) = &self.tag else { return true };
-        let lines = tagged(tag, &mut self.bytes);
+    fn pass_on(&mut self, all: bool) -> io::Result<()> {
+        let Some(tag) = &self.tag else { return Ok(()) };
+        let lines = tagged(tag, &mut self.bytes, all);
         let written = match self.kind {
             Kind::Out => write(io::stdout().lock(), &lines),
             Kind::Err => write(io::stderr().lock(), &lines),
@@ -100,7 +126,7 @@ impl Printer {
         if written.is_err() {
             self.bytes.clear();
         }
-        written.is_ok()
+        written
     }
 }
 
@@ -109,8 +135,8 @@ fn write(mut to: impl Write, bytes: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// The whole lines of `bytes`, each behind the tag; what follows them stays.
-fn tagged(tag: &str, bytes: &mut Vec<u8>) -> Vec<u8> {
+/// The whole lines of `bytes`, each behind the tag; what follows them stays, unless it is too long or `all` is to go.
+fn tagged(tag: &str, bytes: &mut Vec<u8>, all: bool) -> Vec<u8> {
     let end = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
     let mut lines = Vec::new();
     for line in bytes[..end].split_inclusive(|&b| b == b'\n') {
@@ -118,10 +144,12 @@ fn tagged(tag: &str, bytes: &mut Vec<u8>) -> Vec<u8> {
         lines.extend_from_slice(line);
     }
     bytes.drain(..end);
-    if bytes.len() >= LONGEST_LINE {
+    if bytes.len() >= LONGEST_LINE || all && !bytes.is_empty() {
         lines.extend_from_slice(tag.as_bytes());
         lines.append(bytes);
-        lines.push(b'\n');
+        if !tag.is_empty() {
+            lines.push(b'\n');
+        }
     }
     lines
 }
@@ -136,6 +164,7 @@ mod tests {
         /// However the bytes are cut, the lines are those of the whole text.
         #[test]
         fn lines_are_tagged_once_however_they_arrive(
+            tag in "(\\[3\\] )?",
             text in "[ab\n]{0,200}",
             cuts in prop::collection::vec(0..200usize, 0..8),
         ) {
@@ -144,19 +173,24 @@ mod tests {
             let (mut kept, mut seen) = (Vec::new(), Vec::new());
             for pair in cuts.windows(2) {
                 kept.extend_from_slice(&text.as_bytes()[pair[0]..pair[1]]);
-                seen.extend(tagged("[3] ", &mut kept));
+                seen.extend(tagged(&tag, &mut kept, false));
             }
             let model: String =
-                text.split_inclusive('\n').filter(|l| l.ends_with('\n')).map(|l| format!("[3] {l}")).collect();
+                text.split_inclusive('\n').filter(|l| l.ends_with('\n')).map(|l| format!("{tag}{l}")).collect();
             prop_assert_eq!(String::from_utf8(seen).unwrap(), model);
-            prop_assert_eq!(kept, text.rsplit('\n').next().unwrap_or("").as_bytes());
+            let last = text.rsplit('\n').next().unwrap_or("");
+            prop_assert_eq!(&kept, last.as_bytes());
+            let end = if tag.is_empty() || last.is_empty() { "" } else { "\n" };
+            let model = if last.is_empty() { String::new() } else { format!("{tag}{last}{end}") };
+            prop_assert_eq!(String::from_utf8(tagged(&tag, &mut kept, true)).unwrap(), model);
         }
     }
 
     #[test]
     fn a_line_without_end_is_passed_on_in_pieces() {
         let mut bytes = vec![b'x'; LONGEST_LINE];
-        assert_eq!(tagged("[0] ", &mut bytes).len(), LONGEST_LINE + 5);
+        assert_eq!(tagged("[0] ", &mut bytes.clone(), false).len(), LONGEST_LINE + 5);
+        assert_eq!(tagged("", &mut bytes, false).len(), LONGEST_LINE);
         assert!(bytes.is_empty());
     }
 
@@ -165,13 +199,13 @@ mod tests {
         let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
         let (mut source, mut printer) = (Source::new(Kind::Out, read), Printer::new(Kind::Out, None));
         rustix::io::write(&write, b"one\ntw").unwrap();
-        assert!(printer.take(&source.pump()));
+        printer.take(&source.pump()).unwrap();
         assert!(source.pipe().is_some());
         rustix::io::write(&write, b"o").unwrap();
         drop(write);
-        assert!(printer.take(&source.pump()));
+        printer.take(&source.pump()).unwrap();
         assert!(source.pipe().is_none());
-        printer.finish();
+        printer.finish().unwrap();
         assert_eq!(printer.into_bytes(), b"one\ntwo");
     }
 }

@@ -16,6 +16,7 @@
 //! host do is asked for, and the answer is waited for, though not for long.
 
 use std::ffi::OsString;
+use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -115,11 +116,12 @@ impl Run {
     /// Of the hosts whose PEs have been started.
     pub(crate) fn new(terms: Terms, hosts: Vec<Host>, signals: Option<Signals>) -> Self {
         let printers = |pe: usize| -> Vec<Printer> {
-            let tag = (terms.output == Output::Tag).then(|| format!("[{pe}] "));
-            match terms.output {
-                Output::Inherit => Vec::new(),
-                _ => vec![Printer::new(Kind::Out, tag.clone()), Printer::new(Kind::Err, tag)],
-            }
+            let tag = match terms.output {
+                Output::Inherit => Some(String::new()),
+                Output::Tag => Some(format!("[{pe}] ")),
+                Output::Capture => None,
+            };
+            vec![Printer::new(Kind::Out, tag.clone()), Printer::new(Kind::Err, tag)]
         };
         Self {
             seats: (0..terms.pes).map(|pe| Seat { printers: printers(pe), ..Seat::default() }).collect(),
@@ -152,7 +154,7 @@ impl Run {
                 Err(stranger) => self.distrust(host, stranger),
             }
         }
-        self.seats.iter_mut().flat_map(|seat| &mut seat.printers).for_each(Printer::finish);
+        (0..self.seats.len()).for_each(|pe| self.print_rest(pe));
         let apart = self.seats.iter().all(|seat| seat.stayed_away) && self.seats.len() > 1;
         if self.failure.is_none() && apart {
             self.say(&format!(
@@ -254,9 +256,13 @@ impl Run {
                 }
             },
             Event::Printed { pe, kind, bytes } => {
-                let printer = self.seats[pe].printers.get_mut(usize::from(kind == Kind::Err));
-                if printer.is_some_and(|printer| !printer.take(&bytes)) {
-                    self.hosts[host].order(&Order::Close { pe, kind });
+                let printers = self.seats[pe].printers.iter_mut().find(|printer| printer.kind == kind);
+                match printers.map(|printer| printer.take(&bytes)) {
+                    Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                        self.hosts[host].order(&Order::Close { pe, kind });
+                    }
+                    Some(Err(error)) => self.lack_room(kind, &error),
+                    Some(Ok(())) | None => {}
                 }
             }
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
@@ -268,7 +274,10 @@ impl Run {
                 seat.stayed_away = true;
                 seat.absence = Some(notice);
             }
-            Event::Over { pe } => self.seats[pe].over = true,
+            Event::Over { pe } => {
+                self.print_rest(pe);
+                self.seats[pe].over = true;
+            }
             Event::Broken { pe, what } => {
                 let failure = Failure::Broken { pe, what: what.clone() };
                 self.break_down(Cause::new(format!("PE {pe}: {what}"), failure, 1));
@@ -278,6 +287,21 @@ impl Run {
                 self.leave_out(self.hosts[host].pes().to_vec());
                 self.blame(host, what, code);
             }
+        }
+    }
+
+    /// A PE prints nothing more: what is left is its last line.
+    fn print_rest(&mut self, pe: usize) {
+        let printers = self.seats[pe].printers.iter_mut();
+        let errors: Vec<_> = printers.filter_map(|p| Some((p.kind, p.finish().err()?))).collect();
+        errors.iter().for_each(|(kind, error)| self.lack_room(*kind, error));
+    }
+
+    /// What PEs print cannot be kept. If nobody wants to read it any more, that is no fault.
+    fn lack_room(&mut self, kind: Kind, error: &io::Error) {
+        if error.kind() != io::ErrorKind::BrokenPipe && self.failure.is_none() {
+            let what = format!("what the PEs print cannot be written to {kind}: {error}");
+            self.break_down(Cause::new(what.clone(), Failure::Output { what }, 1));
         }
     }
 
@@ -449,12 +473,13 @@ impl Run {
             return;
         }
         let code8 = if code != 0 && code & 0xff == 0 { 1 } else { (code & 0xff) as u8 };
-        if code != 0 || !message.is_empty() {
+        let text = (code != 0 || !message.is_empty()).then(|| ended_with(code, &message));
+        self.failure = Some((Failure::Aborted { pe, code, message }, code8));
+        if let Some(text) = text {
             self.pump();
             let who = self.who(pe, self.seats[pe].joined.unwrap_or_default());
-            self.say(&format!("{who} {}", ended_with(code, &message)));
+            self.say(&format!("{who} {text}"));
         }
-        self.failure = Some((Failure::Aborted { pe, code, message }, code8));
         self.end(Some(Signal::TERM), false, GRACE, Some(pe));
     }
 
@@ -506,6 +531,7 @@ impl Run {
         if self.failure.is_some() {
             return;
         }
+        self.failure = Some((failure, code));
         self.pump();
         let mut text = text.to_owned();
         let others = standings(&self.standings(without));
@@ -516,7 +542,6 @@ impl Run {
             text.push_str(&clause);
         }
         self.say(&text);
-        self.failure = Some((failure, code));
     }
 
     /// Asks all PEs but one to end, by the signal if they have not got one yet, and sees to it that

@@ -1,11 +1,12 @@
 //! Starting the process of one PE.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
@@ -140,7 +141,7 @@ impl Spawner {
             }
             _ => {
                 let mut command = Command::new(&self.program);
-                command.arg0(&self.description.program);
+                command.arg0(&self.description.arg0);
                 command
             }
         };
@@ -150,22 +151,26 @@ impl Spawner {
 
     /// One PE has the launcher's input; what it would get if all read from it is up to chance.
     fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<Source>> {
-        let Description { debugger, output, .. } = self.description;
+        let Description { debugger, output, ref pipes, .. } = self.description;
         if pe != debugger.unwrap_or(0) || output == Output::Capture || !self.before.input {
-            command.stdin(Stdio::null());
+            let null = File::open("/dev/null");
+            command.stdin(
+                null.map_err(|e| io::Error::new(e.kind(), format!("/dev/null cannot be opened: {e}")))?,
+            );
         }
-        if output == Output::Inherit || debugger == Some(pe) {
-            return Ok(Vec::new());
-        }
-        let source = |kind| -> io::Result<(Source, OwnedFd)> {
+        let mut sources = Vec::new();
+        for streams in pipes.iter().filter(|_| debugger != Some(pe)) {
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
             rustix::fs::fcntl_setfl(&read, OFlags::NONBLOCK)?;
-            Ok((Source::new(kind, read), write))
-        };
-        let (out, out_end) = source(Kind::Out)?;
-        let (err, err_end) = source(Kind::Err)?;
-        command.stdout(out_end).stderr(err_end);
-        Ok(vec![out, err])
+            for kind in streams {
+                match kind {
+                    Kind::Out => command.stdout(write.try_clone()?),
+                    Kind::Err => command.stderr(write.try_clone()?),
+                };
+            }
+            sources.extend(streams.first().map(|kind| Source::new(*kind, read)));
+        }
+        Ok(sources)
     }
 
     /// What the new process does to itself before it becomes the program.

@@ -12,12 +12,13 @@ use super::error::LaunchError;
 use super::host::Host;
 use super::host_pes::HostPes;
 use super::message::Order;
+use super::output::pipes;
 use super::random::random;
 use super::remote::{Call, addresses, gather};
 use super::run::{Run, Terms};
 use super::signals::Signals;
 use super::spawn::Before;
-use super::{Elsewhere, Launch, Outcome, limits, this_host};
+use super::{Elsewhere, Launch, Outcome, limits, own_file, this_host};
 use crate::env::{self, Settings};
 
 /// The agent if none is named. `-x`: no windows.
@@ -65,19 +66,21 @@ impl Launch {
         let mask = signals.as_ref().map(Signals::before);
         let before = Before { input: true, descriptors, mask };
         let elsewhere = self.elsewhere.clone();
-        let description = self.describe(u64::from_le_bytes(number), placement.hosts.clone());
+        let description = self.describe(u64::from_le_bytes(number), &placement);
         let hosts = placement.start(&description, before, &elsewhere, signals.as_ref())?;
         Ok(Run::new(terms, hosts, signals).finish())
     }
 
-    fn describe(self, number: u64, hosts: Vec<u32>) -> Description {
+    fn describe(self, number: u64, placement: &Placement) -> Description {
         Description {
+            pipes: pipes(self.output, self.pes, placement.names.is_empty()),
+            arg0: self.arg0.unwrap_or_else(|| self.program.clone()),
             program: self.program,
             args: self.args,
             environment: self.environment,
             directory: None,
             number,
-            hosts,
+            hosts: placement.hosts.clone(),
             host: 0,
             pretends: self.hosts.is_some(),
             bind: self.bind,
@@ -135,7 +138,13 @@ impl Placement {
         numbers.dedup();
         let on = |host: u32| Description { host, ..description.clone() };
         let mut remotes = BTreeMap::new();
+        let mut theirs = description.clone();
         if !self.names.is_empty() {
+            let directory = std::env::current_dir();
+            let directory = directory
+                .map_err(LaunchError::system("there is no directory for the PEs on other hosts to be in"))?;
+            theirs.directory = Some(directory.into());
+            theirs.environment = inherited().into_iter().chain(theirs.environment).collect();
             let call = call(self.names.values().cloned().collect(), description, elsewhere, signals)?;
             remotes.extend(self.names.keys().copied().zip(gather(&call)?));
         }
@@ -147,15 +156,9 @@ impl Placement {
                 None => Host::here(this.clone(), HostPes::start(on(*host), before)?),
             });
         }
-        let directory =
-            std::env::current_dir().map_err(LaunchError::system("there is no directory to be in"))?;
-        let mut environment = inherited();
-        environment.extend(description.environment.iter().cloned());
         for (number, host) in numbers.into_iter().zip(&mut hosts) {
             if self.names.contains_key(&number) {
-                let (directory, environment) = (Some(directory.clone().into()), environment.clone());
-                let description = Description { directory, environment, ..on(number) };
-                host.order(&Order::Start(Box::new(description)));
+                host.order(&Order::Start(Box::new(Description { host: number, ..theirs.clone() })));
             }
         }
         Ok(hosts)
@@ -175,7 +178,7 @@ fn call<'a>(
     let settings = Settings::from_env(env::process().chain(set))?;
     let shmrun = match &elsewhere.shmrun {
         Some(file) => file.clone(),
-        None => std::env::current_exe().map_err(LaunchError::system("this program's file is not known"))?,
+        None => own_file()?,
     };
     let agent = match &elsewhere.agent[..] {
         [] => AGENT.map(OsString::from).to_vec(),

@@ -15,7 +15,7 @@ fn job(name: &str, pes: usize) -> Outcome {
 }
 
 /// `shmrun` with options, running a program of this test.
-fn shmrun(options: &[&str], name: &str) -> Command {
+pub(crate) fn shmrun(options: &[&str], name: &str) -> Command {
     let mut command = bare_shmrun(options);
     command.arg(itself()).args(ENTRY).env(programs::NAME, name);
     command

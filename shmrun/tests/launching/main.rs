@@ -9,3 +9,4 @@ mod command;
 mod entry;
 mod hosts;
 mod launch;
+mod output;

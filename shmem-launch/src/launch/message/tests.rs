@@ -24,16 +24,22 @@ fn os_text() -> impl Strategy<Value = OsString> {
 fn descriptions() -> impl Strategy<Value = Description> {
     let variable = (os_text(), prop::option::of(os_text()));
     (
-        (os_text(), prop::collection::vec(os_text(), 0..5), prop::collection::vec(variable, 0..5)),
+        (os_text(), os_text(), prop::collection::vec(os_text(), 0..5), prop::collection::vec(variable, 0..5)),
         (prop::option::of(os_text()), any::<u64>(), prop::collection::vec(any::<u32>(), 0..9), any::<u32>()),
-        (prop::sample::select(&BINDS[..]), prop::sample::select(&OUTPUTS[..])),
+        (
+            prop::sample::select(&BINDS[..]),
+            prop::sample::select(&OUTPUTS[..]),
+            prop::collection::vec(prop::collection::vec(prop::sample::select(&KINDS[..]), 0..3), 0..3),
+        ),
         (prop::option::of(0..9usize), any::<[bool; 2]>(), "[a-z]{0,9}"),
     )
-        .prop_map(|(what, place, (bind, output), (debugger, [attach_wait, pretends], speaker))| {
-            let (program, args, environment) = what;
+        .prop_map(|(what, place, how, (debugger, [attach_wait, pretends], speaker))| {
+            let (program, arg0, args, environment) = what;
+            let (bind, output, pipes) = how;
             let (directory, number, hosts, host) = place;
             Description {
                 program,
+                arg0,
                 args,
                 environment,
                 directory,
@@ -43,6 +49,7 @@ fn descriptions() -> impl Strategy<Value = Description> {
                 pretends,
                 bind,
                 output,
+                pipes,
                 debugger,
                 attach_wait,
                 speaker,

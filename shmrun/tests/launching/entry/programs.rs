@@ -262,6 +262,28 @@ pub(crate) fn run(name: &str) -> ! {
                 }
             }
         }
+        "halves" => {
+            let settings = shmem::env::Settings::from_process().unwrap();
+            // SAFETY: once, and there is no world in this process.
+            let job = match unsafe { shmem::bootstrap::connect(&settings) }.unwrap() {
+                Connection::Joined(job) => job,
+                Connection::Launched(code) => std::process::exit(code.into()),
+            };
+            let print = |half: &str| {
+                for mut stream in
+                    [Box::new(std::io::stdout()) as Box<dyn std::io::Write>, Box::new(std::io::stderr())]
+                {
+                    write!(stream, "{half}").unwrap();
+                    stream.flush().unwrap();
+                }
+            };
+            print(&format!("first of {}, ", job.number()));
+            // All have printed their first halves before anybody prints the second.
+            job.exchange("k", b"v").unwrap();
+            let name = std::env::args_os().next().unwrap();
+            print(&format!("second of {} as {}\n", job.number(), name.display()));
+            job.finish();
+        }
         "attach" => {
             let job = join();
             assert_eq!(std::env::var("SHMEM_ATTACH_WAIT").unwrap(), "1");

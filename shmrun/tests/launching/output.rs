@@ -1,0 +1,85 @@
+//! What becomes of what PEs print.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::process::{Command, Output};
+
+use crate::entry::*;
+use crate::launch::shmrun;
+
+/// The lines that PEs have printed in two halves.
+fn halves(bytes: &[u8]) -> Vec<String> {
+    // The test harness may have begun the line.
+    let mut lines: Vec<String> =
+        text(bytes).lines().filter_map(|line| Some(line[line.find("first of ")?..].to_owned())).collect();
+    lines.sort();
+    lines
+}
+
+fn assert_whole(output: &Output, name: &str) {
+    assert!(output.status.success(), "{output:?}");
+    let whole = [0, 1].map(|pe| format!("first of {pe}, second of {pe} as {name}"));
+    assert_eq!((halves(&output.stdout), halves(&output.stderr)), (whole.to_vec(), whole.to_vec()));
+}
+
+#[test]
+fn lines_of_pes_are_not_torn() {
+    let name = itself().display().to_string();
+    for options in [&["-n", "2"][..], &["-n", "2", "--hosts-as", "2x1"]] {
+        assert_whole(&shmrun(options, "halves").output().unwrap(), &name);
+    }
+}
+
+/// As others start it, whose launcher it is itself: by a link, whose name it keeps.
+#[test]
+fn a_program_that_launches_itself_keeps_its_lines_and_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(itself(), folder.path().join("link")).unwrap();
+    let mut command = Command::new("./link");
+    command.current_dir(folder.path()).args(ENTRY).env(programs::NAME, "halves").env("SHMEM_NPES", "2");
+    assert_whole(&command.output().unwrap(), "./link");
+}
+
+/// Runs a script as PE 0 of 2, beside one that does nothing.
+fn first_of_two(options: &[&str], script: &str) -> Command {
+    let mut command = bare_shmrun(&["-n", "2"]);
+    command.args(options).args(["sh", "-c", &format!("[ $SHMRUN_PE = 1 ] && exit; {script}")]);
+    command
+}
+
+#[test]
+fn what_is_no_text_is_kept_as_it_is() {
+    let script = "head -c 3000000 /dev/zero | tr '\\0' '\\377'; printf end";
+    let output = first_of_two(&[], script).output().unwrap();
+    let (zeros, end) = output.stdout.split_at(3_000_000);
+    assert!(zeros.iter().all(|byte| *byte == 0xff) && end == b"end");
+}
+
+#[test]
+fn streams_that_go_to_one_file_keep_their_order() {
+    let script = "for i in $(seq 300); do echo $i; echo $i again >&2; done; printf 'last words'; kill -9 $$";
+    let model: String = (1..=300).map(|i| format!("{i}\n{i} again\n")).collect();
+    let mut file = tempfile::tempfile().unwrap();
+    let mut command = first_of_two(&[], script);
+    command.stdout(file.try_clone().unwrap()).stderr(file.try_clone().unwrap());
+    assert_eq!(command.status().unwrap().code(), Some(137));
+    std::io::Seek::rewind(&mut file).unwrap();
+    let mut said = String::new();
+    file.read_to_string(&mut said).unwrap();
+    let end = said.strip_prefix(&model).unwrap_or_else(|| panic!("{said}"));
+    // It has died, which is said behind all of it.
+    assert!(end.starts_with("last wordsshmrun: PE 0 (pid "), "{end}");
+}
+
+#[test]
+fn output_that_finds_no_room_is_told() {
+    for options in [&[][..], &["--tag-output"]] {
+        let mut command = first_of_two(options, "echo something; sleep 1000");
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = command.stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let lines = launcher_lines(&output);
+        let what = "shmrun: what the PEs print cannot be written to standard output: No space left on device";
+        assert!(lines.len() == 1 && lines[0].starts_with(what), "{lines:?}");
+    }
+}
