@@ -381,8 +381,10 @@ unsafe fn map_pieces(
     for piece in &pieces {
         let range = site.origin + piece.offset as usize..site.origin + piece.end() as usize;
         // SAFETY: the range is inside the area (`decode`), for which the caller promises.
-        unsafe { site.reservation.map(range, &descriptors[piece.file as usize], piece.at) }
+        unsafe { site.reservation.map(range.clone(), &descriptors[piece.file as usize], piece.at) }
             .map_err(system("mmap", "mapping the memory of a peer"))?;
+        // The peer's own has it.
+        site.reservation.leave_out_of_dumps(range);
     }
     Ok(())
 }

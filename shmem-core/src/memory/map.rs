@@ -181,6 +181,12 @@ impl Reservation {
         _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxHugepage) };
     }
 
+    /// Leaves a mapped range out of core dumps. If the kernel does not do so, they are larger; so errors do not matter.
+    pub(super) fn leave_out_of_dumps(&self, range: Range<usize>) {
+        // SAFETY: the range is ours (`at`), and the advice changes no contents.
+        _ = unsafe { rustix::mm::madvise(self.at(&range), range.len(), Advice::LinuxDontDump) };
+    }
+
     /// Makes all pages of a mapped range, from several threads if it is large.
     pub(super) fn populate(&self, range: Range<usize>, page: usize) -> Result<(), Errno> {
         in_parallel(range, page.max(HUGE), |part| self.populate_part(part))

@@ -41,6 +41,27 @@ pub(super) fn mappings(arena: &Arena) -> usize {
     maps.lines().filter(inside).count()
 }
 
+/// Whether core dumps leave out what is mapped at an address: `dd` among the `VmFlags` of proc(5).
+fn is_left_out_of_dumps(address: *const u8) -> bool {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let holds = |line: &str| {
+        let ends = line.split(' ').next().and_then(|range| range.split_once('-'));
+        let ends = ends.map(|(from, to)| [from, to].map(|end| usize::from_str_radix(end, 16)));
+        matches!(ends, Some([Ok(from), Ok(to)]) if (from..to).contains(&(address as usize)))
+    };
+    let flags = maps.lines().skip_while(|line| !holds(line)).find_map(|line| line.strip_prefix("VmFlags:"));
+    flags.unwrap().split(' ').any(|flag| flag == "dd")
+}
+
+#[test]
+fn core_dumps_have_the_own_place_and_not_those_of_peers() {
+    let specs = [plain(1, 4 << 20)];
+    let (made, attached) = (arena(&specs, 2), arena(&specs, 2));
+    let mine = made.create(0).unwrap();
+    attached.attach(0, mine.descriptors, &mine.pieces).unwrap();
+    assert!(!is_left_out_of_dumps(made.start_of(0)) && is_left_out_of_dumps(attached.start_of(0)));
+}
+
 #[test]
 fn the_own_place_starts_at_a_multiple_of_what_its_blocks_are_aligned_to() {
     for slot in 0..5 {
