@@ -264,6 +264,8 @@ pub struct PeRecord {
     question: AtomicU64,
     /// The question that was answered last, in 47 bits; whether something here may act; how many threads have.
     answers: AtomicU64,
+    /// The place of the first panic of a PE of the node; 0: none. That of the node's first PE is used.
+    panicked: AtomicU64,
     /// Whether a thread of this PE asks.
     asking: AtomicU32,
     busy: AtomicU32,
@@ -280,7 +282,12 @@ unsafe impl Send for PeRecord {}
 unsafe impl Sync for SystemArea {}
 
 impl PeRecord {
-    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec02");
+    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec03");
+
+    /// Whether a panic at `place`, which is not 0, is not the same as the first one: that is remembered here.
+    pub fn is_another_panic(&self, place: u64) -> bool {
+        self.panicked.compare_exchange(0, place, Ordering::Relaxed, Ordering::Relaxed) != Err(place)
+    }
 
     /// Fills the record in, at the start.
     pub fn start(&self, number: u32, pid: u32) {

@@ -113,7 +113,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(Joined::Launched(code))) => ExitCode::from(code),
         Ok(Some(Joined::World(mut world))) => {
-            panics::tell_as(world.my_pe());
+            panics::tell_as(&world);
             run(&mut world);
             ExitCode::SUCCESS
         }

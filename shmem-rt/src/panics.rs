@@ -1,30 +1,55 @@
 //! How the panic of a PE is told: with its number and in one piece, because several PEs write to the same place, and often
-//! panic together.
+//! panic together. Of PEs of a node that panic at the same place, the first says how it came there.
 
 use std::backtrace::Backtrace;
-use std::panic::{self, PanicHookInfo};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::panic::{self, Location, PanicHookInfo};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use shmem_core::memory::Arena;
+use shmem_core::system::SystemArea;
 use shmem_launch::say::say;
 
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
 /// Tells panics of this process as those of a PE from now on. A hook that the program has set stays.
-pub(crate) fn tell_as(pe: usize) {
+pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
+    let (pe, job) = (world.my_pe(), world.job());
+    let (arena, slot) = (Arc::clone(&job.memory.arena), job.site.pes().iter().find_map(|pe| pe.on_node()));
     let hook = panic::take_hook();
     // That of the standard library, which is there again when another one has been taken.
     let standard = panic::take_hook();
     if ptr::eq(&raw const *hook, &raw const *standard) {
         let is_first = AtomicBool::new(true);
         panic::set_hook(Box::new(move |info| {
-            say(&told(pe, info, backtrace(), is_first.swap(false, Ordering::Relaxed)));
+            // Before it is the first: a backtrace takes long, and PEs that come behind it end the job meanwhile.
+            let how = how(is_first.swap(false, Ordering::Relaxed));
+            let is_another = slot.is_none_or(|slot| is_another(&arena, slot, info.location()));
+            say(&told(pe, info, is_another.then_some(&*how)));
         }));
     } else {
         panic::set_hook(hook);
     }
 }
 
-fn told(pe: usize, info: &PanicHookInfo<'_>, backtrace: Option<String>, is_first: bool) -> String {
+/// Whether no PE of the node, whose first one has this slot, has panicked there before.
+fn is_another(arena: &Arena, slot: usize, place: Option<&Location<'_>>) -> bool {
+    let Some(place) = place else { return true };
+    // The same in all processes.
+    let mut hasher = DefaultHasher::new();
+    place.hash(&mut hasher);
+    // SAFETY: a job's arena maps the slot of each PE of the node as long as it lives, and a slot begins with a system
+    // area, in which all that is used here is a record, which is shared by atomics.
+    let area = unsafe { &*arena.start_of(slot).cast::<SystemArea>() };
+    area.record.is_another_panic(hasher.finish().max(1))
+}
+
+/// A panic in words; `how` it came to it, unless another PE has said so.
+fn told(pe: usize, info: &PanicHookInfo<'_>, how: Option<&str>) -> String {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");
     let place = info.location().map(|location| format!(" at {location}")).unwrap_or_default();
@@ -32,12 +57,19 @@ fn told(pe: usize, info: &PanicHookInfo<'_>, backtrace: Option<String>, is_first
     let message = payload.downcast_ref::<&str>().copied();
     let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let message = message.unwrap_or("a value that is no text");
-    let how = match backtrace {
+    match how {
+        Some(how) => format!("shmem: PE {pe}: thread '{name}' panicked{place}:\n{message}{how}"),
+        None => format!("shmem: PE {pe}: thread '{name}' panicked{place}, too: {message}"),
+    }
+}
+
+/// How it came to a panic, of this process the first or not.
+fn how(is_first: bool) -> String {
+    match backtrace() {
         Some(frames) => format!("\nstack backtrace:\n{}", frames.trim_end()),
         None if is_first => "\nnote: with `RUST_BACKTRACE=1` it says how it came there".to_owned(),
         None => String::new(),
-    };
-    format!("shmem: PE {pe}: thread '{name}' panicked{place}:\n{message}{how}")
+    }
 }
 
 /// The calls that led to a panic, if the user wants to see them.
