@@ -1,5 +1,6 @@
 //! Jobs in strange environments start, or end with one message: no crash, no panic, no silence.
 
+use std::process::Command;
 use std::time::Duration;
 
 use shmem::launch::{Failure, Launch};
@@ -8,6 +9,9 @@ use shmem::thread::Single;
 
 #[symmetric]
 static WORDS: [u64; 64];
+
+/// The arguments by which this binary becomes a PE.
+const ENTRY: [&str; 5] = ["--exact", "environment::program", "--nocapture", "-q", "--test-threads=1"];
 
 /// Set in the processes that are PEs.
 const PROGRAM: &str = "ENVIRONMENT_PROGRAM";
@@ -31,6 +35,32 @@ fn program() {
     world.local(&WORDS, |words| assert!((0..64).all(|at| words[at] == if at % 4 == 0 { 7 } else { 0 })));
 }
 
+/// Tools that run programs on a processor of their own.
+#[test]
+fn programs_run_under_valgrind() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("skipped: no valgrind here");
+        return;
+    }
+    for tool in [&["--tool=memcheck", "--error-exitcode=9"][..], &["--tool=callgrind"], &["--tool=helgrind"]]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let file = format!("--callgrind-out-file={}/%p", folder.path().display());
+        let outcome = Launch::new("valgrind", 2)
+            .args(tool)
+            .args((tool == ["--tool=callgrind"]).then_some(file))
+            .args([std::env::current_exe().unwrap()])
+            .args(ENTRY)
+            .env(PROGRAM, "1")
+            .env_remove("SHMEM_TRANSPORT")
+            .capture_output()
+            .run()
+            .unwrap();
+        let said = String::from_utf8_lossy(&outcome.outputs[0].err);
+        assert_eq!(outcome.code, 0, "{tool:?}: {}{said}", outcome.report);
+    }
+}
+
 #[test]
 fn every_environment_that_is_kept_is_a_job_or_one_message() {
     let corpus = include_str!("../../../shmem-launch/tests/environment/corpus.txt");
@@ -41,7 +71,7 @@ fn every_environment_that_is_kept_is_a_job_or_one_message() {
             continue;
         }
         let mut job = Launch::new(std::env::current_exe().unwrap(), 2)
-            .args(["--exact", "environment::program", "--nocapture", "-q", "--test-threads=1"])
+            .args(ENTRY)
             .env(PROGRAM, "1")
             .env_remove("SHMEM_TRANSPORT")
             .capture_output()
