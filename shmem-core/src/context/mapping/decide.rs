@@ -165,11 +165,11 @@ impl Mapping {
     /// [`Shortage`] if one of them can have no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
         let live =
-            self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world).count();
+            || self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world).count();
         // What comes together is as good as hinted, for those who would otherwise take all and leave none to
         // share.
         let together = (self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1)
-            .then(|| self.hints.unwrap_or_default().at_least(level, live.saturating_add(number)));
+            .then(|| self.hints.unwrap_or_default().at_least(level, live().saturating_add(number)));
         let expected = together.or(self.hints);
         let mut ids = Vec::new();
         for _ in 0..number {
@@ -210,17 +210,16 @@ impl Mapping {
             Some(open) if open.open => (open.level, open.unit),
             _ => panic!("a context was asked for of a domain that is destroyed"),
         };
-        let mut contexts = self.domains[&domain].contexts.clone();
+        let contexts = &self.domains[&domain].contexts;
         // The domain's own unit serves the first context, and then whoever finds no better one.
-        if let Some(unit) = unit {
-            contexts.entry(unit).or_insert(0);
-        }
-        let nearest = contexts.iter().min_by_key(|(_, contexts)| **contexts).map(|(unit, _)| *unit);
-        let shared = nearest.filter(|_| match self.design {
+        let idle = unit.filter(|unit| !contexts.contains_key(unit));
+        let shares = match self.design {
             Design::Events | Design::Hybrid | Design::Domain => true,
-            Design::Auto => contexts.values().any(|contexts| *contexts == 0) || !self.is_ample(),
+            Design::Auto => idle.is_some() || !self.is_ample(),
             Design::Context => !level.is_concurrent() && !self.has_own(level, self.hints),
-        });
+        };
+        let emptiest = || contexts.iter().min_by_key(|(_, contexts)| **contexts).map(|(unit, _)| *unit);
+        let shared = shares.then(|| idle.or_else(emptiest)).flatten();
         let unit = match (shared, self.design) {
             (Some(unit), _) => {
                 self.units.join(unit);
@@ -247,7 +246,9 @@ impl Mapping {
             panic!("a context was destroyed that is not there");
         };
         contexts.entry(unit).and_modify(|contexts| *contexts -= 1);
-        contexts.retain(|_, contexts| *contexts > 0);
+        if contexts[&unit] == 0 {
+            contexts.remove(&unit);
+        }
         self.units.leave(unit);
         self.settle(domain);
     }
@@ -311,12 +312,13 @@ impl Mapping {
 
     /// Whether hints speak of one more of a level.
     fn is_expected(&self, level: Level, expected: Option<Hints>) -> bool {
-        let of_level = self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world);
-        let live: usize = match self.design {
-            Design::Context => of_level.flat_map(|domain| domain.contexts.values()).sum(),
-            _ => of_level.count(),
+        let of_level =
+            || self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world);
+        let live = || match self.design {
+            Design::Context => of_level().flat_map(|domain| domain.contexts.values()).sum::<usize>(),
+            _ => of_level().count(),
         };
-        expected.is_some_and(|hints| live < hints.of(level))
+        expected.is_some_and(|hints| live() < hints.of(level))
     }
 
     /// The units that are kept for those who are expected and not there yet.

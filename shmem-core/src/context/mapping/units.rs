@@ -1,6 +1,6 @@
 //! The units of a PE.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For whom a unit was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +29,20 @@ pub(super) struct Units {
     /// `usize::MAX`: no limit.
     limit: usize,
     used: BTreeMap<u32, Unit>,
+    /// Numbers that are free below the highest one that ever was in use.
+    gaps: BTreeSet<u32>,
+    /// Units of parties: without a lock, and with one.
+    parties: [usize; 2],
 }
 
 impl Units {
     pub(super) fn new(limit: Option<usize>) -> Self {
-        Self { limit: limit.unwrap_or(usize::MAX), used: BTreeMap::new() }
+        Self {
+            limit: limit.unwrap_or(usize::MAX),
+            used: BTreeMap::new(),
+            gaps: BTreeSet::new(),
+            parties: [0; 2],
+        }
     }
 
     pub(super) fn limit(&self) -> Option<usize> {
@@ -61,9 +70,9 @@ impl Units {
         if self.free() == 0 {
             return None;
         }
-        let gap = self.used.keys().zip(0..).find(|(used, number)| *used != number);
-        let unit = gap.map_or(self.used.len() as u32, |(_, number)| number);
+        let unit = self.gaps.pop_first().unwrap_or(self.used.len() as u32);
         self.used.insert(unit, Unit { locked, taken, holders: 1 });
+        self.parties[usize::from(locked)] += usize::from(taken == Taken::Party);
         Some(unit)
     }
 
@@ -80,16 +89,18 @@ impl Units {
             return false;
         };
         held.holders -= 1;
-        let free = held.holders == 0;
-        if free {
+        let Unit { locked, taken, holders } = *held;
+        if holders == 0 {
             self.used.remove(&unit);
+            self.gaps.insert(unit);
+            self.parties[usize::from(locked)] -= usize::from(taken == Taken::Party);
         }
-        free
+        holders == 0
     }
 
     /// How many, with or without a lock, are in use by those of whom hints speak.
     pub(super) fn count(&self, locked: bool) -> usize {
-        self.used.values().filter(|unit| unit.locked == locked && unit.taken == Taken::Party).count()
+        self.parties[usize::from(locked)]
     }
 
     /// The unit with a lock that has the fewest holders; that of the world only where there is no other.

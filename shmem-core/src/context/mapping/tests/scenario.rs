@@ -33,6 +33,28 @@ fn granted(mapping: &mut Mapping, levels: &[Level]) -> Vec<Option<Granted>> {
 const OWN: bool = false;
 const LOCK: bool = true;
 
+/// Where one costs more the more there are, this takes minutes.
+#[test]
+fn a_context_costs_the_same_beside_many() {
+    let mut mapping = Mapping::new(Auto, Conservative, None);
+    let (world, _) = mapping.create_world(Multiple).unwrap();
+    for level in [Multiple, Single] {
+        let mut create = || {
+            let domain = if level == Multiple { world } else { mapping.create_domains(level, 1).unwrap()[0] };
+            (domain, mapping.create_context(domain).unwrap().unit)
+        };
+        let contexts: Vec<_> = (0..50_000).map(|_| create()).collect();
+        assert!(contexts.iter().map(|(_, unit)| *unit).eq(1..=50_000));
+        for (domain, unit) in contexts {
+            mapping.destroy_context(domain, unit);
+            if domain != world {
+                mapping.destroy_domain(domain);
+            }
+        }
+        assert_eq!(mapping.used(), 1);
+    }
+}
+
 #[test]
 fn three_units_and_three_domains() {
     // Sharing, hints, the third domain: the three assignments.
