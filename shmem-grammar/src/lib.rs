@@ -21,7 +21,7 @@ pub use grammar::{TraitError, check_traits, parse_traits, parse_traits_and_file}
 pub use kind::{Kind, Policy, Traits};
 pub use nearest::{did_you_mean, nearest};
 pub use page::{MIN_PAGE, PageSizeError, check_page_size};
-pub use size::{SizeError, parse_size, round_size, short_size, show_size};
+pub use size::{SizeError, parse_size, parse_size_prefix, round_size, short_size, show_size};
 
 /// The algorithms of strided transfers: the name that people write, and the variant of `Algorithm` in `shmem-core`.
 pub const ALGORITHMS: [(&str, &str); 4] = [("1", "One"), ("2", "Two"), ("3", "Three"), ("auto", "Auto")];

@@ -2,8 +2,8 @@
 //!
 //! A number, a fraction allowed, and at most one of the suffixes K M G T in either case: powers of
 //! 1024. A fraction of a byte is rounded up. The arithmetic is exact for any number of digits.
-//! OpenSHMEM ignores what stands behind the suffix (`environment_variables.tex`), so that `20kk` is
-//! 20 KiB; here it is an error, because a mistyped size must not become another size.
+//! What stands behind the suffix is an error, because a mistyped size must not become another size. OpenSHMEM ignores it
+//! (`environment_variables.tex`), so that `20kk` is 20 KiB: [`parse_size_prefix`] reads the variable of OpenSHMEM so.
 
 const SUFFIXES: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
@@ -76,6 +76,21 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
         .and_then(|whole| whole.checked_mul(1 << shift))
         .and_then(|bytes| bytes.checked_add(fraction_of(fraction, shift)))
         .ok_or_else(|| SizeError::TooLarge(text.into()))
+}
+
+/// Reads the size at the start of a text, and gives what was taken for it and what was ignored behind its suffix. Spaces
+/// around the text do not count.
+///
+/// # Errors
+///
+/// As [`parse_size`] of what was taken; without a suffix that is all of the text.
+pub fn parse_size_prefix(text: &str) -> Result<(u64, &str, &str), SizeError> {
+    let text = text.trim();
+    let number = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let suffix =
+        text[number..].chars().next().filter(|c| SUFFIXES.iter().any(|(s, _)| s.eq_ignore_ascii_case(c)));
+    let (taken, ignored) = text.split_at(suffix.map_or(text.len(), |suffix| number + suffix.len_utf8()));
+    Ok((parse_size(taken)?, taken, ignored))
 }
 
 fn shift_of(text: &str, number: &str, suffix: &str) -> Result<u32, SizeError> {

@@ -7,7 +7,7 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use shmem_grammar::{MAX_PARTITION_ID, Traits, parse_size, parse_traits_and_file};
+use shmem_grammar::{MAX_PARTITION_ID, Traits, parse_size_prefix, parse_traits_and_file};
 
 use super::error::PartitionError;
 
@@ -106,7 +106,7 @@ impl Environment {
 
     fn enter(&mut self, subject: Subject, variable: String, value: String) -> Result<(), PartitionError> {
         let (traits, file) = match subject {
-            Subject::Heap => (heap_size(&variable, &value)?, None),
+            Subject::Heap => (self.heap_size(&variable, &value)?, None),
             _ => parse_traits_and_file(&value).map_err(|fault| PartitionError::Traits {
                 variable: variable.clone(),
                 value: value.clone(),
@@ -123,6 +123,21 @@ impl Environment {
         Ok(())
     }
 
+    /// The size of the default heap, read as OpenSHMEM says. No bytes are the least that there can be: one.
+    fn heap_size(&mut self, variable: &str, value: &str) -> Result<Traits, PartitionError> {
+        let (size, taken, ignored) = parse_size_prefix(value).map_err(|fault| PartitionError::HeapSize {
+            variable: variable.into(),
+            value: value.into(),
+            fault,
+        })?;
+        if !ignored.is_empty() {
+            self.warnings.push(format!(
+                "{variable}={value}: {taken} is taken, and `{ignored}` behind it is ignored; write {taken}"
+            ));
+        }
+        Ok(Traits { size: Some(size.max(1)), ..Traits::NONE })
+    }
+
     fn check_heap(&self) -> Result<(), PartitionError> {
         let first = self.ids.get(&1).or_else(|| self.names.get("default"));
         match (&self.heap, first) {
@@ -132,14 +147,6 @@ impl Environment {
             }),
             _ => Ok(()),
         }
-    }
-}
-
-fn heap_size(variable: &str, value: &str) -> Result<Traits, PartitionError> {
-    match parse_size(value) {
-        Ok(0) => Err(PartitionError::HeapZero { variable: variable.into(), value: value.into() }),
-        Ok(size) => Ok(Traits { size: Some(size), ..Traits::NONE }),
-        Err(fault) => Err(PartitionError::HeapSize { variable: variable.into(), value: value.into(), fault }),
     }
 }
 

@@ -42,16 +42,6 @@ pub enum PartitionError {
         /// What is wrong.
         fault: SizeError,
     },
-    /// `SHMEM_SYMMETRIC_SIZE` is zero.
-    #[error(
-        "{variable}={value}: the default heap cannot have no bytes; give a size of at least 1, or unset it"
-    )]
-    HeapZero {
-        /// The variable.
-        variable: String,
-        /// Its whole value.
-        value: String,
-    },
     /// `SHMEM_SYMMETRIC_SIZE` and a variable of partition 1.
     #[error(
         "{size} and {partition} are both set, and both size the default heap, partition 1; unset one of them (with other partitions, {size} may stay)"

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::{SizeError, parse_size, round_size, short_size, show_size};
+use crate::{SizeError, parse_size, parse_size_prefix, round_size, short_size, show_size};
 
 #[test]
 fn sizes_of_the_specification() {
@@ -59,6 +59,26 @@ fn what_is_no_size_says_what_is_wrong() {
         assert!(error.contains(message), "{text}: {error}");
     }
     assert_eq!(parse_size(""), Err(SizeError::Empty));
+}
+
+#[test]
+fn a_prefix_ends_with_its_suffix() {
+    for (text, bytes, taken, ignored) in [
+        ("1GB", 1 << 30, "1G", "B"),
+        ("20kk", 20 << 10, "20k", "k"),
+        ("64MiB", 64 << 20, "64M", "iB"),
+        ("3.1M MB", 3_250_586, "3.1M", " MB"),
+        ("5mü", 5 << 20, "5m", "ü"),
+        ("  64M\t", 64 << 20, "64M", ""),
+        ("0", 0, "0", ""),
+    ] {
+        assert_eq!(parse_size_prefix(text), Ok((bytes, taken, ignored)), "{text}");
+    }
+    for text in ["", " ", "M", "20B", "1 GB", "1e9", "0x10", "-5M", "1.2.3M", "16777216TB"] {
+        let whole = parse_size(text.trim()).expect_err(text);
+        let error = parse_size_prefix(text).expect_err(text);
+        assert!(error == whole || text.ends_with("TB"), "{text}: {error}");
+    }
 }
 
 #[test]

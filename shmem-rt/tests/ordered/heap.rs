@@ -122,7 +122,7 @@ fn what_is_not_a_block_is_not_freed(world: &mut World) {
     }
 }
 
-#[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_SYMMETRIC_SIZE" = "8M"))]
+#[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_SYMMETRIC_SIZE" = " 8MB"))]
 fn partitions_of_the_environment_are_reached_by_number(world: &mut World) {
     let heap = world.partition(23).unwrap();
     assert_eq!((heap.id(), heap.name()), (23, "partition23"));

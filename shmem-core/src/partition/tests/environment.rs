@@ -25,13 +25,23 @@ fn an_error_shows_the_variable_and_its_whole_value() {
         "SHMEM_SYMMETRIC_SIZE=1 GB: `1 GB` contains a space; write a size without spaces, for example 64M"
     );
     assert_eq!(
-        error(&[("SMA_SYMMETRIC_SIZE", "0")]),
-        "SMA_SYMMETRIC_SIZE=0: the default heap cannot have no bytes; give a size of at least 1, or unset it"
-    );
-    assert_eq!(
         error(&[("SHMEM_SYMMETRIC_PARTITION2", "SIZE=2G\n\u{1b}[31m")]),
         "SHMEM_SYMMETRIC_PARTITION2=SIZE=2G\\n\\u{1b}[31m: `SIZE=2G\\n\\u{1b}[31m`: `2G\\n\\u{1b}[31m`: `\\n\\u{1b}[31m` stands behind the suffix; write 2G"
     );
+}
+
+#[test]
+fn the_heap_has_the_size_that_the_value_begins_with() {
+    let heap = |value: &str| {
+        let environment = environment(&[("SMA_SYMMETRIC_SIZE", value)]).expect(value);
+        let table = Table::resolve(&[], &[], &environment).expect("a table");
+        (table.specs()[0].size, table.warnings().to_vec())
+    };
+    assert_eq!(heap("  64M "), (64 << 20, vec![]));
+    assert_eq!(heap("0"), (1, vec![]), "the least that there can be");
+    let (size, warnings) = heap("20kk");
+    assert_eq!(size, 20 << 10);
+    assert_eq!(warnings, ["SMA_SYMMETRIC_SIZE=20kk: 20k is taken, and `k` behind it is ignored; write 20k"]);
 }
 
 #[test]
