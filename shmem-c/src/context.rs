@@ -4,11 +4,13 @@
 //! numbers of a team cost nothing. What was destroyed keeps its stream, without PEs, so that a later use is refused.
 
 use std::ffi::{c_int, c_long};
+use std::sync::atomic::AtomicBool;
 
-use shmem::raw;
+use shmem::{ContextError, Error, raw};
 use shmem_core::context::mapping::Level;
 use shmem_core::context::untyped;
 
+use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::team;
 use crate::types::{Ctx, SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, Team, options};
@@ -48,12 +50,31 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
     };
     let of_team = (team != Team::WORLD).then_some(members);
     // SAFETY: a program in C uses it as it has said by its options, on which the specification insists.
-    let Ok(context) = (unsafe { raw::context::create(world, of_team, level) }) else { return team::FAILURE };
+    let context = match unsafe { raw::context::create(world, of_team, level) } {
+        Ok(context) => context,
+        Err(error) => {
+            static TOLD: AtomicBool = AtomicBool::new(false);
+            tell_once(&TOLD, routine, &in_words_of_c(&error));
+            return team::FAILURE;
+        }
+    };
     let pes = of_team.map(|team| team.pes().iter().collect());
     let handle = Opened::new(context, pes, wanted, team).into_handle();
     // SAFETY: C gives a handle to be written.
     unsafe { ctx.write(handle) };
     0
+}
+
+fn in_words_of_c(error: &Error) -> String {
+    match error {
+        Error::Context(error) => match &**error {
+            ContextError::Exhausted { resource, used, limit, remedy, .. } => {
+                format!("no context: {used} of {limit} {resource} of this PE are in use; {remedy}")
+            }
+            error => error.to_string(),
+        },
+        error => error.to_string(),
+    }
 }
 
 unsafe fn destroy(routine: &'static str, ctx: Ctx) {
@@ -62,11 +83,7 @@ unsafe fn destroy(routine: &'static str, ctx: Ctx) {
     }
     if ctx == Ctx::DEFAULT {
         world::current(routine);
-        crate::refusal::refuse(
-            routine,
-            "ctx",
-            format_args!("is SHMEM_CTX_DEFAULT, which lives as long as the library"),
-        );
+        refuse(routine, "ctx", format_args!("is SHMEM_CTX_DEFAULT, which lives as long as the library"));
     }
     // A second time is refused.
     stream(ctx, routine).endpoint(routine);

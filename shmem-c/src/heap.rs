@@ -1,7 +1,8 @@
 //! Symmetric heaps: `shmem_malloc` and its relatives, their old names, and those of partitions.
 //!
 //! Nothing is allocated for no bytes, and nobody is met: the result is `NULL`. Where there is no room, the result is `NULL` on
-//! all PEs, which find that out alike. What pends when memory is given back is completed before.
+//! all PEs, which find that out alike; each says once what would make room. What pends when memory is given back is completed
+//! before.
 //!
 //! PEs that ask for different sizes get the largest of them, as programs from before OpenSHMEM 1.2 have it, in checked mode
 //! a message. An alignment that is no power of two is the next one. Alignments beyond those of the runtime are made from
@@ -9,15 +10,17 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_void};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use shmem::{MemoryHints, SymAddr};
+use shmem::{Error, MemoryHints, SymAddr};
 use shmem_core::context::untyped;
-use shmem_core::heap::MAX_ALIGN;
+use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::memory::OWN_ALIGN;
+use shmem_core::partition::{round_size, show_size};
 use shmem_launch::env::CheckChoice;
 
-use crate::refusal::refuse;
+use crate::refusal::{refuse, tell_once};
 use crate::symmetric;
 use crate::table::routines;
 use crate::world::{self, CWorld};
@@ -59,7 +62,48 @@ fn block(
     if bytes == 0 {
         return std::ptr::null_mut();
     }
-    allocate(world, largest(world, bytes)).map_or(std::ptr::null_mut(), |address| address.as_ptr().cast())
+    match allocate(world, largest(world, bytes)) {
+        Ok(address) => address.as_ptr().cast(),
+        Err(error) => failed(routine, &error),
+    }
+}
+
+/// `NULL`, of which is said once why.
+fn failed(routine: &str, error: &Error) -> *mut c_void {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let why = match error {
+        Error::Heap(error) => in_words_of_c(error),
+        error => error.to_string(),
+    };
+    tell_once(&TOLD, routine, &why);
+    std::ptr::null_mut()
+}
+
+fn in_words_of_c(error: &HeapError) -> String {
+    let (exact, round) =
+        (|bytes: &usize| show_size(*bytes as u64), |bytes: &usize| round_size(*bytes as u64));
+    match error {
+        HeapError::Exhausted { partition, bytes, size, free, largest_free, .. } => {
+            let heap = if *partition == 1 {
+                "the heap".to_owned()
+            } else {
+                format!("that of partition {partition}")
+            };
+            let remedy =
+                error.setting().map_or("no heap has as many".to_owned(), |setting| format!("set {setting}"));
+            format!(
+                "no room for {}: {heap} has {}, of which {} are free, {} of them in one piece; {remedy}",
+                exact(bytes),
+                round(size),
+                round(free),
+                round(largest_free)
+            )
+        }
+        HeapError::Alignment { align } => {
+            format!("no alignment to {}: the largest is {}", exact(align), exact(&OWN_ALIGN))
+        }
+        error => error.to_string(),
+    }
 }
 
 /// The largest of the sizes that PEs ask for; the own one where they are compared.
@@ -131,7 +175,10 @@ fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void 
     let shift = ptr.addr() - start;
     let address = symmetric::address(ptr.wrapping_byte_sub(shift), 1, routine, "ptr");
     untyped::quiet(world::default_stream().endpoint(routine));
-    let Ok(moved) = world.realloc(address, size.saturating_add(shift)) else { return std::ptr::null_mut() };
+    let moved = match world.realloc(address, size.saturating_add(shift)) {
+        Ok(moved) => moved,
+        Err(error) => return failed(routine, &error),
+    };
     let place: *mut c_void = moved.as_ptr().wrapping_add(shift).cast();
     if shift > 0 {
         let mut all = shifts();

@@ -1,12 +1,15 @@
-//! How a mistake of the caller is told: once, with the routine, the argument, what is allowed, and where the call stands.
+//! How a mistake of the caller is told: once, with the routine, the argument, what is allowed, and where the call stands. What
+//! may fail is told, too, the first time.
 //!
 //! The place comes from debug information, or is the address and name of the first frame outside the library. Frames are taken
 //! from the standard library's backtrace: behind the exported function's own stands the caller's.
 
 use std::backtrace::Backtrace;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::raw;
+use shmem_launch::say::say;
 
 use crate::world;
 
@@ -26,9 +29,19 @@ pub fn end(code: i32, text: &str) -> ! {
     match world::any() {
         Some(world) => raw::job::abort(world, code, text),
         None => {
-            shmem_launch::say::say(&format!("shmem: {text}"));
+            say(&format!("shmem: {text}"));
             std::process::exit(code)
         }
+    }
+}
+
+/// Says why a routine fails, once for each `told`: what it gives then is not looked at by many programs.
+#[cold]
+#[inline(never)]
+pub fn tell_once(told: &AtomicBool, routine: &str, why: &str) {
+    let me = world::current(routine).my_pe();
+    if !told.swap(true, Ordering::Relaxed) {
+        say(&format!("shmem: warning: PE {me}: {routine}: {why}{}", Place::of_the_call()));
     }
 }
 

@@ -5,11 +5,11 @@
 
 use std::ffi::{c_int, c_long};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use shmem::{Team, TeamConfig as Config};
+use shmem::{Error, Team, TeamConfig as Config};
 
-use crate::refusal::refuse;
+use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::types::{self, TEAM_NUM_CONTEXTS, TeamConfig};
 use crate::world;
@@ -158,6 +158,13 @@ unsafe fn contexts(config: *const TeamConfig, mask: c_long) -> c_int {
     unsafe { config.read() }.num_contexts
 }
 
+/// The status of a failure, of which is said once why.
+fn failed(routine: &str, error: &Error) -> c_int {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    tell_once(&TOLD, routine, &error.to_string());
+    FAILURE
+}
+
 /// Of the runtime: what programs say of contexts is a wish, and binds nobody.
 fn unlimited() -> Config {
     Config::with_contexts(usize::MAX)
@@ -180,7 +187,11 @@ unsafe fn split_strided(
     let key = set.as_ref().and_then(|set| set.rank_of(parent.rank() as i64));
     let colour = set.as_ref().filter(|_| key.is_some()).map(|set| set.colour(parent.size() as u64));
     let split = parent.split_by(world::current(routine), colour, key.unwrap_or(0), &unlimited());
-    let (Ok(made), Some(set)) = (split, set) else { return FAILURE };
+    let made = match split {
+        Ok(made) => made,
+        Err(error) => return failed(routine, &error),
+    };
+    let Some(set) = set else { return FAILURE };
     let Some(team) = made else { return 0 };
     if team.size() as i64 != set.size {
         let (named, came) = (set.size, team.size());
@@ -252,7 +263,10 @@ unsafe fn split_2d(
     let Some(parent) = find(routine, "parent_team", parent) else { return FAILURE };
     let width = usize::try_from(range).unwrap_or(0);
     let split = parent.split_2d(world::current(routine), width, &unlimited(), &unlimited());
-    let Ok((row, column)) = split else { return FAILURE };
+    let (row, column) = match split {
+        Ok(split) => split,
+        Err(error) => return failed(routine, &error),
+    };
     for (team, config, mask, handle) in [(row, x_config, x_mask, x_team), (column, y_config, y_mask, y_team)]
     {
         // SAFETY: C gives a configuration where its mask says so.

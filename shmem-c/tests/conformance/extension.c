@@ -1,6 +1,7 @@
 /* pes: 1 2 3 */
 /* since: 1.6 */
 /* env: SHMEM_SYMMETRIC_PARTITION2=size=8M:kind=NORMALMEM SHMEM_SYMMETRIC_PARTITION5=size=4M:kind=NORMALMEM */
+/* says: shmemx_partition_malloc: no room for 64M: that of partition 2 has .*; set SHMEM_SYMMETRIC_PARTITION2=SIZE= */
 /* What shmemx.h has: partitions of symmetric memory, and blocks of bytes at strides. */
 #include "check.h"
 

@@ -1,4 +1,5 @@
 /* pes: 1 2 3 5 */
+/* says: shmem_malloc: no room for .*; set SHMEM_SYMMETRIC_SIZE= */
 /* The symmetric heap: the same offsets everywhere, no overlaps, alignment, contents that outlive a new size, zeros. */
 #include "check.h"
 

@@ -1,5 +1,6 @@
 /* pes: 1 2 */
 /* since: 1.5 */
+/* says: shmem_malloc: no room for 20M.* set SHMEM_SYMMETRIC_SIZE= */
 /* env: SHMEM_SYMMETRIC_SIZE=24M */
 /* The symmetric heap has the size that the environment says; what does not fit gives NULL, and the program goes on. */
 #include "check.h"

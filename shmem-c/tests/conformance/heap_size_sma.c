@@ -1,5 +1,6 @@
 /* pes: 1 2 */
 /* since: 1.5 */
+/* says: shmem_malloc: no room for 20M.* set SHMEM_SYMMETRIC_SIZE= */
 /* env: SMA_SYMMETRIC_SIZE=25165824 */
 /* The symmetric heap has the size that the older name in the environment says; what does not fit gives NULL,
  * and the program goes on. */

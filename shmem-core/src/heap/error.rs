@@ -209,6 +209,21 @@ pub(super) fn variable(partition: u32) -> String {
     }
 }
 
+impl HeapError {
+    /// The variable of the environment with the size of a partition in which there would have been room, if it is known.
+    pub fn setting(&self) -> Option<String> {
+        let Self::Exhausted { partition, enough, .. } = self else { return None };
+        Some(setting(*partition, &short_size(rounded_up((*enough)?.get()))))
+    }
+}
+
+fn setting(partition: u32, size: &str) -> String {
+    match partition {
+        1 => format!("{SIZE_VARIABLE}={size} (or {PARTITION_VARIABLE}1=SIZE={size})"),
+        id => format!("{PARTITION_VARIABLE}{id}=SIZE={size}"),
+    }
+}
+
 /// What makes room, as sizes that can be set.
 fn remedy(partition: u32, short: usize, enough: Option<NonZeroUsize>) -> String {
     let Some(enough) = enough else {
@@ -218,12 +233,9 @@ fn remedy(partition: u32, short: usize, enough: Option<NonZeroUsize>) -> String 
         );
     };
     let size = short_size(rounded_up(enough.get()));
-    let variables = match partition {
-        1 => format!("{SIZE_VARIABLE}={size} (or {PARTITION_VARIABLE}1=SIZE={size})"),
-        id => format!("{PARTITION_VARIABLE}{id}=SIZE={size}"),
-    };
+    let setting = setting(partition, &size);
     format!(
-        "give the partition at least {size} in the program (`partitions!`, `create_partition`), or set {variables}"
+        "give the partition at least {size} in the program (`partitions!`, `create_partition`), or set {setting}"
     )
 }
 

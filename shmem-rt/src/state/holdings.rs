@@ -20,6 +20,8 @@ pub(crate) struct Holdings {
     resource: &'static str,
     /// Units of the whole node, where they are limited.
     node: Option<usize>,
+    /// Whether the resource has more, which `SHMEM_MAX_RESOURCES` could allow.
+    can_rise: bool,
     domains: BTreeMap<DomainId, Created>,
     contexts: BTreeMap<u64, (Held, &'static Location<'static>)>,
     world: Held,
@@ -63,12 +65,14 @@ impl Holdings {
             return Err(too_few(limit));
         }
         let part = node.map(|limit| evenly(limit, pes, place));
+        let can_rise = resource.units() != node;
         let mut mapping = Mapping::new(settings.context_mapping, settings.context_sharing, part);
         let (domain, assignment) = mapping.create_world(level).map_err(|shortage| too_few(shortage.limit))?;
         Ok(Self {
             mapping,
             resource: resource.name(),
             node,
+            can_rise,
             domains: [(domain, Created { level, at: None, is_named: false })].into(),
             contexts: BTreeMap::new(),
             world: Held { number: 0, domain, assignment },
@@ -226,11 +230,13 @@ impl Holdings {
             0 => String::new(),
             kept => format!(", and hints keep {kept} for others"),
         };
-        let remedy = match could_share {
-            true => {
+        let remedy = match (could_share, self.can_rise) {
+            (true, true) => {
                 "destroy one, raise SHMEM_MAX_RESOURCES, or share one with a lock by SHMEM_CONTEXT_SHARING=efficient"
             }
-            false => "destroy one, or raise SHMEM_MAX_RESOURCES",
+            (true, false) => "destroy one, or share one with a lock by SHMEM_CONTEXT_SHARING=efficient",
+            (false, true) => "destroy one, or raise SHMEM_MAX_RESOURCES",
+            (false, false) => "destroy one, or start fewer PEs on a node",
         };
         ContextError::Exhausted {
             what: format!("{what} of level {}", level.name()),
@@ -241,5 +247,48 @@ impl Holdings {
             kept,
             remedy,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shmem_core::context::Endpoint;
+
+    use super::*;
+
+    /// A resource of three units.
+    struct Three;
+
+    impl Resource for Three {
+        fn name(&self) -> &'static str {
+            "endpoints"
+        }
+
+        fn units(&self) -> Option<usize> {
+            Some(3)
+        }
+
+        fn open(&self, _: Assignment) -> Result<Endpoint, String> {
+            Err("nothing is opened here".to_owned())
+        }
+
+        unsafe fn close(&self, _: Endpoint, _: Assignment) {}
+
+        fn quiet_all(&self) {}
+    }
+
+    #[test]
+    fn a_variable_is_named_where_it_helps() {
+        let remedy = |most: &str| {
+            let settings = Settings::from_env([("SHMEM_MAX_RESOURCES".to_owned(), most.to_owned())]).unwrap();
+            let mut holdings = Holdings::start(&settings, &Three, 1, 0, Level::Multiple).unwrap();
+            let mut create = || holdings.create_alone(Level::Private, Level::Multiple, Location::caller());
+            let text =
+                std::iter::repeat_with(|| create().map(drop)).find_map(Result::err).unwrap().to_string();
+            text.rsplit_once("; ").unwrap().1.to_owned()
+        };
+        let shares = "share one with a lock by SHMEM_CONTEXT_SHARING=efficient";
+        assert_eq!(remedy("2"), format!("destroy one, raise SHMEM_MAX_RESOURCES, or {shares}"));
+        assert_eq!(remedy("100"), format!("destroy one, or {shares}"), "the resource has no more");
     }
 }
