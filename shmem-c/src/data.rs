@@ -27,7 +27,7 @@ use std::os::fd::{BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
 use std::sync::OnceLock;
 
 use shmem::World;
-use shmem::raw::globals::{adopt_globals, describe_program};
+use shmem::raw::globals::{Program, adopt_globals, describe_program};
 use shmem::thread::ThreadLevel;
 use shmem_launch::say::say;
 
@@ -103,13 +103,15 @@ pub(crate) fn refusal(address: usize) -> Option<String> {
     Some(format!("it is a global of the program, and these are not symmetric here: {failure}"))
 }
 
-/// Tells the runtime what of the program must be the same on all PEs. Before the start.
-pub(crate) fn describe() {
+/// Tells the runtime what the program is, and how large its default heap is where nobody says. Before the start.
+pub(crate) fn describe(default_heap: u64) {
     let executable = EXECUTABLE.get().and_then(Option::as_ref);
+    let data = executable.and_then(|executable| executable.data().ok()).filter(|_| FAILURE.get().is_none());
+    let globals = data.map_or(0, |data| data.span().len());
     let mut line = "program: ".to_owned();
-    match executable.and_then(|executable| executable.data().ok()) {
-        Some(data) if FAILURE.get().is_none() => _ = write!(line, "{} bytes of globals", data.span().len()),
-        _ => line += "globals not symmetric",
+    match globals {
+        0 => line += "globals not symmetric",
+        bytes => _ = write!(line, "{bytes} bytes of globals"),
     }
     match executable.and_then(Executable::build_id) {
         Some(id) => {
@@ -118,7 +120,7 @@ pub(crate) fn describe() {
         }
         None => _ = write!(line, ", {:x?}", executable.map(Executable::shape)),
     }
-    describe_program(line);
+    describe_program(Program { line, globals, default_heap });
 }
 
 /// Makes the globals a segment of the slot of this PE. Collective, at the start.

@@ -55,8 +55,8 @@ routines! {
 /// What `shmem_info_get_name` tells, and `SHMEM_VENDOR_STRING` is.
 pub const VENDOR: &std::ffi::CStr = c"shmem-rt";
 
-/// Size of the default heap where nobody says another one: address space, until it is touched.
-const HEAP: &str = "512M";
+/// Bytes of the default heap where nobody says how many: address space, until it is touched.
+const HEAP: u64 = 512 << 20;
 
 /// Initialisations that were not finalised.
 static DEPTH: Mutex<usize> = Mutex::new(0);
@@ -110,12 +110,7 @@ fn start(routine: &str, level: c_int) {
 
 /// Joins the job.
 fn join() -> CWorld {
-    if ["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"].iter().all(|name| std::env::var_os(name).is_none()) {
-        // SAFETY: the program is in its first `shmem_init`, where it uses its environment as little as in any `setenv` of its
-        // own.
-        unsafe { std::env::set_var("SHMEM_SYMMETRIC_SIZE", HEAP) };
-    }
-    data::describe();
+    data::describe(HEAP);
     let world = shmem::init::<Multiple>().unwrap_or_else(|error| refusal::end(2, &error.to_string()));
     // SAFETY: a program in C has no references to its variables.
     let adopted = unsafe { data::adopt(&world) };

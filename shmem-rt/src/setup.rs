@@ -16,9 +16,19 @@ use crate::observe::Observers;
 use crate::state::shelf;
 use crate::version;
 
-/// What the program says of itself that must be equal on all PEs, in a line, if it has said anything before it joins its
-/// job.
-pub(crate) static PROGRAM: OnceLock<String> = OnceLock::new();
+/// What a program in another language says of itself before it joins its job.
+#[derive(Debug)]
+pub struct Program {
+    /// What must be equal on all PEs, in a line.
+    pub line: String,
+    /// Bytes of its globals that become a segment; 0: none.
+    pub globals: usize,
+    /// Bytes of the default heap where nobody gives its size.
+    pub default_heap: u64,
+}
+
+/// What the program has said, if it is not in Rust.
+pub(crate) static PROGRAM: OnceLock<Program> = OnceLock::new();
 
 /// What the job is to look like, before anything exists.
 pub(crate) struct Setup {
@@ -36,12 +46,14 @@ impl Setup {
         let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
         let entries: Vec<StaticEntry> = descriptors.iter().map(|d| StaticEntry::from(*d)).collect();
         let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
-        let table = Table::resolve(&declared, &wishes, &Environment::collect(env::process())?)?;
+        let environment = Environment::collect(env::process())?
+            .with_default_heap(PROGRAM.get().map(|program| program.default_heap));
+        let table = Table::resolve(&declared, &wishes, &environment)?;
         let statics = statics::layout(&entries, table.specs())?;
         let layout = SlotLayout::with_teams(
             table.specs(),
             settings.team_size as usize,
-            settings.later_size as usize,
+            later_bytes(&settings),
             &Machine::default().topology(),
         )?;
         Ok(Self { settings, table, descriptors, statics, layout })
@@ -72,15 +84,21 @@ impl Setup {
             format!("memory of teams: {}", show_size(self.settings.team_size)),
             format!("barrier of a node: {}", self.settings.barrier.name()),
             format!("ways of collectives: {}", self.settings.collective_ways),
-            format!("address space for later segments: {}", show_size(self.settings.later_size)),
+            format!("address space for later segments: {}", show_size(later_bytes(&self.settings) as u64)),
             format!("asked to observe: {}", Observers::asked(&self.settings)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
         ];
-        lines.extend(PROGRAM.get().cloned());
+        lines.extend(PROGRAM.get().map(|program| program.line.clone()));
         lines.extend(self.table.describe());
         lines.extend(self.statics.describe());
         lines.join("\n")
     }
+}
+
+/// Bytes of addresses for segments that come later. `SHMEM_LATER_SIZE` is for what the program makes; its globals come
+/// without its doing.
+fn later_bytes(settings: &Settings) -> usize {
+    (settings.later_size as usize).saturating_add(PROGRAM.get().map_or(0, |program| program.globals))
 }
 
 /// Gives a static its position, and the copy of this PE that is `here` its initial image.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use shmem_grammar::{MAX_PARTITION_ID, Traits, parse_size_prefix, parse_traits_and_file};
 
 use super::error::PartitionError;
+use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES};
 
 /// The variables of partitions, up to the ID or name.
 pub const PARTITION_VARIABLE: &str = "SHMEM_SYMMETRIC_PARTITION";
@@ -36,6 +37,8 @@ pub struct Environment {
     pub(super) names: BTreeMap<String, Given>,
     /// The size of partition 1, from `SHMEM_SYMMETRIC_SIZE`.
     pub(super) heap: Option<Given>,
+    /// Bytes of partition 1 where nobody gives its size, if these are not those of a program in Rust.
+    default_heap: Option<u64>,
     /// What was set and does not count.
     pub(super) warnings: Vec<String>,
 }
@@ -97,6 +100,17 @@ impl Environment {
         }
         environment.check_heap()?;
         Ok(environment)
+    }
+
+    /// With so many bytes for the default heap where nobody gives its size.
+    #[must_use]
+    pub fn with_default_heap(self, bytes: Option<u64>) -> Self {
+        Self { default_heap: bytes, ..self }
+    }
+
+    /// Bytes of a partition where nobody gives its size.
+    pub(super) fn default_size(&self, id: u32) -> u64 {
+        if id == 1 { self.default_heap.unwrap_or(DEFAULT_HEAP_BYTES) } else { DEFAULT_PARTITION_BYTES }
     }
 
     /// What was set and does not count, one line each.

@@ -4,7 +4,7 @@ use shmem_grammar::{Kind, Policy};
 
 use super::environment::{Environment, PARTITION_VARIABLE};
 use super::error::PartitionError;
-use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, PartitionSpec};
+use super::spec::PartitionSpec;
 
 /// Checks the files of all partitions.
 ///
@@ -51,11 +51,10 @@ fn check_file(spec: &PartitionSpec, environment: &Environment) -> Result<(), Par
     };
     let asked_here = variables().any(|given| given.traits.kind == Some(Kind::Pmem));
     if spec.file.is_none() && (asked_here || policy == Policy::Mandatory) {
-        let default = if spec.id == 1 { DEFAULT_HEAP_BYTES } else { DEFAULT_PARTITION_BYTES };
         let variable = variables()
             .next()
             .map_or(format!("{PARTITION_VARIABLE}{}", spec.id), |given| given.variable.clone());
-        let size = spec.traits.size.unwrap_or(default);
+        let size = spec.traits.size.unwrap_or_else(|| environment.default_size(spec.id));
         return Err(PartitionError::NoFile { partition, policy, origin, variable, size });
     }
     Ok(())

@@ -31,7 +31,7 @@ pub use grant::{FileGrant, Grant, Pages};
 pub use report::{downgrades, report};
 pub use shmem_grammar::{
     Kind, MAX_PARTITION_ID, MIN_PAGE, Policy, SizeError, TraitError, Traits, check_traits, nearest,
-    parse_size, parse_traits, parse_traits_and_file, round_size, show_size,
+    parse_size, parse_traits, parse_traits_and_file, round_size, short_size, show_size,
 };
 pub use spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Origin, PartitionSpec};
 pub use table::Table;

@@ -11,7 +11,7 @@ use super::declared::{declared, same_name};
 use super::environment::{Environment, Given};
 use super::error::PartitionError;
 use super::files::check_files;
-use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Origin, PartitionSpec};
+use super::spec::{Origin, PartitionSpec};
 use super::table::Table;
 use super::wish::ObjectWish;
 use crate::text::Text;
@@ -51,8 +51,7 @@ impl Table {
             return Err(PartitionError::TooMany { count: specs.len() });
         }
         for spec in &mut specs {
-            let default = if spec.id == 1 { DEFAULT_HEAP_BYTES } else { DEFAULT_PARTITION_BYTES };
-            spec.size = spec.traits.size.unwrap_or(default);
+            spec.size = spec.traits.size.unwrap_or_else(|| environment.default_size(spec.id));
         }
         specs.sort_by_key(|spec| spec.id);
         warnings.extend(needless(&specs));

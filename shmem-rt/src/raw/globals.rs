@@ -19,13 +19,14 @@ use crate::setup::PROGRAM;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
+pub use crate::setup::Program;
+
 /// What the segment is called.
 const NAME: &str = "globals of the program";
 
-/// Says what must be equal on all PEs of the program: in one line, before the process joins its job. The first call
-/// counts.
-pub fn describe_program(line: String) {
-    _ = PROGRAM.set(line);
+/// Says of the program what the start must know, before the process joins its job. The first call counts.
+pub fn describe_program(program: Program) {
+    _ = PROGRAM.set(program);
 }
 
 /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot; gives its offset there, which is the
@@ -33,8 +34,8 @@ pub fn describe_program(line: String) {
 ///
 /// # Errors
 ///
-/// The same on every PE: there are no addresses for it (`SHMEM_LATER_SIZE`), or the memfd cannot be mapped or registered
-/// with the network.
+/// The same on every PE: the program has not said so many [`globals`](Program::globals), or the memfd cannot be mapped or
+/// registered with the network.
 ///
 /// # Safety
 ///

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use shmem_core::context::Initiator as _;
-use shmem_core::partition::{downgrades, report};
+use shmem_core::partition::{downgrades, report, short_size};
 use shmem_launch::env;
 use shmem_launch::say::say;
 
+use crate::setup::PROGRAM;
 use crate::thread::ThreadLevel;
 use crate::version;
 use crate::world::World;
@@ -41,8 +42,11 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         let mut text = format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
         text.push_str(&report(table.specs(), grants));
         let _ = writeln!(text, "shmem: {}", job.contexts.holdings.lock().report());
+        // In C the default heap has another size.
+        let heap = PROGRAM.get().map(|program| short_size(program.default_heap));
         for row in env::rows(env::process()) {
-            let value = row.current.as_deref().unwrap_or(row.default);
+            let own = heap.as_deref().filter(|_| row.name == env::HEAP.name);
+            let value = row.current.as_deref().unwrap_or(own.unwrap_or(row.default));
             let _ = writeln!(text, "shmem: {}={value}", row.name);
         }
         say(text.trim_end());

@@ -45,6 +45,18 @@ fn the_heap_has_the_size_that_the_value_begins_with() {
 }
 
 #[test]
+fn a_default_of_the_heap_gives_way_to_what_is_set() {
+    let sizes = |variables: &[(&str, &str)]| {
+        let environment = environment(variables).expect("well-formed").with_default_heap(Some(5 << 20));
+        Table::resolve(&[], &[], &environment).expect("a table").specs()[0].size
+    };
+    assert_eq!(sizes(&[]), 5 << 20);
+    assert_eq!(sizes(&[("SHMEM_SYMMETRIC_PARTITION2", "size=3M")]), 5 << 20);
+    assert_eq!(sizes(&[("SHMEM_SYMMETRIC_PARTITION1", "size=3M")]), 3 << 20);
+    assert_eq!(sizes(&[("SHMEM_SYMMETRIC_SIZE", "2M")]), 2 << 20);
+}
+
+#[test]
 fn bad_ids_are_errors() {
     let remedy = "write SHMEM_SYMMETRIC_PARTITION<ID> with an ID in 1..=255, or SHMEM_SYMMETRIC_PARTITION_<NAME> with a name that the program declares";
     for (id, fault) in [
