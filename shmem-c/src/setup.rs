@@ -1,6 +1,6 @@
 //! Start and end, who is there, and what is reached by loads and stores.
 //!
-//! Initialisations are counted: the last `shmem_finalize` closes the library, and the job itself is left when the process
+//! Initialisations are counted: a `shmem_finalize` is a barrier, the last one closes the library, and the job itself is left when the process
 //! exits, since it could not be joined again. To finalise once more does nothing. A process that exits with status 0 before it
 //! has finalised does so then; another status ends the job, as its launcher sees. A panic of the runtime is one message with the
 //! routine, and the end of the job: nothing unwinds into C.
@@ -151,9 +151,9 @@ fn finalize(routine: &'static str) {
         return;
     }
     let world = world::current(routine);
+    shmem::raw::job::quiet_all(world);
+    world.barrier_all();
     if *depth == 1 {
-        shmem::raw::job::quiet_all(world);
-        world.barrier_all();
         world::close();
     }
     *depth -= 1;

@@ -1,9 +1,11 @@
 /* pes: 1 2 3 */
 /* since: 1.6 */
-/* shmem_query_initialized, and beginning more than once: the last end is the end. */
+/* shmem_query_initialized, and beginning more than once: the last end is the end, and those before are barriers. */
 #include "check.h"
 
-static long word;
+#include <unistd.h>
+
+static long word, late;
 
 static int initialized(void)
 {
@@ -26,7 +28,14 @@ int main(void)
     TRUE_THAT("shmem_query_initialized", initialized() != 0);
     EQUAL("shmem_my_pe", "number", me, shmem_my_pe());
     EQUAL("shmem_n_pes", "number", npes, shmem_n_pes());
+    long value = 77;
+    if (me == 0) {
+        usleep(100000);
+        shmem_long_put_nbi(&late, &value, 1, npes - 1);
+    }
     shmem_finalize();
+    if (me == npes - 1)
+        EQUAL("shmem_finalize", "what was put before", 77, late);
     TRUE_THAT("shmem_query_initialized", initialized() != 0);
     shmem_finalize();
     TRUE_THAT("shmem_query_initialized", initialized() != 0);
