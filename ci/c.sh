@@ -43,7 +43,7 @@ in_c=$(cd shmem-c/tests/conformance && printf '%s ' *.c)
 in_c=${in_c//.c /  }
 # Of one build, but for what is built otherwise.
 programs 'checked mode' BUILT=1 LIST="$in_c" SHMEM_CHECK=1 CHECK=1 PES='2 3'
-programs 'static library' OUT="$work/static" CFLAGS=-static-shmem PES=2 LIST='setup globals rma amo team_collective'
+programs 'static library' OUT="$work/static" CFLAGS=-static-shmem PES=2 LIST='setup globals rma amo team_collective at_exit'
 if command -v clang >/dev/null; then
     # gcc has seen to what optimisation makes of them, which takes four times as long to compile.
     programs 'clang' OUT="$work/clang" OSHCC_CC=clang OSHCXX_CXX=clang++ CFLAGS=-O0 PES=2

@@ -5,6 +5,7 @@
 //! from the standard library's backtrace: behind the exported function's own stands the caller's.
 
 use std::backtrace::Backtrace;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,8 +25,14 @@ pub fn refuse(routine: &str, argument: &str, why: fmt::Arguments<'_>) -> ! {
     end(1, &text)
 }
 
-/// Ends the job, or the process where there is none, with a message.
+/// Ends the job, or the process where there is none, with a message. What handlers of that exit do wrong is not told.
 pub fn end(code: i32, text: &str) -> ! {
+    thread_local!(static ENDS_WITH: Cell<Option<i32>> = const { Cell::new(None) });
+    if let Some(first) = ENDS_WITH.get() {
+        // SAFETY: this thread is in a handler of the exit below, and glibc goes on with those that are left.
+        unsafe { libc::exit(first) }
+    }
+    ENDS_WITH.set(Some(code));
     match world::any() {
         Some(world) => raw::job::abort(world, code, text),
         None => {

@@ -1,13 +1,14 @@
 //! Start and end, who is there, and what is reached by loads and stores.
 //!
-//! Initialisations are counted: a `shmem_finalize` is a barrier, the last one closes the library, and the job itself is left when the process
-//! exits, since it could not be joined again. To finalise once more does nothing. A process that exits with status 0 before it
-//! has finalised does so then; another status ends the job, as its launcher sees. A panic of the runtime is one message with the
-//! routine, and the end of the job: nothing unwinds into C.
+//! Initialisations are counted. A `shmem_finalize` is a barrier, and the last one closes the
+//! library; to finalise once more does nothing. The job itself is left when the process exits, since it could not be joined
+//! again: behind all handlers and destructors of the program, which may call the library if that is still open. A process that
+//! exits with status 0 before it has finalised does so then; another status ends the job, as its launcher sees. A panic of the
+//! runtime is one message with the routine, and the end of the job: nothing unwinds into C.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use shmem::thread::Multiple;
@@ -62,8 +63,13 @@ const HEAP: u64 = 512 << 20;
 static DEPTH: Mutex<usize> = Mutex::new(0);
 /// The level of the first one.
 static LEVEL: AtomicI32 = AtomicI32::new(threads::SINGLE);
-/// Whether the exit is watched.
-static WATCHED: AtomicBool = AtomicBool::new(false);
+/// What the process exits with, once it exits.
+static STATUS: AtomicI32 = AtomicI32::new(-1);
+
+/// Runs behind all handlers of the exit, also those that were registered before `shmem_init`, and behind destructors of C++.
+#[used]
+#[unsafe(link_section = ".fini_array.00099")]
+static BEHIND_HANDLERS: extern "C" fn() = leave;
 
 unsafe extern "C" {
     /// As atexit(3), with the status (glibc).
@@ -119,12 +125,10 @@ fn join() -> CWorld {
     }
     untyped::expect_fences();
     tell_panics();
-    if !WATCHED.swap(true, Ordering::Relaxed) {
-        // SAFETY: a function that lives as long as the process.
-        unsafe { on_exit(at_exit, std::ptr::null_mut()) };
-        // SAFETY: a function that lives as long as the process, and only stores words.
-        unsafe { libc::pthread_atfork(None, None, Some(world::forget)) };
-    }
+    // SAFETY: a function that lives as long as the process.
+    unsafe { on_exit(keep_status, std::ptr::null_mut()) };
+    // SAFETY: a function that lives as long as the process, and only stores words.
+    unsafe { libc::pthread_atfork(None, None, Some(world::forget)) };
     world
 }
 
@@ -145,12 +149,13 @@ fn tell_panics() {
 }
 
 fn finalize(routine: &'static str) {
-    let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
-    // Programs of old suites do so.
-    if *depth == 0 && world::is_closed() {
+    // Programs of old suites finalise once more.
+    if world::is_closed() {
         return;
     }
+    // A refusal runs handlers of the exit, which may come here again: before the lock.
     let world = world::current(routine);
+    let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
     shmem::raw::job::quiet_all(world);
     world.barrier_all();
     if *depth == 1 {
@@ -159,12 +164,15 @@ fn finalize(routine: &'static str) {
     *depth -= 1;
 }
 
-extern "C" fn at_exit(status: c_int, _: *mut c_void) {
-    if status != 0 {
-        return;
+extern "C" fn keep_status(status: c_int, _: *mut c_void) {
+    STATUS.store(status, Ordering::Relaxed);
+}
+
+extern "C" fn leave() {
+    if STATUS.load(Ordering::Relaxed) == 0 {
+        // SAFETY: the process is exiting, and what its other threads do is its own mistake.
+        drop(unsafe { world::take() });
     }
-    // SAFETY: the process is exiting, and what its other threads do is its own mistake.
-    drop(unsafe { world::take() });
 }
 
 fn query_thread(routine: &'static str, provided: *mut c_int) {
