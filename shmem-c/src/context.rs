@@ -1,7 +1,8 @@
 //! Contexts, and sessions on them.
 //!
 //! A handle is the address of a [stream](crate::world::Stream), which has a table of where the slots of its team's PEs start:
-//! numbers of a team cost nothing. What was destroyed keeps its stream, without PEs, so that a later use is refused.
+//! numbers of a team cost nothing. In its upper bits is the turn in which the stream was given out. A stream is used again when
+//! its context is destroyed, and the turn tells older handles.
 
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::AtomicBool;
@@ -59,7 +60,7 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
         }
     };
     let pes = of_team.map(|team| team.pes().iter().collect());
-    let handle = Opened::new(context, pes, wanted, team).into_handle();
+    let handle = Opened::create(context, pes, wanted, team);
     // SAFETY: C gives a handle to be written.
     unsafe { ctx.write(handle) };
     0
@@ -87,9 +88,8 @@ unsafe fn destroy(routine: &'static str, ctx: Ctx) {
     }
     // A second time is refused.
     stream(ctx, routine).endpoint(routine);
-    session_stop(routine, ctx);
     // SAFETY: a handle from `create_in`: no constant, and open.
-    unsafe { Opened::close(ctx) };
+    unsafe { Opened::destroy(ctx) };
 }
 
 unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
@@ -97,8 +97,11 @@ unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
     let of = match ctx {
         Ctx::INVALID => Team::INVALID,
         Ctx::DEFAULT => Team::WORLD,
-        // SAFETY: a handle from `create_in`.
-        made => unsafe { Opened::of(made) }.team(),
+        made => {
+            stream(made, routine);
+            // SAFETY: a handle from `create_in`, and open.
+            unsafe { Opened::team(made) }
+        }
     };
     // SAFETY: C gives a handle to be written.
     unsafe { team.write(of) };
@@ -137,8 +140,6 @@ fn session_stop(routine: &'static str, ctx: Ctx) {
         return;
     }
     let stream = stream(ctx, routine);
-    let endpoint = stream.endpoint(routine);
-    if let Some(options) = stream.session().take() {
-        untyped::end_session(endpoint, options);
-    }
+    stream.endpoint(routine);
+    stream.end_session();
 }

@@ -146,6 +146,17 @@ fn aligned(
     Ok(SymAddr::assume(shifted))
 }
 
+/// Gives back all that the program has allocated.
+///
+/// # Safety
+///
+/// Every PE does so between the same two collectives, and nobody uses such memory any more.
+pub(crate) unsafe fn free_all(world: &CWorld) {
+    shifts().clear();
+    // SAFETY: the caller's promise.
+    unsafe { shmem::raw::job::free_all(world) };
+}
+
 /// Where blocks that were shifted begin in the heap.
 fn shifts() -> MutexGuard<'static, BTreeMap<usize, usize>> {
     SHIFTED.lock().unwrap_or_else(PoisonError::into_inner)

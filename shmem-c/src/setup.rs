@@ -1,6 +1,6 @@
 //! Start and end, who is there, and what is reached by loads and stores.
 //!
-//! Initialisations are counted. A `shmem_finalize` is a barrier, and the last one closes the
+//! Initialisations are counted. A `shmem_finalize` is a barrier, and the last one frees heap, teams and contexts and closes the
 //! library; to finalise once more does nothing. The job itself is left when the process exits, since it could not be joined
 //! again: behind all handlers and destructors of the program, which may call the library if that is still open. A process that
 //! exits with status 0 before it has finalised does so then; another status ends the job, as its launcher sees. A panic of the
@@ -20,7 +20,7 @@ use crate::table::routines;
 use crate::team;
 use crate::types::{Team, threads};
 use crate::world::{self, CWorld};
-use crate::{data, symmetric};
+use crate::{data, heap, symmetric};
 
 routines! {
     once {
@@ -159,7 +159,11 @@ fn finalize(routine: &'static str) {
     shmem::raw::job::quiet_all(world);
     world.barrier_all();
     if *depth == 1 {
-        world::close();
+        world::finalise();
+        team::drop_all();
+        // SAFETY: all PEs have come to this end, whose barrier lies behind them, and they come to no collective before they have
+        // begun again; what a program has allocated ends with it.
+        unsafe { heap::free_all(world) };
     }
     *depth -= 1;
 }
@@ -171,7 +175,7 @@ extern "C" fn keep_status(status: c_int, _: *mut c_void) {
 extern "C" fn leave() {
     if STATUS.load(Ordering::Relaxed) == 0 {
         // SAFETY: the process is exiting, and what its other threads do is its own mistake.
-        drop(unsafe { world::take() });
+        unsafe { world::leave() };
     }
 }
 

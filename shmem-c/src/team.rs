@@ -83,10 +83,19 @@ impl Made {
     /// Takes what a handle stands for.
     fn take(handle: types::Team) -> Option<Box<Self>> {
         Self::of(handle)?;
-        let made = TEAMS[handle.0 % PLACES].swap(std::ptr::null_mut(), Ordering::AcqRel);
+        Self::take_from(&TEAMS[handle.0 % PLACES])
+    }
+
+    fn take_from(place: &AtomicPtr<Self>) -> Option<Box<Self>> {
+        let made = place.swap(std::ptr::null_mut(), Ordering::AcqRel);
         // SAFETY: from `keep`, and taken once, by the swap.
         (!made.is_null()).then(|| unsafe { Box::from_raw(made) })
     }
+}
+
+/// Drops all teams that the program has made, behind a barrier of all PEs.
+pub(crate) fn drop_all() {
+    TEAMS.iter().filter_map(Made::take_from).for_each(drop);
 }
 
 /// The team that a handle stands for; `None` of `SHMEM_TEAM_INVALID`. Refused if it was destroyed.

@@ -305,7 +305,7 @@ impl Word for Double {
     const ONE: u64 = 0x3ff0_0000_0000_0000;
 }
 
-/// `shmem_ctx_t`: [`Ctx::DEFAULT`], [`Ctx::INVALID`], or the address of a [stream](crate::world::Stream).
+/// `shmem_ctx_t`: [`Ctx::DEFAULT`], [`Ctx::INVALID`], or the address of a [stream](crate::world::Stream) with its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Ctx(pub usize);

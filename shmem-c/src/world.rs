@@ -12,17 +12,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use shmem::raw;
 use shmem::thread::Multiple;
 use shmem::{Context, Pe, SessionOptions, World};
-use shmem_core::context::{Endpoint, Initiator as _};
+use shmem_core::context::{Endpoint, Initiator as _, untyped};
 
 use crate::refusal::refuse;
 use crate::symmetric;
-use crate::types::Ctx;
+use crate::types::{Ctx, Team};
 
 /// The world of a C program. Which threads may use it is a value in C; the type allows all.
 pub type CWorld = World<Multiple>;
 
+/// The world, and what is worked out of it once.
+struct Joined {
+    world: CWorld,
+    tables: Tables,
+}
+
 /// The world, from the first start on.
-static WORLD: AtomicPtr<CWorld> = AtomicPtr::new(std::ptr::null_mut());
+static WORLD: AtomicPtr<Joined> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Where the process is in its life.
 static STAGE: AtomicU8 = AtomicU8::new(BEFORE);
@@ -33,12 +39,14 @@ const CLOSED: u8 = 2;
 /// It was forked by a PE, and is none.
 const CHILD: u8 = 3;
 
-/// A stream of operations: what `shmem_ctx_t` points to.
+/// A stream of operations: what `shmem_ctx_t` stands for.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Stream {
     /// PEs that it reaches.
     size: AtomicUsize,
+    /// How many contexts have had it before, but for the upper bits: in each handle.
+    turn: AtomicUsize,
     /// Where the slot of each starts, in the order of their numbers; 0 where an operation goes the cold way.
     bases: AtomicPtr<usize>,
     pes: AtomicPtr<Pe>,
@@ -53,23 +61,43 @@ static DEFAULT: Stream = Stream::closed();
 /// Where the slots of a team's PEs start, and the PEs.
 type Tables = (Box<[usize]>, Box<[Pe]>);
 
-/// A context that a program has created. Its address is the handle.
+/// A place for a context of the program. It is kept for the next one when that is destroyed, so that what an old handle
+/// names can be read for ever.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Opened {
-    /// First, so that a handle is the address of a stream.
+    /// First, so that the address of a place is that of its stream.
     stream: Stream,
-    /// Of teams; all PEs have those of the default stream.
+    made: Mutex<Option<Box<Made>>>,
+}
+
+/// A context that the program has created.
+#[derive(Debug)]
+struct Made {
+    /// Of teams; all PEs have those of the world.
     tables: Option<Tables>,
     /// The team it was created by.
-    team: crate::types::Team,
-    context: Option<Context<Multiple>>,
+    team: Team,
+    context: Context<Multiple>,
 }
+
+/// Bits of a handle that are an address: no process gets longer ones that it does not ask for. The others are the turn.
+const ADDRESS: usize = (1 << TURN) - 1;
+const TURN: u32 = 48;
+
+/// All places, and those without a context.
+struct Places {
+    all: Vec<&'static Opened>,
+    free: Vec<&'static Opened>,
+}
+
+static PLACES: Mutex<Places> = Mutex::new(Places { all: Vec::new(), free: Vec::new() });
 
 impl Stream {
     const fn closed() -> Self {
         Self {
             size: AtomicUsize::new(0),
+            turn: AtomicUsize::new(0),
             bases: AtomicPtr::new(std::ptr::null_mut()),
             pes: AtomicPtr::new(std::ptr::null_mut()),
             endpoint: AtomicPtr::new(std::ptr::null_mut()),
@@ -86,7 +114,7 @@ impl Stream {
         if pe >= self.size.load(Ordering::Relaxed) {
             return 0;
         }
-        // SAFETY: `size` bases lie there (`open`), for as long as the stream exists.
+        // SAFETY: `size` bases lie there from `open` on, until `close` makes that 0.
         unsafe { *self.bases.load(Ordering::Relaxed).wrapping_add(pe) }
     }
 
@@ -103,21 +131,20 @@ impl Stream {
             let last = size.wrapping_sub(1);
             refuse(routine, "pe", format_args!("is {pe}: PEs are 0 to {last}"));
         }
-        // SAFETY: `size` PEs lie there (`open`), for as long as the stream exists.
+        // SAFETY: `size` PEs lie there from `open` on, until `close` makes that 0.
         unsafe { *self.pes.load(Ordering::Relaxed).wrapping_add(pe as usize) }
     }
 
     /// The stream of the runtime; refused before it is opened.
     pub fn endpoint(&self, routine: &str) -> &'static Endpoint {
         current(routine);
-        self.endpoint_if_open()
-            .unwrap_or_else(|| refuse(routine, "ctx", format_args!("is a context that was destroyed")))
+        self.endpoint_if_open().unwrap_or_else(|| refuse_gone(routine))
     }
 
     /// The stream of the runtime, if it is open.
     #[inline(always)]
     pub fn endpoint_if_open(&self) -> Option<&'static Endpoint> {
-        // SAFETY: null, or set by `open`; it lives as long as the stream.
+        // SAFETY: null, or set by `open`; it lives until `close` makes it null.
         unsafe { self.endpoint.load(Ordering::Relaxed).as_ref() }
     }
 
@@ -128,10 +155,17 @@ impl Stream {
 
     /// What its session was begun with, if one is open.
     pub fn session(&self) -> MutexGuard<'_, Option<SessionOptions>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.session)
     }
 
-    fn open(&self, bases: &[usize], pes: &[Pe], endpoint: &Endpoint, options: c_long) {
+    /// Ends its session, if one is open.
+    pub fn end_session(&self) {
+        if let (Some(options), Some(endpoint)) = (self.session().take(), self.endpoint_if_open()) {
+            untyped::end_session(endpoint, options);
+        }
+    }
+
+    fn open(&self, (bases, pes): &Tables, endpoint: &Endpoint, options: c_long) {
         self.bases.store(bases.as_ptr().cast_mut(), Ordering::Relaxed);
         self.pes.store(pes.as_ptr().cast_mut(), Ordering::Relaxed);
         self.endpoint.store(std::ptr::from_ref(endpoint).cast_mut(), Ordering::Relaxed);
@@ -146,69 +180,87 @@ impl Stream {
 }
 
 impl Opened {
-    /// A stream through a context of the runtime: to some PEs, or to all.
-    pub fn new(
-        context: Context<Multiple>,
-        pes: Option<Vec<Pe>>,
-        options: c_long,
-        team: crate::types::Team,
-    ) -> Box<Self> {
-        let context = Some(context);
-        let tables = pes.map(|pes| {
-            let bases = pes.iter().map(|pe| base_of(endpoint_of(&context), *pe)).collect();
-            (bases, pes.into_boxed_slice())
-        });
-        let opened = Box::new(Self { stream: Stream::closed(), tables, team, context });
-        let (stream, endpoint) = (&opened.stream, endpoint_of(&opened.context));
-        match &opened.tables {
-            Some((bases, pes)) => stream.open(bases, pes, endpoint, options),
-            None => {
-                stream.bases.store(DEFAULT.bases.load(Ordering::Relaxed), Ordering::Relaxed);
-                stream.pes.store(DEFAULT.pes.load(Ordering::Relaxed), Ordering::Relaxed);
-                stream.endpoint.store(std::ptr::from_ref(endpoint).cast_mut(), Ordering::Relaxed);
-                stream.options.store(options, Ordering::Relaxed);
-                stream.size.store(DEFAULT.size(), Ordering::Release);
-            }
-        }
-        opened
+    /// Gives a context of the runtime, to some PEs or to all, a stream and a handle.
+    pub fn create(context: Context<Multiple>, pes: Option<Vec<Pe>>, options: c_long, team: Team) -> Ctx {
+        let tables = pes.map(|pes| tables_of(endpoint_of(&context), pes));
+        let place = Self::free();
+        let mut made = held(&place.made);
+        let made = made.insert(Box::new(Made { tables, team, context }));
+        let all = || joined().map(|joined| &joined.tables);
+        let tables =
+            made.tables.as_ref().or_else(all).unwrap_or_else(|| unreachable!("contexts have a world"));
+        place.stream.open(tables, endpoint_of(&made.context), options);
+        let address = std::ptr::from_ref(place).expose_provenance();
+        assert!(
+            address <= ADDRESS,
+            "memory of the process lies at {address:#x}, beyond what a handle can name"
+        );
+        Ctx(address | place.stream.turn.load(Ordering::Relaxed) << TURN)
     }
 
-    /// Its handle.
-    pub fn into_handle(self: Box<Self>) -> Ctx {
-        Ctx(Box::into_raw(self).expose_provenance())
+    fn free() -> &'static Self {
+        let mut places = held(&PLACES);
+        places.free.pop().unwrap_or_else(|| {
+            let place: &'static Self =
+                Box::leak(Box::new(Self { stream: Stream::closed(), made: Mutex::new(None) }));
+            places.all.push(place);
+            place
+        })
     }
 
-    /// The team that it was created by.
-    pub fn team(&self) -> crate::types::Team {
-        self.team
-    }
-
-    /// What a handle stands for.
+    /// The place that a handle names.
     ///
     /// # Safety
     ///
-    /// It must be from [`into_handle`](Self::into_handle).
-    pub unsafe fn of<'h>(handle: Ctx) -> &'h Self {
-        // SAFETY: the caller's promise.
-        unsafe { &*std::ptr::with_exposed_provenance(handle.0) }
+    /// It must be from [`create`](Self::create).
+    #[inline(always)]
+    unsafe fn of(handle: Ctx) -> &'static Self {
+        // SAFETY: the caller's promise: a place, and these are never freed.
+        unsafe { &*std::ptr::with_exposed_provenance(handle.0 & ADDRESS) }
     }
 
-    /// Gives its context back: what was started through it is complete. The handle stays known for one that was destroyed.
+    /// The team by which a context was created.
     ///
     /// # Safety
     ///
-    /// As [`of`](Self::of), and nobody uses it any more.
-    pub unsafe fn close(handle: Ctx) {
+    /// The handle must be from [`create`](Self::create).
+    pub unsafe fn team(handle: Ctx) -> Team {
         // SAFETY: the caller's promise.
-        let opened = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Self>(handle.0) };
-        opened.stream.close();
-        opened.context = None;
-        opened.tables = None;
+        let place = unsafe { Self::of(handle) };
+        held(&place.made).as_ref().map_or(Team::INVALID, |made| made.team)
+    }
+
+    /// Gives a context back: what was started through it is complete.
+    ///
+    /// # Safety
+    ///
+    /// The handle must be from [`create`](Self::create), and nobody uses it any more.
+    pub unsafe fn destroy(handle: Ctx) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::of(handle) }.close();
+    }
+
+    fn close(&'static self) {
+        self.stream.end_session();
+        let Some(made) = held(&self.made).take() else { return };
+        self.stream.close();
+        let turns = self.stream.turn.load(Ordering::Relaxed) + 1;
+        self.stream.turn.store(turns & (usize::MAX >> TURN), Ordering::Relaxed);
+        drop(made);
+        held(&PLACES).free.push(self);
+    }
+
+    fn close_all() {
+        let all = held(&PLACES).all.clone();
+        all.into_iter().for_each(Self::close);
     }
 }
 
-fn endpoint_of(context: &Option<Context<Multiple>>) -> &Endpoint {
-    let context = context.as_ref().unwrap_or_else(|| unreachable!("taken by `close` alone"));
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn endpoint_of(context: &Context<Multiple>) -> &Endpoint {
     // SAFETY: C's threads use the context as its options say, and C opens no phase.
     unsafe { raw::context::endpoint(context) }
 }
@@ -223,8 +275,19 @@ pub fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
         }
         return &DEFAULT;
     }
-    // SAFETY: C gives a handle that it got (`Opened::into_handle`), and has not destroyed.
-    unsafe { &*std::ptr::with_exposed_provenance(ctx.0) }
+    // SAFETY: C gives a handle that it got (`Opened::create`).
+    let stream = &unsafe { Opened::of(ctx) }.stream;
+    if stream.turn.load(Ordering::Relaxed) != ctx.0 >> TURN {
+        refuse_gone(routine);
+    }
+    stream
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_gone(routine: &str) -> ! {
+    current(routine);
+    refuse(routine, "ctx", format_args!("is no context: it was destroyed, or ended by shmem_finalize"))
 }
 
 #[cold]
@@ -251,11 +314,15 @@ pub fn current(routine: &str) -> &'static CWorld {
         refuse_stage(routine);
     }
     // SAFETY: set before the stage (`open`), and it lives until the exit.
-    unsafe { &*WORLD.load(Ordering::Relaxed) }
+    &unsafe { &*WORLD.load(Ordering::Relaxed) }.world
 }
 
 /// The world, if there is one: before its first start there is none, and behind the last finalisation there is.
 pub fn any() -> Option<&'static CWorld> {
+    joined().map(|joined| &joined.world)
+}
+
+fn joined() -> Option<&'static Joined> {
     // SAFETY: null, or set by `open`; it lives until the exit.
     unsafe { WORLD.load(Ordering::Acquire).as_ref() }
 }
@@ -290,25 +357,29 @@ pub fn is_closed() -> bool {
 
 /// Opens the library on a world: the first time on a new one, later on the one that is there.
 pub fn open(new: impl FnOnce() -> CWorld) {
-    let mut world = WORLD.load(Ordering::Acquire);
-    if world.is_null() {
-        world = Box::into_raw(Box::new(new()));
-        WORLD.store(world, Ordering::Release);
-    }
-    // SAFETY: made above or earlier, and it lives until the exit.
-    let world: &'static CWorld = unsafe { &*world };
+    let Joined { world, tables } = joined().unwrap_or_else(|| {
+        let world = new();
+        let tables = tables_of(world.endpoint(), world.pes().iter().collect());
+        let joined = Box::into_raw(Box::new(Joined { world, tables }));
+        WORLD.store(joined, Ordering::Release);
+        // SAFETY: made just now, and it lives until the exit.
+        unsafe { &*joined }
+    });
     let endpoint = world.endpoint();
-    let pes: Vec<Pe> = world.pes().iter().collect();
-    let bases: Vec<usize> = pes.iter().map(|pe| base_of(endpoint, *pe)).collect();
     symmetric::open(endpoint);
     crate::caller::open();
-    // For ever: once for each time that the program begins.
-    DEFAULT.open(bases.leak(), pes.leak(), endpoint, 0);
+    DEFAULT.open(tables, endpoint, 0);
     STAGE.store(OPEN, Ordering::Release);
 }
 
-/// Closes the library; the world stays.
-pub fn close() {
+/// Closes the library, with its contexts; the world stays.
+pub fn finalise() {
+    DEFAULT.end_session();
+    Opened::close_all();
+    close();
+}
+
+fn close() {
     STAGE.store(CLOSED, Ordering::Release);
     symmetric::close();
     DEFAULT.close();
@@ -331,18 +402,23 @@ pub fn may_begin(routine: &str) {
     }
 }
 
-/// Takes the world, to leave the job.
+/// Leaves the job, if the process is in one.
 ///
 /// # Safety
 ///
 /// Nobody uses the library any more.
-pub unsafe fn take() -> Option<Box<CWorld>> {
-    let world = WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel);
-    if !world.is_null() {
+pub unsafe fn leave() {
+    let joined = WORLD.swap(std::ptr::null_mut(), Ordering::AcqRel);
+    if !joined.is_null() {
         close();
+        // SAFETY: from a box (`open`), and taken once, by the swap.
+        drop(unsafe { Box::from_raw(joined) });
     }
-    // SAFETY: from a box (`open`), and taken once, by the swap.
-    (!world.is_null()).then(|| unsafe { Box::from_raw(world) })
+}
+
+/// Where the slots of PEs start, and the PEs.
+fn tables_of(endpoint: &Endpoint, pes: Vec<Pe>) -> Tables {
+    (pes.iter().map(|pe| base_of(endpoint, *pe)).collect(), pes.into_boxed_slice())
 }
 
 /// Where the slot of a PE starts, or 0 where operations do not go there straight away.

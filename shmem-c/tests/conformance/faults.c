@@ -7,7 +7,9 @@
 /* cases: private-wait=shmem_long_wait_until.*symmetric null=shmem_long_put beyond=shmem_putmem overflow=shmem_put64 */
 /* cases: before=shmem_my_pe|shmem_n_pes before-put=shmem_long_p after=shmem_barrier_all after-put=shmem_long_p */
 /* cases: root=shmem_long_broadcast.*root cmp=shmem_long_wait_until.*cmp signal-op=shmem_putmem_signal.*sig_op */
-/* cases: destroyed=shmem_ctx_long_p stride=shmem_long_iput.*stride free=shmem_free team=shmem_team_sync|shmem_sync */
+/* cases: destroyed=shmem_ctx_long_p.*destroyed gone-context=shmem_ctx_quiet.*no.context.*destroyed */
+/* cases: old-context=shmem_ctx_long_p.*ended.by.shmem_finalize old-team=shmem_team_sync.*no.team old-block=shmem_free.*before */
+/* cases: stride=shmem_long_iput.*stride free=shmem_free team=shmem_team_sync|shmem_sync */
 /* cases: unequal=malloc.*100.*bytes unequal-reduce=shmem_long_sum_reduce */
 /* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
 /* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
@@ -56,7 +58,31 @@ int main(int argc, char **argv)
         shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &other);
         shmem_team_sync(gone);
     }
+    if (is(what, "old-context") || is(what, "old-team") || is(what, "old-block")) {
+        shmem_ctx_t old_context, context;
+        shmem_team_t old_team, team;
+        shmem_ctx_create(0, &old_context);
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &old_team);
+        shmem_finalize();
+        shmem_init();
+        /* Others have their places. */
+        shmem_ctx_create(0, &context);
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team);
+        if (is(what, "old-context"))
+            shmem_ctx_long_p(old_context, &word, 1, 1);
+        if (is(what, "old-team"))
+            shmem_team_sync(old_team);
+        if (is(what, "old-block"))
+            shmem_free(heap);
+    }
     if (me == 0) {
+        if (is(what, "gone-context")) {
+            shmem_ctx_t gone, other;
+            shmem_ctx_create(0, &gone);
+            shmem_ctx_destroy(gone);
+            shmem_ctx_create(0, &other);
+            shmem_ctx_quiet(gone);
+        }
         if (is(what, "set"))
             shmem_barrier(1, 0, 1, words);
         if (is(what, "set-beyond"))
