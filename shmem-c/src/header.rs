@@ -22,18 +22,6 @@ const SAME: [(&str, &str); 10] = [
     ("ptrdiff_t", "long"),
 ];
 
-/// Generic names that were deprecated, and those that took their place: the old ones take all types of the new ones.
-pub(crate) const OLD: [(&str, &str); 8] = [
-    ("shmem_fetch", "shmem_atomic_fetch"),
-    ("shmem_set", "shmem_atomic_set"),
-    ("shmem_swap", "shmem_atomic_swap"),
-    ("shmem_cswap", "shmem_atomic_compare_swap"),
-    ("shmem_finc", "shmem_atomic_fetch_inc"),
-    ("shmem_inc", "shmem_atomic_inc"),
-    ("shmem_fadd", "shmem_atomic_fetch_add"),
-    ("shmem_add", "shmem_atomic_add"),
-];
-
 /// Parts of the names of routines that other libraries had as extensions.
 pub(crate) const BEFORE: [&str; 7] =
     ["ibput", "ibget", "_sum_inscan", "_sum_exscan", "_signal_set", "_signal_add", "_query_initialized"];
@@ -161,12 +149,6 @@ fn groups(all: &[Prototype]) -> BTreeMap<&'static str, Group<'_>> {
         if seen.insert((name, routine.has_context, base(&routine.of))) {
             if routine.has_context { &mut group.with_context } else { &mut group.typed }.push(routine);
         }
-    }
-    for (old, new) in OLD {
-        let typed = groups[new].typed.clone();
-        let group = groups.entry(old).or_default();
-        let known: Vec<_> = group.typed.iter().map(|routine| base(&routine.of)).collect();
-        group.typed.extend(typed.into_iter().filter(|routine| !known.contains(&base(&routine.of))));
     }
     groups
 }

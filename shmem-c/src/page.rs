@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::header::{BEFORE, OLD, declared, families, holds, is_extension};
+use crate::header::{BEFORE, declared, families, holds, is_extension};
 use crate::table::Prototype;
 
 /// What is new in OpenSHMEM 1.6.
@@ -17,8 +17,8 @@ const LISTS: [(&str, &str); 16] = [
     ("standard_amo", "AMO"),
     ("extended_amo", "extended AMO"),
     ("bitwise_amo", "bitwise AMO"),
-    ("old_amo", "old AMO"),
-    ("old_extended_amo", "old extended AMO"),
+    ("old_amo", "AMO"),
+    ("old_extended_amo", "extended AMO"),
     ("waited", "waiting"),
     ("old_waited", "old waiting"),
     ("bitwise_reduced", "bitwise reduction"),
@@ -200,14 +200,12 @@ fn page() -> String {
     table(&mut text, "Beside the specification: `shmemx.h`", &beside);
     let before: BTreeSet<_> = BEFORE.iter().map(|part| part.trim_start_matches('_')).collect();
     let before: Vec<_> = before.into_iter().map(|part| format!("`{part}`")).collect();
-    let old: Vec<_> = OLD.iter().map(|(old, _)| format!("`{old}`")).collect();
     _ = write!(
         text,
-        "\nRoutines with {} in their names may be called `shmemx_..` as well: other libraries had them before OpenSHMEM 1.6. The \
-         deprecated generic names {} take all types of the names that took their place. Generic are also `shmem_sync`, of a team or of \
-         an active set, and `shmem_signal_set` and `shmem_signal_add`, with a context or without.\n",
+        "\nRoutines with {} in their names may be called `shmemx_..` as well: other libraries had them before OpenSHMEM 1.6. \
+         Generic are also `shmem_sync`, of a team or of an active set, and `shmem_signal_set` and `shmem_signal_add`, with a \
+         context or without.\n",
         before.join(", "),
-        old.join(", "),
     );
     text += "\n## Types\n\n| | names of types |\n|---|---|\n";
     for (list, types) in types {

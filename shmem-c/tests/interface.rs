@@ -47,13 +47,29 @@ fn exported() -> BTreeSet<String> {
     texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect()
 }
 
-/// The names of the specification.
+/// What atomic operations were called before 1.4, and since.
+const OLD: [(&str, &str); 8] = [
+    ("_fetch", "_atomic_fetch"),
+    ("_set", "_atomic_set"),
+    ("_swap", "_atomic_swap"),
+    ("_cswap", "_atomic_compare_swap"),
+    ("_finc", "_atomic_fetch_inc"),
+    ("_inc", "_atomic_inc"),
+    ("_fadd", "_atomic_fetch_add"),
+    ("_add", "_atomic_add"),
+];
+
+/// The names of the specification, and the old names of atomic operations for all types that these have now.
 fn specified() -> BTreeSet<String> {
     let lists = ["names-1.5.txt", "names-1.6.txt"].map(|list| here().join("tests/interface").join(list));
-    lists
-        .iter()
-        .flat_map(|list| fs::read_to_string(list).unwrap().lines().map(str::to_owned).collect::<Vec<_>>())
-        .collect()
+    let texts = lists.map(|list| fs::read_to_string(list).unwrap());
+    let names: BTreeSet<_> = texts.iter().flat_map(|text| text.lines().map(str::to_owned)).collect();
+    let of_old = |name: &String| {
+        let typed = OLD.iter().find_map(|(old, new)| Some((name.strip_suffix(new)?, old)));
+        typed.filter(|_| !name.starts_with("shmem_ctx_")).map(|(typed, old)| format!("{typed}{old}"))
+    };
+    let old: Vec<_> = names.iter().filter_map(of_old).collect();
+    names.into_iter().chain(old).collect()
 }
 
 #[test]

@@ -1081,6 +1081,33 @@ long shmem_long_swap(long *dest, long value, int pe);
 long long shmem_longlong_fetch(const long long *source, int pe);
 void shmem_longlong_set(long long *dest, long long value, int pe);
 long long shmem_longlong_swap(long long *dest, long long value, int pe);
+unsigned int shmem_uint_fetch(const unsigned int *source, int pe);
+void shmem_uint_set(unsigned int *dest, unsigned int value, int pe);
+unsigned int shmem_uint_swap(unsigned int *dest, unsigned int value, int pe);
+unsigned long shmem_ulong_fetch(const unsigned long *source, int pe);
+void shmem_ulong_set(unsigned long *dest, unsigned long value, int pe);
+unsigned long shmem_ulong_swap(unsigned long *dest, unsigned long value, int pe);
+unsigned long long shmem_ulonglong_fetch(const unsigned long long *source, int pe);
+void shmem_ulonglong_set(unsigned long long *dest, unsigned long long value, int pe);
+unsigned long long shmem_ulonglong_swap(unsigned long long *dest, unsigned long long value, int pe);
+int32_t shmem_int32_fetch(const int32_t *source, int pe);
+void shmem_int32_set(int32_t *dest, int32_t value, int pe);
+int32_t shmem_int32_swap(int32_t *dest, int32_t value, int pe);
+int64_t shmem_int64_fetch(const int64_t *source, int pe);
+void shmem_int64_set(int64_t *dest, int64_t value, int pe);
+int64_t shmem_int64_swap(int64_t *dest, int64_t value, int pe);
+uint32_t shmem_uint32_fetch(const uint32_t *source, int pe);
+void shmem_uint32_set(uint32_t *dest, uint32_t value, int pe);
+uint32_t shmem_uint32_swap(uint32_t *dest, uint32_t value, int pe);
+uint64_t shmem_uint64_fetch(const uint64_t *source, int pe);
+void shmem_uint64_set(uint64_t *dest, uint64_t value, int pe);
+uint64_t shmem_uint64_swap(uint64_t *dest, uint64_t value, int pe);
+size_t shmem_size_fetch(const size_t *source, int pe);
+void shmem_size_set(size_t *dest, size_t value, int pe);
+size_t shmem_size_swap(size_t *dest, size_t value, int pe);
+ptrdiff_t shmem_ptrdiff_fetch(const ptrdiff_t *source, int pe);
+void shmem_ptrdiff_set(ptrdiff_t *dest, ptrdiff_t value, int pe);
+ptrdiff_t shmem_ptrdiff_swap(ptrdiff_t *dest, ptrdiff_t value, int pe);
 int shmem_int_cswap(int *dest, int cond, int value, int pe);
 int shmem_int_finc(int *dest, int pe);
 void shmem_int_inc(int *dest, int pe);
@@ -1096,6 +1123,51 @@ long long shmem_longlong_finc(long long *dest, int pe);
 void shmem_longlong_inc(long long *dest, int pe);
 long long shmem_longlong_fadd(long long *dest, long long value, int pe);
 void shmem_longlong_add(long long *dest, long long value, int pe);
+unsigned int shmem_uint_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe);
+unsigned int shmem_uint_finc(unsigned int *dest, int pe);
+void shmem_uint_inc(unsigned int *dest, int pe);
+unsigned int shmem_uint_fadd(unsigned int *dest, unsigned int value, int pe);
+void shmem_uint_add(unsigned int *dest, unsigned int value, int pe);
+unsigned long shmem_ulong_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe);
+unsigned long shmem_ulong_finc(unsigned long *dest, int pe);
+void shmem_ulong_inc(unsigned long *dest, int pe);
+unsigned long shmem_ulong_fadd(unsigned long *dest, unsigned long value, int pe);
+void shmem_ulong_add(unsigned long *dest, unsigned long value, int pe);
+unsigned long long shmem_ulonglong_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe);
+unsigned long long shmem_ulonglong_finc(unsigned long long *dest, int pe);
+void shmem_ulonglong_inc(unsigned long long *dest, int pe);
+unsigned long long shmem_ulonglong_fadd(unsigned long long *dest, unsigned long long value, int pe);
+void shmem_ulonglong_add(unsigned long long *dest, unsigned long long value, int pe);
+int32_t shmem_int32_cswap(int32_t *dest, int32_t cond, int32_t value, int pe);
+int32_t shmem_int32_finc(int32_t *dest, int pe);
+void shmem_int32_inc(int32_t *dest, int pe);
+int32_t shmem_int32_fadd(int32_t *dest, int32_t value, int pe);
+void shmem_int32_add(int32_t *dest, int32_t value, int pe);
+int64_t shmem_int64_cswap(int64_t *dest, int64_t cond, int64_t value, int pe);
+int64_t shmem_int64_finc(int64_t *dest, int pe);
+void shmem_int64_inc(int64_t *dest, int pe);
+int64_t shmem_int64_fadd(int64_t *dest, int64_t value, int pe);
+void shmem_int64_add(int64_t *dest, int64_t value, int pe);
+uint32_t shmem_uint32_cswap(uint32_t *dest, uint32_t cond, uint32_t value, int pe);
+uint32_t shmem_uint32_finc(uint32_t *dest, int pe);
+void shmem_uint32_inc(uint32_t *dest, int pe);
+uint32_t shmem_uint32_fadd(uint32_t *dest, uint32_t value, int pe);
+void shmem_uint32_add(uint32_t *dest, uint32_t value, int pe);
+uint64_t shmem_uint64_cswap(uint64_t *dest, uint64_t cond, uint64_t value, int pe);
+uint64_t shmem_uint64_finc(uint64_t *dest, int pe);
+void shmem_uint64_inc(uint64_t *dest, int pe);
+uint64_t shmem_uint64_fadd(uint64_t *dest, uint64_t value, int pe);
+void shmem_uint64_add(uint64_t *dest, uint64_t value, int pe);
+size_t shmem_size_cswap(size_t *dest, size_t cond, size_t value, int pe);
+size_t shmem_size_finc(size_t *dest, int pe);
+void shmem_size_inc(size_t *dest, int pe);
+size_t shmem_size_fadd(size_t *dest, size_t value, int pe);
+void shmem_size_add(size_t *dest, size_t value, int pe);
+ptrdiff_t shmem_ptrdiff_cswap(ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
+ptrdiff_t shmem_ptrdiff_finc(ptrdiff_t *dest, int pe);
+void shmem_ptrdiff_inc(ptrdiff_t *dest, int pe);
+ptrdiff_t shmem_ptrdiff_fadd(ptrdiff_t *dest, ptrdiff_t value, int pe);
+void shmem_ptrdiff_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
 void shmem_float_put_signal(float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_ctx_float_put_signal(shmem_ctx_t ctx, float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void shmem_float_put_signal_nbi(float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
@@ -2901,6 +2973,33 @@ long pshmem_long_swap(long *dest, long value, int pe);
 long long pshmem_longlong_fetch(const long long *source, int pe);
 void pshmem_longlong_set(long long *dest, long long value, int pe);
 long long pshmem_longlong_swap(long long *dest, long long value, int pe);
+unsigned int pshmem_uint_fetch(const unsigned int *source, int pe);
+void pshmem_uint_set(unsigned int *dest, unsigned int value, int pe);
+unsigned int pshmem_uint_swap(unsigned int *dest, unsigned int value, int pe);
+unsigned long pshmem_ulong_fetch(const unsigned long *source, int pe);
+void pshmem_ulong_set(unsigned long *dest, unsigned long value, int pe);
+unsigned long pshmem_ulong_swap(unsigned long *dest, unsigned long value, int pe);
+unsigned long long pshmem_ulonglong_fetch(const unsigned long long *source, int pe);
+void pshmem_ulonglong_set(unsigned long long *dest, unsigned long long value, int pe);
+unsigned long long pshmem_ulonglong_swap(unsigned long long *dest, unsigned long long value, int pe);
+int32_t pshmem_int32_fetch(const int32_t *source, int pe);
+void pshmem_int32_set(int32_t *dest, int32_t value, int pe);
+int32_t pshmem_int32_swap(int32_t *dest, int32_t value, int pe);
+int64_t pshmem_int64_fetch(const int64_t *source, int pe);
+void pshmem_int64_set(int64_t *dest, int64_t value, int pe);
+int64_t pshmem_int64_swap(int64_t *dest, int64_t value, int pe);
+uint32_t pshmem_uint32_fetch(const uint32_t *source, int pe);
+void pshmem_uint32_set(uint32_t *dest, uint32_t value, int pe);
+uint32_t pshmem_uint32_swap(uint32_t *dest, uint32_t value, int pe);
+uint64_t pshmem_uint64_fetch(const uint64_t *source, int pe);
+void pshmem_uint64_set(uint64_t *dest, uint64_t value, int pe);
+uint64_t pshmem_uint64_swap(uint64_t *dest, uint64_t value, int pe);
+size_t pshmem_size_fetch(const size_t *source, int pe);
+void pshmem_size_set(size_t *dest, size_t value, int pe);
+size_t pshmem_size_swap(size_t *dest, size_t value, int pe);
+ptrdiff_t pshmem_ptrdiff_fetch(const ptrdiff_t *source, int pe);
+void pshmem_ptrdiff_set(ptrdiff_t *dest, ptrdiff_t value, int pe);
+ptrdiff_t pshmem_ptrdiff_swap(ptrdiff_t *dest, ptrdiff_t value, int pe);
 int pshmem_int_cswap(int *dest, int cond, int value, int pe);
 int pshmem_int_finc(int *dest, int pe);
 void pshmem_int_inc(int *dest, int pe);
@@ -2916,6 +3015,51 @@ long long pshmem_longlong_finc(long long *dest, int pe);
 void pshmem_longlong_inc(long long *dest, int pe);
 long long pshmem_longlong_fadd(long long *dest, long long value, int pe);
 void pshmem_longlong_add(long long *dest, long long value, int pe);
+unsigned int pshmem_uint_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe);
+unsigned int pshmem_uint_finc(unsigned int *dest, int pe);
+void pshmem_uint_inc(unsigned int *dest, int pe);
+unsigned int pshmem_uint_fadd(unsigned int *dest, unsigned int value, int pe);
+void pshmem_uint_add(unsigned int *dest, unsigned int value, int pe);
+unsigned long pshmem_ulong_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe);
+unsigned long pshmem_ulong_finc(unsigned long *dest, int pe);
+void pshmem_ulong_inc(unsigned long *dest, int pe);
+unsigned long pshmem_ulong_fadd(unsigned long *dest, unsigned long value, int pe);
+void pshmem_ulong_add(unsigned long *dest, unsigned long value, int pe);
+unsigned long long pshmem_ulonglong_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe);
+unsigned long long pshmem_ulonglong_finc(unsigned long long *dest, int pe);
+void pshmem_ulonglong_inc(unsigned long long *dest, int pe);
+unsigned long long pshmem_ulonglong_fadd(unsigned long long *dest, unsigned long long value, int pe);
+void pshmem_ulonglong_add(unsigned long long *dest, unsigned long long value, int pe);
+int32_t pshmem_int32_cswap(int32_t *dest, int32_t cond, int32_t value, int pe);
+int32_t pshmem_int32_finc(int32_t *dest, int pe);
+void pshmem_int32_inc(int32_t *dest, int pe);
+int32_t pshmem_int32_fadd(int32_t *dest, int32_t value, int pe);
+void pshmem_int32_add(int32_t *dest, int32_t value, int pe);
+int64_t pshmem_int64_cswap(int64_t *dest, int64_t cond, int64_t value, int pe);
+int64_t pshmem_int64_finc(int64_t *dest, int pe);
+void pshmem_int64_inc(int64_t *dest, int pe);
+int64_t pshmem_int64_fadd(int64_t *dest, int64_t value, int pe);
+void pshmem_int64_add(int64_t *dest, int64_t value, int pe);
+uint32_t pshmem_uint32_cswap(uint32_t *dest, uint32_t cond, uint32_t value, int pe);
+uint32_t pshmem_uint32_finc(uint32_t *dest, int pe);
+void pshmem_uint32_inc(uint32_t *dest, int pe);
+uint32_t pshmem_uint32_fadd(uint32_t *dest, uint32_t value, int pe);
+void pshmem_uint32_add(uint32_t *dest, uint32_t value, int pe);
+uint64_t pshmem_uint64_cswap(uint64_t *dest, uint64_t cond, uint64_t value, int pe);
+uint64_t pshmem_uint64_finc(uint64_t *dest, int pe);
+void pshmem_uint64_inc(uint64_t *dest, int pe);
+uint64_t pshmem_uint64_fadd(uint64_t *dest, uint64_t value, int pe);
+void pshmem_uint64_add(uint64_t *dest, uint64_t value, int pe);
+size_t pshmem_size_cswap(size_t *dest, size_t cond, size_t value, int pe);
+size_t pshmem_size_finc(size_t *dest, int pe);
+void pshmem_size_inc(size_t *dest, int pe);
+size_t pshmem_size_fadd(size_t *dest, size_t value, int pe);
+void pshmem_size_add(size_t *dest, size_t value, int pe);
+ptrdiff_t pshmem_ptrdiff_cswap(ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
+ptrdiff_t pshmem_ptrdiff_finc(ptrdiff_t *dest, int pe);
+void pshmem_ptrdiff_inc(ptrdiff_t *dest, int pe);
+ptrdiff_t pshmem_ptrdiff_fadd(ptrdiff_t *dest, ptrdiff_t value, int pe);
+void pshmem_ptrdiff_add(ptrdiff_t *dest, ptrdiff_t value, int pe);
 void pshmem_float_put_signal(float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_ctx_float_put_signal(shmem_ctx_t ctx, float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
 void pshmem_float_put_signal_nbi(float *dest, const float *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe);
@@ -3680,9 +3824,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_add, \
         long *: shmem_long_add, \
         long long *: shmem_longlong_add, \
-        unsigned int *: shmem_uint_atomic_add, \
-        unsigned long *: shmem_ulong_atomic_add, \
-        unsigned long long *: shmem_ulonglong_atomic_add, \
+        unsigned int *: shmem_uint_add, \
+        unsigned long *: shmem_ulong_add, \
+        unsigned long long *: shmem_ulonglong_add, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_alltoall(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4162,18 +4306,18 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_cswap, \
         long *: shmem_long_cswap, \
         long long *: shmem_longlong_cswap, \
-        unsigned int *: shmem_uint_atomic_compare_swap, \
-        unsigned long *: shmem_ulong_atomic_compare_swap, \
-        unsigned long long *: shmem_ulonglong_atomic_compare_swap, \
+        unsigned int *: shmem_uint_cswap, \
+        unsigned long *: shmem_ulong_cswap, \
+        unsigned long long *: shmem_ulonglong_cswap, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_fadd(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         int *: shmem_int_fadd, \
         long *: shmem_long_fadd, \
         long long *: shmem_longlong_fadd, \
-        unsigned int *: shmem_uint_atomic_fetch_add, \
-        unsigned long *: shmem_ulong_atomic_fetch_add, \
-        unsigned long long *: shmem_ulonglong_atomic_fetch_add, \
+        unsigned int *: shmem_uint_fadd, \
+        unsigned long *: shmem_ulong_fadd, \
+        unsigned long long *: shmem_ulonglong_fadd, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_fcollect(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4204,21 +4348,21 @@ static inline void shmem_c11_no_such_type(void) {}
         long *: shmem_long_fetch, \
         const long long *: shmem_longlong_fetch, \
         long long *: shmem_longlong_fetch, \
-        const unsigned int *: shmem_uint_atomic_fetch, \
-        unsigned int *: shmem_uint_atomic_fetch, \
-        const unsigned long *: shmem_ulong_atomic_fetch, \
-        unsigned long *: shmem_ulong_atomic_fetch, \
-        const unsigned long long *: shmem_ulonglong_atomic_fetch, \
-        unsigned long long *: shmem_ulonglong_atomic_fetch, \
+        const unsigned int *: shmem_uint_fetch, \
+        unsigned int *: shmem_uint_fetch, \
+        const unsigned long *: shmem_ulong_fetch, \
+        unsigned long *: shmem_ulong_fetch, \
+        const unsigned long long *: shmem_ulonglong_fetch, \
+        unsigned long long *: shmem_ulonglong_fetch, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_finc(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
         int *: shmem_int_finc, \
         long *: shmem_long_finc, \
         long long *: shmem_longlong_finc, \
-        unsigned int *: shmem_uint_atomic_fetch_inc, \
-        unsigned long *: shmem_ulong_atomic_fetch_inc, \
-        unsigned long long *: shmem_ulonglong_atomic_fetch_inc, \
+        unsigned int *: shmem_uint_finc, \
+        unsigned long *: shmem_ulong_finc, \
+        unsigned long long *: shmem_ulonglong_finc, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_g(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4451,9 +4595,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_inc, \
         long *: shmem_long_inc, \
         long long *: shmem_longlong_inc, \
-        unsigned int *: shmem_uint_atomic_inc, \
-        unsigned long *: shmem_ulong_atomic_inc, \
-        unsigned long long *: shmem_ulonglong_atomic_inc, \
+        unsigned int *: shmem_uint_inc, \
+        unsigned long *: shmem_ulong_inc, \
+        unsigned long long *: shmem_ulonglong_inc, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_iput(...) _Generic(SHMEM_C11_0(__VA_ARGS__), shmem_ctx_t: _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4726,9 +4870,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_set, \
         long *: shmem_long_set, \
         long long *: shmem_longlong_set, \
-        unsigned int *: shmem_uint_atomic_set, \
-        unsigned long *: shmem_ulong_atomic_set, \
-        unsigned long long *: shmem_ulonglong_atomic_set, \
+        unsigned int *: shmem_uint_set, \
+        unsigned long *: shmem_ulong_set, \
+        unsigned long long *: shmem_ulonglong_set, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_sum_exscan(...) _Generic(SHMEM_C11_1(__VA_ARGS__), \
@@ -4794,9 +4938,9 @@ static inline void shmem_c11_no_such_type(void) {}
         int *: shmem_int_swap, \
         long *: shmem_long_swap, \
         long long *: shmem_longlong_swap, \
-        unsigned int *: shmem_uint_atomic_swap, \
-        unsigned long *: shmem_ulong_atomic_swap, \
-        unsigned long long *: shmem_ulonglong_atomic_swap, \
+        unsigned int *: shmem_uint_swap, \
+        unsigned long *: shmem_ulong_swap, \
+        unsigned long long *: shmem_ulonglong_swap, \
         default: shmem_c11_no_such_type)(__VA_ARGS__)
 
 #define shmem_test(...) _Generic(SHMEM_C11_0(__VA_ARGS__), \
@@ -5127,9 +5271,9 @@ inline void shmem_complexd_prod_to_all(shmem_c_complex_double *dest, const shmem
 inline void shmem_add(int *dest, int value, int pe) { return shmem_int_add(dest, value, pe); }
 inline void shmem_add(long *dest, long value, int pe) { return shmem_long_add(dest, value, pe); }
 inline void shmem_add(long long *dest, long long value, int pe) { return shmem_longlong_add(dest, value, pe); }
-inline void shmem_add(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_add(dest, value, pe); }
-inline void shmem_add(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_add(dest, value, pe); }
-inline void shmem_add(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_add(dest, value, pe); }
+inline void shmem_add(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_add(dest, value, pe); }
+inline void shmem_add(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_add(dest, value, pe); }
+inline void shmem_add(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_add(dest, value, pe); }
 inline int shmem_alltoall(shmem_team_t team, float *dest, const float *source, size_t nelems) { return shmem_float_alltoall(team, dest, source, nelems); }
 inline int shmem_alltoall(shmem_team_t team, double *dest, const double *source, size_t nelems) { return shmem_double_alltoall(team, dest, source, nelems); }
 inline int shmem_alltoall(shmem_team_t team, long double *dest, const long double *source, size_t nelems) { return shmem_longdouble_alltoall(team, dest, source, nelems); }
@@ -5465,15 +5609,15 @@ inline int shmem_collect(shmem_team_t team, unsigned long long *dest, const unsi
 inline int shmem_cswap(int *dest, int cond, int value, int pe) { return shmem_int_cswap(dest, cond, value, pe); }
 inline long shmem_cswap(long *dest, long cond, long value, int pe) { return shmem_long_cswap(dest, cond, value, pe); }
 inline long long shmem_cswap(long long *dest, long long cond, long long value, int pe) { return shmem_longlong_cswap(dest, cond, value, pe); }
-inline unsigned int shmem_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe) { return shmem_uint_atomic_compare_swap(dest, cond, value, pe); }
-inline unsigned long shmem_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe) { return shmem_ulong_atomic_compare_swap(dest, cond, value, pe); }
-inline unsigned long long shmem_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe) { return shmem_ulonglong_atomic_compare_swap(dest, cond, value, pe); }
+inline unsigned int shmem_cswap(unsigned int *dest, unsigned int cond, unsigned int value, int pe) { return shmem_uint_cswap(dest, cond, value, pe); }
+inline unsigned long shmem_cswap(unsigned long *dest, unsigned long cond, unsigned long value, int pe) { return shmem_ulong_cswap(dest, cond, value, pe); }
+inline unsigned long long shmem_cswap(unsigned long long *dest, unsigned long long cond, unsigned long long value, int pe) { return shmem_ulonglong_cswap(dest, cond, value, pe); }
 inline int shmem_fadd(int *dest, int value, int pe) { return shmem_int_fadd(dest, value, pe); }
 inline long shmem_fadd(long *dest, long value, int pe) { return shmem_long_fadd(dest, value, pe); }
 inline long long shmem_fadd(long long *dest, long long value, int pe) { return shmem_longlong_fadd(dest, value, pe); }
-inline unsigned int shmem_fadd(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_fetch_add(dest, value, pe); }
-inline unsigned long shmem_fadd(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_fetch_add(dest, value, pe); }
-inline unsigned long long shmem_fadd(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_fetch_add(dest, value, pe); }
+inline unsigned int shmem_fadd(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_fadd(dest, value, pe); }
+inline unsigned long shmem_fadd(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_fadd(dest, value, pe); }
+inline unsigned long long shmem_fadd(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_fadd(dest, value, pe); }
 inline int shmem_fcollect(shmem_team_t team, float *dest, const float *source, size_t nelems) { return shmem_float_fcollect(team, dest, source, nelems); }
 inline int shmem_fcollect(shmem_team_t team, double *dest, const double *source, size_t nelems) { return shmem_double_fcollect(team, dest, source, nelems); }
 inline int shmem_fcollect(shmem_team_t team, long double *dest, const long double *source, size_t nelems) { return shmem_longdouble_fcollect(team, dest, source, nelems); }
@@ -5493,15 +5637,15 @@ inline double shmem_fetch(const double *source, int pe) { return shmem_double_fe
 inline int shmem_fetch(const int *source, int pe) { return shmem_int_fetch(source, pe); }
 inline long shmem_fetch(const long *source, int pe) { return shmem_long_fetch(source, pe); }
 inline long long shmem_fetch(const long long *source, int pe) { return shmem_longlong_fetch(source, pe); }
-inline unsigned int shmem_fetch(const unsigned int *source, int pe) { return shmem_uint_atomic_fetch(source, pe); }
-inline unsigned long shmem_fetch(const unsigned long *source, int pe) { return shmem_ulong_atomic_fetch(source, pe); }
-inline unsigned long long shmem_fetch(const unsigned long long *source, int pe) { return shmem_ulonglong_atomic_fetch(source, pe); }
+inline unsigned int shmem_fetch(const unsigned int *source, int pe) { return shmem_uint_fetch(source, pe); }
+inline unsigned long shmem_fetch(const unsigned long *source, int pe) { return shmem_ulong_fetch(source, pe); }
+inline unsigned long long shmem_fetch(const unsigned long long *source, int pe) { return shmem_ulonglong_fetch(source, pe); }
 inline int shmem_finc(int *dest, int pe) { return shmem_int_finc(dest, pe); }
 inline long shmem_finc(long *dest, int pe) { return shmem_long_finc(dest, pe); }
 inline long long shmem_finc(long long *dest, int pe) { return shmem_longlong_finc(dest, pe); }
-inline unsigned int shmem_finc(unsigned int *dest, int pe) { return shmem_uint_atomic_fetch_inc(dest, pe); }
-inline unsigned long shmem_finc(unsigned long *dest, int pe) { return shmem_ulong_atomic_fetch_inc(dest, pe); }
-inline unsigned long long shmem_finc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_fetch_inc(dest, pe); }
+inline unsigned int shmem_finc(unsigned int *dest, int pe) { return shmem_uint_finc(dest, pe); }
+inline unsigned long shmem_finc(unsigned long *dest, int pe) { return shmem_ulong_finc(dest, pe); }
+inline unsigned long long shmem_finc(unsigned long long *dest, int pe) { return shmem_ulonglong_finc(dest, pe); }
 inline float shmem_g(const float *source, int pe) { return shmem_float_g(source, pe); }
 inline double shmem_g(const double *source, int pe) { return shmem_double_g(source, pe); }
 inline char shmem_g(const char *source, int pe) { return shmem_char_g(source, pe); }
@@ -5673,9 +5817,9 @@ inline void shmem_iget(shmem_ctx_t ctx, unsigned long long *dest, const unsigned
 inline void shmem_inc(int *dest, int pe) { return shmem_int_inc(dest, pe); }
 inline void shmem_inc(long *dest, int pe) { return shmem_long_inc(dest, pe); }
 inline void shmem_inc(long long *dest, int pe) { return shmem_longlong_inc(dest, pe); }
-inline void shmem_inc(unsigned int *dest, int pe) { return shmem_uint_atomic_inc(dest, pe); }
-inline void shmem_inc(unsigned long *dest, int pe) { return shmem_ulong_atomic_inc(dest, pe); }
-inline void shmem_inc(unsigned long long *dest, int pe) { return shmem_ulonglong_atomic_inc(dest, pe); }
+inline void shmem_inc(unsigned int *dest, int pe) { return shmem_uint_inc(dest, pe); }
+inline void shmem_inc(unsigned long *dest, int pe) { return shmem_ulong_inc(dest, pe); }
+inline void shmem_inc(unsigned long long *dest, int pe) { return shmem_ulonglong_inc(dest, pe); }
 inline void shmem_iput(float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { return shmem_float_iput(dest, source, dst, sst, nelems, pe); }
 inline void shmem_iput(double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { return shmem_double_iput(dest, source, dst, sst, nelems, pe); }
 inline void shmem_iput(long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) { return shmem_longdouble_iput(dest, source, dst, sst, nelems, pe); }
@@ -5903,9 +6047,9 @@ inline void shmem_set(double *dest, double value, int pe) { return shmem_double_
 inline void shmem_set(int *dest, int value, int pe) { return shmem_int_set(dest, value, pe); }
 inline void shmem_set(long *dest, long value, int pe) { return shmem_long_set(dest, value, pe); }
 inline void shmem_set(long long *dest, long long value, int pe) { return shmem_longlong_set(dest, value, pe); }
-inline void shmem_set(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_set(dest, value, pe); }
-inline void shmem_set(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_set(dest, value, pe); }
-inline void shmem_set(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_set(dest, value, pe); }
+inline void shmem_set(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_set(dest, value, pe); }
+inline void shmem_set(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_set(dest, value, pe); }
+inline void shmem_set(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_set(dest, value, pe); }
 inline int shmem_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems) { return shmem_char_sum_exscan(team, dest, source, nelems); }
 inline int shmem_sum_exscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems) { return shmem_schar_sum_exscan(team, dest, source, nelems); }
 inline int shmem_sum_exscan(shmem_team_t team, short *dest, const short *source, size_t nelems) { return shmem_short_sum_exscan(team, dest, source, nelems); }
@@ -5959,9 +6103,9 @@ inline double shmem_swap(double *dest, double value, int pe) { return shmem_doub
 inline int shmem_swap(int *dest, int value, int pe) { return shmem_int_swap(dest, value, pe); }
 inline long shmem_swap(long *dest, long value, int pe) { return shmem_long_swap(dest, value, pe); }
 inline long long shmem_swap(long long *dest, long long value, int pe) { return shmem_longlong_swap(dest, value, pe); }
-inline unsigned int shmem_swap(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_atomic_swap(dest, value, pe); }
-inline unsigned long shmem_swap(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_atomic_swap(dest, value, pe); }
-inline unsigned long long shmem_swap(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_atomic_swap(dest, value, pe); }
+inline unsigned int shmem_swap(unsigned int *dest, unsigned int value, int pe) { return shmem_uint_swap(dest, value, pe); }
+inline unsigned long shmem_swap(unsigned long *dest, unsigned long value, int pe) { return shmem_ulong_swap(dest, value, pe); }
+inline unsigned long long shmem_swap(unsigned long long *dest, unsigned long long value, int pe) { return shmem_ulonglong_swap(dest, value, pe); }
 inline int shmem_test(short *ivar, int cmp, short cmp_value) { return shmem_short_test(ivar, cmp, cmp_value); }
 inline int shmem_test(int *ivar, int cmp, int cmp_value) { return shmem_int_test(ivar, cmp, cmp_value); }
 inline int shmem_test(long *ivar, int cmp, long cmp_value) { return shmem_long_test(ivar, cmp, cmp_value); }

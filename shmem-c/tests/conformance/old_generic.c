@@ -1,4 +1,4 @@
 /* pes: 1 3 */
 /* since: 1.5 */
-/* Old generic names, of all types of atomic operations. */
+/* Old names, typed and generic, of all types of atomic operations. */
 #include "old_generic_body.h"

@@ -1,5 +1,5 @@
-/* Generic names that were deprecated, of all types that those have which took their place; and reductions by the bits of
- * signed types. */
+/* Names that were deprecated, typed and generic, of all types that those have which took their place; and reductions by the
+ * bits of signed types. */
 #include "check.h"
 
 #define TEST(NAME, TYPE)                                                                                               \
@@ -15,6 +15,9 @@
         shmem_set(word, (TYPE)41, to);                                                                                 \
         shmem_quiet();                                                                                                 \
         SAME(TYPE, "shmem_set, " #TYPE, 0, 41, shmem_fetch(word, to));                                                 \
+        SAME(TYPE, "shmem_" #NAME "_swap", 0, 41, shmem_##NAME##_swap(word, (TYPE)51, to));                            \
+        shmem_##NAME##_set(word, (TYPE)(shmem_##NAME##_fetch(word, to) + 2), to);                                      \
+        SAME(TYPE, "shmem_" #NAME "_set", 0, 53, shmem_fetch(word, to));                                               \
         shmem_barrier_all();                                                                                           \
     }
 
@@ -32,6 +35,12 @@
         shmem_add(word, (TYPE)10, to);                                                                                 \
         SAME(TYPE, "shmem_inc, shmem_add, " #TYPE, 0, 24, shmem_cswap(word, (TYPE)24, (TYPE)2, to));                   \
         SAME(TYPE, "shmem_cswap, " #TYPE, 0, 2, shmem_cswap(word, (TYPE)3, (TYPE)4, to));                              \
+        SAME(TYPE, "shmem_" #NAME "_cswap", 0, 2, shmem_##NAME##_cswap(word, (TYPE)2, (TYPE)7, to));                   \
+        SAME(TYPE, "shmem_" #NAME "_finc", 0, 7, shmem_##NAME##_finc(word, to));                                       \
+        SAME(TYPE, "shmem_" #NAME "_fadd", 0, 8, shmem_##NAME##_fadd(word, (TYPE)3, to));                              \
+        shmem_##NAME##_inc(word, to);                                                                                  \
+        shmem_##NAME##_add(word, (TYPE)5, to);                                                                         \
+        SAME(TYPE, "shmem_" #NAME "_inc, _add", 0, 17, shmem_fetch(word, to));                                         \
         shmem_barrier_all();                                                                                           \
     }
 
