@@ -210,9 +210,9 @@ impl<T: Compared> Words<T> {
         }
     }
 
-    /// The first that counts and holds.
-    fn first(&self) -> Option<usize> {
-        (0..self.count).find(|at| self.counts(*at) && self.holds(*at))
+    /// One that counts and holds.
+    fn any(&self) -> Option<usize> {
+        untyped::find_in_turn(self.words.addr(), self.count, |at| self.counts(at) && self.holds(at))
     }
 
     /// Whether all that count hold.
@@ -346,7 +346,7 @@ fn any_wait<T: Compared>(words: Words<T>) -> usize {
     }
     let mut found = None;
     words.wait(Family::WaitUntilAny, || {
-        found = words.first();
+        found = words.any();
         found.is_some()
     });
     found.unwrap_or(usize::MAX)
@@ -356,7 +356,7 @@ fn some_wait<T: Compared>(words: Words<T>, indices: *mut usize) -> usize {
     if !words.any_counts() {
         return 0;
     }
-    words.wait(Family::WaitUntilSome, || words.first().is_some());
+    words.wait(Family::WaitUntilSome, || words.any().is_some());
     // SAFETY: C gives room for as many numbers as words.
     unsafe { words.some(indices) }
 }
@@ -366,7 +366,7 @@ fn all_test<T: Compared>(words: Words<T>) -> c_int {
 }
 
 fn any_test<T: Compared>(words: Words<T>) -> usize {
-    words.look(Family::TestAny, || words.first().unwrap_or(usize::MAX))
+    words.look(Family::TestAny, || words.any().unwrap_or(usize::MAX))
 }
 
 fn some_test<T: Compared>(words: Words<T>, indices: *mut usize) -> usize {

@@ -67,6 +67,18 @@
               DO(NAME, test_all_vector, words, COUNT, NULL, SHMEM_CMP_EQ, values) != 0);                               \
         EQUAL(NAMED(NAME, test_all_vector), "status", 1,                                                               \
               DO(NAME, test_all_vector, words, COUNT, NULL, SHMEM_CMP_LE, values) != 0);                               \
+        /* Words that stay as they are come in turn. */                                                                \
+        for (int form = 0; form < 4; form++) {                                                                         \
+            for (int i = 0; i < COUNT; i++)                                                                            \
+                counts[i] = 0;                                                                                         \
+            for (int i = 0; i < COUNT; i++) {                                                                          \
+                found = form == 0   ? DO(NAME, test_any, words, COUNT, NULL, SHMEM_CMP_GE, (TYPE)0)                    \
+                        : form == 1 ? DO(NAME, wait_until_any, words, COUNT, NULL, SHMEM_CMP_GE, (TYPE)0)              \
+                        : form == 2 ? DO(NAME, test_any_vector, words, COUNT, NULL, SHMEM_CMP_LE, values)              \
+                                    : DO(NAME, wait_until_any_vector, words, COUNT, NULL, SHMEM_CMP_LE, values);       \
+                TRUE_THAT(NAMED(NAME, test_any) " (in turn)", found < COUNT && counts[found]++ == 0);                  \
+            }                                                                                                          \
+        }                                                                                                              \
         values[3] = 103;                                                                                               \
         shmem_barrier_all();                                                                                           \
         /* Told by the PE before: in an order that nobody knows, each is found once. */                                \

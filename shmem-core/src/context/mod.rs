@@ -26,6 +26,7 @@ mod signal;
 mod slow;
 pub mod strided;
 mod truth;
+mod turn;
 #[doc(hidden)]
 pub mod untyped;
 mod wait;

@@ -3,6 +3,7 @@
 use core::panic::Location;
 
 use super::condition::Condition;
+use super::turn::find_in_turn;
 use super::wait::{progress, wait};
 use crate::endpoint::Endpoint;
 use crate::object::{Here, Waitable};
@@ -88,7 +89,7 @@ pub trait Words<'a>: Copy {
         self.wait_set().with(values).test_all_of(|i| relation(values[i]))
     }
 
-    /// A word that is what `condition` says now, if there is one.
+    /// A word that is what `condition` says now, if there is one. Of several, calls give one after the other in turn.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_test_any`.
     #[track_caller]
@@ -162,7 +163,7 @@ pub trait Words<'a>: Copy {
         self.wait_set().with(values).wait_until_all_of(|i| relation(values[i]));
     }
 
-    /// Waits until some word is what `condition` says; gives the number of one that is. None of no words.
+    /// Waits until some word is what `condition` says; gives the number of one that is, in turn. None of no words.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_wait_until_any`.
     #[track_caller]
@@ -383,7 +384,9 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
     }
 
     fn any(self, condition: &impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
-        self.numbers().find(|&i| self.holds(i, condition))
+        let counts = |i: usize| self.excluded.get(i).is_none_or(|excluded| !excluded);
+        let at = self.words.as_ptr().addr();
+        find_in_turn(at, self.words.len(), |i| counts(i) && self.holds(i, condition))
     }
 
     /// Writes the numbers of those for which it holds; gives how many.

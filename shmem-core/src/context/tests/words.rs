@@ -1,5 +1,7 @@
 //! All forms of waiting for several words, against what is naively so.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -71,6 +73,10 @@ proptest! {
                 prop_assert!(any.map_or(holding.is_empty(), |i| holding.contains(&i)));
                 prop_assert_eq!(some, &holding);
             }
+            // What stays so is given in turn.
+            let next = |_| if vector { set.test_any_vector(relation, &values) } else { set.test_any(relation(value)) };
+            let given: BTreeSet<usize> = (0..holding.len()).filter_map(next).collect();
+            prop_assert_eq!(given.len(), holding.len());
         }
         prop_assert_eq!(indices[words.len()], usize::MAX);
     }
