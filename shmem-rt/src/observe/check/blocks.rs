@@ -61,14 +61,14 @@ impl Blocks {
         Self { start: self.start + by as u64, ..self }
     }
 
-    /// Makes one range of this one and one that begins where it ends, or lies inside it.
+    /// Makes one of this one and the same, or of two ranges of which the other begins where this one ends, or inside it.
     pub(super) fn extend(&mut self, other: &Self) -> bool {
         let end = self.start + self.block;
         let joins = self.depth == 0 && other.depth == 0 && (self.start..=end).contains(&other.start);
         if joins {
             self.block = self.block.max(other.start + other.block - self.start);
         }
-        joins
+        joins || *self == *other
     }
 
     pub(super) fn overlaps(&self, other: &Self) -> bool {

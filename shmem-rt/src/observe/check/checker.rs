@@ -96,7 +96,8 @@ impl Checker {
 
     /// Ends the job if there was a mistake, together with all PEs.
     pub(in crate::observe) fn conclude(&self) -> io::Result<()> {
-        if self.shadows.with(self.node.index, |body| body.history.is_short) {
+        let is_short = self.shadows.with(self.node.index, |body| body.history.is_short);
+        if is_short || self.state().flights.is_short {
             self.reports
                 .warn("more was done between synchronisations than is kept: races may be missing above");
         }
@@ -244,8 +245,7 @@ impl Checker {
         let access = Access { blocks, by, epoch, class, site, writes: writes.into() };
         let (race, is_long) = self.shadows.with(to, |body| {
             let race = body.history.race(&access, &state.own.clock, to);
-            body.history.add(&access);
-            (race, body.history.is_long())
+            (race, body.history.add(&access))
         });
         if is_long {
             self.forget(state, to);

@@ -1,9 +1,17 @@
 //! Buffers of this PE that a transfer may still read or write.
 
+use std::collections::VecDeque;
+
 use shmem_core::observe::Family;
 
 use super::blocks::Blocks;
 use crate::caller::Caller;
+
+/// Transfers that are kept: each access is compared with all of them.
+const MOST: usize = 256;
+
+/// How many of the last ones a new one is tried to be joined with.
+const LATEST: usize = 8;
 
 /// The side of this PE of a transfer that may be under way.
 #[derive(Clone, Copy, Debug)]
@@ -19,23 +27,36 @@ pub(super) struct Flight {
     pub(super) writes: bool,
 }
 
-/// All of them.
+/// The last of them.
 #[derive(Debug, Default)]
-pub(super) struct Flights(Vec<Flight>);
+pub(super) struct Flights {
+    all: VecDeque<Flight>,
+    /// Whether some were forgotten that may have mattered.
+    pub(super) is_short: bool,
+}
 
 impl Flights {
     /// The transfer that an access to these bytes, a write or not, comes too early for.
     pub(super) fn conflict(&self, blocks: &Blocks, writes: bool) -> Option<&Flight> {
-        self.0.iter().find(|flight| (flight.writes || writes) && flight.blocks.overlaps(blocks))
+        self.all.iter().find(|flight| (flight.writes || writes) && flight.blocks.overlaps(blocks))
     }
 
     pub(super) fn add(&mut self, flight: Flight) {
-        self.0.push(flight);
+        let of = |one: &Flight| (one.family, one.caller, one.endpoint, one.pe, one.writes);
+        let mut latest = self.all.iter_mut().rev().take(LATEST).filter(|one| of(one) == of(&flight));
+        if latest.any(|one| one.blocks.extend(&flight.blocks)) {
+            return;
+        }
+        if self.all.len() == MOST {
+            self.is_short = true;
+            self.all.pop_front();
+        }
+        self.all.push_back(flight);
     }
 
     /// What an endpoint has under way to PEs is over.
     pub(super) fn quiet(&mut self, is_meant: impl Fn(u32, usize) -> bool) {
-        self.0.retain(|flight| !is_meant(flight.endpoint, flight.pe));
+        self.all.retain(|flight| !is_meant(flight.endpoint, flight.pe));
     }
 }
 
@@ -43,16 +64,19 @@ impl Flights {
 mod tests {
     use super::*;
 
-    #[test]
-    fn reading_what_is_read_is_no_conflict() {
-        let flight = |start, writes| Flight {
+    fn flight(start: usize, writes: bool) -> Flight {
+        Flight {
             family: Family::PutNbi,
             caller: Caller { file: "ring.rs", line: 1 },
             endpoint: 1,
             pe: 2,
             blocks: Blocks::range(start, 8),
             writes,
-        };
+        }
+    }
+
+    #[test]
+    fn reading_what_is_read_is_no_conflict() {
         let mut flights = Flights::default();
         flights.add(flight(64, false));
         flights.add(flight(128, true));
@@ -65,5 +89,17 @@ mod tests {
         assert!(at(&flights, 64, true), "that was another PE");
         flights.quiet(|endpoint, _| endpoint == 1);
         assert!(!at(&flights, 64, true));
+    }
+
+    #[test]
+    fn a_loop_without_a_quiet_keeps_as_many_as_it_can() {
+        let mut flights = Flights::default();
+        (0..1000).for_each(|i| flights.add(flight(8 * i, true)));
+        (0..1000).for_each(|_| flights.add(flight(0, true)));
+        assert_eq!((flights.all.len(), flights.is_short), (1, false), "neighbours, and the same again");
+        (0..2 * MOST).for_each(|i| flights.add(flight((1 << 20) + 32 * i, false)));
+        assert_eq!((flights.all.len(), flights.is_short), (MOST, true));
+        let at = |i: usize| flights.conflict(&Blocks::range((1 << 20) + 32 * i, 8), true).is_some();
+        assert!(at(2 * MOST - 1) && at(MOST) && !at(MOST - 1), "the latest");
     }
 }

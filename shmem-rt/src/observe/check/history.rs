@@ -1,7 +1,7 @@
 //! Who has touched the memory of a PE lately.
 
 use super::blocks::Blocks;
-use super::clock::{Class, Clock};
+use super::clock::{Class, Clock, MOST_PES};
 
 /// Accesses that are kept.
 const MOST: usize = 4096;
@@ -29,6 +29,8 @@ pub(super) struct History {
     len: usize,
     /// Whether some were forgotten that may have mattered.
     pub(super) is_short: bool,
+    /// How many are by each PE.
+    counts: [u32; MOST_PES],
     accesses: [Access; MOST],
 }
 
@@ -36,6 +38,10 @@ impl History {
     /// The first access of another PE to the same bytes, one of the two a write, that is not known to have
     /// happened before `access`. `to` is whose memory it is.
     pub(super) fn race(&self, access: &Access, clock: &Clock, to: usize) -> Option<Access> {
+        // A loop of one PE alone does not look at what it has done.
+        if self.counts[access.by as usize] as usize == self.len {
+            return None;
+        }
         let races = |other: &&Access| {
             other.by != access.by
                 && other.writes | access.writes != 0
@@ -45,8 +51,8 @@ impl History {
         self.accesses().iter().find(races).copied()
     }
 
-    /// Keeps an access.
-    pub(super) fn add(&mut self, access: &Access) {
+    /// Keeps an access. Gives whether it is time to forget what everybody knows: now and then, since that takes its time.
+    pub(super) fn add(&mut self, access: &Access) -> bool {
         let len = self.len;
         let alike = |one: &&mut Access| {
             (one.by, one.epoch, one.class, one.site, one.writes)
@@ -54,19 +60,16 @@ impl History {
         };
         let latest = &mut self.accesses[len.saturating_sub(LATEST)..len];
         if latest.iter_mut().filter(alike).any(|one| one.blocks.extend(&access.blocks)) {
-            return;
+            return false;
         }
         if len == MOST {
             self.is_short = true;
             self.accesses.copy_within(MOST / 4.., 0);
-            self.len = MOST - MOST / 4;
+            self.cut(MOST - MOST / 4);
         }
         self.accesses[self.len] = *access;
         self.len += 1;
-    }
-
-    /// Whether it is time to forget what everybody knows: now and then, since that takes its time.
-    pub(super) fn is_long(&self) -> bool {
+        self.counts[access.by as usize] += 1;
         self.len >= MOST / 8 && self.len.is_multiple_of(MOST / 16)
     }
 
@@ -82,7 +85,15 @@ impl History {
                 kept += 1;
             }
         }
-        self.len = kept;
+        self.cut(kept);
+    }
+
+    /// Keeps the first ones.
+    fn cut(&mut self, len: usize) {
+        (self.len, self.counts) = (len, [0; MOST_PES]);
+        for at in 0..len {
+            self.counts[self.accesses[at].by as usize] += 1;
+        }
     }
 
     fn accesses(&self) -> &[Access] {
@@ -128,12 +139,12 @@ mod tests {
     #[test]
     fn what_all_know_is_forgotten_and_what_is_too_much_is_said() {
         let mut history = history();
-        (0..10_u32).for_each(|i| history.add(&write(0, 64 * i as usize, 1 + i % 2)));
+        (0..10_u32).for_each(|i| _ = history.add(&write(0, 64 * i as usize, 1 + i % 2)));
         let known = super::super::clock::Own::new(0).pass_on(None);
         history.forget(&[known], 0);
         assert_eq!(history.accesses().iter().map(|one| one.epoch).collect::<Vec<_>>(), [2; 5]);
-        (0..2 * MOST).for_each(|i| history.add(&write(0, 64 * i, 2)));
-        assert!(history.is_short && history.is_long());
+        (0..2 * MOST).for_each(|i| _ = history.add(&write(0, 64 * i, 2)));
+        assert!(history.is_short);
         let last = history.race(&write(1, 64 * (2 * MOST - 1), 1), &Clock::ZERO, 0);
         assert!(last.is_some(), "the latest are kept");
     }
@@ -141,7 +152,10 @@ mod tests {
     #[test]
     fn a_loop_over_neighbours_is_one_access() {
         let mut history = history();
-        (0..100).for_each(|i| history.add(&Access { site: 7, ..write(0, 8 * i, 1) }));
-        assert_eq!(history.accesses().len(), 1);
+        (0..MOST / 8 - 1).for_each(|i| assert!(!history.add(&write(0, 64 * i, 1))));
+        assert!(history.add(&write(0, 64 * MOST, 1)), "time to forget");
+        (0..100).for_each(|i| assert!(!history.add(&Access { site: 7, ..write(0, 64 * MOST + 8 * i, 1) })));
+        assert_eq!(history.accesses().len(), MOST / 8 + 1);
+        assert!(history.race(&write(1, 0, 1), &Clock::ZERO, 0).is_some(), "of another PE");
     }
 }
