@@ -127,7 +127,7 @@ fn is_in_table(name: &str, place: &str) -> bool {
 }
 
 /// Whether a frame is that of a routine.
-fn is_exported(name: &str) -> bool {
+pub(crate) fn is_exported(name: &str) -> bool {
     let others = ["start_pes", "my_pe", "num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign"];
     let name = name.strip_prefix('p').unwrap_or(name);
     ["shmem_", "shmemx_"].iter().any(|start| name.starts_with(start)) && !name.contains("::")

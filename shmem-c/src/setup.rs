@@ -20,7 +20,7 @@ use crate::table::routines;
 use crate::team;
 use crate::types::{Team, threads};
 use crate::world::{self, CWorld};
-use crate::{data, heap, symmetric};
+use crate::{caller, data, heap, symmetric};
 
 routines! {
     once {
@@ -117,6 +117,7 @@ fn start(routine: &str, level: c_int) {
 /// Joins the job.
 fn join() -> CWorld {
     data::describe(HEAP);
+    caller::open();
     let world = shmem::init::<Multiple>().unwrap_or_else(|error| refusal::end(2, &error.to_string()));
     // SAFETY: a program in C has no references to its variables.
     let adopted = unsafe { data::adopt(&world) };

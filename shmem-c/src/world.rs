@@ -367,7 +367,6 @@ pub fn open(new: impl FnOnce() -> CWorld) {
     });
     let endpoint = world.endpoint();
     symmetric::open(endpoint);
-    crate::caller::open();
     DEFAULT.open(tables, endpoint, 0);
     STAGE.store(OPEN, Ordering::Release);
 }

@@ -1,21 +1,16 @@
 //! Where a program calls. For one in another language its library finds that out, when it is asked.
 
-use std::collections::BTreeSet;
+use std::fmt;
 use std::panic::Location;
 use std::sync::OnceLock;
 
-use shmem_core::exclusion::Mutex;
-
-/// A file, and a line of it.
-pub type Place = (String, u32);
+/// A file, and a line of it; or the name of a function, and 0.
+pub type Place = (&'static str, u32);
 
 /// What finds it out, on the thread that calls.
 static FINDS: OnceLock<fn() -> Option<Place>> = OnceLock::new();
 
-/// Names of files that were found, which are few.
-static FILES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-
-/// Has places of calls found out by a function, and no longer told as they are in Rust.
+/// Has places of calls found out by a function, and no longer told as they are in Rust: the program is in C.
 ///
 /// # Safety
 ///
@@ -31,8 +26,13 @@ pub(crate) fn finds() -> Option<fn() -> Option<Place>> {
     FINDS.get().copied()
 }
 
+/// What the names of routines begin with in the language of the program.
+pub(crate) fn prefix() -> &'static str {
+    if finds().is_some() { "shmem_" } else { "" }
+}
+
 /// Where a program calls, to be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Caller {
     pub(crate) file: &'static str,
     pub(crate) line: u32,
@@ -41,18 +41,19 @@ pub(crate) struct Caller {
 impl Caller {
     /// Of the calling thread's call: of one in Rust, its location.
     pub(crate) fn of(location: &'static Location<'static>) -> Self {
-        match finds().and_then(|finds| finds()) {
-            None => Self { file: location.file(), line: location.line() },
-            Some((file, line)) => Self { file: kept(file), line },
-        }
+        let (file, line) = match finds() {
+            None => (location.file(), location.line()),
+            Some(finds) => finds().unwrap_or(("the program", 0)),
+        };
+        Self { file, line }
     }
 }
 
-fn kept(file: String) -> &'static str {
-    let mut files = FILES.lock();
-    files.get(file.as_str()).copied().unwrap_or_else(|| {
-        let file: &'static str = file.leak();
-        files.insert(file);
-        file
-    })
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(self.file),
+            line => write!(f, "{}:{line}", self.file),
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! What the runtime says on its own, and how it names objects, PEs and what they do.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::panic::Location;
 
 use shmem_core::context::WaitReport;
+use shmem_core::exclusion::Mutex;
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
 use shmem_core::strided::Advice;
@@ -11,10 +13,20 @@ use shmem_core::system::{PeRecord, Stage};
 use shmem_launch::say::say;
 use shmem_launch::text::numbers;
 
-/// Says what a program's arrays make slow.
-pub(crate) fn advise(advice: &Advice, location: &Location<'_>) {
-    let (file, line) = (location.file(), location.line());
-    say(&format!("shmem: advice: {file}:{line}: {advice} (SHMEM_STRIDED_ADVICE=0: no advice)"));
+use crate::caller::{self, Caller};
+
+/// Places of the program that have been advised.
+static ADVISED: Mutex<BTreeSet<Caller>> = Mutex::new(BTreeSet::new());
+
+/// Says what a program's arrays make slow, once for each place. Gives whether the location is one place.
+pub(crate) fn advise(advice: &Advice, location: &'static Location<'static>) -> bool {
+    let (caller, is_rust) = (Caller::of(location), caller::finds().is_none());
+    if ADVISED.lock().insert(caller) {
+        let remedy =
+            if is_rust { "declare the array as `padded![..]`" } else { "make its rows a cache line longer" };
+        say(&format!("shmem: advice: {caller}: {advice}; {remedy} (SHMEM_STRIDED_ADVICE=0: no advice)"));
+    }
+    is_rust
 }
 
 /// What lies at an offset, for people: a static, if one does.

@@ -1,7 +1,7 @@
 /* pes: 2 */
 /* status: nonzero */
 /* env: SHMEM_CHECK=1 */
-/* cases: buffer=`get`.at.*race.c:18.writes.a.buffer.that.PE.[01].in.`put_nbi`.at.*race.c:17 word=`p`.at.*race.c:20.and.PE.[01].in.`p`.at.*race.c:20 */
+/* cases: buffer=`shmem_get`.at.*race.c:18.writes.a.buffer.that.PE.[01].in.`shmem_put_nbi`.at.*race.c:17 word=`shmem_p`.at.*race.c:20.and.PE.[01].in.`shmem_p`.at.*race.c:20 */
 /* Mistakes that checked mode finds are told with the program's lines. (Traces: tests/globals.) */
 #include <shmem.h>
 #include <string.h>

@@ -146,6 +146,36 @@ fn calls_are_told_where_the_program_makes_them() {
     }
 }
 
+/// The way of programs whose lines are told.
+const WITH_LINES: &Way = &Way { name: "with lines", compiler: "gcc", options: &["-g"] };
+
+#[test]
+fn each_call_is_told_with_its_own_line() {
+    let Some(installed) = installed() else { return };
+    let program = build(installed, WITH_LINES, &["called.c"], "called");
+    let trace = temporary().join("called.json");
+    let mut job = Command::new(&installed.oshrun);
+    let output = job.args(["-np", "1"]).arg(&program).env("SHMEM_TRACE", &trace).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let trace = std::fs::read_to_string(&trace).unwrap();
+    for (line, calls) in [(17, 10), (10, 15), (19, 10)] {
+        assert_eq!(trace.matches(&format!("called.c:{line}\"")).count(), calls, "{line}: {trace}");
+    }
+}
+
+#[test]
+fn advice_is_for_each_line_and_in_words_of_c() {
+    let Some(installed) = installed() else { return };
+    let program = build(installed, WITH_LINES, &["crowded.c"], "crowded");
+    let output = run(installed, 2, &program, &[]);
+    let said = text(&output);
+    let advice: Vec<_> = said.lines().filter(|line| line.contains("advice: ")).collect();
+    assert!(output.status.success() && advice.len() == 2, "{said}");
+    for (line, place) in advice.iter().zip(["crowded.c:10: 64 blocks", "crowded.c:11: 64 blocks"]) {
+        assert!(line.contains(place) && !line.contains("padded!"), "{said}");
+    }
+}
+
 #[test]
 fn what_is_not_touched_takes_no_memory() {
     for (k, way) in WAYS

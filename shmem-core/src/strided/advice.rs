@@ -4,16 +4,14 @@
 //! push each other out. No loop avoids that; rows of another length do (`padded!`). [`Advice::of`] looks
 //! at the pattern alone, so it is a constant for a constant plan, and a plan without advice costs nothing.
 //! What there is to say is said once for each place of the program, by whom the runtime has
-//! [installed](install) for it.
+//! [installed](install) for it, who adds the remedy in the language of the program.
 
 use core::fmt;
 use core::panic::Location;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use super::pattern::{Level, Pattern};
-use crate::exclusion::Mutex;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -96,7 +94,7 @@ impl Advice {
         self.sets
     }
 
-    /// Has it said, unless it has been for this place of the program, or nobody is there to say it.
+    /// Has it said, unless it has been for this location, or nobody is there to say it.
     #[cold]
     #[inline(never)]
     #[track_caller]
@@ -104,28 +102,24 @@ impl Advice {
         let Some(adviser) = ADVISER.get() else { return };
         let location = Location::caller();
         let address = core::ptr::from_ref(location) as usize;
-        // Most places find themselves here. Those that share an entry ask the list.
+        // Most locations find themselves here. Those that share an entry ask the adviser.
         let last = &LAST[address / align_of::<Location<'_>>() % LAST.len()];
         if last.load(Ordering::Relaxed) == address {
             return;
         }
-        let mut given = GIVEN.get_or_init(Mutex::default).lock();
-        if given.insert(*location) {
-            adviser(self, location);
+        if adviser(self, location) {
+            last.store(address, Ordering::Relaxed);
         }
-        last.store(address, Ordering::Relaxed);
     }
 }
 
-/// Who says it.
-pub type Adviser = fn(&Advice, &'static Location<'static>);
+/// Who says it, once for each place of the program. Gives whether the location is one place, about which nothing more is to be
+/// said.
+pub type Adviser = fn(&Advice, &'static Location<'static>) -> bool;
 
 static ADVISER: OnceLock<Adviser> = OnceLock::new();
 
-/// Places of the program that have been advised.
-static GIVEN: OnceLock<Mutex<HashSet<Location<'static>>>> = OnceLock::new();
-
-/// Addresses of some of them.
+/// Addresses of some locations that have been advised.
 static LAST: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
 /// Lets advice be given from now on. Only the first call counts.
@@ -153,8 +147,7 @@ impl fmt::Display for Advice {
         write!(
             f,
             "{count} blocks of {block} bytes lie {stride} bytes apart at the {side}: they share {sets} set{plural} \
-             of {SETS} in a cache and push each other out, which costs several times as much as at {pitch} bytes; \
-             declare the array as `padded![..]`"
+             of {SETS} in a cache and push each other out, which costs several times as much as at {pitch} bytes"
         )
     }
 }
@@ -229,12 +222,12 @@ mod tests {
     }
 
     #[test]
-    fn the_text_says_what_is_slow_and_what_to_do() {
+    fn the_text_says_what_is_slow() {
         let column = Pattern::blocks(8, 1000, 8, 8192);
         assert_eq!(
             Advice::of(&column).unwrap().to_string(),
             "1000 blocks of 8 bytes lie 8192 bytes apart at the source: they share 1 set of 64 in a cache and push \
-             each other out, which costs several times as much as at 8256 bytes; declare the array as `padded![..]`"
+             each other out, which costs several times as much as at 8256 bytes"
         );
     }
 }

@@ -98,7 +98,7 @@ impl Purpose<'_> {
         let (file, line) = match (self.location, caller::place(team, count)) {
             (None, _) | (_, Some(None)) => (Text::EMPTY, 0),
             (Some(location), None) => (Text::tail(location.file()), location.line()),
-            (Some(_), Some(Some((file, line)))) => (Text::tail(&file), line),
+            (Some(_), Some(Some((file, line)))) => (Text::tail(file), line),
         };
         Activity {
             operation: Text::head(self.operation.name),

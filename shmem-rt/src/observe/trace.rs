@@ -60,7 +60,7 @@ impl Trace {
     /// Adds a call that has ended.
     pub(super) fn add(&self, call: &Call<'_>, begun: u64, nanoseconds: u64) {
         let caller = Caller::of(call.location);
-        let mut args = json!({"at": format!("{}:{}", caller.file, caller.line)});
+        let mut args = json!({"at": caller.to_string()});
         if let Some(pe) = call.pe {
             args["pe"] = json!(pe.number());
         }

@@ -11,6 +11,7 @@ use shmem_launch::env::CheckChoice;
 use shmem_launch::say::say;
 
 use super::shadow::Site;
+use crate::caller::prefix;
 
 /// The code of a job in which there was a mistake.
 const CODE: i32 = 1;
@@ -66,8 +67,9 @@ impl Reports {
             &format!(
                 "{later} uses {what}, which may not have arrived: {put} wrote it, and then set a flag in {flag} \
                  without a fence or quiet of the same context in between; PE {} saw the flag in {wait}; call \
-                 fence() between the two, or use put_signal",
-                later.pe
+                 {c}fence() between the two, or use {c}put_signal",
+                later.pe,
+                c = prefix(),
             ),
         );
     }
@@ -78,10 +80,9 @@ impl Reports {
             &format!("signal {} {wait} {}", put.site, later.site),
             &format!(
                 "{later} uses {what}, which may not have arrived: {put} wrote it, and what PE {} has seen in {wait} \
-                 may be the signals of other puts: a signal orders its own data and what lies behind the last \
-                 fence; wait for all signals that are under way, have a signal for each place, or call fence() \
-                 between the puts",
-                later.pe
+                 may be the signals of other puts: {}",
+                later.pe,
+                signals_order()
             ),
         );
     }
@@ -94,7 +95,8 @@ impl Reports {
             &format!("reuse {} {}", flight.site, later.site),
             &format!(
                 "{later} {does} a buffer that {flight} may still {doing}: the transfer is under way until a quiet; \
-                 call quiet() between the two"
+                 call {}quiet() between the two",
+                prefix()
             ),
         );
     }
@@ -140,4 +142,13 @@ impl Reports {
             _ => say(&format!("shmem: check: {text}")),
         }
     }
+}
+
+/// What signals say, and what is to be done about it.
+fn signals_order() -> String {
+    format!(
+        "a signal orders its own data and what lies behind the last fence; wait for all signals that are under way, \
+         have a signal for each place, or call {}fence() between the puts",
+        prefix()
+    )
 }

@@ -18,7 +18,7 @@ use super::clock::Clock;
 use super::history::History;
 use super::standing::{Entered, Standing};
 use super::words::Words;
-use crate::caller::Caller;
+use crate::caller::{self, Caller};
 
 /// Lines of a PE that are told apart.
 pub(super) const MOST_SITES: usize = 1024;
@@ -64,20 +64,23 @@ pub(super) struct Meeting {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Site {
-    pub(super) operation: Text<24>,
+    pub(super) operation: Text<32>,
     pub(super) file: Text<96>,
     pub(super) line: u32,
 }
 
 impl Site {
     pub(super) fn of(family: Family, caller: Caller) -> Self {
-        Self { operation: Text::head(family.name()), file: Text::tail(caller.file), line: caller.line }
+        let names = [family.name(), family.routine()];
+        let name = names[usize::from(caller::finds().is_some() && !family.routine().is_empty())];
+        Self { operation: Text::head(name), file: Text::tail(caller.file), line: caller.line }
     }
 }
 
 impl std::fmt::Display for Site {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` at {}:{}", self.operation, self.file, self.line)
+        write!(f, "`{}` at {}", self.operation, self.file)?;
+        if self.line == 0 { Ok(()) } else { write!(f, ":{}", self.line) }
     }
 }
 
