@@ -20,6 +20,7 @@
 mod executable;
 mod fork;
 mod moving;
+mod names;
 
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::Relaxed};
 use std::fmt::Write as _;
@@ -33,6 +34,7 @@ use shmem_launch::say::say;
 
 use self::executable::{Data, Executable};
 use self::moving::Failure;
+use self::names::Variables;
 
 /// Where the globals begin, once they are a segment.
 static FIRST: AtomicUsize = AtomicUsize::new(0);
@@ -82,6 +84,16 @@ pub(crate) fn offset(address: usize) -> Option<usize> {
     (off < SPAN.load(Relaxed)).then(|| off + PLACE.load(Relaxed))
 }
 
+/// Where the global begins that lies at an offset in the slot of each PE, and what it is called.
+fn name(offset: usize) -> Option<(usize, String)> {
+    static NAMES: OnceLock<Variables> = OnceLock::new();
+    let inside = offset.wrapping_sub(PLACE.load(Relaxed));
+    let executable = EXECUTABLE.get()?.as_ref().filter(|_| inside < SPAN.load(Relaxed))?;
+    let address = executable.in_file(FIRST.load(Relaxed) + inside);
+    let found = NAMES.get_or_init(Variables::of_this_process).at(address)?;
+    Some((offset - (address - found.start), found.name.clone()))
+}
+
 /// Whether bytes are constant, thus the same on all PEs: in the executable, and nothing that it writes.
 pub(crate) fn is_constant(address: usize, bytes: usize) -> bool {
     let Some(Some(executable)) = EXECUTABLE.get() else { return false };
@@ -118,7 +130,10 @@ pub(crate) fn describe(default_heap: u64) {
             line += ", build ";
             id.iter().for_each(|byte| _ = write!(line, "{byte:02x}"));
         }
-        None => _ = write!(line, ", {:x?}", executable.map(Executable::shape)),
+        None => {
+            let [sizes, places, count] = executable.map_or([0; 3], Executable::shape);
+            _ = write!(line, ", {count} parts, which are {sizes:016x} and {places:016x}");
+        }
     }
     describe_program(Program { line, globals, default_heap });
 }
@@ -143,7 +158,8 @@ pub(crate) unsafe fn adopt<L: ThreadLevel>(world: &World<L>) -> Result<(), Strin
     let span = data.span();
     let memfd = memfd(&data).map_err(|failure| failure.to_string())?;
     // SAFETY: the promise of this function's caller.
-    let place = unsafe { adopt_globals(world, memfd, span.len()) }.map_err(|error| error.to_string())?;
+    let place =
+        unsafe { adopt_globals(world, memfd, span.len(), name) }.map_err(|error| error.to_string())?;
     FIRST.store(span.start, Relaxed);
     PLACE.store(place, Relaxed);
     SPAN.store(span.len(), Relaxed);

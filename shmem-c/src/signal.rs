@@ -11,8 +11,8 @@ use crate::refusal::refuse;
 use crate::rma::{bytes_of, near, near_range, remote, remote_word};
 use crate::symmetric;
 use crate::table::routines;
-use crate::types::{Ctx, Item};
-use crate::wait::{Comparison, now, wait_for};
+use crate::types::{Ctx, Item, UInt64};
+use crate::wait::{Words, now};
 use crate::world::{self, stream};
 
 routines! {
@@ -182,31 +182,17 @@ unsafe fn signal_far(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, op: Si
     unsafe { untyped::update(endpoint, place, Width::W8, op, family, Location::caller()) };
 }
 
-/// The looks at a signal of the calling PE; refused if there is none.
-fn looks(routine: &'static str, sig_addr: *const u64, family: Family) -> Looks {
+unsafe fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {
     symmetric::must_be_aligned(sig_addr, routine, "sig_addr");
     let offset = symmetric::offset(sig_addr);
     let offset = offset.unwrap_or_else(|| symmetric::locate(sig_addr, 8, routine, "sig_addr").offset);
-    Looks { family, offset, bytes: 8, location: Location::caller() }
+    let looks =
+        Looks { family: Family::SignalFetch, offset, bytes: 8, wait: None, location: Location::caller() };
+    let endpoint = world::default_stream().endpoint(routine);
+    // SAFETY: eight bytes of symmetric memory (`locate`), aligned.
+    untyped::look(endpoint, looks, || unsafe { now(sig_addr.cast::<UInt64>()) }.0)
 }
 
-unsafe fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {
-    let looks = looks(routine, sig_addr, Family::SignalFetch);
-    let endpoint = world::default_stream().endpoint(routine);
-    // SAFETY: eight bytes of symmetric memory (`looks`), aligned as C's words are.
-    untyped::look(endpoint, looks, || unsafe { now(sig_addr.cast::<crate::types::UInt64>()) }.0)
-}
-
-unsafe fn signal_wait_until(routine: &'static str, sig_addr: *mut u64, cmp: c_int, value: u64) -> u64 {
-    let looks = looks(routine, sig_addr, Family::WaitUntil);
-    let comparison = Comparison::of(routine, cmp);
-    let endpoint = world::default_stream().endpoint(routine);
-    let mut signal = 0;
-    let done = || {
-        // SAFETY: eight bytes of symmetric memory (`looks`), aligned as C's words are.
-        signal = unsafe { now(sig_addr.cast::<crate::types::UInt64>()) }.0;
-        comparison.holds(&signal, &value)
-    };
-    wait_for(endpoint, routine, looks, done, || endpoint.waiting().name_of(looks.offset));
-    signal
+fn signal_wait_until(routine: &'static str, sig_addr: *mut u64, cmp: c_int, value: u64) -> u64 {
+    Words::one(routine, "sig_addr", sig_addr.cast::<UInt64>(), cmp, UInt64(value)).wait_for_word().0
 }

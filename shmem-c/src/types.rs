@@ -4,6 +4,7 @@
 //! struct here, so that a row of the table knows what its type is called in C.
 
 use std::ffi::{c_char, c_int, c_long, c_void};
+use std::fmt;
 
 use bytemuck::{Pod, Zeroable};
 
@@ -60,7 +61,7 @@ impl<T: Spelled> Spelled for *const T {
 pub trait Item: Pod + Spelled {}
 
 /// An element that is compared, in waits.
-pub trait Compared: Item + PartialOrd {}
+pub trait Compared: Item + PartialOrd + fmt::Display {}
 
 /// A word of atomic operations.
 pub trait Word: Item {
@@ -234,6 +235,11 @@ macro_rules! compared {
         impl PartialOrd for $type {
             fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
                 self.0.partial_cmp(&other.0)
+            }
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
             }
         }
         impl Compared for $type {}

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use shmem_core::context::Endpoint;
 use shmem_core::context::untyped::{self, Looks};
-use shmem_core::observe::Family;
+use shmem_core::observe::{self, Family};
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
@@ -111,6 +111,15 @@ impl Comparison {
         }
     }
 
+    /// The least word of 64 bits for which it holds, if there is one for whoever counts upwards.
+    fn least(self, value: u64) -> Option<u64> {
+        match self {
+            Self::Equal | Self::GreaterOrEqual => Some(value),
+            Self::Greater => Some(value.wrapping_add(1)),
+            Self::Different | Self::LessOrEqual | Self::Less => None,
+        }
+    }
+
     fn sign(self) -> &'static str {
         match self {
             Self::Equal => "==",
@@ -145,7 +154,7 @@ pub(crate) unsafe fn now<T: Item>(word: *const T) -> T {
 
 /// Words that are waited for, as C names them.
 #[derive(Clone, Copy)]
-struct Words<T> {
+pub(crate) struct Words<T> {
     routine: &'static str,
     words: *const T,
     count: usize,
@@ -163,12 +172,14 @@ enum Values<T> {
 }
 
 impl<T: Compared> Words<T> {
-    fn one(routine: &'static str, word: *const T, cmp: c_int, value: T) -> Self {
-        Self::new(routine, word, 1, ptr::null(), cmp, Values::One(value))
+    /// One, which C names by an argument.
+    pub(crate) fn one(routine: &'static str, argument: &str, word: *const T, cmp: c_int, value: T) -> Self {
+        Self::new(routine, argument, word, 1, ptr::null(), cmp, Values::One(value))
     }
 
     fn new(
         routine: &'static str,
+        argument: &str,
         words: *const T,
         count: usize,
         status: *const c_int,
@@ -178,10 +189,10 @@ impl<T: Compared> Words<T> {
         world::current(routine);
         let comparison = Comparison::of(routine, cmp);
         if count > 0 {
-            symmetric::must_be_aligned(words, routine, "ivar");
+            symmetric::must_be_aligned(words, routine, argument);
         }
         if count > 0 && symmetric::range(words, size_of::<T>()).is_none() {
-            symmetric::locate(words, size_of::<T>(), routine, "ivar");
+            symmetric::locate(words, size_of::<T>(), routine, argument);
         }
         Self { routine, words, count, status, comparison, values }
     }
@@ -197,17 +208,23 @@ impl<T: Compared> Words<T> {
         (0..self.count).any(|at| self.counts(at))
     }
 
-    fn holds(&self, at: usize) -> bool {
+    /// A word now.
+    fn word(&self, at: usize) -> T {
         // SAFETY: C gives so many words.
-        let word = unsafe { now(self.words.wrapping_add(at)) };
+        unsafe { now(self.words.wrapping_add(at)) }
+    }
+
+    /// What a word is compared with.
+    fn value(&self, at: usize) -> T {
         match self.values {
-            Values::One(value) => self.comparison.holds(&word, &value),
-            Values::Each(values) => {
-                // SAFETY: C gives as many values as words.
-                let value = unsafe { values.wrapping_add(at).read() };
-                self.comparison.holds(&word, &value)
-            }
+            Values::One(value) => value,
+            // SAFETY: C gives as many values as words.
+            Values::Each(values) => unsafe { values.wrapping_add(at).read() },
         }
+    }
+
+    fn holds(&self, at: usize) -> bool {
+        self.comparison.holds(&self.word(at), &self.value(at))
     }
 
     /// One that counts and holds.
@@ -237,11 +254,22 @@ impl<T: Compared> Words<T> {
         found
     }
 
-    fn looks(&self, endpoint: &Endpoint, family: Family) -> Looks {
+    fn looks(&self, endpoint: &Endpoint, family: Family) -> Looks<'static> {
         let offset = symmetric::offset(self.words)
             .unwrap_or_else(|| self.words.addr().wrapping_sub(endpoint.mine(0).addr()));
-        let bytes = if self.count == 1 { size_of::<T>() } else { 0 };
-        Looks { family, offset, bytes, location: Location::caller() }
+        let bytes = self.count * size_of::<T>();
+        let least = match (self.count, self.values) {
+            (1, Values::One(value)) => {
+                bytemuck::try_cast(value).ok().and_then(|bits| self.comparison.least(bits))
+            }
+            _ => None,
+        };
+        let wait = least.map(|least| {
+            // SAFETY: a symmetric word, aligned (`new`), of eight bytes as its value is, and mapped for as long as the job.
+            let number = unsafe { AtomicU64::from_ptr(self.words.cast_mut().cast()) };
+            observe::Wait { number, least }
+        });
+        Looks { family, offset, bytes, wait, location: Location::caller() }
     }
 
     fn look<R>(&self, family: Family, look: impl FnOnce() -> R) -> R {
@@ -249,23 +277,34 @@ impl<T: Compared> Words<T> {
         untyped::look(endpoint, self.looks(endpoint, family), look)
     }
 
+    /// Waits until the one word holds, and gives it.
+    pub(crate) fn wait_for_word(&self) -> T {
+        let mut word = self.word(0);
+        self.wait(Family::WaitUntil, || {
+            word = self.word(0);
+            self.comparison.holds(&word, &self.value(0))
+        });
+        word
+    }
+
     fn wait(&self, family: Family, done: impl FnMut() -> bool) {
         let endpoint = world::default_stream().endpoint(self.routine);
         let looks = self.looks(endpoint, family);
-        let subject = || {
-            let name = endpoint.waiting().name_of(looks.offset);
-            let of = if self.count > 1 { format!(", {} words", self.count) } else { String::new() };
-            format!("{name}{of} {}", self.comparison.sign())
-        };
-        wait_for(endpoint, self.routine, looks, done, subject);
+        wait_for(endpoint, self.routine, looks, done, || {
+            let missing = (0..self.count).find(|at| self.counts(*at) && !self.holds(*at)).unwrap_or(0);
+            let name = endpoint.waiting().name_of(looks.offset + missing * size_of::<T>());
+            let (sign, value, now) = (self.comparison.sign(), self.value(missing), self.word(missing));
+            let of = if self.count > 1 { format!(", of {} words", self.count) } else { String::new() };
+            format!("{name} {sign} {value}, is {now}{of}")
+        });
     }
 }
 
 /// Waits until `done`.
-pub(crate) fn wait_for(
+fn wait_for(
     endpoint: &Endpoint,
     routine: &'static str,
-    looks: Looks,
+    looks: Looks<'_>,
     done: impl FnMut() -> bool,
     subject: impl Fn() -> String,
 ) {
@@ -284,8 +323,7 @@ pub(crate) fn wait_for(
 }
 
 fn wait_until<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) {
-    let words = Words::one(routine, ivar, cmp, value);
-    words.wait(Family::WaitUntil, || words.holds(0));
+    Words::one(routine, "ivar", ivar, cmp, value).wait_for_word();
 }
 
 fn wait<T: Compared>(routine: &'static str, ivar: *mut T, value: T) {
@@ -293,7 +331,7 @@ fn wait<T: Compared>(routine: &'static str, ivar: *mut T, value: T) {
 }
 
 fn test<T: Compared>(routine: &'static str, ivar: *mut T, cmp: c_int, value: T) -> c_int {
-    let words = Words::one(routine, ivar, cmp, value);
+    let words = Words::one(routine, "ivar", ivar, cmp, value);
     words.look(Family::Test, || c_int::from(words.holds(0)))
 }
 
@@ -309,7 +347,7 @@ macro_rules! forms {
             cmp: c_int,
             value: T,
         ) $(-> $result)? {
-            let words = Words::new(routine, ivars, nelems, status, cmp, Values::One(value));
+            let words = Words::new(routine, "ivars", ivars, nelems, status, cmp, Values::One(value));
             ($all)(words $(, $indices)?)
         }
 
@@ -322,7 +360,7 @@ macro_rules! forms {
             cmp: c_int,
             values: *mut T,
         ) $(-> $result)? {
-            let words = Words::new(routine, ivars, nelems, status, cmp, Values::Each(values));
+            let words = Words::new(routine, "ivars", ivars, nelems, status, cmp, Values::Each(values));
             ($all)(words $(, $indices)?)
         }
     )*};

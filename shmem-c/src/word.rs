@@ -66,7 +66,13 @@ impl Word {
             Width::W4 => 4,
             Width::W8 => 8,
         };
-        let looks = untyped::Looks { family: Family::WaitUntil, offset: self.place.offset, bytes, location };
+        let looks = untyped::Looks {
+            family: Family::WaitUntil,
+            offset: self.place.offset,
+            bytes,
+            wait: None,
+            location,
+        };
         untyped::wait(
             self.endpoint,
             looks,

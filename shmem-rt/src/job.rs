@@ -108,7 +108,8 @@ pub(crate) struct Memory {
     pub(crate) partitions: RwLock<Partitions>,
     /// Extent and name of each static.
     pub(crate) statics: Arc<[(Extent, String)]>,
-    pub(crate) ledger: Mutex<Ledger>,
+    /// What was allocated. Messages name it, from threads that wait.
+    pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) released: Arc<Released>,
     /// Partitions that outlive the job.
     pub(crate) shelves: Mutex<Vec<Shelf>>,

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::panic::Location;
+use std::sync::OnceLock;
 
 use shmem_core::context::WaitReport;
 use shmem_core::exclusion::Mutex;
+use shmem_core::heap::Ledger;
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
 use shmem_core::strided::Advice;
@@ -29,13 +31,29 @@ pub(crate) fn advise(advice: &Advice, location: &'static Location<'static>) -> b
     is_rust
 }
 
-/// What lies at an offset, for people: a static, if one does.
-pub(crate) fn name_at(statics: &[(Extent, String)], offset: usize) -> String {
-    let found =
-        statics.iter().find(|(extent, _)| (extent.offset..extent.offset + extent.bytes).contains(&offset));
+/// Where a variable begins, and what it is called.
+pub(crate) type Variable = (usize, String);
+
+/// What tells the variable that lies at an offset, of a program in another language.
+pub(crate) static VARIABLES: OnceLock<fn(usize) -> Option<Variable>> = OnceLock::new();
+
+/// What lies at an offset, for people: a variable of the program, or what was allocated there.
+pub(crate) fn name_at(statics: &[(Extent, String)], ledger: &Mutex<Ledger>, offset: usize) -> String {
+    let of_static = || {
+        let holds = |extent: &Extent| (extent.offset..extent.offset + extent.bytes).contains(&offset);
+        let (extent, name) = statics.iter().find(|(extent, _)| holds(extent))?;
+        Some((extent.offset, name.clone()))
+    };
+    let allocated = || {
+        // Another thread may have it, and wait in a collective for long.
+        let ledger = ledger.try_lock()?;
+        let found = ledger.find(offset)?;
+        Some((found.offset, format!("heap object #{}", found.id)))
+    };
+    let found = of_static().or_else(allocated).or_else(|| VARIABLES.get()?(offset));
     match found {
-        Some((extent, name)) if extent.offset == offset => name.clone(),
-        Some((extent, name)) => format!("{name} + {}", show_size((offset - extent.offset) as u64)),
+        Some((start, name)) if start == offset => name,
+        Some((start, name)) => format!("{name} + {}", show_size((offset - start) as u64)),
         None => format!("a word at offset {offset:#x}"),
     }
 }
@@ -126,6 +144,7 @@ pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> S
 mod tests {
     use std::time::Duration;
 
+    use shmem_core::heap::{Allocator, Owner};
     use shmem_core::system::Activity;
     use shmem_core::text::Text;
 
@@ -137,13 +156,21 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_named_by_the_static_that_holds_it() {
+    fn an_offset_is_named_by_what_lies_there() {
         let extent = |offset, bytes| Extent { offset, bytes };
         let statics = [(extent(64, 8), "READY".to_owned()), (extent(128, 80), "FLAGS".to_owned())];
-        let names = [64, 71, 72, 128, 200, 208].map(|offset| name_at(&statics, offset));
+        let mut ledger = Ledger::new();
+        ledger.add_heap(1, Allocator::new(1, Text::head("default"), 4096..8192));
+        let block = ledger.allocate(1, 24, 8, Owner::Handle).unwrap();
+        let ledger = Mutex::new(ledger);
+        let name = |offset| name_at(&statics, &ledger, offset);
         let none = |offset| format!("a word at offset {offset:#x}");
         let expected = ["READY", "READY + 7 bytes", &none(72), "FLAGS", "FLAGS + 72 bytes", &none(208)];
-        assert_eq!(names, expected);
+        assert_eq!([64, 71, 72, 128, 200, 208].map(name), expected);
+        let names = [0, 16, 24].map(|at| name(block.offset + at));
+        assert_eq!(names, ["heap object #1", "heap object #1 + 16 bytes", &none(block.offset + 24)]);
+        let _held = ledger.lock();
+        assert_eq!(name(block.offset), none(block.offset), "nobody waits for a name");
     }
 
     fn at(operation: &str, line: u32, count: u64) -> Activity {

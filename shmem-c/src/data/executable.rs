@@ -118,6 +118,11 @@ impl Executable {
         start <= addresses.start && addresses.end <= end
     }
 
+    /// An address as the file counts.
+    pub(super) fn in_file(&self, address: usize) -> usize {
+        address.wrapping_sub(self.base)
+    }
+
     /// What the linker has called this build.
     pub(super) fn build_id(&self) -> Option<&'static [u8]> {
         self.of_type(PT_NOTE).find_map(|header| {
@@ -129,7 +134,7 @@ impl Executable {
     }
 
     /// What tells most builds apart, where a linker has given none a name: the extent of each part.
-    pub(super) fn shape(&self) -> impl core::fmt::Debug {
+    pub(super) fn shape(&self) -> [u64; 3] {
         self.headers.iter().fold([0_u64; 3], |[sizes, places, count], header| {
             [sizes.wrapping_mul(31) ^ header.p_memsz, places.wrapping_mul(31) ^ header.p_vaddr, count + 1]
         })

@@ -177,6 +177,21 @@ fn advice_is_for_each_line_and_in_words_of_c() {
 }
 
 #[test]
+fn waits_are_told_with_names_and_values() {
+    let Some(installed) = installed() else { return };
+    let program = build(installed, WITH_LINES, &["waits.c"], "waits");
+    let said = text(&run(installed, 3, &program, &[]));
+    for wait in [
+        "PE 0 waits in `shmem_long_wait_until(flag == 1, is 0)`",
+        "PE 1 waits in `shmem_long_wait_until(heap object #",
+        " + 16 bytes > 7, is 0)`",
+        "PE 2 waits in `shmem_int_wait_until_all(flags + 4 bytes != 0, is 0, of 4 words)`",
+    ] {
+        assert!(said.contains(wait), "{wait}: {said}");
+    }
+}
+
+#[test]
 fn what_is_not_touched_takes_no_memory() {
     for (k, way) in WAYS
         .iter()

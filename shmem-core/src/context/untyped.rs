@@ -19,7 +19,7 @@ use super::slow::{get_slow, put_signal_slow, put_slow};
 pub use super::turn::find_in_turn;
 use super::{strided, wait};
 use crate::endpoint::Endpoint;
-use crate::observe::{Call, Family};
+use crate::observe::{Call, Family, Wait};
 use crate::pe::Pe;
 use crate::strided::Level;
 use crate::system::Activity;
@@ -300,19 +300,21 @@ pub fn quiet_pe(endpoint: &Endpoint, pe: Pe) {
 
 /// A wait for words of the calling PE, or a look at them: what observers are told.
 #[derive(Clone, Copy, Debug)]
-pub struct Looks {
+pub struct Looks<'a> {
     /// Which routine.
     pub family: Family,
     /// Where the first word lies, and how many bytes there are.
     pub offset: usize,
     /// See there.
     pub bytes: usize,
+    /// What a wait is for, if that is a number of 64 bits that others count up.
+    pub wait: Option<Wait<'a>>,
     /// Where the call stands.
     pub location: &'static Location<'static>,
 }
 
 /// Looks once, by `look`, and lets what has arrived be delivered before.
-pub fn look<R>(endpoint: &Endpoint, looks: Looks, look: impl FnOnce() -> R) -> R {
+pub fn look<R>(endpoint: &Endpoint, looks: Looks<'_>, look: impl FnOnce() -> R) -> R {
     if endpoint.is_plain() {
         return look();
     }
@@ -325,7 +327,7 @@ pub fn look<R>(endpoint: &Endpoint, looks: Looks, look: impl FnOnce() -> R) -> R
 /// Waits until `done`, which looks at words of the calling PE. `activity` says what is done, when it takes long.
 pub fn wait(
     endpoint: &Endpoint,
-    looks: Looks,
+    looks: Looks<'_>,
     mut done: impl FnMut() -> bool,
     activity: impl Fn() -> Activity,
 ) {
@@ -352,14 +354,10 @@ pub fn wait(
     }
 }
 
-impl Looks {
-    fn call(&self, endpoint: &Endpoint) -> Call<'_> {
+impl<'a> Looks<'a> {
+    fn call(&self, endpoint: &Endpoint) -> Call<'a> {
         let call = Call::new(self.family, self.location).at(endpoint.me(), 0, self.offset, self.bytes);
-        match self.bytes {
-            4 => call.word(Width::W4, AtomicOp::Fetch),
-            8 => call.word(Width::W8, AtomicOp::Fetch),
-            _ => call,
-        }
+        call.waits(self.wait)
     }
 }
 

@@ -67,7 +67,8 @@ impl<'a, T: Waitable> Here<'a, T> {
             condition.holds(value)
         };
         wait(endpoint, Family::WaitUntil, location, done, || {
-            format!("{} {condition}", endpoint.waiting().name_of(self.offset()))
+            let name = endpoint.waiting().name_of(self.offset());
+            format!("{name} {condition}, is {:?}", self.now())
         });
         value
     }

@@ -399,10 +399,12 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         condition(i).holds(self.words.index(i).now())
     }
 
-    /// What is waited for, in a report. There is a word that is looked at.
+    /// What is waited for, in a report: the first of the words that are looked at for which it does not hold.
     fn subject(self, condition: &impl Fn(usize) -> Condition<T::Value>) -> String {
-        let name = self.words.endpoint().waiting().name_of(self.words.offset());
-        let first = self.numbers().next().unwrap_or_default();
-        format!("{name}: {} words, the first of them {}", self.numbers().count(), condition(first))
+        let missing = self.numbers().find(|&i| !self.holds(i, condition)).unwrap_or_default();
+        let word = self.words.index(missing);
+        let name = self.words.endpoint().waiting().name_of(word.offset());
+        let (condition, now, words) = (condition(missing), word.now(), self.numbers().count());
+        format!("{name} {condition}, is {now:?}, of {words} words")
     }
 }

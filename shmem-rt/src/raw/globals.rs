@@ -14,6 +14,7 @@ use shmem_core::text::Text;
 
 use crate::error::Result;
 use crate::group::{Operation, Purpose};
+use crate::report::{VARIABLES, Variable};
 use crate::segments::{self, Wanted};
 use crate::setup::PROGRAM;
 use crate::thread::ThreadLevel;
@@ -30,7 +31,8 @@ pub fn describe_program(program: Program) {
 }
 
 /// Makes the first `bytes` bytes of a memfd, whole pages, a segment of this PE's slot; gives its offset there, which is the
-/// same on all PEs. Collective, and each PE has as many bytes.
+/// same on all PEs. Collective, and each PE has as many bytes. `names` says for messages where the variable begins that lies at
+/// an offset, and what it is called.
 ///
 /// # Errors
 ///
@@ -41,7 +43,13 @@ pub fn describe_program(program: Program) {
 ///
 /// From now on operations on raw addresses read and write this memory. Whoever has references to it answers for them:
 /// whoever starts such an operation must know that nobody has any there, or that they are of atomics.
-pub unsafe fn adopt_globals<L: ThreadLevel>(world: &World<L>, memfd: OwnedFd, bytes: usize) -> Result<usize> {
+pub unsafe fn adopt_globals<L: ThreadLevel>(
+    world: &World<L>,
+    memfd: OwnedFd,
+    bytes: usize,
+    names: fn(usize) -> Option<Variable>,
+) -> Result<usize> {
+    _ = VARIABLES.set(names);
     let arguments = [bytes as u64];
     let purpose = Purpose {
         operation: Operation::named(Family::Memory, NAME),

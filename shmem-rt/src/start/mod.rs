@@ -218,9 +218,11 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let patience = Patience::for_node(neighbours.len(), cores);
     let (on_node, place) = (neighbours.len(), neighbours.iter().position(|(pe, _)| *pe == number));
     let cpus_per_pe = (cores / on_node).max(1);
-    let named = |names: &Arc<[_]>| {
-        let names = Arc::clone(names);
-        move |offset| report::name_at(&names, offset)
+    let released = Arc::clone(ledger.released());
+    let ledger = Arc::new(Mutex::new(ledger));
+    let named = || {
+        let (names, ledger) = (Arc::clone(&names), Arc::clone(&ledger));
+        move |offset| report::name_at(&names, &ledger, offset)
     };
     let node = NodePes {
         numbers: neighbours.iter().map(|(number, _)| *number).collect(),
@@ -228,7 +230,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         index: place.unwrap_or_default(),
         place: mine as usize..mine as usize + stride,
         many_threads: L::USE == Level::Multiple,
-        names: Box::new(named(&names)),
+        names: Box::new(named()),
     };
     let observers = Observers::new(&settings, node, &bootstrap)
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
@@ -240,7 +242,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         Box::new(Guard { neighbours, bootstrap, observers: observers.clone() }) as Box<dyn Watch>
     });
     let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
-    let waiting = Waiting::new(patience, settings.wait_warn, named(&names), warn);
+    let waiting = Waiting::new(patience, settings.wait_warn, named(), warn);
     let waiting = Arc::new(waiting.watched(watch));
 
     let counted = match &transport {
@@ -305,8 +307,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let memory = Memory {
         partitions: RwLock::new(Partitions::new(table, grants)),
         statics: names,
-        released: Arc::clone(ledger.released()),
-        ledger: Mutex::new(ledger),
+        released,
+        ledger,
         shelves: Mutex::new(shelves),
         segments,
         later: Mutex::new(Later::new(&layout)),

@@ -508,7 +508,7 @@ fn a_dead_pe_ends_the_job_and_the_others_are_told_of() {
 fn a_panic_and_an_early_exit_end_the_job() {
     let (outcome, said) = fails(job("panic", 2));
     assert_eq!(outcome.code, 101);
-    assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(READY == 1)` at"]);
+    assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(READY == 1, is 0)` at"]);
     let (outcome, _) = fails(job("exit", 2));
     assert_says(
         &outcome.report,
@@ -525,14 +525,17 @@ fn a_long_wait_says_who_where_and_for_whom() {
         assert_eq!(outcome.code, 0, "{}", outcome.report);
         let [one, two] =
             [1, 2].map(|pe: usize| String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned());
-        says(&one, &["PE 1 has waited 0.", "in `wait_until(READY == 1)` at", "PE 0 (in its own code)"])?;
+        says(
+            &one,
+            &["PE 1 has waited 0.", "in `wait_until(READY == 1, is 0)` at", "PE 0 (in its own code)"],
+        )?;
         says(&one, &["PE 2 (in `barrier` at"])?;
         says(
             &two,
             &[
                 "PE 2 has waited 0.",
                 "in `barrier` at",
-                "for PE 0 (in its own code); PE 1 (in `wait_until(READY == 1)` at",
+                "for PE 0 (in its own code); PE 1 (in `wait_until(READY == 1, is 0)` at",
             ],
         )
     });
@@ -549,7 +552,10 @@ fn a_pe_that_has_come_to_the_end_says_so() {
         let (outcome, said) = ended(job("early", 3).env("SHMEM_WAIT_WARN", "0.4").timeout(time));
         assert_eq!(outcome.code, 124);
         let end = "PE 1 has waited 0.";
-        says(&said, &[end, "in `the end of the program` for PEs 0, 2 (in `wait_until(READY == 1)` at"])?;
+        says(
+            &said,
+            &[end, "in `the end of the program` for PEs 0, 2 (in `wait_until(READY == 1, is 0)` at"],
+        )?;
         says(&outcome.report, &["PE 1 waits in `the end of the program` since"])
     });
 }

@@ -59,8 +59,8 @@ fn words_that_nobody_changes() {
         world.set(OTHER.on(world.pe(1).unwrap()), 3);
     };
     let parts = [
-        "\n  PEs 0, 2 wait in `wait_until(READY == 1)` at shmem-rt/tests/jobs/standstill.rs:",
-        "\n  PE 1 waits in `wait_until(OTHER == 3)` at shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PEs 0, 2 wait in `wait_until(READY == 1, is 0)` at shmem-rt/tests/jobs/standstill.rs:",
+        "\n  PE 1 waits in `wait_until(OTHER == 3, is 0)` at shmem-rt/tests/jobs/standstill.rs:",
     ];
     stands("words_that_nobody_changes", body, &parts);
 }
@@ -151,8 +151,10 @@ fn one_has_come_to_the_end() {
             READY.wait_until(world, eq(1));
         }
     };
-    let parts =
-        ["PEs 0, 2 wait in `wait_until(READY == 1)`", "PE 1 waits in `the end of the program` for PEs 0, 2"];
+    let parts = [
+        "PEs 0, 2 wait in `wait_until(READY == 1, is 0)`",
+        "PE 1 waits in `the end of the program` for PEs 0, 2",
+    ];
     stands("one_has_come_to_the_end", body, &parts);
 }
 
