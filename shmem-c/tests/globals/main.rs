@@ -191,6 +191,35 @@ fn waits_are_told_with_names_and_values() {
     }
 }
 
+/// What a program in C reads of its own memory is not seen, so checks look at how it waits.
+#[test]
+fn a_counter_of_signals_does_not_say_which_have_come() {
+    let Some(installed) = installed() else { return };
+    let program = build(installed, WITH_LINES, &["counted.c"], "counted");
+    let run = |how: &str| {
+        let mut job = Command::new(&installed.oshrun);
+        job.args(["-np", "2"]).arg(&program).arg(how).env("SHMEM_CHECK", "1").output().unwrap()
+    };
+    let output = run("steps");
+    let said = text(&output);
+    for part in [
+        "PE 1 in `shmem_wait_until` at ",
+        "counted.c:29 waits step by step",
+        "counted.c:14 adds",
+        "shmem_fence()",
+    ] {
+        assert!(!output.status.success() && said.contains(part), "{part}: {said}");
+    }
+    for how in ["fenced", "some, then all", "flags"] {
+        let output = run(how);
+        assert!(
+            output.status.success() && !text(&output).contains(" in `shmem_"),
+            "{how}: {}",
+            text(&output)
+        );
+    }
+}
+
 #[test]
 fn what_is_not_touched_takes_no_memory() {
     for (k, way) in WAYS

@@ -57,6 +57,8 @@ struct State {
     /// The flag of each PE that this one has seen last.
     seen: [Seen; MOST_PES],
     sites: HashMap<(Caller, Family), u32>,
+    /// The word, and the least value, of the last wait that left open which signals had come.
+    step: Option<(usize, u64)>,
 }
 
 /// A flag of another PE, and where this PE has seen it.
@@ -90,7 +92,7 @@ impl Checker {
         let shadows = Shadows::create(bootstrap.as_ref(), node.index, pes)?;
         let seen = [Seen { change: Change::default(), at: None }; MOST_PES];
         let (own, flights) = (Own::new(node.index), Flights::default());
-        let state = Mutex::new(State { own, flights, seen, sites: HashMap::new() });
+        let state = Mutex::new(State { own, flights, seen, sites: HashMap::new(), step: None });
         Ok(Some(Self { node, shadows, reports, state }))
     }
 
@@ -318,6 +320,7 @@ impl Checker {
     fn learn(&self, state: &mut State, call: &Call<'_>) {
         let Some(of) = call.pe.and_then(|pe| self.index_of(pe)) else { return };
         let State { own, seen, .. } = state;
+        let mut open = None;
         let pes = self.shadows.pes();
         // What a wait was content with, not what it saw: elsewhere it may have seen no more than that.
         let is_beyond =
@@ -326,7 +329,8 @@ impl Checker {
         self.shadows.with(of, |body| {
             for word in body.words.changed(call.offset, call.bytes) {
                 own.clock.join(&word.clock, pes);
-                word.heard(&mut own.clock, of, is_short);
+                let of_word = word.heard(&mut own.clock, of, is_short);
+                open = of_word.map(|by| (by, word.changes[by].site)).or(open);
                 for (seen, change) in seen.iter_mut().zip(&word.changes) {
                     if change.epoch > seen.change.epoch {
                         *seen = Seen { change: *change, at: Some((call.family, Caller::of(call.location))) };
@@ -335,6 +339,27 @@ impl Checker {
             }
         });
         self.shadows.with(self.node.index, |body| body.known = own.clock);
+        if let Some(wait) = call.wait {
+            self.step(state, call, wait.least, open);
+        }
+    }
+
+    /// A wait for signals that add up; which of those that the PE and its line `open` adds have come is not known. What a program
+    /// in C reads of its own memory is not seen. But who waits for some, and then for some more, has read what the first announce.
+    fn step(&self, state: &mut State, call: &Call<'_>, least: u64, open: Option<(usize, u32)>) {
+        let before = state.step.filter(|(offset, _)| *offset == call.offset);
+        match open {
+            None if before.is_some() => state.step = None,
+            None => {}
+            Some((by, line)) => {
+                state.step = Some((call.offset, least));
+                if caller::finds().is_some() && before.is_some_and(|(_, before)| before < least) {
+                    let put = Where { pe: self.number(by), site: self.site_of(by, line) };
+                    let site = Site::of(call.family, Caller::of(call.location));
+                    self.reports.steps(&put, &Where { pe: self.number(self.node.index), site });
+                }
+            }
+        }
     }
 
     fn arrive(&self, state: &mut State, call: &Call<'_>) {
@@ -368,6 +393,7 @@ impl Checker {
 
     fn leave(&self, state: &mut State, call: &Call<'_>) {
         let Some(meeting) = call.meeting else { return };
+        state.step = None;
         let half = meeting.count as usize % 2;
         self.hear(state, &meeting, |body| &body.meetings[meeting.team][half]);
         self.shadows.with(self.node.index, |body| {

@@ -87,6 +87,17 @@ impl Reports {
         );
     }
 
+    /// Waits for one after the other of several puts with signals that add up.
+    pub(super) fn steps(&self, put: &Where, wait: &Where) {
+        self.say(
+            &format!("steps {} {}", put.site, wait.site),
+            &format!(
+                "{wait} waits step by step for signals that {put} adds, and cannot know which of them have come: {}",
+                signals_order()
+            ),
+        );
+    }
+
     /// A buffer that is used too early.
     pub(super) fn reuse(&self, flight: &Where, flight_writes: bool, later: &Where, writes: bool) {
         let (doing, does) =

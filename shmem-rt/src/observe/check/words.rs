@@ -79,18 +79,21 @@ impl Word {
     }
 
     /// What somebody hears who has waited for the word: `is_short` says that fewer signals were enough for it
-    /// than have been sent.
-    pub(super) fn heard(&self, own: &mut Clock, to: usize, is_short: bool) {
+    /// than have been sent. Gives a PE of whose signals it is open which of them have come.
+    pub(super) fn heard(&self, own: &mut Clock, to: usize, is_short: bool) -> Option<usize> {
+        let mut open = None;
         for by in 0..MOST_PES {
             let of = |one: &&Announced| one.by as usize == by;
             let is_new = |one: &&Announced| of(one) && !own.knows(one.class, by, to, one.epoch);
             if is_short && self.announced().iter().filter(is_new).count() > 1 {
+                open = Some(by);
                 continue;
             }
             for one in self.announced().iter().filter(of) {
                 own.learn(one.class, by, to, one.epoch);
             }
         }
+        open
     }
 }
 
@@ -175,12 +178,12 @@ mod tests {
     fn a_sum_says_how_many_signals_have_come_and_not_which() {
         let (mut words, known) = sent(3, true);
         let mut clock = Clock::ZERO;
-        words.entry(64).0.heard(&mut clock, 1, true);
+        assert_eq!(words.entry(64).0.heard(&mut clock, 1, true), Some(0));
         assert_eq!(known(&clock), [false; 3]);
         // Those that are known leave one that can be meant.
         let mut two = Clock::ZERO;
         [1, 3].into_iter().for_each(|epoch| two.learn(Class::signalled(0), 0, 1, epoch));
-        words.entry(64).0.heard(&mut two, 1, true);
+        assert_eq!(words.entry(64).0.heard(&mut two, 1, true), None);
         assert_eq!(known(&two), [true; 3]);
         words.entry(64).0.heard(&mut clock, 1, false);
         assert_eq!(known(&clock), [true; 3], "all have come");
