@@ -6,13 +6,14 @@
 //!        +   TeamArea x MAX      each team's barrier words, and room for contributions
 //!        +   Window              what comes in chunks, of collectives of much data
 //!        +   FlightArea x MAX    what comes of collectives that go on beside the program
+//!        +   CpuTable            where the PEs of the node wait: that of the node's first PE is used
 //! 32M        memory of teams     what members of a team allocate together
 //! ```
 //!
 //! It is the first segment of every slot, and memory that no handle and no raw address can name.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::shared;
 use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RING_SLOTS, RingWords, Statement};
@@ -72,6 +73,8 @@ pub struct SystemArea {
     pub flights: [[FlightArea; MOST_FLIGHTS]; MAX_TEAMS],
     /// Slots of those of all PEs.
     pub world_flights: [Room<WORLD_FLIGHT_BYTES>; MOST_FLIGHTS],
+    /// On which CPUs the node's PEs wait, on the node's first PE.
+    pub cpus: CpuTable,
 }
 
 const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
@@ -178,6 +181,27 @@ impl<const BYTES: usize> Room<BYTES> {
     /// Its first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         self.0.get().cast()
+    }
+}
+
+/// The CPU on which each PE of a node waited last, by its place on the node, plus 1; 0: not known.
+///
+/// An entry is old where its PE has moved since and not waited. Then another one yields once too often, or spins until
+/// its patience ends.
+#[repr(C, align(128))]
+pub struct CpuTable([AtomicU16; NodeBarrier::MAX_PES]);
+
+impl CpuTable {
+    /// Notes that the PE at `place`, one of `pes`, waits on `cpu`. Returns whether another one waited there last.
+    pub fn is_shared(&self, place: usize, pes: usize, cpu: usize) -> bool {
+        // Linux has at most 8192.
+        let here = cpu as u16 + 1;
+        let (before, rest) = self.0[..pes].split_at(place);
+        // A line that others read is written only if it changes.
+        if rest[0].load(Ordering::Relaxed) != here {
+            rest[0].store(here, Ordering::Relaxed);
+        }
+        before.iter().chain(&rest[1..]).any(|other| other.load(Ordering::Relaxed) == here)
     }
 }
 
@@ -464,6 +488,19 @@ pub fn monotonic_now() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cpu_is_shared_by_pes_that_waited_there_last() {
+        // SAFETY: all zeroes is the initial state of the table.
+        let table = unsafe { Box::<CpuTable>::new(core::mem::zeroed()) };
+        let waits = |place, cpu| table.is_shared(place, 3, cpu);
+        assert!(!waits(1, 0), "of the others nothing is known");
+        assert!(!waits(2, 8191));
+        assert!(waits(0, 8191));
+        assert!(!waits(2, 5));
+        assert!(!waits(0, 8191), "the other one has moved");
+        assert!(waits(0, 0));
+    }
 
     #[test]
     fn a_second_thread_does_not_write_where_one_is_writing() {

@@ -137,7 +137,7 @@ mod tests {
         let base = places.start_of(0);
         // SAFETY: the place exists as long as the token.
         let me = unsafe { Pe::new(0, 0) };
-        let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
+        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
         let far = Far { transport: Arc::clone(transport) as Arc<dyn Transport>, channel };
         let segments = Arc::new(Segments::new(places.stride(), 21));
         // SAFETY: one zeroed place, which lives as long as the endpoint.

@@ -47,7 +47,7 @@ fn observed_pair(observer: Option<Arc<dyn Observer>>) -> Pair {
     let segment = Segment { start: SYSTEM_BYTES, bytes: HEAP, partition: 1, name: Text::head("default") };
     // SAFETY: the bytes are memory of both PEs, of which nobody is lent references.
     unsafe { segments.insert(1, segment) };
-    let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
+    let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
     // SAFETY: two places of `stride` bytes, all zeroes, which live as long as the endpoint.
     let endpoint = unsafe {
         crate::endpoint::Endpoint::new(base, stride, base, pe(0), None, Arc::new(segments), Arc::new(waiting))

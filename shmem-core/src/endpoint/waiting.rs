@@ -1,7 +1,8 @@
-//! How a PE waits: it spins, then sleeps, and says so when it takes long.
+//! How a PE waits: it spins or yields, then sleeps, and says so when it takes long.
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Endpoint;
@@ -22,6 +23,9 @@ pub struct WaitReport {
 /// How a PE waits.
 pub struct Waiting {
     patience: Patience,
+    shares_cpu: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Whether a PE shared the CPU of the last wait that asked.
+    shared_cpu: AtomicBool,
     warn_after: Option<Duration>,
     name: Box<dyn Fn(usize) -> String + Send + Sync>,
     report: Box<dyn Fn(&WaitReport) + Send + Sync>,
@@ -30,16 +34,26 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Spins for `patience`, sleeps after, and calls `report` each time another `warn_after`,
-    /// doubling, has passed. `name` says what lies at an offset.
+    /// Spins or yields for `patience`, sleeps after, and calls `report` each time another `warn_after`,
+    /// doubling, has passed. `shares_cpu` says whether another PE runs on the calling thread's CPU, `name` what lies at an
+    /// offset.
     pub fn new(
         patience: Patience,
+        shares_cpu: impl Fn() -> bool + Send + Sync + 'static,
         warn_after: Option<Duration>,
         name: impl Fn(usize) -> String + Send + Sync + 'static,
         report: impl Fn(&WaitReport) + Send + Sync + 'static,
     ) -> Self {
-        let (name, report) = (Box::new(name), Box::new(report));
-        Self { patience, warn_after, name, report, watch: None, works: Works::default() }
+        Self {
+            patience,
+            shares_cpu: Box::new(shares_cpu),
+            shared_cpu: AtomicBool::new(false),
+            warn_after,
+            name: Box::new(name),
+            report: Box::new(report),
+            watch: None,
+            works: Works::default(),
+        }
     }
 
     /// The same, and threads that sleep look whether anybody is left who could wake them.
@@ -48,7 +62,7 @@ impl Waiting {
         Self { watch, ..self }
     }
 
-    /// Whether a PE spins before it sleeps: the same on all PEs of a node.
+    /// Whether there is a core for each PE: the same on all PEs of a node.
     pub fn spins(&self) -> bool {
         self.patience.spins()
     }
@@ -110,7 +124,13 @@ impl Waiting {
             }
             done()
         };
-        if !self.patience.for_bytes(bytes).spin_until(&mut done) {
+        let patience = self.patience.for_bytes(bytes);
+        let shares_cpu = || {
+            let shares = (self.shares_cpu)();
+            self.shared_cpu.store(shares, Ordering::Relaxed);
+            shares
+        };
+        if !patience.look_until(self.shared_cpu.load(Ordering::Relaxed), shares_cpu, &mut done) {
             self.sleep_until(endpoint, &mut done, &moved, sleep, &activity);
         }
     }

@@ -84,7 +84,7 @@ impl Job {
         });
         let (base, stride) = (places.start_of(0), places.stride());
         let (segments, told) = (Arc::new(Segments::new(stride, 21)), Arc::<Told>::default());
-        let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
+        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
         let observer = (kind == Kind::Observed).then(|| Arc::clone(&told) as Arc<dyn Observer>);
         // SAFETY: places of `stride` bytes, all zeroes, which live as long as the endpoint; who has none is reached by `far`.
         let endpoint =

@@ -1,4 +1,4 @@
-//! Waiting without burning a shared core: spin briefly, then sleep in the kernel.
+//! Waiting without burning a shared core: spin or yield briefly, then sleep in the kernel.
 //!
 //! * [`Doorbell`]: one per PE. Whoever changes a word that its owner may wait for rings it.
 //! * [`NodeBarrier`]: a checked barrier of the PEs of one node.
@@ -6,7 +6,7 @@
 //! * [`RingWords`]: chunks that one PE fills and others take, several on their way.
 //! * [`Statement`]: what a PE has come to a meeting for, word for word.
 //! * [`Turns`]: exchanges between neighbours through two buffers, without a barrier.
-//! * [`Patience`]: how long to spin before sleeping, by whether PEs outnumber cores.
+//! * [`Patience`]: how long to look before sleeping, and whether to keep the CPU meanwhile.
 //!
 //! The algorithms import their atomics from [`primitive`](crate::primitive) and are checked
 //! exhaustively with loom (`ci/loom.sh`), lost wake-ups included.

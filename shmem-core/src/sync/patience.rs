@@ -1,11 +1,13 @@
-//! How long to spin before sleeping.
+//! How long to look for what is waited for before sleeping, and whether to keep the CPU meanwhile.
 
 use std::time::{Duration, Instant};
 
-/// How long a PE spins before it sleeps in the kernel.
+/// How long a PE looks before it sleeps in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     spin: Duration,
+    /// Whether PEs outnumber cores.
+    outnumbered: bool,
 }
 
 /// Longer than a round trip between cores and shorter than what a sleep and wake-up cost twice:
@@ -15,16 +17,16 @@ const SPIN: Duration = Duration::from_micros(50);
 /// What a byte may take from one node to another.
 const BYTE: Duration = Duration::from_nanos(1);
 
+/// Looks before the CPUs of other PEs are looked at: longer than a neighbour on another core takes to answer.
+const FIRST_LOOKS: u32 = 32;
+
 /// Looks before each one at the clock, which takes as long as many a wait: some microseconds.
 const LOOKS: u32 = 256;
 
 impl Patience {
     /// For `pes` on this node sharing `cores`.
-    ///
-    /// When PEs outnumber cores, the one waited for may need the very core that the waiter spins
-    /// on: then nobody spins.
     pub fn for_node(pes: usize, cores: usize) -> Self {
-        Self { spin: if pes > cores { Duration::ZERO } else { SPIN } }
+        Self { spin: SPIN, outnumbered: pes > cores }
     }
 
     /// That for who waits until so many bytes have come from another node, of which it is known that they are on their way: in
@@ -32,37 +34,99 @@ impl Patience {
     #[must_use]
     pub fn for_bytes(self, bytes: usize) -> Self {
         if self.spins() {
-            Self { spin: self.spin + BYTE * bytes.min(u32::MAX as usize) as u32 }
+            Self { spin: self.spin + BYTE * bytes.min(u32::MAX as usize) as u32, ..self }
         } else {
             self
         }
     }
 
-    /// Whether it spins at all: there is a core for each PE.
+    /// Whether there is a core for each PE.
     pub fn spins(self) -> bool {
-        !self.spin.is_zero()
+        !self.outnumbered
     }
 
-    /// Spins until `done`, or until patience ends; says which.
+    /// Looks until `done`, or until patience ends; says which.
+    ///
+    /// Between looks it spins, or yields the CPU where the PE that is waited for may need it: where PEs outnumber cores, or
+    /// `shares_cpu` says that another PE runs here, too. With `expects_sharing` that is asked before the first spin.
     #[inline]
-    pub fn spin_until(self, mut done: impl FnMut() -> bool) -> bool {
+    pub fn look_until(
+        self,
+        expects_sharing: bool,
+        shares_cpu: impl Fn() -> bool,
+        mut done: impl FnMut() -> bool,
+    ) -> bool {
         if done() {
             return true;
         }
-        if !self.spins() {
-            return false;
-        }
-        let mut start = None;
-        loop {
-            for _ in 0..LOOKS {
+        if self.spins() && !expects_sharing {
+            for _ in 0..FIRST_LOOKS {
+                crate::primitive::spin_loop();
                 if done() {
                     return true;
                 }
-                crate::primitive::spin_loop();
             }
-            if start.get_or_insert_with(Instant::now).elapsed() >= self.spin {
+        }
+        self.look_on(&shares_cpu, &mut done)
+    }
+
+    #[cold]
+    fn look_on(self, shares_cpu: &dyn Fn() -> bool, done: &mut dyn FnMut() -> bool) -> bool {
+        let start = Instant::now();
+        loop {
+            if self.outnumbered || shares_cpu() {
+                std::thread::yield_now();
+                if done() {
+                    return true;
+                }
+            } else {
+                for _ in 0..LOOKS {
+                    crate::primitive::spin_loop();
+                    if done() {
+                        return true;
+                    }
+                }
+            }
+            if start.elapsed() >= self.spin {
                 return false;
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    use super::*;
+
+    /// How often the word goes to the other thread and back.
+    const TURNS: u64 = 500;
+
+    #[test]
+    fn a_waiter_yields_to_whom_it_shares_its_cpu_with() {
+        let allowed = sched_getaffinity(None).unwrap();
+        let mut one = CpuSet::new();
+        one.set((0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).unwrap());
+        let (word, looks) = (AtomicU64::new(0), AtomicU64::new(0));
+        let hand_over = |first: u64| {
+            sched_setaffinity(None, &one).unwrap();
+            for turn in (first..2 * TURNS).step_by(2) {
+                let done = || {
+                    looks.fetch_add(1, Ordering::Relaxed);
+                    word.load(Ordering::Acquire) == turn
+                };
+                while !Patience::for_node(2, 2).look_until(true, || true, done) {}
+                word.store(turn + 1, Ordering::Release);
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| hand_over(0));
+            scope.spawn(|| hand_over(1));
+        });
+        let looks = looks.into_inner() / (2 * TURNS);
+        assert!(looks < 40, "{looks} looks until the other thread runs: who spins takes thousands");
     }
 }

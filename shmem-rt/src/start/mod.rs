@@ -241,8 +241,9 @@ pub(crate) fn assemble<L: ThreadLevel>(
         let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
         Box::new(Guard { neighbours, bootstrap, observers: observers.clone() }) as Box<dyn Watch>
     });
+    let beside = neighbours.clone();
     let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
-    let waiting = Waiting::new(patience, settings.wait_warn, named(), warn);
+    let waiting = Waiting::new(patience, move || beside.share_cpu(), settings.wait_warn, named(), warn);
     let waiting = Arc::new(waiting.watched(watch));
 
     let counted = match &transport {

@@ -16,5 +16,6 @@ mod failure;
 mod flights;
 mod init;
 mod pmix;
+mod sharing;
 mod standstill;
 mod trace;

@@ -104,7 +104,7 @@ impl Token {
     fn new() -> Self {
         let (places, transport) = (Slots::new(1, HEAP), Arc::<Written>::default());
         let (base, stride) = (places.start_of(0), places.stride());
-        let waiting = Waiting::new(Patience::for_node(1, 1), None, |_| String::new(), |_| ());
+        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
         let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel: Channel(3) };
         let segments = Arc::new(Segments::new(stride, 21));
         // SAFETY: one zeroed place, which lives as long as the endpoint; the transport reaches everybody.
