@@ -17,7 +17,7 @@ mod row;
 mod settings;
 mod variable;
 
-pub use choice::{BarrierChoice, CheckChoice, TransportChoice};
+pub use choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
 pub use collective::{CollectiveFamily, CollectiveWay, CollectiveWays, WaysFault};
 pub use error::EnvError;
 pub use given::process;

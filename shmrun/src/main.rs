@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, Parser, ValueEnum};
+use clap::{CommandFactory as _, Parser};
 use shmem::launch::{Bind, DEPUTY, HostList, HostListError, HostsAs, Interface, Launch, deputy};
+use shmem_launch::env::{self, BIND, Settings};
 use shmem_launch::say::say;
 
 /// Starts PROGRAM as several PEs, on this host or on those named, and ends with the exit code of the first
@@ -41,10 +42,10 @@ struct Arguments {
     #[arg(long, value_name = "INTERFACES", value_delimiter = ',')]
     interface: Vec<Interface>,
 
-    /// Where PEs run: each on one CPU, with its neighbours next to the same memory; each on the CPUs of one
-    /// NUMA node, in turn; or anywhere
-    #[arg(long, value_enum, default_value_t = Binding::None)]
-    bind: Binding,
+    /// Where PEs run: each on its share of the host's CPUs, if there are as many as PEs (not said, and `SHMEM_BIND` neither);
+    /// each on one CPU, with its neighbours next to the same memory; each on the CPUs of one NUMA node, in turn; or anywhere
+    #[arg(long, value_parser = Bind::NAMES)]
+    bind: Option<String>,
 
     /// Tell PEs that they are on different hosts though they are not, for tests: `2x4` for 2 hosts of 4 PEs, `*x4`
     /// for as many of 4 as it takes, or the host of each PE, as `0,0,1`
@@ -74,13 +75,6 @@ struct Arguments {
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Binding {
-    Core,
-    Numa,
-    None,
 }
 
 fn number(text: &str) -> Result<usize, String> {
@@ -118,19 +112,26 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    let mut variables = arguments.variables;
+    // PEs show what counts.
+    variables.extend(arguments.bind.map(|bind| (BIND.name.to_owned(), bind)));
+    // The other variables are for the PEs to read.
+    let of_binding = env::process().chain(variables.iter().cloned()).filter(|(name, _)| name == BIND.name);
+    let bind = match Settings::from_env(of_binding) {
+        Ok(settings) => settings.bind,
+        Err(error) => {
+            say(&format!("shmrun: {error}"));
+            return ExitCode::from(2);
+        }
+    };
     let pes = arguments.pes.or(hosts.as_ref().map(HostList::slots)).unwrap_or_default();
     let mut program = arguments.program.into_iter();
-    let bind = match arguments.bind {
-        Binding::Core => Bind::Core,
-        Binding::Numa => Bind::Numa,
-        Binding::None => Bind::None,
-    };
     let mut launch = Launch::new(program.next().unwrap_or_default(), pes)
         .args(program)
         .bind(bind)
         .watch_signals()
         .speaker("shmrun");
-    for (key, value) in arguments.variables {
+    for (key, value) in variables {
         launch = launch.env(key, value);
     }
     if let Some(hosts) = hosts {

@@ -41,7 +41,7 @@ pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
         return Ok(Connection::Joined(Box::new(pmix)));
     }
     match settings.npes {
-        Some(pes) if pes > 1 => Ok(Connection::Launched(launch::itself(pes))),
+        Some(pes) if pes > 1 => Ok(Connection::Launched(launch::itself(pes, settings.bind))),
         _ => {
             if let Some(warning) =
                 foreign::Foreign::find(|name| std::env::var(name).ok()).and_then(|f| f.warning())

@@ -54,6 +54,39 @@ impl TransportChoice {
     }
 }
 
+/// How PEs are bound to CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bind {
+    /// Each PE on one of the CPUs that the launcher may use. Successive PEs are next to the same memory,
+    /// and every NUMA node gets as many PEs as any other, as far as it has CPUs.
+    Core,
+    /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
+    Numa,
+    /// As the operating system likes. PEs that are bound already stay so.
+    #[default]
+    None,
+    /// Each PE on its share of the CPUs that the launcher may use: as many as any other PE of the host, and none of theirs.
+    /// Where a host has fewer CPUs than PEs, as [`None`](Self::None).
+    Share,
+}
+
+impl Bind {
+    pub(super) const ALL: [Self; 4] = [Self::Share, Self::Core, Self::Numa, Self::None];
+    /// Their names in the environment, and of `shmrun --bind`.
+    pub const NAMES: [&'static str; 4] =
+        [Self::Share.name(), Self::Core.name(), Self::Numa.name(), Self::None.name()];
+
+    /// Its name in the environment.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Numa => "numa",
+            Self::None => "none",
+            Self::Share => "share",
+        }
+    }
+}
+
 /// How the PEs of a node meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierChoice {

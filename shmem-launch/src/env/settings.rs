@@ -6,12 +6,12 @@ use shmem_core::array::StorageKind;
 use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::strided::Algorithm;
 
-use super::choice::{BarrierChoice, CheckChoice, TransportChoice};
+use super::choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
 use super::collective::CollectiveWays;
 use super::error::EnvError;
 use super::given::{Given, process};
 use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, CHECK, COLLECTIVE_ALGORITHM, CONTEXT_MAPPING,
+    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, BIND, CHECK, COLLECTIVE_ALGORITHM, CONTEXT_MAPPING,
     CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE, LIBFABRIC, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES,
     OFI_INTERFACE, OFI_PROVIDER, STANDSTILL, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE,
     TEAM_SIZE, TEST_TIMEOUT, TIMEOUT, TRACE, TRANSPORT, VERSION, WAIT_WARN,
@@ -22,6 +22,8 @@ use super::variable::{
 pub struct Settings {
     /// `SHMEM_NPES`.
     pub npes: Option<usize>,
+    /// `SHMEM_BIND`.
+    pub bind: Bind,
     /// `SHMEM_INFO`.
     pub info: bool,
     /// `SHMEM_DEBUG`.
@@ -92,6 +94,7 @@ impl Settings {
         let given: Given = environment.into_iter().collect();
         Ok(Self {
             npes: given.count(&NPES)?,
+            bind: given.choice(&BIND, &Bind::ALL, Bind::name)?,
             info: given.flag(&INFO),
             debug: given.flag(&DEBUG),
             version: given.flag(&VERSION),

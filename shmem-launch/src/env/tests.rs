@@ -22,6 +22,7 @@ fn defaults_are_those_of_the_table() {
         settings(&[]),
         Settings {
             npes: None,
+            bind: Bind::Share,
             info: false,
             debug: false,
             version: false,
@@ -64,6 +65,7 @@ fn defaults_are_those_of_the_table() {
 fn values_are_read() {
     let given = settings(&[
         ("SHMEM_NPES", "4"),
+        ("SHMEM_BIND", "NUMA"),
         ("SHMEM_INFO", "1"),
         ("SMA_DEBUG", "yes"),
         ("SHMEM_VERSION", "anything"),
@@ -99,6 +101,7 @@ fn values_are_read() {
         given,
         Settings {
             npes: Some(4),
+            bind: Bind::Numa,
             info: true,
             debug: true,
             version: true,
@@ -163,6 +166,7 @@ fn bad_values_say_what_is_allowed() {
         ("SHMEM_NPES", "4 ", count),
         ("SHMEM_NPES", "1.5", count),
         ("SHMEM_NPES", "99999999999999999999", count),
+        ("SHMEM_BIND", "cores", "not one of share, core, numa, none; write one of them, or unset it"),
         ("SHMEM_MAX_RESOURCES", "all", "SHMEM_MAX_RESOURCES=4, or unset it"),
         ("SHMEM_CONTEXT_MAPPING", "contexts", "not one of auto, events, hybrid, domain, context; write one"),
         ("SHMEM_CONTEXT_SHARING", "", "not one of conservative, efficient"),
@@ -276,6 +280,7 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SMA_SYMMETRIC_PARTITION23", "-", Some("SIZE=3G")),
             ("SHMEM_SYMMETRIC_PARTITION_GRID", "-", Some("SIZE=4G")),
             ("SHMEM_NPES", "-", Some("4")),
+            ("SHMEM_BIND", "share", None),
             ("SHMEM_INFO", "0", None),
             ("SHMEM_DEBUG", "0", None),
             ("SHMEM_VERSION", "0", None),

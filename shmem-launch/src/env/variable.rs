@@ -4,7 +4,7 @@ use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::nearest;
 use shmem_core::strided::Algorithm;
 
-use super::choice::{BarrierChoice, CheckChoice, TransportChoice};
+use super::choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
 
 const PREFIX: &str = "SHMEM_";
 
@@ -75,6 +75,8 @@ variables! {
         "the same by the name that the program declares, without regard to case";
     NPES = "SHMEM_NPES", None, ValueKind::Count, "",
         "number of PEs that a program started without a launcher starts itself as";
+    BIND = "SHMEM_BIND", None, ValueKind::Choice(&Bind::NAMES), "share",
+        "CPUs of the PEs that shmrun, or a program by itself, starts: share (each PE has as many as any other, and none of theirs, where there are as many CPUs as PEs), core (one CPU each), numa (those of a NUMA node, in turn), none (as the system likes)";
     INFO = "SHMEM_INFO", Some("SMA_INFO"), ValueKind::Flag, "0",
         "PE 0 prints these variables and the partitions, asked and given, at start";
     DEBUG = "SHMEM_DEBUG", Some("SMA_DEBUG"), ValueKind::Flag, "0",

@@ -1,33 +1,28 @@
 //! Which CPUs each PE runs on.
 //!
+//! By default each PE of a host has a share of its CPUs: as many as any other, no CPU of another one, no sibling thread
+//! of another one's core, and the memory of one NUMA node next to them, as far as there are enough. So no PE waits for
+//! one that its own wait keeps from running, and jobs side by side are spread over all CPUs as far as their PEs allow.
+//!
 //! CPUs go by the memory next to them: those of a node with memory belong to it, those of a node without
 //! to the nearest one that has some. Only CPUs are given out that the launcher itself may use, so what
 //! `taskset` or a batch system has set stays in force.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::num::NonZero;
 
 use rustix::thread::CpuSet;
 use shmem_core::memory::Machine;
 use shmem_core::partition::Kind;
+use shmem_core::root::Root;
 use shmem_core::topology::{NumaNode, Topology};
 
 use crate::cpus;
-
-/// How PEs are bound to CPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bind {
-    /// Each PE on one of the CPUs that the launcher may use. Successive PEs are next to the same memory,
-    /// and every NUMA node gets as many PEs as any other, as far as it has CPUs.
-    Core,
-    /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
-    Numa,
-    /// As the operating system likes. PEs that are bound already stay so.
-    #[default]
-    None,
-}
+use crate::env::Bind;
 
 /// The CPUs of each PE.
+#[derive(Default)]
 pub(crate) struct Binding {
     /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
     pub(crate) sets: Vec<CpuSet>,
@@ -38,10 +33,16 @@ pub(crate) struct Binding {
 impl Bind {
     /// The CPUs for so many PEs.
     pub(crate) fn binding(self, pes: usize) -> io::Result<Binding> {
-        if self == Self::None {
-            return Ok(Binding { sets: Vec::new(), remark: None });
+        // A control group may allow less time than its CPUs have.
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        if self == Self::None || self == Self::Share && (pes == 1 || pes > cores()) {
+            return Ok(Binding::default());
         }
-        let allowed = cpus::allowed()?;
+        let allowed = match cpus::allowed() {
+            // Nobody has asked for it.
+            Err(_) if self == Self::Share => return Ok(Binding::default()),
+            allowed => allowed?,
+        };
         let topology = Machine::default().topology();
         let groups = groups(&allowed, &topology);
         let (sets, remark) = match self {
@@ -49,10 +50,41 @@ impl Bind {
                 let remark = "this system does not say which NUMA nodes it has: --bind numa takes it for one";
                 (groups, topology.nodes().is_empty().then(|| remark.to_owned()))
             }
+            Self::Share => (by_share(&groups, pes, core), None),
             _ => by_core(&groups, pes),
         };
         Ok(Binding { sets: sets.iter().map(|cpus| set(cpus)).collect(), remark })
     }
+}
+
+/// Shares of the CPUs for so many PEs, which are no more than these. `core` gives the core of a CPU.
+fn by_share(groups: &[Vec<usize>], pes: usize, core: impl Fn(usize) -> usize) -> Vec<Vec<usize>> {
+    if pes <= groups.len() {
+        return parts(groups, pes);
+    }
+    let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+    let of_group = |(group, pes): (&Vec<usize>, usize)| {
+        let mut cores: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        group.iter().for_each(|&cpu| cores.entry(core(cpu)).or_default().push(cpu));
+        let cores: Vec<Vec<usize>> = cores.into_values().collect();
+        if pes <= cores.len() {
+            return parts(&cores, pes);
+        }
+        parts(&cores.concat().into_iter().map(|cpu| vec![cpu]).collect::<Vec<_>>(), pes)
+    };
+    groups.iter().zip(shares(&sizes, pes)).flat_map(of_group).collect()
+}
+
+/// Successive lists, joined to so many of as many lists each, give or take one.
+fn parts(lists: &[Vec<usize>], parts: usize) -> Vec<Vec<usize>> {
+    let start = |part| lists.len() * part / parts;
+    (0..parts).map(|part| lists[start(part)..start(part + 1)].concat()).collect()
+}
+
+/// The core of a CPU: the first of its hardware threads.
+fn core(cpu: usize) -> usize {
+    let siblings = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    Root::default().list(&siblings).and_then(|siblings| siblings.first().copied()).unwrap_or(cpu)
 }
 
 /// A CPU for each PE.
@@ -138,6 +170,27 @@ mod tests {
     }
 
     #[test]
+    fn shares_are_apart_and_take_whole_cores() {
+        // Four cores of two threads; and as many threads without siblings.
+        let (threads, alone) = ([(0..8).collect::<Vec<_>>()], |cpu| cpu);
+        let share = |pes| by_share(&threads, pes, |cpu| cpu % 4);
+        assert_eq!(share(2), [[0, 4, 1, 5], [2, 6, 3, 7]]);
+        assert_eq!(share(3), [vec![0, 4], vec![1, 5], vec![2, 6, 3, 7]]);
+        assert_eq!(share(8), [[0], [4], [1], [5], [2], [6], [3], [7]]);
+        assert_eq!(by_share(&threads, 3, alone), [vec![0, 1], vec![2, 3, 4], vec![5, 6, 7]]);
+    }
+
+    #[test]
+    fn shares_are_next_to_one_memory_where_pes_are_enough() {
+        let share = |groups: &[Vec<usize>], pes| by_share(groups, pes, |cpu| cpu);
+        let four = [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7]];
+        assert_eq!(share(&four, 2), [[0, 1, 2, 3], [4, 5, 6, 7]]);
+        assert_eq!(share(&four, 3), [vec![0, 1], vec![2, 3], vec![4, 5, 6, 7]]);
+        assert_eq!(share(&four, 4), four);
+        assert_eq!(share(&four, 5), [vec![0], vec![1], vec![2, 3], vec![4, 5], vec![6, 7]]);
+    }
+
+    #[test]
     fn successive_pes_are_next_to_the_same_memory() {
         let nodes = [vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
         assert_eq!(cores(&nodes, 4), [0, 1, 4, 5]);
@@ -174,6 +227,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_cpu_is_in_one_share(sizes in proptest::collection::vec(1..9usize, 1..6), pes: prop::sample::Index, threads in 1..3usize) {
+            let all: usize = sizes.iter().sum();
+            let mut cpus = 0..all;
+            let groups: Vec<Vec<usize>> = sizes.iter().map(|&size| cpus.by_ref().take(size).collect()).collect();
+            let pes = pes.index(all) + 1;
+            let sets = by_share(&groups, pes, |cpu| cpu / threads);
+            prop_assert_eq!(sets.len(), pes);
+            prop_assert!(sets.iter().all(|set| !set.is_empty()));
+            let mut used = sets.concat();
+            used.sort_unstable();
+            prop_assert_eq!(used, (0..all).collect::<Vec<_>>());
+        }
+
         #[test]
         fn shares_are_even_and_complete(sizes in proptest::collection::vec(1..9usize, 1..6), pes in 0..60usize) {
             let shares = shares(&sizes, pes);

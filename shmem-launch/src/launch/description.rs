@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use serde::{Deserialize, Serialize};
 
 use super::Output;
-use super::bind::Bind;
 use super::output::Kind;
+use crate::env::Bind;
 
 /// A job, as the launcher on one of its hosts sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,4 +58,5 @@ enum Binding {
     Core,
     Numa,
     None,
+    Share,
 }

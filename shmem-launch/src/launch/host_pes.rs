@@ -377,10 +377,10 @@ mod tests {
     use rustix::pipe::{PipeFlags, pipe_with};
 
     use super::super::Output;
-    use super::super::bind::Bind;
     use super::super::channel::Channel;
     use super::super::spawn::{Lifeline, Spawned};
     use super::*;
+    use crate::env::Bind;
 
     /// PEs that wait for the end of their input, which is that of the test, and their ends of the sockets: the test speaks
     /// for them. It joins as all of them, so they cannot be killed.

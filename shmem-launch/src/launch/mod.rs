@@ -55,7 +55,7 @@ use std::time::Duration;
 use rustix::event::Timespec;
 use serde::{Deserialize, Serialize};
 
-pub use bind::Bind;
+pub use crate::env::Bind;
 pub use error::LaunchError;
 pub use hosts::{HostsAs, HostsError};
 pub use remote::{DEPUTY, HostList, HostListError, Interface, deputy};
@@ -268,7 +268,7 @@ impl Launch {
         self
     }
 
-    /// Binds PEs to CPUs.
+    /// Binds PEs to CPUs. Not said, they are not bound: jobs that a program starts often run side by side.
     pub fn bind(mut self, bind: Bind) -> Self {
         self.bind = bind;
         self
@@ -318,18 +318,22 @@ impl Launch {
     }
 }
 
-/// Launches the calling program, with its arguments, as `pes` PEs, and gives its exit code at the
+/// Launches the calling program, with its arguments, as `pes` PEs that are bound so, and gives its exit code at the
 /// job's end: what a program does that was started with `SHMEM_NPES` and without a launcher.
 ///
 /// To be called before the program has started threads.
-pub fn itself(pes: usize) -> u8 {
+pub fn itself(pes: usize, bind: Bind) -> u8 {
     let run = || {
         let program = own_file()?;
         // The link still leads to the file when its name is taken by a newer build, or gone.
         let program = if program.exists() { program } else { "/proc/self/exe".into() };
         let mut words = std::env::args_os();
         let arg0 = words.next();
-        let job = Launch::new(program, pes).args(words).env_remove(crate::env::NPES.name).watch_signals();
+        let job = Launch::new(program, pes)
+            .args(words)
+            .env_remove(crate::env::NPES.name)
+            .bind(bind)
+            .watch_signals();
         Launch { arg0, ..job }.run()
     };
     match run() {

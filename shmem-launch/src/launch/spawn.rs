@@ -20,7 +20,7 @@ use super::error::LaunchError;
 use super::output::{Kind, Source};
 use super::signals::Mask;
 use super::{JOB, NPES, Output, PE, SOCKET, program, say};
-use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
+use crate::env::{ATTACH_WAIT, Bind, OFI_INTERFACE, OFI_PROVIDER};
 
 /// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
 /// could tell it by a call: `ofi_rxm` keeps so many buffers of 16 KiB for each endpoint, by itself 4096 of them (1.17), or
@@ -178,6 +178,8 @@ impl Spawner {
         let launcher: Pid = getpid();
         let position = self.description.pes_of_the_machine().partition_point(|&other| other < pe);
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[position % self.cpus.len()]);
+        // Where nobody has asked for it, a system that refuses it keeps no job from running.
+        let is_asked = self.description.bind != Bind::Share;
         let Before { descriptors, mask, .. } = self.before;
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -185,8 +187,11 @@ impl Spawner {
                 // It died before the line above: the signal will never come.
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
-            if let Some(cpus) = &cpus {
-                sched_setaffinity(None, cpus)?;
+            if let Some(cpus) = &cpus
+                && let Err(refused) = sched_setaffinity(None, cpus)
+                && is_asked
+            {
+                return Err(refused.into());
             }
             if let Some(limit) = descriptors {
                 setrlimit(Resource::Nofile, limit)?;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use shmem_core::context::Initiator as _;
 use shmem_core::partition::{downgrades, report, short_size};
+use shmem_core::ranges;
 use shmem_launch::env;
 use shmem_launch::say::say;
 
@@ -42,6 +43,9 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         let mut text = format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
         text.push_str(&report(table.specs(), grants));
         let _ = writeln!(text, "shmem: {}", job.contexts.holdings.lock().report());
+        let mut cpus: Vec<String> = job.site.cpus.iter().map(|cpus| ranges::show(cpus)).collect();
+        cpus.dedup();
+        let _ = writeln!(text, "shmem: PEs of this host run on CPUs {}", cpus.join("; "));
         // In C the default heap has another size.
         let heap = PROGRAM.get().map(|program| short_size(program.default_heap));
         for row in env::rows(env::process()) {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use shmem::launch::{Failure, Launch};
+use shmem::launch::{Bind, Failure, Launch};
 use shmem::prelude::*;
 use shmem::thread::Single;
 
@@ -61,6 +61,26 @@ fn programs_run_under_valgrind() {
     }
 }
 
+fn job() -> Launch {
+    Launch::new(std::env::current_exe().unwrap(), 2)
+        .args(ENTRY)
+        .env(PROGRAM, "1")
+        .env_remove("SHMEM_TRANSPORT")
+        .capture_output()
+        .timeout(Duration::from_secs(60))
+}
+
+#[test]
+fn the_cpus_of_pes_are_shown() {
+    let outcome = job().env("SHMEM_INFO", "1").bind(Bind::Core).run().unwrap();
+    let said = String::from_utf8_lossy(&outcome.outputs[0].err).into_owned();
+    let line = said.lines().find_map(|line| line.strip_prefix("shmem: PEs of this host run on CPUs "));
+    let cpus: Vec<usize> = line.expect(&said).split("; ").map(|cpu| cpu.parse().unwrap()).collect();
+    let there_are = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(cpus.len(), there_are.min(2), "{said}");
+    assert!(said.contains("\nshmem: SHMEM_BIND=share\n"), "{said}");
+}
+
 #[test]
 fn every_environment_that_is_kept_is_a_job_or_one_message() {
     let corpus = include_str!("../../../shmem-launch/tests/environment/corpus.txt");
@@ -70,12 +90,7 @@ fn every_environment_that_is_kept_is_a_job_or_one_message() {
         if lines.is_empty() {
             continue;
         }
-        let mut job = Launch::new(std::env::current_exe().unwrap(), 2)
-            .args(ENTRY)
-            .env(PROGRAM, "1")
-            .env_remove("SHMEM_TRANSPORT")
-            .capture_output()
-            .timeout(Duration::from_secs(60));
+        let mut job = job();
         for line in &lines {
             let (name, value) = line.split_once('=').unwrap();
             job = job.env(name, value);

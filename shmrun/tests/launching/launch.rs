@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use crate::entry::*;
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome};
+use shmem_core::ranges;
+use shmem_launch::cpus;
 
 fn job(name: &str, pes: usize) -> Outcome {
     launch(name, pes).run().unwrap()
@@ -365,6 +367,12 @@ mod command_line {
         fails(&["true"], 2, "error: the following required arguments were not provided:\n  --npes <PES>");
         fails(&["-n", "2"], 2, "error: the following required arguments were not provided:\n  <PROGRAM>");
         fails(&["-n", "2", "--env", "=x", "true"], 2, "expected KEY=VALUE");
+        fails(&["-n", "2", "--bind", "cores", "true"], 2, "[possible values: share, core, numa, none]");
+        fails(
+            &["-n", "2", "--env", "SHMEM_BIND=", "true"],
+            2,
+            "SHMEM_BIND=: not one of share, core, numa, none",
+        );
         fails(&["-n", "2", "--timeout", "-1", "true"], 2, "error: ");
     }
 
@@ -484,6 +492,45 @@ mod command_line {
         }
         let output = bare_shmrun(&["-n", "2", "--bind", "numa", "true"]).output().unwrap();
         assert_eq!(output.status.code(), Some(0));
+    }
+
+    #[test]
+    fn pes_share_out_the_cpus_unless_they_outnumber_them() {
+        let allowed = cpus::allowed().unwrap();
+        let of = |command: &mut Command| {
+            let output = command.output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            let out = text(&output.stdout);
+            let said = out.lines().filter_map(|line| line.split_once("> "));
+            let mut each: Vec<_> = said.map(|(_, cpus)| ranges::parse(cpus).unwrap()).collect();
+            each.sort();
+            each
+        };
+        let by_shmrun = |options: &[&str], pes: usize| {
+            of(&mut shmrun(&[options, &["-n", &pes.to_string()]].concat(), "cpus"))
+        };
+        let by_itself = |bind: &str, pes: usize| {
+            let mut command = Command::new(itself());
+            let variables =
+                [(programs::NAME, "cpus"), ("SHMEM_NPES", &pes.to_string()), ("SHMEM_BIND", bind)];
+            of(command.args(ENTRY).envs(variables))
+        };
+        // A control group may allow less time than there are CPUs.
+        let cores = std::thread::available_parallelism().unwrap().get();
+        for pes in [cores, cores.div_ceil(2)].into_iter().filter(|pes| *pes > 1) {
+            for each in [by_shmrun(&[], pes), by_shmrun(&["--hosts-as", "*x1"], pes), by_itself("share", pes)]
+            {
+                assert_eq!(each.len(), pes);
+                let mut all = each.concat();
+                all.sort_unstable();
+                assert_eq!(all, allowed, "each CPU is one PE's: {each:?}");
+            }
+        }
+        let unbound = |pes| vec![allowed.clone(); pes];
+        assert_eq!(by_shmrun(&[], cores + 1), unbound(cores + 1));
+        assert_eq!(by_shmrun(&["--bind", "none"], 2), unbound(2));
+        assert_eq!(by_shmrun(&["--env", "SHMEM_BIND=none"], 2), unbound(2));
+        assert_eq!(by_itself("none", 2), unbound(2));
     }
 
     #[test]

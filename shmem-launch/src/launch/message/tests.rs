@@ -6,15 +6,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::allocated::most;
+use crate::env::Bind;
 use crate::launch::Output;
-use crate::launch::bind::Bind;
 use crate::launch::record::Doing;
 
 /// More bytes than any message takes that comes as a few hundred.
 const RUBBISH: usize = 64 << 10;
 
 const KINDS: [Kind; 2] = [Kind::Out, Kind::Err];
-const BINDS: [Bind; 3] = [Bind::None, Bind::Core, Bind::Numa];
+const BINDS: [Bind; 4] = [Bind::None, Bind::Core, Bind::Numa, Bind::Share];
 const OUTPUTS: [Output; 3] = [Output::Inherit, Output::Tag, Output::Capture];
 
 fn os_text() -> impl Strategy<Value = OsString> {

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use shmem::bootstrap::{Bootstrap, Connection, Local};
+use shmem_core::ranges;
 use shmem_core::system::{Activity, Stage, SystemArea, monotonic_now};
 use shmem_core::text::Text;
+use shmem_launch::cpus;
 
 /// Variable that names the program.
 pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";
@@ -243,12 +245,15 @@ pub(crate) fn run(name: &str) -> ! {
             job.fence().unwrap();
             job.finish();
         }
-        "connect" | "connect-and-abort" => {
+        "connect" | "connect-and-abort" | "cpus" => {
             let settings = shmem::env::Settings::from_process().unwrap_or_else(|error| panic!("{error}"));
             // SAFETY: once, and there is no world in this process.
             match unsafe { shmem::bootstrap::connect(&settings) } {
                 Ok(Connection::Joined(job)) => {
-                    say(&format!("{} {} of {}", job.name(), job.number(), job.count()));
+                    say(&match name {
+                        "cpus" => ranges::show(&cpus::allowed().unwrap()),
+                        _ => format!("{} {} of {}", job.name(), job.number(), job.count()),
+                    });
                     job.exchange("k", b"v").unwrap();
                     if name == "connect-and-abort" {
                         job.abort(7, "enough");
