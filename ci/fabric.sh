@@ -14,8 +14,6 @@ fi
 
 # Whatever other networks come and go on this machine.
 export SHMEM_OFI_INTERFACE=lo
-# Handlers of psm's, which print an exit where a signal should be seen.
-export HFI_NO_BACKTRACE=1 IPATH_NO_BACKTRACE=1
 
 # Fewer random cases than over memory.
 export PROPTEST_CASES=12

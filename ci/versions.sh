@@ -78,8 +78,6 @@ part() { # WHAT COMMAND...
 }
 
 export SHMEM_OFI_INTERFACE=lo
-# Handlers of psm's, which print an exit where a signal should be seen.
-export HFI_NO_BACKTRACE=1 IPATH_NO_BACKTRACE=1
 fabric=(env SHMEM_TRANSPORT=ofi "SHMEM_OFI_PROVIDER=tcp;ofi_rxm")
 "${fabric[@]}" "$bin/shmem-info" transports
 part "layouts of libfabric" "$bindings" --nocapture

@@ -38,6 +38,7 @@
 //! primitive    atomics, and what loom puts in their place
 //! loader       libraries of C, found when the program runs
 //! exit         what runs before `exit` destroys thread-locals
+//! dispositions how the process handles signals, kept while libraries are loaded
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
 
@@ -49,6 +50,7 @@ pub mod array;
 pub mod columns;
 pub mod context;
 pub mod data;
+pub mod dispositions;
 pub mod endpoint;
 pub mod exclusion;
 mod exit;

@@ -4,6 +4,8 @@ use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
 use std::ffi::CString;
 
+use crate::dispositions;
+
 /// A library that has been loaded. It stays loaded: its threads and what it registered at exit outlive any use.
 #[derive(Clone, Copy, Debug)]
 pub struct Loaded(NonNull<c_void>);
@@ -45,7 +47,9 @@ impl Loaded {
         }
         let file = CString::new(name).map_err(|_| LoadError("its name has a zero in it".to_owned()))?;
         // SAFETY: a string that ends with a zero; the initialisers that run may run (caller).
-        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let load = || unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        // SAFETY: initialisers install what is their own, and free nothing of others.
+        let handle = unsafe { dispositions::keep(load) };
         NonNull::new(handle).map(Self).ok_or_else(LoadError::last)
     }
 

@@ -7,6 +7,7 @@ use super::calls;
 use super::info::{Entry, Info};
 use super::library::Library;
 use super::object::{Object, Refused};
+use crate::dispositions;
 
 /// An interface of a provider, opened: what addresses, endpoints and registered memory are made from, which keep it.
 /// Fields are closed in order.
@@ -30,10 +31,15 @@ impl Domain {
         let call = info.first().library().symbols().fi_fabric;
         // SAFETY: attributes of an entry, which are read during the call.
         let open = |fabric| unsafe { call(attributes, fabric, none) };
+        // Both calls start a provider, which may load what it reaches its hardware by.
+        // SAFETY: providers install what is their own, and free nothing of others.
+        let open = |fabric| unsafe { dispositions::keep(|| open(fabric)) };
         // SAFETY: a fabric is made from nothing, and only this value knows it.
         let fabric = unsafe { Object::open("fi_fabric", open) }?;
         // SAFETY: an open fabric, and the entry that it was opened by, which is read during the call.
         let open = |domain| unsafe { calls::domain(fabric.as_ptr(), info.first().as_ptr(), domain, none) };
+        // SAFETY: providers install what is their own, and free nothing of others.
+        let open = |domain| unsafe { dispositions::keep(|| open(domain)) };
         // SAFETY: only this value knows it, whose fields close it before its fabric.
         let domain = unsafe { Object::open("fi_domain", open) }?;
         Ok(Arc::new(Self { domain, fabric, info }))

@@ -8,6 +8,7 @@ use std::ffi::{CString, NulError};
 use super::bindings::*;
 use super::library::{Library, VERSION};
 use super::object::{Refused, Unfit};
+use crate::dispositions;
 
 /// What is asked of providers: endpoints that need no connection (`FI_EP_RDM`), which any thread may use
 /// (`FI_THREAD_SAFE`) and which do their work when they are called (`FI_PROGRESS_MANUAL`).
@@ -69,7 +70,10 @@ impl Library {
         let (node, service) = (core::ptr::null(), core::ptr::null());
         let getinfo = self.symbols().fi_getinfo;
         // SAFETY: no node and no service are asked for; the hints are libfabric's own, and there is room for the answer.
-        let answer = unsafe { getinfo(VERSION, node, service, 0, hints.first.as_ptr(), &raw mut list) };
+        let ask = || unsafe { getinfo(VERSION, node, service, 0, hints.first.as_ptr(), &raw mut list) };
+        // The first call loads providers.
+        // SAFETY: these install what is their own, and free nothing of others.
+        let answer = unsafe { dispositions::keep(ask) };
         Refused::unless_done("fi_getinfo", answer)?;
         let first = NonNull::new(list).ok_or(refused(FI_ENODATA.cast_signed()))?;
         Ok(Info { library: self, first })

@@ -156,3 +156,98 @@ impl Symbols {
         })
     }
 }
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use core::mem::MaybeUninit;
+    use std::process::Command;
+
+    use super::super::bindings::FI_ENODATA;
+    use super::super::{Hints, Refused};
+    use super::*;
+
+    /// A libfabric that takes every signal, blocks it, and has handlers run on a stack of its own: when it is loaded, and each time it is
+    /// asked what there is, which is nothing.
+    const TAKES_SIGNALS: &str = r#"
+        #include <signal.h>
+        #include <stdlib.h>
+
+        static char room[1 << 16];
+
+        static void handle(int signal) { _Exit(signal); }
+
+        static __attribute__((constructor)) void take(void) {
+            for (int number = 1; number <= SIGRTMAX; number++) {
+                struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
+                sigaction(number, &action, NULL);
+            }
+            stack_t stack = { .ss_sp = room, .ss_size = sizeof room };
+            sigaltstack(&stack, NULL);
+            sigset_t all;
+            sigfillset(&all);
+            sigprocmask(SIG_SETMASK, &all, NULL);
+        }
+
+        /* struct fi_info: the words from 9 on point to attributes. */
+        void *fi_dupinfo(const void *none) {
+            void **info = calloc(15, sizeof *info);
+            for (int word = 9; word < 14; word++)
+                info[word] = calloc(1, 1024);
+            return info;
+        }
+
+        void fi_freeinfo(void **info) {
+            for (int word = 9; word < 14; word++)
+                free(info[word]);
+            free(info);
+        }
+
+        int fi_getinfo(void) { take(); return -61; }
+        int fi_fabric(void) { return -38; }
+        unsigned fi_version(void) { return 1 << 16 | 14; }
+        const char *fi_strerror(int error) { return "there is nothing"; }
+    "#;
+
+    /// Handlers with their flags, blocked signals, and the stack of the handlers.
+    fn signals() -> (Vec<(usize, c_int)>, Vec<bool>, usize) {
+        let handler = |number| {
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+            // SAFETY: asks only, and there is room for the answer.
+            unsafe { libc::sigaction(number, core::ptr::null(), action.as_mut_ptr()) };
+            // SAFETY: numbers and an optional function, which zeroes initialise.
+            let action = unsafe { action.assume_init() };
+            // Those of the default are without meaning, and the C library adds one of its own.
+            let flags = if action.sa_sigaction == libc::SIG_DFL { 0 } else { action.sa_flags };
+            (action.sa_sigaction, flags)
+        };
+        let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
+        // SAFETY: asks only, and there is room for the answer.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, core::ptr::null(), mask.as_mut_ptr()) };
+        let mut stack = MaybeUninit::<libc::stack_t>::zeroed();
+        // SAFETY: asks only, and there is room for the answer.
+        unsafe { libc::sigaltstack(core::ptr::null(), stack.as_mut_ptr()) };
+        // SAFETY: numbers and an address, which zeroes initialise.
+        let stack = unsafe { stack.assume_init() };
+        let numbers = || 1..=libc::SIGRTMAX();
+        // SAFETY: a set that zeroes initialise, and the number of a signal.
+        let is_blocked = |number| unsafe { libc::sigismember(mask.as_ptr(), number) } == 1;
+        (numbers().map(handler).collect(), numbers().map(is_blocked).collect(), stack.ss_sp.addr())
+    }
+
+    #[test]
+    fn signals_are_handled_as_before_behind_a_library_that_takes_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let (source, file) = (directory.path().join("takes.c"), directory.path().join("libtakes.so"));
+        std::fs::write(&source, TAKES_SIGNALS).unwrap();
+        let mut compiler = Command::new("cc");
+        let compiler = compiler.args(["-shared", "-fPIC", "-w"]).arg(&source).arg("-o").arg(&file);
+        assert!(compiler.status().expect("Rust links by `cc`").success());
+        let before = signals();
+        // SAFETY: made for this: its functions take what those of libfabric do.
+        let library = unsafe { Library::load(file.to_str()) }.unwrap();
+        assert_eq!(signals(), before, "behind its initialisers");
+        let refused = library.offers(&Hints::default()).unwrap_err();
+        assert_eq!(refused, Refused::of("fi_getinfo", FI_ENODATA.cast_signed()));
+        assert_eq!(signals(), before, "behind the first call");
+    }
+}

@@ -13,6 +13,7 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 
 use super::node::{NumaNode, Speed};
+use crate::dispositions;
 
 /// Fills in what hwloc knows of these nodes, for a process that may run on `cpus` and runs on node
 /// `running` now.
@@ -21,7 +22,9 @@ use super::node::{NumaNode, Speed};
 ///
 /// If hwloc fails, or is told to describe another machine; in words.
 pub(super) fn ask(nodes: &mut [NumaNode], cpus: &[usize], running: Option<u32>) -> Result<(), String> {
-    let topology = load().map_err(|error| error.to_string())?;
+    // hwloc loads plugins.
+    // SAFETY: these install what is their own, and free nothing of others.
+    let topology = unsafe { dispositions::keep(load) }.map_err(|error| error.to_string())?;
     if !topology.is_this_system() {
         return Err("it describes another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set)".into());
     }

@@ -163,8 +163,7 @@ fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> Child {
     command
         .args(["--exact", "stranger::stranger", "--nocapture", "--test-threads=1"])
         .env_clear()
-        // Handlers of psm's, which print an exit where a signal should be seen.
-        .envs([("HFI_NO_BACKTRACE", "1"), ("IPATH_NO_BACKTRACE", "1"), (PROVIDER, provider), (DEED, deed)])
+        .envs([(PROVIDER, provider), (DEED, deed)])
         .env(PORTS, format!("{},{}", ports[0], ports[1]))
         .current_dir("/")
         .stdin(Stdio::null())

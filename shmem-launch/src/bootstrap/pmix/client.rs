@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::sync::RwLockReadGuard;
 
+use shmem_core::dispositions;
 use shmem_core::exclusion::RwLock;
 
 use super::bindings::{
@@ -36,7 +37,10 @@ impl Client {
     pub(super) fn connect(library: &'static Library) -> io::Result<Option<Self>> {
         let mut me = pmix_proc_t { nspace: [0; 256], rank: PMIX_RANK_UNDEF };
         // SAFETY: room for what identifies this process; there is no further information.
-        let status = unsafe { (library.init)(&raw mut me, std::ptr::null_mut(), 0) };
+        let join = || unsafe { (library.init)(&raw mut me, std::ptr::null_mut(), 0) };
+        // PMIx loads components.
+        // SAFETY: these install what is their own, and free nothing of others.
+        let status = unsafe { dispositions::keep(join) };
         if status == PMIX_ERR_UNREACH {
             return Ok(None);
         }
