@@ -14,7 +14,7 @@
 //! has forgotten, or for memory that was never registered, ends the program: no PE may use a segment
 //! before all have learnt its keys, nor after any has forgotten them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -28,6 +28,7 @@ use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
 use crate::strided::{self, Algorithm, Pattern, Plan};
 
+mod delivery;
 mod network;
 mod parcel;
 
@@ -48,7 +49,7 @@ impl Network {
 pub struct Loopback {
     network: Arc<Network>,
     me: usize,
-    epochs: Mutex<Vec<(Channel, u64)>>,
+    epochs: Mutex<HashMap<Channel, u64>>,
     /// The keys of later segments, by segment and PE.
     keys: RwLock<BTreeMap<(u32, usize), u64>>,
     /// Channels opened so far.
@@ -58,12 +59,9 @@ pub struct Loopback {
 impl Loopback {
     fn epoch(&self, channel: Channel, add: u64) -> u64 {
         let mut epochs = self.epochs.lock();
-        if let Some((_, epoch)) = epochs.iter_mut().find(|(c, _)| *c == channel) {
-            *epoch += add;
-            return *epoch;
-        }
-        epochs.push((channel, add));
-        add
+        let epoch = epochs.entry(channel).or_default();
+        *epoch += add;
+        *epoch
     }
 
     /// The key for a segment of another PE.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
+use super::delivery::Delivery;
 use super::parcel::Parcel;
 use crate::exclusion::{Mutex, RwLock};
 use crate::segment::FIRST_LATER;
@@ -81,31 +82,20 @@ impl Network {
         self.ports[pe].inbox.lock()
     }
 
-    /// Delivers, in random order, the parcels for `pe` that `wanted` picks. An older epoch of the
-    /// same channel always goes first.
+    /// Delivers, in random order, the parcels for `pe` that `wanted` picks, and those that a fence has put before one of
+    /// them.
     pub(super) fn deliver(&self, pe: usize, mut wanted: impl FnMut(&Parcel) -> bool) {
         let mut inbox = self.inbox(pe);
-        let mut todo: Vec<usize> = (0..inbox.len()).filter(|&i| wanted(&inbox[i])).collect();
-        while !todo.is_empty() {
-            let pick = todo[self.roll() as usize % todo.len()];
-            let first = inbox
-                .iter()
-                .enumerate()
-                .filter(|(_, other)| other.is_before(&inbox[pick]))
-                .min_by_key(|(_, other)| other.epoch)
-                .map_or(pick, |(i, _)| i);
-            let parcel = inbox.remove(first);
-            todo.retain(|&i| i != first);
-            for i in &mut todo {
-                *i -= usize::from(*i > first);
-            }
+        let mut delivery = Delivery::default();
+        inbox.extract_if(.., |parcel| wanted(parcel)).for_each(|parcel| delivery.add(parcel));
+        let early: Vec<Parcel> = inbox.extract_if(.., |parcel| delivery.waits_for(parcel)).collect();
+        early.into_iter().for_each(|parcel| delivery.add(parcel));
+        while let Some(parcel) = delivery.draw(|| self.roll()) {
             let Parcel { segment, key, errand, then, .. } = parcel;
             self.ports[pe].open(pe, segment, key, |target| errand.run(target));
-            if let Some(next) = then {
-                if wanted(&next) {
-                    todo.push(inbox.len());
-                }
-                inbox.push(*next);
+            match then {
+                Some(next) if wanted(&next) || delivery.waits_for(&next) => delivery.add(*next),
+                next => inbox.extend(next.map(|next| *next)),
             }
         }
     }

@@ -4,6 +4,9 @@ use crate::strided::Pattern;
 use crate::transport::target::{Message, Target};
 use crate::transport::{AtomicOp, Channel, Width, shm};
 
+/// What fences order: the sender, its channel, and whether they order it at all.
+pub(super) type Stream = (usize, Channel, bool);
+
 /// Something on its way to a PE.
 pub(super) struct Parcel {
     pub(super) from: usize,
@@ -51,14 +54,10 @@ pub(super) enum Errand {
 unsafe impl Send for Errand {}
 
 impl Parcel {
-    /// Whether a fence has put this before another.
-    pub(super) fn is_before(&self, other: &Self) -> bool {
-        let is_ordered = |errand: &Errand| !matches!(errand, Errand::Get { .. });
-        self.from == other.from
-            && self.channel == other.channel
-            && self.epoch < other.epoch
-            && is_ordered(&self.errand)
-            && is_ordered(&other.errand)
+    /// Its stream, and the epoch there. No fence orders a get: all gets of a channel have one epoch.
+    pub(super) fn order(&self) -> (Stream, u64) {
+        let is_ordered = !matches!(self.errand, Errand::Get { .. });
+        ((self.from, self.channel, is_ordered), if is_ordered { self.epoch } else { 0 })
     }
 }
 

@@ -3,6 +3,7 @@
 //! On a network that delivers only when it is told to, so nothing here depends on time.
 
 use super::*;
+use crate::transport::{Change, EachOp, Elements, Operand};
 
 const OTHER: Channel = Channel(1);
 
@@ -169,4 +170,39 @@ fn one_channel_or_one_pe_is_quiet_by_itself() {
     assert_eq!(arrived(), (1, 0, 1));
     from.quiet(OTHER);
     assert_eq!(arrived(), (1, 1, 1));
+}
+
+/// In steps that grow with the number of elements on their way, this would take hours.
+#[test]
+fn long_lists_arrive_in_linear_time() {
+    const WORDS: usize = BYTES / 8;
+    const ELEMENTS: usize = if cfg!(miri) { 2 * WORDS } else { 200_000 };
+    let (network, _places) = lazy(2, 6);
+    let from = network.transport(0);
+    let indices: Vec<u32> = (0..ELEMENTS).map(|k| (k % WORDS) as u32).collect();
+    let words = Elements { first: remote(0), size: 8, length: WORDS, indices: &indices };
+    let source: Vec<u64> = indices.iter().map(|index| u64::from(*index)).collect();
+    let increments = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
+    let (mut before, mut after) = (vec![0_u64; ELEMENTS], vec![0_u64; ELEMENTS]);
+    // SAFETY: the elements lie in PE 1's memory, and there is a value for each until the channel is quiet.
+    unsafe { from.place(CHANNEL, words, source.as_ptr().cast(), Until::Quiet) };
+    for value in &source[..ELEMENTS / 4] {
+        from.fence(CHANNEL);
+        put(&from, *value as usize * 8, *value);
+    }
+    from.fence(CHANNEL);
+    // SAFETY: the elements are aligned words in PE 1's memory.
+    unsafe { from.each(CHANNEL, words, increments) };
+    from.fence(CHANNEL);
+    let into = before.as_mut_ptr().cast();
+    // SAFETY: the elements are aligned words in PE 1's memory, and there is room for what was in each.
+    unsafe { from.fetch_each(CHANNEL, into, None, words, increments, Until::Return) };
+    // SAFETY: the elements lie in PE 1's memory, and there is room for each.
+    unsafe { from.pick(CHANNEL, after.as_mut_ptr().cast(), None, words, Until::Return) };
+    let times = |index: usize| (ELEMENTS - index).div_ceil(WORDS) as u64;
+    for ((index, before), after) in indices.iter().zip(before).zip(after) {
+        let (start, times) = (u64::from(*index), times(*index as usize));
+        assert_eq!(after, start + 2 * times);
+        assert!((start + times..after).contains(&before), "{before} behind a fence, and {after} at the end");
+    }
 }
