@@ -13,7 +13,7 @@
 use core::fmt;
 use core::ops::BitOr;
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 
 /// A type whose values may live in symmetric memory.
 ///
@@ -61,6 +61,32 @@ plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 unsafe impl<T: SymmetricData, const N: usize> SymmetricData for [T; N] {
     const HINTS: MemoryHints = T::HINTS;
 }
+
+/// A value of another crate's type, as an element of symmetric memory. That it is plain data its [`Pod`] says, which crates
+/// have by a feature `bytemuck`: `Plain<Complex<f64>>` of `num-complex`, `Plain<Vec3>` of `glam`, `Plain<f16>` of `half`.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::data::*; }
+/// use shmem::{Plain, PlainData};
+///
+/// fn moved<T: PlainData>(_: &[T]) {}
+///
+/// let turns = [core::num::Wrapping(7_u32)];           // a type of the standard library
+/// moved(&turns.map(Plain));
+/// ```
+///
+/// It has one element, without fields that a region of `strided!` could name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Plain<T>(pub T);
+
+// SAFETY: a `Plain<T>` is a `T`, of which all zeroes are a value.
+unsafe impl<T: Zeroable> Zeroable for Plain<T> {}
+// SAFETY: a `Plain<T>` is a `T`, which is plain data.
+unsafe impl<T: Pod> Pod for Plain<T> {}
+// SAFETY: a `Pod` has neither padding nor invalid bit patterns nor pointers, and all processes of a job run the same machine
+// code.
+unsafe impl<T: Pod> SymmetricData for Plain<T> {}
 
 /// How memory will be used: what a transport may exploit when it chooses where the memory lies or how it is
 /// registered. They change no result.

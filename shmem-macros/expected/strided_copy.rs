@@ -26,8 +26,8 @@ fn copy(packed: &mut [f64], block: &[[f64; 8]; 16], i: usize) {
         >(
             packed.__strided_into(),
             &block,
-            [],
-            [i],
+            (),
+            (::shmem::__private::strided::selected(&(i)), ()),
             &const {
                 ::shmem::__private::strided::Constant::new(
                     ::shmem::__private::strided::destination::<_>(__TO),

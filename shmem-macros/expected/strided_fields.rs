@@ -30,8 +30,8 @@ fn fields(world: &World, pe: Pe) {
             &CELLS,
             ::shmem::__private::strided::on(pe),
             &CELLS,
-            [],
-            [],
+            (),
+            (),
             &const {
                 ::shmem::__private::strided::Constant::new(
                     ::shmem::__private::strided::remote::<_>(__TO),

@@ -27,8 +27,8 @@ impl Solver<'_> {
                 self.row.__strided_into(),
                 &FIELD,
                 ::shmem::__private::strided::on(self.west),
-                [],
-                [i],
+                (),
+                (::shmem::__private::strided::selected(&(i)), ()),
                 &const {
                     ::shmem::__private::strided::Constant::new(
                         ::shmem::__private::strided::destination::<

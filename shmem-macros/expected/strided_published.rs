@@ -36,8 +36,8 @@ fn published(world: &World, pe: Pe) {
             &PANEL,
             ::shmem::__private::strided::on(pe),
             &PANEL,
-            [],
-            [],
+            (),
+            (),
             &const {
                 ::shmem::__private::strided::Constant::new(
                     ::shmem::__private::strided::remote::<_>(__TO),

@@ -19,8 +19,8 @@ fn put(world: &World, west: Pe, column: &[f64]) {
             &FIELD,
             ::shmem::__private::strided::on(west),
             &column,
-            [],
-            [],
+            (),
+            (),
             &const {
                 ::shmem::__private::strided::Constant::new(
                     ::shmem::__private::strided::remote::<

@@ -125,7 +125,7 @@ pub use shmem_core::context::{
     NonBlocking, Order, Pending, Place, PutSignal, Raw, Rma, Scope, Session, Sessions, SignalOp, Source,
     Stores, Strided, WaitSet, Words, eq, ge, gt, le, lt, ne,
 };
-pub use shmem_core::data::{Contents, MemoryHints, Movable, PlainData, SymmetricData};
+pub use shmem_core::data::{Contents, MemoryHints, Movable, Plain, PlainData, SymmetricData};
 pub use shmem_core::halo::{Edge, Flight, Ghosts, Halo, HaloError, HaloToken, OpenPhase};
 pub use shmem_core::heap::{NameError, Named, Usage};
 pub use shmem_core::indexed::{

@@ -28,8 +28,9 @@ mod array;
 
 pub use array::{ArrayNdarray, ArrayNdarrayMut};
 
+use bytemuck::Pod;
 use ndarray::{ArrayView, ArrayViewMut, Dimension, Ix0, ShapeBuilder, StrideShape};
-use shmem_core::data::PlainData;
+use shmem_core::data::{Plain, PlainData};
 use shmem_core::padded::Padded;
 use shmem_core::strided::{Shape, Shaped};
 
@@ -74,6 +75,8 @@ macro_rules! elements {
     )*};
 }
 elements!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+
+impl<T: Pod> Element for Plain<T> {}
 
 impl<T: Element> Nested for T {
     type Dimension = Ix0;

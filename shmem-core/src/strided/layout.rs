@@ -24,7 +24,8 @@ pub struct Layout {
     /// The runs that are blocks of the axis whose number of blocks is the run before.
     pub(super) is_block: [bool; MAX_RUNS],
     pub(super) rank: usize,
-    /// Elements one behind the other of an object of one dimension, which take a region of any shape.
+    /// Whole items of the outermost dimension, one behind the other. They take a region of any shape whose innermost
+    /// dimensions are those of an item.
     pub(super) is_line: bool,
 }
 
@@ -85,29 +86,40 @@ impl Layout {
         self.runs.split_at(self.rank).0
     }
 
-    /// The runs of `other`, in order, one behind the other from the start of this line on; nothing if this is no line, or
-    /// has other than as many elements. A line whose count only the other side says has as many as that, and a
-    /// run of `other` that only this side says takes what is left.
+    /// The runs of `other`, in order, with the items of this line one behind the other; nothing if this is no line, if
+    /// an item has other dimensions than the innermost ones of `other`, or if there are other than as many items. A line
+    /// whose count only the other side says has as many as that, and a run of `other` that only this side says takes
+    /// what is left.
     pub(super) const fn folded(&self, other: &Self) -> Option<Self> {
-        if !self.is_line || self.rank != 1 {
+        if !self.is_line || self.rank == 0 || other.rank + 1 < self.rank {
             return None;
         }
-        let Run { count: elements, stride } = self.runs[0];
-        let inside = other.count();
+        let Run { count: items, stride } = self.runs[0];
+        let outer = other.rank + 1 - self.rank;
         let mut folded = *self;
         folded.runs = other.runs;
         folded.is_block = other.is_block;
         folded.rank = other.rank;
-        if other.is_open() {
-            if elements == Dim::DYNAMIC || inside == 0 || !elements.is_multiple_of(inside) {
+        let mut i = outer;
+        while i < other.rank {
+            let inside = self.runs[i + 1 - outer];
+            if inside.count != other.runs[i].count {
                 return None;
             }
-            folded.runs[0].count = elements / inside;
-        } else if elements != Dim::DYNAMIC && elements != inside {
+            folded.runs[i].stride = inside.stride;
+            i += 1;
+        }
+        let inside = other.count_of(outer);
+        if other.is_open() {
+            if items == Dim::DYNAMIC || inside == 0 || !items.is_multiple_of(inside) {
+                return None;
+            }
+            folded.runs[0].count = items / inside;
+        } else if items != Dim::DYNAMIC && items != inside {
             return None;
         }
         let mut bytes = stride;
-        let mut i = folded.rank;
+        let mut i = outer;
         while i > 0 {
             i -= 1;
             folded.runs[i].stride = bytes;
@@ -153,9 +165,15 @@ impl Layout {
     /// more.
     #[inline(always)]
     pub const fn count(&self) -> usize {
+        self.count_of(self.rank)
+    }
+
+    /// The same of the outermost `rank` runs.
+    #[inline(always)]
+    const fn count_of(&self, rank: usize) -> usize {
         let mut count: usize = 1;
         let mut i = 0;
-        while i < self.rank {
+        while i < rank {
             if self.runs[i].count != Dim::DYNAMIC {
                 count = count.saturating_mul(self.runs[i].count);
             }

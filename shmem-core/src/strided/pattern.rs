@@ -34,8 +34,8 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Joins the two sides of a transfer. A line, elements one behind the other of an object of one dimension, stands
-    /// opposite a region of any shape with as many elements, in row-major order: packing, or unpacking.
+    /// Joins the two sides of a transfer. A line, whole items of an object one behind the other, stands opposite a region
+    /// of any shape with as many items, in row-major order: packing, or unpacking.
     ///
     /// # Panics
     ///
@@ -442,8 +442,10 @@ const fn differ(to: &Layout, from: &Layout) -> ! {
     // Of a region opposite a line, it is the number of elements that counts.
     let message = match (to.is_line, from.is_line) {
         _ if to.is_open() || from.is_open() => message,
-        (true, false) if from.rank > 1 => message.text(", which are ").number(from.count() as u64),
-        (false, true) if to.rank > 1 => {
+        (true, false) if to.rank <= 1 && from.rank > 1 => {
+            message.text(", which are ").number(from.count() as u64)
+        }
+        (false, true) if from.rank <= 1 && to.rank > 1 => {
             message.text("; those of the destination are ").number(to.count() as u64)
         }
         _ => message,

@@ -99,6 +99,12 @@ impl Axis {
         self
     }
 
+    /// The first element.
+    #[inline(always)]
+    pub(crate) const fn first(self) -> usize {
+        self.first
+    }
+
     /// How many blocks it takes of a dimension of `len` elements, which it must lie in.
     #[inline(always)]
     pub const fn count(self, len: usize) -> usize {
@@ -244,7 +250,7 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
     }
     let mut layout = Layout::block(part.bytes, align);
     layout.offset = part.offset;
-    layout.is_line = matches!(axes, [axis] if axis.is_dense());
+    layout.is_line = is_line(axes);
     let mut i = 0;
     while i < axes.len() {
         let (axis, dim) = (axes[i], dims[i]);
@@ -270,6 +276,19 @@ pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part:
         i += 1;
     }
     layout
+}
+
+/// Whether these are whole items of the outermost dimension, one behind the other.
+const fn is_line(axes: &[Axis]) -> bool {
+    let [outermost, inside @ ..] = axes else { return false };
+    let mut i = 0;
+    while i < inside.len() {
+        if !inside[i].is_all() {
+            return false;
+        }
+        i += 1;
+    }
+    outermost.is_dense()
 }
 
 #[cold]

@@ -1,6 +1,8 @@
 //! What has dimensions.
 
-use crate::data::SymmetricData;
+use bytemuck::Pod;
+
+use crate::data::{Plain, SymmetricData};
 
 /// Most dimensions that a shape can have.
 pub const MAX_DIMS: usize = 6;
@@ -175,6 +177,13 @@ macro_rules! elements {
     )*};
 }
 elements!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+
+// SAFETY: one element, the value itself. Nothing is named as a field of it.
+unsafe impl<T: Pod> Shaped for Plain<T> {
+    type Element = Self;
+    type Names = ();
+    const SHAPE: Shape = Shape::element(size_of::<Self>());
+}
 
 // SAFETY: the values of an array lie one behind the other, each with its elements, whose fields `T` names.
 unsafe impl<T: Shaped, const N: usize> Shaped for [T; N] {

@@ -139,17 +139,20 @@ proptest! {
     }
 
     /// A line is as the region would be if it lay there one element behind the other, on either side, known to be as long or
-    /// not.
+    /// not. Its elements may be arrays.
     #[test]
-    fn a_line_takes_a_region_of_any_shape((region, _) in sides(), first in 0..4_usize, is_open in any::<bool>(), packs in any::<bool>()) {
+    fn a_line_takes_a_region_of_any_shape(
+        (region, _) in sides(), first in 0..4_usize, item in 1..4_usize, is_open in any::<bool>(), packs in any::<bool>(),
+    ) {
         let (elements, bytes) = (region.elements(), region.part.bytes);
-        let count = elements.len();
+        let (count, item) = (elements.len(), if bytes.is_multiple_of(item) { item } else { 1 });
         let line = |count: usize| {
-            let shape = Shape::element(bytes).array(if is_open { Dim::DYNAMIC } else { first + count }, bytes);
+            let shape = Shape::element(bytes / item).array(item, bytes / item);
+            let shape = shape.array(if is_open { Dim::DYNAMIC } else { first + count }, bytes);
             let axis = if is_open { Axis::from(first) } else { Axis::range(first, first + count) };
-            lower("LINE", &shape, 1, &[axis], Part::whole(bytes))
+            lower("LINE", &shape, 1, &[axis, Axis::all()], Part::whole(bytes / item))
         };
-        let (there, here) = (region.layout(), line(count));
+        let (there, here) = (region.layout().divided(bytes / item), line(count));
         let (to, from) = if packs { (here, there) } else { (there, here) };
         let plan = Plan::new(&to, &from, Algorithm::Auto, &Thresholds::DEFAULT);
         let dense: Vec<usize> = (first..first + count).map(|i| i * bytes).collect();

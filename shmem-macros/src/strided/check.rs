@@ -70,6 +70,8 @@ pub(super) enum Bounds {
     From(Expr),
     Before(Option<Expr>, Expr),
     Through(Option<Expr>, Expr),
+    /// A variable that is a range.
+    Given(Expr),
 }
 
 impl Axis {
@@ -90,6 +92,11 @@ impl Side {
         self.axes.iter().any(Axis::is_dynamic)
     }
 
+    /// Whether it has an index, or what may turn out to be a range, that only the run knows.
+    pub(super) fn has_selectors(&self) -> bool {
+        self.axes.iter().any(|axis| matches!(axis, Axis::Index(Value { dynamic: Some(_), .. })))
+    }
+
     /// Whether an item can name all constants: none of them can be a parameter of the function around it.
     pub(super) fn is_nameable(&self) -> bool {
         self.axes.iter().all(|axis| match axis {
@@ -98,7 +105,7 @@ impl Side {
             }
             Axis::Range(range) => {
                 let bounds = match &range.bounds {
-                    Bounds::All => [None, None],
+                    Bounds::All | Bounds::Given(_) => [None, None],
                     Bounds::From(start) => [Some(start), None],
                     Bounds::Before(start, end) | Bounds::Through(start, end) => [start.as_ref(), Some(end)],
                 };
@@ -213,6 +220,10 @@ fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
         }));
     }
     let Some(range) = parse::range(&extent.value) else {
+        if step.is_some() && extent.dynamic.is_some() {
+            let bounds = Bounds::Given(extent.value);
+            return Axis::Range(Box::new(Range { is_dynamic: true, bounds, step, block }));
+        }
         if let Some(step) = &step {
             errors.push(step, diag::STRIDED_INDEX_STEP);
         }

@@ -56,8 +56,8 @@ fn constant(transfer: &Transfer) -> TokenStream {
     let constant = quote_spanned! {*equals=>
         #at::__private::strided::Constant::new(#to_checked, #from_checked, #algorithm)
     };
-    let (to_indices, from_indices) = (indices(to), indices(from));
-    let constants = quote!([#(#to_indices),*], [#(#from_indices),*], &const { #constant },);
+    let (to_selectors, from_selectors) = (selectors(to, root), selectors(from, root));
+    let constants = quote!(#to_selectors, #from_selectors, &const { #constant },);
     let call = call(transfer, "", &constants, true);
     quote!(#to_item #from_item #early #call)
 }
@@ -78,21 +78,17 @@ fn early(transfer: &Transfer, to_is_item: bool, from_is_item: bool) -> TokenStre
         let (object, which) = (&side.object, Ident::new(which, Span::call_site()));
         quote_spanned!(side.span=> #root::__private::strided::region(&#which, &#object))
     };
-    let checked = match (to.is_static && to_is_item, from.is_static && from_is_item) {
-        (true, true) => {
-            let (to, from) = (region(to, "__TO"), region(from, "__FROM"));
+    let sides = [(to, "__TO", to_is_item), (from, "__FROM", from_is_item)];
+    let sides = sides.into_iter().filter(|(side, _, is_item)| side.is_static && *is_item);
+    let regions: Vec<_> = sides.map(|(side, which, _)| region(side, which)).collect();
+    let checked = match &regions[..] {
+        [] => return TokenStream::new(),
+        // What the run selects may be a range, which has no length yet.
+        [to_region, from_region] if !to.has_selectors() && !from.has_selectors() => {
             let root = respanned(root.clone(), transfer.equals);
-            quote_spanned!(transfer.equals=> let () = #root::__private::strided::agree(#to, #from);)
+            quote_spanned!(transfer.equals=> let () = #root::__private::strided::agree(#to_region, #from_region);)
         }
-        (true, false) => {
-            let to = region(to, "__TO");
-            quote!(let _ = #to;)
-        }
-        (false, true) => {
-            let from = region(from, "__FROM");
-            quote!(let _ = #from;)
-        }
-        (false, false) => return TokenStream::new(),
+        each => quote!(#(let _ = #each;)*),
     };
     quote!(const __REGION: () = { #checked };)
 }
@@ -179,7 +175,7 @@ fn algorithm(transfer: &Transfer) -> TokenStream {
     }
 }
 
-/// A region whose axes are constants; an index marked `dyn` is left to the call.
+/// A region whose axes are constants; what is marked `dyn` is left to the call.
 fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStream {
     let axes = side.axes.iter().map(|axis| match axis {
         Axis::Index(Value { dynamic: Some(_), .. }) => quote!(#root::__private::strided::Axis::dynamic()),
@@ -190,12 +186,23 @@ fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStre
     region(side, root, &if in_block { quote!(const { #axes }) } else { axes })
 }
 
-/// The indices that are left to the call.
-fn indices(side: &Side) -> impl Iterator<Item = &Expr> {
-    side.axes.iter().filter_map(|axis| match axis {
-        Axis::Index(Value { dynamic: Some(_), value }) => Some(value),
-        _ => None,
+/// What is left to the call: indices, and variables that may be ranges.
+fn selectors(side: &Side, root: &TokenStream) -> TokenStream {
+    side.axes.iter().rev().fold(quote!(()), |rest, axis| match axis {
+        Axis::Index(Value { dynamic: Some(_), value }) => {
+            let selected = lent(value, root, "selected");
+            quote!((#selected, #rest))
+        }
+        _ => rest,
     })
+}
+
+/// The value of a function of a selector, which is lent.
+fn lent(selector: &Expr, root: &TokenStream, function: &str) -> TokenStream {
+    let span = first(selector);
+    let (root, function) = (respanned(root.clone(), span), Ident::new(function, span));
+    let selector = quote!((#selector));
+    quote_spanned!(span=> #root::__private::strided::#function(&#selector))
 }
 
 /// A region that is made when the transfer runs. What is not marked is a constant all the same.
@@ -228,8 +235,9 @@ fn axis(
     let root = respanned(root.clone(), span);
     let path = quote_spanned!(span=> #root::__private::strided::Axis);
     let Range { is_dynamic, bounds, step, block } = match axis {
-        Axis::Index(index) => {
-            let index = value(&Value { dynamic: index.dynamic, value: &index.value });
+        Axis::Index(Value { dynamic: Some(_), value }) => return lent(value, &root, "axis"),
+        Axis::Index(Value { dynamic: None, value: index }) => {
+            let index = value(&Value { dynamic: None, value: index });
             return quote_spanned!(span=> #path::index(#index));
         }
         Axis::Range(range) => &**range,
@@ -253,6 +261,7 @@ fn axis(
             let (start, end) = (first(start), bound(end));
             quote_spanned!(span=> #path::through(#start, #end))
         }
+        Bounds::Given(range) => lent(range, &root, "ranged"),
     };
     for (what, given) in [("step", step), ("block", block)] {
         if let Some(Value { dynamic, value: given }) = given {

@@ -1,10 +1,12 @@
 //! `strided!` with constant regions, by every algorithm; what is checked when the program runs; and what
 //! the grammar allows.
 
+use std::num::Wrapping;
+
 use shmem::prelude::*;
 use shmem::strided::Shaped;
 use shmem::thread::Private;
-use shmem::{PlainData, zeroed};
+use shmem::{Plain, PlainData, zeroed};
 
 use crate::dice::Dice;
 
@@ -37,6 +39,10 @@ static ONE: Cell;
 static CUBE: [[[f32; 5]; 4]; 6];
 #[symmetric]
 static LINE: [f32; 30];
+#[symmetric]
+static WAVES: [[[f64; 2]; 8]; 6];
+#[symmetric]
+static TURNS: [Plain<Wrapping<u32>>; 4];
 #[symmetric]
 static PADDED: padded![f32; ROWS; 1024];
 
@@ -245,6 +251,85 @@ fn indices_at_run_time(world: &mut World) {
         let expected = |i: usize, j: usize| value(from, i * COLUMNS + j);
         assert!((0..ROWS).all(|i| heap[i] == std::array::from_fn(|j| expected(i, j))));
     });
+}
+
+/// A variable behind `dyn` may be a range, of any kind; it is still there afterwards.
+#[shmem::test(pes = 2)]
+fn variables_that_are_ranges(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    fill(world, &FIELD, me);
+    fill(world, &OTHER, me + 2);
+    world.barrier_all();
+    let theirs = |i: usize, j: usize| value(other.number() + 2, i * COLUMNS + j);
+    let (rows, columns, j) = (1..ROWS - 1, 2..=5, 7);
+    strided!(world, FIELD@other[dyn rows, 0] = OTHER[dyn rows, dyn j]);
+    let mut block = [[0.0; 4]; ROWS - 2];
+    strided!(world, block[..] = OTHER@other[dyn rows, dyn columns]);
+    assert_eq!(block, std::array::from_fn(|i| std::array::from_fn(|j| theirs(i + 1, j + 2))));
+    let mut packed = vec![0.0; 4 * (ROWS - 2)];
+    strided!(packed[..] = block[dyn .., ..]);
+    assert_eq!(packed, block.as_flattened());
+    let (from, odd) = (10.., 1..);
+    let mut ends = [0.0; 2];
+    strided!(world, ends[..] = OTHER@other[dyn from, 19]);
+    assert_eq!(ends, [theirs(10, 19), theirs(11, 19)]);
+    let mut every = [0.0; ROWS / 2];
+    strided!(world, every[..] = OTHER@other[dyn odd; 2, 3]);
+    assert_eq!(every, std::array::from_fn(|i| theirs(2 * i + 1, 3)));
+    world.barrier_all();
+    for (i, row) in contents(world, &FIELD).iter().enumerate() {
+        let first = if rows.contains(&i) { theirs(i, j) } else { value(me, i * COLUMNS) };
+        assert_eq!((row[0], row[1]), (first, value(me, i * COLUMNS + 1)), "row {i}");
+    }
+    let long = 3..=ROWS;
+    let beyond = refusal(|| strided!(world, FIELD@other[dyn long, 0] = OTHER[dyn rows, 0]));
+    assert_eq!(beyond, "`FIELD` has 12 elements in dimension 0, but the region ends at 13");
+    let shapes = refusal(|| strided!(world, FIELD@other[0..3, 0] = OTHER[dyn rows, 0]));
+    assert_eq!(shapes, "the destination is 3 elements, the source 10");
+}
+
+/// Dimensions that a region does not name are taken whole: so elements may be arrays, as complex numbers are.
+#[shmem::test(pes = 2)]
+fn elements_that_are_arrays(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let complex = |pe: usize, i: usize, j: usize| [f64::from(value(pe, 8 * i + j)), -1.0];
+    for (i, j) in (0..6).flat_map(|i| (0..8).map(move |j| (i, j))) {
+        WAVES.here(world).index(i).index(j).store(complex(me, i, j));
+    }
+    world.barrier_all();
+    let theirs = |i: usize, j: usize| complex(other.number(), i, j);
+    let mut column = [[0.0; 2]; 6];
+    strided!(world, column[..] = WAVES@other[.., 3]);
+    assert_eq!(column, std::array::from_fn(|i| theirs(i, 3)));
+    let (mut row, mut element, i) = (vec![[0.0; 2]; 8], [0.0; 2], 4);
+    strided!(world, row[..] = WAVES@other[dyn i]);
+    assert!(row.iter().enumerate().all(|(j, z)| *z == theirs(i, j)));
+    strided!(world, element[..] = WAVES@other[5, dyn i]);
+    assert_eq!(element, theirs(5, 4));
+    // Packed, and unpacked.
+    let mut packed = vec![[0.0; 2]; 2 * 3];
+    strided!(world, packed[..] = WAVES@other[1..3, ..6; 2]);
+    let expected = [1, 2].into_iter().flat_map(|i| [0, 2, 4].map(|j| (i, j)));
+    assert_eq!(packed, expected.map(|(i, j)| theirs(i, j)).collect::<Vec<_>>());
+    let mut unpacked = vec![[[0.0; 2]; 3]; 2];
+    strided!(unpacked[..] = packed[..]);
+    assert_eq!(unpacked.as_flattened(), packed);
+    world.barrier_all();
+    strided!(world, WAVES@other[0..2, 7] = WAVES[0..2, 0]);
+    world.barrier_all();
+    let waves = contents(world, &WAVES);
+    assert_eq!([waves[0][7], waves[1][7], waves[2][7]], [theirs(0, 0), theirs(1, 0), complex(me, 2, 7)]);
+}
+
+/// Plain data of another crate.
+#[shmem::test(pes = 2)]
+fn elements_of_other_crates(world: &mut World) {
+    let (me, other) = (world.my_pe() as u32, world.ring_neighbours().1);
+    world.put(TURNS.on(other), &[Plain(Wrapping(u32::MAX - me)); 4]);
+    world.barrier_all();
+    let mut ends = [Plain::default(); 2];
+    strided!(world, ends[..] = TURNS@(world.me())[..; 3]);
+    assert_eq!(ends.map(|Plain(turns)| turns + Wrapping(2)), [Wrapping(me); 2]);
 }
 
 /// The length of a slice is taken from the other side.

@@ -5,9 +5,10 @@ use core::marker::PhantomData;
 use super::elements::SameElements;
 use super::object::{Local, LocalMut};
 use super::region::{Region, indexed};
+use super::selector::Selectors;
 use super::written::{Constant, is_same, planned};
 use crate::data::PlainData;
-use crate::strided::{Algorithm, execute, execute_dyn};
+use crate::strided::{Algorithm, Axis, MAX_DIMS, execute, execute_dyn};
 
 /// Copies a region of `from` to one of `to`; see [`put`](super::written::put).
 ///
@@ -16,12 +17,12 @@ use crate::strided::{Algorithm, execute, execute_dyn};
 /// If an index is beyond its dimension, or if a slice has another length than the other side wants.
 #[inline(always)]
 #[track_caller]
-pub fn copy<D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
+pub fn copy<D, S, To, From, ToField, FromField, I, J>(
     mut to: D,
     from: &S,
-    to_indices: [usize; N],
-    from_indices: [usize; M],
-    constant: &Constant<D, S, N, M>,
+    to_selectors: I,
+    from_selectors: J,
+    constant: &Constant<D, S, I, J>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
@@ -30,17 +31,22 @@ pub fn copy<D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
     To: PlainData,
     From: 'static,
     FromField: SameElements<ToField>,
+    I: Selectors,
+    J: Selectors,
 {
-    let further = (indexed(&constant.to, &to, &to_indices), indexed(&constant.from, from, &from_indices));
     let computed = &constant.computed;
     if computed.is_open {
-        let sides = ((&constant.to, &to), (&constant.from, from));
-        let Some(run) = planned(sides.0, sides.1, further, false, constant.algorithm) else { return };
+        let mut room = [[Axis::all(); MAX_DIMS]; 2];
+        let [a, b] = &mut room;
+        let sides = (constant.to.selected(&to_selectors, a), constant.from.selected(&from_selectors, b));
+        let sides = ((&sides.0, &to), (&sides.1, from));
+        let Some(run) = planned(sides.0, sides.1, false, constant.algorithm) else { return };
         let (into, start) = (to.first_mut().wrapping_add(run.to), from.first().wrapping_add(run.from));
         // SAFETY: `planned` found both regions in their objects (`Side::of_object`), each of which is one piece; they
         // have nothing in common, since `to` alone lends its memory.
         return unsafe { execute_dyn(&run.plan, into, start) };
     }
+    let further = (indexed(&constant.to, &to, &to_selectors), indexed(&constant.from, from, &from_selectors));
     let Some((a, b)) = constant.offsets(&to, from, further, false) else { return };
     let (into, start) = (to.first_mut().wrapping_add(a), from.first().wrapping_add(b));
     if is_same::<To, From>() {
@@ -75,10 +81,8 @@ pub fn copy_dyn<D, S, To, From, ToField, FromField>(
     To: PlainData,
     FromField: SameElements<ToField>,
 {
-    to_region.require_indices(0);
-    from_region.require_indices(0);
     let sides = ((to_region, &to), (from_region, from));
-    let Some(run) = planned(sides.0, sides.1, (0, 0), false, algorithm) else { return };
+    let Some(run) = planned(sides.0, sides.1, false, algorithm) else { return };
     let (into, start) = (to.first_mut().wrapping_add(run.to), from.first().wrapping_add(run.from));
     // SAFETY: `planned` found both regions in their objects (`Side::of_object`), each of which is one piece; they have
     // nothing in common, since `to` alone lends its memory.

@@ -16,6 +16,7 @@ mod routines;
 mod scoped;
 mod sized;
 mod table;
+mod selector;
 mod token;
 pub mod written;
 

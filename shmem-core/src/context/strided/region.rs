@@ -1,6 +1,7 @@
 //! One side of a transfer, as written.
 
 use super::object::Object;
+use super::selector::Selectors;
 use crate::strided::{Axis, Field, Layout, MAX_DIMS, Pattern, Shape, has, lower, select};
 
 /// One side of a transfer, as written.
@@ -36,8 +37,8 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Whether it has indices that only the run knows.
-    pub(super) const fn has_indices(&self) -> bool {
+    /// Whether it has selectors that only the run knows.
+    pub(super) const fn has_selectors(&self) -> bool {
         let mut i = 0;
         while i < self.axes.len() {
             if self.axes[i].is_dynamic() {
@@ -48,9 +49,9 @@ impl<'a> Region<'a> {
         false
     }
 
-    /// Panics unless `given` is the number of its indices that only the run knows.
+    /// Panics unless `given` is the number of its selectors that only the run knows.
     #[track_caller]
-    pub(super) const fn require_indices(&self, given: usize) {
+    pub(super) const fn require_selectors(&self, given: usize) {
         let mut wanted = 0;
         let mut i = 0;
         while i < self.axes.len() {
@@ -60,21 +61,40 @@ impl<'a> Region<'a> {
         assert!(wanted == given, "an index that only the run knows is not given");
     }
 
-    /// Its layout in an object of these dimensions.
+    /// The region with `selectors` in the place of what only the run knows, its axes in `room`.
+    #[inline(always)]
+    pub(super) fn selected<'r>(
+        &self,
+        selectors: &impl Selectors,
+        room: &'r mut [Axis; MAX_DIMS],
+    ) -> Region<'r>
+    where
+        'a: 'r,
+    {
+        let Some(axes) = room.get_mut(..self.axes.len()).filter(|_| self.has_selectors()) else {
+            return *self;
+        };
+        let mut used = 0;
+        for (to, axis) in axes.iter_mut().zip(self.axes) {
+            *to = if axis.is_dynamic() { selectors.axis(used) } else { *axis };
+            used += usize::from(axis.is_dynamic());
+        }
+        Region { axes, ..*self }
+    }
+
+    /// Its layout in an object of these dimensions. What it selects of the innermost ones may be left out: all.
     #[track_caller]
     const fn layout(&self, shape: &Shape, fields: &[Field], align: usize) -> Layout {
         let rank = shape.dims().len();
+        // `[..]` is the whole object, even if that has no dimensions.
+        if self.axes.len() > rank && !matches!(self.axes, [all] if all.is_all()) {
+            return lower(self.name, shape, align, self.axes, select(shape, fields, &[]).1);
+        }
         let mut axes = [Axis::all(); MAX_DIMS];
-        // `[..]` is the whole object, whatever its dimensions.
-        if !matches!(self.axes, [all] if all.is_all()) {
-            if self.axes.len() != rank {
-                return lower(self.name, shape, align, self.axes, select(shape, fields, &[]).1);
-            }
-            let mut i = 0;
-            while i < rank {
-                axes[i] = self.axes[i];
-                i += 1;
-            }
+        let mut i = 0;
+        while i < self.axes.len() && i < rank {
+            axes[i] = self.axes[i];
+            i += 1;
         }
         let (shape, part) = select(shape, fields, self.fields);
         lower(self.name, &shape, align, axes.split_at(shape.dims().len()).0, part)
@@ -155,15 +175,19 @@ pub(super) const fn outermost(open: &Layout, other: &Layout) -> usize {
 /// If one is beyond the end.
 #[inline(always)]
 #[track_caller]
-pub(super) fn indexed<O: Object + ?Sized>(region: &Region<'_>, object: &O, indices: &[usize]) -> usize {
-    if indices.is_empty() {
+pub(super) fn indexed<O: Object + ?Sized, I: Selectors>(
+    region: &Region<'_>,
+    object: &O,
+    indices: &I,
+) -> usize {
+    if I::COUNT == 0 {
         return 0;
     }
     let shape = object.shape();
     let (mut bytes, mut used) = (0, 0);
     for (number, (axis, dim)) in region.axes.iter().zip(shape.dims()).enumerate() {
         if axis.is_dynamic() {
-            let index = indices[used];
+            let index = indices.axis(used).first();
             if index >= dim.len {
                 beyond(region.name, number, dim.len, index);
             }

@@ -4,7 +4,7 @@
 //! or [`get`] with that and the objects. So the compiler computes the plan, and what is called here folds to
 //! the loop that is left. The types of the objects are inferred in the block, and it knows the parameters of the
 //! function around it. Where a region has bounds or strides marked `dyn`, the same functions run in [`put_dyn`]
-//! and [`get_dyn`].
+//! and [`get_dyn`]; where a variable behind `dyn` turns out to be a range, in [`put`] and [`get`].
 //!
 //! Such a block is evaluated in a full build only. So for objects that a constant can
 //! name, which are statics, the expansion has a constant of its own, made by [`region`] and [`agree`], and
@@ -21,15 +21,17 @@ use super::elements::SameElements;
 use super::object::{Lent, Object, Readable, Remote, Writable};
 use super::planned::Planned;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
+use super::selector::Selectors;
 use super::{get_planned, put_planned};
 use crate::data::PlainData;
 use crate::pe::{OnPe, Pe};
-use crate::strided::{Advice, Algorithm, Layout, Pattern, Plan, Thresholds, settings};
+use crate::strided::{Advice, Algorithm, Axis, Layout, MAX_DIMS, Pattern, Plan, Thresholds, settings};
 use crate::transport;
 
 pub use super::elements::{Run, field, run};
 pub use super::lend::Lend;
 pub use super::region::Region;
+pub use super::selector::{Selector, axis, ranged, selected};
 pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 
 /// A region of an object that a constant can name, while compiling. Nothing, if an element has no such
@@ -117,8 +119,8 @@ pub const fn destination<O: Writable + ?Sized>(region: Region<'static>) -> Check
 }
 
 /// Writes a region of `from` to one of `to` on `pe`. The source is borrowed for as long as the token asks.
-/// `to_indices` and `from_indices` are those that only the run knows, in the order of the axes. The closures name the
-/// fields of an element; they are never called.
+/// `to_selectors` and `from_selectors` are those that only the run knows. The closures name the fields of an element; they
+/// are never called.
 ///
 /// # Panics
 ///
@@ -127,14 +129,14 @@ pub const fn destination<O: Writable + ?Sized>(region: Region<'static>) -> Check
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
+pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
     through: Through<'_, 'b>,
     to: &D,
     pe: Pe,
     from: &'b S,
-    to_indices: [usize; N],
-    from_indices: [usize; M],
-    constant: &Constant<D, S, N, M>,
+    to_selectors: I,
+    from_selectors: J,
+    constant: &Constant<D, S, I, J>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
@@ -143,21 +145,26 @@ pub fn put<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usiz
     To: PlainData,
     From: 'static,
     FromField: SameElements<ToField>,
+    I: Selectors,
+    J: Selectors,
 {
     let Through { endpoint, .. } = through;
     let (segment, offset) = to.place_on(pe);
     let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
-    let further = (indexed(&constant.to, to, &to_indices), indexed(&constant.from, from, &from_indices));
     let source = from.start(endpoint);
     let computed = &constant.computed;
     if computed.is_open {
-        let sides = ((&constant.to, to), (&constant.from, from));
-        let Some(run) = planned(sides.0, sides.1, further, is_one, constant.algorithm) else { return };
+        let mut room = [[Axis::all(); MAX_DIMS]; 2];
+        let [a, b] = &mut room;
+        let sides = (constant.to.selected(&to_selectors, a), constant.from.selected(&from_selectors, b));
+        let sides = ((&sides.0, to), (&sides.1, from));
+        let Some(run) = planned(sides.0, sides.1, is_one, constant.algorithm) else { return };
         let place = transport::Remote { pe, segment, offset };
         // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
         // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
         return unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.family) };
     }
+    let further = (indexed(&constant.to, to, &to_selectors), indexed(&constant.from, from, &from_selectors));
     let Some((a, b)) = constant.offsets(to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
     let (to, from) = (transport::Remote { pe, segment, offset: offset + a }, source.wrapping_add(b));
@@ -180,14 +187,14 @@ pub fn put<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usiz
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usize>(
+pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     through: Through<'_, 'b>,
     mut to: D,
     from: &S,
     pe: Pe,
-    to_indices: [usize; N],
-    from_indices: [usize; M],
-    constant: &Constant<D, S, N, M>,
+    to_selectors: I,
+    from_selectors: J,
+    constant: &Constant<D, S, I, J>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
@@ -196,20 +203,25 @@ pub fn get<'b, D, S, To, From, ToField, FromField, const N: usize, const M: usiz
     To: PlainData,
     From: 'static,
     FromField: SameElements<ToField>,
+    I: Selectors,
+    J: Selectors,
 {
     let Through { endpoint, .. } = through;
     let (segment, offset) = from.place_on(pe);
     let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
-    let further = (indexed(&constant.to, &to, &to_indices), indexed(&constant.from, from, &from_indices));
     let computed = &constant.computed;
     if computed.is_open {
-        let sides = ((&constant.to, &to), (&constant.from, from));
-        let Some(run) = planned(sides.0, sides.1, further, is_one, constant.algorithm) else { return };
+        let mut room = [[Axis::all(); MAX_DIMS]; 2];
+        let [a, b] = &mut room;
+        let sides = (constant.to.selected(&to_selectors, a), constant.from.selected(&from_selectors, b));
+        let sides = ((&sides.0, &to), (&sides.1, from));
+        let Some(run) = planned(sides.0, sides.1, is_one, constant.algorithm) else { return };
         let (into, place) = (to.start_mut(endpoint), transport::Remote { pe, segment, offset });
         // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
         // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
         return unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.family) };
     }
+    let further = (indexed(&constant.to, &to, &to_selectors), indexed(&constant.from, from, &from_selectors));
     let Some((a, b)) = constant.offsets(&to, from, further, is_one) else { return };
     let (plan, location) = (&computed.plan, Location::caller());
     let (into, place) =
@@ -251,12 +263,10 @@ pub fn put_dyn<'b, D, S, To, From, ToField, FromField>(
     FromField: SameElements<ToField>,
 {
     let Through { endpoint, .. } = through;
-    to_region.require_indices(0);
-    from_region.require_indices(0);
     let (segment, offset) = to.place_on(pe);
     let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
     let sides = ((to_region, to), (from_region, from));
-    let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
+    let Some(run) = planned(sides.0, sides.1, is_one, algorithm) else { return };
     let (source, place) = (from.start(endpoint), transport::Remote { pe, segment, offset });
     // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
     // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
@@ -288,12 +298,10 @@ pub fn get_dyn<'b, D, S, To, From, ToField, FromField>(
     FromField: SameElements<ToField>,
 {
     let Through { endpoint, .. } = through;
-    to_region.require_indices(0);
-    from_region.require_indices(0);
     let (segment, offset) = from.place_on(pe);
     let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
     let sides = ((to_region, &to), (from_region, from));
-    let Some(run) = planned(sides.0, sides.1, (0, 0), is_one, algorithm) else { return };
+    let Some(run) = planned(sides.0, sides.1, is_one, algorithm) else { return };
     let (into, place) = (to.start_mut(endpoint), transport::Remote { pe, segment, offset });
     // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
     // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
@@ -325,32 +333,31 @@ pub(super) struct Computed {
     is_disjoint: bool,
 }
 
-/// A transfer between a `D` and an `S` whose counts and strides are constants, with `N` and `M` indices that
-/// only the run knows.
+/// A transfer between a `D` and an `S` that has constants only, and the selectors `I` and `J` that only the run knows.
 #[derive(Debug)]
-pub struct Constant<D: ?Sized, S: ?Sized, const N: usize, const M: usize> {
+pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
     pub(super) to: Region<'static>,
     pub(super) from: Region<'static>,
     /// How it is carried out, if that is fixed.
     pub(super) algorithm: Option<Algorithm>,
     pub(super) computed: Computed,
-    of: PhantomData<(*const D, *const S)>,
+    of: PhantomData<(*const D, *const S, *const (I, J))>,
 }
 
-impl<D: ?Sized, S: ?Sized, const N: usize, const M: usize> Constant<D, S, N, M> {
+impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
     /// Computes the transfer.
     ///
     /// # Panics
     ///
-    /// If the regions differ in shape, or have not `N` and `M` indices that only the run knows. (One without a number
-    /// would be taken for 0, which an empty slice does not have.)
+    /// If the regions differ in shape, or have other than as many selectors that only the run knows. (An index without a
+    /// number would be taken for 0, which an empty slice does not have.)
     #[track_caller]
     pub const fn new(to: Checked<D>, from: Checked<S>, algorithm: Option<Algorithm>) -> Self {
-        to.region.require_indices(N);
-        from.region.require_indices(M);
+        to.region.require_selectors(I::COUNT);
+        from.region.require_selectors(J::COUNT);
         let computed = match (to.side, from.side) {
-            (Some(to_side), Some(from_side)) => {
-                let is_known = !to.region.has_indices() && !from.region.has_indices();
+            (Some(to_side), Some(from_side)) if !I::HAS_RANGES && !J::HAS_RANGES => {
+                let is_known = !to.region.has_selectors() && !from.region.has_selectors();
                 Computed::new(matched(to_side, from_side), algorithm, is_known)
             }
             _ => Computed::DYNAMIC,
@@ -436,19 +443,20 @@ impl Computed {
 pub(super) fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     to: (&Region<'_>, &D),
     from: (&Region<'_>, &S),
-    further: (usize, usize),
     is_one: bool,
     algorithm: Option<Algorithm>,
 ) -> Option<Planned> {
-    if is_one && !is_apart(to, from, further) {
+    if is_one && !is_apart(to, from, (0, 0)) {
         return None;
     }
-    let (to, from) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
+    let (a, b) = matched(Side::of_object(to.0, to.1), Side::of_object(from.0, from.1));
+    to.0.require_selectors(0);
+    from.0.require_selectors(0);
     let settings = settings();
     let algorithm = algorithm.unwrap_or(settings.algorithm);
-    let plan = Plan::new(&to, &from, algorithm, &settings.thresholds);
+    let plan = Plan::new(&a, &b, algorithm, &settings.thresholds);
     if let Some(advice) = Advice::of(plan.pattern()) {
         advice.give();
     }
-    Some(Planned { plan, algorithm, to: to.offset() + further.0, from: from.offset() + further.1 })
+    Some(Planned { plan, algorithm, to: a.offset(), from: b.offset() })
 }

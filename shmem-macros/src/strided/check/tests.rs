@@ -65,12 +65,15 @@ fn dyn_stands_before_what_only_the_run_knows() {
     assert_eq!(later(quote!(world, A@pe[dyn i, ..] = b[3, ..])), (false, false));
     assert_eq!(later(quote!(world, A@pe[dyn i..9] = b[..])), (true, false));
     assert_eq!(later(quote!(world, A@pe[..; 2] = b[..; dyn n])), (false, true));
+    assert_eq!(later(quote!(world, A@pe[dyn rows; 2] = b[dyn rows])), (true, false));
     assert_eq!(later(quote!(world, A@pe[..; 8; dyn n] = b[dyn ..])), (true, true));
 }
 
 #[test]
 fn axes_are_those_of_rust_with_a_stride_and_a_block() {
-    let side = accepted(quote!(world, A@pe[1, .., 2.., ..3, ..=4, 5..6, 7..=8; N, ..; 4; 2] = b[..])).to;
+    let side =
+        accepted(quote!(world, A@pe[1, .., 2.., ..3, ..=4, 5..6, 7..=8; N, ..; 4; 2, dyn rows; 2] = b[..]))
+            .to;
     let bounds: Vec<&str> = side
         .axes
         .iter()
@@ -83,10 +86,11 @@ fn axes_are_those_of_rust_with_a_stride_and_a_block() {
                 Bounds::Before(..) => "range",
                 Bounds::Through(None, _) => "to",
                 Bounds::Through(..) => "through",
+                Bounds::Given(_) => "given",
             },
         })
         .collect();
-    assert_eq!(bounds, ["index", "all", "from", "before", "to", "range", "through", "all"]);
+    assert_eq!(bounds, ["index", "all", "from", "before", "to", "range", "through", "all", "given"]);
     let fields = accepted(quote!(world, A@pe[..].a.0.{x, y} = b[..])).to.fields;
     assert_eq!(fields.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 2]);
 }
