@@ -12,7 +12,7 @@ use super::environment::{Environment, Given};
 use super::error::PartitionError;
 use super::files::check_files;
 use super::spec::{Origin, PartitionSpec};
-use super::table::Table;
+use super::table::{Table, existing};
 use super::wish::ObjectWish;
 use crate::text::Text;
 
@@ -104,9 +104,10 @@ fn name_in_environment(
         let Some(spec) = specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name)) else {
             let nearest = nearest(name, specs.iter().map(|spec| spec.name.as_str()));
             warnings.push(format!(
-                "{}={} has no effect: the program declares no partition `{name}`{}",
+                "{}={} has no effect: the program declares no partition `{name}`; there are {}{}",
                 given.variable,
                 given.value,
+                existing(specs),
                 did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref())
             ));
             continue;

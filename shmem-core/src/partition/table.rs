@@ -32,7 +32,7 @@ impl Table {
     pub fn position_of(&self, id: u32) -> Result<usize, PartitionError> {
         self.specs.iter().position(|spec| spec.id == id).ok_or_else(|| PartitionError::NoSuchPartition {
             asked: id.to_string(),
-            existing: self.existing(),
+            existing: existing(&self.specs),
             hint: match id {
                 1..=MAX_PARTITION_ID => {
                     format!("; set {PARTITION_VARIABLE}{id}=SIZE=<size> to make it")
@@ -52,7 +52,7 @@ impl Table {
             let nearest = nearest(name, self.specs.iter().map(|spec| spec.name.as_str()));
             PartitionError::NoSuchPartition {
                 asked: format!("`{}`", name.escape_debug()),
-                existing: self.existing(),
+                existing: existing(&self.specs),
                 hint: did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref()),
             }
         })
@@ -90,9 +90,12 @@ impl Table {
             })
             .collect()
     }
+}
 
-    fn existing(&self) -> String {
-        let each: Vec<_> = self.specs.iter().map(|spec| format!("{} `{}`", spec.id, spec.name)).collect();
-        each.join(", ")
-    }
+/// The partitions there are, for people.
+pub(super) fn existing(specs: &[PartitionSpec]) -> String {
+    let mut specs: Vec<_> = specs.iter().collect();
+    specs.sort_by_key(|spec| spec.id);
+    let each: Vec<_> = specs.iter().map(|spec| format!("{} `{}`", spec.id, spec.name)).collect();
+    each.join(", ")
 }

@@ -205,7 +205,7 @@ fn a_name_that_is_not_declared_is_a_warning_with_the_nearest() {
     assert_eq!(
         table.warnings(),
         [
-            "SHMEM_SYMMETRIC_PARTITION_FSAT=SIZE=1G has no effect: the program declares no partition `fsat`; did you mean `fast`?"
+            "SHMEM_SYMMETRIC_PARTITION_FSAT=SIZE=1G has no effect: the program declares no partition `fsat`; there are 1 `default`, 2 `fast`, 3 `normal`; did you mean `fast`?"
         ]
     );
 }
