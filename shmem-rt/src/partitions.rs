@@ -11,16 +11,16 @@ use shmem_core::heap::{Allocation, Allocator, statics};
 use shmem_core::memory::Request;
 use shmem_core::observe::Family;
 use shmem_core::partition::{
-    Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError, downgrades, show_size,
+    Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError, show_size,
 };
 use shmem_core::segment::FIRST_LATER;
 use shmem_core::text::Text;
-use shmem_launch::say::say;
 
 use crate::error::{Error, Result};
 use crate::grants;
 use crate::group::{Operation, Purpose, words_of};
 use crate::heap::Heap;
+use crate::report;
 use crate::segments::{self, Own, Wanted};
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -141,10 +141,9 @@ impl<L: ThreadLevel> World<L> {
         let colour = statics::colour(made.index, spec.size) as usize;
         let heap = Allocator::new(spec.id, spec.name, start + colour..start + size);
         job.memory.ledger.lock().add_heap(made.index, heap);
-        if self.my_pe() == 0 {
-            for warning in downgrades(std::slice::from_ref(&spec), std::slice::from_ref(&granted)) {
-                say(&format!("shmem: warning: {warning}"));
-            }
+        if self.my_pe() == 0 && job.first_time_at(location) {
+            let (specs, grants) = (std::slice::from_ref(&spec), std::slice::from_ref(&granted));
+            report::degraded(&job.settings, specs, grants);
         }
         let id = spec.id;
         job.memory.partitions.write().insert(spec, made.index, granted);

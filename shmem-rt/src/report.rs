@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use std::panic::Location;
 use std::sync::OnceLock;
 
+use shmem_core::alike::Alike;
 use shmem_core::context::WaitReport;
 use shmem_core::exclusion::Mutex;
 use shmem_core::heap::Ledger;
 use shmem_core::object::Extent;
-use shmem_core::partition::show_size;
+use shmem_core::partition::{Grant, PartitionSpec, downgrades, show_size};
 use shmem_core::strided::Advice;
 use shmem_core::system::{PeRecord, Stage};
+use shmem_launch::env::Settings;
 use shmem_launch::say::say;
 use shmem_launch::text::numbers;
 
@@ -29,6 +31,15 @@ pub(crate) fn advise(advice: &Advice, location: &'static Location<'static>) -> b
         say(&format!("shmem: advice: {caller}: {advice}; {remedy} (SHMEM_STRIDED_ADVICE=0: no advice)"));
     }
     is_rust
+}
+
+/// Says what partitions asked for and were not given, unless nobody wants to hear it.
+pub(crate) fn degraded(settings: &Settings, specs: &[PartitionSpec], grants: &[Alike<Grant>]) {
+    if settings.partition_warn {
+        for line in downgrades(specs, grants) {
+            say(&format!("shmem: warning: {line} (SHMEM_PARTITION_WARN=0: no such warning)"));
+        }
+    }
 }
 
 /// Where a variable begins, and what it is called.

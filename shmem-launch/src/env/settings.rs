@@ -13,8 +13,8 @@ use super::given::{Given, process};
 use super::variable::{
     ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, BIND, CHECK, COLLECTIVE_ALGORITHM, CONTEXT_MAPPING,
     CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE, LIBFABRIC, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES,
-    OFI_INTERFACE, OFI_PROVIDER, STANDSTILL, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM, STRIDED_TABLE,
-    TEAM_SIZE, TEST_TIMEOUT, TIMEOUT, TRACE, TRANSPORT, VERSION, WAIT_WARN,
+    OFI_INTERFACE, OFI_PROVIDER, PARTITION_WARN, STANDSTILL, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM,
+    STRIDED_TABLE, TEAM_SIZE, TEST_TIMEOUT, TIMEOUT, TRACE, TRANSPORT, VERSION, WAIT_WARN,
 };
 
 /// What the environment sets, apart from partitions.
@@ -24,6 +24,8 @@ pub struct Settings {
     pub npes: Option<usize>,
     /// `SHMEM_BIND`.
     pub bind: Bind,
+    /// `SHMEM_PARTITION_WARN`.
+    pub partition_warn: bool,
     /// `SHMEM_INFO`.
     pub info: bool,
     /// `SHMEM_DEBUG`.
@@ -95,6 +97,7 @@ impl Settings {
         Ok(Self {
             npes: given.count(&NPES)?,
             bind: given.choice(&BIND, &Bind::ALL, Bind::name)?,
+            partition_warn: given.flag(&PARTITION_WARN),
             info: given.flag(&INFO),
             debug: given.flag(&DEBUG),
             version: given.flag(&VERSION),

@@ -23,6 +23,7 @@ fn defaults_are_those_of_the_table() {
         Settings {
             npes: None,
             bind: Bind::Share,
+            partition_warn: true,
             info: false,
             debug: false,
             version: false,
@@ -89,6 +90,7 @@ fn values_are_read() {
         ("SHMEM_TEAM_SIZE", "3G"),
         ("SHMEM_STRIDED_ALGORITHM", "3"),
         ("SHMEM_STRIDED_TABLE", "/etc/strided.json"),
+        ("SHMEM_PARTITION_WARN", "no"),
         ("SHMEM_STRIDED_ADVICE", "0"),
         ("SHMEM_LIBFABRIC", "/opt/libfabric.so"),
         ("SHMEM_OFI_PROVIDER", "tcp"),
@@ -102,6 +104,7 @@ fn values_are_read() {
         Settings {
             npes: Some(4),
             bind: Bind::Numa,
+            partition_warn: false,
             info: true,
             debug: true,
             version: true,
@@ -279,6 +282,7 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
             ("SHMEM_SYMMETRIC_PARTITION2", "-", Some("SIZE=2G")),
             ("SMA_SYMMETRIC_PARTITION23", "-", Some("SIZE=3G")),
             ("SHMEM_SYMMETRIC_PARTITION_GRID", "-", Some("SIZE=4G")),
+            ("SHMEM_PARTITION_WARN", "1", None),
             ("SHMEM_NPES", "-", Some("4")),
             ("SHMEM_BIND", "share", None),
             ("SHMEM_INFO", "0", None),

@@ -73,6 +73,8 @@ variables! {
         "a partition by its ID, 1..=255: SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
     BY_NAME = "SHMEM_SYMMETRIC_PARTITION_<NAME>", Some("SMA_SYMMETRIC_PARTITION_<NAME>"), ValueKind::Traits, "",
         "the same by the name that the program declares, without regard to case";
+    PARTITION_WARN = "SHMEM_PARTITION_WARN", None, ValueKind::Flag, "1",
+        "PE 0 says once a job what partitions asked for and were not given, such as a kind of memory that this machine has not; 0: SHMEM_INFO alone shows it";
     NPES = "SHMEM_NPES", None, ValueKind::Count, "",
         "number of PEs that a program started without a launcher starts itself as";
     BIND = "SHMEM_BIND", None, ValueKind::Choice(&Bind::NAMES), "share",

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use shmem_core::context::Initiator as _;
-use shmem_core::partition::{downgrades, report, short_size};
+use shmem_core::partition::{report, short_size};
 use shmem_core::ranges;
 use shmem_launch::env;
 use shmem_launch::say::say;
 
+use crate::report::degraded;
 use crate::setup::PROGRAM;
 use crate::thread::ThreadLevel;
 use crate::version;
@@ -31,11 +32,11 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
     let unknown = env::unknown(env::process());
     let partitions = job.memory.partitions.read();
     let (table, grants) = (partitions.table(), partitions.grants());
-    let downgrades = downgrades(table.specs(), grants);
     let settings = job.settings.warnings.iter();
-    for warning in unknown.iter().chain(settings).chain(table.warnings()).chain(&downgrades) {
+    for warning in unknown.iter().chain(settings).chain(table.warnings()) {
         say(&format!("shmem: warning: {warning}"));
     }
+    degraded(&job.settings, table.specs(), grants);
     if job.settings.info || job.settings.debug {
         let (pes, name) = (number_of(world.n_pes()), job.bootstrap.name());
         let fabric = job.network.fabric.as_ref().map_or_else(String::new, |fabric| format!(": {fabric}"));

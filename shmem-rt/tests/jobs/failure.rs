@@ -673,6 +673,18 @@ fn limits_of_the_process_are_named_with_what_to_lower() {
 }
 
 #[test]
+fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_job_or_not_at_all() {
+    for (warn, lines) in [("1", 1), ("0", 0)] {
+        let job = job("nothing", 3).env("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=P");
+        let outcome = job.env("SHMEM_PARTITION_WARN", warn).run().unwrap();
+        assert_eq!(outcome.code, 0, "{}", outcome.report);
+        let said: String =
+            outcome.outputs.iter().map(|output| String::from_utf8_lossy(&output.err)).collect();
+        assert_eq!(said.matches("KIND=FASTMEM: this machine has none").count(), lines, "{said}");
+    }
+}
+
+#[test]
 fn a_malformed_environment_is_one_error() {
     for (key, value, parts) in [
         ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=20MB", &["SHMEM_SYMMETRIC_PARTITION2", "20MB"][..]),
