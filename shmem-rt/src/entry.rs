@@ -118,6 +118,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
             ExitCode::SUCCESS
         }
         Err(error) => refuse(&error),
+            bootstrap::require_one_process()?;
     }
 }
 

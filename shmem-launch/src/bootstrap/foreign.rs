@@ -1,6 +1,29 @@
-//! Launchers that start processes and say so in the environment, but which PEs cannot join.
+//! Launchers that start processes and say so in the environment.
 
-/// A process of several that another launcher has started.
+use crate::env::{EnvError, TRANSPORT};
+use crate::launch::{NPES, PE};
+
+/// Refuses PEs that are threads of this process where a launcher has started several processes: each would be a job of
+/// its own.
+///
+/// # Errors
+///
+/// If the environment tells of several.
+pub fn require_one_process() -> Result<(), EnvError> {
+    let ours = ("shmrun", NPES, PE, "");
+    let variable = |name: &str| std::env::var(name).ok();
+    match Foreign::among(&[ours], variable).or_else(|| Foreign::find(variable)) {
+        Some(Foreign { launcher, variable, count, .. }) => Err(EnvError::Processes {
+            variable: TRANSPORT.name.to_owned(),
+            launcher,
+            counted: variable,
+            count,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A process of several that a launcher has started, which PEs cannot join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Foreign {
     launcher: &'static str,
@@ -11,7 +34,9 @@ pub(super) struct Foreign {
 }
 
 /// Launcher, number of processes, number of this one, and how it would start PEs.
-const LAUNCHERS: [(&str, &str, &str, &str); 4] = [
+type Launcher = (&'static str, &'static str, &'static str, &'static str);
+
+const LAUNCHERS: [Launcher; 4] = [
     (
         "mpirun",
         "OMPI_COMM_WORLD_SIZE",
@@ -26,8 +51,12 @@ const LAUNCHERS: [(&str, &str, &str, &str); 4] = [
 impl Foreign {
     /// The launcher that the environment tells of, if it started more than one process.
     pub(super) fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        Self::among(&LAUNCHERS, variable)
+    }
+
+    fn among(launchers: &[Launcher], variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
-        LAUNCHERS.iter().find_map(|&(launcher, size, rank, advice)| {
+        launchers.iter().find_map(|&(launcher, size, rank, advice)| {
             let count = number(size).filter(|&count| count > 1)?;
             Some(Self { launcher, variable: size, advice, count, rank: number(rank)? })
         })

@@ -18,6 +18,7 @@ pub use connection::{Connection, connect};
 pub use counted::CountedBootstrap;
 pub use debugger::attach_wait;
 pub use exchanged::Exchanged;
+pub use foreign::require_one_process;
 pub use launcher::Bootstrap;
 pub use local::Local;
 pub use pmix::Pmix;

@@ -60,6 +60,20 @@ pub enum EnvError {
         /// What is wrong.
         fault: WaysFault,
     },
+    /// PEs that are threads of one process, and several processes.
+    #[error(
+        "{variable}=loopback: the PEs are threads of one process, and {launcher} has started {count} ({counted}={count}); start the program by itself with SHMEM_NPES={count}, or unset {variable}"
+    )]
+    Processes {
+        /// The variable.
+        variable: String,
+        /// Who has started the processes.
+        launcher: &'static str,
+        /// The variable that says how many.
+        counted: &'static str,
+        /// How many.
+        count: usize,
+    },
     /// Not one of the words allowed.
     #[error("{variable}={value}: not one of {allowed}; write one of them, or unset it")]
     Choice {

@@ -136,3 +136,11 @@ fn what_is_wrong_with_the_environment_of_all_pes_is_said_once() {
     assert!(!said.contains("smoke-signals"), "{said}");
     assert_eq!(outcome.report.matches("SHMEM_TRANSPORT=smoke-signals: not one of").count(), 1, "{outcome:?}");
 }
+
+#[test]
+fn pes_that_are_threads_are_not_started_by_several_processes() {
+    let Outcome { code, report, .. } = job("nothing", &[("SHMEM_TRANSPORT", "loopback")]);
+    assert_eq!(code, 2, "{report}");
+    let why = "SHMEM_TRANSPORT=loopback: the PEs are threads of one process, and shmrun has started 3 (SHMRUN_NPES=3)";
+    assert_eq!(report.matches(why).count(), 1, "{report}");
+}
