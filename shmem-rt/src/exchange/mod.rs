@@ -122,8 +122,12 @@ impl<T: PlainData> Exchange<T> {
         self.react(token, items, |_, from, item| handle(from, item));
     }
 
-    /// As [`run`](Self::run); what the handler sends, by an outbox, is handled as well. It is over when nobody has anything to send
-    /// any more, and everything was handled: a search in a graph is one call.
+    /// As [`run`](Self::run); what the handler sends, by an outbox, is handled as well. It ends on all PEs when nobody has anything to
+    /// send any more, and everything was handled.
+    ///
+    /// Items come out of order: one that was sent late, over a short way, may be handled before one that was sent early, over
+    /// a long way. So a handler must give the same in any order. In a search in a graph it keeps the *least* level of a vertex, and sends
+    /// on what made it less; or each level is a [`run`](Self::run) of its own. The first level to come is not the least.
     ///
     /// ```
     /// # use shmem::prelude::*;
