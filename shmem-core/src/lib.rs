@@ -38,7 +38,7 @@
 //! primitive    atomics, and what loom puts in their place
 //! loader       libraries of C, found when the program runs
 //! exit         what runs before `exit` destroys thread-locals
-//! dispositions how the process handles signals, kept while libraries are loaded
+//! dispositions  how the process handles signals, kept while libraries are loaded
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
 

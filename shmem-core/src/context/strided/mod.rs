@@ -14,9 +14,9 @@ mod planned;
 mod region;
 mod routines;
 mod scoped;
+mod selector;
 mod sized;
 mod table;
-mod selector;
 mod token;
 pub mod written;
 
