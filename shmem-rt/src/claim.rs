@@ -13,7 +13,7 @@ use std::{fs, mem};
 use rustix::fs::MemfdFlags;
 
 use self::shmem_rt_is_in_this_program_twice__all_its_crates_must_depend_on_one as WORLD;
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 
 /// Whether this process has had its world: 0 never, 1 has or had. Another copy of the library that is linked into the
 /// program has one of the same name.
@@ -51,9 +51,9 @@ impl Drop for LivingWorld {
 /// Takes the one right to a world of this process.
 pub(crate) fn claim() -> Result<()> {
     if WORLD.swap(1, Ordering::Relaxed) != 0 {
-        return Err(Error::SecondWorld);
+        return Err(ErrorKind::SecondWorld.into());
     }
-    if marks().is_some_and(|marks| marks > 1) { Err(Error::SecondCopy) } else { Ok(()) }
+    if marks().is_some_and(|marks| marks > 1) { Err(ErrorKind::SecondCopy.into()) } else { Ok(()) }
 }
 
 /// Leaves the mark of this copy of the library, and counts those that the process has; nothing where the system does not

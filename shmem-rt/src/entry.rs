@@ -4,6 +4,7 @@
 //! itself `SHMEM_NPES` times. With `SHMEM_TRANSPORT=loopback` the PEs are threads of one process
 //! instead.
 
+use std::any::Any;
 use std::fmt::Display;
 use std::panic::Location;
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use shmem_launch::env::{Settings, TransportChoice};
 use shmem_launch::say::say;
 
 use crate::claim;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::loopback;
 use crate::panics;
 use crate::start;
@@ -58,7 +59,7 @@ fn join<L: ThreadLevel>() -> Result<Joined<L>> {
     // SAFETY: the claim was taken just now, by which there is one world in a process; who sets the environment of a PE
     // names its libpmix.
     let connected = unsafe { bootstrap::connect(&settings) };
-    match connected.map_err(|error| Error::Launcher(error.to_string()))? {
+    match connected.map_err(Error::launcher)? {
         Connection::Joined(bootstrap) => {
             if settings.attach_wait {
                 bootstrap::attach_wait(bootstrap.number());
@@ -75,7 +76,7 @@ fn join<L: ThreadLevel>() -> Result<Joined<L>> {
     note = "return nothing, or a `Result<(), E>` whose error can be displayed"
 )]
 pub trait Outcome {
-    /// The error, in words.
+    /// The error, in words, with the place of the call that failed where it is known.
     fn error(self) -> Option<String>;
 }
 
@@ -85,10 +86,24 @@ impl Outcome for () {
     }
 }
 
-impl<E: Display> Outcome for std::result::Result<(), E> {
+impl<E: Display + 'static> Outcome for std::result::Result<(), E> {
     fn error(self) -> Option<String> {
-        self.err().map(|error| error.to_string())
+        let error = self.err()?;
+        Some(match call_of(&error) {
+            Some(call) => format!("{}:{}: {error}", call.file(), call.line()),
+            None => error.to_string(),
+        })
     }
+}
+
+/// The call that failed, of an error of this library, also in the boxes that `?` puts it into.
+fn call_of(error: &dyn Any) -> Option<&'static Location<'static>> {
+    type Boxed = Box<dyn std::error::Error>;
+    type Shared = Box<dyn std::error::Error + Send + Sync>;
+    let ours: Option<&Error> = error.downcast_ref();
+    let ours = ours.or_else(|| error.downcast_ref::<Boxed>()?.downcast_ref());
+    let ours = ours.or_else(|| error.downcast_ref::<Shared>()?.downcast_ref());
+    ours?.location()
 }
 
 /// Runs a program: what `#[shmem::main]` makes of `main`. An error of the body ends the job.
@@ -126,7 +141,7 @@ pub fn main<L: ThreadLevel, R: Outcome>(body: fn(&mut World<L>) -> R) -> ExitCod
 fn refuse(error: &Error) -> ExitCode {
     const CODE: u8 = 2;
     // All PEs have the same environment: their launcher says once what each of them would say.
-    if matches!(error, Error::Environment(_)) && claim::claim().is_ok() {
+    if matches!(error.kind(), ErrorKind::Environment(_)) && claim::claim().is_ok() {
         // SAFETY: the claim was taken just now: there is no world in this process, and there will be none.
         if let Ok(Some(job)) = unsafe { Local::connect() } {
             job.abort(CODE.into(), &error.to_string());

@@ -136,6 +136,7 @@ impl<L: ThreadLevel> World<L> {
 }
 
 /// The memory of a halo: a hidden segment, and one object that takes all of it.
+#[track_caller]
 fn memory_of(job: &Job, agreed: &Agreed<'_>, plan: &Plan, location: &Location<'_>) -> Result<SymBox<[u64]>> {
     let page = job.site.base_page();
     // A multiple of pages that is a number of bytes, however much is asked.

@@ -43,10 +43,12 @@ impl<L: ThreadLevel> World<L> {
     /// # Errors
     ///
     /// If the job has no such partition.
+    #[track_caller]
     pub fn heap<P: Partition>(&self) -> Result<Heap<'_, L>> {
         self.heap_of(&P::DECLARATION)
     }
 
+    #[track_caller]
     pub(crate) fn heap_of(&self, partition: &Declaration) -> Result<Heap<'_, L>> {
         let partitions = self.job().memory.partitions.read();
         let index = partitions.table().position_of_name(partition.name.as_str())?;
@@ -68,6 +70,7 @@ impl<L: ThreadLevel> World<L> {
     /// If the job has no such partition; lists those it has.
     ///
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
+    #[track_caller]
     pub fn partition(&self, id: u32) -> Result<Heap<'_, L>> {
         let partitions = self.job().memory.partitions.read();
         let index = partitions.table().position_of(id)?;
@@ -323,6 +326,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     }
 
     /// A block that the program gives back by its address.
+    #[track_caller]
     fn block(
         &self,
         wish: Wish,
@@ -333,6 +337,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
     }
 
+    #[track_caller]
     fn allocate(
         &self,
         wish: Wish,

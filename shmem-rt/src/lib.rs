@@ -106,7 +106,7 @@ pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Operands, Reducible, Started};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
 pub use entry::{Outcome, init, initialized};
-pub use error::{ContextError, Error, Result, TeamError};
+pub use error::{ContextError, Error, ErrorKind, Result, TeamError};
 pub use exchange::{Conveyor, Exchange, ExchangeOptions, ExchangeToken, Full, Outbox};
 pub use free::Free;
 pub use grid::PeGrid;

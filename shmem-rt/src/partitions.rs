@@ -211,6 +211,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     ///     Ok(nodes.iter().map(|(_node, pages)| pages).sum())
     /// }
     /// ```
+    #[track_caller]
     pub fn pages_per_node(&self) -> Result<Vec<(u32, u64)>> {
         let (job, page) = (self.world().job(), self.page_bytes() as usize);
         let segment = job.memory.segments.list().into_iter().find(|(index, _)| *index == self.segment());

@@ -2,7 +2,7 @@
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -62,19 +62,18 @@ impl<L: ThreadLevel> World<L> {
     /// # Errors
     ///
     /// If the system gives no more threads.
+    #[track_caller]
     pub fn thread_pool(&self) -> Result<ThreadPool> {
         let me = self.my_pe();
         let asked = std::env::var_os("RAYON_NUM_THREADS");
         // None: as `rayon` reads the variable.
         let threads = if asked.is_some() { 0 } else { self.cpus_per_pe() };
         let name = move |thread| format!("PE {me}, thread {thread}");
-        ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().map_err(|error| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().map_err(|error| {
             let asked = asked.and_then(|asked| asked.to_str()?.parse().ok());
-            Error::Threads {
-                threads: asked.unwrap_or(threads),
-                place: format!("PE {me}"),
-                reason: error.to_string(),
-            }
-        })
+            let (place, reason) = (format!("PE {me}"), error.to_string());
+            ErrorKind::Threads { threads: asked.unwrap_or(threads), place, reason }
+        });
+        Ok(pool?)
     }
 }

@@ -10,7 +10,7 @@ use shmem_core::context::{Endpoint, Initiator, Stores};
 use shmem_core::pe::Pe;
 
 use crate::claim::LivingWorld;
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 use crate::group::Team;
 use crate::job::Job;
 use crate::pes::Pes;
@@ -136,11 +136,15 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchPe`] if the number is not below [`n_pes`](Self::n_pes).
+    /// [`ErrorKind::NoSuchPe`] if the number is not below [`n_pes`](Self::n_pes).
     #[inline]
+    #[track_caller]
     pub fn pe(&self, number: usize) -> Result<Pe> {
         let pes = self.inner.job.site.pes();
-        pes.get(number).copied().ok_or(Error::NoSuchPe { number, count: pes.len() })
+        match pes.get(number) {
+            Some(pe) => Ok(*pe),
+            None => Err(ErrorKind::NoSuchPe { number, count: pes.len() }.into()),
+        }
     }
 
     /// All PEs, in the order of their numbers: `for pe in world.pes()`, `world.pes()[3]`, `world.pes().len()`.

@@ -135,6 +135,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
         self.build(&Contents::Written(&written), Location::caller())
     }
 
+    #[track_caller]
     fn build<T: SymmetricData>(
         self,
         contents: &Contents<'_, T>,

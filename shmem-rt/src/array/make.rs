@@ -8,7 +8,7 @@ use shmem_core::partition::{Grant, Kind, PartitionSpec, Policy, Traits, show_siz
 use super::homes::Homes;
 use super::placing::Placing;
 use crate::collective::Agreed;
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 use crate::job::Job;
 use crate::segments;
 
@@ -53,16 +53,18 @@ impl<const D: usize> Maker<'_, D> {
     /// # Errors
     ///
     /// The same on every PE; nothing is left of it.
+    #[track_caller]
     pub(super) fn make(&self, kind: StorageKind) -> Result<Memory> {
         match kind {
             StorageKind::Single => self.single(),
-            _ if self.spec.is_in_file() => Err(Error::Placed {
+            _ if self.spec.is_in_file() => Err(ErrorKind::Placed {
                 what: self.placing.what.clone(),
                 reason: format!(
                     "storage `{kind}` takes memory outside the heap, and {} is a file, of which there is only the heap; take storage `single`, or another partition",
                     self.spec.title()
                 ),
-            }),
+            }
+            .into()),
             StorageKind::Separate => self.separate(kind),
             StorageKind::Cyclic { .. } => self.separate(kind),
             StorageKind::Multi => self.multi(),
@@ -80,17 +82,19 @@ impl<const D: usize> Maker<'_, D> {
     }
 
     /// The partition has pages that cannot be split among nodes, and that is what the storage would do.
+    #[track_caller]
     pub(super) fn refuse_huge_pages(&self, kind: StorageKind) -> Result<()> {
         if !self.huge || !self.split() {
             return Ok(());
         }
         let (partition, page) = (self.spec.title(), show_size(self.page));
-        Err(Error::Placed {
+        Err(ErrorKind::Placed {
             what: self.placing.what.clone(),
             reason: format!(
                 "storage `{kind}` places pages of one range by chunk, and {partition} has pages of {page} that exist already; take storage `multi`, whose pools get such pages on each node, or a partition without PGSIZE"
             ),
-        })
+        }
+        .into())
     }
 
     /// What is asked of memory on one node, or on any.

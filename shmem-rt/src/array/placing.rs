@@ -9,7 +9,7 @@ use shmem_core::partition::{Grant, Kind, show_size};
 use shmem_launch::say::say;
 
 use super::bindings::Bound;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 
 /// How the memory of an array is placed on the calling PE.
@@ -105,7 +105,8 @@ impl Placing {
 
     /// The error for pages that could not be made.
     pub(super) fn unmade(&self, error: MemoryError) -> Error {
-        Error::Placed { what: self.what.clone(), reason: format!("there is no memory left for it ({error})") }
+        let reason = format!("there is no memory left for it ({error})");
+        ErrorKind::Placed { what: self.what.clone(), reason }.into()
     }
 
     /// Looks where the pages have come to lie.
@@ -136,7 +137,7 @@ impl Placing {
             show_size(free)
         );
         if self.spread == Spread::Bound {
-            return Err(Error::Placed { what: self.what.clone(), reason });
+            return Err(ErrorKind::Placed { what: self.what.clone(), reason }.into());
         }
         self.say(job, &reason);
         Ok(())

@@ -8,7 +8,7 @@ use shmem_core::exclusion::Mutex;
 
 use shmem_launch::cpus;
 
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -36,6 +36,7 @@ impl<L: ThreadLevel> World<L> {
     /// # Errors
     ///
     /// If the system gives no more threads, or does not let them be bound to the CPUs of a node.
+    #[track_caller]
     pub fn node_pools(&self) -> Result<NodePools> {
         let topology = self.job().site.topology();
         let homes = topology.homes();
@@ -106,7 +107,7 @@ fn spread<J: FnOnce() + Send>(pools: &[NodePool], mut work: Vec<Vec<J>>) {
 impl NodePool {
     fn new(pe: usize, node: Option<u32>, cpus: Vec<usize>, threads: usize) -> Result<Self> {
         let place = || node.map_or_else(|| "the machine".to_owned(), |node| format!("NUMA node {node}"));
-        let refused = |reason: String| Error::Threads { threads, place: place(), reason };
+        let refused = |reason: String| ErrorKind::Threads { threads, place: place(), reason };
         let failure = Arc::new(Mutex::new(None));
         let noted = Arc::clone(&failure);
         let name = move |thread| match node {
@@ -125,7 +126,7 @@ impl NodePool {
         // Not before all threads have started is known whether they could be bound.
         threads.broadcast(|_| ());
         match failure.lock().take() {
-            Some(error) => Err(refused(format!("they cannot be bound to its CPUs: {error}"))),
+            Some(error) => Err(refused(format!("they cannot be bound to its CPUs: {error}")).into()),
             None => Ok(Self { node, threads }),
         }
     }

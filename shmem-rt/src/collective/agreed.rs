@@ -20,7 +20,7 @@ use bytemuck::Pod;
 use shmem_core::context::Endpoint;
 
 use super::passing::Stated;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Collective, Purpose, Team};
 
 /// A collective of which all members are known to have come for the same, word for word.
@@ -103,11 +103,19 @@ impl Agreed<'_> {
             return Ok(all);
         };
         match mine {
-            Err(error) if all.iter().all(|said| *said == all[failed]) => Err(error),
-            _ => Err(Error::OnPe {
+            Err(error) if all.iter().all(|said| *said == all[failed]) => Err(self.refused(error)),
+            _ => Err(self.refused(ErrorKind::OnPe {
                 pe: self.collective.team.member(failed).number(),
                 reason: String::from_utf8_lossy(&all[failed][1..]).into_owned(),
-            }),
+            })),
+        }
+    }
+
+    /// An error of this call.
+    pub(crate) fn refused(&self, error: impl Into<Error>) -> Error {
+        match self.purpose.location {
+            Some(call) => error.into().at(call),
+            None => error.into(),
         }
     }
 }

@@ -23,6 +23,7 @@ impl OfTeam {
     /// # Errors
     ///
     /// If the team was made for no more.
+    #[track_caller]
     pub(super) fn claim(team: &Team) -> Result<Self> {
         let claim = team.claim_context()?;
         Ok(Self::new(Arc::clone(team.members()), team.rank(), claim))

@@ -90,6 +90,7 @@ impl<L: ThreadLevel> World<L> {
 }
 
 impl<K: ContextKind> Context<K> {
+    #[track_caller]
     fn open(job: &Arc<Job>, held: Held) -> Result<Self> {
         let endpoint = job.network.resource.open(held.assignment).map_err(|why| {
             job.contexts.holdings.lock().remove(held);
@@ -127,6 +128,7 @@ impl<K: ContextKind> Context<K> {
     }
 
     /// Creates a context of a level that is a value, of all PEs or of a team; it is used as that says, whatever `K` allows.
+    #[track_caller]
     pub(crate) fn at_level<L: ThreadLevel>(
         world: &World<L>,
         team: Option<&Team>,

@@ -3,18 +3,78 @@
 mod context;
 mod team;
 
+use std::fmt::{self, Display};
+use std::panic::Location;
+
 pub use context::ContextError;
 pub use team::TeamError;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of the control plane.
+/// An error of the control plane: what went wrong, and the call of the program that failed.
 ///
-/// Errors of the layers below are boxed: this one travels through every `?` of a program.
+/// `{}` and `{:?}` give the same sentence, so that it is what `unwrap` shows. An error that `main` returns is told with the
+/// place of the call.
+pub struct Error {
+    // Boxed: it travels through every `?` of a program.
+    kind: Box<ErrorKind>,
+    call: Option<&'static Location<'static>>,
+}
+
+impl Error {
+    pub(crate) fn launcher(why: impl Display) -> Self {
+        ErrorKind::Launcher(why.to_string()).into()
+    }
+
+    /// The same error, of this call.
+    pub(crate) fn at(self, call: &'static Location<'static>) -> Self {
+        Self { call: Some(call), ..self }
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// The call of the program that failed; `None`: it failed before the program began, or in the launcher.
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.call
+    }
+}
+
+impl<K: Into<ErrorKind>> From<K> for Error {
+    /// Of the call of the program, where all of the library between has `#[track_caller]`.
+    #[track_caller]
+    fn from(kind: K) -> Self {
+        let library = file!().strip_suffix("error/mod.rs").unwrap_or_default();
+        let call = Some(Location::caller()).filter(|call| !call.file().starts_with(library));
+        Self { kind: Box::new(kind.into()), call }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.kind, f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        std::error::Error::source(&*self.kind)
+    }
+}
+
+/// What can go wrong in the control plane.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ErrorKind {
     /// There is no such PE.
     #[error("there is no PE {number}: {}; ask for one of these, or start more with `shmrun -n`", all_of(*.count))]
     NoSuchPe {
@@ -79,7 +139,7 @@ pub enum Error {
     SeveralHosts,
     /// The way to PEs on other hosts cannot be opened.
     #[error(transparent)]
-    Fabric(Box<shmem_core::transport::ofi::OfiError>),
+    Fabric(#[from] shmem_core::transport::ofi::OfiError),
     /// Symmetric memory cannot be made known to the fabric.
     #[error("segment `{segment}` of symmetric memory cannot be registered: {why}")]
     Registration {
@@ -90,19 +150,19 @@ pub enum Error {
     },
     /// The program was linked from several versions of this crate.
     #[error(transparent)]
-    Section(Box<shmem_core::section::SectionError>),
+    Section(#[from] shmem_core::section::SectionError),
     /// Symmetric statics do not fit their partition.
     #[error(transparent)]
-    Statics(Box<shmem_core::heap::statics::LayoutError>),
+    Statics(#[from] shmem_core::heap::statics::LayoutError),
     /// A variable of the environment is malformed.
     #[error(transparent)]
-    Environment(Box<shmem_launch::env::EnvError>),
+    Environment(#[from] shmem_launch::env::EnvError),
     /// A partition, or the environment that describes it, is not usable.
     #[error(transparent)]
-    Partition(Box<shmem_core::partition::PartitionError>),
+    Partition(#[from] shmem_core::partition::PartitionError),
     /// Memory could not be reserved, mapped or populated.
     #[error(transparent)]
-    Memory(Box<shmem_core::memory::MemoryError>),
+    Memory(#[from] shmem_core::memory::MemoryError),
     /// The file of a partition cannot be used on a PE.
     #[error("PE {pe}: {reason}")]
     File {
@@ -129,16 +189,16 @@ pub enum Error {
     },
     /// A name of an object cannot be used.
     #[error(transparent)]
-    Name(Box<shmem_core::heap::NameError>),
+    Name(#[from] shmem_core::heap::NameError),
     /// A heap has no room, or an address is not one of its blocks.
     #[error(transparent)]
-    Heap(Box<shmem_core::heap::HeapError>),
+    Heap(#[from] shmem_core::heap::HeapError),
     /// An array cannot be as it was asked for.
     #[error(transparent)]
-    Array(Box<shmem_core::array::ArrayError>),
+    Array(#[from] shmem_core::array::ArrayError),
     /// The edges of a halo do not fit together.
     #[error(transparent)]
-    Halo(Box<shmem_core::halo::HaloError>),
+    Halo(#[from] shmem_core::halo::HaloError),
     /// The memory of an array cannot be placed.
     #[error("{what}: {reason}")]
     Placed {
@@ -177,10 +237,10 @@ pub enum Error {
     },
     /// A team cannot be as it was asked for.
     #[error(transparent)]
-    Team(Box<TeamError>),
+    Team(#[from] TeamError),
     /// There is no context, no domain, or no change of hints.
     #[error(transparent)]
-    Context(Box<ContextError>),
+    Context(#[from] ContextError),
     /// A node has fewer units of the resource than PEs.
     #[error(
         "{pes} PEs on a node need {pes} {resource}, one each, and may have {limit}; raise SHMEM_MAX_RESOURCES, or \
@@ -202,27 +262,4 @@ fn all_of(count: usize) -> String {
         1 => "the job has one, whose number is 0".to_owned(),
         _ => format!("the job has {count}, whose numbers run from 0 to {}", count.saturating_sub(1)),
     }
-}
-
-macro_rules! boxed {
-    ($($variant:ident($source:ty);)*) => {$(
-        impl From<$source> for Error {
-            fn from(source: $source) -> Self {
-                Self::$variant(Box::new(source))
-            }
-        }
-    )*};
-}
-boxed! {
-    Section(shmem_core::section::SectionError);
-    Statics(shmem_core::heap::statics::LayoutError);
-    Environment(shmem_launch::env::EnvError);
-    Partition(shmem_core::partition::PartitionError);
-    Memory(shmem_core::memory::MemoryError);
-    Heap(shmem_core::heap::HeapError);
-    Name(shmem_core::heap::NameError);
-    Array(shmem_core::array::ArrayError);
-    Context(ContextError);
-    Halo(shmem_core::halo::HaloError);
-    Team(TeamError);
 }

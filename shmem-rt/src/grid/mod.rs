@@ -12,7 +12,7 @@ use shmem_core::halo::Edge;
 use shmem_core::pe::Pe;
 
 use self::shape::Shape;
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 use crate::group::Team;
 use crate::members::Members;
 use crate::pes::Pes;
@@ -71,6 +71,7 @@ impl<L: ThreadLevel> World<L> {
     /// # Errors
     ///
     /// If the product of the lengths is not the number of PEs.
+    #[track_caller]
     pub fn grid<const D: usize>(&self, lengths: [usize; D]) -> Result<PeGrid<D>> {
         self.team().grid(lengths)
     }
@@ -88,11 +89,12 @@ impl Team {
     /// # Errors
     ///
     /// If the product of the lengths is not the number of members.
+    #[track_caller]
     pub fn grid<const D: usize>(&self, lengths: [usize; D]) -> Result<PeGrid<D>> {
         let count = self.size();
         match Shape::new(lengths, count) {
             Some(shape) => Ok(PeGrid::new(self, shape)),
-            None => Err(Error::GridShape { shape: Shape::words(lengths), count }),
+            None => Err(ErrorKind::GridShape { shape: Shape::words(lengths), count }.into()),
         }
     }
 

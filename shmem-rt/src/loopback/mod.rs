@@ -69,7 +69,7 @@ pub(crate) fn run<L: ThreadLevel>(
         for other in nodes.neighbours(pe).filter(|other| *other != pe) {
             let theirs: &Mine = &memory[other];
             let descriptors = theirs.descriptors.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();
-            arena.attach(nodes.slot(other), descriptors.map_err(lost)?, &theirs.pieces)?;
+            arena.attach(nodes.slot(other), descriptors.map_err(Error::launcher)?, &theirs.pieces)?;
         }
     }
     let grants = memory.into_iter().map(|mine| mine.grants).collect();
@@ -132,7 +132,7 @@ pub(crate) fn run<L: ThreadLevel>(
                     std::process::exit(101);
                 }
             });
-            spawned.map_err(lost)?;
+            spawned.map_err(Error::launcher)?;
         }
         Ok(())
     })
@@ -153,9 +153,5 @@ fn end_late(limit: Duration, neighbours: &Neighbours) -> ! {
 fn hosts(pes: usize) -> Result<Vec<u32>> {
     let pattern = std::env::var(HOSTS_AS).unwrap_or_else(|_| "*x1".to_owned());
     let hosts = pattern.parse::<HostsAs>().and_then(|pattern| pattern.hosts(pes));
-    hosts.map_err(|error| Error::Launcher(format!("{HOSTS_AS}: {error}")))
-}
-
-fn lost(error: io::Error) -> Error {
-    Error::Launcher(error.to_string())
+    hosts.map_err(|error| Error::launcher(format!("{HOSTS_AS}: {error}")))
 }

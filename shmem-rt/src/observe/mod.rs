@@ -70,7 +70,7 @@ impl Observers {
         let trace = settings.trace.as_deref().map(create).transpose()?;
         let checker = match settings.check {
             CheckChoice::Off => None,
-            choice => Checker::create(choice, node, bootstrap).map_err(lost)?,
+            choice => Checker::create(choice, node, bootstrap).map_err(Error::launcher)?,
         };
         Ok(Some(Arc::new(Self { counters, trace, checker })))
     }
@@ -95,13 +95,13 @@ impl Observers {
     /// If the launcher is lost.
     pub(crate) fn conclude(&self, sent: Traffic, strangers: u64, bootstrap: &dyn Bootstrap) -> Result<()> {
         if let Some(counters) = &self.counters {
-            statistics::conclude(&counters.now(), sent, strangers, bootstrap).map_err(lost)?;
+            statistics::conclude(&counters.now(), sent, strangers, bootstrap).map_err(Error::launcher)?;
         }
         if let Some(trace) = &self.trace {
-            trace.conclude(bootstrap).map_err(lost)?;
+            trace.conclude(bootstrap).map_err(Error::launcher)?;
         }
         if let Some(checker) = &self.checker {
-            checker.conclude().map_err(lost)?;
+            checker.conclude().map_err(Error::launcher)?;
         }
         Ok(())
     }
@@ -140,8 +140,4 @@ impl Observer for Observers {
             checker.end(call);
         }
     }
-}
-
-fn lost(error: std::io::Error) -> Error {
-    Error::Launcher(error.to_string())
 }

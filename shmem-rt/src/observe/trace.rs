@@ -22,7 +22,7 @@ use shmem_core::observe::Call;
 use shmem_launch::bootstrap::Bootstrap;
 
 use crate::caller::Caller;
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 256 << 10;
@@ -43,7 +43,7 @@ impl Trace {
     pub(super) fn create(path: &str, me: usize) -> Result<Self> {
         let ends = me == 0 || path.contains("%p");
         let path = path.replace("%p", &me.to_string());
-        let fault = |error: io::Error| Error::Trace { path: path.clone(), error: error.to_string() };
+        let fault = |error: io::Error| ErrorKind::Trace { path: path.clone(), error: error.to_string() };
         // Nobody appends before it is there: `announce`.
         let file = OnceLock::new();
         if ends {

@@ -113,6 +113,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// # Errors
     ///
     /// If the partition does not outlive the job.
+    #[track_caller]
     pub fn names(&self) -> Result<Vec<Named>> {
         let mut shelves = self.world().job().memory.shelves.lock();
         Ok(self.shelf(&mut shelves)?.directory.objects().to_vec())
@@ -164,6 +165,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         partitions.granted(at, self.world().my_pe()).file.clone()
     }
 
+    #[track_caller]
     fn shelf<'s>(&self, shelves: &'s mut MutexGuard<'_, Vec<Shelf>>) -> Result<&'s mut Shelf> {
         let partition = || self.name().to_owned();
         let found = shelves.iter_mut().find(|shelf| shelf.segment == self.segment());
@@ -172,6 +174,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
 }
 
 /// Reserves a new object, and enters its name. The same on every PE.
+#[track_caller]
 fn make(shelf: &mut Shelf, job: &Job, mut object: Named) -> Result<Allocation> {
     let mut ledger = job.memory.ledger.lock();
     if shelf.directory.is_full() {

@@ -10,7 +10,7 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
 use shmem_launch::say::say;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::setup::Setup;
 
 /// How a PE has found a file, for the others.
@@ -44,13 +44,12 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
     if !setup.table.specs().iter().any(|spec| spec.is_in_file()) {
         return Ok(BTreeMap::new());
     }
-    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
     let candidates = Candidates::open(setup, bootstrap.number(), bootstrap.count());
-    let told = bootstrap.exchange("files", &candidates.tell()?).map_err(lost)?;
+    let told = bootstrap.exchange("files", &candidates.tell()?).map_err(Error::launcher)?;
     let settled = candidates.settle(setup, &told);
     // Also after an error: nobody ends the job before all have removed what they made. And nobody writes a
     // file before all have come to the same persist.
-    bootstrap.fence().map_err(lost)?;
+    bootstrap.fence().map_err(Error::launcher)?;
     settled
 }
 
@@ -89,7 +88,7 @@ impl Candidates {
     fn tell(&self) -> Result<Vec<u8>> {
         let mut set = [0; 8];
         rustix::rand::getrandom(&mut set, rustix::rand::GetRandomFlags::empty())
-            .map_err(|errno| Error::Launcher(format!("no random numbers: {errno}")))?;
+            .map_err(|errno| Error::launcher(format!("no random numbers: {errno}")))?;
         let files = self.files.iter().map(|(&k, candidate)| {
             let state = match candidate {
                 Candidate::File(file) => FileState::Found(file.found().encode()),
@@ -106,7 +105,7 @@ impl Candidates {
     /// Comes to what all PEs can come to, given what each of them has told.
     fn settle(self, setup: &Setup, told: &[Vec<u8>]) -> Result<BTreeMap<usize, Backing>> {
         let Self { files, unnamed } = self;
-        let garbled = || Error::Launcher("a PE's files are garbled".to_owned());
+        let garbled = || Error::launcher("a PE's files are garbled");
         let reports: Option<Vec<Report>> = told.iter().map(|report| codec::decode(report).ok()).collect();
         let reports = reports.ok_or_else(garbled)?;
         let set = reports.first().map_or(0, |report| report.set);
@@ -166,7 +165,7 @@ fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<Decision> {
     for (pe, told) in told() {
         match told {
             FileState::Found(words) => found.extend(Found::decode(*words)),
-            FileState::Refused(why) => return Err(Error::File { pe, reason: why.clone() }),
+            FileState::Refused(why) => return Err(ErrorKind::File { pe, reason: why.clone() }.into()),
             FileState::Unusable(why) => unusable = unusable.or(Some((pe, why))),
         }
     }
@@ -175,14 +174,16 @@ fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<Decision> {
         let kept = found.iter().any(|found| !found.is_new());
         if kept || spec.traits.policy != Some(Policy::Preferred) {
             let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };
-            return Err(Error::File { pe, reason: format!("{why}{also}") });
+            return Err(ErrorKind::File { pe, reason: format!("{why}{also}") }.into());
         }
         return Ok(Decision::Memory(why.clone()));
     }
     if found.len() != reports.len() {
-        return Err(Error::Launcher("a PE's files are garbled".to_owned()));
+        return Err(Error::launcher("a PE's files are garbled"));
     }
-    agree(&found)
-        .map(Decision::At)
-        .map_err(|error| Error::File { pe: error.other.0, reason: format!("{}: {error}", spec.title()) })
+    let agreed = agree(&found).map_err(|error| {
+        let reason = format!("{}: {error}", spec.title());
+        ErrorKind::File { pe: error.other.0, reason }
+    });
+    Ok(Decision::At(agreed?))
 }

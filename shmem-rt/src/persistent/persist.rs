@@ -8,7 +8,7 @@ use shmem_core::observe::Family;
 use shmem_launch::say::say;
 
 use crate::collective::{Agreed, Number as _};
-use crate::error::{Error, Result};
+use crate::error::{ErrorKind, Result};
 use crate::group::{Operation, Purpose};
 use crate::job::Job;
 use crate::thread::ThreadLevel;
@@ -27,7 +27,7 @@ impl<L: ThreadLevel> World<L> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotPersisted`], on all PEs, if a disk fails: then the last persist stays what a later job finds, and
+    /// [`ErrorKind::NotPersisted`], on all PEs, if a disk fails: then the last persist stays what a later job finds, and
     /// none of this partition is possible any more in this job. If the disk fails when the copy is written already,
     /// the job ends; the next one finishes that.
     ///
@@ -93,7 +93,8 @@ impl<L: ThreadLevel> World<L> {
                     agreed.again();
                 }
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
-                return Err(Error::NotPersisted { partition: shelf.title.clone(), pe, reason, last });
+                let partition = shelf.title.clone();
+                return Err(agreed.refused(ErrorKind::NotPersisted { partition, pe, reason, last }));
             }
             file.complete().unwrap_or_else(|error| end(error));
             agreed.again();

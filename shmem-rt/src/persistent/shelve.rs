@@ -9,7 +9,7 @@ use shmem_core::partition::Table;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::state::shelf::{Opened, Shelf};
 
 /// Puts the partitions of this PE, which lie in the slot at `mine`, on their shelves, when none of them is
@@ -43,19 +43,16 @@ pub(crate) fn shelve(
         let prints = shelves.iter().map(|shelf| shelf.directory.fingerprint());
         prints.collect::<Vec<_>>()
     });
-    let lost = |error: String| Error::Launcher(error);
-    let all =
-        bootstrap.exchange("names", &codec::encode(&prints)).map_err(|error| lost(error.to_string()))?;
+    let all = bootstrap.exchange("names", &codec::encode(&prints)).map_err(Error::launcher)?;
     for (pe, theirs) in all.iter().enumerate() {
-        let theirs: Result<Vec<u64>, String> =
-            codec::decode(theirs).map_err(|error| lost(error.to_string()))?;
-        let theirs = theirs.map_err(|reason| Error::File { pe, reason })?;
+        let theirs: Result<Vec<u64>, String> = codec::decode(theirs).map_err(Error::launcher)?;
+        let theirs = theirs.map_err(|reason| ErrorKind::File { pe, reason })?;
         if prints.as_ref().is_ok_and(|mine| *mine != theirs) {
             let me = bootstrap.number();
             let reason =
                 format!("its files hold other objects than those of PE {me}; put back all of one copy");
-            return Err(Error::File { pe, reason });
+            return Err(ErrorKind::File { pe, reason }.into());
         }
     }
-    shelves.map_err(|reason| Error::File { pe: bootstrap.number(), reason })
+    Ok(shelves.map_err(|reason| ErrorKind::File { pe: bootstrap.number(), reason })?)
 }

@@ -33,7 +33,7 @@ pub(crate) use end::settle;
 pub(crate) use misplaced::renew_pages;
 
 use crate::collective::Agreed;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::nearness::may_ask;
 use crate::thread::ThreadLevel;
@@ -195,7 +195,7 @@ fn make_in(
     let shared = job
         .bootstrap
         .share(&descriptors)
-        .unwrap_or_else(|error| job.abort(1, &Error::Launcher(error.to_string()).to_string()));
+        .unwrap_or_else(|error| job.abort(1, &Error::launcher(error).to_string()));
     let mut mapped = vec![job.site.slot];
     let neighbours = job.site.pes().iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
     let attach = |((number, slot), descriptors): ((usize, usize), _)| {
@@ -230,10 +230,8 @@ fn register(job: &Job, index: u32, offset: usize, request: &Request) -> Result<V
     // SAFETY: `make_in` has mapped it; `forget` comes before `unmap`, on every path.
     let key =
         unsafe { transport.register(index, job.memory.arena.start_of(job.site.slot), offset, request.bytes) };
-    key.map_err(|reason| Error::Register {
-        what: request.what.clone(),
-        transport: job.network.transport,
-        reason,
+    key.map_err(|reason| {
+        ErrorKind::Register { what: request.what.clone(), transport: job.network.transport, reason }.into()
     })
 }
 

@@ -14,7 +14,7 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::cpus::Cpus;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::grants;
 use crate::group::{Operation, Purpose, Team};
 
@@ -24,8 +24,7 @@ use crate::group::{Operation, Purpose, Team};
 ///
 /// If that has another text. Who has the same goes on, and no further than to where all wait for all.
 pub(crate) fn agree(mine: &str, bootstrap: &dyn Bootstrap) -> Result<()> {
-    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
-    let told = bootstrap.told_by(&[0], "setup", mine.as_bytes()).map_err(lost)?;
+    let told = bootstrap.told_by(&[0], "setup", mine.as_bytes()).map_err(Error::launcher)?;
     match told.first() {
         Some(theirs) if theirs != mine.as_bytes() => {
             Err(setups_differ(bootstrap.number(), mine.as_bytes(), 0, theirs))
@@ -53,7 +52,7 @@ pub(crate) fn compare(team: &Team, endpoint: &Endpoint, mine: &[u8]) -> Result<(
 fn setups_differ(me: usize, mine: &[u8], pe: usize, theirs: &[u8]) -> Error {
     let (mine, theirs) = (String::from_utf8_lossy(mine), String::from_utf8_lossy(theirs));
     let (here, there) = first_difference(&mine, &theirs);
-    Error::SetupsDiffer { me, pe, here: here.to_owned(), there: there.to_owned() }
+    ErrorKind::SetupsDiffer { me, pe, here: here.to_owned(), there: there.to_owned() }.into()
 }
 
 /// The first line in which two descriptions differ.
@@ -91,12 +90,11 @@ impl PeMemory {
     ) -> Result<Alike<Self>> {
         let mine = (pieces, Cpus::here(), grants::encode(granted));
         let all = bootstrap.exchange("told", &codec::encode(&mine));
-        let all: Alike<Vec<u8>> =
-            all.map_err(|error| Error::Launcher(error.to_string()))?.into_iter().collect();
+        let all: Alike<Vec<u8>> = all.map_err(Error::launcher)?.into_iter().collect();
         let told = all.map(|told| Self::decode(told, granted.len()));
         match told.iter().position(Option::is_none) {
             None => Ok(told.map(|told| told.clone().unwrap_or_else(|| unreachable!("none is missing")))),
-            Some(pe) => Err(Error::Launcher(format!("what PE {pe} tells of its memory is garbled"))),
+            Some(pe) => Err(Error::launcher(format!("what PE {pe} tells of its memory is garbled"))),
         }
     }
 

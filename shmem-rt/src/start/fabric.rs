@@ -19,7 +19,7 @@ use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::env::{Settings, TransportChoice};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The launcher's word on who is on which host, or the user's.
 ///
@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 pub(crate) fn hosts(settings: &Settings, bootstrap: Arc<dyn Bootstrap>) -> Result<Arc<dyn Bootstrap>> {
     match settings.transport {
         TransportChoice::Ofi => Ok(Arc::new(Apart { bootstrap })),
-        TransportChoice::Shm if spans_hosts(bootstrap.as_ref()) => Err(Error::SeveralHosts),
+        TransportChoice::Shm if spans_hosts(bootstrap.as_ref()) => Err(ErrorKind::SeveralHosts.into()),
         _ => Ok(bootstrap),
     }
 }
@@ -61,17 +61,19 @@ pub(crate) fn open(
     let (number, count) = (bootstrap.number(), bootstrap.count());
     // SAFETY: who sets the environment of a PE names its libfabric, as its other libraries; nobody else does.
     let ofi = unsafe { Ofi::open(&options, number, count, secret, Box::new(on_failure)) };
-    Ok(Some(ofi.map_err(|error| Error::Fabric(Box::new(error)))?))
+    Ok(Some(ofi?))
 }
 
 /// The secret of the job: the first PE throws dice for it, and tells the others by way of the launcher.
 fn share_secret(bootstrap: &dyn Bootstrap) -> Result<Secret> {
-    let lost = |error: io::Error| Error::Launcher(error.to_string());
-    let mine =
-        if bootstrap.number() == 0 { Secret::throw().map_err(lost)?.bytes().to_vec() } else { Vec::new() };
-    let said = bootstrap.told_by(&[0], "secret", &mine).map_err(lost)?;
+    let mine = if bootstrap.number() == 0 {
+        Secret::throw().map_err(Error::launcher)?.bytes().to_vec()
+    } else {
+        Vec::new()
+    };
+    let said = bootstrap.told_by(&[0], "secret", &mine).map_err(Error::launcher)?;
     let bytes = said.first().and_then(|said| said.as_slice().try_into().ok());
-    let garbled = || Error::Launcher("what PE 0 says of the job's secret is garbled".to_owned());
+    let garbled = || Error::launcher("what PE 0 says of the job's secret is garbled");
     Ok(Secret::of_bytes(bytes.ok_or_else(garbled)?))
 }
 
@@ -88,16 +90,14 @@ pub(crate) fn join(
     layout: &SlotLayout,
     place: *mut u8,
 ) -> Result<String> {
-    let lost = |error: io::Error| Error::Launcher(error.to_string());
-    let refused = |error| Error::Fabric(Box::new(error));
-    let own = ofi.address().map_err(refused)?;
+    let own = ofi.address()?;
     let mut said = vec![own.clone()];
     let segments = layout.segments().list();
     let begun = Instant::now();
     for (index, segment) in &segments {
         // SAFETY: the slot is mapped, as the layout says, for as long as the job lives.
         let key = unsafe { ofi.register(*index, place, segment.start, segment.bytes) };
-        said.push(key.map_err(|why| Error::Registration { segment: segment.name.to_string(), why })?);
+        said.push(key.map_err(|why| ErrorKind::Registration { segment: segment.name.to_string(), why })?);
     }
     let bytes: usize = segments.iter().map(|(_, segment)| segment.bytes).sum();
     let registered = format!(
@@ -107,17 +107,17 @@ pub(crate) fn join(
         show_size(bytes as u64),
         begun.elapsed().as_secs_f64() * 1e3
     );
-    let said = bootstrap.exchange("fabric", &codec::encode(&said)).map_err(lost)?;
-    let each = ofi.address_in(pes[bootstrap.number()], &own, &own).map_err(refused)?.len();
+    let said = bootstrap.exchange("fabric", &codec::encode(&said)).map_err(Error::launcher)?;
+    let each = ofi.address_in(pes[bootstrap.number()], &own, &own)?.len();
     let mut addresses = vec![0; pes.len() * each];
     for (pe, said) in pes.iter().zip(&said).filter(|(pe, _)| pe.on_node().is_none()) {
-        let garbled = || Error::Launcher(format!("what PE {pe} says of its fabric is garbled"));
+        let garbled = || Error::launcher(format!("what PE {pe} says of its fabric is garbled"));
         let mut said: Vec<Vec<u8>> = codec::decode(said).map_err(|_| garbled())?;
         if said.len() != segments.len() + 1 {
             return Err(garbled());
         }
         let address = said.remove(0);
-        let address = ofi.address_in(*pe, &address, &own).map_err(refused)?;
+        let address = ofi.address_in(*pe, &address, &own)?;
         addresses[pe.number() * each..][..each].copy_from_slice(address);
         for ((index, _), key) in segments.iter().zip(&said) {
             // SAFETY: what `register` gave on that PE; nobody has a token yet.
@@ -126,9 +126,9 @@ pub(crate) fn join(
     }
     let all = Whereabouts::new(of_the_node(addresses, bootstrap, pes)?, each);
     // SAFETY: `address_in` has found each, here or, where they are shared, with the same result as here.
-    unsafe { ofi.connect(all) }.map_err(refused)?;
+    unsafe { ofi.connect(all) }?;
     // Nobody sends to a PE that does not know yet whom it would answer: udp;ofi_rxd does not survive that.
-    bootstrap.fence().map_err(lost)?;
+    bootstrap.fence().map_err(Error::launcher)?;
     if try_atomics(ofi, bootstrap, pes, place)? {
         ofi.trust_atomics();
     }
@@ -146,18 +146,19 @@ fn of_the_node(
     bootstrap: &dyn Bootstrap,
     pes: &[Pe],
 ) -> Result<Box<dyn AsRef<[u8]> + Send + Sync>> {
-    let lost = |error: io::Error| Error::Launcher(error.to_string());
     let near = || pes.iter().filter(|pe| pe.on_node().is_some());
     let (is_alone, first) = (near().nth(1).is_none(), near().next().map_or(0, |pe| pe.number()));
-    let made =
-        (!is_alone && first == bootstrap.number()).then(|| Sealed::make(&own)).transpose().map_err(lost)?;
+    let made = (!is_alone && first == bootstrap.number())
+        .then(|| Sealed::make(&own))
+        .transpose()
+        .map_err(Error::launcher)?;
     let given: Vec<_> = made.iter().map(AsFd::as_fd).collect();
-    let mut shared = bootstrap.share(&given).map_err(lost)?;
+    let mut shared = bootstrap.share(&given).map_err(Error::launcher)?;
     if is_alone {
         return Ok(Box::new(own));
     }
     let other = |why: String| {
-        Error::Launcher(format!(
+        Error::launcher(format!(
             "the addresses that PE {first} has put together for its node are not theirs: {why}"
         ))
     };
@@ -175,16 +176,15 @@ fn of_the_node(
 ///
 /// If the launcher is lost.
 fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8) -> Result<bool> {
-    let lost = |error: io::Error| Error::Launcher(error.to_string());
     let (me, firsts) = (bootstrap.number(), bootstrap.firsts());
     let trial = firsts.iter().position(|first| *first == me).map(|turn| {
         let next = pes[firsts[(turn + 1) % firsts.len()]];
         // SAFETY: the system area was registered, and there are no teams before this function returns.
         unsafe { ofi.begin_trial(next, place) }
     });
-    bootstrap.fence().map_err(lost)?;
+    bootstrap.fence().map_err(Error::launcher)?;
     let verdict = trial.and_then(|trial| trial.end().err()).unwrap_or_default();
-    let verdicts = bootstrap.told_by(&firsts, "atomics", verdict.as_bytes()).map_err(lost)?;
+    let verdicts = bootstrap.told_by(&firsts, "atomics", verdict.as_bytes()).map_err(Error::launcher)?;
     Ok(verdicts.iter().all(Vec::is_empty))
 }
 

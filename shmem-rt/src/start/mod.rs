@@ -72,7 +72,6 @@ pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Boots
 }
 
 fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
-    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
     let setup = Setup::make(settings)?;
     let bootstrap = &fabric::hosts(&setup.settings, Arc::clone(bootstrap))?;
     let me = bootstrap.number();
@@ -101,13 +100,14 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let arena = reserve(&setup, bootstrap.as_ref(), &pes, my_slot, slots as usize)?;
     let files = persistent::open(&setup, bootstrap.as_ref())?;
     // What is left of the node's memory is looked at by all before anyone takes of it.
-    bootstrap.fence().map_err(lost)?;
+    bootstrap.fence().map_err(Error::launcher)?;
     let mine = arena.create_with(my_slot, &files)?;
     setup.place_statics(arena.start_of(my_slot), &files);
     // The first PE of a node gives the list of all PEs with its memory, for all of the node.
-    let list = (slots > 1 && my_slot == 0).then(|| PeList::share(&pes)).transpose().map_err(lost)?;
+    let list =
+        (slots > 1 && my_slot == 0).then(|| PeList::share(&pes)).transpose().map_err(Error::launcher)?;
     let descriptors: Vec<_> = mine.descriptors.iter().chain(&list).map(AsFd::as_fd).collect();
-    let mut shared = bootstrap.share(&descriptors).map_err(lost)?;
+    let mut shared = bootstrap.share(&descriptors).map_err(Error::launcher)?;
     drop(list);
     let list = if slots > 1 { shared.first_mut().and_then(Vec::pop) } else { None };
     let told = PeMemory::exchange(&mine.pieces, &mine.grants, bootstrap.as_ref())?;
@@ -136,7 +136,7 @@ fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
     let Some(shared) = shared else { return Ok(PeList::new(own)) };
     PeList::in_place_of(&own, shared).map_err(|why| {
         let first = own.iter().find(|pe| pe.on_node().is_some()).map_or(0, |pe| pe.number());
-        Error::Launcher(format!(
+        Error::launcher(format!(
             "the list of all PEs that PE {first} has made for its node is not theirs: {why}"
         ))
     })
@@ -145,18 +145,17 @@ fn list_of_the_node(own: Vec<Pe>, shared: Option<OwnedFd>) -> Result<PeList> {
 /// Reserves the addresses of the node's PEs. Where memory must be of a kind, it is checked that the nodes
 /// that have it have enough for all PEs: these differ, when PEs are bound to different ones.
 fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], own: usize, slots: usize) -> Result<Arena> {
-    let lost = |error: std::io::Error| Error::Launcher(error.to_string());
     let (layout, machine) = (setup.layout.clone(), Machine::default());
     let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
     if !setup.table.specs().iter().any(mandatory) {
         return Ok(Arena::reserve_for(own, layout, slots, machine)?);
     }
     let mine = grants::encode_placements(layout.requests().iter().map(|request| &request.placement));
-    let all = bootstrap.exchange("places", &mine).map_err(lost)?;
+    let all = bootstrap.exchange("places", &mine).map_err(Error::launcher)?;
     let on_node = pes.iter().zip(&all).filter(|(pe, _)| pe.on_node().is_some());
     let places = on_node.map(|(_, bytes)| grants::decode_placements(bytes)).collect::<Option<Vec<_>>>();
     let places = places.filter(|all| all.iter().all(|places| places.len() == layout.requests().len()));
-    let places = places.ok_or_else(|| Error::Launcher("a PE's places are garbled".to_owned()))?;
+    let places = places.ok_or_else(|| Error::launcher("a PE's places are garbled"))?;
     Ok(Arena::reserve_among(own, layout, &places, machine)?)
 }
 
@@ -278,7 +277,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     record.set_stage(Stage::Running);
 
     calibration::install(&settings, bootstrap.as_ref())
-        .unwrap_or_else(|error| bootstrap.abort(1, &Error::Launcher(error.to_string()).to_string()));
+        .unwrap_or_else(|error| bootstrap.abort(1, &Error::launcher(error).to_string()));
 
     // All PEs run one program: one of them is enough to speak of it.
     if number == 0 && settings.strided_advice {

@@ -12,7 +12,7 @@ use shmem_core::context::mapping::{Assignment, DomainId, Hints, Level, Mapping, 
 use shmem_launch::env::Settings;
 
 use super::granted::{Granted, Resources};
-use crate::error::{ContextError, Error, Result};
+use crate::error::{ContextError, ErrorKind, Result};
 
 /// What one PE has of the resource.
 pub(crate) struct Holdings {
@@ -60,9 +60,9 @@ impl Holdings {
         level: Level,
     ) -> Result<Self> {
         let node = [settings.max_resources, resource.units()].into_iter().flatten().min();
-        let too_few = |limit| Error::TooFewResources { resource: resource.name(), pes, limit };
+        let too_few = |limit| ErrorKind::TooFewResources { resource: resource.name(), pes, limit };
         if let Some(limit) = node.filter(|limit| *limit < pes) {
-            return Err(too_few(limit));
+            return Err(too_few(limit).into());
         }
         let part = node.map(|limit| evenly(limit, pes, place));
         let can_rise = resource.units() != node;

@@ -103,6 +103,7 @@ impl Agreed<'_> {
     }
 
     /// The first place that all members have free, taken on each.
+    #[track_caller]
     fn place(&self, bytes: usize, align: usize) -> Result<std::ops::Range<usize>> {
         if let Some(range) = self.collective.place(self.purpose, bytes, align) {
             return Ok(range);

@@ -188,6 +188,7 @@ impl Team {
 
 impl Agreed<'_> {
     /// Makes the teams of `groups`, and gives the one that the calling PE is in.
+    #[track_caller]
     fn divide(&self, config: &TeamConfig, groups: Result<Groups, TeamError>) -> Result<Option<Team>> {
         let (team, endpoint) = (self.collective.team, self.collective.endpoint);
         let dropped = team.job.teams.indexes.lock().dropped();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use shmem::launch::{Launch, Outcome};
+use shmem::prelude::*;
 
 const SCENARIO: &str = "ENDS_SCENARIO";
 
@@ -17,11 +18,13 @@ mod program {
 
     use shmem::prelude::*;
 
+    pub(super) const NO_PE: u32 = line!() + 6;
+
     #[shmem::main]
     pub(super) fn main(world: &mut World) -> std::result::Result<(), Box<dyn Error>> {
         match std::env::var(super::SCENARIO)?.as_str() {
             "panic" => panic!("first line of {}\nsecond line", world.my_pe()),
-            "no pe" if world.my_pe() == 1 => drop(world.pe(9)?),
+            "no pe" if world.my_pe() == 1 => drop(world.pe(9)?), // `NO_PE` is this line
             "no number" if world.my_pe() == 1 => drop("x".parse::<i32>()?),
             _ => world.barrier_all(),
         }
@@ -115,9 +118,8 @@ fn job(scenario: &str, variables: &[(&str, &str)]) -> Outcome {
 
 #[test]
 fn an_error_of_main_is_told_with_its_pe_and_that_main_returned_it() {
-    for (scenario, error) in
-        [("no pe", "there is no PE 9: the job has 3"), ("no number", "invalid digit found in string")]
-    {
+    let call = format!("shmem-rt/tests/jobs/ends.rs:{}: there is no PE 9: the job has 3", program::NO_PE);
+    for (scenario, error) in [("no pe", &*call), ("no number", "invalid digit found in string")] {
         let Outcome { code, report, .. } = job(scenario, &[]);
         assert_eq!(code, 1, "{report}");
         let (who, what) = report.split_once(" ended the job with code 1: ").unwrap();
@@ -126,6 +128,26 @@ fn an_error_of_main_is_told_with_its_pe_and_that_main_returned_it() {
         assert!(place.starts_with("`main` (shmem-rt/tests/jobs/ends.rs:"), "{report}");
         assert!(said.starts_with(error), "{report}");
     }
+}
+
+/// The call is known however deep in the library an error came to be, and `unwrap` shows the sentence.
+#[shmem::test(pes = 2)]
+fn an_error_knows_its_call(world: &mut World) {
+    fn known<T>(failed: Result<T>, line: u32, said: &str) {
+        let error = failed.err().expect("an error");
+        let call = error.location().unwrap_or_else(|| panic!("no call: {error}"));
+        assert_eq!((call.file(), call.line()), ("shmem-rt/tests/jobs/ends.rs", line), "{error}");
+        assert!(error.to_string().contains(said), "{error}");
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+    let config = TeamConfig::default();
+    known(world.alloc(zeroed::<u64>(1 << 40)), line!(), "no room for 8T");
+    known(world.channel::<u64>(1 << 30), line!(), "no room for");
+    known(world.partition(99), line!(), "there is no partition 99");
+    known(world.grid([3, 5]), line!(), "a grid of 3 x 5 PEs");
+    known(world.array([0]).zeroed::<u8>(), line!(), "");
+    known(world.team().split_strided(world, 0, 1, 9, &config), line!(), "no team can have 9 members");
+    known(world.create_partition("SIZE=1M:KIND=F"), line!(), "POLICY");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, NoStore, Private, Serialized};
-use shmem::{ContextError, DomainHints, HintScope};
+use shmem::{ContextError, DomainHints, ErrorKind, HintScope};
 
 #[symmetric]
 static ROWS: [[u64; 32]; 4];
@@ -151,7 +151,7 @@ fn hints_change_only_while_nothing_lives(world: &mut World<Multiple>) {
          and 1 context lives, created at shmem-rt/tests/ordered/domain.rs:{of_context}; destroy them first"
     );
     assert_eq!(error.to_string(), expected);
-    assert!(matches!(error, shmem::Error::Context(error) if matches!(*error, ContextError::Live { .. })));
+    assert!(matches!(error.kind(), ErrorKind::Context(ContextError::Live { .. })));
     drop(domains);
     assert!(world.domain_config(ONE_OF_EACH, HintScope::Local).is_err(), "the context still lives");
     drop(context);

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 
 use shmem::prelude::*;
 use shmem::thread::{Multiple, NoStore, Private, Serialized};
-use shmem::{Context, ContextError};
+use shmem::{Context, ContextError, ErrorKind};
 
 #[symmetric]
 static CELLS: [[u64; 64]; 4];
@@ -78,9 +78,7 @@ fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
          with a lock by SHMEM_CONTEXT_SHARING=efficient"
     );
     assert_eq!(text, expected);
-    assert!(
-        matches!(error, shmem::Error::Context(e) if matches!(*e, ContextError::Exhausted { used: 2, .. }))
-    );
+    assert!(matches!(error.kind(), ErrorKind::Context(ContextError::Exhausted { used: 2, .. })));
     // Those for many threads share the one that has a lock: the world's.
     let shared = world.create_ctx::<Multiple>().unwrap();
     let grant = shared.grant();

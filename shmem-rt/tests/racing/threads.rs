@@ -4,7 +4,7 @@ use std::sync::Barrier;
 
 use shmem::prelude::*;
 use shmem::thread::{Funneled, Multiple, Private, Serialized};
-use shmem::{ContextError, Error, TeamConfig};
+use shmem::{ContextError, ErrorKind, TeamConfig};
 
 /// Most threads with endpoints of their own.
 const THREADS: usize = 4;
@@ -54,9 +54,7 @@ fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
     let again = world.register_thread().unwrap_err();
     let text = again.to_string();
     assert!(text.contains(&format!("as number 0, at shmem-rt/tests/racing/threads.rs:{line}")), "{text}");
-    assert!(
-        matches!(again, Error::Context(error) if matches!(*error, ContextError::Registered { number: 0, .. }))
-    );
+    assert!(matches!(again.kind(), ErrorKind::Context(ContextError::Registered { number: 0, .. })));
     std::thread::scope(|scope| {
         let second = scope.spawn(|| {
             let second = world.register_thread().unwrap();

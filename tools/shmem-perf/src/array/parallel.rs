@@ -5,7 +5,7 @@ use std::hint::black_box;
 use rayon::prelude::*;
 use shmem::array::{NodePools, ParArray as _, ParArrayMut as _};
 use shmem::thread::ThreadLevel;
-use shmem::{Result, World, zeroed};
+use shmem::{ErrorKind, Result, World, zeroed};
 use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
 use super::{CHUNKS, ELEMENTS, Measured};
@@ -38,7 +38,7 @@ fn of_storage<L: ThreadLevel, S: Storage>(
     let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;
     let array = world.array([ELEMENTS]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(pools.threads()).build();
-    let pool = pool.map_err(|error| shmem::Error::Threads {
+    let pool = pool.map_err(|error| ErrorKind::Threads {
         threads: pools.threads(),
         place: "the machine".to_owned(),
         reason: error.to_string(),

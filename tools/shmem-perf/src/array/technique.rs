@@ -9,7 +9,7 @@ use std::hint::black_box;
 use rayon::prelude::*;
 use shmem::array::ParArrayMut as _;
 use shmem::thread::ThreadLevel;
-use shmem::{Result, World, zeroed};
+use shmem::{ErrorKind, Result, World, zeroed};
 use shmem_core::array::Storage;
 
 use super::{ELEMENTS, Measured};
@@ -89,9 +89,9 @@ pub fn apart<L: ThreadLevel>(world: &mut World<L>, repetitions: usize) -> Result
 
 fn pools_of_one(threads: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| shmem::Error::Threads {
+    Ok(pool.map_err(|error| ErrorKind::Threads {
         threads,
         place: "the machine".to_owned(),
         reason: error.to_string(),
-    })
+    })?)
 }

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use shmem::thread::{Single, ThreadLevel};
-use shmem::{Result, World};
+use shmem::{ErrorKind, Result, World};
 use shmem_core::memory::{Arena, Machine, SlotLayout};
 use shmem_core::partition::{Origin, PartitionSpec, Traits};
 use shmem_core::text::Text;
@@ -202,7 +202,7 @@ fn node(n: usize) -> Result<[f64; 6]> {
 }
 
 fn of_footprint(error: std::io::Error) -> shmem::Error {
-    shmem::Error::Launcher(format!("the footprint of this process is not known: {error}"))
+    ErrorKind::Launcher(format!("the footprint of this process is not known: {error}")).into()
 }
 
 /// Runs `work` and says how many microseconds it took for each of `n`.

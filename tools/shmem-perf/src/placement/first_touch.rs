@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use shmem::{Error, Result};
+use shmem::{ErrorKind, Result};
 use shmem_core::array::Chunking;
 use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread};
 use shmem_core::topology::Topology;
@@ -43,7 +43,11 @@ pub(super) fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) ->
             scope.spawn(on_node).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let place = || format!("node {home}");
-        touched.map_err(|error| Error::Threads { threads: 1, place: place(), reason: error.to_string() })?;
+        touched.map_err(|error| ErrorKind::Threads {
+            threads: 1,
+            place: place(),
+            reason: error.to_string(),
+        })?;
     }
 
     let nodes = arena.nodes_of(0, whole, page)?;
