@@ -274,6 +274,15 @@ pub(crate) fn phase_inside_a_phase(outer: &str, inner: &str) -> String {
     )
 }
 
+pub(crate) fn world_inside_a_phase(outer: &str, used: &str) -> String {
+    let remedy = if outer.starts_with("local_with") {
+        "what goes on in it goes through the second argument of the closure"
+    } else {
+        "do it before the phase or behind it, with what the phase gives back, as in `let x = world.local(&A, |a| *a)`"
+    };
+    format!("`{used}` inside `{outer}`: in a phase the world can do nothing else; {remedy}")
+}
+
 pub(crate) const PES: &str =
     "`pes` is the number of PEs the test runs on, 1 or more, or a list of different ones: `pes = [1, 2, 5]`";
 

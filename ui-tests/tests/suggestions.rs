@@ -37,6 +37,7 @@ const PLACES: &[Place] = &[
         suggestions: &[
             "GRID.here(world).index(i).load()",
             "GRID.here(world).index(i).store(x)",
+            "let x = world.local(&A, |a| *a)",
             "strided!(world, GRID@pe[..] = row[..])",
             "strided!(world, algorithm = 2; GRID@pe[..] = row[..])",
             "world.get(&mut row, GRID.on(pe).index(1..4))",

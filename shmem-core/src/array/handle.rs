@@ -10,7 +10,7 @@ use super::kind::StorageKind;
 use super::parts::Parts;
 use super::storage::{Chosen, Storage};
 use crate::data::SymmetricData;
-use crate::object::Subscript;
+use crate::object::{Nowhere, Subscript};
 use crate::strided::Piece;
 
 /// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
@@ -106,6 +106,14 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// Number of the array: the same on every PE.
     pub fn id(&self) -> u64 {
         self.keep.id()
+    }
+}
+
+impl<T, const D: usize, S: Storage> NumaArray<T, D, S> {
+    /// Refused: it has parts on a PE.
+    #[doc(hidden)]
+    pub fn index<I: Nowhere>(&self, index: I) -> I::Output {
+        index.never()
     }
 }
 

@@ -24,7 +24,8 @@ use crate::transport::{SignalOp, shm};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a place that put and get can reach",
     label = "not a place",
-    note = "places are `OBJECT.on(pe)`, and its parts: `OBJECT.on(pe).index(1..4)`"
+    note = "places are `OBJECT.on(pe)`, and its parts: `OBJECT.on(pe).index(1..4)`",
+    note = "no PE reaches what is private to another one, such as a `Vec`: declare the object with `#[symmetric]`, as a `static` or by `let`"
 )]
 pub unsafe trait Place: Copy {
     /// What lies there.

@@ -37,6 +37,6 @@ pub use lock::{LOCK_FILE_BYTES, Lock, LockWord};
 pub use objects::Objects;
 pub use on::On;
 pub use statics::{Descriptor, Library, Position, Symmetric};
-pub use subscript::Subscript;
+pub use subscript::{Nowhere, Subscript};
 pub use symmetric_object::SymmetricObject;
 pub use word::{AmoValue, Atomic, AtomicWord, BitValue, Signal, Waitable};

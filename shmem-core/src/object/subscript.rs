@@ -1,7 +1,8 @@
-//! Why symmetric objects have no `[..]`.
+//! Why symmetric objects have no `[..]`, and no parts without a PE.
 //!
-//! It would be a reference into memory that other PEs write. So it is refused, by a trait that nothing implements: its
-//! message says what there is instead. What would come out is a type of that trait, so that rustc says nothing else.
+//! `OBJECT[..]` would be a reference into memory that other PEs write, and `OBJECT.index(0)` does not say of which PE. So both are
+//! refused, by traits that nothing implements: their messages say what there is instead. What would come out is a type of that
+//! trait, so that rustc says nothing else.
 
 use core::ops::Index;
 
@@ -19,9 +20,36 @@ pub trait Subscript: sealed::Sealed {
     type Output: ?Sized;
 }
 
+/// An index of an object on no PE. There is none.
+#[diagnostic::on_unimplemented(
+    message = "a symmetric object has parts where it is on a PE: `.on(pe).index(..)`",
+    label = "on which PE?",
+    note = "`GRID.on(pe).index(i)` is a part of the copy of that PE, `GRID.here(world).index(i)` of the own one"
+)]
+pub trait Nowhere: sealed::Sealed {
+    #[doc(hidden)]
+    type Output;
+}
+
 mod sealed {
     pub trait Sealed {
-        fn never<'a, T: ?Sized>(self) -> &'a T;
+        fn never<T>(self) -> T;
+    }
+}
+
+impl<T> Symmetric<T> {
+    /// Refused: it has parts on a PE.
+    #[doc(hidden)]
+    pub fn index<I: Nowhere>(&self, index: I) -> I::Output {
+        index.never()
+    }
+}
+
+impl<T: ?Sized> SymBox<T> {
+    /// Refused: it has parts on a PE.
+    #[doc(hidden)]
+    pub fn index<I: Nowhere>(&self, index: I) -> I::Output {
+        index.never()
     }
 }
 

@@ -1,18 +1,19 @@
-//! A phase inside a phase: `world.local(&A, |a| world.local(&B, ..))`.
+//! The world inside a phase: `world.local(&A, |a| world.local(&B, ..))`, `world.local(&A, |a| world.put(..))`.
 //!
-//! rustc refuses it twice, by borrows of the world, and knows no remedy. Where an attribute sees the function, the inner
-//! one becomes an error with the remedy: what contains an error is not looked at for borrows.
+//! rustc refuses it by borrows of the world, twice or in words that do not speak of phases, and knows no remedy. Where an
+//! attribute sees the function, the use inside becomes an error with the remedy: what contains an error is not looked at for
+//! borrows.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprMethodCall, FnArg, Item, ItemFn, Pat, PatIdent, Type};
+use syn::{Expr, ExprMethodCall, FnArg, Item, ItemFn, Macro, Pat, PatIdent, Stmt, Type};
 
 use crate::diag;
 
 /// The methods that open a phase.
 const PHASES: &[&str] = &["local", "local_with_halos", "local_with_exchanges", "frozen"];
 
-/// Refuses phases of the world that a function was given exclusively, inside others.
+/// Refuses what uses the world that a function was given exclusively, inside phases of it.
 pub(super) fn refuse_nested(function: &mut ItemFn) {
     let mut worlds: Vec<_> = function.sig.inputs.iter().filter_map(world).collect();
     // Something else may have the name of a world in there.
@@ -47,32 +48,90 @@ struct Search {
 }
 
 impl Search {
+    fn is_world(&self, expr: &Expr) -> bool {
+        let Expr::Path(path) = expr else { return false };
+        path.path.get_ident().is_some_and(|name| self.worlds.contains(name))
+    }
+
     fn opens(&self, call: &ExprMethodCall) -> bool {
-        let receiver = match &*call.receiver {
-            Expr::Path(path) => path.path.get_ident(),
-            _ => None,
-        };
-        receiver.is_some_and(|name| self.worlds.contains(name))
+        self.is_world(&call.receiver)
             && PHASES.iter().any(|phase| call.method == phase)
             && matches!(call.args.last(), Some(Expr::Closure(_)))
     }
+
+    /// What is wrong with an expression inside the phase `outer`, and where.
+    fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<(Span, String)> {
+        match expr {
+            Expr::MethodCall(call) if self.opens(call) => {
+                let (outer, inner) = (outer.to_string(), call.method.to_string());
+                Some((call.method.span(), diag::phase_inside_a_phase(&outer, &inner)))
+            }
+            Expr::MethodCall(call) if self.is_world(&call.receiver) => {
+                Some(world_inside(call.method.span(), outer, &call.method))
+            }
+            Expr::Path(path) if self.is_world(expr) => {
+                let name = path.path.get_ident()?;
+                Some(world_inside(name.span(), outer, name))
+            }
+            Expr::Macro(call) => self.misuse_in_macro(&call.mac, outer),
+            _ => None,
+        }
+    }
+
+    fn misuse_in_macro(&self, call: &Macro, outer: &Ident) -> Option<(Span, String)> {
+        let name = find(call.tokens.clone(), &|name| self.worlds.contains(name))?;
+        Some(world_inside(name.span(), outer, &call.path.segments.last()?.ident))
+    }
+}
+
+fn world_inside(at: Span, outer: &Ident, used: &Ident) -> (Span, String) {
+    (at, diag::world_inside_a_phase(&outer.to_string(), &used.to_string()))
+}
+
+/// The first name in tokens that is one of those looked for.
+fn find(tokens: TokenStream, is_wanted: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(name) => is_wanted(&name).then_some(name),
+        TokenTree::Group(group) => find(group.stream(), is_wanted),
+        _ => None,
+    })
+}
+
+fn error((at, message): (Span, String)) -> Expr {
+    let error = syn::Error::new(at, message).to_compile_error();
+    Expr::Verbatim(quote::quote!({ #error }))
 }
 
 impl VisitMut for Search {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let Expr::MethodCall(call) = expr else { return visit_mut::visit_expr_mut(self, expr) };
-        if !self.opens(call) {
-            return visit_mut::visit_expr_mut(self, expr);
-        }
         if let Some(outer) = &self.outer {
-            let message = diag::phase_inside_a_phase(&outer.to_string(), &call.method.to_string());
-            let error = syn::Error::new(call.method.span(), message).to_compile_error();
-            *expr = Expr::Verbatim(quote::quote!({ #error }));
+            match self.misuse(expr, outer) {
+                Some(misuse) => *expr = error(misuse),
+                None => visit_mut::visit_expr_mut(self, expr),
+            }
             return;
         }
-        self.outer = Some(call.method.clone());
-        visit_mut::visit_expr_mut(self, expr);
-        self.outer = None;
+        match expr {
+            Expr::MethodCall(call) if self.opens(call) => {
+                let method = call.method.clone();
+                if let Some(body) = call.args.last_mut() {
+                    self.outer = Some(method);
+                    self.visit_expr_mut(body);
+                    self.outer = None;
+                }
+            }
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+
+    fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
+        if let (Some(outer), Stmt::Macro(call)) = (&self.outer, &*stmt)
+            && let Some(misuse) = self.misuse_in_macro(&call.mac, outer)
+        {
+            *stmt = Stmt::Expr(error(misuse), call.semi_token);
+            return;
+        }
+        visit_mut::visit_stmt_mut(self, stmt);
     }
 
     // A function inside the function does not see its parameters.
