@@ -1,6 +1,6 @@
 //! Views inside phases.
 
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use shmem::array::{Cyclic, Separate, Single, StorageKind};
 use shmem::ndarray::{ArrayNdarray, ArrayNdarrayMut, AsNdarray};
 use shmem::prelude::*;
@@ -72,6 +72,28 @@ fn arrays_of_one_range_have_views(world: &mut World) {
         assert_eq!((cube[[1, 2, 3]], cube.ndarray()[[1, 0, 3]]), ([9; 3], [1, 0, 3]));
     });
     world.frozen(&plane, |plane| assert_eq!(plane.ndarray().dim(), (6, 7)));
+}
+
+/// Arrays and views are the side of a transfer that is here; what has gaps is not.
+#[shmem::test(pes = 2)]
+fn arrays_are_sides_of_transfers(world: &mut World) {
+    let (me, east) = (world.my_pe(), world.ring_neighbours().1);
+    let mut tile = Array2::from_shape_fn((6, 256), |(i, j)| (1000 * me + 10 * i + j % 10) as f64);
+    strided!(world, FIELD@east[..] = tile[..]);
+    world.barrier_all();
+    let theirs = |i: usize, j: usize| (1000 * east.number() + 10 * i + j % 10) as f64;
+    let mut column = Array1::<f64>::zeros(6);
+    strided!(world, column[..] = FIELD@(world.me())[.., 7]);
+    assert_eq!(column, Array1::from_shape_fn(6, |i| theirs(i, 7)));
+    let (rows, mut halves) = (2..4, Array3::<f64>::zeros((2, 2, 128)));
+    strided!(world, (halves.view_mut())[.., 0, ..4] = FIELD@(world.me())[dyn rows, ..4]);
+    assert_eq!(halves[[1, 0, 3]], theirs(3, 3));
+    strided!(tile[0, ..6] = (column.view())[..]);
+    assert_eq!(tile.row(0).slice(s![..6]), column);
+    let view = tile.slice(s![.., 1..]);
+    let gaps = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| strided!(column[..] = view[.., 0])));
+    let said = *gaps.unwrap_err().downcast::<String>().unwrap();
+    assert!(said.contains("shape [6, 255] has strides [256, 1]"), "{said}");
 }
 
 /// Cut along either dimension, in one piece or in several.

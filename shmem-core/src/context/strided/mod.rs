@@ -9,6 +9,8 @@ mod blocks;
 pub mod copied;
 mod elements;
 mod lend;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod object;
 mod planned;
 mod region;

@@ -254,18 +254,23 @@ unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S>
     }
 
     fn shape(&self) -> Shape {
-        let (mut shape, mut stride) = (T::SHAPE, size_of::<T>());
-        for &length in NumaArray::shape(self).iter().rev() {
-            shape = shape.array(length, stride);
-            stride *= length;
-        }
-        shape
+        row_major::<T>(&NumaArray::shape(self))
     }
 
     fn pieces(&self) -> Option<&[Piece]> {
         let pieces = NumaArray::pieces(self);
         (pieces.len() > 1).then_some(pieces)
     }
+}
+
+/// The dimensions of an array of `T` in row-major order, of which the run knows the lengths.
+pub(super) fn row_major<T: Shaped>(lengths: &[usize]) -> Shape {
+    let (mut shape, mut stride) = (T::SHAPE, size_of::<T>());
+    for &length in lengths.iter().rev() {
+        shape = shape.array(length, stride);
+        stride *= length;
+    }
+    shape
 }
 
 /// Arrays and slices: memory of this PE alone.

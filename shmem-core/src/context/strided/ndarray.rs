@@ -1,0 +1,90 @@
+//! Arrays of the crate `ndarray`, and its views, as memory of this PE that regions are parts of.
+//!
+//! They must have their elements in row-major order without gaps. Kernels read gaps inside a region, and the gaps of a view
+//! may be lent to somebody else.
+
+use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
+
+use super::object::{Local, LocalMut, Object, Readable, Writable, row_major};
+use crate::endpoint::Endpoint;
+use crate::strided::{Field, Shape, Shaped};
+
+/// # Panics
+///
+/// If the array does not have its elements in row-major order without gaps, or has more dimensions than a region.
+#[track_caller]
+fn shape_of<A: Shaped, D: Dimension>(array: ArrayView<'_, A, D>) -> Shape {
+    assert!(
+        array.is_standard_layout(),
+        "this view of shape {:?} has strides {:?}: a side of `strided!` has its elements in row-major order without gaps; \
+         name the array that it is a view of, and select the region in the brackets",
+        array.shape(),
+        array.strides()
+    );
+    row_major::<A>(array.shape())
+}
+
+macro_rules! readable {
+    ($($array:ty)*) => {$(
+        // SAFETY: `shape_of` has found all elements one behind the other, each with those of an `A`.
+        unsafe impl<A: Shaped, D: Dimension> Object for $array {
+            type Element = A::Element;
+            const SHAPE: Shape = A::SHAPE;
+            const FIELDS: &'static [Field] = A::FIELDS;
+            const ALIGN: usize = align_of::<A>();
+            const IS_DYNAMIC: bool = true;
+
+            fn outermost_len(&self) -> usize {
+                self.shape().first().copied().unwrap_or(1)
+            }
+
+            #[track_caller]
+            fn shape(&self) -> Shape {
+                shape_of(self.view())
+            }
+        }
+
+        // SAFETY: the first element of what the reference lends.
+        unsafe impl<A: Shaped, D: Dimension> Readable for $array {
+            fn start(&self, _: &Endpoint) -> *const u8 {
+                self.as_ptr().cast()
+            }
+
+            fn place(&self, _: &Endpoint) -> Option<usize> {
+                None
+            }
+        }
+
+        // SAFETY: the first element of what the reference lends; elements lie one behind the other (`shape_of`).
+        unsafe impl<A: Shaped, D: Dimension> Local for $array {
+            fn first(&self) -> *const u8 {
+                self.as_ptr().cast()
+            }
+        }
+    )*};
+}
+readable!(Array<A, D> ArrayView<'_, A, D> ArrayViewMut<'_, A, D>);
+
+macro_rules! writable {
+    ($($array:ty)*) => {$(
+        // SAFETY: the first element of what the reference lends exclusively.
+        unsafe impl<A: Shaped, D: Dimension> Writable for $array {
+            fn start_mut(&mut self, _: &Endpoint) -> *mut u8 {
+                self.as_mut_ptr().cast()
+            }
+
+            fn place(&self, _: &Endpoint) -> Option<usize> {
+                None
+            }
+        }
+
+        // SAFETY: the first element of what the reference lends exclusively; elements lie one behind the other
+        // (`shape_of`).
+        unsafe impl<A: Shaped, D: Dimension> LocalMut for $array {
+            fn first_mut(&mut self) -> *mut u8 {
+                self.as_mut_ptr().cast()
+            }
+        }
+    )*};
+}
+writable!(Array<A, D> ArrayViewMut<'_, A, D>);
