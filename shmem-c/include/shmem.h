@@ -21,6 +21,10 @@ extern "C++" {
 #define _SHMEM_VENDOR_STRING SHMEM_VENDOR_STRING
 #define _SHMEM_MAX_NAME_LEN SHMEM_MAX_NAME_LEN
 
+/* By these names of Sandia's headers bindings (shmem4py) know that all is declared which those declare. */
+#define SHMEM_DEF_H
+#define SHMEM_FUNCTION_ATTRIBUTES
+
 /* Handles: constants, or what routines give. */
 typedef struct shmem_ctx_s *shmem_ctx_t;
 typedef struct shmem_team_s *shmem_team_t;
