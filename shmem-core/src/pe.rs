@@ -48,7 +48,7 @@ impl Pe {
     pub const OFF_NODE: u32 = u32::MAX;
 
     /// The mark of a slot that operations do not use straight away.
-    const OBSERVED: u32 = 1 << 31;
+    pub(crate) const OBSERVED: u32 = 1 << 31;
 
     /// The bits of the slot itself; all of them: it is not on this node.
     const SLOT: u32 = 0xffff;
@@ -116,7 +116,13 @@ impl Pe {
     /// nobody observes them.
     #[inline(always)]
     pub const fn slot(self) -> Option<usize> {
-        if self.slot < Self::OBSERVED { Some(self.slot as usize) } else { None }
+        self.slot_below(Self::OBSERVED)
+    }
+
+    /// Its slot in this node's arena, if it is below `slots`, which a slot with a mark is not.
+    #[inline(always)]
+    pub(crate) const fn slot_below(self, slots: u32) -> Option<usize> {
+        if self.slot < slots { Some(self.slot as usize) } else { None }
     }
 
     /// Its slot in this node's arena, if it is on this node.

@@ -11,8 +11,8 @@
 //!    operation of this PE is under way, and none can start. There is one world per PE, ever, so no
 //!    second one can be used instead. Nor does a borrow have to end for the world to be had again: a body may end the
 //!    process, and then the destructors of this thread's thread-locals run, one of which may own the world. So the world
-//!    gives its stream away for the time of the body ([`World::shut`]): an address that it gives then faults, and contexts
-//!    refuse to be bound.
+//!    gives its stream away for the time of the body ([`World::shut`]): operations are refused with the phase's name, an address
+//!    that it gives faults, and contexts refuse to be bound.
 //! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
 //!    earlier arrives later.
 //! 4. The barrier in front of the body is checked: all PEs must come to open a phase, or the job ends.
@@ -41,13 +41,14 @@
 //! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
 //! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
 
+use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::halo::OpenPhase;
 use shmem_core::object::{Extent, Objects};
-use shmem_core::observe::Family;
+use shmem_core::observe::{Call, Family, Observer};
 
 use crate::group::{Operation, Purpose, Team};
 use crate::job::Job;
@@ -120,7 +121,7 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
-        let endpoint = self.shut();
+        let endpoint = self.shut(phase.refuses());
         // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
         // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
         // PE's slot.
@@ -218,7 +219,7 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects, Location::caller());
-        let endpoint = self.shut();
+        let endpoint = self.shut(phase.refuses());
         // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
         // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
         let opened = unsafe { objects.freeze(endpoint.mine(0)) };
@@ -235,7 +236,7 @@ impl<L: ThreadLevel> World<L> {
         location: &'static Location<'static>,
     ) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, location);
-        let endpoint = self.shut();
+        let endpoint = self.shut(phase.refuses());
         // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
         // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
         // PE's slot.
@@ -274,12 +275,17 @@ const MOST_NAMES: usize = 8;
 
 /// An open phase. Dropping it without [`leave`](Self::leave) is a panic in the body: it ends the job.
 pub(crate) struct Phase {
+    opened: Arc<Opened>,
+    left: bool,
+}
+
+/// What a phase has opened, and where.
+struct Opened {
     kind: Kind,
     extents: Vec<Extent>,
     arguments: Vec<u64>,
     location: &'static Location<'static>,
     job: Arc<Job>,
-    left: bool,
 }
 
 impl Phase {
@@ -292,6 +298,7 @@ impl Phase {
         objects: O,
         location: &'static Location<'static>,
     ) -> Self {
+        endpoint.require_open(location);
         let mut extents = Vec::new();
         objects.extents(endpoint, &mut extents);
         let job = Arc::clone(&team.job);
@@ -300,17 +307,35 @@ impl Phase {
         }
         let arguments: Vec<u64> = extents.iter().flat_map(|e| [e.offset as u64, e.bytes as u64]).collect();
         job.quiet_all();
-        let phase = Self { kind, extents, arguments, location, job, left: false };
-        phase.meet(team, endpoint, kind.begin, true);
+        let opened = Arc::new(Opened { kind, extents, arguments, location, job });
+        let phase = Self { opened, left: false };
+        phase.opened.meet(team, endpoint, kind.begin, true);
         phase
+    }
+
+    /// What a world is shut with for as long as the phase is open.
+    pub(crate) fn refuses(&self) -> Arc<dyn Observer> {
+        Arc::clone(&self.opened) as _
     }
 
     /// Ends it.
     pub(crate) fn leave(mut self, team: &Team, endpoint: &Endpoint) {
-        self.meet(team, endpoint, self.kind.end, false);
+        self.opened.meet(team, endpoint, self.opened.kind.end, false);
         self.left = true;
     }
+}
 
+impl Drop for Phase {
+    fn drop(&mut self) {
+        if !self.left {
+            let what =
+                format!("a panic inside {} ends the job: other PEs are in the same phase", self.opened);
+            self.opened.job.abort(101, &what);
+        }
+    }
+}
+
+impl Opened {
     fn meet(&self, team: &Team, endpoint: &Endpoint, operation: Operation, opens: bool) {
         let subject = || self.subject();
         let (arguments, location) = (self.arguments.as_slice(), Some(self.location));
@@ -329,21 +354,25 @@ impl Phase {
     }
 }
 
-impl Drop for Phase {
-    fn drop(&mut self) {
-        if self.left {
-            return;
-        }
-        let (subject, Self { kind: Kind { begin, .. }, location, job, .. }) = (self.subject(), self);
-        job.abort(
-            101,
-            &format!(
-                "a panic inside `{}({subject})` at {}:{} ends the job: other PEs are in the same phase",
-                begin.name(),
-                location.file(),
-                location.line()
-            ),
-        );
+/// Refuses every operation: only what runs while the process ends inside the phase can come to that.
+impl Observer for Opened {
+    fn begin(&self, call: &Call<'_>) -> u64 {
+        panic!(
+            "PE {} is in {self}, inside which its process ends: the call at {}:{} can reach nothing any more; end the \
+             process behind the phase",
+            self.job.bootstrap.number(),
+            call.location.file(),
+            call.location.line()
+        )
+    }
+
+    fn end(&self, _: &Call<'_>, _: u64) {}
+}
+
+impl fmt::Display for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (operation, location) = (self.kind.begin.name(), self.location);
+        write!(f, "`{operation}({})` at {}:{}", self.subject(), location.file(), location.line())
     }
 }
 

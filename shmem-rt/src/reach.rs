@@ -3,6 +3,8 @@
 //! Handles answer these questions by their type. What is here is for programs that keep numbers and
 //! pointers, as those do that were ported from C.
 
+use std::panic::Location;
+
 use shmem_core::context::{Initiator, Raw};
 use shmem_core::object::SymAddr;
 use shmem_core::pe::Pe;
@@ -48,6 +50,7 @@ impl<L: ThreadLevel> World<L> {
     /// look like a disagreement between them.
     #[track_caller]
     pub(crate) fn offset_of(&self, operation: &'static str, address: SymAddr) -> usize {
+        self.endpoint().require_open(Location::caller());
         let (segments, address) = (self.endpoint().segments(), address.as_ptr() as usize);
         let offset = address.wrapping_sub(self.endpoint().mine(0) as usize);
         assert!(segments.find(offset, 1).is_some(), "{}", segments.miss(operation, address, offset, 1));

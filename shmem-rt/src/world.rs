@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Initiator, Stores};
+use shmem_core::observe::Observer;
 use shmem_core::pe::Pe;
 
 use crate::claim::LivingWorld;
@@ -97,9 +98,9 @@ impl<L: ThreadLevel> World<L> {
     }
 
     /// Takes the stream away for a phase: until [`open`](Self::open) nothing can be reached by this world, whoever comes to
-    /// hold it.
-    pub(crate) fn shut(&mut self) -> Endpoint {
-        let shut = self.endpoint.shut();
+    /// hold it. `refuses` is told of what somebody tries.
+    pub(crate) fn shut(&mut self, refuses: Arc<dyn Observer>) -> Endpoint {
+        let shut = self.endpoint.shut(refuses);
         std::mem::replace(&mut self.endpoint, shut)
     }
 

@@ -262,7 +262,7 @@ fn fetching_bits<W: SymmetricData>(
     op: AtomicOp,
     family: Family,
 ) -> u64 {
-    match word.pe().slot() {
+    match endpoint.slot_of(word.pe()) {
         Some(slot) => on_node(endpoint.start_of(slot), word.offset(), width, op),
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
@@ -281,7 +281,7 @@ fn update_bits<W: SymmetricData>(
     op: AtomicOp,
     family: Family,
 ) {
-    match word.pe().slot() {
+    match endpoint.slot_of(word.pe()) {
         Some(slot) => {
             on_node(endpoint.start_of(slot), word.offset(), width, op);
         }
@@ -297,7 +297,7 @@ fn update_bits<W: SymmetricData>(
 #[inline(always)]
 #[track_caller]
 pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: SignalOp) {
-    if let Some(slot) = signal.pe().slot() {
+    if let Some(slot) = endpoint.slot_of(signal.pe()) {
         return signal_on_node(endpoint.start_of(slot), signal.offset(), op);
     }
     let family = match op {
@@ -331,7 +331,7 @@ pub(super) unsafe fn fetch_nbi<W: AtomicWord>(
     family: Family,
 ) {
     let width = width_of::<W::Value>();
-    match word.pe().slot() {
+    match endpoint.slot_of(word.pe()) {
         Some(slot) => {
             let bits = on_node(endpoint.start_of(slot), word.offset(), width, op);
             // SAFETY: the caller's promise.

@@ -2,7 +2,7 @@
 
 use core::panic::Location;
 
-use super::amo::update_signal;
+use super::amo::{signal_on_node, update_signal};
 use super::order::fence_through;
 use super::slow::{get_slow, p_slow, put_signal_slow, put_slow};
 use crate::array::ArrayOn;
@@ -182,15 +182,16 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
         op: SignalOp,
         family: Family,
     ) {
-        if self.pe().slot().is_some() {
+        if let Some(slot) = endpoint.slot_of(self.pe()) {
+            // It releases what stands before, and wakes who waits.
+            let change = || signal_on_node(endpoint.start_of(slot), signal.offset(), op);
             if mutant("signal-first") {
-                update_signal(endpoint, signal, op);
+                change();
             }
             // SAFETY: the caller's promise.
             unsafe { self.put_from(endpoint, source, family) };
             if !mutant("signal-first") {
-                // It releases what stands before, and wakes who waits.
-                update_signal(endpoint, signal, op);
+                change();
             }
         } else {
             // In pieces: as wholes they would be written to memory before the branch.

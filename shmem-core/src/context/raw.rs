@@ -127,5 +127,6 @@ pub(super) fn locate(endpoint: &Endpoint, family: Family, address: SymAddr, byte
 #[inline(never)]
 #[track_caller]
 fn missed(endpoint: &Endpoint, family: Family, address: SymAddr, offset: usize, bytes: usize) -> ! {
+    endpoint.require_open(Location::caller());
     panic!("{}", endpoint.segments().miss(family.name(), address.as_ptr() as usize, offset, bytes))
 }

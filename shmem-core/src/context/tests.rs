@@ -230,10 +230,11 @@ fn an_observer_is_told_of_every_operation_and_it_is_carried_out() {
 
 #[test]
 fn an_endpoint_that_is_shut_again_and_again_is_shut() {
-    let mut endpoint = pair().endpoint.shut();
+    let refuses = Arc::new(Record::default());
+    let mut endpoint = pair().endpoint.shut(refuses.clone());
     for _ in 0..512 {
         assert!(endpoint.is_shut());
-        endpoint = endpoint.shut();
+        endpoint = endpoint.shut(refuses.clone());
     }
 }
 

@@ -81,6 +81,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         location: &'static Location<'static>,
         condition: Condition<T::Value>,
     ) -> Call<'a> {
+        self.endpoint().require_open(location);
         let me = self.endpoint().me();
         let wait = condition.least().filter(|_| Self::WIDTH == Width::W8).map(|least| {
             // SAFETY: the word is an aligned one of 8 bytes in the calling PE's own slot, which holds it for as long as

@@ -10,6 +10,7 @@ mod stores;
 mod waiting;
 mod work;
 
+use core::panic::Location;
 use std::sync::Arc;
 
 pub use standstill::Watch;
@@ -17,7 +18,7 @@ pub use stores::Stores;
 pub use waiting::{WaitReport, Waiting};
 pub use work::{Step, Work};
 
-use crate::observe::{Call, Observer};
+use crate::observe::{Call, Family, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::sync::Doorbell;
@@ -45,6 +46,8 @@ pub struct Endpoint {
     stride: usize,
     mine: *mut u8,
     me: Pe,
+    /// How many slots operations use straight away: all, or none where this is shut.
+    slots: u32,
     far: Option<Far>,
     segments: Arc<Segments>,
     waiting: Arc<Waiting>,
@@ -80,8 +83,8 @@ impl Endpoint {
         segments: Arc<Segments>,
         waiting: Arc<Waiting>,
     ) -> Self {
-        let is_plain = far.is_none();
-        Self { base, stride, mine, me, far, segments, waiting, number: 0, observer: None, is_plain }
+        let (slots, is_plain) = (Pe::OBSERVED, far.is_none());
+        Self { base, stride, mine, me, slots, far, segments, waiting, number: 0, observer: None, is_plain }
     }
 
     /// The endpoint with another number than 0, and with somebody who is told of what is issued.
@@ -91,25 +94,40 @@ impl Endpoint {
         Self { number, observer, is_plain, ..self }
     }
 
-    /// What stands where this one was lent away: through it nothing is reached. Every address that it gives faults, and
-    /// there is no way to other nodes.
+    /// What stands where this one was lent away: through it nothing is reached. `refuses` is told of each operation, and
+    /// panics with the reason. Every address that it gives faults, and there is no way to other nodes.
     #[must_use]
-    pub fn shut(&self) -> Self {
+    pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
             // Set, and not added: shut twice it is shut.
             base: self.base.map_addr(|base| base | POISON),
             mine: self.mine.map_addr(|mine| mine | POISON),
+            slots: 0,
             far: None,
             segments: Arc::clone(&self.segments),
             waiting: Arc::clone(&self.waiting),
-            observer: self.observer.clone(),
+            observer: Some(refuses),
+            is_plain: false,
             ..*self
         }
     }
 
     /// Whether it is [`shut`](Self::shut).
+    #[inline]
     pub fn is_shut(&self) -> bool {
-        self.mine.addr() & POISON == POISON
+        self.slots == 0
+    }
+
+    /// Refuses the call at `location` if it is [`shut`](Self::shut): for what is not told to observers.
+    ///
+    /// # Panics
+    ///
+    /// If it is shut.
+    #[inline]
+    pub fn require_open(&self, location: &'static Location<'static>) {
+        if self.is_shut() {
+            self.tell(Call::new(Family::Quiet, location), || ());
+        }
     }
 
     /// Its number among the endpoints of this PE. The world's is 0.
@@ -128,8 +146,14 @@ impl Endpoint {
     /// the observer and asks [`mapped`](Self::mapped).
     #[inline(always)]
     pub fn address(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
-        let slot = pe.slot()?;
+        let slot = self.slot_of(pe)?;
         Some(self.start_of(slot).wrapping_add(offset))
+    }
+
+    /// The slot of `pe`, as [`address`](Self::address) uses it.
+    #[inline(always)]
+    pub(crate) fn slot_of(&self, pe: Pe) -> Option<usize> {
+        pe.slot_below(self.slots)
     }
 
     /// The address of `offset` in the slot of `pe`, if it is on this node.

@@ -37,6 +37,7 @@ impl<T: PlainData> Halo<T> {
     #[track_caller]
     pub fn begin<'h, I: HaloToken + ?Sized>(&'h mut self, token: &'h I) -> Flight<'h, T, I> {
         assert!(self.me == token.__endpoint().me(), "this is the halo of PE {}: make one here", self.me);
+        token.__endpoint().require_open(Location::caller());
         match self.turns.begin() {
             Some(turn) => {
                 self.begun = Some(Location::caller());

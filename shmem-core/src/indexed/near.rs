@@ -28,7 +28,8 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     #[inline(always)]
     pub(super) fn find(endpoint: &'e Endpoint, place: P, indices: &'i [X]) -> Option<Self> {
         let pes = place.pes();
-        let is_near = (endpoint.is_plain() || pes.len() <= FEW) && pes.iter().all(|pe| pe.slot().is_some());
+        let is_here = |pe: &Pe| endpoint.slot_of(*pe).is_some();
+        let is_near = (endpoint.is_plain() || pes.len() <= FEW) && pes.iter().all(is_here);
         is_near.then_some(Self { endpoint, place, indices })
     }
 

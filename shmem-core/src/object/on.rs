@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::panic::Location;
 
 use super::index::PlaceIndex;
 use super::part::Part;
@@ -134,7 +135,9 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     ///
     /// Source: OpenSHMEM 1.6, `shmem_ptr`.
     #[inline]
+    #[track_caller]
     pub fn ptr(self, token: &(impl Initiator + ?Sized)) -> Option<*mut T> {
+        token.endpoint().require_open(Location::caller());
         let start = token.endpoint().mapped(self.pe, self.offset)?;
         Some(T::from_raw(start.cast(), self.len))
     }

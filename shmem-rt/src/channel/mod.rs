@@ -411,6 +411,7 @@ impl<T: PlainData> Channel<T> {
     #[track_caller]
     fn check(&self, token: &(impl Initiator + ?Sized)) {
         assert!(self.me == token.endpoint().me(), "this is the channel of PE {}: make one here", self.me);
+        token.endpoint().require_open(Location::caller());
     }
 }
 

@@ -14,7 +14,6 @@ use shmem_core::context::mapping::DomainId;
 
 use super::{Context, Ctx};
 use crate::error::Result;
-use crate::group::refuse_in_phase;
 use crate::job::Job;
 use crate::thread::{Allows, ContextLevel, MemberOf, OneTurn, Serialized, ThreadLevel};
 use crate::world::World;
@@ -100,7 +99,7 @@ impl Domain<Serialized> {
     #[track_caller]
     pub fn turn<'d, L: ThreadLevel>(&'d mut self, world: &'d World<L>) -> Turn<'d> {
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a domain of another PE: create one here");
-        refuse_in_phase(world.endpoint());
+        world.endpoint().require_open(Location::caller());
         Turn { domain: self, _thread: OneTurn::HERE }
     }
 }

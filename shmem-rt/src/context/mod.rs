@@ -29,7 +29,7 @@ use shmem_core::context::{Endpoint, Initiator, Order, Stores};
 
 use self::membership::OfTeam;
 use crate::error::{ContextError, Result};
-use crate::group::{Team, refuse_in_phase};
+use crate::group::Team;
 use crate::job::Job;
 use crate::state::granted::{Granted, Resources};
 use crate::state::holdings::Held;
@@ -111,7 +111,7 @@ impl<K: ContextKind> Context<K> {
     {
         // A phase of the world quiets its own contexts: this one would go on writing into it.
         assert!(Arc::ptr_eq(&self.job, world.job()), "this is a context of another PE: create one here");
-        refuse_in_phase(world.endpoint());
+        world.endpoint().require_open(Location::caller());
         self.token()
     }
 

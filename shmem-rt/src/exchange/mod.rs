@@ -202,6 +202,7 @@ impl<T: PlainData> Exchange<T> {
         let (me, location) = (self.belt.post.me(), Location::caller());
         let token = Through::new(token);
         assert!(me == token.endpoint().me(), "this is the exchange of PE {me}: make one here");
+        token.endpoint().require_open(location);
         if let Some(begun) = self.belt.begun {
             panic!(
                 "the round begun at {begun} was given up before it was over, and others may still wait in it: call \

@@ -10,5 +10,5 @@ mod team;
 
 pub(crate) use meeting::Meeting;
 pub(crate) use purpose::{END, Operation, Purpose, words_of};
+pub(crate) use team::Collective;
 pub use team::Team;
-pub(crate) use team::{Collective, refuse_in_phase};

@@ -178,6 +178,7 @@ impl Team {
     #[track_caller]
     pub fn ptr(&self, token: &(impl Initiator + ?Sized), address: SymAddr, rank: usize) -> Option<*mut u8> {
         let endpoint = token.endpoint();
+        endpoint.require_open(Location::caller());
         let (segments, here) = (endpoint.segments(), address.as_ptr() as usize);
         let offset = here.wrapping_sub(endpoint.mine(0) as usize);
         assert!(segments.find(offset, 1).is_some(), "{}", segments.miss("ptr", here, offset, 1));
@@ -288,8 +289,8 @@ impl Team {
         location: Option<&'static Location<'static>>,
     ) -> Collective<'c> {
         assert!(endpoint.me() == self.members.member(self.rank), "this is a team of another PE");
-        refuse_in_phase(endpoint);
         let here = location.unwrap_or(const { Location::caller() });
+        endpoint.require_open(here);
         let (null, call) = (core::ptr::null_mut(), core::ptr::from_ref(here).cast_mut());
         if let Err(there) = self.entered.compare_exchange(null, call, Ordering::Acquire, Ordering::Relaxed) {
             self.refuse_second(endpoint.me(), here, there);
@@ -338,18 +339,6 @@ impl Ranked for Team {
     fn ranked(&self) -> Cow<'_, [Pe]> {
         self.members.list()
     }
-}
-
-/// # Panics
-///
-/// If a phase is open. Only what runs while the process ends inside one can come to that.
-#[track_caller]
-pub(crate) fn refuse_in_phase(endpoint: &Endpoint) {
-    assert!(
-        !endpoint.is_shut(),
-        "PE {} is in a phase, inside which its process ends: nothing can be sent any more",
-        endpoint.me()
-    );
 }
 
 /// A number that no other thread of the process has while this one lives.

@@ -103,6 +103,7 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn clear_lock<'a>(&'a self, lock: impl LockPlace<'a>) {
         let queue = Queue::of(self, lock);
+        self.endpoint().require_open(Location::caller());
         assert!(
             queue.mine(LockWord::Thread) != 0,
             "`clear_lock({})`: PE {} does not hold the lock",

@@ -222,6 +222,7 @@ impl<T: PlainData> WorkQueue<T> {
     #[track_caller]
     fn check<L: ThreadLevel>(&self, world: &World<L>) {
         assert!(self.me == world.me(), "this is the queue of PE {}: make one here", self.me);
+        world.endpoint().require_open(Location::caller());
     }
 }
 

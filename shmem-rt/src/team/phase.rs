@@ -55,7 +55,7 @@ impl Team {
         body: impl for<'x> FnOnce(O::Mut<'x>) -> R,
     ) -> R {
         let phase = self.phase(world, LOCAL, objects, Location::caller());
-        let endpoint = world.shut();
+        let endpoint = world.shut(phase.refuses());
         // SAFETY: by (1) to (5) of the module's argument nobody else reaches the objects until `leave`: `phase` has seen
         // that this team has allocated them, and all members are in the phase. The extents do not overlap
         // (`Phase::enter`), the handles stay borrowed, and `mine(0)` is the start of this PE's slot.
@@ -79,7 +79,7 @@ impl Team {
         body: impl for<'x> FnOnce(O::Ref<'x>) -> R,
     ) -> R {
         let phase = self.phase(world, FROZEN, objects, Location::caller());
-        let endpoint = world.shut();
+        let endpoint = world.shut(phase.refuses());
         // SAFETY: by (1) to (5) of the module's argument nobody writes the objects until `leave`: `phase` has seen that this
         // team has allocated them. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
         let opened = unsafe { objects.freeze(endpoint.mine(0)) };

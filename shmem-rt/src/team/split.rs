@@ -21,7 +21,7 @@ use shmem_core::system::FlightArea;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
-use crate::group::{Operation, Purpose, Team, refuse_in_phase};
+use crate::group::{Operation, Purpose, Team};
 use crate::members::Members;
 use crate::state::config::TeamConfig;
 use crate::state::indexes::Set;
@@ -165,14 +165,15 @@ impl Team {
     /// Source: OpenSHMEM 1.6, `shmem_team_destroy`.
     #[track_caller]
     pub fn destroy(self, token: &(impl Initiator + ?Sized)) -> Result<()> {
+        let location = Location::caller();
         let purpose = Purpose {
             operation: Operation::named(Family::Teams, "destroy"),
             opens: false,
             arguments: &[],
             subject: &String::new,
-            location: Some(Location::caller()),
+            location: Some(location),
         };
-        refuse_in_phase(token.endpoint());
+        token.endpoint().require_open(location);
         self.land(token.endpoint());
         let mine = [self.uses().contexts() as u64, self.uses().objects() as u64];
         let said = self.agree_on(token.endpoint(), &purpose).tell(mine);

@@ -3,7 +3,6 @@
 //! Each scenario is a program of its own: this test binary starts itself, as several PEs, with the
 //! scenario's name in the environment.
 
-use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,8 +10,8 @@ use crate::attempts::one_of;
 use shmem::MemoryHints;
 use shmem::launch::{Failure, Launch, Outcome};
 use shmem::prelude::*;
-use shmem::thread::{Private, Single};
-use shmem::{Context, Lock, TeamConfig};
+use shmem::thread::Single;
+use shmem::{Lock, TeamConfig};
 
 #[symmetric]
 static GRID: [f64; 8];
@@ -217,70 +216,7 @@ fn scenario() {
             eprintln!("{error}");
             std::process::exit(3)
         });
-        match scenario.strip_prefix("exit inside a phase: ") {
-            Some(then) => exit_inside_a_phase(world, then),
-            None => run(&scenario, &mut world),
-        }
-    }
-}
-
-/// A world that a thread-local owns, which a process that ends inside a phase drops before its frames.
-struct Owner {
-    world: Option<World>,
-    context: Option<Context<Private>>,
-    team: Option<Team>,
-    then: String,
-}
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        let Some(world) = self.world.take() else { return };
-        match self.then.as_str() {
-            "put" => world.p(GRID.on(world.pe(1).unwrap()).index(0), 1.0),
-            "load" => drop(GRID.here(&world).index(0).load()),
-            "bind" => self.context.as_ref().unwrap().bind(&world).p(GRID.on(world.me()).index(0), 1.0),
-            "barrier" => world.barrier_all(),
-            "destroy" => self.team.take().unwrap().destroy(&world).unwrap(),
-            _ => return,
-        }
-        eprintln!("the world was had inside a phase");
-    }
-}
-
-thread_local! {
-    static OWNER: RefCell<Owner> =
-        const { RefCell::new(Owner { world: None, context: None, team: None, then: String::new() }) };
-}
-
-fn exit_inside_a_phase(world: World, then: &str) {
-    OWNER.with_borrow_mut(|owner| {
-        then.clone_into(&mut owner.then);
-        owner.context = Some(world.create_ctx().unwrap());
-        let me = world.my_pe();
-        let team = world.team().split_by(&world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
-        if me == 0 {
-            // Nobody else comes to that.
-            std::mem::forget(team.start_barrier(&world));
-        }
-        owner.team = Some(team);
-        let world = owner.world.insert(world);
-        world.local(&GRID, |_| {
-            if me == 0 {
-                std::process::exit(0);
-            }
-        });
-    });
-}
-
-#[test]
-fn a_process_that_ends_inside_a_phase_reaches_no_memory_any_more() {
-    for then in ["put", "load", "bind", "barrier", "destroy", "nothing"] {
-        let (outcome, said) = fails(job(&format!("exit inside a phase: {then}"), 2));
-        assert!(!said.contains("the world was had"), "{then}: {said}");
-        assert_says(&outcome.report, &["PE 0"]);
-        if ["bind", "barrier", "destroy"].contains(&then) {
-            assert_says(&said, &["PE 0 is in a phase, inside which its process ends"]);
-        }
+        run(&scenario, &mut world);
     }
 }
 

@@ -15,6 +15,7 @@ mod environment;
 mod failure;
 mod flights;
 mod init;
+mod phase_exit;
 mod pmix;
 mod sharing;
 mod standstill;

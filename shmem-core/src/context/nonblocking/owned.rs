@@ -133,8 +133,9 @@ impl<'t, B: Buffer> Pending<'t, B> {
 
     #[track_caller]
     fn of<P: Place<Contents = [B::Item]>>(endpoint: &'t Endpoint, place: P, buffer: B) -> Self {
-        let parts = buffer.into_parts();
         let location = Location::caller();
+        endpoint.require_open(location);
+        let parts = buffer.into_parts();
         let pending = Self { endpoint, parts: Some(parts), location, _buffer: PhantomData };
         check_len::<[B::Item]>(place.len_of(), pending.parts.as_ref().map_or(0, |parts| parts.len));
         pending

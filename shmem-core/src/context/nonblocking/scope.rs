@@ -36,6 +36,7 @@ pub(super) fn run<'env, I: Initiator + ?Sized, R>(
     body: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env, I>) -> R,
 ) -> R {
     let endpoint = token.endpoint();
+    endpoint.require_open(location);
     let quiet = || {
         if !mutant("scope-without-quiet") {
             quiet_through(endpoint, location);
