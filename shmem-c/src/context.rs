@@ -7,7 +7,7 @@
 use std::ffi::{c_int, c_long};
 use std::sync::atomic::AtomicBool;
 
-use shmem::{ContextError, Error, raw};
+use shmem::{ContextError, Error, ErrorKind, raw};
 use shmem_core::context::mapping::Level;
 use shmem_core::context::untyped;
 
@@ -67,14 +67,14 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
 }
 
 fn in_words_of_c(error: &Error) -> String {
-    match error {
-        Error::Context(error) => match &**error {
+    match error.kind() {
+        ErrorKind::Context(error) => match error {
             ContextError::Exhausted { resource, used, limit, remedy, .. } => {
                 format!("no context: {used} of {limit} {resource} of this PE are in use; {remedy}")
             }
             error => error.to_string(),
         },
-        error => error.to_string(),
+        _ => error.to_string(),
     }
 }
 

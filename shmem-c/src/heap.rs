@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use shmem::{Error, MemoryHints, SymAddr};
+use shmem::{Error, ErrorKind, MemoryHints, SymAddr};
 use shmem_core::context::untyped;
 use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::memory::OWN_ALIGN;
@@ -71,9 +71,9 @@ fn block(
 /// `NULL`, of which is said once why.
 fn failed(routine: &str, error: &Error) -> *mut c_void {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    let why = match error {
-        Error::Heap(error) => in_words_of_c(error),
-        error => error.to_string(),
+    let why = match error.kind() {
+        ErrorKind::Heap(error) => in_words_of_c(error),
+        _ => error.to_string(),
     };
     tell_once(&TOLD, routine, &why);
     std::ptr::null_mut()

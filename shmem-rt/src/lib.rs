@@ -12,6 +12,7 @@
 // loopback                                                         a job inside one process
 // start                                                            bringing a job up and down
 // scoped                                                           what `#[symmetric] let` does
+// panics                                                           how the panic of a PE is told
 // array, halo, partitions, persistent, plan                        kinds of memory, and what all have planned
 // channel, exchange, queue                                         what PEs hand each other
 // termination                                                      when nobody has anything any more
@@ -34,7 +35,6 @@
 // claim                                                            the one right of a process to a world
 // error                                                            what can go wrong
 // report                                                           what the runtime says on its own
-// panics                                                           how the panic of a PE is told
 // pes                                                              PEs in an order
 // members                                                          who is in a job and in a team
 // caller, grants, held, initial, model, nearness, process, thread, version, waiting  ground

@@ -91,7 +91,7 @@ impl Selectors for () {
 
     #[inline(always)]
     fn axis(&self, _: usize) -> Axis {
-        unreachable!("a region has as many selectors as it needs (`Constant::new`)")
+        unreachable!("a region has as many selectors as it needs")
     }
 }
 

@@ -75,7 +75,7 @@ fn reductions_combine_all_by_a_tree_over_ranks(world: &mut World) {
 }
 
 #[shmem::test(pes = 16)]
-fn more_pes_than_cores_leave_their_cores_to_others(world: &mut World) {
+fn more_pes_than_cores_yield_to_each_other(world: &mut World) {
     const BARRIERS: u64 = 200;
     // How often the calling thread has gone to sleep by itself: not how long anything took, in which others have a part.
     let slept = || {
@@ -85,19 +85,22 @@ fn more_pes_than_cores_leave_their_cores_to_others(world: &mut World) {
         assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
         usage.ru_nvcsw as u64
     };
-    let before = slept();
-    for _ in 0..BARRIERS {
-        world.barrier_all();
-    }
-    let slept = world.sum(slept() - before);
+    let run = || {
+        let before = slept();
+        (0..BARRIERS).for_each(|_| world.barrier_all());
+        world.sum(slept() - before)
+    };
+    let slept: Vec<u64> = (0..5).map(|_| run()).collect();
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() >= world.n_pes()) {
         println!("skipped: there is a core for each of 16 PEs");
         return;
     }
-    // Whoever is not the last waits for somebody without a core, and sleeps. PEs that spin keep their cores until the
-    // system takes these away: a time slice for each PE in each barrier, and no sleep.
-    let least = BARRIERS * world.n_pes() as u64 / 4;
-    assert!(slept >= least, "PEs slept {slept} times in {BARRIERS} barriers, fewer than {least}");
+    // Whoever spins keeps the core that the last one needs, until it sleeps. What others on the machine do may make PEs sleep.
+    let most = BARRIERS * world.n_pes() as u64 / 4;
+    assert!(
+        slept.iter().any(|slept| *slept < most),
+        "PEs slept {slept:?} times in {BARRIERS} barriers, {most} or more"
+    );
 }
 
 #[shmem::test(pes = 4)]
