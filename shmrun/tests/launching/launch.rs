@@ -735,17 +735,19 @@ mod signals {
     }
 
     #[test]
-    fn a_pe_that_is_stopped_is_told_as_such() {
+    fn pes_that_are_stopped_are_told_as_such() {
         let (mut child, pids) = started(shmrun(&["-n", "2"], "hang"), 2);
-        let stat = format!("/proc/{}/stat", pids[0]);
-        kill_process(Pid::from_raw(pids[0]).unwrap(), Signal::STOP).unwrap();
-        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
-            std::thread::sleep(Duration::from_millis(5));
+        for &pid in &pids {
+            kill_process(Pid::from_raw(pid).unwrap(), Signal::STOP).unwrap();
+            while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
+                std::thread::sleep(Duration::from_millis(5));
+            }
         }
         signal(&child, Signal::QUIT);
         let error = BufReader::new(child.stderr.take().unwrap());
-        let said = " is stopped by a signal (SIGCONT lets it go on)";
-        assert!(error.lines().map(Result::unwrap).any(|line| line.contains(said)));
+        let mut lines = error.lines().map(Result::unwrap).skip_while(|line| !line.contains("the PEs now"));
+        let said = "  PEs 0, 1 are stopped by a signal (SIGCONT lets them go on)";
+        assert_eq!(lines.nth(1).unwrap(), said);
         signal(&child, Signal::TERM);
         assert_eq!(child.wait().unwrap().code(), Some(143));
         assert_gone(&pids);
