@@ -77,8 +77,10 @@ impl Setup {
     /// Everything that all PEs must agree on, a line each.
     pub(crate) fn describe(&self) -> String {
         let storage = self.settings.array_storage.map(|storage| storage.to_string());
-        let mut lines = vec![
-            version::NAME.into(),
+        let mut lines = vec![version::NAME.into()];
+        // Before what follows from it.
+        lines.extend(PROGRAM.get().map(|program| program.line.clone()));
+        lines.extend([
             format!("words of the runtime: {}", show_size(size_of::<SystemArea>() as u64)),
             format!("base pages: {}", show_size(rustix::param::page_size() as u64)),
             format!("memory of teams: {}", show_size(self.settings.team_size)),
@@ -87,8 +89,7 @@ impl Setup {
             format!("address space for later segments: {}", show_size(later_bytes(&self.settings) as u64)),
             format!("asked to observe: {}", Observers::asked(&self.settings)),
             format!("storage of arrays that name none: {}", storage.unwrap_or_else(|| "by size".to_owned())),
-        ];
-        lines.extend(PROGRAM.get().map(|program| program.line.clone()));
+        ]);
         lines.extend(self.table.describe());
         lines.extend(self.statics.describe());
         lines.join("\n")
