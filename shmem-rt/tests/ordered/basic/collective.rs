@@ -74,39 +74,6 @@ fn reductions_combine_all_by_a_tree_over_ranks(world: &mut World) {
     world.sum(&mut [0_u64; 0][..]);
 }
 
-#[shmem::test(pes = 16)]
-fn more_pes_than_cores_yield_to_each_other(world: &mut World) {
-    const BARRIERS: u64 = 200;
-    // How often the calling thread has gone to sleep by itself: not how long anything took, in which others have a part.
-    let slept = || {
-        // SAFETY: numbers, for which zeroes are values.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: room for what is asked.
-        assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
-        usage.ru_nvcsw as u64
-    };
-    let run = || {
-        let before = slept();
-        (0..BARRIERS).for_each(|_| world.barrier_all());
-        world.sum(slept() - before)
-    };
-    let slept: Vec<u64> = (0..5).map(|_| run()).collect();
-    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() >= world.n_pes()) {
-        println!("skipped: there is a core for each of 16 PEs");
-        return;
-    }
-    if world.pes().iter().any(|pe| pe.on_node().is_none()) {
-        // Of a message nobody knows whose core brings it.
-        return;
-    }
-    // Whoever spins keeps the core that the last one needs, until it sleeps. What others on the machine do may make PEs sleep.
-    let most = BARRIERS * world.n_pes() as u64 / 4;
-    assert!(
-        slept.iter().any(|slept| *slept < most),
-        "PEs slept {slept:?} times in {BARRIERS} barriers, {most} or more"
-    );
-}
-
 #[shmem::test(pes = 4)]
 fn the_team_of_the_world_is_the_world(world: &mut World) {
     let team = world.team();
