@@ -11,7 +11,7 @@
 //! array halo strided ready_made what programs are made of   peers     other libraries, beside ours
 //! threads tracking mapping      contexts                    pages partitions placing placement
 //! ofi network                   over libfabric              micro     the usual micro-benchmarks
-//! startup applications waiting  whole jobs                  c         the C library
+//! startup applications          whole jobs                  c         the C library
 //! ```
 
 pub mod alloc;
@@ -44,7 +44,6 @@ pub mod startup;
 pub mod strided;
 pub mod threads;
 pub mod tracking;
-pub mod waiting;
 
 use form::Measure;
 
@@ -75,7 +74,6 @@ pub const MEASURES: &[&Measure] = &[
     &micro::MEASURE,
     &c::MEASURE,
     &startup::MEASURE,
-    &waiting::MEASURE,
     &applications::MEASURE,
     &ofi::MEASURE,
     &network::MEASURE,

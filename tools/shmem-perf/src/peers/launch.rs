@@ -11,9 +11,7 @@ use super::{Launcher, Peer};
 /// What starts the processes of a program: two on the first two of some cores, or more on all of them.
 pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
     let mut command = match peer.launcher() {
-        Launcher::OpenMpi(launcher) => {
-            open_mpi(launcher, &["-np", "2", "--bind-to", "none"], program, directory)
-        }
+        Launcher::OpenMpi(launcher) => open_mpi(launcher, program, directory),
         Launcher::Own => own(peer.processes(cores.len()), program, directory),
         Launcher::None => Command::new(program),
     };
@@ -26,21 +24,21 @@ pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usiz
     command
 }
 
-/// The launcher of the C library, which is to bind nothing either.
+/// The launcher of the C library, which binds nothing either.
 fn own(processes: usize, program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(Programs::of_library(directory).join("oshrun"));
-    command.args(["-np", &processes.to_string(), "--bind", "none"]).arg(program);
+    command.args(["-np", &processes.to_string()]).arg(program);
     command
 }
 
-/// Open MPI's launcher with some options, and what lets it end. Of programs that answer it binds nothing, they do that
-/// themselves: their CPUs are those of our PEs.
+/// Open MPI's launcher, with what makes it fast and lets it end:
 ///
+/// * It binds nothing, the program does that by itself: its CPUs are those of our PEs.
 /// * Without memory hooks, since OSHMEM ends with a segmentation fault otherwise.
 /// * What it would leave behind when it is ended by force lies in the directory of the programs.
-pub(crate) fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) -> Command {
+fn open_mpi(launcher: &str, program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(launcher);
-    command.args(["--allow-run-as-root", "--oversubscribe"]).args(options);
+    command.args(["-np", "2", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
     command.args(["--mca", "memory", "^patcher"]);
     for parameter in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
         command.args(["--mca", parameter]).arg(directory);
@@ -82,7 +80,7 @@ mod tests {
             let command = launch(Peer::Waking, Path::new("program"), Path::new("here"), cores);
             let arguments: Vec<_> =
                 command.get_args().map(|one| one.to_string_lossy().into_owned()).collect();
-            assert_eq!(arguments, ["-np", processes, "--bind", "none", "program"]);
+            assert_eq!(arguments, ["-np", processes, "program"]);
         }
     }
 }

@@ -25,7 +25,6 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 use std::{fmt, io};
 
-pub(crate) use launch::open_mpi;
 pub use program::{PATIENCE, Programs};
 pub use request::Request;
 pub use running::Running;
@@ -55,10 +54,6 @@ pub enum Peer {
     Waking,
     /// A program of the C library that answers nothing: all PEs greet, and end.
     Hello,
-    /// One that prints what its first waits cost, and ends.
-    Waiting,
-    /// The same program with Open MPI's OpenSHMEM.
-    OshmemWaiting,
 }
 
 /// What a program is built from.
@@ -124,14 +119,11 @@ impl Peer {
             Self::Library => "library",
             Self::Waking => "waking",
             Self::Hello => "hello",
-            Self::Waiting => "waiting",
-            Self::OshmemWaiting => "oshmem-waiting",
         }
     }
 
     const fn source(self) -> Source {
         const ROUTINES: &str = include_str!("../../../../examples/peers/routines.c");
-        const WAITING: &str = include_str!("../../../../examples/peers/waiting.c");
         const OSHMEM_MICRO: &str = include_str!("../../../../examples/peers/oshmem-micro.c");
         let (text, compiler, packages) = match self {
             Self::Mpi => (include_str!("../../../../examples/peers/mpi.c"), "mpicc", OPEN_MPI),
@@ -139,11 +131,9 @@ impl Peer {
             Self::Floor => (include_str!("../../../../examples/peers/floor.c"), "cc", program::CC),
             Self::OshmemMicro => (OSHMEM_MICRO, "oshcc", OPEN_MPI),
             Self::OshmemRoutines => (ROUTINES, "oshcc", OPEN_MPI),
-            Self::OshmemWaiting => (WAITING, "oshcc", OPEN_MPI),
             Self::MpiMicro => (include_str!("../../../../examples/peers/mpi-micro.c"), "mpicc", OPEN_MPI),
             Self::Routines => return Source::Own(ROUTINES),
             Self::Library => return Source::Own(OSHMEM_MICRO),
-            Self::Waiting => return Source::Own(WAITING),
             Self::Waking => return Source::Own(include_str!("../../../../examples/peers/waking.c")),
             Self::Hello => return Source::Own(include_str!("../../../../examples/c/hello.c")),
             Self::Lamellar => {
@@ -160,11 +150,9 @@ impl Peer {
     const fn launcher(self) -> Launcher {
         match self {
             Self::Mpi | Self::MpiMicro => Launcher::OpenMpi("mpirun"),
-            Self::Oshmem | Self::OshmemMicro | Self::OshmemRoutines | Self::OshmemWaiting => {
-                Launcher::OpenMpi("oshrun")
-            }
+            Self::Oshmem | Self::OshmemMicro | Self::OshmemRoutines => Launcher::OpenMpi("oshrun"),
             Self::Floor | Self::Lamellar => Launcher::None,
-            Self::Routines | Self::Library | Self::Waking | Self::Hello | Self::Waiting => Launcher::Own,
+            Self::Routines | Self::Library | Self::Waking | Self::Hello => Launcher::Own,
         }
     }
 
