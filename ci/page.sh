@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 always=machine,method,summary,measures,data
-sections=lookup,strided,arrays,partitions,contexts,micro,applications
+sections=lookup,strided,arrays,partitions,contexts,micro
 # A sample of before there was this section has nothing for it.
 if grep -q '^[0-9]*,c,' docs/report/cases.csv; then sections=$sections,c; fi
 

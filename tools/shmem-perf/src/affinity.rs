@@ -6,11 +6,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 /// job has more PEs than that. Gives the number of these cores.
 ///
 /// It is for PEs that have joined their job: how PEs wait is decided by the cores they had then.
-///
-/// # Errors
-///
-/// If the system does not say which cores the process may use, or refuses one of them.
-pub fn take(pe: usize, pes: usize) -> std::io::Result<usize> {
+pub(crate) fn take(pe: usize, pes: usize) -> std::io::Result<usize> {
     let cores = allowed()?;
     if pes <= cores.len() {
         keep_on(&cores[pe..=pe])?;
@@ -19,22 +15,14 @@ pub fn take(pe: usize, pes: usize) -> std::io::Result<usize> {
 }
 
 /// Keeps the calling thread on some of the cores.
-///
-/// # Errors
-///
-/// If the system refuses them.
-pub fn keep_on(cores: &[usize]) -> std::io::Result<()> {
+pub(crate) fn keep_on(cores: &[usize]) -> std::io::Result<()> {
     let mut set = CpuSet::new();
     cores.iter().for_each(|&core| set.set(core));
     Ok(sched_setaffinity(None, &set)?)
 }
 
 /// The cores that the calling process may run on.
-///
-/// # Errors
-///
-/// If the system does not say.
-pub fn allowed() -> std::io::Result<Vec<usize>> {
+pub(crate) fn allowed() -> std::io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }

@@ -10,12 +10,14 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use rustix::thread::futex;
+use shmem::thread::ThreadLevel;
+use shmem::{On, World};
 
 /// Cache lines that a pass of 8-byte stores writes, one word in each.
-pub const LINES: usize = 64;
+pub(crate) const LINES: usize = 64;
 
 /// 8-byte words from one line to the next.
-pub const WORDS_OF_LINE: usize = 8;
+pub(crate) const WORDS_OF_LINE: usize = 8;
 
 /// Stores a word to each of [`LINES`] lines. Volatile: the compiler may neither merge nor drop one.
 ///
@@ -23,7 +25,7 @@ pub const WORDS_OF_LINE: usize = 8;
 ///
 /// `words` must be aligned and writable for `LINES * WORDS_OF_LINE` words.
 #[inline(never)]
-pub unsafe fn stores(words: *mut u64, value: u64) {
+pub(crate) unsafe fn stores(words: *mut u64, value: u64) {
     for line in 0..LINES {
         // SAFETY: below the number of words for which `words` is writable (caller).
         unsafe { words.wrapping_add(line * WORDS_OF_LINE).write_volatile(value) };
@@ -36,7 +38,7 @@ pub unsafe fn stores(words: *mut u64, value: u64) {
 ///
 /// `word` must be aligned and writable.
 #[inline(always)]
-pub unsafe fn fenced_store(word: *mut u64, value: u64) {
+pub(crate) unsafe fn fenced_store(word: *mut u64, value: u64) {
     // SAFETY: the caller's promise.
     unsafe { word.write_volatile(value) };
     fence(Ordering::SeqCst);
@@ -48,14 +50,14 @@ pub unsafe fn fenced_store(word: *mut u64, value: u64) {
 ///
 /// `from` must be readable and `to` writable for `bytes` bytes, and they must not overlap.
 #[inline(always)]
-pub unsafe fn memcpy(to: *mut u8, from: *const u8, bytes: usize) {
+pub(crate) unsafe fn memcpy(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
 }
 
 /// Sends a cache line from one core to another and back, `count` times: `first` on one of two PEs,
 /// the other one answers. The line holds a counter, even between calls.
-pub fn round_trips(line: &AtomicU64, first: bool, count: u64) {
+pub(crate) fn round_trips(line: &AtomicU64, first: bool, count: u64) {
     let before = line.load(Ordering::Acquire) & !1;
     for there in (0..count).map(|trip| before + 2 * trip + 1) {
         if first {
@@ -84,7 +86,7 @@ fn wait_for(counter: &AtomicU64, count: u64) {
 
 /// One end of a ping-pong of plain stores: data, and behind them a counter that the other end waits for.
 #[derive(Clone, Copy, Debug)]
-pub struct End<'a> {
+pub(crate) struct End<'a> {
     /// Where the data go, on the other PE.
     to: *mut u8,
     from: *const u8,
@@ -100,7 +102,7 @@ impl<'a> End<'a> {
     ///
     /// For as long as the end is used, `to` must be writable and `from` readable for `bytes` bytes that do not overlap, and
     /// of 8 bytes both aligned as a word is.
-    pub unsafe fn new(
+    pub(crate) unsafe fn new(
         to: *mut u8,
         from: *const u8,
         bytes: usize,
@@ -113,7 +115,7 @@ impl<'a> End<'a> {
     /// Sends data to the other PE, and waits for as many of its own, once for each number of `trips`, which rise; `first` on
     /// one of the two. `read` is called whenever data have come.
     #[inline(always)]
-    pub fn ping_pong(self, first: bool, trips: RangeInclusive<u64>, read: impl Fn()) {
+    pub(crate) fn ping_pong(self, first: bool, trips: RangeInclusive<u64>, read: impl Fn()) {
         for trip in trips {
             if first {
                 self.send(trip);
@@ -145,27 +147,24 @@ impl<'a> End<'a> {
 /// on. All zeroes is a barrier nobody has arrived at.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub struct FutexBarrier {
+pub(crate) struct FutexBarrier {
     arrived: AtomicU32,
     generation: AtomicU32,
 }
 
 impl FutexBarrier {
-    /// That at an address in symmetric memory.
-    ///
-    /// # Panics
-    ///
-    /// If it does not start a cache line.
-    pub(super) fn at<'a>(words: *mut Self) -> &'a Self {
+    /// That on the first of [`LIMIT_WORDS`] words of a PE of this node.
+    pub(crate) fn on<'w>(world: &'w World, words: On<'w, [u64]>) -> &'w Self {
+        const { assert!(size_of::<Self>() <= LIMIT_WORDS * 8) };
+        let words: *mut Self = near(words.index(..LIMIT_WORDS).ptr(world)).cast();
         assert!(words.is_aligned(), "the words of the limit start in the middle of a cache line");
-        // SAFETY: the callers pass a place of at least as many bytes as a barrier, which consists of atomics;
-        // it lives while the world does. Whatever else the program does with it, no reference says that it
-        // does not change.
+        // SAFETY: a place of at least as many bytes as a barrier, which consists of atomics; it lives while the world does.
+        // Whatever else the program does with it, no reference says that it does not change.
         unsafe { &*words }
     }
 
     /// Waits until `pes` processes are here.
-    pub fn wait(&self, pes: u32) {
+    pub(crate) fn wait(&self, pes: u32) {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == pes {
             self.arrived.store(0, Ordering::Relaxed);
@@ -182,16 +181,23 @@ impl FutexBarrier {
 }
 
 /// Starts `count` processes that do nothing, and waits for all of them.
-///
-/// # Errors
-///
-/// If there is no program `true`, or no process can be started.
-pub fn processes(count: usize) -> io::Result<()> {
+pub(crate) fn processes(count: usize) -> io::Result<()> {
     let children: io::Result<Vec<_>> = (0..count).map(|_| Command::new("true").spawn()).collect();
     for mut child in children? {
         child.wait()?;
     }
     Ok(())
+}
+
+/// Words that limits run on, on a line of their own. All zeroes to begin with.
+pub(crate) const LIMIT_WORDS: usize = 16;
+
+/// A word of a PE of this node.
+pub(crate) fn word_at<'w, L: ThreadLevel>(world: &'w World<L>, word: On<'w, u64>) -> &'w AtomicU64 {
+    let word = near(word.ptr(world));
+    // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
+    // does with it, no reference says that it does not change.
+    unsafe { AtomicU64::from_ptr(word) }
 }
 
 /// A pointer that must be there, because what is measured is shared memory.
@@ -275,10 +281,5 @@ mod tests {
                 });
             }
         });
-    }
-
-    #[test]
-    fn trivial_programs_end() {
-        processes(3).unwrap();
     }
 }

@@ -5,7 +5,6 @@ use shmem::World;
 use shmem::thread::ThreadLevel;
 use shmem_core::context::Initiator;
 
-use crate::name::CaseName;
 use crate::samples::Samples;
 
 /// One case of a measure, as it is printed.
@@ -13,63 +12,55 @@ use crate::samples::Samples;
 /// `ratio` is the cost over the limit's cost: smaller is better everywhere, also where others would
 /// give a bandwidth (those are times per byte).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Case {
-    /// The measure: `put8-static`, `barrier`.
-    pub measure: String,
+pub(crate) struct Case {
+    pub(crate) measure: String,
     /// Which of its cases: a size, a number of PEs, `typed/127/8`.
-    pub case: String,
-    /// Median of what it cost.
-    pub value: f64,
-    /// A quarter of the costs is not above it.
-    pub p25: f64,
-    /// Three quarters of the costs are not above it.
-    pub p75: f64,
+    pub(crate) case: String,
+    /// Median of what it cost, and the quarters around it.
+    pub(crate) value: f64,
+    pub(crate) p25: f64,
+    pub(crate) p75: f64,
     /// Number of pairs.
-    pub n: usize,
-    /// Unit of `value`, `p25`, `p75`, `limit` and `difference`.
-    pub unit: String,
+    pub(crate) n: usize,
+    /// Of `value`, `p25`, `p75`, `limit` and `difference`.
+    pub(crate) unit: String,
     /// Median of what the limit cost.
-    pub limit: f64,
+    pub(crate) limit: f64,
     /// Median of cost over limit, pair by pair.
-    pub ratio: f64,
-    /// Number of PEs of the job.
-    pub pes: usize,
-    /// How the PEs reach each other.
-    pub transport: String,
-    /// Whether there were more PEs than cores.
-    pub shared_cores: bool,
+    pub(crate) ratio: f64,
+    pub(crate) pes: usize,
+    pub(crate) transport: String,
+    pub(crate) shared_cores: bool,
     /// Median of cost minus limit, pair by pair.
-    pub difference: f64,
+    pub(crate) difference: f64,
     /// What was compared with what.
-    pub compared: String,
-    /// How many times faster than Algorithm 1, a loop of puts: median, pair by pair. For strided
-    /// transfers.
+    pub(crate) compared: String,
+    /// How many times faster than Algorithm 1, a loop of puts: median, pair by pair. For strided transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vs_a1: Option<f64>,
+    pub(crate) vs_a1: Option<f64>,
     /// Where value and ratio are geometric means over many layouts: 95 of 100 costs are not above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p95: Option<f64>,
+    pub(crate) p95: Option<f64>,
 }
 
 /// Under what circumstances samples were taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Site {
-    /// Number of PEs.
-    pub pes: usize,
+pub(crate) struct Site {
+    pub(crate) pes: usize,
     /// How they reach each other.
-    pub transport: String,
+    pub(crate) transport: String,
     /// Whether there are more PEs than cores.
-    pub shared_cores: bool,
+    pub(crate) shared_cores: bool,
 }
 
 impl Site {
     /// PEs of this host with a core each.
-    pub fn near(pes: usize) -> Self {
+    pub(crate) fn near(pes: usize) -> Self {
         Self { pes, transport: "shm".into(), shared_cores: false }
     }
 
     /// Where a job runs whose PEs may use `cores` cores.
-    pub fn of<L: ThreadLevel>(world: &World<L>, cores: usize) -> Self {
+    pub(crate) fn of<L: ThreadLevel>(world: &World<L>, cores: usize) -> Self {
         let near = world.pes().iter().all(|pe| pe.on_node().is_some());
         let far = world.endpoint().transport_name().unwrap_or("none");
         Self {
@@ -82,41 +73,32 @@ impl Site {
 
 /// The samples of one case, as they travel from PE 0 to the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// The measure.
-    pub measure: String,
-    /// Which of its cases.
-    pub case: String,
-    /// Unit of the samples.
-    pub unit: String,
-    /// What was compared with what.
-    pub compared: String,
-    /// Where the samples were taken.
-    pub site: Site,
-    /// The samples.
-    pub samples: Samples,
+pub(crate) struct Record {
+    pub(crate) measure: String,
+    pub(crate) case: String,
+    pub(crate) unit: String,
+    pub(crate) compared: String,
+    pub(crate) site: Site,
+    pub(crate) samples: Samples,
     /// The same costs, each with that of a loop of puts.
     #[serde(default)]
-    pub loop_of_puts: Option<Samples>,
+    pub(crate) loop_of_puts: Option<Samples>,
     /// Whether each sample is of another layout, so that their geometric mean counts.
     #[serde(default)]
-    pub geometric: bool,
+    pub(crate) geometric: bool,
 }
 
 impl Record {
-    /// The samples of a case.
-    pub fn new(
-        site: &Site,
-        name: &impl CaseName,
-        unit: &str,
-        compared: impl Into<String>,
-        samples: Samples,
-    ) -> Self {
+    /// The samples of a case, in a unit: `put 4096` is the case `4096` of the measure `put`.
+    pub(crate) fn new(site: &Site, name: &str, unit: &str, compared: &str, samples: Samples) -> Self {
+        let (measure, case) =
+            name.split_once(' ').unwrap_or_else(|| unreachable!("`{name}` has a measure and a case"));
+        let [measure, case, unit, compared] = [measure, case, unit, compared].map(str::to_owned);
         Self {
-            measure: name.measure().to_owned(),
-            case: name.to_string(),
-            unit: unit.into(),
-            compared: compared.into(),
+            measure,
+            case,
+            unit,
+            compared,
             site: site.clone(),
             samples,
             loop_of_puts: None,
@@ -124,26 +106,19 @@ impl Record {
         }
     }
 
-    /// Whether it is of a case.
-    pub fn is(&self, name: &impl CaseName) -> bool {
-        self.measure == name.measure() && self.case == name.to_string()
-    }
-
     /// With the same costs beside those of a loop of puts.
-    #[must_use]
-    pub fn beside(self, loop_of_puts: Samples) -> Self {
+    pub(crate) fn beside(self, loop_of_puts: Samples) -> Self {
         Self { loop_of_puts: Some(loop_of_puts), ..self }
     }
 
     /// With geometric means instead of medians: each sample is of another layout.
-    #[must_use]
-    pub fn geometric(self) -> Self {
+    pub(crate) fn geometric(self) -> Self {
         Self { geometric: true, ..self }
     }
 
     /// Joins the samples of equal cases, which come from several jobs. The cases stay in the order in
     /// which they first come.
-    pub fn join(records: impl IntoIterator<Item = Self>) -> Vec<Self> {
+    pub(crate) fn join(records: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut joined: Vec<Self> = Vec::new();
         for record in records {
             let same = |other: &&mut Self| other.measure == record.measure && other.case == record.case;
@@ -161,11 +136,7 @@ impl Record {
     }
 
     /// What comes out.
-    ///
-    /// # Panics
-    ///
-    /// If there are no samples.
-    pub fn case(&self) -> Case {
+    pub(crate) fn case(&self) -> Case {
         let Self { site, samples, .. } = self;
         let cost = samples.cost();
         let (value, limit, ratio) = match self.geometric {
@@ -178,7 +149,7 @@ impl Record {
             value,
             p25: cost.p25,
             p75: cost.p75,
-            n: samples.len(),
+            n: samples.pairs().len(),
             unit: self.unit.clone(),
             limit,
             ratio,
@@ -196,21 +167,12 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::names;
-
-    names! {
-        Puts(case: String) = "put": [case];
-    }
+    use crate::table::tests::record;
 
     #[test]
     fn equal_cases_of_several_jobs_become_one() {
-        let record = |case: &str, cost| {
-            let mut samples = Samples::new();
-            samples.push(cost, 2.0);
-            let site = Site { pes: 2, transport: "shm".into(), shared_cores: false };
-            Record::new(&site, &Name::Puts(case.into()), "ns", "", samples)
-        };
-        let joined = Record::join([record("8", 1.0), record("64", 9.0), record("8", 3.0), record("8", 2.0)]);
+        let of = |case, cost| record("put", case, &[(cost, 2.0)]);
+        let joined = Record::join([of("8", 1.0), of("64", 9.0), of("8", 3.0), of("8", 2.0)]);
         let cases: Vec<Case> = joined.iter().map(Record::case).collect();
         assert_eq!(cases.iter().map(|case| case.case.as_str()).collect::<Vec<_>>(), ["8", "64"]);
         assert_eq!((cases[0].n, cases[0].value, cases[0].ratio, cases[0].difference), (3, 2.0, 1.0, 0.0));
@@ -219,21 +181,12 @@ mod tests {
 
     #[test]
     fn a_loop_of_puts_stands_beside_the_limit_in_every_job() {
-        let site = Site { pes: 2, transport: "shm".into(), shared_cores: false };
-        let pair = |cost, other| {
-            let mut samples = Samples::new();
-            samples.push(cost, other);
-            samples
+        let of = |cost, limit, puts| {
+            record("m", "c", &[(cost, limit)]).beside(record("", "", &[(cost, puts)]).samples)
         };
-        let record = |cost, limit, puts| {
-            Record::new(&site, &Name::Puts("column".into()), "ns", "", pair(cost, limit))
-                .beside(pair(cost, puts))
-        };
-        let joined = Record::join([record(2.0, 2.0, 6.0), record(2.0, 1.0, 8.0), record(2.0, 4.0, 20.0)]);
-        let case = joined[0].case();
+        let case = Record::join([of(2.0, 2.0, 6.0), of(2.0, 1.0, 8.0), of(2.0, 4.0, 20.0)])[0].case();
         assert_eq!((case.ratio, case.vs_a1, case.p95), (1.0, Some(4.0), None));
-        let regret =
-            Record::new(&site, &Name::Puts("auto".into()), "", "", pair(4.0, 2.0)).geometric().case();
+        let regret = record("m", "c", &[(4.0, 2.0)]).geometric().case();
         assert!((regret.value - 4.0).abs() < 1e-12 && (regret.ratio - 2.0).abs() < 1e-12);
         assert_eq!(regret.p95, Some(4.0));
     }

@@ -1,6 +1,5 @@
 //! The tool's command line: a subcommand for each measure, and what is made of them.
 
-use std::error::Error;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -9,7 +8,7 @@ use shmem::launch::{DEPUTY, deputy};
 use crate::measure::{self, MEASURES};
 use crate::runner::Runner;
 use crate::samples::FEWEST;
-use crate::task::Given;
+use crate::task::{Done, Given};
 use crate::{check, report};
 
 /// Measures what operations cost, each against a limit that is measured beside it, in turn.
@@ -62,16 +61,15 @@ fn command() -> clap::Command {
     Tool::augment_subcommands(Arguments::command().subcommands(measures)).subcommand_required(false)
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Box<dyn Error>> {
+fn run(matches: &ArgMatches) -> Done {
     let Arguments { json, repetitions, jobs } = Arguments::from_arg_matches(matches)?;
-    let runner = || Runner::printing(json, measure::goal, repetitions.into(), jobs);
+    let mut runner = Runner::printing(json, repetitions.into(), jobs);
     let Some((name, options)) = matches.subcommand() else {
-        let mut runner = runner();
         let mut usual = MEASURES.iter().filter(|measure| measure.usual);
         return usual.try_for_each(|measure| measure.run_plain(&mut runner));
     };
     if let Some(measure) = MEASURES.iter().find(|measure| measure.name == name) {
-        return (measure.run)(&mut runner(), options);
+        return (measure.run)(&mut runner, options);
     }
     match Tool::from_arg_matches(matches)? {
         Tool::Check(options) => check::check(&options, json),
@@ -82,10 +80,8 @@ fn run(matches: &ArgMatches) -> Result<(), Box<dyn Error>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn the_command_line_is_consistent() {
-        command().debug_assert();
+        super::command().debug_assert();
     }
 }

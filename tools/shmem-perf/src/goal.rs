@@ -6,7 +6,7 @@ use super::case::Case;
 
 /// What a case ought to reach against its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Goal {
+pub(crate) enum Goal {
     /// At most so many times the limit.
     Ratio(f64),
     /// At most so many times the limit, or at most so much more, in the unit of the case.
@@ -27,8 +27,7 @@ pub enum Goal {
 
 impl Goal {
     /// The same with an allowance: so many times less is asked.
-    #[must_use]
-    pub fn eased(self, times: f64) -> Self {
+    pub(crate) fn eased(self, times: f64) -> Self {
         match self {
             Self::Ratio(most) => Self::Ratio(most * times),
             Self::RatioOr(most, more) => Self::RatioOr(most * times, more * times),
@@ -42,16 +41,15 @@ impl Goal {
     }
 
     /// Whether the case reaches it.
-    pub fn is_met(self, case: &Case) -> bool {
+    pub(crate) fn is_met(self, case: &Case) -> bool {
+        let is_faster = |times: f64| case.vs_a1.is_some_and(|faster| faster >= times);
         match self {
             Self::Ratio(most) => case.ratio <= most,
             Self::RatioOr(most, more) => case.ratio <= most || case.difference <= more,
             Self::RatioPlus(times, more) => case.value <= times * case.limit + more,
             Self::AtMost(most) => case.value <= most,
-            Self::Faster(most, times) => {
-                case.ratio <= most && case.vs_a1.is_some_and(|faster| faster >= times)
-            }
-            Self::OnlyFaster(times) => case.vs_a1.is_some_and(|faster| faster >= times),
+            Self::Faster(most, times) => case.ratio <= most && is_faster(times),
+            Self::OnlyFaster(times) => is_faster(times),
             Self::Tail(most, tail) => case.ratio <= most && case.p95.is_some_and(|p95| p95 <= tail),
             Self::Beaten(times) => case.ratio >= times,
         }
@@ -81,37 +79,24 @@ mod tests {
     use crate::table::tests::case;
 
     #[test]
-    fn faster_is_more_and_a_tail_has_two_ends() {
-        let strided = |ratio, vs_a1| Case { ratio, vs_a1, ..case("strided", "column/1024/put") };
-        let goal = Goal::Faster(1.1, 2.2);
-        assert!(goal.is_met(&strided(1.1, Some(2.2))));
-        assert!(!goal.is_met(&strided(1.11, Some(9.0))) && !goal.is_met(&strided(0.5, Some(2.19))));
-        assert!(!goal.is_met(&strided(0.5, None)));
-        assert!(Goal::OnlyFaster(10.0).is_met(&strided(9.0, Some(10.0))));
-        assert!(!Goal::OnlyFaster(10.0).is_met(&strided(0.1, Some(9.9))));
-        let regret = |ratio, p95| Case { ratio, p95, ..case("regret", "auto/grid") };
-        assert!(Goal::Tail(1.1, 1.4).is_met(&regret(1.1, Some(1.4))));
-        assert!(!Goal::Tail(1.1, 1.4).is_met(&regret(1.11, Some(1.0))));
-        assert!(!Goal::Tail(1.1, 1.4).is_met(&regret(1.0, Some(1.41))));
-        assert!(
-            Goal::Beaten(1.3).is_met(&regret(1.3, None)) && !Goal::Beaten(1.3).is_met(&regret(1.29, None))
-        );
-    }
-
-    #[test]
-    fn either_bound_is_enough_where_one_is() {
-        let case =
-            |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m", "c") };
-        assert!(Goal::Ratio(1.2).is_met(&case(1.2, 9.0, 9.0, 1.0)));
-        assert!(!Goal::Ratio(1.2).is_met(&case(1.21, 0.0, 0.0, 1.0)));
-        let either = Goal::RatioOr(1.01, 0.05);
-        assert!(either.is_met(&case(1.5, 0.05, 0.15, 0.1)));
-        assert!(either.is_met(&case(1.01, 10.0, 1010.0, 1000.0)));
-        assert!(!either.is_met(&case(1.02, 0.06, 3.06, 3.0)));
-        assert!(Goal::RatioPlus(3.0, 20.0).is_met(&case(23.0, 22.0, 23.0, 1.0)));
-        assert!(!Goal::RatioPlus(3.0, 20.0).is_met(&case(24.0, 23.0, 24.0, 1.0)));
-        assert!(Goal::AtMost(50.0).is_met(&case(9.0, 45.0, 50.0, 5.0)));
-        assert!(!Goal::AtMost(50.0).is_met(&case(0.1, 0.0, 51.0, 500.0)));
-        assert_eq!(Goal::AtMost(50.0).eased(2.0), Goal::AtMost(100.0));
+    fn each_kind_of_goal_has_its_ends() {
+        let of = |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m", "c") };
+        let faster = |ratio, vs_a1| Case { ratio, vs_a1, ..case("m", "c") };
+        let tail = |ratio, p95| Case { ratio, p95, ..case("m", "c") };
+        for (goal, met, missed) in [
+            (Goal::Ratio(1.2), of(1.2, 9.0, 9.0, 1.0), of(1.21, 0.0, 0.0, 1.0)),
+            (Goal::RatioOr(1.01, 0.05), of(1.5, 0.05, 0.15, 0.1), of(1.02, 0.06, 3.06, 3.0)),
+            (Goal::RatioOr(1.01, 0.05), of(1.01, 10.0, 1010.0, 1000.0), of(1.02, 0.06, 3.06, 3.0)),
+            (Goal::RatioPlus(3.0, 20.0), of(23.0, 22.0, 23.0, 1.0), of(24.0, 23.0, 24.0, 1.0)),
+            (Goal::AtMost(50.0), of(9.0, 45.0, 50.0, 5.0), of(0.1, 0.0, 51.0, 500.0)),
+            (Goal::Faster(1.1, 2.2), faster(1.1, Some(2.2)), faster(1.11, Some(9.0))),
+            (Goal::Faster(1.1, 2.2), faster(0.5, Some(2.3)), faster(0.5, None)),
+            (Goal::OnlyFaster(10.0), faster(9.0, Some(10.0)), faster(0.1, Some(9.9))),
+            (Goal::Tail(1.1, 1.4), tail(1.1, Some(1.4)), tail(1.0, Some(1.41))),
+            (Goal::Beaten(1.3), tail(1.3, None), tail(1.29, None)),
+        ] {
+            assert!(goal.is_met(&met) && !goal.is_met(&missed), "{goal}");
+            assert!(goal.eased(2.0).is_met(&met), "{goal}");
+        }
     }
 }

@@ -10,15 +10,19 @@
 //! A program that starts jobs on hosts is started on the other ones, too, with the argument
 //! [`DEPUTY`](shmem::launch::DEPUTY), and calls [`deputy`](shmem::launch::deputy) then.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 
+use clap::Args;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use shmem::launch::{HostList, HostListError, HostsAs, Launch, Outcome};
+use shmem::launch::{HostList, HostListError, Launch, Outcome};
 
-use super::jobs::JobError;
+use crate::jobs::JobError;
+use crate::runner::Runner;
 
 /// The network of pretended hosts. It is theirs alone, so it meets no other one.
 const NETWORK: &str = "10.77.0";
@@ -44,28 +48,23 @@ const AGENT: &str = r#"exec nsenter --target "$0" --net -- sh -c "$2""#;
 
 /// Hosts on which jobs of this program run, as many PEs on the one as on the other.
 #[derive(Debug)]
-pub struct Hosts {
+pub(crate) struct Hosts {
     kind: Kind,
 }
 
 #[derive(Debug)]
 enum Kind {
-    Apart,
     Named { names: [String; 2], agent: Vec<String> },
     Pretended([Holder; 2]),
 }
 
 /// Why there are no two hosts.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum HostsError {
-    /// They have no names.
+pub(crate) enum HostsError {
     #[error(transparent)]
     Names(#[from] HostListError),
-    /// Too few or too many are named.
     #[error("`{0}` are not two hosts: name them as `node1,node2`")]
     NotTwo(String),
-    /// This machine cannot pretend to be two.
     #[error(
         "this machine cannot pretend to be two hosts ({0}): that takes the right to make network namespaces, which \
          root has, and the program `ip` (Debian: iproute2); or name two hosts"
@@ -73,14 +72,54 @@ pub enum HostsError {
     Pretended(String),
 }
 
+/// Which hosts.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Named {
+    /// Two hosts for what is measured between hosts, as `node1,node2`; this program lies at the same place there.
+    /// Not given: two that this machine pretends to be, which takes root and iproute2.
+    #[arg(long, value_name = "HOSTS")]
+    hosts: Option<String>,
+    /// Command that reaches another host, instead of ssh: it gets the name of the host and a line for the shell there.
+    #[arg(long, value_name = "COMMAND", requires = "hosts")]
+    agent: Option<String>,
+}
+
+/// The hosts, made when somebody first asks for them.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    named: Named,
+    hosts: OnceCell<Result<Arc<Hosts>, String>>,
+}
+
+impl Elsewhere {
+    pub(crate) fn new(named: Named) -> Self {
+        Self { named, hosts: OnceCell::new() }
+    }
+
+    /// The hosts; says why if there are none.
+    pub(crate) fn hosts(&self, runner: &mut Runner) -> Option<Arc<Hosts>> {
+        let words = |agent: &String| agent.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let make = || {
+            let hosts = match &self.named.hosts {
+                Some(names) => Hosts::named(names, &self.named.agent.as_ref().map(words).unwrap_or_default()),
+                None => Hosts::pretended(),
+            };
+            hosts.map(Arc::new).map_err(|error| error.to_string())
+        };
+        match self.hosts.get_or_init(make) {
+            Ok(hosts) => Some(Arc::clone(hosts)),
+            Err(why) => {
+                runner.remark(&format!("not measured between two hosts: {why}"));
+                None
+            }
+        }
+    }
+}
+
 impl Hosts {
     /// Two hosts that are reached by an agent, a program that is run with a host's name and a line for the shell
     /// there; without words: `ssh`. One of them may be this one.
-    ///
-    /// # Errors
-    ///
-    /// If the text does not name two.
-    pub fn named(names: &str, agent: &[String]) -> Result<Self, HostsError> {
+    pub(crate) fn named(names: &str, agent: &[String]) -> Result<Self, HostsError> {
         let not_two = || HostsError::NotTwo(names.to_owned());
         let pair: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
         let pair: [String; 2] = pair.try_into().map_err(|_| not_two())?;
@@ -90,17 +129,8 @@ impl Hosts {
         Ok(Self { kind: Kind::Named { names: pair, agent: agent.to_owned() } })
     }
 
-    /// This host; each PE is told that it is on one of its own, and shares no memory with the others.
-    pub fn apart() -> Self {
-        Self { kind: Kind::Apart }
-    }
-
     /// Two hosts that this machine pretends to be.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot; the error says why not.
-    pub fn pretended() -> Result<Self, HostsError> {
+    pub(crate) fn pretended() -> Result<Self, HostsError> {
         let mut holders =
             [Holder::start(&format!("{NETWORK}.1/24"))?, Holder::start(&format!("{NETWORK}.2/24"))?];
         let [one, other] = holders.each_ref().map(|holder| holder.child.id().to_string());
@@ -112,9 +142,8 @@ impl Hosts {
     }
 
     /// What they are, in words.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match &self.kind {
-            Kind::Apart => "this host, each PE as if on one of its own".to_owned(),
             Kind::Named { names: [one, other], .. } => format!("{one} and {other}"),
             Kind::Pretended(_) => {
                 "two network namespaces of this machine, joined by a pair of virtual interfaces".to_owned()
@@ -125,7 +154,6 @@ impl Hosts {
     /// Runs a job on them: the first half of its PEs on the first one.
     pub(super) fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, JobError> {
         match &self.kind {
-            Kind::Apart => Ok(launch.hosts_as(each_apart()).run()?),
             Kind::Named { names: [one, other], agent } => {
                 Ok(launch.hosts(list(one, other, pes)).agent(agent).run()?)
             }
@@ -137,10 +165,6 @@ impl Hosts {
             }
         }
     }
-}
-
-fn each_apart() -> HostsAs {
-    "*x1".parse().unwrap_or_else(|error| unreachable!("it is a pattern: {error}"))
 }
 
 /// Half of the PEs each.
@@ -251,13 +275,6 @@ mod tests {
             assert!(matches!(Hosts::named(text, &[]), Err(HostsError::NotTwo(_))), "{text}");
         }
         assert!(matches!(Hosts::named("a,-b", &[]), Err(HostsError::Names(_))));
-    }
-
-    #[test]
-    fn each_host_gets_half_of_the_pes() {
-        let slots = |pes| format!("{:?}", list("a", "fe80::1", pes));
-        assert!(slots(2).contains(r#"("a", 1), ("fe80::1", 1)"#), "{}", slots(2));
-        assert!(slots(5).contains(r#"("a", 3), ("fe80::1", 2)"#), "{}", slots(5));
     }
 
     /// Needs the right to make namespaces.

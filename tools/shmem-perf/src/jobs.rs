@@ -13,88 +13,55 @@ use super::peers::Programs;
 
 /// A job that could not be run.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JobError {
-    /// The program does not know where it lies.
+pub(crate) enum JobError {
     #[error("the file of this program is not known: {0}")]
     Program(io::Error),
-    /// The job could not be started.
     #[error("the PEs could not be started: {0}")]
     Launch(#[from] LaunchError),
-    /// The programs that a job is compared with could not be started.
     #[error("programs to compare with could not be started: {0}")]
     Baseline(io::Error),
-    /// The host that a job is started from cannot be entered.
     #[error("the first host cannot be entered: {0}")]
     Host(io::Error),
-    /// The job did not end in order.
     #[error("the job of {pes} PEs for `{what}` ended with code {code}\n{report}")]
-    Failed {
-        /// What it was for.
-        what: String,
-        /// Number of PEs.
-        pes: usize,
-        /// Its exit code.
-        code: u8,
-        /// What was said about that.
-        report: String,
-    },
+    Failed { what: String, pes: usize, code: u8, report: String },
 }
 
-/// What a job has printed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
-    /// PE 0, to its standard output.
-    pub results: String,
-    /// All PEs, to their standard errors.
-    pub remarks: String,
+/// What a job has printed: PE 0 to its standard output, all PEs to their standard errors.
+pub(crate) struct Printed {
+    pub(crate) results: String,
+    pub(crate) remarks: String,
 }
 
 /// A job of this program, as it is asked for.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    /// Number of PEs.
-    pub pes: usize,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) pes: usize,
     /// Arguments for each PE.
-    pub args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// Variables of their environment. What else the environment says about partitions does not
     /// count: measures would differ from place to place.
-    pub variables: Vec<(String, String)>,
-    /// How PEs are bound to CPUs.
-    pub bind: Bind,
+    pub(crate) variables: Vec<(String, String)>,
+    pub(crate) bind: Bind,
     /// Where it runs; not said: on this host.
-    pub hosts: Option<Arc<Hosts>>,
+    pub(crate) hosts: Option<Arc<Hosts>>,
 }
 
 impl Asked {
-    /// With so many partitions, as its PEs are told.
-    pub(crate) fn partitions(self, partitions: usize) -> Self {
-        self.told("--partitions", partitions)
+    /// With these variables as well.
+    pub(crate) fn with(mut self, variables: &[(&str, String)]) -> Self {
+        self.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        self
     }
 
-    /// With transfers of these sizes, in bytes.
-    pub(crate) fn sizes(self, sizes: &[usize]) -> Self {
-        self.told("--sizes", list(sizes))
+    /// With an option of its PEs.
+    pub(crate) fn told(mut self, name: &str, value: impl ToString) -> Self {
+        self.args.extend([name.to_owned(), value.to_string()]);
+        self
     }
 
-    /// With these numbers of threads.
-    pub(crate) fn threads(self, threads: &[usize]) -> Self {
-        self.told("--threads", list(threads))
-    }
-
-    /// With random layouts drawn by a number.
-    pub(crate) fn seed(self, seed: u64) -> Self {
-        self.told("--seed", seed)
-    }
-
-    /// With so much to be moved, or so many layouts, at most.
-    pub(crate) fn most(self, most: usize) -> Self {
-        self.told("--most", most)
-    }
-
-    /// With arrays that are smaller by a power of two.
-    pub(crate) fn scale(self, scale: u32) -> Self {
-        self.told("--scale", scale)
+    /// With numbers of an option.
+    pub(crate) fn told_all(self, name: &str, numbers: &[usize]) -> Self {
+        self.told(name, numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
     }
 
     /// Beside the programs of other libraries.
@@ -102,38 +69,19 @@ impl Asked {
         self.told("--peers", programs.directory().display())
     }
 
-    fn told(mut self, name: &str, value: impl ToString) -> Self {
-        self.args.extend([name.to_owned(), value.to_string()]);
-        self
-    }
-
-    /// The same job, elsewhere.
-    #[must_use]
-    pub fn on(self, hosts: &Arc<Hosts>) -> Self {
-        Self { hosts: Some(Arc::clone(hosts)), ..self }
+    /// The same job on these hosts, if there are some.
+    pub(crate) fn on(self, hosts: Option<&Arc<Hosts>>) -> Self {
+        Self { hosts: hosts.cloned(), ..self }
     }
 
     /// Runs it to its end.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started, or a PE fails.
-    pub fn run(&self) -> Result<Printed, JobError> {
-        let program = std::env::current_exe().map_err(JobError::Program)?;
-        self.launch(Launch::new(program, self.pes))
+    pub(crate) fn run(&self) -> Result<Printed, JobError> {
+        self.run_program(&std::env::current_exe().map_err(JobError::Program)?)
     }
 
     /// The same of another program.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run).
-    pub fn run_program(&self, program: &Path) -> Result<Printed, JobError> {
-        self.launch(Launch::new(program, self.pes))
-    }
-
-    fn launch(&self, launch: Launch) -> Result<Printed, JobError> {
-        let mut launch = launch.args(&self.args).bind(self.bind).capture_output();
+    pub(crate) fn run_program(&self, program: &Path) -> Result<Printed, JobError> {
+        let mut launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         for name in partitions_of_environment() {
             launch = launch.env_remove(name);
         }
@@ -161,15 +109,10 @@ impl Asked {
     }
 }
 
-fn list(numbers: &[usize]) -> String {
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
 /// Names of the variables by which this process's environment asks for partitions.
 pub(crate) fn partitions_of_environment() -> impl Iterator<Item = OsString> {
-    std::env::vars_os().map(|(name, _)| name).filter(|name| is_of_partitions(name))
-}
-
-fn is_of_partitions(name: &OsStr) -> bool {
-    [&b"SHMEM_SYMMETRIC_"[..], b"SMA_SYMMETRIC_"].iter().any(|prefix| name.as_bytes().starts_with(prefix))
+    let is_of_partitions = |name: &OsStr| {
+        [&b"SHMEM_SYMMETRIC_"[..], b"SMA_SYMMETRIC_"].iter().any(|prefix| name.as_bytes().starts_with(prefix))
+    };
+    std::env::vars_os().map(|(name, _)| name).filter(move |name| is_of_partitions(name))
 }

@@ -7,5 +7,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    shmem_perf::command::main()
+    shmem_perf::main()
 }

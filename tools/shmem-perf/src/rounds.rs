@@ -8,7 +8,7 @@ use shmem_core::exclusion::Mutex;
 use super::samples::Samples;
 
 /// What the threads of a sample do together.
-pub struct Rounds {
+pub(crate) struct Rounds {
     barrier: Barrier,
     repetitions: usize,
     passes: u64,
@@ -24,7 +24,7 @@ type Span = (Instant, Instant);
 /// otherwise from the start of the first one to the end of the last.
 ///
 /// `thread` is what each thread does, by its number: it makes what it needs, and calls [`Rounds::run`].
-pub fn in_turn(
+pub(crate) fn in_turn(
     threads: usize,
     (passes, operations): (u64, usize),
     repetitions: usize,
@@ -66,7 +66,7 @@ fn duration(times: &[Span], have_cores: bool) -> f64 {
 impl Rounds {
     /// Takes part, with a pass of what is measured and one of its limit, which are given the number of the
     /// pass.
-    pub fn run(&self, mut cost: impl FnMut(u64), mut limit: impl FnMut(u64)) {
+    pub(crate) fn run(&self, mut cost: impl FnMut(u64), mut limit: impl FnMut(u64)) {
         for round in 0..=self.repetitions {
             self.time(round, 0, &mut cost);
             self.time(round, 1, &mut limit);

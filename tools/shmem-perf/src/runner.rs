@@ -4,22 +4,18 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use shmem::launch::Bind;
 
 use crate::case::{Case, Record};
-use crate::fact::Fact;
-use crate::goal::Goal;
 use crate::jobs::{Asked, Printed};
-use crate::peers::{PATIENCE, Peer, Programs};
-use crate::placement::Found;
+use crate::peers::{Peer, Programs};
 use crate::table;
-use crate::task::{Done, Task};
+use crate::task::{Done, Fact, Task};
 
 /// The tool: starts jobs, and shows or keeps what they print.
 pub(crate) struct Runner {
     sink: Sink,
-    /// What cases ought to reach, for tables.
-    goals: fn(&Case) -> Option<Goal>,
     pub(crate) repetitions: usize,
     pub(crate) jobs: u16,
     /// What PEs have said besides; jobs are many and say the same.
@@ -44,31 +40,25 @@ pub(crate) struct Kept {
 
 impl Runner {
     /// A runner that prints: lines of JSON, or tables with goals.
-    pub(crate) fn printing(
-        json: bool,
-        goals: fn(&Case) -> Option<Goal>,
-        repetitions: usize,
-        jobs: u16,
-    ) -> Self {
-        let sink = if json { Sink::Json } else { Sink::Tables };
-        Self { sink, goals, repetitions, jobs, remarks: BTreeSet::new() }
+    pub(crate) fn printing(json: bool, repetitions: usize, jobs: u16) -> Self {
+        Self {
+            sink: if json { Sink::Json } else { Sink::Tables },
+            repetitions,
+            jobs,
+            remarks: BTreeSet::new(),
+        }
     }
 
     /// A runner that keeps what comes out.
     pub(crate) fn keeping(repetitions: usize, jobs: u16) -> Self {
-        let sink = Sink::Kept(Kept::default());
-        Self { sink, goals: |_| None, repetitions, jobs, remarks: BTreeSet::new() }
+        Self { sink: Sink::Kept(Kept::default()), repetitions, jobs, remarks: BTreeSet::new() }
     }
 
     /// What was kept since the last call; remarks that were made before do not come again.
     pub(crate) fn take(&mut self) -> Kept {
-        match &mut self.sink {
-            Sink::Kept(kept) => {
-                let kept = std::mem::take(kept);
-                Kept { records: Record::join(kept.records), ..kept }
-            }
-            Sink::Tables | Sink::Json => Kept::default(),
-        }
+        let Sink::Kept(kept) = &mut self.sink else { return Kept::default() };
+        let kept = std::mem::take(kept);
+        Kept { records: Record::join(kept.records), ..kept }
     }
 
     /// Runs jobs of so many PEs, of which PE 0 prints records, and shows what comes out of all of them.
@@ -77,7 +67,10 @@ impl Runner {
     }
 
     pub(crate) fn repeat(&mut self, job: &Asked) -> Done {
-        let records = self.records(job)?;
+        let mut records = Vec::new();
+        for _ in 0..self.jobs {
+            records.extend(self.lines(job)?);
+        }
         self.show(records);
         Ok(())
     }
@@ -90,38 +83,23 @@ impl Runner {
         outcome
     }
 
-    /// Runs a job a single time.
-    pub(crate) fn once(&mut self, job: &Asked) -> Done {
-        let records = self.printed(job)?;
-        self.show(records);
-        Ok(())
-    }
-
-    /// What all jobs have measured.
-    pub(crate) fn records(&mut self, job: &Asked) -> Result<Vec<Record>, Box<dyn Error>> {
-        let mut records = Vec::new();
-        for _ in 0..self.jobs {
-            records.extend(self.printed(job)?);
-        }
-        Ok(records)
-    }
-
-    fn printed(&mut self, job: &Asked) -> Result<Vec<Record>, Box<dyn Error>> {
-        let lines = self.run(job)?;
-        Ok(lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
-    }
-
     /// A job of so many PEs with these variables.
-    pub(crate) fn job(&self, task: &Task, pes: usize, variables: &[(String, String)]) -> Asked {
+    pub(crate) fn job(&self, task: &Task, pes: usize, variables: &[(&str, String)]) -> Asked {
         let repetitions = self.repetitions.to_string();
         let args = ["pe", task.name, "--repetitions", &repetitions].map(str::to_owned).into();
-        Asked { pes, args, variables: variables.to_vec(), bind: Bind::None, hosts: None }
+        Asked { pes, args, bind: Bind::None, ..Asked::default() }.with(variables)
     }
 
-    pub(crate) fn run(&mut self, job: &Asked) -> Result<String, Box<dyn Error>> {
+    /// One of two PEs with so many bytes of heap.
+    pub(crate) fn job_with_heap(&self, task: &Task, bytes: usize) -> Asked {
+        self.job(task, 2, &[("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
+    }
+
+    /// What a job prints, a line of JSON for each.
+    pub(crate) fn lines<T: DeserializeOwned>(&mut self, job: &Asked) -> Result<Vec<T>, Box<dyn Error>> {
         let Printed { results, remarks } = job.run()?;
         remarks.lines().for_each(|remark| self.remark(remark));
-        Ok(results)
+        Ok(results.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
     }
 
     /// Says something once.
@@ -138,52 +116,42 @@ impl Runner {
     pub(crate) fn show(&mut self, records: Vec<Record>) {
         let cases = |records| Record::join(records).iter().map(Record::case).collect::<Vec<Case>>();
         match &mut self.sink {
-            Sink::Tables => println!("{}", table::text(&cases(records), self.goals)),
+            Sink::Tables => println!("{}", table::text(&cases(records))),
             Sink::Json => print!("{}", table::json(&cases(records))),
             Sink::Kept(kept) => kept.records.extend(records),
         }
     }
 
-    /// Keeps a fact, or prints it.
-    pub(crate) fn fact(&mut self, fact: Fact) {
+    /// Keeps what was found, or prints it: a paragraph for each table, a line for each row.
+    pub(crate) fn found(&mut self, facts: &[Fact]) -> Done {
         match &mut self.sink {
-            Sink::Kept(kept) => kept.facts.push(fact),
-            Sink::Tables => println!("{}: {}, {}: {}", fact.table, fact.row, fact.column, fact.value),
-            Sink::Json => {}
-        }
-    }
-
-    /// Keeps what was found of memory, or prints it.
-    pub(crate) fn found(&mut self, found: &[Found]) -> Done {
-        match &mut self.sink {
-            Sink::Kept(kept) => {
-                let fact = |one: &Found| Fact::new(&one.table, &*one.row, &*one.column, &*one.value);
-                kept.facts.extend(found.iter().map(fact));
+            Sink::Kept(kept) => kept.facts.extend_from_slice(facts),
+            Sink::Tables => {
+                for table in facts.chunk_by(|a, b| a.table == b.table) {
+                    println!("{}", table[0].table);
+                    for row in table.chunk_by(|a, b| a.row == b.row) {
+                        let cells: Vec<_> =
+                            row.iter().map(|one| format!("{}: {}", one.column, one.value)).collect();
+                        println!("  {}\n    {}", row[0].row, cells.join("; "));
+                    }
+                }
             }
-            Sink::Tables => print!("{}", Found::text(found)),
             Sink::Json => {
-                for one in found {
-                    println!("{}", serde_json::to_string(one)?);
+                for fact in facts {
+                    println!("{}", serde_json::to_string(fact)?);
                 }
             }
         }
         Ok(())
     }
 
-    /// Prints what is only to be read, and not when lines of JSON are wanted.
-    pub(crate) fn explain(&self, text: &str) {
-        if matches!(self.sink, Sink::Tables) {
-            println!("{text}");
-        }
+    /// Keeps or prints a fact that stands beside figures; lines of JSON are figures alone.
+    pub(crate) fn fact(&mut self, fact: Fact) -> Done {
+        if matches!(self.sink, Sink::Json) { Ok(()) } else { self.found(&[fact]) }
     }
 
-    /// The programs of some peers. Who is missing is said; nothing if all of them are.
-    pub(crate) fn programs(&mut self, peers: &[Peer]) -> std::io::Result<Option<Programs>> {
-        self.programs_within(peers, PATIENCE)
-    }
-
-    /// The same, each of them built within a time.
-    pub(crate) fn programs_within(
+    /// The programs of some peers, each of them built within a time. Who is missing is said; nothing if all of them are.
+    pub(crate) fn programs(
         &mut self,
         peers: &[Peer],
         patience: Duration,

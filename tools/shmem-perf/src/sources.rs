@@ -7,36 +7,18 @@ use std::process::Command;
 
 /// Why something is not there.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Missing {
-    /// The program does not know where it lies.
+pub(crate) enum Missing {
     #[error("the file of this program is not known: {0}")]
     Program(#[from] io::Error),
-    /// It is neither there nor can it be built.
     #[error("{file} is not beside this program: `cargo build --release {built_by}` in the sources builds it")]
-    File {
-        /// Where it was looked for.
-        file: PathBuf,
-        /// What builds it.
-        built_by: String,
-    },
-    /// It is not there, and its build has failed.
+    File { file: PathBuf, built_by: String },
     #[error("`cargo build {built_by}` has failed: {said}")]
-    Build {
-        /// What was to be built.
-        built_by: String,
-        /// What cargo has said.
-        said: String,
-    },
+    Build { built_by: String, said: String },
 }
 
 /// A file beside this program, where a build leaves it; built, by these arguments of `cargo build`, if it is not there and the
 /// sources are.
-///
-/// # Errors
-///
-/// If it is neither there nor can it be built.
-pub fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, Missing> {
+pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, Missing> {
     let this = std::env::current_exe()?;
     let file = this.with_file_name(name);
     let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"));

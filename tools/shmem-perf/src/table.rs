@@ -2,22 +2,19 @@
 
 use shmem_core::columns::Columns;
 
-use super::case::Case;
-use super::goal::Goal;
+use crate::case::Case;
+use crate::measure;
 
 const HEADS: [&str; 8] = ["case", "value", "p25", "p75", "limit", "ratio", "goal", ""];
 
 /// The cases as tables, one for each thing that was compared.
-pub fn text(cases: &[Case], goals: fn(&Case) -> Option<Goal>) -> String {
+pub(crate) fn text(cases: &[Case]) -> String {
     let groups = cases.chunk_by(|a, b| title(a) == title(b));
-    groups
-        .map(|group| format!("{}\n{}", title(&group[0]), table(group, goals)))
-        .collect::<Vec<_>>()
-        .join("\n")
+    groups.map(|group| format!("{}\n{}", title(&group[0]), table(group))).collect::<Vec<_>>().join("\n")
 }
 
 /// The cases as JSON, a line each.
-pub fn json(cases: &[Case]) -> String {
+pub(crate) fn json(cases: &[Case]) -> String {
     let line = |case| {
         serde_json::to_string(case)
             .unwrap_or_else(|error| unreachable!("a case is texts and numbers: {error}"))
@@ -30,15 +27,16 @@ fn title(case: &Case) -> String {
     format!("{} ({} PEs, {cores}, {}): {}", case.measure, case.pes, case.transport, case.compared)
 }
 
-fn table(group: &[Case], goals: fn(&Case) -> Option<Goal>) -> String {
+fn table(group: &[Case]) -> String {
     let mut columns = Columns::new(HEADS, &[1, 2, 3, 4, 5, 6, 7]).indented();
     for case in group {
-        columns.push(row(case, goals(case)));
+        columns.push(row(case));
     }
     columns.to_string()
 }
 
-fn row(case: &Case, goal: Option<Goal>) -> [String; HEADS.len()] {
+fn row(case: &Case) -> [String; HEADS.len()] {
+    let goal = measure::goal(case);
     let amount = |number: f64| format!("{} {}", digits(number), case.unit);
     [
         case.case.clone(),
@@ -60,7 +58,7 @@ pub(super) fn beside(case: &Case) -> String {
 }
 
 /// Three significant digits, and never fewer than all before the point.
-pub fn digits(number: f64) -> String {
+pub(crate) fn digits(number: f64) -> String {
     let before = number.abs().log10().floor().clamp(-6.0, 2.0);
     format!("{number:.*}", (2.0 - before) as usize)
 }
@@ -68,6 +66,17 @@ pub fn digits(number: f64) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::case::{Record, Site};
+    use crate::samples::Samples;
+
+    /// Pairs of a case that two PEs of a node have measured.
+    pub(crate) fn record(measure: &str, case: &str, pairs: &[(f64, f64)]) -> Record {
+        let mut samples = Samples::new();
+        pairs.iter().for_each(|(cost, limit)| samples.push(*cost, *limit));
+        let (measure, case, unit) = (measure.to_owned(), case.to_owned(), "ns".to_owned());
+        let (site, compared) = (Site::near(2), "a put against a store".to_owned());
+        Record { measure, case, unit, compared, site, samples, loop_of_puts: None, geometric: false }
+    }
 
     pub(crate) fn case(measure: &str, case: &str) -> Case {
         Case {
@@ -107,7 +116,7 @@ barrier (16 PEs, which share cores, shm): a barrier
   case     value       p25      p75     limit  ratio  goal
   16    0.312 ns  0.250 ns  12.5 ns  0.250 ns  1.250  2.00  met
 ";
-        assert_eq!(text(&cases, crate::measure::goal), expected);
+        assert_eq!(text(&cases), expected);
     }
 
     #[test]

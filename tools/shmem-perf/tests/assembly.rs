@@ -110,10 +110,7 @@ fn shmem_assembly_context_put_row(ctx: &Ctx<'_, Private>, pe: Pe, value: u64) {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn a_put_of_a_context_takes_no_lock_and_writes_its_word_only() {
     black_box((shmem_assembly_context_put8 as fn(_, _), shmem_assembly_context_put_row as fn(_, _, _)));
     if !is_checked() {
@@ -147,10 +144,7 @@ fn shmem_assembly_column(world: &World, pe: Pe, source: &[f64; 4]) {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn a_short_constant_transfer_is_its_stores() {
     black_box(shmem_assembly_column as fn(_, _, _));
     if !is_checked() {
@@ -171,10 +165,7 @@ fn shmem_assembly_column_of_slice(world: &World, pe: Pe, source: &[f64], row: us
 const MOST_AT_RUN_TIME: usize = 6;
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn what_only_the_run_knows_is_compared_and_leaves_the_plan_constant() {
     black_box(shmem_assembly_column_of_slice as fn(_, _, _, _));
     if !is_checked() {
@@ -185,10 +176,7 @@ fn what_only_the_run_knows_is_compared_and_leaves_the_plan_constant() {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn a_put_to_this_node_is_a_store_and_calls_nothing() {
     // Named here, so that the linker keeps them.
     black_box((shmem_assembly_put8 as fn(_, _), shmem_assembly_get8 as fn(_, _) -> _));
@@ -224,10 +212,7 @@ fn shmem_assembly_load(world: &World) -> u64 {
 const MOST_OF_LOAD: usize = 4;
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn a_load_of_the_own_copy_asks_nobody() {
     black_box(shmem_assembly_load as fn(_) -> _);
     if !is_checked() {
@@ -243,10 +228,7 @@ fn a_load_of_the_own_copy_asks_nobody() {
 const BELL: usize = 3;
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn an_update_on_this_node_is_its_instruction_and_a_look_at_the_bell() {
     black_box((shmem_assembly_set as fn(_, _), shmem_assembly_fetch as fn(_, _) -> _));
     if !is_checked() {
@@ -269,10 +251,7 @@ fn an_update_on_this_node_is_its_instruction_and_a_look_at_the_bell() {
 const SIGNAL: usize = 4;
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn a_signal_that_is_set_is_a_store_and_the_fence_behind_it() {
     black_box(shmem_assembly_put_signal as fn(_, _, _));
     if !is_checked() {
@@ -293,10 +272,7 @@ fn a_signal_that_is_set_is_a_store_and_the_fence_behind_it() {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "looks at optimised code: cargo test --release -p shmem-perf --test assembly"
-)]
+#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
 fn a_row_of_puts_computes_the_place_once() {
     if !is_checked() {
         return;

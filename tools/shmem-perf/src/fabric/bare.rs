@@ -11,32 +11,20 @@ use shmem_core::libfabric::bindings::{
 use shmem_core::libfabric::{Addresses, Domain, Hints, Library, LibraryError, Refused, Registration};
 
 use super::Lane;
-use crate::samples::nanoseconds_each;
 
 /// The key under which memory is registered where the provider takes ours.
 const KEY: u64 = 0xBA5E;
 
 /// Bytes of a [`card`](Bare::card) at most.
-pub const CARD: usize = 256;
+pub(crate) const CARD: usize = 256;
 
 /// Why the bare program cannot run.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BareError {
-    /// libfabric is not there.
+pub(crate) enum BareError {
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// A call has failed.
     #[error("{call} of provider `{provider}` failed: {why}")]
-    Call {
-        /// Which one.
-        call: &'static str,
-        /// What was asked for.
-        provider: String,
-        /// What libfabric says.
-        why: String,
-    },
-    /// There is no memory to reach.
+    Call { call: &'static str, provider: String, why: String },
     #[error("no memory to measure with: {0}")]
     Memory(#[from] std::io::Error),
     /// What another process said of itself is not what this one says of itself.
@@ -48,7 +36,7 @@ pub enum BareError {
 ///
 /// One for each process; its endpoints are [`Lane`]s.
 #[derive(Debug)]
-pub struct Bare {
+pub(crate) struct Bare {
     provider: String,
     inject_size: usize,
     memory: Memory,
@@ -76,7 +64,7 @@ unsafe impl Sync for Memory {}
 
 /// Another process, as an operation names it.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer {
+pub(crate) struct Peer {
     pub(super) address: fi_addr_t,
     /// What its memory begins at: an address, or 0 where providers count from the start.
     pub(super) base: u64,
@@ -86,11 +74,7 @@ pub struct Peer {
 impl Bare {
     /// Opens a provider of a libfabric, or the system's, on an interface, or on the first that it names, and
     /// registers `bytes` bytes.
-    ///
-    /// # Errors
-    ///
-    /// If libfabric is not there, or refuses anything.
-    pub fn open(
+    pub(crate) fn open(
         library: Option<&str>,
         provider: &str,
         interface: Option<&str>,
@@ -110,8 +94,10 @@ impl Bare {
         let addresses = Addresses::open(&domain, 0).map_err(failed)?;
         let mut map = MmapMut::map_anon(bytes)?;
         let start = map.as_mut_ptr();
+        let access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
         // SAFETY: unmapped behind the registration (`Memory`), and reached through pointers alone.
-        let registration = unsafe { register(&domain, &mut map, KEY) }.map_err(failed)?;
+        let registration =
+            unsafe { Registration::new(&domain, (start, bytes), access, KEY) }.map_err(failed)?;
         let entry = domain.entry();
         let counts_addresses = entry.domain().mr_mode.cast_unsigned() & FI_MR_VIRT_ADDR != 0;
         let base = if counts_addresses { start as u64 } else { 0 };
@@ -122,11 +108,7 @@ impl Bare {
     }
 
     /// What other processes need to reach this one through `lane`.
-    ///
-    /// # Errors
-    ///
-    /// If the provider does not say.
-    pub fn card(&self, lane: &Lane) -> Result<Vec<u8>, BareError> {
+    pub(crate) fn card(&self, lane: &Lane) -> Result<Vec<u8>, BareError> {
         let (base, key) = (self.memory.base, self.memory.registration.key());
         let name = lane.name()?;
         let card = [&[name.len() as u8][..], &base.to_le_bytes(), &key.to_le_bytes(), &name].concat();
@@ -134,11 +116,7 @@ impl Bare {
     }
 
     /// Takes the card of another process; what lies behind it does not count.
-    ///
-    /// # Errors
-    ///
-    /// If it is none, or the provider does not take the address.
-    pub fn meet(&self, card: &[u8]) -> Result<Peer, BareError> {
+    pub(crate) fn meet(&self, card: &[u8]) -> Result<Peer, BareError> {
         let malformed = || BareError::Card(card.len());
         let ([length], rest) = card.split_first_chunk().ok_or_else(malformed)?;
         let (base, rest) = rest.split_first_chunk().ok_or_else(malformed)?;
@@ -149,41 +127,12 @@ impl Bare {
         Ok(Peer { address, base: u64::from_le_bytes(*base), key: u64::from_le_bytes(*key) })
     }
 
-    /// Registers `n` regions of `bytes` bytes more, and gives them back: nanoseconds of both for each.
-    ///
-    /// # Errors
-    ///
-    /// If there is no memory, or the provider registers no more.
-    pub fn registration(&self, n: usize, bytes: usize) -> Result<f64, BareError> {
-        let mut maps = (0..n).map(|_| MmapMut::map_anon(bytes)).collect::<Result<Vec<_>, _>>()?;
-        let mut registered = Vec::with_capacity(n);
-        let mut refused = None;
-        let time = nanoseconds_each(n, || {
-            for (key, map) in (KEY + 1..).zip(&mut maps) {
-                // SAFETY: all maps are unmapped behind all registrations, and nobody uses what they hold.
-                match unsafe { register(self.addresses.domain(), map, key) } {
-                    Ok(registration) => registered.push(registration),
-                    Err(error) => refused = Some(error),
-                }
-            }
-            registered.clear();
-        });
-        match refused {
-            Some(refused) => Err(self.failed(refused)),
-            None => Ok(time),
-        }
-    }
-
     /// Bytes that are registered.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.memory.bytes
     }
 
     /// Where `bytes` bytes at an offset lie.
-    ///
-    /// # Panics
-    ///
-    /// If they are not registered.
     #[inline]
     pub(super) fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
         assert!(offset + bytes <= self.memory.bytes, "{bytes} bytes at {offset} of {}", self.memory.bytes);
@@ -191,11 +140,7 @@ impl Bare {
     }
 
     /// The word at an offset, as it is now.
-    ///
-    /// # Panics
-    ///
-    /// If there is none, or it is not aligned.
-    pub fn word(&self, offset: usize) -> u64 {
+    pub(crate) fn word(&self, offset: usize) -> u64 {
         let word: *const u64 = self.at(offset, 8).cast();
         assert!(word.is_aligned(), "the word at {offset} is not aligned");
         // SAFETY: mapped and aligned. Volatile: others change it.
@@ -203,20 +148,12 @@ impl Bare {
     }
 
     /// Sets so many bytes from an offset on.
-    ///
-    /// # Panics
-    ///
-    /// As [`at`](Self::at).
     pub(super) fn fill(&self, offset: usize, bytes: usize, value: u8) {
         // SAFETY: mapped (`at`), and reached through pointers only; no operation that reads them is under way.
         unsafe { self.at(offset, bytes).write_bytes(value, bytes) };
     }
 
     /// Sets the word at an offset.
-    ///
-    /// # Panics
-    ///
-    /// As [`word`](Self::word).
     pub(super) fn set_word(&self, offset: usize, value: u64) {
         let word: *mut u64 = self.at(offset, 8).cast();
         assert!(word.is_aligned(), "the word at {offset} is not aligned");
@@ -255,13 +192,4 @@ impl BareError {
     fn new(library: &Library, provider: &str, refused: Refused) -> Self {
         Self::Call { call: refused.call, provider: provider.to_owned(), why: refused.describe(library) }
     }
-}
-
-/// # Safety
-///
-/// The memory must be mapped for as long as what is given lives, and be such that peers may read and write it.
-unsafe fn register(domain: &Arc<Domain>, map: &mut MmapMut, key: u64) -> Result<Registration, Refused> {
-    let access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-    // SAFETY: the caller's promise.
-    unsafe { Registration::new(domain, (map.as_mut_ptr(), map.len()), access, key) }
 }

@@ -1,17 +1,20 @@
 //! Two PEs, of which one measures and the other one is measured.
 
 use std::cell::{Cell, RefCell};
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use shmem::thread::ThreadLevel;
-use shmem::{Error, World, value, zeroed};
+use shmem::{World, value, zeroed};
 use shmem_core::context::{Order, Rma, eq};
 use shmem_core::object::{Atomic, Here, On, Signal, SymBox};
 use shmem_core::pe::Pe;
 
-use super::{Attendant, Bare, BareError, CARD, Lane, Operation, Peer, Together};
-use crate::name::words;
+use super::bare::{Bare, CARD, Peer};
+use super::lane::{Attendant, Lane};
+use super::operation::{LESS, OPERATIONS, Operation, TARGET};
+use crate::measure::collective::{self, Buffers, CollectiveCase};
 use crate::samples::{Samples, nanoseconds_each};
 
 /// How often a PE that sleeps in its own code looks whether the measure is over.
@@ -24,68 +27,72 @@ const LOOKS: usize = 64;
 /// program does not lose a thousandth by it.
 const CALLS: u32 = 32;
 
-words! {
-    /// What the PE does that is written and read.
-    State {
-        /// It calls the library, or drives the endpoint of the bare program, all the time.
-        Polling = "polling",
-        /// It sleeps in its own code; a thread of the library, or of the bare program, does what is to be done.
-        Asleep = "asleep",
-    }
+/// What a collective takes about, and a byte of it, in picoseconds.
+const COLLECTIVE: usize = 20_000_000;
+const BYTE: usize = 500;
+
+/// Where the bare program puts from what is written anew; others put to what is before it.
+const OWN: usize = 4 << 20;
+
+/// What the PE does that is written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It calls the library, or drives the endpoint of the bare program, all the time.
+    Polling,
+    /// It sleeps in its own code; a thread of the library, or of the bare program, does what is to be done.
+    Asleep,
 }
 
-/// What the PE is told to do next.
+/// What the PE is told to do next, some of it with a number of bytes, a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Library,
     Bare,
     Sleep,
     Over,
-    Together(Together),
+    /// Puts in both directions at once.
+    Exchange,
+    BareExchange,
+    /// One put each way at a time by the bare program, of one of so many parts that are written before.
+    BareSwap(usize),
+    /// A collective of slices of the PEs' own, or of symmetric objects in place.
+    Collective(&'static str, bool),
 }
 
-/// Bits of a turn in what is told.
+const TURNS: [Turn; 18] = [
+    Turn::Library,
+    Turn::Bare,
+    Turn::Sleep,
+    Turn::Over,
+    Turn::Exchange,
+    Turn::BareExchange,
+    Turn::BareSwap(1),
+    Turn::BareSwap(2),
+    Turn::Collective(collective::OPERATIONS[0], false),
+    Turn::Collective(collective::OPERATIONS[1], false),
+    Turn::Collective(collective::OPERATIONS[2], false),
+    Turn::Collective(collective::OPERATIONS[3], false),
+    Turn::Collective(collective::OPERATIONS[4], false),
+    Turn::Collective(collective::OPERATIONS[0], true),
+    Turn::Collective(collective::OPERATIONS[1], true),
+    Turn::Collective(collective::OPERATIONS[2], true),
+    Turn::Collective(collective::OPERATIONS[3], true),
+    Turn::Collective(collective::OPERATIONS[4], true),
+];
+
+/// Bits of a turn in what is told: the logarithm of its bytes, and its place in [`TURNS`] behind them.
 const TURN: u32 = 16;
-
-impl Turn {
-    fn encode(self) -> u64 {
-        match self {
-            Self::Library => 0,
-            Self::Bare => 1,
-            Self::Sleep => 2,
-            Self::Over => 3,
-            Self::Together(together) => 4 | together.encode() << 3,
-        }
-    }
-
-    fn decode(told: u64) -> Self {
-        match told & 7 {
-            0 => Self::Library,
-            1 => Self::Bare,
-            2 => Self::Sleep,
-            3 => Self::Over,
-            _ => Self::Together(Together::decode(told >> 3)),
-        }
-    }
-}
-
-/// Why two PEs cannot be measured.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PairError {
-    /// The bare program cannot run.
-    #[error(transparent)]
-    Bare(#[from] BareError),
-    /// The library has no memory for it.
-    #[error(transparent)]
-    Library(#[from] Error),
-}
+const BYTES: u32 = 8;
 
 /// Two PEs of a job that are neighbours in its ring, with what the library and the bare program need
 /// between them. PE 0 measures.
-pub struct Pair<'w, L: ThreadLevel> {
-    world: &'w World<L>,
-    other: Pe,
+pub(crate) struct Pair<'w, L: ThreadLevel> {
+    pub(crate) world: &'w World<L>,
+    /// The PE that is written and read.
+    pub(crate) other: Pe,
+    /// The same, as the bare program names it.
+    pub(crate) peer: Peer,
+    pub(crate) lane: Lane,
     place: SymBox<[u8]>,
     word: SymBox<Atomic<u64>>,
     /// What the PE is told: a number that grows, and its turn in the lowest bits. The PE that has told it
@@ -95,17 +102,11 @@ pub struct Pair<'w, L: ThreadLevel> {
     never: SymBox<Signal>,
     times: Cell<u64>,
     own: RefCell<Vec<u8>>,
-    lane: Lane,
-    peer: Peer,
 }
 
 impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// Allocates, and makes the bare programs known to each other. Collective.
-    ///
-    /// # Errors
-    ///
-    /// If there is no memory, or no endpoint.
-    pub fn new(world: &'w World<L>, bare: &Arc<Bare>) -> Result<Self, PairError> {
+    pub(super) fn new(world: &'w World<L>, bare: &Arc<Bare>) -> Result<Self, Box<dyn Error>> {
         let lane = Lane::open(bare)?;
         let mut card = bare.card(&lane)?;
         card.resize(CARD, 0);
@@ -128,114 +129,110 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 
     /// Measures on PE 0, while the other one does what it is told. Collective.
-    ///
-    /// # Panics
-    ///
-    /// If the provider fails.
-    pub fn measure<R>(&self, measure: impl FnOnce(&Self) -> R) -> Option<R> {
+    pub(crate) fn measure<R: Default>(&self, measure: impl FnOnce(&Self) -> R) -> R {
         self.world.barrier_all();
-        let measured = match self.world.my_pe() {
+        let mut measured = R::default();
+        match self.world.my_pe() {
             0 => {
-                let measured = measure(self);
-                self.tell(Turn::Over);
-                Some(measured)
+                measured = measure(self);
+                self.tell(Turn::Over, 1);
             }
-            1 => {
-                self.attend();
-                None
-            }
-            _ => None,
-        };
+            1 => self.attend(),
+            _ => (),
+        }
         self.world.barrier_all();
         measured
     }
 
     /// An operation through the library, against the same by the bare program: nanoseconds for each
     /// transfer.
-    ///
-    /// # Panics
-    ///
-    /// If the provider fails.
-    pub fn against_bare(&self, operation: &Operation, state: State, repetitions: usize) -> Samples {
+    pub(crate) fn against_bare(&self, operation: &Operation, state: State, repetitions: usize) -> Samples {
         self.ready(state);
-        let cost = || self.library(operation, state);
-        let limit = || self.bare(operation, state);
-        Samples::alternate(repetitions, cost, limit)
+        let library = || {
+            if state == State::Polling {
+                self.tell(Turn::Library, 1);
+            }
+            nanoseconds_each(operation.count(), || self.through(operation))
+        };
+        Samples::alternate(repetitions, library, || self.bare(operation, state))
     }
 
     /// An operation by the bare program, against one 8-byte put of it and its quiet: nanoseconds for each
     /// transfer.
-    ///
-    /// # Panics
-    ///
-    /// If the provider fails.
-    pub fn bare_alone(&self, operation: &Operation, state: State, repetitions: usize) -> Samples {
+    pub(crate) fn bare_alone(&self, operation: &Operation, state: State, repetitions: usize) -> Samples {
         self.ready(state);
-        let put = &super::OPERATIONS[0];
-        Samples::alternate(repetitions, || self.bare(operation, state), || self.bare(put, state))
+        Samples::alternate(repetitions, || self.bare(operation, state), || self.bare(&OPERATIONS[0], state))
     }
 
-    /// The PE that is written and read.
-    pub fn other(&self) -> Pe {
-        self.other
+    /// Puts of so many bytes in both directions at once, against the same by the bare program: nanoseconds for a put
+    /// of each PE.
+    pub(crate) fn both_ways(&self, bytes: usize, repetitions: usize) -> Samples {
+        let of = |turn| move || self.together(turn, bytes);
+        Samples::alternate(repetitions, of(Turn::Exchange), of(Turn::BareExchange))
     }
 
-    /// The same, as the bare program names it.
-    pub fn peer(&self) -> Peer {
-        self.peer
+    /// A collective of the two PEs (`direct`: of symmetric objects), against a put of as many bytes by the bare program and its
+    /// quiet, which is there and back: nanoseconds. On both sides what is given is written anew each time. A barrier is as of
+    /// a word.
+    pub(crate) fn collective(&self, case: CollectiveCase, direct: bool, repetitions: usize) -> Samples {
+        let (bytes, written) = (case.bytes.max(8), case.written(2, true) * size_of::<f64>());
+        let collective = || self.together(Turn::Collective(case.operation, direct), bytes);
+        Samples::alternate(repetitions, collective, || self.bare_puts(bytes, bytes, written))
     }
 
-    /// Memory of that PE, of as many bytes as the bare program has.
-    pub fn place(&self) -> On<'_, [u8]> {
+    /// The same, against a put of as many bytes by each PE at once by the bare program, behind whose quiets they meet.
+    pub(crate) fn collective_both_ways(
+        &self,
+        case: CollectiveCase,
+        direct: bool,
+        repetitions: usize,
+    ) -> Samples {
+        let parts = case.written(2, true) * size_of::<f64>() / case.bytes;
+        let of = |turn| move || self.together(turn, case.bytes);
+        Samples::alternate(
+            repetitions,
+            of(Turn::Collective(case.operation, direct)),
+            of(Turn::BareSwap(parts)),
+        )
+    }
+
+    /// A put of so many bytes by each PE at once by the bare program, behind whose quiets they meet, against one of one of them
+    /// and its quiet: nanoseconds. What is put is written anew each time.
+    pub(crate) fn bare_both_ways(&self, bytes: usize, repetitions: usize) -> Samples {
+        Samples::alternate(
+            repetitions,
+            || self.together(Turn::BareSwap(1), bytes),
+            || self.bare_puts(bytes, bytes, bytes),
+        )
+    }
+
+    /// So many bytes in puts of `each` by the bare program and their quiet, against one put of all and its quiet: nanoseconds.
+    /// What is put is written anew each time.
+    pub(crate) fn bare_chunks(&self, bytes: usize, each: usize, repetitions: usize) -> Samples {
+        let puts = |each| move || self.bare_puts(bytes, each, bytes);
+        Samples::alternate(repetitions, puts(each), puts(bytes))
+    }
+
+    /// Memory of the other PE, of as many bytes as the bare program has.
+    pub(crate) fn place(&self) -> On<'_, [u8]> {
         self.place.on(self.other)
     }
 
     /// Memory as large at the same place of this PE.
-    pub(super) fn here(&self) -> Here<'_, [u8]> {
+    pub(crate) fn here(&self) -> Here<'_, [u8]> {
         self.place.here(self.world)
     }
 
-    pub(super) fn lane(&self) -> &Lane {
-        &self.lane
-    }
-
-    pub(super) fn world(&self) -> &'w World<L> {
-        self.world
-    }
-
     /// Tells the other PE to poll, or to sleep in its own code, until it is told something else.
-    pub fn ready(&self, state: State) {
-        self.tell(if state == State::Asleep { Turn::Sleep } else { Turn::Library });
-    }
-
-    pub(super) fn library(&self, operation: &Operation, state: State) -> f64 {
-        if state == State::Polling {
-            self.tell(Turn::Library);
-        }
-        nanoseconds_each(operation.count(), || self.through(operation))
-    }
-
-    pub(super) fn through(&self, operation: &Operation) {
-        let (place, word) = (self.place(), self.word.on(self.other));
-        operation.through(self.world, place, word, &mut self.own.borrow_mut());
-    }
-
-    pub(super) fn bare(&self, operation: &Operation, state: State) -> f64 {
-        if state == State::Polling {
-            self.tell(Turn::Bare);
-        }
-        nanoseconds_each(operation.count(), || operation.by_hand(&self.lane, &self.peer))
+    pub(crate) fn ready(&self, state: State) {
+        self.tell(if state == State::Asleep { Turn::Sleep } else { Turn::Library }, 1);
     }
 
     /// Nanoseconds of so many bytes that are put, and as many as are asked for that are got, by the bare program, in pieces of
     /// 64 KiB, with a quiet behind each 64 and at the end.
-    ///
-    /// # Panics
-    ///
-    /// If the provider fails.
-    pub fn bare_stream(&self, put: usize, got: usize) -> f64 {
+    pub(crate) fn bare_stream(&self, put: usize, got: usize) -> f64 {
         const PIECE: usize = 64 << 10;
-        self.ready_bare();
+        self.tell(Turn::Bare, 1);
         let pieces = (Operation::room() / PIECE).min(64);
         let mut under_way = 0;
         nanoseconds_each(1, || {
@@ -258,33 +255,97 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         })
     }
 
+    fn through(&self, operation: &Operation) {
+        operation.through(self.world, self.place(), self.word.on(self.other), &mut self.own.borrow_mut());
+    }
+
+    fn bare(&self, operation: &Operation, state: State) -> f64 {
+        if state == State::Polling {
+            self.tell(Turn::Bare, 1);
+        }
+        nanoseconds_each(operation.count(), || operation.by_hand(&self.lane, &self.peer))
+    }
+
+    /// So many bytes by the bare program, in puts of `each` and one quiet; `written` bytes are written before.
+    fn bare_puts(&self, bytes: usize, each: usize, written: usize) -> f64 {
+        self.tell(Turn::Bare, 1);
+        let times = put_of(bytes).count();
+        steadily(|| {
+            nanoseconds_each(times, || (0..times).for_each(|turn| self.bare_put(bytes, each, written, turn)))
+        })
+    }
+
+    fn bare_put(&self, bytes: usize, each: usize, written: usize, turn: usize) {
+        self.lane.bare().fill(OWN, written, (turn % 100) as u8);
+        (0..bytes).step_by(each).for_each(|at| self.lane.put(&self.peer, at, OWN + at, each));
+        self.lane.quiet();
+    }
+
+    fn together(&self, turn: Turn, bytes: usize) -> f64 {
+        self.tell(turn, bytes);
+        self.take_part(turn, bytes)
+    }
+
+    /// What each of the two PEs does: nanoseconds each.
+    fn take_part(&self, turn: Turn, bytes: usize) -> f64 {
+        let many = Operation::timed("bandwidth", bytes, 64);
+        match turn {
+            Turn::Exchange => nanoseconds_each(many.count(), || {
+                self.through(&many);
+                self.world.barrier_all();
+            }),
+            Turn::BareExchange => nanoseconds_each(many.count(), || {
+                many.by_hand(&self.lane, &self.peer);
+                self.meet_bare(1);
+            }),
+            Turn::BareSwap(parts) => {
+                let (times, mut turn) = (put_of(bytes).count(), 0);
+                let mut swap = || {
+                    turn += 1;
+                    self.bare_put(bytes, bytes, parts * bytes, turn);
+                    self.meet_bare(turn as u64);
+                };
+                steadily(|| nanoseconds_each(times, || (0..times).for_each(|_| swap())))
+            }
+            Turn::Collective(operation, direct) => {
+                let (world, case) = (self.world, CollectiveCase { operation, bytes });
+                let times = (TARGET * 1000 / (COLLECTIVE + bytes * BYTE) / LESS).max(1);
+                if direct {
+                    let objects = [(); 2].map(|()| world.alloc(zeroed::<f64>(2 * bytes / size_of::<f64>())));
+                    let objects =
+                        objects.map(|object| object.unwrap_or_else(|error| panic!("{bytes} bytes: {error}")));
+                    return steadily(|| {
+                        collective::run_direct(world, case, (&objects[0], &objects[1]), times)
+                    });
+                }
+                let mut buffers = Buffers::new(world.n_pes());
+                steadily(|| collective::run(world, case, &mut buffers, times))
+            }
+            Turn::Library | Turn::Bare | Turn::Sleep | Turn::Over => unreachable!("it is not done together"),
+        }
+    }
+
     /// Tells the other PE what to do, and waits until it does.
-    fn tell(&self, turn: Turn) {
-        let times = self.times.get() + 1;
-        self.times.set(times);
-        let told = times << TURN | turn.encode();
+    fn tell(&self, turn: Turn, bytes: usize) {
+        assert!(bytes.is_power_of_two(), "{bytes} bytes are no power of two");
+        let place = TURNS
+            .iter()
+            .position(|&one| one == turn)
+            .unwrap_or_else(|| unreachable!("all of them are there"));
+        self.times.set(self.times.get() + 1);
+        let told = self.times.get() << TURN | (place as u64) << BYTES | u64::from(bytes.trailing_zeros());
         self.world.p(self.told.on(self.other), told);
         self.world.quiet();
         while self.told.here(self.world).load() != told {
             self.look();
             // The other PE may still wait for an answer to what it did by hand.
-            self.lane.port().progress();
+            self.lane.progress();
         }
-    }
-
-    /// Tells the other PE to take part in something.
-    pub(super) fn tell_together(&self, together: Together) {
-        self.tell(Turn::Together(together));
-    }
-
-    /// Tells the other PE to drive the endpoint of the bare program, until it is told something else.
-    pub(super) fn ready_bare(&self) {
-        self.tell(Turn::Bare);
     }
 
     /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting, which
     /// grows, into the last word of the other's memory. `step` numbers those of one turn, from 1.
-    pub(super) fn meet_bare(&self, step: u64) {
+    fn meet_bare(&self, step: u64) {
         let bare = self.lane.bare();
         let (here, there) = (bare.bytes() - 16, bare.bytes() - 8);
         let number = self.times.get() << 32 | step;
@@ -292,7 +353,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.lane.put(&self.peer, there, here, 8);
         self.lane.quiet();
         while bare.word(there) < number {
-            self.lane.port().progress();
+            self.lane.progress();
         }
     }
 
@@ -310,16 +371,16 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
             let told = self.told.here(self.world).load();
             if told != seen {
                 seen = told;
-                turn = Turn::decode(told);
+                turn = TURNS[(told >> BYTES) as usize & ((1 << (TURN - BYTES)) - 1)];
                 self.times.set(told >> TURN);
-                attendant = (turn == Turn::Sleep).then(|| Attendant::of(self.lane.port()));
+                attendant = (turn == Turn::Sleep).then(|| Attendant::of(&self.lane));
                 self.world.p(self.told.on(self.other), told);
                 self.world.quiet();
             }
             match turn {
                 Turn::Library => self.look(),
                 Turn::Bare => {
-                    (0..LOOKS).for_each(|_| self.lane.port().progress());
+                    (0..LOOKS).for_each(|_| self.lane.progress());
                     rounds += 1;
                     if rounds.is_multiple_of(CALLS) {
                         self.look();
@@ -327,12 +388,25 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
                 }
                 Turn::Sleep => std::thread::sleep(NAP),
                 Turn::Over => break,
-                Turn::Together(together) => {
-                    self.take_part(together);
-                    turn = if together.is_bare() { Turn::Bare } else { Turn::Library };
+                both => {
+                    self.take_part(both, 1 << (told & ((1 << BYTES) - 1)));
+                    let is_bare = matches!(both, Turn::BareExchange | Turn::BareSwap(_));
+                    turn = if is_bare { Turn::Bare } else { Turn::Library };
                 }
             }
         }
         drop(attendant);
     }
+}
+
+/// A put and its quiet, of which there are as many as fill a sample.
+fn put_of(bytes: usize) -> Operation {
+    Operation::timed("put", bytes, 1)
+}
+
+/// The second of two runs: in the first one the progress thread of the library finds out that the program polls, and leaves
+/// it the cores.
+fn steadily(mut run: impl FnMut() -> f64) -> f64 {
+    run();
+    run()
 }

@@ -2,78 +2,55 @@
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
 
-use shmem::{Rma as _, value};
-use shmem_core::context::{Amo, Stores};
-use shmem_core::object::{Atomic, On};
+use shmem::prelude::*;
+use shmem::value;
 
+use super::{At, Cases, Measure, row};
 use crate::baseline::near;
-use crate::bench::{self, Bench, Records};
+use crate::bench::{Bench, Records};
+use crate::check::{Bound, Guard, held};
 use crate::goal::Goal;
-use crate::guard::{Bound, Guard, Guarded};
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::name::{names, words};
 use crate::samples::{Samples, nanoseconds_each};
 use crate::task::Task;
 
-/// What atomic operations cost.
-pub const MEASURE: Measure = Measure {
+pub(crate) const MEASURE: Measure = Measure {
     name: "atomic",
     about: "Atomic operations on a word of another PE, against the same locked instructions",
     run: |runner, _| runner.jobs(&ATOMIC, 2),
     tasks: &[ATOMIC],
-    cases: &[cases(
-        &["atomic"],
-        "operation/bits",
-        "fetching atomic operations on a word of another PE",
-        "the same locked instruction on the same word",
-    )],
-    goal: |case| goal_of(case, |Name::Atomic(..)| Some(Goal::Ratio(1.2))),
-    again: again::<Name>,
-    guards: &[Guard {
-        cases: || {
+    rows: ROWS,
+    guards: &[Guard::of(
+        "atomic",
+        |runner| runner.jobs(&ATOMIC, 2),
+        || {
             vec![
-                Guarded::new(Name::Atomic(Operation::FetchAdd, 64), Bound::Eased(3.0)),
-                Guarded::new(Name::Atomic(Operation::CompareSwap, 64), Bound::Eased(3.0)),
+                held("atomic fetch-add/64", Bound::Eased(3.0)),
+                held("atomic compare-swap/64", Bound::Eased(3.0)),
             ]
         },
-        ..Guard::of("atomic", |runner| runner.jobs(&ATOMIC, 2))
-    }],
+    )],
     ..Measure::PLAIN
 };
 
-const ATOMIC: Task = Task { name: "atomic", pe: |_, repetitions| bench::run(repetitions, words) };
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("atomic | operation/bits | fetching atomic operations on a word of another PE | the same locked instruction on the \
+         same word", &[("atomic **", At::Anywhere, Goal::Ratio(1.2))]),
+];
 
-names! {
-    Atomic(operation: Operation, bits: usize) = "atomic": [operation / bits];
-}
+const ATOMIC: Task = Task::near("atomic", words);
 
-words! {
-    /// What is done to a word.
-    Operation {
-        FetchAdd = "fetch-add", FetchInc = "fetch-inc", Swap = "swap", CompareSwap = "compare-swap",
-        FetchXor = "fetch-xor",
-    }
-}
-
-fn words(bench: &Bench<'_>) -> Records {
-    let Bench { world, repetitions, .. } = *bench;
+fn words(bench: &mut Bench<'_>) -> Records {
+    let (world, repetitions) = (bench.world, bench.repetitions);
     let (wide, narrow) = (world.alloc(value(Atomic::new(0_u64)))?, world.alloc(value(Atomic::new(0_u32)))?);
-    // The other one is absent, not asleep in the library: an update would wake it.
     let done = world.alloc(value(0_u64))?;
-    world.barrier_all();
-    if world.my_pe() != 0 {
-        while done.here(world).load() == 0 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        return Ok(Vec::new());
-    }
-    let mut cases = of_64_bits(world, wide.on(bench.other()), repetitions);
-    cases.extend(of_32_bits(world, narrow.on(bench.other()), repetitions));
-    world.p(done.on(bench.other()), 1);
+    let cases = bench.absent(&done, || {
+        let wide = of_64_bits(world, wide.on(bench.other()), repetitions);
+        wide.into_iter().chain(of_32_bits(world, narrow.on(bench.other()), repetitions)).collect::<Vec<_>>()
+    });
     let compared = "an atomic operation on another PE, against the same locked instruction";
-    Ok(cases.into_iter().map(|(name, samples)| bench.record(&name, compared, samples)).collect())
+    Ok(cases.into_iter().map(|(name, samples)| bench.record(name, compared, samples)).collect())
 }
 
 /// Operations in one sample: some ten microseconds.
@@ -81,29 +58,21 @@ const OPERATIONS: usize = 5000;
 
 /// Defines the operations on words of a width: each with the instruction that does the same.
 macro_rules! operations {
-    ($measure:ident, $number:ty, $atomic:ident: $($name:ident = $operation:ident $arguments:tt, $raw:expr;)*) => {
+    ($measure:ident, $number:ty, $atomic:ident: $($name:literal = $operation:ident $arguments:tt, $raw:expr;)*) => {
         /// Operations on a word of another PE, each against the same locked instruction on the same memory:
         /// their names, and nanoseconds for each.
-        ///
-        /// # Panics
-        ///
-        /// If `word` is not on this node.
-        pub fn $measure<I: Stores>(
-            token: &I,
-            word: On<'_, Atomic<$number>>,
-            repetitions: usize,
-        ) -> Vec<(Name, Samples)> {
-            let raw = near(word.ptr(token)).cast();
-            // SAFETY: the place holds an aligned word and lives while the token does; no reference says that
+        fn $measure(world: &World, word: On<'_, Atomic<$number>>, repetitions: usize) -> Vec<(&'static str, Samples)> {
+            let raw = near(word.ptr(world)).cast();
+            // SAFETY: the place holds an aligned word and lives while the world does; no reference says that
             // it does not change.
             let raw = unsafe { $atomic::from_ptr(raw) };
-            vec![$((Name::Atomic(Operation::$name, <$number>::BITS as usize), {
+            vec![$(($name, {
                 let cost = || {
-                    let (token, word) = (black_box(token), black_box(word));
+                    let (world, word) = (black_box(world), black_box(word));
                     nanoseconds_each(OPERATIONS, || {
                         #[allow(unused_variables, reason = "some operations have no argument")]
                         for value in 0..OPERATIONS as $number {
-                            black_box(operations!(@ token, word, value, $operation $arguments));
+                            black_box(operations!(@ world, word, value, $operation $arguments));
                         }
                     })
                 };
@@ -119,24 +88,24 @@ macro_rules! operations {
             })),*]
         }
     };
-    (@ $token:ident, $word:ident, $value:ident, $operation:ident()) => { $token.$operation($word) };
-    (@ $token:ident, $word:ident, $value:ident, $operation:ident(_)) => { $token.$operation($word, $value) };
-    (@ $token:ident, $word:ident, $value:ident, $operation:ident(_, _)) => {
-        $token.$operation($word, $value, $value + 1)
+    (@ $world:ident, $word:ident, $value:ident, $operation:ident()) => { $world.$operation($word) };
+    (@ $world:ident, $word:ident, $value:ident, $operation:ident(_)) => { $world.$operation($word, $value) };
+    (@ $world:ident, $word:ident, $value:ident, $operation:ident(_, _)) => {
+        $world.$operation($word, $value, $value + 1)
     };
 }
 operations! {
     of_64_bits, u64, AtomicU64:
-    FetchAdd = fetch_add(_), |raw: &AtomicU64, v| raw.fetch_add(v, Ordering::SeqCst);
-    FetchInc = fetch_inc(), |raw: &AtomicU64, _| raw.fetch_add(1, Ordering::SeqCst);
-    Swap = swap(_), |raw: &AtomicU64, v| raw.swap(v, Ordering::SeqCst);
-    CompareSwap = compare_swap(_, _), |raw: &AtomicU64, v| {
+    "atomic fetch-add/64" = fetch_add(_), |raw: &AtomicU64, v| raw.fetch_add(v, Ordering::SeqCst);
+    "atomic fetch-inc/64" = fetch_inc(), |raw: &AtomicU64, _| raw.fetch_add(1, Ordering::SeqCst);
+    "atomic swap/64" = swap(_), |raw: &AtomicU64, v| raw.swap(v, Ordering::SeqCst);
+    "atomic compare-swap/64" = compare_swap(_, _), |raw: &AtomicU64, v| {
         raw.compare_exchange(v, v + 1, Ordering::SeqCst, Ordering::SeqCst).unwrap_or_else(|before| before)
     };
-    FetchXor = fetch_xor(_), |raw: &AtomicU64, v| raw.fetch_xor(v, Ordering::SeqCst);
+    "atomic fetch-xor/64" = fetch_xor(_), |raw: &AtomicU64, v| raw.fetch_xor(v, Ordering::SeqCst);
 }
 operations! {
     of_32_bits, u32, AtomicU32:
-    FetchAdd = fetch_add(_), |raw: &AtomicU32, v| raw.fetch_add(v, Ordering::SeqCst);
-    Swap = swap(_), |raw: &AtomicU32, v| raw.swap(v, Ordering::SeqCst);
+    "atomic fetch-add/32" = fetch_add(_), |raw: &AtomicU32, v| raw.fetch_add(v, Ordering::SeqCst);
+    "atomic swap/32" = swap(_), |raw: &AtomicU32, v| raw.swap(v, Ordering::SeqCst);
 }

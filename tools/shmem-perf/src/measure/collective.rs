@@ -1,206 +1,167 @@
 //! What collectives cost: against what a machine needs for them at least, and against another library.
 
-use std::sync::atomic::AtomicU64;
+use shmem::prelude::*;
 
-use shmem::thread::ThreadLevel;
-use shmem::{World, zeroed};
-use shmem_core::object::On;
-
-use crate::baseline::{self, FutexBarrier, near};
-use crate::bench::{self, Bench, Records};
-use crate::beside::Beside;
+use super::{At, Cases, Measure, row};
+use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, near, word_at};
+use crate::bench::{Bench, Records};
+use crate::check::{Bound, Guard, held_by_two};
 use crate::goal::Goal;
-use crate::guard::{Bound, Guard, Guarded};
-use crate::measure::barrier::LIMIT_WORDS;
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::name::{names, words};
-use crate::peers::{Peer, PeerError, Request, Running};
-use crate::runner::Runner;
+use crate::peers::{PATIENCE, Peer, Request};
 use crate::samples::{Samples, nanoseconds_each};
-use crate::task::{Done, Task};
+use crate::task::Task;
 
-/// What collectives cost.
-pub const MEASURE: Measure = Measure {
+pub(crate) const MEASURE: Measure = Measure {
     name: "collective",
     about: "Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's OpenSHMEM where \
             it is installed",
-    run: |runner, _| measure(runner),
-    tasks: &[COLLECTIVE, BESIDE_A_PEER],
-    cases: &[
-        cases(
-            &["collective"],
-            "operation/bytes/PEs",
-            "`barrier_all`, `broadcast` (each PE in turn), `sum`, `fcollect`, `alltoall`",
-            "2 PEs with a core each: a round trip of a cache line up to 64 bytes, else `memcpy` of what is read of the other PE; \
-             PEs that share cores: a plain futex barrier",
-        ),
-        cases(
-            &["collective-oshmem"],
-            "operation/bytes/PEs",
-            "the same",
-            "those of Open MPI's OpenSHMEM, in turn, where `oshcc` and `oshrun` are",
-        ),
-    ],
-    goal: |case| {
-        // Small ones: one meeting, and no more.
-        goal_of(case, |name| match name {
-            Name::Collective(_, bytes, _) => (bytes <= SMALL).then_some(Goal::Ratio(2.5)),
-            Name::Oshmem(_, bytes, _) => (bytes <= SMALL).then_some(Goal::Ratio(1.0)),
-        })
+    run: |runner, _| {
+        runner.jobs(&COLLECTIVE, 2)?;
+        runner.jobs(&COLLECTIVE, 4)?;
+        let Some(programs) = runner.programs(&[Peer::OshmemMicro], PATIENCE)? else { return Ok(()) };
+        runner.repeat(&runner.job(&BESIDE_A_PEER, 2, &[]).beside(&programs))
     },
-    again: again::<Name>,
-    guards: &[Guard {
-        cases: || {
-            use Operation::{Alltoall, Broadcast, Fcollect, Sum};
-            let small =
-                |operation| Guarded::side_by_side(Name::Collective(operation, 8, 2), Bound::Eased(4.0));
-            [Broadcast, Sum, Fcollect, Alltoall].map(small).into()
+    tasks: &[COLLECTIVE, BESIDE_A_PEER],
+    rows: ROWS,
+    guards: &[Guard::of(
+        "collective",
+        |runner| runner.jobs(&COLLECTIVE, 2),
+        || {
+            let small = |operation| held_by_two(&format!("collective {operation}/8/2"), Bound::Eased(4.0));
+            ["broadcast", "sum", "fcollect", "alltoall"].map(small).into()
         },
-        ..Guard::of("collective", |runner| runner.jobs(&COLLECTIVE, 2))
-    }],
+    )],
     ..Measure::PLAIN
 };
 
-const COLLECTIVE: Task =
-    Task { name: "collective", pe: |_, repetitions| bench::run(repetitions, collectives) };
-const BESIDE_A_PEER: Task = Task {
-    name: "collective-peer",
-    pe: |given, repetitions| bench::with_peers(given, repetitions, beside_a_peer),
-};
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("collective | operation/bytes/PEs | `barrier_all`, `broadcast` (each PE in turn), `sum`, `fcollect`, `alltoall` | 2 \
+         PEs with a core each: a round trip of a cache line up to 64 bytes, else `memcpy` of what is read of the other PE; \
+         PEs that share cores: a plain futex barrier",
+        // Small ones: one meeting, and no more.
+         &[("collective */..64/*", At::Anywhere, Goal::Ratio(2.5))]),
+    row("collective-oshmem | operation/bytes/PEs | the same | those of Open MPI's OpenSHMEM, in turn, where `oshcc` and \
+         `oshrun` are", &[("collective-oshmem */..64/*", At::Anywhere, Goal::Ratio(1.0))]),
+];
 
-names! {
-    Collective(operation: Operation, bytes: usize, pes: usize) = "collective": [operation / bytes / pes];
-    Oshmem(operation: Operation, bytes: usize, pes: usize) = "collective-oshmem": [operation / bytes / pes];
-}
-
-/// Measures collectives, and compares those of two PEs with another library's if it is there.
-fn measure(runner: &mut Runner) -> Done {
-    runner.jobs(&COLLECTIVE, 2)?;
-    runner.jobs(&COLLECTIVE, 4)?;
-    let Some(programs) = runner.programs(&[Peer::OshmemMicro])? else { return Ok(()) };
-    let job = runner.job(&BESIDE_A_PEER, 2, &[]).beside(&programs);
-    runner.repeat(&job)
-}
+const COLLECTIVE: Task = Task::near("collective", collectives);
+const BESIDE_A_PEER: Task = Task::near("collective-peer", beside_a_peer);
 
 /// Each case that fits the PEs.
-fn collectives(bench: &Bench<'_>) -> Records {
-    let Bench { world, repetitions, site } = bench;
+fn collectives(bench: &mut Bench<'_>) -> Records {
+    let (world, repetitions, pes) = (bench.world, bench.repetitions, bench.world.n_pes());
     let words = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let bytes = world.alloc(zeroed::<u8>(1 << 20))?;
-    let (words, bytes) = (words.on(world.pe(0)?), bytes.on(bench.other()));
-    let mut buffers = Buffers::new(site.pes);
+    let words = words.on(world.pe(0)?);
+    let (line, barrier, first) =
+        (word_at(world, words.index(0)), FutexBarrier::on(world, words), world.my_pe() == 0);
+    let from: *const u8 = near(bytes.on(bench.other()).ptr(world)).cast();
+    let mut buffers = Buffers::new(pes);
     let mut records = Vec::new();
-    for case in CASES {
-        let apart = site.pes == 2 && !site.shared_cores;
-        let (samples, compared) = if apart {
-            let samples = against_machine(world, case, &mut buffers, (words, bytes), *repetitions);
-            (
-                samples,
-                "a collective, against a round trip of a cache line (up to 64 bytes), or memcpy of what is read of the other PE; time for each",
-            )
-        } else if case.is_small() {
-            let samples = against_futex(world, case, &mut buffers, words, *repetitions);
-            (samples, "a collective, against a plain futex barrier of as many processes; time for each")
-        } else {
-            continue;
+    for case in cases() {
+        let apart = pes == 2 && !bench.site.shared_cores;
+        let times = if apart { case.times() } else { 20 };
+        let mut into = vec![0_u8; case.read(pes)];
+        let limit = || match (apart, case.is_small()) {
+            (false, _) => nanoseconds_each(times, || (0..times).for_each(|_| barrier.wait(pes as u32))),
+            (true, true) => nanoseconds_each(times, || baseline::round_trips(line, first, times as u64)),
+            (true, false) => {
+                let copies = nanoseconds_each(times, || {
+                    for _ in 0..times {
+                        // SAFETY: the object has a mebibyte there, which nobody writes, and `into` fewer.
+                        unsafe { baseline::memcpy(into.as_mut_ptr(), from, into.len()) };
+                        std::hint::black_box(&mut into);
+                    }
+                });
+                world.barrier_all();
+                copies
+            }
         };
-        let name = Name::Collective(case.operation, case.bytes, site.pes);
-        records.push(bench.record(&name, compared, samples));
+        if !apart && !case.is_small() {
+            continue;
+        }
+        let samples = Samples::alternate(repetitions, || run(world, case, &mut buffers, times), limit);
+        let compared = match apart {
+            true => {
+                "a collective, against a round trip of a cache line (up to 64 bytes), or memcpy of what is read of the other PE; time for each"
+            }
+            false => "a collective, against a plain futex barrier of as many processes; time for each",
+        };
+        records.push(bench.record(&format!("collective {}", case.name(pes)), compared, samples));
     }
     Ok(records)
 }
 
 /// Our collectives against theirs. PE 0 brings the peer.
-fn beside_a_peer(bench: &Bench<'_>, mut beside: Option<Beside>) -> Records {
-    let world = bench.world;
-    let mut peer = beside.as_mut().and_then(|beside| beside.running.pop());
+fn beside_a_peer(bench: &mut Bench<'_>) -> Records {
+    let (world, repetitions) = (bench.world, bench.repetitions);
+    let mut peer = bench.beside.pop();
     let library = peer.as_ref().map_or_else(String::new, |peer| peer.library().to_owned());
     let compared = format!("a collective, against that of {library}; time for each");
     let (mut records, mut buffers) = (Vec::new(), Buffers::new(world.n_pes()));
-    for case in CASES {
-        // Both PEs go on, or none.
-        let mut there = u8::from(peer.is_some());
-        world.broadcast(&mut there, world.pe(0)?);
-        if there == 0 {
-            break;
-        }
-        let name = Name::Oshmem(case.operation, case.bytes, world.n_pes());
-        match against_peer(world, case, &mut buffers, peer.as_mut(), bench.repetitions) {
-            Ok(Some(samples)) => records.push(bench.record(&name, &compared, samples)),
-            Ok(None) => {}
-            Err(reason) if reason.is_final() => {
-                if let (Some(beside), Some(peer)) = (&beside, peer.take()) {
-                    beside.lose(peer.peer(), reason);
-                }
+    for case in cases() {
+        let name = format!("collective-oshmem {}", case.name(2));
+        let refused = peer.as_mut().and_then(|peer| peer.check(&case.request()).err());
+        // Both PEs measure it, or none.
+        let mut works = u8::from(refused.is_none() && (world.my_pe() != 0 || peer.is_some()));
+        world.min(&mut works);
+        let ours = || run(world, case, &mut buffers, case.times());
+        let samples = match (&mut peer, refused) {
+            (_, Some(reason)) => Err(reason),
+            _ if works == 0 => continue,
+            (Some(peer), None) => peer.against(&case.request(), repetitions, ours),
+            (None, None) => {
+                // This PE sleeps in the next collective of ours while the peer is measured.
+                Samples::alternate(repetitions, ours, || 1.0);
+                continue;
             }
-            Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
+        };
+        match samples {
+            Ok(samples) => records.push(bench.record(&name, &compared, samples)),
+            Err(reason) => {
+                peer = peer.filter(|_| !reason.is_final());
+                bench.fail(&name, Peer::OshmemMicro, reason);
+            }
         }
     }
     Ok(records)
 }
 
-words! {
-    /// A collective, as cases and requests to a peer name it.
-    Operation {
-        /// `barrier_all`.
-        Barrier = "barrier",
-        /// `broadcast`, from each PE in turn.
-        Broadcast = "broadcast",
-        /// `sum` of `f64`.
-        Sum = "sum",
-        /// `fcollect`.
-        Fcollect = "fcollect",
-        /// `alltoall`.
-        Alltoall = "alltoall",
-    }
-}
+/// A collective, as cases and requests to a peer name it: `barrier`; `broadcast`, from each PE in turn; `sum` of `f64`;
+/// `fcollect`; `alltoall`.
+pub(crate) const OPERATIONS: [&str; 5] = ["barrier", "broadcast", "sum", "fcollect", "alltoall"];
 
 /// A collective and how much it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CollectiveCase {
-    /// Which one.
-    pub operation: Operation,
+pub(crate) struct CollectiveCase {
+    /// One of [`OPERATIONS`].
+    pub(crate) operation: &'static str,
     /// Bytes that one PE contributes; of an alltoall, those for each PE.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 /// All cases.
-pub const CASES: [CollectiveCase; 15] = {
-    use Operation::{Alltoall, Barrier, Broadcast, Fcollect, Sum};
-    const fn of(operation: Operation, bytes: usize) -> CollectiveCase {
-        CollectiveCase { operation, bytes }
-    }
-    [
-        of(Barrier, 0),
-        of(Broadcast, 8),
-        of(Broadcast, 4 << 10),
-        of(Broadcast, 64 << 10),
-        of(Broadcast, 1 << 20),
-        of(Sum, 8),
-        of(Sum, 4 << 10),
-        of(Sum, 64 << 10),
-        of(Sum, 1 << 20),
-        of(Fcollect, 8),
-        of(Fcollect, 4 << 10),
-        of(Fcollect, 64 << 10),
-        of(Alltoall, 8),
-        of(Alltoall, 4 << 10),
-        of(Alltoall, 64 << 10),
-    ]
-};
-
-/// Bytes up to which a collective is compared with the transfer of a line.
-const SMALL: usize = 64;
+pub(crate) fn cases() -> impl Iterator<Item = CollectiveCase> {
+    OPERATIONS.into_iter().flat_map(|operation| {
+        let sizes: &[usize] = match operation {
+            "barrier" => &[0],
+            "broadcast" | "sum" => &[8, 4 << 10, 64 << 10, 1 << 20],
+            _ => &[8, 4 << 10, 64 << 10],
+        };
+        sizes.iter().map(move |&bytes| CollectiveCase { operation, bytes })
+    })
+}
 
 impl CollectiveCase {
     /// The name of the case on so many PEs: `sum/8/2`.
-    pub fn name(self, pes: usize) -> String {
-        format!("{}/{}/{pes}", self.operation.name(), self.bytes)
+    fn name(self, pes: usize) -> String {
+        format!("{}/{}/{pes}", self.operation, self.bytes)
     }
 
     /// Whether it takes the time of messages, and not of copies.
-    pub const fn is_small(self) -> bool {
-        self.bytes <= SMALL
+    const fn is_small(self) -> bool {
+        self.bytes <= 64
     }
 
     /// Collectives in one sample.
@@ -209,11 +170,11 @@ impl CollectiveCase {
     }
 
     /// Bytes that a PE reads of others.
-    const fn read(self, pes: usize) -> usize {
+    fn read(self, pes: usize) -> usize {
         match self.operation {
-            Operation::Barrier => 0,
-            Operation::Broadcast => self.bytes,
-            Operation::Sum | Operation::Fcollect | Operation::Alltoall => self.bytes * (pes - 1),
+            "barrier" => 0,
+            "broadcast" => self.bytes,
+            _ => self.bytes * (pes - 1),
         }
     }
 
@@ -222,128 +183,36 @@ impl CollectiveCase {
     pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {
         let items = self.bytes / size_of::<f64>();
         match self.operation {
-            Operation::Barrier => 0,
-            Operation::Broadcast => items * usize::from(is_root),
-            Operation::Sum | Operation::Fcollect => items,
-            Operation::Alltoall => items * pes,
+            "barrier" => 0,
+            "broadcast" => items * usize::from(is_root),
+            "alltoall" => items * pes,
+            _ => items,
         }
     }
 
     /// What asks a peer for it, on two PEs.
-    pub fn request(self) -> Request {
+    pub(crate) fn request(self) -> Request {
         let numbers = format!("{} {}", self.bytes, self.times());
-        Request { case: self.name(2), operation: self.operation.name(), numbers }
+        Request { case: self.name(2), operation: self.operation, numbers }
     }
 }
 
 /// What collectives work on.
-#[derive(Debug)]
-pub struct Buffers {
+pub(crate) struct Buffers {
     mine: Vec<f64>,
     all: Vec<f64>,
 }
 
 impl Buffers {
     /// For all cases, on so many PEs.
-    pub fn new(pes: usize) -> Self {
-        let most = CASES.iter().map(|case| case.bytes / size_of::<f64>()).max().unwrap_or_default();
-        Self { mine: vec![0.0; most * pes], all: vec![0.0; most * pes] }
-    }
-}
-
-/// Collectives of two PEs with a core each: small ones against a round trip of a cache line between them,
-/// others against `memcpy` of what is read of the other PE; nanoseconds for each. Both PEs call it; `words`
-/// lies on one of them, and `bytes` on the other PE has as many as the largest case.
-///
-/// # Panics
-///
-/// If `words` or `bytes` is not on this node, or too short.
-pub fn against_machine<L: ThreadLevel>(
-    world: &World<L>,
-    case: CollectiveCase,
-    buffers: &mut Buffers,
-    (words, bytes): (On<'_, [u64]>, On<'_, [u8]>),
-    repetitions: usize,
-) -> Samples {
-    let first = world.my_pe() == 0;
-    let line = near(words.index(0).ptr(world));
-    // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
-    // does with it, no reference says that it does not change.
-    let line = unsafe { AtomicU64::from_ptr(line) };
-    let read = case.read(world.n_pes());
-    let from: *const u8 = near(bytes.index(..read).ptr(world)).cast();
-    let mut into = vec![0_u8; read];
-    let times = case.times();
-    let limit = || {
-        if case.is_small() {
-            return nanoseconds_each(times, || baseline::round_trips(line, first, times as u64));
-        }
-        let copies = nanoseconds_each(times, || {
-            for _ in 0..times {
-                // SAFETY: `from` has `read` bytes, which nobody writes, and `into` as many.
-                unsafe { baseline::memcpy(into.as_mut_ptr(), from, read) };
-                std::hint::black_box(&mut into);
-            }
-        });
-        world.barrier_all();
-        copies
-    };
-    Samples::alternate(repetitions, || run(world, case, buffers, times), limit)
-}
-
-/// Small collectives of PEs that share cores, against a plain barrier of as many processes that sleep in the
-/// kernel; nanoseconds for each. All PEs call it; `words` lies on one of them.
-///
-/// # Panics
-///
-/// If `words` is not on this node, has fewer than [`LIMIT_WORDS`], or does not start a cache line.
-pub fn against_futex<L: ThreadLevel>(
-    world: &World<L>,
-    case: CollectiveCase,
-    buffers: &mut Buffers,
-    words: On<'_, [u64]>,
-    repetitions: usize,
-) -> Samples {
-    const TIMES: usize = 20;
-    let barrier = FutexBarrier::at(near(words.index(..LIMIT_WORDS).ptr(world)).cast());
-    let pes = world.n_pes() as u32;
-    let limit = || nanoseconds_each(TIMES, || (0..TIMES).for_each(|_| barrier.wait(pes)));
-    Samples::alternate(repetitions, || run(world, case, buffers, TIMES), limit)
-}
-
-/// Collectives of two PEs against a peer's, in turn; nanoseconds for each. Both PEs call it, and the first one
-/// brings the peer and gets the samples.
-///
-/// # Errors
-///
-/// If the peer does not answer, or its collective does not give what it should; on the first PE.
-pub fn against_peer<L: ThreadLevel>(
-    world: &World<L>,
-    case: CollectiveCase,
-    buffers: &mut Buffers,
-    mut peer: Option<&mut Running>,
-    repetitions: usize,
-) -> Result<Option<Samples>, PeerError> {
-    let request = case.request();
-    let refused = peer.as_mut().and_then(|peer| peer.check(&request).err());
-    let mut works = u8::from(refused.is_none());
-    world.min(&mut works);
-    if works == 0 {
-        return refused.map_or(Ok(None), Err);
-    }
-    let ours = || run(world, case, buffers, case.times());
-    match peer {
-        Some(peer) => peer.against(&request, repetitions, ours).map(Some),
-        None => {
-            // This PE sleeps in the next collective of ours while the peer is measured.
-            Samples::alternate(repetitions, ours, || 1.0);
-            Ok(None)
-        }
+    pub(crate) fn new(pes: usize) -> Self {
+        let most = (1 << 20) / size_of::<f64>() * pes;
+        Self { mine: vec![0.0; most], all: vec![0.0; most] }
     }
 }
 
 /// Nanoseconds of one of `times` collectives of all PEs, which call it.
-pub fn run<L: ThreadLevel>(
+pub(crate) fn run<L: ThreadLevel>(
     world: &World<L>,
     case: CollectiveCase,
     buffers: &mut Buffers,
@@ -353,22 +222,59 @@ pub fn run<L: ThreadLevel>(
     let Buffers { mine, all } = buffers;
     let roots: Vec<_> = world.pes().iter().collect();
     let mut turn = 0;
+    // Words are compared outside of what is measured.
+    let one: fn(&World<L>, &mut [f64], &mut [f64], Pe) = match case.operation {
+        "barrier" => |world, _, _, _| world.barrier_all(),
+        "broadcast" => |world, mine, _, root| world.broadcast(mine, root),
+        "sum" => |world, mine, _, _| world.sum(mine),
+        "fcollect" => |world, mine, all, _| world.fcollect(&*mine, all),
+        _ => |world, mine, all, _| world.alltoall(&*mine, all),
+    };
+    let given = if case.operation == "alltoall" { items * pes } else { items };
+    let written = [false, true].map(|is_root| case.written(pes, is_root));
     let mut one = || {
         turn += 1;
         // In turn, so that each waits for the data of the one before: otherwise the root would run ahead.
         let root = roots[turn % pes];
-        bytemuck::cast_slice_mut(&mut mine[..case.written(pes, root.number() == world.my_pe())])
-            .fill((turn % 100) as u8);
-        match case.operation {
-            Operation::Barrier => world.barrier_all(),
-            Operation::Broadcast => world.broadcast(&mut mine[..items], root),
-            Operation::Sum => world.sum(&mut mine[..items]),
-            Operation::Fcollect => world.fcollect(&mine[..items], &mut all[..items * pes]),
-            Operation::Alltoall => world.alltoall(&mine[..items * pes], &mut all[..items * pes]),
-        }
+        let written = written[usize::from(root.number() == world.my_pe())];
+        bytemuck::cast_slice_mut(&mut mine[..written]).fill((turn % 100) as u8);
+        one(world, &mut mine[..given], &mut all[..items * pes], root);
     };
     // The PEs come together, and the caches belonged to somebody else.
     (0..4).for_each(|_| one());
     world.barrier_all();
     nanoseconds_each(times, || (0..times).for_each(|_| one()))
+}
+
+/// The same on symmetric objects of as many elements as [`Buffers`], in place.
+pub(crate) fn run_direct<L: ThreadLevel>(
+    world: &World<L>,
+    case: CollectiveCase,
+    (given, taken): (&SymBox<[f64]>, &SymBox<[f64]>),
+    times: usize,
+) -> f64 {
+    let (pes, me, items) = (world.n_pes(), world.my_pe(), case.bytes / size_of::<f64>());
+    let roots: Vec<_> = world.pes().iter().collect();
+    let (whole, all) = (given.here(world).index(..items * pes), taken.here(world).index(..items * pes));
+    let one = given.here(world).index(..items);
+    let own = near(given.on(roots[me]).index(..items * pes).ptr(world)).cast::<f64>();
+    let written = [false, true].map(|is_root| case.written(pes, is_root));
+    let mut turn = 0;
+    let mut collective = || {
+        turn += 1;
+        let root = roots[turn % pes];
+        let written = written[usize::from(root.number() == me)];
+        // SAFETY: the own copy has as many elements, of which any bytes are a value; other PEs read and write them
+        // in collectives, between the meetings of which this PE is in one as well.
+        unsafe { own.write_bytes((turn % 100) as u8, written) };
+        match case.operation {
+            "broadcast" => world.broadcast(one, root),
+            "sum" => world.sum(one),
+            "fcollect" => world.fcollect(&one, all),
+            _ => world.alltoall(&whole, all),
+        }
+    };
+    (0..4).for_each(|_| collective());
+    world.barrier_all();
+    nanoseconds_each(times, || (0..times).for_each(|_| collective()))
 }

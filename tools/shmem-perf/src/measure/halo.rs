@@ -7,126 +7,88 @@
 //! in each step is enough, and nothing is checked. Loops over rows are the same function, and both must come to
 //! the same cells.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use shmem::thread::ThreadLevel;
-use shmem::{Result, World, zeroed};
-use shmem_core::context::Rma;
-use shmem_core::halo::{Edge, Flight, Halo, HaloToken};
-use shmem_core::object::{On, SymBox};
-use shmem_core::pe::Pe;
+use shmem::prelude::*;
+use shmem::{Flight, HaloToken};
 
-use crate::baseline;
-use crate::baseline::near;
-use crate::bench::{self, Bench, Records};
+use super::{At, Cases, Measure, row};
+use crate::baseline::{self, LIMIT_WORDS, word_at};
+use crate::bench::{Bench, Records};
+use crate::check::{Bound, Guard, held_by_two};
 use crate::goal::Goal;
-use crate::guard::{Bound, Guard, Guarded};
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::name::{Shape, names};
 use crate::samples::{Samples, nanoseconds_each};
 use crate::task::Task;
 
-/// What a stencil with a halo costs.
-pub const MEASURE: Measure = Measure {
+pub(crate) const MEASURE: Measure = Measure {
     name: "halo",
     about: "A stencil with a halo, against the same with a barrier in each step",
     run: |runner, _| runner.jobs(&HALO, 2),
     tasks: &[HALO],
-    cases: &[
-        cases(
-            &["halo"],
-            "cells of each PE",
-            "a step of a 5-point stencil with a halo, two PEs in a ring",
-            "the same with puts and a barrier, two grids in turn: one barrier in each step",
-        ),
-        cases(
-            &["halo"],
-            "late/cells",
-            "the same, while in each step one PE, the next in turn, is late by a random part of a step",
-            "the same",
-        ),
-        cases(
-            &["halo"],
-            "exchange/cells",
-            "an exchange of two edges, and nothing in between",
-            "a round trip of a cache line: two half ping-pongs",
-        ),
-        cases(
-            &["halo"],
-            "interior/cells",
-            "the relaxation of the interior while edges travel",
-            "the same slices, without a halo",
-        ),
-    ],
-    goal: |case| {
-        goal_of(case, |name| match name {
-            _ if case.shared_cores => None,
-            Name::Step(Shape([16 | 32, _])) | Name::Late(_) => Some(Goal::Ratio(1.0 / 1.2)),
-            Name::Step(Shape([256, _])) => Some(Goal::Ratio(1.0)),
-            Name::Step(_) => None,
-            Name::Exchange(_) => Some(Goal::Ratio(1.3)),
-            Name::Interior(_) => Some(Goal::Ratio(1.02)),
-        })
-    },
-    again: again::<Name>,
-    guards: &[Guard {
-        cases: || {
+    rows: ROWS,
+    guards: &[Guard::of(
+        "halo",
+        |runner| runner.jobs(&HALO, 2),
+        || {
             vec![
-                Guarded::side_by_side(Name::Step(square(16)), Bound::Eased(3.0)),
-                Guarded::side_by_side(Name::Step(square(256)), Bound::Eased(3.0)),
-                Guarded::side_by_side(Name::Exchange(16), Bound::Eased(4.0)),
-                Guarded::side_by_side(Name::Interior(square(256)), Bound::Eased(3.0)),
+                held_by_two("halo 16x16", Bound::Eased(3.0)),
+                held_by_two("halo 256x256", Bound::Eased(3.0)),
+                held_by_two("halo exchange/16", Bound::Eased(4.0)),
+                held_by_two("halo interior/256x256", Bound::Eased(3.0)),
             ]
         },
-        ..Guard::of("halo", |runner| runner.jobs(&HALO, 2))
-    }],
+    )],
     ..Measure::PLAIN
 };
 
-const HALO: Task = Task { name: "halo", pe: |_, repetitions| bench::run(repetitions, stencils) };
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("halo | cells of each PE | a step of a 5-point stencil with a halo, two PEs in a ring | the same with puts and a \
+         barrier, two grids in turn: one barrier in each step", &[("halo 16x16|32x32", At::Apart, FIFTH),
+        ("halo 256x256", At::Apart, Goal::Ratio(1.0))]),
+    row("halo | late/cells | the same, while in each step one PE, the next in turn, is late by a random part of a step | the \
+         same", &[("halo late/*", At::Apart, FIFTH)]),
+    row("halo | exchange/cells | an exchange of two edges, and nothing in between | a round trip of a cache line: two half \
+         ping-pongs", &[("halo exchange/*", At::Apart, Goal::Ratio(1.3))]),
+    row("halo | interior/cells | the relaxation of the interior while edges travel | the same slices, without a halo",
+        &[("halo interior/*", At::Apart, Goal::Ratio(1.02))]),
+];
 
-names! {
-    Late(cells: Shape) = "halo": ["late" / cells];
-    Exchange(size: usize) = "halo": ["exchange" / size];
-    Interior(cells: Shape) = "halo": ["interior" / cells];
-    Step(cells: Shape) = "halo": [cells];
-}
+/// 1.2 times as fast.
+const FIFTH: Goal = Goal::Ratio(1.0 / 1.2);
 
-const fn square(size: usize) -> Shape {
-    Shape([size, size])
-}
+const HALO: Task = Task::near("halo", stencils);
 
-fn stencils(bench: &Bench<'_>) -> Records {
-    let Bench { world, repetitions, .. } = *bench;
-    let word = world.alloc(zeroed::<u64>(16))?;
-    let word = word.on(world.pe(0)?).index(0);
+fn stencils(bench: &mut Bench<'_>) -> Records {
+    let (world, repetitions) = (bench.world, bench.repetitions);
+    let word = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
+    let line = word_at(world, word.on(world.pe(0)?).index(0));
     let mut records = Vec::new();
-    for size in SIZES {
+    for size in [16, 32, 256] {
         let mut stencil = Stencil::new(world, size)?;
-        let mut add = |name, compared, samples| records.push(bench.record(&name, compared, samples));
-        let samples = stencil.against_barrier(repetitions);
-        add(Name::Step(square(size)), "a step with a halo, against one with a barrier", samples);
-        if size == SIZES[0] {
-            let samples = stencil.against_round_trip(word, repetitions);
+        let mut add = |name: &str, compared, samples| records.push(bench.record(name, compared, samples));
+        let cells = format!("{size}x{size}");
+        add(
+            &format!("halo {cells}"),
+            "a step with a halo, against one with a barrier",
+            stencil.against_barrier(repetitions),
+        );
+        if size == 16 {
             let compared = "an exchange with two edges, against a round trip of a cache line";
-            add(Name::Exchange(size), compared, samples);
+            add("halo exchange/16", compared, stencil.against_round_trip(line, repetitions));
         }
-        if size == SIZES[2] {
-            let samples = stencil.against_barrier_when_late(repetitions);
+        if size == 256 {
             let compared = "a step with a halo, against one with a barrier, while one PE is late";
-            add(Name::Late(square(size)), compared, samples);
-            let samples = stencil.interior(repetitions);
+            add(&format!("halo late/{cells}"), compared, stencil.against_barrier_when_late(repetitions));
             let compared = "relaxing the interior while edges travel, against the same slices alone";
-            add(Name::Interior(square(size)), compared, samples);
+            add(&format!("halo interior/{cells}"), compared, stencil.interior(repetitions));
         }
     }
     Ok(records)
 }
-
-/// Rows and columns of each PE's cells.
-pub const SIZES: [usize; 3] = [16, 32, 256];
 
 /// Cells from one row to the next are a multiple of this: rows start on cache lines.
 const LINE: usize = 8;
@@ -142,8 +104,8 @@ const SOUTH: usize = 1;
 const EXCHANGES: usize = 500;
 
 /// A stencil, in both forms.
-pub struct Stencil<'w, L: ThreadLevel> {
-    world: &'w World<L>,
+struct Stencil<'w> {
+    world: &'w World,
     form: Form,
     neighbours: [Pe; 2],
     halo: Halo<f64>,
@@ -173,13 +135,9 @@ struct Late {
     at_most: Duration,
 }
 
-impl<'w, L: ThreadLevel> Stencil<'w, L> {
+impl<'w> Stencil<'w> {
     /// A stencil on `size` x `size` cells of each PE. Collective.
-    ///
-    /// # Errors
-    ///
-    /// If there is no room.
-    pub fn new(world: &'w World<L>, size: usize) -> Result<Self> {
+    fn new(world: &'w World, size: usize) -> Result<Self> {
         let (north, south) = world.ring_neighbours();
         let form = Form { size, pitch: (size + 2).next_multiple_of(LINE) };
         let halo = world.halo(&[Edge::new(north, SOUTH, size), Edge::new(south, NORTH, size)])?;
@@ -200,13 +158,9 @@ impl<'w, L: ThreadLevel> Stencil<'w, L> {
     }
 
     /// A step with the halo, against one with a barrier: nanoseconds for each.
-    ///
-    /// # Panics
-    ///
-    /// If they come to different cells.
-    pub fn against_barrier(&mut self, repetitions: usize) -> Samples {
+    fn against_barrier(&mut self, repetitions: usize) -> Samples {
         let steps = ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000);
-        let both = std::cell::RefCell::new(self);
+        let both = RefCell::new(self);
         let samples = Samples::alternate(
             repetitions,
             || both.borrow_mut().run(steps, Self::step_with_halo),
@@ -218,11 +172,7 @@ impl<'w, L: ThreadLevel> Stencil<'w, L> {
 
     /// As [`against_barrier`](Self::against_barrier), while in each step one PE, the next in turn, is late by
     /// a random part of the time of a step.
-    ///
-    /// # Panics
-    ///
-    /// As [`against_barrier`](Self::against_barrier).
-    pub fn against_barrier_when_late(&mut self, repetitions: usize) -> Samples {
+    fn against_barrier_when_late(&mut self, repetitions: usize) -> Samples {
         // The shortest of some, since what else the machine does makes them longer.
         let step = |stencil: &mut Self| {
             _ = stencil.run(20, Self::step_with_halo);
@@ -238,16 +188,8 @@ impl<'w, L: ThreadLevel> Stencil<'w, L> {
     }
 
     /// An exchange and nothing else, against a round trip of a cache line, which is two half ones:
-    /// nanoseconds for each. `word` lies on one of two PEs, on a line of its own, zero to begin with.
-    ///
-    /// # Panics
-    ///
-    /// If `word` is not on this node.
-    pub fn against_round_trip(&mut self, word: On<'_, u64>, repetitions: usize) -> Samples {
-        let word = near(word.ptr(self.world));
-        // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
-        // does with it, no reference says that it does not change.
-        let line = unsafe { AtomicU64::from_ptr(word) };
+    /// nanoseconds for each.
+    fn against_round_trip(&mut self, line: &AtomicU64, repetitions: usize) -> Samples {
         let first = self.world.my_pe() == 0;
         let limit = || nanoseconds_each(EXCHANGES, || baseline::round_trips(line, first, EXCHANGES as u64));
         Samples::alternate(repetitions, || self.run(EXCHANGES, |stencil, _| stencil.exchange()), limit)
@@ -255,9 +197,9 @@ impl<'w, L: ThreadLevel> Stencil<'w, L> {
 
     /// The relaxation of the interior while rows are on their way, against the same without any: nanoseconds
     /// for each.
-    pub fn interior(&mut self, repetitions: usize) -> Samples {
+    fn interior(&mut self, repetitions: usize) -> Samples {
         let steps = ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000);
-        let both = std::cell::RefCell::new(self);
+        let both = RefCell::new(self);
         let in_flight = || {
             let stencil = &mut *both.borrow_mut();
             let mut taken = Duration::ZERO;

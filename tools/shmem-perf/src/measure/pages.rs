@@ -5,64 +5,48 @@
 //! which pages of 2 MiB do without.
 
 use shmem::partition::Pages;
-use shmem::thread::{Single, ThreadLevel};
-use shmem::{Result, World, zeroed};
-use shmem_core::context::{Order, Stores, Strided};
-use shmem_core::object::On;
+use shmem::prelude::*;
+use shmem::thread::Single;
 use shmem_core::partition::PARTITION_VARIABLE;
 
+use super::{At, Cases, Measure, row};
 use crate::affinity;
-use crate::bench::{Bench, Records, print};
-use crate::case::Site;
+use crate::bench::print;
+use crate::case::{Record, Site};
 use crate::goal::Goal;
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::name::names;
 use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
-use crate::stencil::Stencil;
 use crate::task::{Done, Task};
 
-/// What the size of pages does.
-pub const MEASURE: Measure = Measure {
+pub(crate) const MEASURE: Measure = Measure {
     name: "pages",
     about: "Columns in pages of 2 MiB, against columns in small pages",
     run: |runner, _| measure(runner),
     tasks: &[PAGES],
-    cases: &[
-        cases(
-            &["pages"],
-            "stencil/n",
-            "a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in pages of 2 MiB",
-            "the same in small pages",
-        ),
-        cases(
-            &["pages"],
-            "column/pages",
-            "a column of `iput` that touches so many small pages, in pages of 2 MiB",
-            "the same in small pages",
-        ),
-    ],
-    goal: |case| {
-        goal_of(case, |name| match name {
-            // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
-            Name::Column(4097..) => Some(Goal::Ratio(1.0 / 1.3)),
-            _ => None,
-        })
-    },
-    again: again::<Name>,
+    rows: ROWS,
     ..Measure::PLAIN
 };
 
-const PAGES: Task = Task { name: "pages", pe: |_, repetitions| by_pages(repetitions) };
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("pages | stencil/n | a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in pages of 2 \
+         MiB | the same in small pages", &[]),
+    row("pages | column/pages | a column of `iput` that touches so many small pages, in pages of 2 MiB | the same in small \
+         pages",
+        // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
+         &[("pages column/4097..", At::Anywhere, Goal::Ratio(1.0 / 1.3))]),
+];
 
-names! {
-    Stencil(size: usize) = "pages": ["stencil" / size];
-    Column(touched: usize) = "pages": ["column" / touched];
-}
+const PAGES: Task = Task::own("pages", |_, repetitions| by_pages(repetitions));
 
 /// A stencil and columns.
 pub(crate) fn measure(runner: &mut Runner) -> Done {
-    runner.repeat(&runner.job(&PAGES, 2, &variables()))
+    // A partition in small pages and one in large ones.
+    let partition = |page| format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
+    let [small, large] = [SMALL, LARGE].map(|id| format!("{PARTITION_VARIABLE}{id}"));
+    let variables =
+        [(&*small, partition(rustix::param::page_size() as u64)), (&*large, partition(LARGE_PAGE))];
+    runner.repeat(&runner.job(&PAGES, 2, &variables))
 }
 
 /// A stencil, and columns, in large and small pages.
@@ -88,93 +72,60 @@ fn by_pages(repetitions: usize) -> Done {
         );
     }
     let samples = stencil(world, repetitions)?;
-    let bench = Bench { site: Site::of(world, cores), world, repetitions };
-    let mut records = bench.columns()?;
+    let site = Site::of(world, cores);
     let compared = "a step of a stencil whose columns go to both neighbours, in pages of 2 MiB against small ones; \
                     time for each cell";
-    records.insert(0, bench.record(&Name::Stencil(SIZE), compared, samples));
+    let mut records = vec![Record::new(&site, &format!("pages stencil/{SIZE}"), "ns", compared, samples)];
+    let small = world.partition(SMALL)?.alloc(zeroed::<u64>(WORDS))?;
+    let large = world.partition(LARGE)?.alloc(zeroed::<u64>(WORDS))?;
+    let (_, other) = world.ring_neighbours();
+    world.barrier_all();
+    if world.my_pe() == 0 {
+        for touched in TOUCHED {
+            let samples = column(world, large.on(other), small.on(other), touched, repetitions);
+            let compared = "a column that touches so many small pages, in pages of 2 MiB against small ones";
+            records.push(Record::new(&site, &format!("pages column/{touched}"), "ns", compared, samples));
+        }
+    }
+    world.barrier_all();
     print(world, &records)
 }
 
-impl Bench<'_> {
-    fn columns(&self) -> Records {
-        let world = self.world;
-        let small = world.partition(SMALL)?.alloc(zeroed::<u64>(WORDS))?;
-        let large = world.partition(LARGE)?.alloc(zeroed::<u64>(WORDS))?;
-        let (small, large) = (small.on(self.other()), large.on(self.other()));
-        Ok(self.alone(|| {
-            let column = |&touched: &usize| {
-                let samples = column(world, large, small, touched, self.repetitions);
-                let compared =
-                    "a column that touches so many small pages, in pages of 2 MiB against small ones";
-                self.record(&Name::Column(touched), compared, samples)
-            };
-            TOUCHED.iter().map(column).collect()
-        }))
-    }
-}
-
 /// Pages that a column touches.
-pub const TOUCHED: [usize; 6] = [512, 2048, 4096, 8192, 16_384, 32_768];
+const TOUCHED: [usize; 6] = [512, 2048, 4096, 8192, 16_384, 32_768];
 
 /// From one element of a column to the next, in words: a small page and a line, so that elements fall into
 /// different sets of a cache.
-pub const STRIDE: usize = (4096 + 64) / 8;
+const STRIDE: usize = (4096 + 64) / 8;
 
 /// Words of the longest column.
-pub const WORDS: usize = TOUCHED[TOUCHED.len() - 1] * STRIDE;
+const WORDS: usize = TOUCHED[TOUCHED.len() - 1] * STRIDE;
 
 /// Number of the partition in small pages.
-pub const SMALL: u32 = 4;
+const SMALL: u32 = 4;
 
 /// Number of the partition in pages of 2 MiB.
-pub const LARGE: u32 = 5;
+const LARGE: u32 = 5;
 
 /// Bytes of a large page.
-pub const LARGE_PAGE: u64 = 2 << 20;
+const LARGE_PAGE: u64 = 2 << 20;
 
 /// Elements that one sample writes at least.
 const ELEMENTS: usize = 64 << 10;
 
-/// The variables of a job with a partition in small pages and one in large ones.
-pub fn variables() -> Vec<(String, String)> {
-    let partition = |id, page| {
-        let size = 8 * WORDS + (1 << 20);
-        (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={size}:PGSIZE={page}:POLICY=PREFERRED"))
-    };
-    vec![partition(SMALL, rustix::param::page_size() as u64), partition(LARGE, LARGE_PAGE)]
-}
-
 /// Rows and columns of the stencil on each PE: its two grids are larger than caches. A debug build is for tests of the
 /// tool.
-pub const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 2048 };
+const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 2048 };
 
 /// A step of a stencil in large pages, against one in small pages: nanoseconds for each cell. All PEs call it.
-///
-/// # Errors
-///
-/// If there is no room.
-///
-/// # Panics
-///
-/// If they come to different cells.
-pub fn stencil<L: ThreadLevel>(world: &mut World<L>, repetitions: usize) -> Result<Samples>
-where
-    World<L>: Strided,
-{
-    let on = |id| move |world: &World<L>, words| world.partition(id)?.alloc(zeroed::<f64>(words));
+fn stencil(world: &mut World, repetitions: usize) -> Result<Samples> {
+    let on = |id| move |world: &World, words| world.partition(id)?.alloc(zeroed::<f64>(words));
     let mut large = Stencil::new(world, SIZE, on(LARGE))?;
     let mut small = Stencil::new(world, SIZE, on(SMALL))?;
-    let mut samples = Samples::new();
-    for repetition in 0..=repetitions {
+    let samples = Samples::of(repetitions, || {
         let mut step = |stencil: &mut Stencil| nanoseconds_each(SIZE * SIZE, || stencil.step(world));
-        let cost = step(&mut large);
-        let limit = step(&mut small);
-        // The first pair pays for what is touched for the first time.
-        if repetition > 0 {
-            samples.push(cost, limit);
-        }
-    }
+        (step(&mut large), step(&mut small))
+    });
     assert!(large.is_like(&small, world), "both have come to the same cells");
     large.free(world)?;
     small.free(world)?;
@@ -183,8 +134,8 @@ where
 
 /// Writing a column of `touched` elements on another PE in large pages, against one in small pages:
 /// nanoseconds for each element. Both places have [`WORDS`] words.
-pub fn column<I: Stores>(
-    token: &I,
+fn column(
+    world: &World,
     large: On<'_, [u64]>,
     small: On<'_, [u64]>,
     touched: usize,
@@ -195,10 +146,87 @@ pub fn column<I: Stores>(
     let write = |to: On<'_, [u64]>| {
         nanoseconds_each(passes * touched, || {
             for _ in 0..passes {
-                token.iput(to, &row, STRIDE, 1, touched);
+                world.iput(to, &row, STRIDE, 1, touched);
             }
-            token.quiet();
+            world.quiet();
         })
     };
     Samples::alternate(repetitions, || write(large), || write(small))
+}
+
+/// Words of a cache line: rows begin on one, and do not follow each other at a power of two.
+const LINE: usize = 8;
+
+/// A 2-D stencil that knows nothing of the memory it works on: a 5-point Jacobi relaxation on n x n cells of each PE, which lie in
+/// a ring from west to east. The first and the last column of each go to its neighbours, behind each step. Two grids take turns.
+pub(crate) struct Stencil {
+    size: usize,
+    grids: [SymBox<[f64]>; 2],
+}
+
+impl Stencil {
+    /// A stencil on `size` x `size` cells of each PE, in memory from `alloc`, which is asked for so many zeroed words, twice.
+    /// All PEs call it.
+    pub(crate) fn new(
+        world: &mut World,
+        size: usize,
+        alloc: impl Fn(&World, usize) -> Result<SymBox<[f64]>>,
+    ) -> Result<Self> {
+        let words = (size + 2) * Self::pitch(size);
+        let grids = [alloc(world, words)?, alloc(world, words)?];
+        let me = world.my_pe();
+        world.local((&grids[0], &grids[1]), |(first, second)| {
+            for (at, (first, second)) in first.iter_mut().zip(second).enumerate() {
+                *first = (at * (me + 3) % 101) as f64;
+                *second = *first;
+            }
+        });
+        Ok(Self { size, grids })
+    }
+
+    const fn pitch(size: usize) -> usize {
+        (size + 2).next_multiple_of(LINE) + LINE
+    }
+
+    /// One step of all PEs.
+    pub(crate) fn step(&mut self, world: &mut World) {
+        let (size, pitch) = (self.size, Self::pitch(self.size));
+        let [old, new] = &self.grids;
+        let edges = world.local((old, new), |(old, new)| {
+            for row in 1..=size {
+                let at = row * pitch;
+                relax(&old[at - pitch..at + 2 * pitch], &mut new[at + 1..=at + size], pitch);
+            }
+            [1, size].map(|column| (1..=size).map(|row| new[row * pitch + column]).collect::<Vec<_>>())
+        });
+        let (west, east) = world.ring_neighbours();
+        for (pe, edge, column) in [(west, &edges[0], size + 1), (east, &edges[1], 0)] {
+            world.iput(new.on(pe).index(pitch + column..), edge, pitch, 1, size);
+        }
+        self.grids.swap(0, 1);
+    }
+
+    /// Whether two stencils have come to the same cells on this PE. All PEs call it.
+    pub(crate) fn is_like(&self, other: &Self, world: &mut World) -> bool {
+        let same = world.local((&self.grids[0], &other.grids[0]), |(mine, other)| {
+            mine.iter().zip(other).all(|(a, b)| a.to_bits() == b.to_bits())
+        });
+        same && self.size == other.size
+    }
+
+    /// Gives the memory back. All PEs call it.
+    pub(crate) fn free(self, world: &World) -> Result<()> {
+        self.grids.into_iter().try_for_each(|grid| world.free(grid))
+    }
+}
+
+/// One row, from it and the rows around it, with their frames.
+#[inline(never)]
+fn relax(around: &[f64], row: &mut [f64], pitch: usize) {
+    let size = row.len();
+    let of = |row: usize, column: usize| &around[row * pitch + column..][..size];
+    let (above, left, right, below) = (of(0, 1), of(1, 0), of(1, 2), of(2, 1));
+    for at in 0..size {
+        row[at] = 0.25 * (above[at] + below[at] + left[at] + right[at]);
+    }
 }

@@ -1,161 +1,374 @@
 //! Strided transfers beside other libraries: a part of `strided`.
+//!
+//! The literature does not assess implementations by each other, but by what each makes of a strided routine with what its user
+//! would write without it, a loop of its own puts or gets: `strided-own`.
 
-use shmem::zeroed;
+use std::cell::RefCell;
+use std::hint::black_box;
 
-use crate::bench::{self, Bench, Records};
-use crate::beside::Beside;
+use shmem::prelude::*;
+
+use super::{At, Cases, Measure, row};
+use crate::baseline::near;
+use crate::bench::{Bench, Records};
 use crate::goal::Goal;
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::name::{names, words};
-use crate::peers::Peer;
+use crate::peers::{PATIENCE, Peer, PeerError, Request, Running};
 use crate::runner::Runner;
-use crate::strided::Direction;
-use crate::strided::peers::own::{self, Own};
-use crate::strided::peers::{Arrays, Kind, TransferName, compare};
+use crate::samples::{Samples, nanoseconds_each};
+use crate::strided::baseline::loop_of_puts;
+use crate::strided::{Direction, Spread};
 use crate::task::{Done, Task};
 
-/// What strided transfers cost beside other libraries.
-pub const MEASURE: Measure = Measure {
+pub(crate) const MEASURE: Measure = Measure {
     name: "peers",
     usual: false,
     tasks: &[STRIDED_PEERS, STRIDED_OWN],
-    cases: &[
-        cases(
-            &["peers"],
-            "peer/shape/stride",
-            "`iput`, or `ibput` for blocks; `a1`: our loop of puts",
-            "the same transfer by Open MPI's MPI and OpenSHMEM; `a1`: their loop of puts",
-        ),
-        cases(
-            &["strided-own"],
-            "library/direction/stride/elements",
-            "`iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, `MPI_Get` with vector types",
-            "a loop of the same library's put or get for each element",
-        ),
-    ],
-    goal: |case| {
-        goal_of(case, |name| match name {
-            Name::Transfer(Kind::Mpi, transfer) => Some(Goal::Ratio(match transfer.stride() {
-                2 => 1.0 / 4.0,
-                // A power of two.
-                128 => 1.0 / 1.2,
-                _ => 1.0,
-            })),
-            Name::Transfer(Kind::A1, _) => Some(Goal::Ratio(1.0)),
-            Name::Transfer(Kind::Oshmem, transfer) => {
-                (transfer.shape() == "column").then_some(Goal::Ratio(1.0 / 9.0))
-            }
-            Name::Own(..) => None,
-        })
-    },
-    again: again::<Name>,
+    rows: ROWS,
     ..Measure::PLAIN
 };
 
-const STRIDED_PEERS: Task = Task {
-    name: "strided-peers",
-    pe: |given, repetitions| bench::with_peers(given, repetitions, |bench, peers| bench.peers(peers)),
-};
-const STRIDED_OWN: Task = Task {
-    name: "strided-own",
-    pe: |given, repetitions| bench::with_peers(given, repetitions, |bench, peers| bench.own(peers)),
-};
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("peers | peer/shape/stride | `iput`, or `ibput` for blocks; `a1`: our loop of puts | the same transfer by Open MPI's \
+         MPI and OpenSHMEM; `a1`: their loop of puts", &[("peers mpi/*/2/**", At::Anywhere, Goal::Ratio(1.0 / 4.0)),
+        // A power of two.
+         ("peers mpi/*/128/**", At::Anywhere, Goal::Ratio(1.0 / 1.2)), ("peers mpi|a1/**", At::Anywhere, Goal::Ratio(1.0)),
+        ("peers oshmem/column/**", At::Anywhere, Goal::Ratio(1.0 / 9.0))]),
+    row("strided-own | library/direction/stride/elements | `iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, \
+         `MPI_Get` with vector types | a loop of the same library's put or get for each element", &[]),
+];
 
-names! {
-    Transfer(kind: Kind, transfer: TransferName) = "peers": [kind / transfer];
-    Own(library: Library, direction: Direction, stride: usize, elements: usize) = "strided-own": [library / direction / stride / elements];
-}
-
-words! {
-    /// Whose routines and loops.
-    Library { Ours = "ours", Oshmem = "oshmem", Mpi = "mpi" }
-}
+const STRIDED_PEERS: Task = Task::near("strided-peers", |bench| with_arrays(bench, beside_peers));
+const STRIDED_OWN: Task = Task::near("strided-own", |bench| with_arrays(bench, own));
 
 /// Our routines against theirs. Nothing is measured where none of them is there.
 pub(crate) fn beside(runner: &mut Runner) -> Done {
-    let Some(programs) = runner.programs(&Peer::STRIDED)? else { return Ok(()) };
-    runner.repeat(&runner.job(&STRIDED_PEERS, 2, &[heap()]).beside(&programs))
+    let Some(programs) = runner.programs(&Peer::STRIDED, PATIENCE)? else { return Ok(()) };
+    runner.repeat(&runner.job_with_heap(&STRIDED_PEERS, 32 << 20).beside(&programs))
 }
 
 /// The strided routines of each library against its own loop of puts or gets; ours are always there.
 pub(crate) fn own_loops(runner: &mut Runner, peers: &[Peer]) -> Done {
-    let programs = runner.programs(peers)?;
-    let job = runner.job(&STRIDED_OWN, 2, &[heap()]);
-    let job = match &programs {
+    let programs = runner.programs(peers, PATIENCE)?;
+    let job = runner.job_with_heap(&STRIDED_OWN, 32 << 20);
+    runner.repeat(&match &programs {
         Some(programs) => job.beside(programs),
         None => job,
-    };
-    runner.repeat(&job)
+    })
 }
 
-fn heap() -> (String, String) {
-    ("SHMEM_SYMMETRIC_SIZE".to_owned(), "32M".to_owned())
+/// Transfers in one sample, each complete at its destination before the next one begins.
+const TRANSFERS: usize = 20;
+
+/// Bytes of two pages, to which both sides are laid.
+const PAGES: usize = 8192;
+
+/// Bytes from there to the destination.
+const START: usize = 256;
+
+/// Bytes from there to the source, where nothing else is wanted. At strides that are powers of two, where
+/// each side begins decides which sets of caches and TLBs the two share: this is what suits MPI best.
+const SKEW: usize = PAGES / 2 + 320;
+
+/// Doubles of the arrays of peers: all transfers fit.
+const MOST: usize = 1100 * 1032;
+
+/// Doubles that each of two places must have, so that all transfers fit wherever it begins: two
+/// pages for that, and two for the skew of the source.
+const DOUBLES: usize = MOST + 2 * PAGES / size_of::<f64>();
+
+/// Blocks of doubles, from one array to another: how many, doubles in each, and from the start of one to that of the next at
+/// the destination and at the source; and bytes from a multiple of two pages to the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Transfer {
+    blocks: usize,
+    block: usize,
+    to: usize,
+    from: usize,
+    skew: usize,
 }
 
-impl Bench<'_> {
-    /// Our routines against theirs. PE 0 brings the peers.
-    fn peers(&self, beside: Option<Beside>) -> Records {
-        self.with_arrays(|arrays| {
-            Ok(self.alone(|| {
-                let mut records = Vec::new();
-                let Some(mut beside) = beside else { return records };
-                for mut peer in std::mem::take(&mut beside.running) {
-                    let library = peer.library().to_owned();
-                    for comparison in compare(self.world, arrays, &mut peer, self.repetitions) {
-                        let name = Name::Transfer(comparison.kind(), comparison.transfer.name);
-                        let compared = comparison.compared(&library);
-                        match comparison.samples {
-                            Ok(samples) => {
-                                records.push(self.record(&name, &compared, samples));
-                            }
-                            Err(reason) if reason.is_final() => beside.lose(peer.peer(), reason),
-                            Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
-                        }
-                    }
+const fn of(blocks: usize, block: usize, to: usize, from: usize, skew: usize) -> Transfer {
+    Transfer { blocks, block, to, from, skew }
+}
+
+/// All cases: strides that are powers of two beside strides that are not, since caches like the
+/// one and not the other; and where both sides have such a stride, sources that lie in the same sets
+/// of caches and TLBs as the destination.
+const ALL: [(&str, Transfer); 18] = [
+    ("column/2", of(1000, 1, 2, 2, SKEW)),
+    ("column/128", of(1000, 1, 128, 128, SKEW)),
+    ("column/128/same-sets", of(1000, 1, 128, 128, START)),
+    ("column/129", of(1000, 1, 129, 129, SKEW)),
+    ("column4/128", of(250, 4, 128, 128, SKEW)),
+    ("column4/128/same-sets", of(250, 4, 128, 128, START)),
+    ("column4/129", of(250, 4, 129, 129, SKEW)),
+    ("pack/2", of(1000, 1, 1, 2, SKEW)),
+    ("pack/128", of(1000, 1, 1, 128, SKEW)),
+    ("pack/129", of(1000, 1, 1, 129, SKEW)),
+    ("unpack/2", of(1000, 1, 2, 1, SKEW)),
+    ("unpack/128", of(1000, 1, 128, 1, SKEW)),
+    ("unpack/129", of(1000, 1, 129, 1, SKEW)),
+    ("pack4/128", of(250, 4, 4, 128, SKEW)),
+    ("unpack4/128", of(250, 4, 128, 4, SKEW)),
+    // Pitches of 8256 and 8192 bytes.
+    ("pitch/8256", of(1024, 1, 1032, 1032, SKEW)),
+    ("pitch/8192", of(1024, 1, 1024, 1024, SKEW)),
+    ("pitch/8192/same-sets", of(1024, 1, 1024, 1024, START)),
+];
+
+/// What asks a peer for a transfer by one of its calls: of MPI `put` and `get` with vector types, `put-each` and `get-each` in a
+/// loop, and a flush; of OpenSHMEM `iput` and `iget`, `putmem` and `getmem` in a loop, and a quiet.
+fn request(case: &str, operation: &'static str, transfer: &Transfer, times: usize) -> Request {
+    let Transfer { blocks, block, to, from, skew } = transfer;
+    let numbers = format!("{blocks} {block} {to} {from} {skew} {times}");
+    Request { case: case.to_owned(), operation, numbers }
+}
+
+/// The arrays of transfers: one on another PE, and one here. They begin in their pages as the
+/// peers' do.
+#[derive(Clone, Copy, Debug)]
+struct Arrays<'a> {
+    to: On<'a, [f64]>,
+    from: &'a [f64],
+}
+
+/// Doubles from `address` to a multiple of two pages.
+fn skip(address: usize) -> usize {
+    (address.next_multiple_of(PAGES) - address) / size_of::<f64>()
+}
+
+/// Measures with arrays of both PEs, on PE 0.
+fn with_arrays(bench: &mut Bench<'_>, measure: fn(&mut Bench<'_>, Arrays<'_>) -> Records) -> Records {
+    let world = bench.world;
+    let (to, source) = (world.alloc(zeroed::<f64>(DOUBLES))?, world.alloc(zeroed::<f64>(DOUBLES))?);
+    // SAFETY: this PE's copy of `source` is written by nobody: no PE has a place on it but this
+    // reference, until it is freed with the job.
+    let from = unsafe { source.here(world).as_ref() };
+    let to = to.on(bench.other());
+    let first = skip(near(to.ptr(world)).addr()) + START / size_of::<f64>();
+    let arrays = Arrays { to: to.index(first..), from: &from[skip(from.as_ptr().addr())..] };
+    world.barrier_all();
+    let records = if world.my_pe() == 0 { measure(bench, arrays) } else { Ok(Vec::new()) };
+    world.barrier_all();
+    records
+}
+
+/// All transfers beside a peer's, each complete at its destination, in turn: our routines beside the one of its calls that does
+/// it fastest (OpenSHMEM's `iput` knows elements only, and is the faster one for these), and our loop of puts beside theirs.
+fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) -> Records {
+    let mut records = Vec::new();
+    for mut peer in std::mem::take(&mut bench.beside) {
+        let of_mpi = peer.peer() == Peer::Mpi;
+        for (case, transfer, is_loop) in ALL
+            .map(|(case, transfer)| (case, transfer, false))
+            .into_iter()
+            .chain(ALL.map(|(case, transfer)| (case, transfer, true)))
+        {
+            let (kind, operation, ours, theirs) = match (of_mpi, is_loop) {
+                (true, true) => continue,
+                (true, false) => ("mpi", "put", ROUTINE, "MPI_Put with vector types and MPI_Win_flush"),
+                (false, true) => {
+                    ("a1", "putmem", "our loop of puts (A1)", "a loop of shmem_putmem, then shmem_quiet")
                 }
-                records
-            }))
-        })
-    }
-
-    /// The strided routines of each library against its own loop of puts or gets.
-    fn own(&self, beside: Option<Beside>) -> Records {
-        self.with_arrays(|arrays| {
-            Ok(self.alone(|| {
-                let mut records = Vec::new();
-                let mut add = |library, compared: &str, Own { column, samples }: Own| {
-                    let own::Column { direction, stride, elements } = column;
-                    let name = Name::Own(library, direction, stride, elements);
-                    match samples {
-                        Ok(samples) => {
-                            records.push(self.record(&name, compared, samples));
-                        }
-                        Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
+                (false, false) => {
+                    let theirs = "shmem_double_iput, or a loop of shmem_putmem for blocks, and shmem_quiet";
+                    ("oshmem", if transfer.block == 1 { "iput" } else { "putmem" }, ROUTINE, theirs)
+                }
+            };
+            let time = || {
+                let one = || {
+                    if is_loop {
+                        puts(bench.world, arrays, &transfer)
+                    } else {
+                        routine(bench.world, arrays, &transfer)
                     }
                 };
-                let compared = own::compared(None);
-                own::ours(self.world, arrays, self.repetitions)
-                    .into_iter()
-                    .for_each(|own| add(Library::Ours, &compared, own));
-                for mut peer in beside.into_iter().flat_map(|beside| beside.running) {
-                    let compared = own::compared(Some((peer.peer(), peer.library())));
-                    let library = if peer.peer() == Peer::Mpi { Library::Mpi } else { Library::Oshmem };
-                    let all = own::theirs(&mut peer, self.repetitions);
-                    all.into_iter().for_each(|own| add(library, &compared, own));
+                // The caches belonged to somebody else, as they do for the peer.
+                one();
+                nanoseconds_each(TRANSFERS, || (0..TRANSFERS).for_each(|_| one()))
+            };
+            let asked = request(case, operation, &transfer, TRANSFERS);
+            let name = format!("peers {kind}/{case}");
+            match peer.check(&asked).and_then(|()| peer.against(&asked, bench.repetitions, time)) {
+                Ok(samples) => {
+                    let compared =
+                        format!("{ours}, against {theirs} of {}; time for each transfer", peer.library());
+                    records.push(bench.record(&name, &compared, samples));
                 }
-                records
-            }))
-        })
+                Err(reason) => {
+                    let is_lost = reason.is_final();
+                    bench.fail(&name, peer.peer(), reason);
+                    if is_lost {
+                        break;
+                    }
+                }
+            }
+        }
     }
+    Ok(records)
+}
 
-    /// Measures with arrays of both PEs.
-    fn with_arrays(&self, measure: impl FnOnce(Arrays<'_>) -> Records) -> Records {
-        let world = self.world;
-        let to = world.alloc(zeroed::<f64>(Arrays::DOUBLES))?;
-        let source = world.alloc(zeroed::<f64>(Arrays::DOUBLES))?;
-        // SAFETY: this PE's copy of `source` is written by nobody: no PE has a place on it but this
-        // reference, until it is freed with the job.
-        let from = unsafe { source.here(world).as_ref() };
-        measure(Arrays::new(world, to.on(self.other()), from))
+const ROUTINE: &str = "iput, or ibput for blocks, and quiet";
+
+/// Where a transfer's source begins.
+fn source<'a>(arrays: Arrays<'a>, transfer: &Transfer) -> &'a [f64] {
+    &arrays.from[transfer.skew / size_of::<f64>()..]
+}
+
+fn routine(world: &World, arrays: Arrays<'_>, transfer: &Transfer) {
+    let transfer = black_box(transfer);
+    let (Transfer { blocks, block, to, from, .. }, source) = (*transfer, source(arrays, transfer));
+    if block == 1 {
+        world.iput(arrays.to, source, to, from, blocks);
+    } else {
+        world.ibput(arrays.to, source, to, from, block, blocks);
+    }
+    world.quiet();
+}
+
+fn puts(world: &World, arrays: Arrays<'_>, transfer: &Transfer) {
+    const DOUBLE: usize = size_of::<f64>();
+    let transfer = black_box(transfer);
+    let (Transfer { blocks, block, to, from, .. }, source) = (*transfer, source(arrays, transfer));
+    let spread = Spread { block: block * DOUBLE, count: blocks, to: to * DOUBLE, from: from * DOUBLE };
+    let (reads, writes) = (source.len() * DOUBLE, arrays.to.len() * DOUBLE);
+    let hulls = spread.hulls();
+    assert!(hulls.0 <= writes && hulls.1 <= reads, "{spread} does not fit arrays of {writes} and {reads}");
+    let start: *mut u8 = near(arrays.to.ptr(world)).cast();
+    let place = start.addr()..start.addr() + writes;
+    // SAFETY: all blocks lie in the arrays, as just checked. Nobody writes to the source, which is
+    // borrowed; the destination is memory of its PE, which lives while the token does.
+    unsafe { loop_of_puts(&spread, &place, start, source.as_ptr().cast(), Direction::Put) };
+    world.quiet();
+}
+
+/// Elements at the same distance on both sides: which way they go, doubles from one to the next, and how many they are.
+type Column = (Direction, usize, usize);
+
+fn columns() -> impl Iterator<Item = Column> {
+    let of = |direction| {
+        [2, 8, 16, 128, 129, 1024].map(|stride| [16, 128, 1024].map(|elements| (direction, stride, elements)))
+    };
+    Direction::BOTH.into_iter().flat_map(of).flatten()
+}
+
+/// How often a column is moved in a sample: some 20,000 elements.
+const fn times(elements: usize) -> usize {
+    20_000 / elements
+}
+
+/// The strided routines of each library against its own loop of puts or gets.
+fn own(bench: &mut Bench<'_>, arrays: Arrays<'_>) -> Records {
+    let mut records = Vec::new();
+    let of = |library: &str, (direction, stride, elements): Column| {
+        format!("strided-own {library}/{}/{stride}/{elements}", direction.name())
+    };
+    let mut place = vec![0.0; DOUBLES];
+    let first = skip(place.as_ptr().addr()) + SKEW / size_of::<f64>();
+    let into = RefCell::new(&mut place[first..]);
+    let compared = "iput and iget of this library, against a loop of its own put and get; time for a column";
+    for column in columns() {
+        let samples = of_ours(bench, arrays, &into, column);
+        records.push(bench.record(&of("ours", column), compared, samples));
+    }
+    for mut peer in std::mem::take(&mut bench.beside) {
+        let (library, routines, each) = match peer.peer() {
+            Peer::Mpi => ("mpi", "MPI_Put and MPI_Get with vector types", "MPI_Put and MPI_Get"),
+            _ => ("oshmem", "shmem_double_iput and _iget", "shmem_putmem and shmem_getmem of an element"),
+        };
+        let compared =
+            format!("{routines} of {}, against a loop of its own {each}; time for a column", peer.library());
+        for column in columns() {
+            match of_theirs(&mut peer, column, bench.repetitions) {
+                Ok(samples) => records.push(bench.record(&of(library, column), &compared, samples)),
+                Err(reason) => {
+                    eprintln!("shmem-perf: {}: {reason}", of(library, column));
+                    if reason.is_final() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    Ok(records)
+}
+
+fn of_ours(bench: &Bench<'_>, arrays: Arrays<'_>, into: &RefCell<&mut [f64]>, column: Column) -> Samples {
+    let (world, there, here) = (bench.world, arrays.to, &arrays.from[SKEW / size_of::<f64>()..]);
+    let (direction, stride, elements) = column;
+    let routine = || {
+        let (stride, elements) = black_box((stride, elements));
+        match direction {
+            Direction::Put => world.iput(there, here, stride, stride, elements),
+            Direction::Get => world.iget(&mut into.borrow_mut(), there, stride, stride, elements),
+        }
+        world.quiet();
+    };
+    let each = || {
+        let (stride, elements) = black_box((stride, elements));
+        let mut into = into.borrow_mut();
+        for at in (0..elements).map(|element| element * stride) {
+            match direction {
+                Direction::Put => world.put(there.index(at), &here[at]),
+                Direction::Get => world.get(&mut into[at], there.index(at)),
+            }
+        }
+        world.quiet();
+    };
+    let time = |one: &dyn Fn()| {
+        // What the other way left in the caches is not its own.
+        one();
+        nanoseconds_each(times(elements), || (0..times(elements)).for_each(|_| one()))
+    };
+    Samples::alternate(bench.repetitions, || time(&routine), || time(&each))
+}
+
+/// The same of a peer, by its strided routine, and by that of which its users would make a loop.
+fn of_theirs(
+    peer: &mut Running,
+    (direction, stride, elements): Column,
+    repetitions: usize,
+) -> std::result::Result<Samples, PeerError> {
+    let ways = match (peer.peer(), direction) {
+        (Peer::Mpi, Direction::Put) => ["put", "put-each"],
+        (Peer::Mpi, Direction::Get) => ["get", "get-each"],
+        (_, Direction::Put) => ["iput", "putmem"],
+        (_, Direction::Get) => ["iget", "getmem"],
+    };
+    let (case, column) =
+        (format!("{}/{stride}/{elements}", direction.name()), of(elements, 1, stride, stride, SKEW));
+    let [routine, each] = ways.map(|operation| request(&case, operation, &column, times(elements)));
+    peer.check(&routine)?;
+    peer.check(&each)?;
+    Samples::tried(repetitions, || Ok((peer.sample(&routine)?, peer.sample(&each)?)))
+}
+
+/// What asks a peer for each transfer.
+#[cfg(test)]
+pub(crate) fn requests(peer: Peer) -> impl Iterator<Item = Request> {
+    let operations: &[&str] = if peer == Peer::Mpi { &["put"] } else { &["iput", "putmem"] };
+    let all = ALL.iter().flat_map(|one| operations.iter().map(move |operation| (one, *operation)));
+    let all = all.filter(|((_, transfer), operation)| transfer.block == 1 || *operation != "iput");
+    all.map(|((case, transfer), operation)| request(case, operation, transfer, TRANSFERS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_transfer_fits_the_arrays_of_the_peers() {
+        let header = include_str!("../../../../examples/peers/peer.h");
+        assert!(header.contains("#define DOUBLES ((size_t)1100 * 1032)\n"));
+        assert!(header.contains(&format!("#define START ((size_t){START})\n")));
+        assert!(header.contains(&format!("#define PAGES ((size_t){PAGES})\n")));
+        let columns = columns().map(|(_, stride, elements)| of(elements, 1, stride, stride, SKEW));
+        for transfer in ALL.map(|(_, transfer)| transfer).into_iter().chain(columns) {
+            let doubles = (transfer.blocks - 1) * transfer.to.max(transfer.from) + transfer.block;
+            assert!(doubles + PAGES / 8 <= MOST, "{transfer:?}");
+            assert!(transfer.to.min(transfer.from) >= transfer.block, "{transfer:?}");
+            assert!(transfer.skew < PAGES && transfer.skew.is_multiple_of(8), "{transfer:?}");
+        }
     }
 }

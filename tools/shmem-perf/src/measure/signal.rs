@@ -5,113 +5,83 @@ use std::hint::black_box;
 use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicU64;
 
-use shmem::thread::ThreadLevel;
-use shmem::{World, value, zeroed};
-use shmem_core::context::{PutSignal, SignalOp, eq};
-use shmem_core::data::{Contents, PlainData};
-use shmem_core::object::{On, Signal, SymBox};
+use shmem::Contents;
+use shmem::prelude::*;
 
-use crate::baseline;
-use crate::baseline::{End, near};
-use crate::bench::{self, Bench, Records};
+use super::{At, Cases, Measure, row};
+use crate::baseline::{self, End, LIMIT_WORDS, near, word_at};
+use crate::bench::{Bench, Records};
+use crate::check::{Bound, Guard, held_by_two};
 use crate::goal::Goal;
-use crate::guard::{Bound, Guard, Guarded};
-use crate::measure::barrier::LIMIT_WORDS;
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::name::names;
 use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
 use crate::task::{Done, Task};
 
-/// What puts with a signal cost.
-pub const MEASURE: Measure = Measure {
+pub(crate) const MEASURE: Measure = Measure {
     name: "signal",
     about: "Puts with a signal to a PE that waits for it, against a ping-pong of plain stores, one way",
     run: |runner, _| measure(runner),
     tasks: &[SIGNAL],
-    cases: &[
-        cases(
-            &["signal"],
-            "bytes; `8/read`: and the other PE reads them",
-            "`put_signal` to a PE that waits, one way",
-            "half a ping-pong of plain stores: as many bytes by `memcpy` to the same place, and a word behind them",
-        ),
-        cases(
-            &["signal"],
-            "bytes/line",
-            "the same",
-            "a cache line that goes from one core to the other, one way",
-        ),
-    ],
-    goal: |case| {
-        goal_of(case, |name| match name {
-            _ if case.shared_cores => None,
-            Name::Bytes(..=512) | Name::Read => Some(Goal::Ratio(1.3)),
-            Name::Bytes(_) => Some(Goal::Ratio(1.5)),
-            // Two lines and more, against one.
-            Name::Line(_) => None,
-        })
-    },
-    again: again::<Name>,
-    guards: &[Guard {
-        cases: || {
-            let guarded =
-                SIZES.map(|bytes| Guarded::side_by_side(Name::Bytes(bytes), Bound::Own(Goal::Ratio(1.5))));
-            guarded.into()
-        },
-        ..Guard::of("signal", measure)
-    }],
+    rows: ROWS,
+    guards: &[Guard::of("signal", measure, || {
+        SIZES.map(|bytes| held_by_two(&format!("signal {bytes}"), Bound::Own(Goal::Ratio(1.5)))).into()
+    })],
     ..Measure::PLAIN
 };
 
-const SIGNAL: Task = Task { name: "signal", pe: |_, repetitions| bench::run(repetitions, signals) };
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("signal | bytes; `8/read`: and the other PE reads them | `put_signal` to a PE that waits, one way | half a ping-pong \
+         of plain stores: as many bytes by `memcpy` to the same place, and a word behind them",
+        &[("signal ..512", At::Apart, Goal::Ratio(1.3)), ("signal */read", At::Apart, Goal::Ratio(1.3)),
+        ("signal *", At::Apart, Goal::Ratio(1.5))]),
+    // Two lines and more, against one.
+    row("signal | bytes/line | the same | a cache line that goes from one core to the other, one way", &[]),
+];
+
+const SIGNAL: Task = Task::near("signal", signals);
 
 pub(crate) fn measure(runner: &mut Runner) -> Done {
     runner.jobs(&SIGNAL, 2)
-}
-
-names! {
-    Bytes(bytes: usize) = "signal": [bytes];
-    Read = "signal": ["8" / "read"];
-    Line(bytes: usize) = "signal": [bytes / "line"];
-}
-
-fn signals(bench: &Bench<'_>) -> Records {
-    let Bench { world, repetitions, .. } = *bench;
-    let object = world.alloc(zeroed::<u8>(*SIZES.iter().max().unwrap_or(&0)))?;
-    let word = world.alloc(value(0_u64))?;
-    let line = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
-    let line = line.on(world.pe(0)?);
-    let plain = "put with a signal to a PE that waits, against a ping-pong of plain stores, one way";
-    let compared = "put with a signal to a PE that waits, against a cache line, one way";
-    let mut records = Vec::new();
-    for bytes in SIZES {
-        let arrived = world.alloc(value(Signal::new(0)))?;
-        if bytes == size_of::<u64>() {
-            let pair = Pair::new(world, word.on(bench.other()), &7, &arrived);
-            records.push(bench.record(&Name::Bytes(bytes), plain, pair.against_plain(|| (), repetitions)));
-            let read = || _ = black_box(word.here(world).load());
-            records.push(bench.record(&Name::Read, plain, pair.against_plain(read, repetitions)));
-            records.push(bench.record(&Name::Line(bytes), compared, pair.against_line(line, repetitions)));
-        } else {
-            let source = vec![1; bytes];
-            let pair = Pair::new(world, object.on(bench.other()).index(..bytes), &source[..], &arrived);
-            records.push(bench.record(&Name::Bytes(bytes), plain, pair.against_plain(|| (), repetitions)));
-            records.push(bench.record(&Name::Line(bytes), compared, pair.against_line(line, repetitions)));
-        }
-    }
-    Ok(records)
 }
 
 /// Round trips in one sample.
 const TRIPS: u64 = 500;
 
 /// Bytes of data that are sent.
-pub const SIZES: [usize; 4] = [8, 64, 512, 4 << 10];
+const SIZES: [usize; 4] = [8, 64, 512, 4 << 10];
+
+fn signals(bench: &mut Bench<'_>) -> Records {
+    let (world, repetitions) = (bench.world, bench.repetitions);
+    let object = world.alloc(zeroed::<u8>(SIZES[3]))?;
+    let word = world.alloc(value(0_u64))?;
+    let line = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
+    let line = word_at(world, line.on(world.pe(0)?).index(0));
+    let plain = "put with a signal to a PE that waits, against a ping-pong of plain stores, one way";
+    let compared = "put with a signal to a PE that waits, against a cache line, one way";
+    let mut records = Vec::new();
+    for bytes in SIZES {
+        let arrived = world.alloc(value(Signal::new(0)))?;
+        let name = format!("signal {bytes}");
+        if bytes == size_of::<u64>() {
+            let pair = Pair::new(world, word.on(bench.other()), &7, &arrived);
+            records.push(bench.record(&name, plain, pair.against_plain(|| (), repetitions)));
+            let read = || _ = black_box(word.here(world).load());
+            records.push(bench.record("signal 8/read", plain, pair.against_plain(read, repetitions)));
+            records.push(bench.record(&(name + "/line"), compared, pair.against_line(line, repetitions)));
+        } else {
+            let source = vec![1; bytes];
+            let pair = Pair::new(world, object.on(bench.other()).index(..bytes), &source[..], &arrived);
+            records.push(bench.record(&name, plain, pair.against_plain(|| (), repetitions)));
+            records.push(bench.record(&(name + "/line"), compared, pair.against_line(line, repetitions)));
+        }
+    }
+    Ok(records)
+}
 
 /// Data that two PEs send each other, each with a signal behind them that the other one waits for. Both PEs have one.
-struct Pair<'a, L: ThreadLevel, C: Contents<Item: PlainData> + ?Sized> {
-    world: &'a World<L>,
+struct Pair<'a, C: Contents<Item: PlainData> + ?Sized> {
+    world: &'a World,
     place: On<'a, C>,
     source: &'a C,
     signal: &'a SymBox<Signal>,
@@ -120,9 +90,9 @@ struct Pair<'a, L: ThreadLevel, C: Contents<Item: PlainData> + ?Sized> {
     trips: Cell<u64>,
 }
 
-impl<'a, L: ThreadLevel, C: Contents<Item: PlainData> + ?Sized> Pair<'a, L, C> {
+impl<'a, C: Contents<Item: PlainData> + ?Sized> Pair<'a, C> {
     /// Of a place on the other PE and what is put there, and the other PE's signal.
-    fn new(world: &'a World<L>, place: On<'a, C>, source: &'a C, signal: &'a SymBox<Signal>) -> Self {
+    fn new(world: &'a World, place: On<'a, C>, source: &'a C, signal: &'a SymBox<Signal>) -> Self {
         Self { world, place, source, signal, first: world.my_pe() == 0, trips: Cell::new(0) }
     }
 
@@ -145,13 +115,8 @@ impl<'a, L: ThreadLevel, C: Contents<Item: PlainData> + ?Sized> Pair<'a, L, C> {
         Samples::alternate(repetitions, || self.timed(|trips| self.ping_pong(trips, &read)), limit)
     }
 
-    /// Nanoseconds for one way, against a cache line that goes from one core to the other: `line`, which lies on one of the
-    /// two PEs, all zeroes to begin with.
-    fn against_line(&self, line: On<'_, [u64]>, repetitions: usize) -> Samples {
-        let line = near(line.index(0).ptr(self.world));
-        // SAFETY: the place holds an aligned word and lives while the world does; whatever else the program
-        // does with it, no reference says that it does not change.
-        let line = unsafe { AtomicU64::from_ptr(line) };
+    /// Nanoseconds for one way, against a cache line that goes from one core to the other.
+    fn against_line(&self, line: &AtomicU64, repetitions: usize) -> Samples {
         let limit =
             || nanoseconds_each(2 * TRIPS as usize, || baseline::round_trips(line, self.first, TRIPS));
         Samples::alternate(repetitions, || self.timed(|trips| self.ping_pong(trips, || ())), limit)

@@ -9,25 +9,23 @@ use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use shmem::thread::Single;
 
+use super::{At, Cases, Measure, row};
 use crate::baseline;
 use crate::case::{Record, Site};
+use crate::check::{Bound, Guard, held};
 use crate::footprint::{Footprint, kilobytes, most_mappings};
 use crate::goal::Goal;
-use crate::guard::{Bound, Guard, Guarded};
-use crate::jobs::{Asked, JobError, partitions_of_environment};
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::name::{names, words};
+use crate::jobs::{JobError, partitions_of_environment};
 use crate::runner::Runner;
-use crate::samples::{FEWEST, Samples};
+use crate::samples::{FEWEST, Samples, milliseconds};
 use crate::task::{Done, Task};
 
-/// What starting a job costs.
-pub const MEASURE: Measure = Measure {
+pub(crate) const MEASURE: Measure = Measure {
     name: "startup",
     about: "Start and end of a job, against programs that do nothing",
     run: |runner, _| {
-        starts(runner, Kind::Small, runner.repetitions)?;
-        starts(runner, Kind::ManyPartitions, FEWEST)?;
+        starts(runner, &SMALL, runner.repetitions)?;
+        starts(runner, &MANY_PARTITIONS, FEWEST)?;
         for pes in JOBS {
             keeps(runner, *pes)?;
         }
@@ -35,97 +33,38 @@ pub const MEASURE: Measure = Measure {
         starts_under_mpirun(runner, if cfg!(debug_assertions) { 4 } else { 64 })
     },
     tasks: &[NOTHING, FOOTPRINT, KEPT],
-    cases: &[
-        cases(&["startup"], "PEs", "a job from start to end", "as many processes of `true`"),
-        cases(
-            &["startup"],
-            "mpirun/PEs",
-            "a job under `mpirun` from start to end",
-            "`mpirun` of as many `hostname`",
-        ),
-        cases(
-            &["startup-resident", "startup-mappings"],
-            "PEs",
-            "what a PE keeps after its start, the most of all PEs",
-            "8 MiB, `vm.max_map_count`",
-        ),
-        cases(
-            &["startup-pe", "startup-node"],
-            "PEs",
-            "memory that a PE has after its start, the most of all, and that of all PEs of a node with what they share once",
-            "8 MiB, as much for each PE",
-        ),
-    ],
-    goal: |case| {
-        goal_of(case, |name| match name {
-            Name::Startup(Kind::Small) => Some(Goal::RatioPlus(3.0, 20.0)),
-            Name::Mpirun(64) => Some(Goal::RatioPlus(1.5, 500.0)),
-            Name::Resident(Kind::Small) => Some(Goal::Ratio(1.0)),
-            _ => None,
-        })
-    },
-    again: again::<Name>,
-    guards: &[Guard {
-        cases: || {
-            vec![
-                Guarded::new(Name::Startup(Kind::Small), Bound::Eased(4.0)),
-                Guarded::new(Name::Resident(Kind::Small), Bound::Eased(4.0)),
-            ]
-        },
-        ..Guard::of("startup", |runner| starts(runner, Kind::Small, runner.repetitions))
-    }],
+    rows: ROWS,
+    guards: &[Guard::of(
+        "startup",
+        |runner| starts(runner, &SMALL, runner.repetitions),
+        || ["startup 4", "startup-resident 4"].map(|name| held(name, Bound::Eased(4.0))).into(),
+    )],
     ..Measure::PLAIN
 };
 
-const NOTHING: Task = Task { name: "nothing", pe: |_, _| Ok(_ = shmem::init::<Single>()?) };
-const FOOTPRINT: Task = Task { name: "footprint", pe: |_, _| footprint() };
-const KEPT: Task = Task { name: "kept", pe: |_, _| kept() };
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("startup | PEs | a job from start to end | as many processes of `true`",
+        &[("startup 4", At::Anywhere, Goal::RatioPlus(3.0, 20.0))]),
+    row("startup | mpirun/PEs | a job under `mpirun` from start to end | `mpirun` of as many `hostname`",
+        &[("startup mpirun/64", At::Anywhere, Goal::RatioPlus(1.5, 500.0))]),
+    row("startup-resident|startup-mappings | PEs | what a PE keeps after its start, the most of all PEs | 8 MiB, \
+         `vm.max_map_count`", &[("startup-resident 4", At::Anywhere, Goal::Ratio(1.0))]),
+    row("startup-pe|startup-node | PEs | memory that a PE has after its start, the most of all, and that of all PEs of a node \
+         with what they share once | 8 MiB, as much for each PE", &[]),
+];
+
+const NOTHING: Task = Task::own("nothing", |_, _| Ok(_ = shmem::init::<Single>()?));
+const FOOTPRINT: Task = Task::own("footprint", |_, _| footprint());
+const KEPT: Task = Task::own("kept", |_, _| kept());
 
 /// PEs of the jobs that say what they keep. A build without optimisation shows with few that it is measured.
 const JOBS: &[usize] = if cfg!(debug_assertions) { &[2] } else { &[2, 8, 32, 64] };
 
-names! {
-    Mpirun(pes: usize) = "startup": ["mpirun" / pes];
-    Startup(kind: Kind) = "startup": [kind];
-    Resident(kind: Kind) = "startup-resident": [kind];
-    Mappings(kind: Kind) = "startup-mappings": [kind];
-    OfPe(pes: usize) = "startup-pe": [pes];
-    OfNode(pes: usize) = "startup-node": [pes];
-}
-
-words! {
-    /// Jobs that are started: their PEs and, where there is something else than the default heaps, partitions and bytes of each.
-    Kind {
-        /// Four PEs.
-        Small = "4",
-        /// 16 PEs with 127 partitions.
-        ManyPartitions = "16/127/1G",
-    }
-}
-
-impl Kind {
-    const fn pes(self) -> usize {
-        match self {
-            Self::Small => 4,
-            Self::ManyPartitions => 16,
-        }
-    }
-
-    const fn heaps(self) -> &'static str {
-        match self {
-            Self::Small => "the default heaps",
-            Self::ManyPartitions => "127 partitions of 1 GiB",
-        }
-    }
-
-    fn variables(self) -> Vec<(String, String)> {
-        let gibibyte = |id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), "SIZE=1G".to_owned());
-        match self {
-            Self::Small => Vec::new(),
-            Self::ManyPartitions => (1..=127).map(gibibyte).collect(),
-        }
-    }
-}
+/// Jobs that are started: their case, PEs, and partitions of 1 GiB, where there is something else than the default heaps.
+struct Kind(&'static str, usize, usize);
+const SMALL: Kind = Kind("4", 4, 0);
+const MANY_PARTITIONS: Kind = Kind("16/127/1G", 16, 127);
 
 /// Measures starts by a launcher that is not ours, if it is there.
 fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
@@ -135,7 +74,7 @@ fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
         return Ok(());
     };
     let compared = "start and end of a job under mpirun, against mpirun of as many hostname";
-    runner.show(vec![Record::new(&site(pes)?, &Name::Mpirun(pes), "ms", compared, samples)]);
+    runner.show(vec![Record::new(&site(pes)?, &format!("startup mpirun/{pes}"), "ms", compared, samples)]);
     Ok(())
 }
 
@@ -144,27 +83,42 @@ fn site(pes: usize) -> io::Result<Site> {
     Ok(Site { shared_cores: pes > cores, ..Site::near(pes) })
 }
 
-/// Measures starts of a job, and what its PEs keep.
-fn starts(runner: &mut Runner, kind: Kind, repetitions: usize) -> Done {
-    let (site, heaps, variables) = (site(kind.pes())?, kind.heaps(), kind.variables());
-    let samples = startup(&runner.job(&NOTHING, kind.pes(), &variables), repetitions)?;
+/// Measures starts of a job, against as many programs that do nothing, and what its PEs keep.
+fn starts(runner: &mut Runner, &Kind(case, pes, partitions): &Kind, repetitions: usize) -> Done {
+    let site = site(pes)?;
+    let heaps = if partitions > 0 { "127 partitions of 1 GiB" } else { "the default heaps" };
+    let variables: Vec<_> = (1..=partitions).map(|id| format!("SHMEM_SYMMETRIC_PARTITION{id}")).collect();
+    let variables: Vec<_> = variables.iter().map(|name| (&**name, "SIZE=1G".to_owned())).collect();
+    let job = runner.job(&NOTHING, pes, &variables);
+    let samples = Samples::tried(repetitions, || {
+        let (cost, ended) = milliseconds(|| job.run());
+        let (limit, others) = milliseconds(|| baseline::processes(pes));
+        ended.and_then(|_| Ok((cost, others.map(|()| limit).map_err(JobError::Baseline)?)))
+    })?;
     let compared = format!("start and end of a job with {heaps}, against as many programs that do nothing");
-    let start = Record::new(&site, &Name::Startup(kind), "ms", compared, samples);
+    let start = Record::new(&site, &format!("startup {case}"), "ms", &compared, samples);
 
-    let job = runner.job(&FOOTPRINT, kind.pes(), &variables);
+    let job = runner.job(&FOOTPRINT, pes, &variables);
     let (mut resident, mut mappings) = (Samples::new(), Samples::new());
     for _ in 0..FEWEST {
-        let footprint: Footprint = serde_json::from_str(&runner.run(&job)?)?;
-        resident.push(footprint.resident as f64 / f64::from(1 << 20), 8.0);
-        mappings.push(footprint.mappings as f64, most_mappings()? as f64);
+        for footprint in runner.lines::<Footprint>(&job)? {
+            resident.push(footprint.resident as f64 / f64::from(1 << 20), 8.0);
+            mappings.push(footprint.mappings as f64, most_mappings()? as f64);
+        }
     }
     let of = |what, limit| {
         format!("{what} of a PE with {heaps} beyond those of the program itself, against {limit}")
     };
     runner.show(vec![
         start,
-        Record::new(&site, &Name::Resident(kind), "MiB", of("pages", "8 MiB"), resident),
-        Record::new(&site, &Name::Mappings(kind), "", of("mappings", "vm.max_map_count"), mappings),
+        Record::new(&site, &format!("startup-resident {case}"), "MiB", &of("pages", "8 MiB"), resident),
+        Record::new(
+            &site,
+            &format!("startup-mappings {case}"),
+            "",
+            &of("mappings", "vm.max_map_count"),
+            mappings,
+        ),
     ]);
     Ok(())
 }
@@ -175,19 +129,16 @@ fn keeps(runner: &mut Runner, pes: usize) -> Done {
     let (mut of_pe, mut of_node) = (Samples::new(), Samples::new());
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     for _ in 0..FEWEST {
-        let kept: Kept = serde_json::from_str(&runner.run(&job)?)?;
-        of_pe.push(mebibytes(kept.own), 8.0);
-        of_node.push(mebibytes(kept.together), 8.0 * pes as f64);
+        for kept in runner.lines::<Kept>(&job)? {
+            of_pe.push(mebibytes(kept.own), 8.0);
+            of_node.push(mebibytes(kept.together), 8.0 * pes as f64);
+        }
     }
+    let own = "memory that no other process has, against 8 MiB";
+    let together = "memory of all PEs, what they share counted once, against 8 MiB for each";
     runner.show(vec![
-        Record::new(&site, &Name::OfPe(pes), "MiB", "memory that no other process has, against 8 MiB", of_pe),
-        Record::new(
-            &site,
-            &Name::OfNode(pes),
-            "MiB",
-            "memory of all PEs, what they share counted once, against 8 MiB for each",
-            of_node,
-        ),
+        Record::new(&site, &format!("startup-pe {pes}"), "MiB", own, of_pe),
+        Record::new(&site, &format!("startup-node {pes}"), "MiB", together, of_node),
     ]);
     Ok(())
 }
@@ -232,32 +183,9 @@ const ATTEMPTS: usize = 10;
 /// Between two looks whether a job has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// Starting a job and waiting for its end, against doing so with as many programs that do nothing:
-/// milliseconds.
-///
-/// # Errors
-///
-/// If the job fails, or the programs cannot be started.
-pub fn startup(job: &Asked, repetitions: usize) -> Result<Samples, JobError> {
-    let mut samples = Samples::new();
-    for _ in 0..repetitions {
-        let start = Instant::now();
-        job.run()?;
-        let cost = milliseconds(start);
-        let start = Instant::now();
-        baseline::processes(job.pes).map_err(JobError::Baseline)?;
-        samples.push(cost, milliseconds(start));
-    }
-    Ok(samples)
-}
-
 /// Starting this program with `args` as a job of `pes` PEs under `mpirun` and waiting for its end, against
 /// `mpirun` of as many `hostname`: milliseconds. `None` if there is no `mpirun`.
-///
-/// # Errors
-///
-/// If the program does not know where it lies, or a job fails.
-pub fn under_mpirun(pes: usize, args: &[String], repetitions: usize) -> Result<Option<Samples>, JobError> {
+fn under_mpirun(pes: usize, args: &[String], repetitions: usize) -> Result<Option<Samples>, JobError> {
     let program = std::env::current_exe().map_err(JobError::Program)?;
     let run = |program: &OsStr, args: &[String], patience: Duration| {
         let mut mpirun = Command::new("mpirun");
@@ -272,7 +200,7 @@ pub fn under_mpirun(pes: usize, args: &[String], repetitions: usize) -> Result<O
             let mut job = mpirun.spawn().map_err(JobError::Baseline)?;
             while start.elapsed() < patience {
                 match job.try_wait().map_err(JobError::Baseline)? {
-                    Some(status) if status.success() => return Ok(milliseconds(start)),
+                    Some(status) if status.success() => return Ok(start.elapsed().as_secs_f64() * 1e3),
                     Some(status) => {
                         let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
                         return Err(JobError::Failed { what: what(), pes, code, report: String::new() });
@@ -297,10 +225,6 @@ pub fn under_mpirun(pes: usize, args: &[String], repetitions: usize) -> Result<O
         samples.push(run(program.as_os_str(), args, PATIENCE)?, limit);
     }
     Ok(Some(samples))
-}
-
-fn milliseconds(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e3
 }
 
 /// Memory of a process beside its program, in bytes.

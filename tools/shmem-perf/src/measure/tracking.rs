@@ -1,161 +1,187 @@
 //! What it costs to know that operations are complete, by the design of the mapping: on the transport itself, over a provider
 //! whose writes are complete at once, so that nothing is left but what the processor does, and over a network.
 
+use std::ffi::c_int;
 use std::path::PathBuf;
 
 use shmem::mapping::Design;
 use shmem::thread::{Multiple, Private};
 use shmem::{Order as _, Rma as _, World};
+use shmem_core::context::{NonBlocking, Stores};
+use shmem_core::loader::Loaded;
 
-use crate::case::Record;
-use crate::fabric::at_once::{self, Switch};
-use crate::fabric::tracking::{CONTEXTS, FAR_SIZES, SIZES};
-use crate::fabric::{Operation, Pair, State};
+use super::{At, Cases, Measure, mapping, row};
+use crate::bench::Records;
+use crate::check::{Bound, Guard, held_by_two};
+use crate::fabric::{self, Far, LESS, LIBFABRIC, PROVIDER, State, over};
 use crate::goal::Goal;
-use crate::guard::{Bound, Guard, Guarded};
-use crate::jobs::Asked;
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::measure::mapping;
-use crate::measure::ofi::{self, Far, LIBFABRIC, PROVIDER, over, print};
-use crate::name::names;
 use crate::runner::Runner;
+use crate::samples::{Samples, nanoseconds_each};
+use crate::sources::{self, Missing};
 use crate::task::{Done, Task};
 
-/// What tracking costs.
-pub const MEASURE: Measure = Measure {
+type Pair<'w> = fabric::Pair<'w, Multiple>;
+
+pub(crate) const MEASURE: Measure = Measure {
     name: "tracking",
     about: "What it costs to know that operations are complete, by the design of contexts, over a provider whose writes are \
             complete at once and over TCP",
     run: |runner, _| {
-        measure(runner, Over::AtOnce)?;
-        measure(runner, Over::Network)
+        measure(runner, AT_ONCE)?;
+        measure(runner, PROVIDER)
     },
     // Two networks, of which one may have to be built first.
     usual: false,
     tasks: &[TRACKING],
-    cases: &[
-        cases(
-            &["tracking"],
-            "design/bytes/provider",
-            "puts of four contexts in turn and their quiets, in each mapping of contexts to endpoints; `at-once`: over a provider \
-             (`fabric-shim`) that copies the bytes and is done",
-            "the same by a bare program, which has one endpoint and its counter",
-        ),
-        cases(&["tracking"], "design/quiet/provider", "one 8-byte put and its quiet", "the same"),
-    ],
-    goal: |case| {
-        // Large ones do not notice, where a network takes its time.
-        goal_of(case, |name| match name {
-            Name::Batch(Design::Events | Design::Hybrid | Design::Domain, 65_536.., provider)
-                if provider != Over::AtOnce.name() =>
-            {
-                Some(Goal::Ratio(1.05))
-            }
-            _ => None,
-        })
-    },
-    again: again::<Name>,
+    rows: ROWS,
     guards: &[Guard {
         jobs: 1,
         possible: || {
-            at_once::library().map_err(|why| why.to_string())?;
-            ofi::bare(PROVIDER, 8).map(drop).map_err(|why| why.to_string())
+            shim().map_err(|why| why.to_string())?;
+            fabric::possible()
         },
-        cases: || {
-            let at_once = || Over::AtOnce.name().to_owned();
-            vec![
-                Guarded::side_by_side(
-                    Name::Batch(Design::Events, 64 << 10, at_once()),
-                    Bound::Own(Goal::Ratio(3.0)),
-                ),
-                // By events it is more than six.
-                Guarded::side_by_side(
-                    Name::Batch(Design::Domain, 8, at_once()),
-                    Bound::Own(Goal::Ratio(5.0)),
-                ),
-            ]
-        },
-        ..Guard::of("tracking", |runner| measure(runner, Over::AtOnce))
+        ..Guard::of(
+            "tracking",
+            |runner| measure(runner, AT_ONCE),
+            || {
+                vec![
+                    held_by_two("tracking events/65536/at-once", Bound::Own(Goal::Ratio(3.0))),
+                    // By events it is more than six.
+                    held_by_two("tracking domain/8/at-once", Bound::Own(Goal::Ratio(5.0))),
+                ]
+            },
+        )
     }],
     ..Measure::PLAIN
 };
 
-const TRACKING: Task = Task { name: "tracking", pe: |_, repetitions| pe(repetitions) };
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("tracking | design/bytes/provider | puts of four contexts in turn and their quiets, in each mapping of contexts to \
+         endpoints; `at-once`: over a provider (`fabric-shim`) that copies the bytes and is done | the same by a bare \
+         program, which has one endpoint and its counter",
+        // Large ones do not notice, where a network takes its time.
+         &[("tracking events|hybrid|domain/65536../tcp;ofi_rxm", At::Anywhere, Goal::Ratio(1.05))]),
+    row("tracking | design/quiet/provider | one 8-byte put and its quiet | the same", &[]),
+];
 
-names! {
-    Quiet(design: Design, provider: String) = "tracking": [design / "quiet" / provider];
-    Batch(design: Design, bytes: usize, provider: String) = "tracking": [design / bytes / provider];
-}
+const TRACKING: Task =
+    Task::own("tracking", |given, repetitions| fabric::with_threads(given, repetitions, tracking));
 
 /// The designs. The last one is nearest to what they are compared with.
-pub(crate) const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
+const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
 
-/// What puts go over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// A provider whose writes are complete at once.
-    AtOnce,
-    /// TCP.
-    Network,
-}
+/// A provider whose writes are complete at once, as it stands in cases.
+pub(crate) const AT_ONCE: &str = "at-once";
 
-impl Over {
-    /// As it stands in cases.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::AtOnce => "at-once",
-            Self::Network => PROVIDER,
-        }
-    }
-
-    /// Turns in one sample: some hundred microseconds, and some milliseconds.
-    const fn rounds(self, alone: bool) -> usize {
-        match (self, alone) {
-            (Self::AtOnce, false) => 16,
-            (Self::AtOnce, true) => 256,
-            (Self::Network, false) => 2,
-            (Self::Network, true) => 32,
-        }
-    }
-
-    const fn sizes(self) -> &'static [usize] {
-        match self {
-            Self::AtOnce => &SIZES,
-            Self::Network => &FAR_SIZES,
-        }
-    }
+/// `fabric-shim`, a libfabric that has a switch for it: beside this program, where a build leaves it; built if it is not there
+/// and the sources are.
+fn shim() -> Result<PathBuf, Missing> {
+    sources::built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
 }
 
 /// Every design over a provider. Where it cannot be had, that is said.
-pub(crate) fn measure(runner: &mut Runner, provider: Over) -> Done {
-    let shim = match provider {
-        Over::Network => None,
-        Over::AtOnce => match at_once::library() {
-            Ok(library) => Some(library),
-            Err(why) => {
-                runner.remark(&format!(
-                    "shmem-perf: nothing is complete at once, and tracking is not measured so: {why}"
-                ));
-                return Ok(());
-            }
-        },
+pub(crate) fn measure(runner: &mut Runner, provider: &str) -> Done {
+    let shim = if provider == AT_ONCE { Some(shim()) } else { None };
+    let shim = match shim.transpose() {
+        Ok(shim) => shim,
+        Err(why) => {
+            runner.remark(&format!(
+                "shmem-perf: nothing is complete at once, and tracking is not measured so: {why}"
+            ));
+            return Ok(());
+        }
     };
-    DESIGNS.into_iter().try_for_each(|design| runner.repeat(&of_design(runner, design, shim.as_ref())))
+    DESIGNS.into_iter().try_for_each(|design| {
+        let job = over(runner, &TRACKING, PROVIDER).with(&[mapping::variable(design)]);
+        runner.repeat(&match &shim {
+            Some(shim) => job.with(&[(LIBFABRIC, shim.display().to_string())]),
+            None => job,
+        })
+    })
 }
 
-fn of_design(runner: &Runner, design: Design, shim: Option<&PathBuf>) -> Asked {
-    let mut job = over(runner, &TRACKING, PROVIDER);
-    job.variables.push(mapping::variable(design));
-    job.variables.extend(shim.map(|shim| (LIBFABRIC.to_owned(), shim.display().to_string())));
-    job
+/// Contexts of a domain, which are used in turn.
+const CONTEXTS: usize = 4;
+
+/// Operations of a context between two quiets, and the most bytes of them.
+const BATCH: usize = 64;
+const BATCH_BYTES: usize = 2 << 20;
+
+/// One PE of a job.
+fn tracking(far: &Far<'_, Multiple>) -> Records {
+    let (world, design) = (far.world, mapping::design().name());
+    // SAFETY: the transport of this job has loaded it.
+    let switch = fabric::variable(LIBFABRIC).and_then(|library| unsafe { Switch::of(&library) });
+    // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
+    let (provider, rounds, sizes, compared) = match switch {
+        Some(_) => (
+            AT_ONCE,
+            [16, 256],
+            &[8, 64, 512, 4 << 10, 64 << 10, 1 << 20][..],
+            "puts of four contexts and their quiets over a provider whose writes are complete at once, against the same by the bare program; time for each put",
+        ),
+        None => (
+            PROVIDER,
+            [2, 32],
+            &[8, 4 << 10, 64 << 10][..],
+            "puts of four contexts and their quiets, against the same by the bare program; the other PE sleeps; time for each put",
+        ),
+    };
+    let domain = &world.domains::<Private>(1)?[0];
+    let contexts = (0..CONTEXTS).map(|_| domain.create_ctx::<Private>()).collect::<Result<Vec<_>, _>>()?;
+    let tokens: Vec<_> = contexts.iter().map(|context| context.bind(world)).collect();
+    Ok(far.pair()?.measure(|pair| {
+        if let Some(switch) = switch {
+            is_alone(world, pair, switch);
+        }
+        let take = |case: &str, bytes, batch, rounds: usize| {
+            // The other PE is told before anything goes nowhere.
+            let measure =
+                || against_bare(pair, &tokens, (bytes, batch), rounds.div_ceil(LESS), far.repetitions);
+            pair.ready(State::Asleep);
+            let samples = match switch {
+                Some(switch) => switch.during(measure),
+                None => measure(),
+            };
+            far.record(&format!("tracking {design}/{case}/{provider}"), compared, samples)
+        };
+        let batch = |bytes: &usize| {
+            take(&bytes.to_string(), *bytes, BATCH.min(BATCH_BYTES / bytes).max(1), rounds[0])
+        };
+        let mut records: Vec<_> = sizes.iter().map(batch).collect();
+        records.push(take("quiet", 8, 1, rounds[1]));
+        records
+    }))
+}
+
+/// Puts of `bytes` bytes through contexts in turn, a batch and its quiet through each, against the same by the bare program,
+/// which has one endpoint and its counter: nanoseconds for each put. The other PE has been told to sleep.
+fn against_bare<I: Stores>(
+    pair: &Pair<'_>,
+    contexts: &[I],
+    (bytes, batch): (usize, usize),
+    rounds: usize,
+    repetitions: usize,
+) -> Samples {
+    let (own, place, puts) =
+        (vec![1_u8; bytes], pair.place().index(..bytes), rounds * contexts.len() * batch);
+    // The end of a scope is the quiet of its context.
+    let through = |context: &I| context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
+    let cost = || nanoseconds_each(puts, || (0..rounds).for_each(|_| contexts.iter().for_each(through)));
+    let limit = || {
+        nanoseconds_each(puts, || {
+            for _ in 0..rounds * contexts.len() {
+                (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
+                pair.lane.quiet();
+            }
+        })
+    };
+    Samples::alternate(repetitions, cost, limit)
 }
 
 /// Sees for itself that nothing goes out while writes are complete at once.
-///
-/// # Panics
-///
-/// If something does.
-fn is_alone(world: &World<Multiple>, pair: &Pair<'_, Multiple>, switch: Switch) {
+fn is_alone(world: &World<Multiple>, pair: &Pair<'_>, switch: Switch) {
     pair.ready(State::Asleep);
     let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
     let put = |byte| {
@@ -168,45 +194,28 @@ fn is_alone(world: &World<Multiple>, pair: &Pair<'_, Multiple>, switch: Switch) 
     assert_eq!(found, [2; 8], "a write that is complete at once has reached the other PE");
 }
 
-/// One PE of a job.
-fn pe(repetitions: usize) -> Done {
-    let world = shmem::init::<Multiple>()?;
-    let far = Far::new(&world, Operation::room(), repetitions)?;
-    let design = mapping::design();
-    // SAFETY: the transport of this job has loaded it.
-    let switch = ofi::variable(LIBFABRIC).and_then(|library| unsafe { Switch::of(&library) });
-    let provider = if switch.is_some() { Over::AtOnce } else { Over::Network };
-    let pair = Pair::new(&world, &far.bare)?;
-    let domain = &world.domains::<Private>(1)?[0];
-    let contexts = (0..CONTEXTS).map(|_| domain.create_ctx::<Private>()).collect::<Result<Vec<_>, _>>()?;
-    let tokens: Vec<_> = contexts.iter().map(|context| context.bind(&world)).collect();
-    let records = pair.measure(|pair| {
-        if let Some(switch) = switch {
-            is_alone(&world, pair, switch);
-        }
-        let take = |bytes, alone| {
-            let rounds = provider.rounds(alone);
-            // The other PE is told before anything goes nowhere.
-            let measure = || pair.contexts_against_bare(&tokens, (bytes, alone), rounds, repetitions);
-            pair.ready(State::Asleep);
-            match switch {
-                Some(switch) => switch.during(measure),
-                None => measure(),
-            }
-        };
-        let record = |name, samples| {
-            let compared = match provider {
-                Over::AtOnce => "puts of four contexts and their quiets over a provider whose writes are complete at once, against the same by the bare program; time for each put",
-                Over::Network => "puts of four contexts and their quiets, against the same by the bare program; the other PE sleeps; time for each put",
-            };
-            Record::new(&far.site, &name, "ns", compared, samples)
-        };
-        let batches = provider.sizes().iter().map(|&bytes| {
-            record(Name::Batch(design, bytes, provider.name().to_owned()), take(bytes, false))
-        });
-        let mut records: Vec<Record> = batches.collect();
-        records.push(record(Name::Quiet(design, provider.name().to_owned()), take(8, true)));
-        records
-    });
-    print(&records.unwrap_or_default())
+/// The switch of a shim that this process has loaded.
+#[derive(Clone, Copy, Debug)]
+struct Switch(extern "C" fn(c_int));
+
+impl Switch {
+    /// That of the library that this process has loaded as its libfabric, if it has one.
+    ///
+    /// # Safety
+    ///
+    /// The library is loaded, so that nothing of it runs for the first time.
+    unsafe fn of(library: &str) -> Option<Self> {
+        // SAFETY: what its initialisers do is done (caller).
+        let library = unsafe { Loaded::open(library) }.ok()?;
+        // SAFETY: the one function of that name is the shim's, and has this type.
+        unsafe { library.function(c"fabric_shim_at_once", None) }.ok().map(Self)
+    }
+
+    /// Does something while writes are complete at once and reach nobody. Nothing is under way before.
+    fn during<R>(self, body: impl FnOnce() -> R) -> R {
+        (self.0)(1);
+        let result = body();
+        (self.0)(0);
+        result
+    }
 }

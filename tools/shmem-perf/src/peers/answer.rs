@@ -1,8 +1,27 @@
-//! What peers say: a line of JSON for each request, behind one in which they introduce themselves.
+//! What peers are asked, and say: a line of JSON for each request, behind one in which they introduce themselves.
 
 use serde::Deserialize;
 
-use super::{PeerError, Request};
+use super::PeerError;
+
+/// An operation that a peer is asked to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// What the case is called; without blanks.
+    pub(crate) case: String,
+    /// What the program calls the operation.
+    pub(crate) operation: &'static str,
+    /// Its sizes, and how many operations make a sample, as the program reads them.
+    pub(crate) numbers: String,
+}
+
+impl Request {
+    /// The line that asks for samples; for none, whether the operation does what it should.
+    pub(super) fn line(&self, samples: usize) -> String {
+        let Self { case, operation, numbers } = self;
+        format!("{case} {operation} {numbers} {samples}")
+    }
+}
 
 /// A line of a peer. Launchers add lines of their own: what is no JSON is none.
 #[derive(Debug, Default, PartialEq, Deserialize)]
@@ -67,14 +86,6 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_read_as_a_program_writes_them() {
-        let line = r#"{"peer":"mpi","case":"column/128","operation":"put","ns":[2315.9,2287.4]}"#;
-        assert_eq!(of(line, 2), Ok(vec![2315.9, 2287.4]));
-        let line = r#"{"peer":"mpi","case":"column/128","operation":"put","ns":[]}"#;
-        assert_eq!(of(line, 0), Ok(vec![]));
-    }
-
-    #[test]
     fn whoever_says_something_else_is_not_believed() {
         let refused = |line: &str, number, why: &str| {
             let error = of(line, number).unwrap_err();
@@ -89,13 +100,5 @@ mod tests {
         refused(&line[..50], 1, "is no answer to `column/128 put 1000 1 128 128 4416 20 1`");
         let wrong = r#"{"peer":"mpi","case":"column/128","operation":"put","error":"the transfer wrote beyond its blocks"}"#;
         refused(wrong, 0, "the transfer wrote beyond its blocks (asked for `column/128");
-    }
-
-    #[test]
-    fn a_peer_says_which_library_it_stands_for() {
-        let line = r#"{"peer":"mpi","library":"Open MPI v4.1.4"}"#;
-        assert!(Line::is_one(line) && !Line::is_one("mpirun: Forwarding signal 18 to job"));
-        assert_eq!(introduction(line).unwrap(), "Open MPI v4.1.4");
-        assert!(introduction(r#"{"peer":"mpi"}"#).is_err());
     }
 }

@@ -10,14 +10,11 @@
 //! library that does something else than it was asked to.
 //!
 //! ```text
-//! running    a peer that answers    request    what it is asked    answer    what it says
-//! program    what runs, built       launch     how it is started
+//! program    what runs, built and started    running    a peer that answers    answer    what it is asked, and says
 //! ```
 
 mod answer;
-mod launch;
 mod program;
-mod request;
 mod running;
 
 use std::path::PathBuf;
@@ -25,13 +22,13 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 use std::{fmt, io};
 
-pub use program::{PATIENCE, Programs};
-pub use request::Request;
-pub use running::Running;
+pub(crate) use self::answer::Request;
+pub(crate) use self::program::{PATIENCE, Programs};
+pub(crate) use self::running::Running;
 
 /// A program to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Peer {
+pub(crate) enum Peer {
     /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it.
     Mpi,
     /// Strided transfers of Open MPI's OpenSHMEM.
@@ -83,7 +80,7 @@ const OPEN_MPI: &str = "openmpi-bin libopenmpi-dev";
 
 impl Peer {
     /// All that run beside PE 0, of two processes each.
-    pub const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Mpi,
         Self::Oshmem,
         Self::Floor,
@@ -96,68 +93,60 @@ impl Peer {
     ];
 
     /// Those written in C, for compilers that packages bring.
-    pub const C: [Self; 6] =
+    #[cfg(test)]
+    pub(crate) const C: [Self; 6] =
         [Self::Mpi, Self::Oshmem, Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::OshmemRoutines];
 
     /// Those with strided transfers.
-    pub const STRIDED: [Self; 2] = [Self::Mpi, Self::Oshmem];
+    pub(crate) const STRIDED: [Self; 2] = [Self::Mpi, Self::Oshmem];
 
     /// Those with micro-benchmarks.
-    pub const MICRO: [Self; 4] = [Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::Lamellar];
+    pub(crate) const MICRO: [Self; 4] = [Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::Lamellar];
 
-    /// The name of its program.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mpi => "mpi",
-            Self::Oshmem => "oshmem",
-            Self::Floor => "floor",
-            Self::OshmemMicro => "oshmem-micro",
-            Self::MpiMicro => "mpi-micro",
-            Self::Lamellar => "lamellar",
-            Self::OshmemRoutines => "oshmem-routines",
-            Self::Routines => "routines",
-            Self::Library => "library",
-            Self::Waking => "waking",
-            Self::Hello => "hello",
-        }
-    }
-
-    const fn source(self) -> Source {
+    /// The name of its program, what that is built from, and what starts its processes.
+    const fn facts(self) -> (&'static str, Source, Launcher) {
+        const MPI: Launcher = Launcher::OpenMpi("mpirun");
+        const OSHMEM: Launcher = Launcher::OpenMpi("oshrun");
         const ROUTINES: &str = include_str!("../../../../examples/peers/routines.c");
         const OSHMEM_MICRO: &str = include_str!("../../../../examples/peers/oshmem-micro.c");
-        let (text, compiler, packages) = match self {
-            Self::Mpi => (include_str!("../../../../examples/peers/mpi.c"), "mpicc", OPEN_MPI),
-            Self::Oshmem => (include_str!("../../../../examples/peers/oshmem.c"), "oshcc", OPEN_MPI),
-            Self::Floor => (include_str!("../../../../examples/peers/floor.c"), "cc", program::CC),
-            Self::OshmemMicro => (OSHMEM_MICRO, "oshcc", OPEN_MPI),
-            Self::OshmemRoutines => (ROUTINES, "oshcc", OPEN_MPI),
-            Self::MpiMicro => (include_str!("../../../../examples/peers/mpi-micro.c"), "mpicc", OPEN_MPI),
-            Self::Routines => return Source::Own(ROUTINES),
-            Self::Library => return Source::Own(OSHMEM_MICRO),
-            Self::Waking => return Source::Own(include_str!("../../../../examples/peers/waking.c")),
-            Self::Hello => return Source::Own(include_str!("../../../../examples/c/hello.c")),
-            Self::Lamellar => {
-                return Source::Package(concat!(
-                    env!("CARGO_MANIFEST_DIR"),
-                    "/../../examples/peers/lamellar/Cargo.toml"
-                ));
+        const LAMELLAR: &str =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/peers/lamellar/Cargo.toml");
+        const fn c(text: &'static str, compiler: &'static str) -> Source {
+            Source::C { text, compiler, packages: OPEN_MPI }
+        }
+        match self {
+            Self::Mpi => ("mpi", c(include_str!("../../../../examples/peers/mpi.c"), "mpicc"), MPI),
+            Self::Oshmem => {
+                ("oshmem", c(include_str!("../../../../examples/peers/oshmem.c"), "oshcc"), OSHMEM)
             }
-        };
-        Source::C { text, compiler, packages }
+            Self::Floor => {
+                let text = include_str!("../../../../examples/peers/floor.c");
+                ("floor", Source::C { text, compiler: "cc", packages: program::CC }, Launcher::None)
+            }
+            Self::OshmemMicro => ("oshmem-micro", c(OSHMEM_MICRO, "oshcc"), OSHMEM),
+            Self::MpiMicro => {
+                ("mpi-micro", c(include_str!("../../../../examples/peers/mpi-micro.c"), "mpicc"), MPI)
+            }
+            Self::Lamellar => ("lamellar", Source::Package(LAMELLAR), Launcher::None),
+            Self::OshmemRoutines => ("oshmem-routines", c(ROUTINES, "oshcc"), OSHMEM),
+            Self::Routines => ("routines", Source::Own(ROUTINES), Launcher::Own),
+            Self::Library => ("library", Source::Own(OSHMEM_MICRO), Launcher::Own),
+            Self::Waking => {
+                ("waking", Source::Own(include_str!("../../../../examples/peers/waking.c")), Launcher::Own)
+            }
+            Self::Hello => {
+                ("hello", Source::Own(include_str!("../../../../examples/c/hello.c")), Launcher::Own)
+            }
+        }
     }
 
-    /// What starts its processes.
-    const fn launcher(self) -> Launcher {
-        match self {
-            Self::Mpi | Self::MpiMicro => Launcher::OpenMpi("mpirun"),
-            Self::Oshmem | Self::OshmemMicro | Self::OshmemRoutines => Launcher::OpenMpi("oshrun"),
-            Self::Floor | Self::Lamellar => Launcher::None,
-            Self::Routines | Self::Library | Self::Waking | Self::Hello => Launcher::Own,
-        }
+    /// The name of its program.
+    pub(crate) const fn name(self) -> &'static str {
+        self.facts().0
     }
 
     /// How many processes it has where there are so many cores: one for each of two, or twice as many as there are.
-    pub const fn processes(self, cores: usize) -> usize {
+    pub(crate) const fn processes(self, cores: usize) -> usize {
         match self {
             Self::Waking if cores > 2 => 2 * cores,
             Self::Waking => 4,
@@ -175,74 +164,36 @@ impl fmt::Display for Peer {
 /// A peer that there is no comparison with, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("peer {peer}: {reason}")]
-pub struct Missing {
-    /// Which one.
-    pub peer: Peer,
-    /// Why.
+pub(crate) struct Missing {
+    pub(crate) peer: Peer,
     #[source]
-    pub reason: PeerError,
+    pub(crate) reason: PeerError,
 }
 
 /// Why there is no comparison with a peer.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PeerError {
+pub(crate) enum PeerError {
     /// Its compiler, or its launcher, is not there.
     #[error("not installed, there is no {program} (Debian: {packages})")]
-    NotInstalled {
-        /// What is not there.
-        program: String,
-        /// The packages that have it.
-        packages: &'static str,
-    },
-    /// What it is built from is not there.
+    NotInstalled { program: String, packages: &'static str },
     #[error("its package is not at {}, where it was when this tool was built", .0.display())]
     NoPackage(PathBuf),
-    /// Its program is not built in time.
     #[error("its program was not built within {} s; what is built so far is kept, another run goes on", .0.as_secs())]
     Slow(Duration),
-    /// Its program could not be written or started.
     #[error("its program could not be run: {0}")]
     Run(#[from] io::Error),
-    /// Its compiler refuses its program.
     #[error("its program does not compile, {compiler}: {status}\n{report}")]
-    Compile {
-        /// The compiler.
-        compiler: String,
-        /// How it ended.
-        status: ExitStatus,
-        /// What it said.
-        report: String,
-    },
-    /// It hangs.
+    Compile { compiler: String, status: ExitStatus, report: String },
     #[error("no answer within {} s, it hangs{}", .within.as_secs_f64(), behind(.remarks))]
-    Silent {
-        /// How long it was waited for.
-        within: Duration,
-        /// What it has said besides.
-        remarks: String,
-    },
-    /// It ended too early.
+    Silent { within: Duration, remarks: String },
     #[error("it ended before it had answered{}", behind(.0))]
     Ended(String),
     /// It says something else than was asked for.
     #[error("`{line}` is no answer to `{request}`: {fault}")]
-    Answer {
-        /// What it says.
-        line: String,
-        /// What it was asked.
-        request: String,
-        /// What is wrong with it.
-        fault: String,
-    },
+    Answer { line: String, request: String, fault: String },
     /// It says that it cannot do what it was asked.
     #[error("{fault} (asked for `{request}`)")]
-    Refused {
-        /// What it was asked.
-        request: String,
-        /// What it says.
-        fault: String,
-    },
+    Refused { request: String, fault: String },
 }
 
 impl PeerError {
@@ -257,7 +208,7 @@ impl PeerError {
     }
 
     /// Whether there is no more to be expected of the peer, for other requests either.
-    pub const fn is_final(&self) -> bool {
+    pub(crate) const fn is_final(&self) -> bool {
         !matches!(self, Self::Answer { .. } | Self::Refused { .. })
     }
 }

@@ -1,7 +1,9 @@
-//! The programs of the peers, which are built where the tool runs.
+//! The programs of the peers, which are built where the tool runs, and how they are started.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{Missing, Peer, PeerError, Source};
+use super::{Launcher, Missing, Peer, PeerError, Source};
 use crate::scratch::Scratch;
 
 /// What the programs in C have in common.
@@ -22,11 +24,11 @@ const HEADERS: [(&str, &str); 2] = [
 
 /// How long a program may take to be built. C needs a second; a package with all that it depends on, minutes, but
 /// only once.
-pub const PATIENCE: Duration = Duration::from_secs(240);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The programs, in a directory of their own, which goes away with this.
 #[derive(Debug)]
-pub struct Programs {
+pub(crate) struct Programs {
     directory: Scratch,
     missing: Vec<Missing>,
 }
@@ -34,11 +36,7 @@ pub struct Programs {
 impl Programs {
     /// Builds the programs of some peers, each within a time. Those that cannot be built are
     /// [`missing`](Self::missing).
-    ///
-    /// # Errors
-    ///
-    /// If there is no place for them.
-    pub fn build(peers: &[Peer], patience: Duration) -> io::Result<Self> {
+    pub(crate) fn build(peers: &[Peer], patience: Duration) -> io::Result<Self> {
         let mut programs = Self { directory: Scratch::new()?, missing: Vec::new() };
         for (name, text) in HEADERS {
             fs::write(programs.directory().join(name), text)?;
@@ -52,17 +50,17 @@ impl Programs {
     }
 
     /// Where they are.
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
     /// Those that could not be built.
-    pub fn missing(&self) -> &[Missing] {
+    pub(crate) fn missing(&self) -> &[Missing] {
         &self.missing
     }
 
     /// Forgets the program of a peer in a directory: it has failed, and nobody shall wait for it again.
-    pub fn forget(peer: Peer, directory: &Path) {
+    pub(crate) fn forget(peer: Peer, directory: &Path) {
         // Whoever tries it again finds out again.
         let _ = fs::remove_file(directory.join(peer.name()));
     }
@@ -73,7 +71,7 @@ impl Programs {
     }
 
     /// The program of a peer in a directory, if it has been built.
-    pub fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
+    pub(crate) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name())).filter(|program| program.is_file())
     }
 }
@@ -89,7 +87,7 @@ fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerErr
         compiler.args(["-O2", "-pthread", &file, "-o", peer.name()]).current_dir(directory);
         compile(&mut compiler, packages, directory, patience)
     };
-    match peer.source() {
+    match peer.facts().1 {
         Source::C { text, compiler, packages } => of_c(text, Command::new(compiler), packages),
         Source::Own(text) => {
             library(directory, patience)?;
@@ -155,6 +153,46 @@ fn compile(
     Err(PeerError::Compile { compiler, status, report })
 }
 
+/// What starts the processes of a program: two on the first two of some cores, or more on all of them.
+pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
+    let mut command = match peer.facts().2 {
+        Launcher::OpenMpi(launcher) => open_mpi(launcher, program, directory),
+        // It binds nothing either.
+        Launcher::Own => {
+            let mut command = Command::new(Programs::of_library(directory).join("oshrun"));
+            command.args(["-np", &peer.processes(cores.len()).to_string()]).arg(program);
+            command
+        }
+        Launcher::None => Command::new(program),
+    };
+    if let ([first, second, ..], 2) = (cores, peer.processes(cores.len())) {
+        command.args([first.to_string(), second.to_string()]);
+    }
+    // Variables of our jobs. Some of them are OSHMEM's, too, and mean another job there.
+    let is_ours =
+        |name: &OsStr| [&b"SHMEM_"[..], b"SMA_"].iter().any(|prefix| name.as_bytes().starts_with(prefix));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Open MPI's launcher, with what makes it fast and lets it end:
+///
+/// * It binds nothing, the program does that by itself: its CPUs are those of our PEs.
+/// * Without memory hooks, since OSHMEM ends with a segmentation fault otherwise.
+/// * What it would leave behind when it is ended by force lies in the directory of the programs.
+fn open_mpi(launcher: &str, program: &Path, directory: &Path) -> Command {
+    let mut command = Command::new(launcher);
+    command.args(["-np", "2", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+    command.args(["--mca", "memory", "^patcher"]);
+    for parameter in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
+        command.args(["--mca", parameter]).arg(directory);
+    }
+    command.arg(program);
+    command
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::OPEN_MPI;
@@ -176,14 +214,6 @@ mod tests {
     }
 
     #[test]
-    fn a_compiler_that_refuses_is_quoted() {
-        let mut command = Command::new("sh");
-        command.args(["-c", "echo 'no such header' >&2; exit 1"]);
-        let line = refused(&mut command, PATIENCE).to_string();
-        assert_eq!(line, "its program does not compile, sh: exit status: 1\nno such header");
-    }
-
-    #[test]
     fn a_build_that_takes_too_long_is_ended_and_said() {
         let started = Instant::now();
         let mut command = Command::new("sh");
@@ -191,14 +221,6 @@ mod tests {
         let line = refused(&mut command, Duration::from_millis(50)).to_string();
         assert!(line.starts_with("its program was not built within 0 s"), "{line}");
         assert!(started.elapsed() < Duration::from_secs(10));
-    }
-
-    #[test]
-    fn a_package_that_is_not_there_is_said() {
-        let directory = tempfile::tempdir().unwrap();
-        let manifest = directory.path().join("Cargo.toml");
-        let error = package(Peer::Lamellar, &manifest, directory.path(), PATIENCE).unwrap_err().to_string();
-        assert!(error.starts_with("its package is not at ") && error.contains("Cargo.toml"), "{error}");
     }
 
     #[test]
@@ -212,5 +234,17 @@ mod tests {
         }
         drop(programs);
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn two_cores_are_for_the_two_processes() {
+        let of = |cores: &[usize]| {
+            let command = launch(Peer::Oshmem, Path::new("program"), Path::new("here"), cores);
+            let arguments: Vec<_> =
+                command.get_args().map(|one| one.to_string_lossy().into_owned()).collect();
+            arguments[arguments.iter().position(|one| one == "program").unwrap()..].join(" ")
+        };
+        assert_eq!(of(&[3, 5, 7]), "program 3 5");
+        assert_eq!(of(&[3]), "program");
     }
 }

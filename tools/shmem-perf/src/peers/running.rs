@@ -12,8 +12,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::answer::{self, Line};
-use super::launch::launch;
-use super::program::Programs;
+use super::program::{Programs, launch};
 use super::{OPEN_MPI, Peer, PeerError, Request};
 use crate::affinity;
 use crate::samples::Samples;
@@ -27,7 +26,7 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// A peer's processes, started by its launcher. They sleep while they are not asked.
 #[derive(Debug)]
-pub struct Running {
+pub(crate) struct Running {
     peer: Peer,
     library: String,
     launcher: Child,
@@ -44,11 +43,7 @@ impl Running {
     /// Starts the program of a peer, out of the directory of [`Programs`]; nothing if it is not there.
     /// Its processes take a core each, those that the first two PEs of this node
     /// [take](crate::affinity::take): so it is started before.
-    ///
-    /// # Errors
-    ///
-    /// If the program cannot be started, or does not introduce itself.
-    pub fn start(peer: Peer, directory: &Path) -> Result<Option<Self>, PeerError> {
+    pub(crate) fn start(peer: Peer, directory: &Path) -> Result<Option<Self>, PeerError> {
         let Some(program) = Programs::of(peer, directory) else { return Ok(None) };
         let mut command = launch(peer, &program, directory, &affinity::allowed()?);
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
@@ -81,39 +76,27 @@ impl Running {
     }
 
     /// Which one it is.
-    pub fn peer(&self) -> Peer {
+    pub(crate) fn peer(&self) -> Peer {
         self.peer
     }
 
     /// The name and version of its library.
-    pub fn library(&self) -> &str {
+    pub(crate) fn library(&self) -> &str {
         &self.library
     }
 
     /// Whether the operation does what it should.
-    ///
-    /// # Errors
-    ///
-    /// If it does not, or the peer does not answer.
-    pub fn check(&mut self, request: &Request) -> Result<(), PeerError> {
+    pub(crate) fn check(&mut self, request: &Request) -> Result<(), PeerError> {
         self.ask(request, 0).map(drop)
     }
 
     /// One sample: nanoseconds of one operation, complete when it ends.
-    ///
-    /// # Errors
-    ///
-    /// If it does not answer.
-    pub fn sample(&mut self, request: &Request) -> Result<f64, PeerError> {
+    pub(crate) fn sample(&mut self, request: &Request) -> Result<f64, PeerError> {
         self.ask(request, 1).map(|samples| samples[0])
     }
 
     /// Pairs of samples of our own operation and the peer's, in turn; of ours as many whatever happens.
-    ///
-    /// # Errors
-    ///
-    /// If the peer does not answer.
-    pub fn against(
+    pub(crate) fn against(
         &mut self,
         request: &Request,
         repetitions: usize,
@@ -214,9 +197,7 @@ impl Drop for Running {
 mod tests {
     use super::super::program;
     use super::*;
-    use crate::measure::{c, collective};
-    use crate::micro;
-    use crate::strided::peers::{Operation, Transfer, request};
+    use crate::measure::{c, collective, micro, peers as strided};
 
     const HELLO: &str = r#"echo '{"peer":"mpi","library":"a shell"}'"#;
 
@@ -265,26 +246,6 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_crashes_is_quoted() {
-        let error = peer("echo 'Caught signal 11' >&2; exit 139").map(drop).unwrap_err().to_string();
-        assert_eq!(error, "it ended before it had answered; it said:\nCaught signal 11");
-        let error = peer("echo '{\"peer\":\"mpi\"}'").map(drop).unwrap_err().to_string();
-        assert!(error.contains("there is no library in it"), "{error}");
-    }
-
-    #[test]
-    fn a_launcher_that_is_not_there_is_not_installed() {
-        let directory = tempfile::tempdir().unwrap();
-        let mut command = Command::new("mpirun-of-nobody");
-        let remarks = directory.path().join("remarks");
-        let error = Running::spawn(Peer::Mpi, &mut command, remarks, PATIENCE);
-        assert!(
-            matches!(error, Err(PeerError::NotInstalled { program, .. }) if program == "mpirun-of-nobody")
-        );
-        assert!(Running::start(Peer::Mpi, directory.path()).unwrap().is_none());
-    }
-
-    #[test]
     fn peers_that_are_installed_do_what_they_should() {
         let programs = Programs::build(&Peer::C, program::PATIENCE).unwrap();
         for missing in programs.missing() {
@@ -294,29 +255,19 @@ mod tests {
             let Some(mut running) = Running::start(peer, programs.directory()).unwrap() else {
                 continue;
             };
-            let requests = match peer {
+            let requests: Vec<_> = match peer {
                 Peer::Floor | Peer::MpiMicro => micro::requests().collect(),
                 Peer::OshmemMicro => {
-                    let collectives = collective::CASES.map(|case| case.request());
-                    micro::requests().chain(collectives).collect::<Vec<_>>()
+                    micro::requests().chain(collective::cases().map(|case| case.request())).collect()
                 }
                 Peer::OshmemRoutines => c::requests().collect(),
-                _ => Operation::ALL
-                    .into_iter()
-                    .filter(|operation| operation.peer() == peer)
-                    .flat_map(|operation| Transfer::ALL.map(|transfer| request(operation, &transfer)))
-                    .collect(),
+                _ => strided::requests(peer).collect(),
             };
             assert!(!requests.is_empty());
             for request in requests {
                 running.check(&request).unwrap();
                 assert!(running.sample(&request).unwrap() > 0.0);
             }
-            assert!(
-                running.library().starts_with("Open MPI") || peer == Peer::Floor,
-                "{}",
-                running.library()
-            );
             running.requests = None;
             assert!(running.ends(PATIENCE), "{peer} does not end by itself: {}", running.remarks());
             assert!(running.launcher.wait().unwrap().success(), "{peer}: {}", running.remarks());

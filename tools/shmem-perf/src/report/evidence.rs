@@ -1,53 +1,62 @@
-//! What was measured and found, with a number for each line.
+//! What was measured and found, with a number for each line; and the files of it beside the page, of which that is drawn.
+//!
+//! ```text
+//! cases.csv      a line for each case: what was compared, medians, quarters, and the ratio
+//! samples.csv    the pairs that these come from, by `id`, if they are asked for
+//! facts.csv      what is a text: the machine, placements
+//! notes.csv      what was said, and what has failed
+//! ```
 
 use std::error::Error;
+use std::io;
+use std::path::Path;
 
-use super::section::Topic;
+use csv::{Reader, Writer};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use crate::case::{Case, Record};
-use crate::fact;
-use crate::name::CaseName;
+use crate::pattern::{self, Found};
 use crate::runner::Kept;
-use crate::samples::Quartiles;
+use crate::samples::Samples;
+use crate::task;
 
 /// Everything.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Evidence {
-    entries: Vec<Entry>,
-    facts: Vec<Fact>,
-    notes: Vec<Note>,
+    pub(crate) cases: Vec<Entry>,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// One case: all that the page shows of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// Its line in `cases.csv`, from 1.
     pub(crate) id: usize,
-    pub(crate) topic: Topic,
+    pub(crate) section: String,
     /// Where the same case is measured in several places: which.
     pub(crate) variant: String,
+    #[serde(flatten)]
     pub(crate) case: Case,
-    /// Those of cost over limit.
-    pub(crate) ratio: Quarters,
-    /// Those of the limit.
-    pub(crate) limit: Quarters,
+    /// Quarters: of the limit, and of cost over limit.
+    pub(crate) limit_p25: f64,
+    pub(crate) limit_p75: f64,
+    pub(crate) ratio_p25: f64,
+    pub(crate) ratio_p75: f64,
     /// What it comes from, where it was measured just now.
-    pub(crate) record: Option<Record>,
-}
-
-/// A quarter of the numbers is not above the one, and a quarter not below the other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Quarters {
-    pub(crate) p25: f64,
-    pub(crate) p75: f64,
+    #[serde(skip)]
+    record: Option<Record>,
 }
 
 /// What is a text, and has a place in a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fact {
     /// Its line in `facts.csv`, from 1.
     pub(crate) id: usize,
-    /// None: the machine.
-    pub(crate) topic: Option<Topic>,
+    /// Of none: the machine.
+    pub(crate) section: String,
     pub(crate) table: String,
     pub(crate) row: String,
     pub(crate) column: String,
@@ -55,143 +64,216 @@ pub(crate) struct Fact {
 }
 
 /// What was said while it was measured.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
-    pub(crate) topic: Topic,
+    pub(crate) section: String,
     pub(crate) step: String,
+    /// Whether the step has ended with it: `yes`, `no`.
+    pub(crate) failed: String,
     pub(crate) text: String,
-    /// The step has ended with it.
-    pub(crate) failed: bool,
-}
-
-impl Entry {
-    /// What has come out of samples.
-    pub(crate) fn new(id: usize, topic: Topic, variant: &str, record: Record) -> Self {
-        let quarters = |all: Quartiles| Quarters { p25: all.p25, p75: all.p75 };
-        let samples = &record.samples;
-        let (ratio, limit) = (quarters(samples.ratio()), quarters(samples.limit()));
-        Self {
-            id,
-            topic,
-            variant: variant.to_owned(),
-            case: record.case(),
-            ratio,
-            limit,
-            record: Some(record),
-        }
-    }
-
-    /// What it is called, if it is one of these.
-    pub(crate) fn name<N: CaseName>(&self) -> Option<N> {
-        N::parse(&self.case.measure, &self.case.case)
-    }
-
-    fn is(&self, name: &impl CaseName) -> bool {
-        self.case.measure == name.measure() && self.case.case == name.to_string()
-    }
 }
 
 impl Evidence {
-    /// What was measured and found at another time.
-    pub(crate) fn known_before(entries: Vec<Entry>, facts: Vec<Fact>, notes: Vec<Note>) -> Self {
-        Self { entries, facts, notes }
-    }
-
     /// Adds what a step of a section has kept, and why it has failed.
     pub(crate) fn add(
         &mut self,
-        topic: Topic,
+        section: &str,
         step: &str,
         variant: &str,
         kept: Kept,
         failure: Option<Box<dyn Error>>,
     ) {
-        let Kept { records, remarks, facts } = kept;
-        for record in records.into_iter().filter(|record| !record.samples.is_empty()) {
-            self.entries.push(Entry::new(self.entries.len() + 1, topic, variant, record));
+        for record in kept.records.into_iter().filter(|record| !record.samples.pairs().is_empty()) {
+            let (limit, ratio) = (record.samples.limit(), record.samples.ratio());
+            self.cases.push(Entry {
+                id: self.cases.len() + 1,
+                section: section.to_owned(),
+                variant: variant.to_owned(),
+                case: record.case(),
+                limit_p25: limit.p25,
+                limit_p75: limit.p75,
+                ratio_p25: ratio.p25,
+                ratio_p75: ratio.p75,
+                record: Some(record),
+            });
         }
-        facts.into_iter().for_each(|fact| self.push(Some(topic), fact));
-        let mut note = |text: String, failed| {
-            self.notes.push(Note { topic, step: step.to_owned(), text, failed });
-        };
-        remarks.into_iter().for_each(|remark| note(remark, false));
-        failure.into_iter().for_each(|error| note(error.to_string(), true));
+        kept.facts.into_iter().for_each(|fact| self.push(section, fact));
+        let said = kept.remarks.into_iter().map(|text| (text, "no"));
+        for (text, failed) in said.chain(failure.map(|error| (error.to_string(), "yes"))) {
+            let (section, step, failed) = (section.to_owned(), step.to_owned(), failed.to_owned());
+            self.notes.push(Note { section, step, failed, text });
+        }
     }
 
     /// Adds a fact about the machine.
     pub(crate) fn know(&mut self, row: &str, value: impl Into<String>) {
-        self.push(None, fact::Fact::new("machine", row, "", value));
+        self.push("", task::Fact::new("machine", row, "", value));
     }
 
-    fn push(&mut self, topic: Option<Topic>, fact: fact::Fact) {
-        let (id, fact::Fact { table, row, column, value }) = (self.facts.len() + 1, fact);
-        self.facts.push(Fact { id, topic, table, row, column, value });
-    }
-
-    pub(crate) fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    pub(crate) fn facts(&self) -> &[Fact] {
-        &self.facts
+    fn push(&mut self, section: &str, task::Fact { table, row, column, value }: task::Fact) {
+        self.facts.push(Fact {
+            id: self.facts.len() + 1,
+            section: section.to_owned(),
+            table,
+            row,
+            column,
+            value,
+        });
     }
 
     /// What is known of the machine and of the run.
     pub(crate) fn known(&self, row: &str) -> Option<&str> {
-        let of = |fact: &&Fact| fact.topic.is_none() && fact.row == row;
+        let of = |fact: &&Fact| fact.section.is_empty() && fact.row == row;
         self.facts.iter().find(of).map(|fact| fact.value.as_str())
     }
 
-    pub(crate) fn notes(&self) -> &[Note] {
-        &self.notes
-    }
-
     /// Whether anything was measured, found or said for a section.
-    pub(crate) fn knows(&self, topic: Topic) -> bool {
-        self.entries.iter().any(|entry| entry.topic == topic)
-            || self.facts.iter().any(|fact| fact.topic == Some(topic))
-            || self.notes.iter().any(|note| note.topic == topic)
+    pub(crate) fn knows(&self, section: &str) -> bool {
+        self.cases.iter().any(|entry| entry.section == section)
+            || self.facts.iter().any(|fact| fact.section == section)
+            || self.notes.iter().any(|note| note.section == section)
     }
 
-    /// The lines of a section.
-    pub(crate) fn of(&self, topic: Topic) -> View<'_> {
-        View { evidence: self, topic }
+    /// The cases of a section that a pattern finds, in one of several places if one is named, in the order in which they were
+    /// measured.
+    pub(crate) fn find<'a>(
+        &'a self,
+        (section, variant): (&'a str, &'a str),
+        pattern: &'static str,
+    ) -> impl Iterator<Item = (Found<'a>, &'a Entry)> {
+        let here = move |entry: &&Entry| {
+            entry.section == section && (variant.is_empty() || entry.variant == variant)
+        };
+        let find = move |entry: &'a Entry| {
+            Some((pattern::find(pattern, &entry.case.measure, &entry.case.case)?, entry))
+        };
+        self.cases.iter().filter(here).filter_map(find)
+    }
+
+    /// Writes all files into a directory.
+    pub(crate) fn write(&self, directory: &Path, samples: bool) -> io::Result<()> {
+        write(&directory.join("cases.csv"), &CASES, &self.cases)?;
+        write(&directory.join("facts.csv"), &FACTS, &self.facts)?;
+        write(&directory.join("notes.csv"), &NOTES, &self.notes)?;
+        if !samples {
+            return Ok(());
+        }
+        let mut file = Writer::from_path(directory.join("samples.csv"))?;
+        file.write_record(["id", "pair", "cost", "limit", "loop_of_puts"])?;
+        for (id, record) in self.cases.iter().filter_map(|entry| Some((entry.id, entry.record.as_ref()?))) {
+            let puts = record.loop_of_puts.as_ref().map_or(&[][..], Samples::pairs);
+            for (at, (cost, limit)) in record.samples.pairs().iter().enumerate() {
+                file.serialize((id, at + 1, cost, limit, puts.get(at).map(|(_, puts)| puts)))?;
+            }
+        }
+        file.flush()
+    }
+
+    /// Reads what was written there; says which file is missing or is none of these.
+    pub(crate) fn read(directory: &Path) -> Result<Self, String> {
+        let texts = ["section", "variant", "measure", "case", "unit", "transport", "compared"];
+        Ok(Self {
+            cases: read(&directory.join("cases.csv"), &texts)?,
+            facts: read(&directory.join("facts.csv"), &FACTS[1..])?,
+            notes: read(&directory.join("notes.csv"), &NOTES)?,
+        })
     }
 }
 
-/// The evidence of one section.
-#[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
-    evidence: &'a Evidence,
-    topic: Topic,
+const CASES: [&str; 23] = [
+    "id",
+    "section",
+    "variant",
+    "measure",
+    "case",
+    "unit",
+    "value",
+    "p25",
+    "p75",
+    "limit",
+    "limit_p25",
+    "limit_p75",
+    "ratio",
+    "ratio_p25",
+    "ratio_p75",
+    "difference",
+    "vs_a1",
+    "p95",
+    "n",
+    "pes",
+    "transport",
+    "shared_cores",
+    "compared",
+];
+const FACTS: [&str; 6] = ["id", "section", "table", "row", "column", "value"];
+const NOTES: [&str; 4] = ["section", "step", "failed", "text"];
+
+fn write<T: Serialize>(file: &Path, heads: &[&str], lines: &[T]) -> io::Result<()> {
+    let mut file = Writer::from_path(file)?;
+    file.write_record(heads)?;
+    for line in lines {
+        let line = serde_json::to_value(line)?;
+        let cell = |head: &&str| match &line[*head] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        file.write_record(heads.iter().map(cell))?;
+    }
+    file.flush()
 }
 
-impl<'a> View<'a> {
-    /// The cases of some names, in the order in which they were measured.
-    pub(crate) fn all<N: CaseName>(self, wanted: impl Fn(&N) -> bool) -> impl Iterator<Item = &'a Entry> {
-        self.named().filter(move |(name, _)| wanted(name)).map(|(_, entry)| entry)
-    }
+/// Lines of a file, of which some columns are texts and the others numbers.
+fn read<T: DeserializeOwned>(file: &Path, texts: &[&str]) -> Result<Vec<T>, String> {
+    let lines = || -> Result<Vec<T>, Box<dyn Error>> {
+        let mut lines = Reader::from_path(file)?;
+        let heads = lines.headers()?.clone();
+        let cell = |(head, text): (&str, &str)| {
+            let is_text = texts.contains(&head);
+            // Integers are read as such; whoever asks for a float is given the one that was written.
+            let float = || text.parse::<f64>().map_or(Value::Null, Value::from);
+            let value = match is_text {
+                true => text.into(),
+                false => text.parse::<u64>().map(Value::from).unwrap_or_else(|_| match text {
+                    "true" | "false" => (text == "true").into(),
+                    _ => float(),
+                }),
+            };
+            (head.to_owned(), value)
+        };
+        let line = |line: csv::Result<csv::StringRecord>| {
+            Ok(serde_json::from_value(Value::Object(heads.iter().zip(&line?).map(cell).collect()))?)
+        };
+        lines.records().map(line).collect()
+    };
+    lines().map_err(|error| format!("{} is no file of a report: {error}", file.display()))
+}
 
-    /// All cases of a measure with their names, in the order in which they were measured.
-    pub(crate) fn named<N: CaseName>(self) -> impl Iterator<Item = (N, &'a Entry)> {
-        let all = self.evidence.entries.iter().filter(move |entry| entry.topic == self.topic);
-        all.filter_map(|entry| Some((entry.name()?, entry)))
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::tests::record;
 
-    /// One case, wherever it was measured.
-    pub(crate) fn case(self, name: &impl CaseName) -> Option<&'a Entry> {
-        self.evidence.entries.iter().find(|entry| entry.topic == self.topic && entry.is(name))
-    }
-
-    /// The same in one of several places.
-    pub(crate) fn case_in(self, variant: &str, name: &impl CaseName) -> Option<&'a Entry> {
-        let mut all = self.evidence.entries.iter().filter(|entry| entry.topic == self.topic);
-        all.find(|entry| entry.is(name) && entry.variant == variant)
-    }
-
-    /// The facts of a table.
-    pub(crate) fn facts(self, table: &str) -> Vec<&'a Fact> {
-        let of = |fact: &&Fact| fact.topic == Some(self.topic) && fact.table == table;
-        self.evidence.facts.iter().filter(of).collect()
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let some = [(1.0, 3.0), (1e-9, 0.1), (7.25, 2e9), (0.3, 0.7)];
+        let records = vec![
+            record("put", "8", &some),
+            record("put", "64", &some[1..]).geometric(),
+            record("put", "a, b", &some[..2]).beside(record("put", "", &some[2..]).samples),
+        ];
+        let mut evidence = Evidence::default();
+        evidence.know("cores", "2; a core each");
+        let facts = vec![task::Fact::new("where", "a", "b, c", "d\ne")];
+        let kept = Kept { records, remarks: vec!["a remark".into()], facts };
+        evidence.add("micro", "a step", "far", kept, Some("it failed".into()));
+        let directory = tempfile::tempdir().unwrap();
+        evidence.write(directory.path(), true).unwrap();
+        let samples = std::fs::read_to_string(directory.path().join("samples.csv")).unwrap();
+        assert_eq!(samples.lines().count(), 1 + 4 + 3 + 2);
+        evidence.cases.iter_mut().for_each(|entry| entry.record = None);
+        assert_eq!(Evidence::read(directory.path()).unwrap(), evidence);
+        let said = Evidence::read(&directory.path().join("elsewhere")).err().unwrap();
+        assert!(said.contains("cases.csv is no file of a report"), "{said}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::evidence::Evidence;
 
@@ -18,26 +18,22 @@ pub(super) const QUICK: &str = "quick";
 pub(super) const DEBUG: &str = "debug build";
 
 /// Describes the machine as it is before anything is measured, and how much is to be.
-pub(crate) fn describe(evidence: &mut Evidence, quick: bool) {
+pub(super) fn describe(evidence: &mut Evidence, quick: bool) {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let shared = match cores {
-        0 | 1 => "there is one core: PEs share it, in every measure",
-        2 | 3 => "two PEs have a core each; measures with more PEs or threads share cores, and say so",
-        _ => "PEs have a core each where there are enough; measures with more say so",
-    };
     let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
-    let rows: [(&str, Option<String>); 16] = [
+    let rows = [
         (PRODUCT, Some(format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")))),
         (EXTENT, Some(if quick { QUICK } else { "whole" }.to_owned())),
         ("revision", said("git", &["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty"])),
-        ("began", said("date", &["-u", "+%Y-%m-%d %H:%M:%S UTC"]).or_else(seconds_of_epoch)),
+        ("began", said("date", &["-u", "+%Y-%m-%d %H:%M:%S UTC"])),
         ("processor", field("/proc/cpuinfo", "model name")),
-        ("cores", Some(format!("{cores}; {shared}"))),
+        ("cores", Some(format!("{cores}; measures with more PEs or threads share cores, and say so"))),
         ("caches", caches()),
         ("virtual machine", said("systemd-detect-virt", &[])),
         ("memory", field("/proc/meminfo", "MemTotal")),
         ("NUMA nodes", line("/sys/devices/system/node/online")),
-        ("pages", pages()),
+        ("transparent huge pages", line("/sys/kernel/mm/transparent_hugepage/enabled")),
+        ("reserved huge pages", field("/proc/meminfo", "HugePages_Total")),
         ("load before", line("/proc/loadavg")),
         ("kernel", line("/proc/sys/kernel/osrelease")),
         ("compiler", said("rustc", &["--version"])),
@@ -50,14 +46,17 @@ pub(crate) fn describe(evidence: &mut Evidence, quick: bool) {
 }
 
 /// Adds what is known at the end.
-pub(crate) fn ended(evidence: &mut Evidence, took: Duration) {
+pub(super) fn ended(evidence: &mut Evidence, took: Duration) {
     evidence.know("load behind", line("/proc/loadavg").unwrap_or_default());
     evidence.know(TOOK, format!("{:.0} s", took.as_secs_f64()));
 }
 
 fn line(file: &str) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    Some(text.lines().next()?.trim().to_owned()).filter(|line| !line.is_empty())
+    first_of(&fs::read_to_string(file).ok()?)
+}
+
+fn first_of(text: &str) -> Option<String> {
+    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
 /// A line `name : value` of a file of the kernel.
@@ -76,20 +75,7 @@ fn caches() -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-fn pages() -> Option<String> {
-    let transparent = line("/sys/kernel/mm/transparent_hugepage/enabled")?;
-    let reserved = field("/proc/meminfo", "HugePages_Total")?;
-    Some(format!("transparent huge pages: {transparent}; reserved huge pages: {reserved}"))
-}
-
 /// The first line that a program prints.
 fn said(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
-}
-
-fn seconds_of_epoch() -> Option<String> {
-    let now = SystemTime::UNIX_EPOCH.elapsed().ok()?;
-    Some(format!("{} s after 1970", now.as_secs()))
+    first_of(&String::from_utf8_lossy(&Command::new(program).args(arguments).output().ok()?.stdout))
 }

@@ -1,33 +1,33 @@
 //! `shmem-perf report`: everything that is claimed, measured here and now, on one page.
 //!
-//! A [section](section) is a topic of the literature. It has steps, which are run one after the other, and each of
+//! A [section](sections) is a topic of the literature. It has steps, which are run one after the other, and each of
 //! which delivers records (pairs of what something cost and what its limit cost) or facts (what is a text, like
 //! the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line. When everything
-//! is measured, sections show figures and tables from it; the [page](page) carries the number of the line with
-//! each figure that it shows, and the [files](files) have the lines.
+//! is measured, rows of the sections say what is [shown](show) of it, in tables and [figures](plot) of a [page](page).
 //!
 //! A step that fails, or lacks something, is said on the page; the report goes on.
 
 mod evidence;
-mod files;
 mod machine;
 mod page;
-mod progress;
-mod section;
+mod plot;
+mod sections;
+mod show;
 
-use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::rc::Rc;
+use std::time::Instant;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use evidence::Evidence;
-use progress::Progress;
-use section::{Plan, SECTIONS, Section, Topic};
+use sections::{Plan, SECTIONS, Section};
 
-use crate::FEWEST;
-use crate::elsewhere::Named;
+use crate::hosts::{Elsewhere, Named};
 use crate::runner::Runner;
+use crate::samples::FEWEST;
+use crate::task::Done;
 
 /// What the report is to be.
 #[derive(Args, Clone, Debug)]
@@ -39,8 +39,8 @@ pub(crate) struct Options {
     #[arg(long)]
     quick: bool,
     /// These sections only.
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "SECTION")]
-    only: Vec<Topic>,
+    #[arg(long, value_delimiter = ',', value_name = "SECTION", value_parser = PossibleValuesParser::new(SECTIONS.iter().map(|section| section.name)))]
+    only: Vec<String>,
     /// A program that runs a command on a machine with several NUMA nodes and kinds of memory, for placements that
     /// this machine does not have. Not given: `ci/numa-vm` of these sources, if they are there.
     #[arg(long, value_name = "PROGRAM")]
@@ -59,52 +59,53 @@ pub(crate) struct Options {
 }
 
 /// Measures, and writes the page.
-pub(crate) fn report(options: &Options) -> Result<(), Box<dyn Error>> {
-    let chosen = |section: &&Section| options.only.is_empty() || options.only.contains(&section.topic);
+pub(crate) fn report(options: &Options) -> Done {
+    let chosen =
+        |section: &&Section| options.only.is_empty() || options.only.iter().any(|one| one == section.name);
     let sections: Vec<&Section> = SECTIONS.iter().filter(chosen).collect();
+    let page = options.out.join("index.html");
     if options.redraw {
-        let evidence = files::read(&options.out)?;
-        let page = options.out.join("index.html");
+        let evidence = Evidence::read(&options.out)?;
         fs::write(&page, page::html(&sections, &evidence))?;
-        println!("{}: {} numbers, measured before", page.display(), evidence.entries().len());
+        println!("{}: {} numbers, measured before", page.display(), evidence.cases.len());
         return Ok(());
     }
     // Whoever cannot write there learns it now, and not in twenty minutes.
     let place = |error| format!("the report cannot be written to {}: {error}", options.out.display());
     fs::create_dir_all(&options.out).map_err(place)?;
-    let page = options.out.join("index.html");
     fs::write(&page, "").map_err(place)?;
 
-    let plan = Plan::new(options);
+    let here = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/numa-vm"));
+    let guest = options.guest.clone().or_else(|| Some(here).filter(|file| file.is_file()));
+    let hosts = Rc::new(Elsewhere::new(options.hosts.clone()));
+    let plan = Plan { quick: options.quick, peers: !options.no_peers, guest, hosts };
     let began = Instant::now();
     let mut evidence = Evidence::default();
     machine::describe(&mut evidence, options.quick);
-    let steps = sections.iter().map(|section| (section.topic, (section.steps)(&plan))).collect::<Vec<_>>();
-    let progress = Progress::new(steps.iter().flat_map(|(_, steps)| steps));
     let write = |evidence: &Evidence| {
-        files::write(&options.out, evidence, options.samples)?;
+        evidence.write(&options.out, options.samples)?;
         fs::write(&page, page::html(&sections, evidence))
     };
-    for (topic, steps) in steps {
+    for section in &sections {
         // Jobs of one section say the same; another section says it again.
         let mut runner = Runner::keeping(FEWEST, 1);
-        for step in steps {
-            progress.begin(&step);
+        for step in (section.steps)(&plan) {
+            eprintln!("shmem-perf: {}: {}", section.name, step.name);
             let started = Instant::now();
             let outcome = (step.run)(&mut runner);
-            evidence.add(topic, &step.name, step.variant, runner.take(), outcome.err());
-            progress.end(step.seconds, started.elapsed());
+            evidence.add(section.name, &step.name, step.variant, runner.take(), outcome.err());
+            eprintln!("shmem-perf:   {:.1} s", started.elapsed().as_secs_f64());
         }
         // Whoever ends it early has what was measured by then.
         write(&evidence).map_err(place)?;
     }
-    progress.finish();
     machine::ended(&mut evidence, began.elapsed());
     write(&evidence).map_err(place)?;
-    println!("{}: {} numbers in {}", page.display(), evidence.entries().len(), minutes(began.elapsed()));
+    println!(
+        "{}: {} numbers in {:.0} s",
+        page.display(),
+        evidence.cases.len(),
+        began.elapsed().as_secs_f64()
+    );
     Ok(())
-}
-
-fn minutes(time: Duration) -> String {
-    format!("{} min {:02} s", time.as_secs() / 60, time.as_secs() % 60)
 }

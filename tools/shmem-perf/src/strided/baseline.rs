@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use shmem_core::strided::Pattern;
 
-use super::sides::Direction;
-use super::spread::Spread;
+use super::{Direction, Spread};
 use crate::baseline::memcpy;
 
 /// Bytes of a cache line.
@@ -33,7 +32,7 @@ unsafe fn move_one(place: &Range<usize>, symmetric: usize, to: *mut u8, from: *c
 ///
 /// Every block of `spread` must be readable from `from` on, and writable from `to` on.
 #[inline(never)]
-pub unsafe fn loop_of_puts(
+pub(crate) unsafe fn loop_of_puts(
     spread: &Spread,
     place: &Range<usize>,
     to: *mut u8,
@@ -58,7 +57,7 @@ pub unsafe fn loop_of_puts(
 ///
 /// As [`loop_of_puts`], for every block of `pattern`.
 #[inline(never)]
-pub unsafe fn loops_of_puts(pattern: &Pattern, place: &Range<usize>, to: *mut u8, from: *const u8) {
+pub(crate) unsafe fn loops_of_puts(pattern: &Pattern, place: &Range<usize>, to: *mut u8, from: *const u8) {
     let [outer, inner] = pattern.inner();
     for row in 0..outer.count {
         let (to, from) = (to.wrapping_add(row * outer.to), from.wrapping_add(row * outer.from));
@@ -74,7 +73,7 @@ pub unsafe fn loops_of_puts(pattern: &Pattern, place: &Range<usize>, to: *mut u8
 ///
 /// As [`loops_of_puts`].
 #[inline(never)]
-pub unsafe fn lines_of_rows(pattern: &Pattern, to: *mut u8, from: *const u8) {
+pub(crate) unsafe fn lines_of_rows(pattern: &Pattern, to: *mut u8, from: *const u8) {
     let [outer, inner] = pattern.inner();
     let spread = Spread { block: pattern.block(), count: inner.count, to: inner.to, from: inner.from };
     for row in 0..outer.count {
@@ -94,7 +93,7 @@ pub unsafe fn lines_of_rows(pattern: &Pattern, to: *mut u8, from: *const u8) {
 ///
 /// As [`loop_of_puts`].
 #[inline(never)]
-pub unsafe fn lines(spread: &Spread, to: *mut u8, from: *const u8) {
+pub(crate) unsafe fn lines(spread: &Spread, to: *mut u8, from: *const u8) {
     // SAFETY: the caller's promise.
     unsafe { loads(spread, from) };
     // SAFETY: the caller's promise.

@@ -5,60 +5,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use shmem::prelude::*;
-use shmem::thread::ThreadLevel;
-use shmem::zeroed;
+use shmem::thread::Single;
 use shmem_core::transport::ofi::Footprint;
 
-use super::{Name, random};
+use super::random;
+use crate::bench::Records;
 use crate::case::Record;
-use crate::fabric::{Pair, State};
+use crate::fabric::{self, Far, State, over};
 use crate::footprint::Peak;
 use crate::hosts::Hosts;
-use crate::measure::ofi::{self, Far, over, print};
-use crate::name::words;
 use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
-use crate::scale::MESSAGE;
 use crate::task::{Done, Task};
 
-pub(super) const NETWORK: Task =
-    Task { name: "indexed-network", pe: |_, repetitions| ofi::pe(repetitions, lists) };
+type Pair<'w> = fabric::Pair<'w, Single>;
 
-words! {
-    /// A list from one PE to the other.
-    OneWay { Add = "network-add", Gather = "network-gather" }
-}
+pub(super) const NETWORK: Task = Task::far("indexed-network", lists);
 
-words! {
-    /// What travels for each element: bytes of an update, or what is read.
-    Traffic {
-        /// An index and a value.
-        Own = "12",
-        /// An index: all have the same value.
-        Same = "4",
-        /// An index there, and an element back.
-        Gather = "gather",
-    }
-}
+/// What travels for each element, as cases name it, and its bytes on the wire: an index and a value; an index, where all have
+/// the same value; an index there and an element back.
+type Traffic = (&'static str, usize);
+const OWN: Traffic = ("12", 12);
+const SAME: Traffic = ("4", 4);
+const GATHER: Traffic = ("gather", 12);
+const TRAFFIC: [Traffic; 3] = [OWN, SAME, GATHER];
 
-impl Traffic {
-    /// Bytes on the wire for each element.
-    const fn bytes(self) -> usize {
-        match self {
-            Self::Own | Self::Gather => 12,
-            Self::Same => 4,
-        }
-    }
-}
-
-impl From<OneWay> for Traffic {
-    fn from(list: OneWay) -> Self {
-        match list {
-            OneWay::Add => Self::Own,
-            OneWay::Gather => Self::Gather,
-        }
-    }
-}
+/// Bytes of messages that a job keeps room for.
+const MESSAGE: usize = 64 << 10;
 
 /// Elements of a list, of an object of as many. Less where figures do not count.
 const ELEMENTS: usize = if cfg!(debug_assertions) { 16 << 10 } else { 1 << 20 };
@@ -84,13 +57,12 @@ const SINGLE: usize = if cfg!(debug_assertions) { 16 } else { 512 };
 
 /// Between two PEs of this host, or of two, by way of a provider.
 pub(crate) fn measure(runner: &mut Runner, hosts: Option<&Arc<Hosts>>, provider: &str) -> Done {
-    let job = over(runner, &NETWORK, provider);
-    runner.repeat(&hosts.map_or(job.clone(), |hosts| job.on(hosts)))
+    runner.repeat(&over(runner, &NETWORK, provider).on(hosts))
 }
 
 /// What a PE has.
-struct Lists<'w, L: ThreadLevel> {
-    world: &'w World<L>,
+struct Lists<'w> {
+    world: &'w World,
     words: SymBox<[Atomic<u64>]>,
     table: SymBox<[u64]>,
     indices: Vec<u32>,
@@ -106,7 +78,7 @@ struct Memory {
     values: Vec<u64>,
 }
 
-fn lists<L: ThreadLevel>(far: &Far<'_, L>) -> Done {
+fn lists(far: &Far<'_, Single>) -> Records {
     let world = far.world;
     let mut lists = Lists {
         world,
@@ -122,38 +94,29 @@ fn lists<L: ThreadLevel>(far: &Far<'_, L>) -> Done {
         },
     };
     let floods = lists.floods(far);
-    let pair = Pair::new(world, &far.bare)?;
-    let mut records = pair.measure(|pair| lists.one_way(pair, far)).unwrap_or_default();
+    let mut records = far.pair()?.measure(|pair| lists.one_way(pair, far));
     records.extend(lists.both_ways(far));
     records.extend(floods);
-    print(if world.my_pe() == 0 { &records } else { &[] })
+    Ok(records)
 }
 
-impl<L: ThreadLevel> Lists<'_, L> {
-    fn one_way(&mut self, pair: &Pair<'_, L>, far: &Far<'_, L>) -> Vec<Record> {
+impl Lists<'_> {
+    fn one_way(&mut self, pair: &Pair<'_>, far: &Far<'_, Single>) -> Vec<Record> {
         let mut records = Vec::new();
-        for &list in OneWay::ALL {
-            let (traffic, mut samples) = (list.into(), Samples::new());
-            let (put, got) = match list {
-                OneWay::Add => (12 * ELEMENTS, 0),
-                OneWay::Gather => (4 * ELEMENTS, 8 * ELEMENTS),
-            };
+        for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
             // One more, in which pages are touched.
-            for turn in 0..=far.repetitions {
+            let samples = Samples::of(far.repetitions, || {
                 pair.ready(State::Polling);
-                let cost = nanoseconds_each(ELEMENTS, || self.list(traffic, pair.other()));
-                let limit =
-                    pair.bare_stream(put, got) / ELEMENTS as f64 + self.memory.apply(traffic, &self.indices);
-                if turn > 0 {
-                    samples.push(cost, limit);
-                }
-            }
+                let cost = nanoseconds_each(ELEMENTS, || self.list(traffic, pair.other));
+                let bare = pair.bare_stream(put * ELEMENTS, got * ELEMENTS) / ELEMENTS as f64;
+                (cost, bare + self.memory.apply(traffic, &self.indices))
+            });
             let compared = "an element of a list of another node, against as many bytes by the bare program, and packing and \
                             applying in memory";
-            records.push(Record::new(&far.site, &Name::Network(list), "ns", compared, samples));
+            records.push(far.record(&format!("indexed network-{list}"), compared, samples));
         }
         let Self { world, table, indices, into, .. } = self;
-        let table = table.on(pair.other());
+        let table = table.on(pair.other);
         pair.ready(State::Polling);
         for (count, singles) in SHORT {
             let list = |k: usize| &indices[k * count..][..count];
@@ -171,13 +134,13 @@ impl<L: ThreadLevel> Lists<'_, L> {
             let compared =
                 format!("a list of {count} read of another node, against {singles} read one by one");
             let samples = Samples::alternate(far.repetitions, short, single);
-            records.push(Record::new(&far.site, &Name::Short(count), "ns", &compared, samples));
+            records.push(far.record(&format!("indexed list/{count}"), &compared, samples));
         }
         records
     }
 
     /// Both PEs send each other lists without waiting for any of them, before they have sent any other list. This PE's memory.
-    fn floods(&mut self, far: &Far<'_, L>) -> Vec<Record> {
+    fn floods(&mut self, far: &Far<'_, Single>) -> Vec<Record> {
         let (world, other) = (self.world, self.world.ring_neighbours().1);
         // All pages of what a program has itself are there.
         self.into.fill(1);
@@ -196,7 +159,7 @@ impl<L: ThreadLevel> Lists<'_, L> {
         let fabric = Footprint::with_messages_of(MESSAGE);
         let room = fabric.messages + fabric.for_each_unit + OF_THREAD + OF_PROVIDER;
         let mut records = Vec::new();
-        for &traffic in Traffic::ALL {
+        for traffic in TRAFFIC {
             let mut samples = Samples::new();
             for turn in 0..far.repetitions {
                 world.barrier_all();
@@ -208,9 +171,15 @@ impl<L: ThreadLevel> Lists<'_, L> {
             let compared = format!(
                 "memory that comes to a PE while two send each other lists of {} MiB without waiting, against the room that there is \
                  for messages and lists, and 16 MiB of the provider's",
-                (FLOODS[0] * ELEMENTS * traffic.bytes()) >> 20
+                (FLOODS[0] * ELEMENTS * traffic.1) >> 20
             );
-            records.push(Record::new(&far.site, &Name::Flood(traffic), "KiB", &compared, samples));
+            records.push(Record::new(
+                &far.site,
+                &format!("indexed flood/{}", traffic.0),
+                "KiB",
+                &compared,
+                samples,
+            ));
         }
         records
     }
@@ -223,21 +192,20 @@ impl<L: ThreadLevel> Lists<'_, L> {
             let lists = indices.chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
             for ((indices, values), into) in lists {
                 match traffic {
-                    Traffic::Own => scope.add_each(words.on(other).at(indices), values),
-                    Traffic::Same => scope.add_each(words.on(other).at(indices), 1),
-                    Traffic::Gather => scope.gather(into, table.on(other).at(indices)),
+                    OWN => scope.add_each(words.on(other).at(indices), values),
+                    SAME => scope.add_each(words.on(other).at(indices), 1),
+                    _ => scope.gather(into, table.on(other).at(indices)),
                 }
             }
         });
     }
 
     /// Both PEs do this at the same time.
-    fn both_ways(&mut self, far: &Far<'_, L>) -> Vec<Record> {
+    fn both_ways(&mut self, far: &Far<'_, Single>) -> Vec<Record> {
         let (world, other) = (self.world, self.world.ring_neighbours().1);
         let mut records = Vec::new();
-        for &traffic in Traffic::ALL {
-            let mut samples = Samples::new();
-            for turn in 0..=far.repetitions {
+        for traffic in TRAFFIC {
+            let samples = Samples::of(far.repetitions, || {
                 world.barrier_all();
                 let cost = nanoseconds_each(ELEMENTS, || {
                     self.list(traffic, other);
@@ -247,12 +215,10 @@ impl<L: ThreadLevel> Lists<'_, L> {
                     self.one_by_one(traffic, other);
                     world.barrier_all();
                 });
-                if turn > 0 {
-                    samples.push(cost, single);
-                }
-            }
+                (cost, single)
+            });
             let compared = "an element of lists that two nodes send each other at the same time, against single operations of both";
-            records.push(Record::new(&far.site, &Name::Rate(traffic), "ns", compared, samples));
+            records.push(far.record(&format!("indexed network-rate/{}", traffic.0), compared, samples));
         }
         records
     }
@@ -261,9 +227,9 @@ impl<L: ThreadLevel> Lists<'_, L> {
         let Self { world, words, table, indices, values, into, .. } = self;
         let indices: &[u32] = black_box(indices);
         match traffic {
-            Traffic::Own => world.add_each(words.on(other).at(indices), &values[..]),
-            Traffic::Same => world.add_each(words.on(other).at(indices), 1),
-            Traffic::Gather => world.gather(into, table.on(other).at(indices)),
+            OWN => world.add_each(words.on(other).at(indices), &values[..]),
+            SAME => world.add_each(words.on(other).at(indices), 1),
+            _ => world.gather(into, table.on(other).at(indices)),
         }
         world.quiet();
     }
@@ -273,8 +239,8 @@ impl<L: ThreadLevel> Lists<'_, L> {
         let (words, table) = (words.on(other), table.on(other));
         for index in indices[..SINGLE].iter().map(|index| *index as usize) {
             match traffic {
-                Traffic::Own | Traffic::Same => world.add(words.index(index), 1),
-                Traffic::Gather => _ = black_box(world.g(table.index(index))),
+                OWN | SAME => world.add(words.index(index), 1),
+                _ => _ = black_box(world.g(table.index(index))),
             }
         }
         world.quiet();
@@ -288,13 +254,13 @@ impl Memory {
         nanoseconds_each(list.len(), || {
             black_box(&mut *indices).copy_from_slice(black_box(list));
             match traffic {
-                Traffic::Own | Traffic::Same => {
+                OWN | SAME => {
                     black_box(&mut *values).fill(1);
                     for (index, value) in indices.iter().zip(&*values) {
                         words[*index as usize].fetch_add(*value, Ordering::SeqCst);
                     }
                 }
-                Traffic::Gather => {
+                _ => {
                     for (index, value) in indices.iter().zip(&mut *values) {
                         *value = words[*index as usize].load(Ordering::Relaxed);
                     }

@@ -3,14 +3,14 @@
 use std::hint::black_box;
 
 use shmem::prelude::*;
-use shmem::strided::{Axis, Layout, Part, Pattern, Shape, Shaped, lower};
+use shmem::strided::{Axis, Part, Pattern, Shape, Shaped, lower};
 
-use super::{CONSTANT_COLUMN, Name};
+use super::{costs, of_costs};
+use crate::baseline::near;
 use crate::bench::Bench;
 use crate::case::Record;
 use crate::samples::{Samples, nanoseconds_each};
-use crate::strided::cases::LayoutName;
-use crate::strided::{Costs, Direction, baseline};
+use crate::strided::baseline;
 
 /// Rows and columns of the matrices; a row is an odd number of cache lines.
 const ROWS: usize = 32;
@@ -37,66 +37,63 @@ const MASS_AND_KIND: Part = Part { offset: 0, bytes: 12 };
 
 /// One constant transfer, and the same as a pattern, for what it is compared with.
 struct Case {
-    name: LayoutName,
+    name: &'static str,
     transfer: fn(&World, Pe),
     pattern: Pattern,
     place: fn(&World, Pe) -> (*mut u8, *const u8, usize),
 }
 
-fn region<T: Shaped>(rows: Axis, columns: Axis, part: Part) -> Layout {
+fn pattern<T: Shaped>(rows: Axis, columns: Axis, part: Part) -> Pattern {
     let shape: Shape = T::SHAPE;
-    lower("MATRIX", &shape, 64, &[rows, columns], part)
-}
-
-fn pattern(side: Layout) -> Pattern {
+    let side = lower("MATRIX", &shape, 64, &[rows, columns], part);
     Pattern::join(&side, &side)
 }
 
 fn matrix(world: &World, pe: Pe) -> (*mut u8, *const u8, usize) {
-    let there = MATRIX.on(pe).ptr(world).unwrap_or_else(|| panic!("the PE is not on this node"));
-    (there.cast(), MATRIX.here(world).as_ptr().cast(), size_of::<[[f64; COLUMNS]; ROWS]>())
+    let (there, here) = (near(MATRIX.on(pe).ptr(world)), MATRIX.here(world));
+    (there.cast(), here.as_ptr().cast(), size_of::<[[f64; COLUMNS]; ROWS]>())
 }
 
 fn cells(world: &World, pe: Pe) -> (*mut u8, *const u8, usize) {
-    let there = CELLS.on(pe).ptr(world).unwrap_or_else(|| panic!("the PE is not on this node"));
-    (there.cast(), CELLS.here(world).as_ptr().cast(), size_of::<[[Cell; 129]; ROWS]>())
+    let (there, here) = (near(CELLS.on(pe).ptr(world)), CELLS.here(world));
+    (there.cast(), here.as_ptr().cast(), size_of::<[[Cell; 129]; ROWS]>())
 }
 
 fn cases() -> [Case; 5] {
     let whole = Part::whole(8);
-    let matrix_of = region::<[[f64; COLUMNS]; ROWS]>;
-    let cells_of = region::<[[Cell; 129]; ROWS]>;
+    let matrix_of = pattern::<[[f64; COLUMNS]; ROWS]>;
+    let cells_of = pattern::<[[Cell; 129]; ROWS]>;
     [
         Case {
-            name: LayoutName::of("matrix/element"),
+            name: "matrix/element",
             transfer: |world, pe| strided!(world, MATRIX@pe[..; 2, ..; 4] = MATRIX[..; 2, ..; 4]),
-            pattern: pattern(matrix_of(Axis::all().step(2), Axis::all().step(4), whole)),
+            pattern: matrix_of(Axis::all().step(2), Axis::all().step(4), whole),
             place: matrix,
         },
         Case {
-            name: LayoutName::of("matrix/group-of-one-type"),
+            name: "matrix/group-of-one-type",
             transfer: |world, pe| strided!(world, MATRIX@pe[.., ..; 8; 4] = MATRIX[.., ..; 8; 4]),
-            pattern: pattern(matrix_of(Axis::all(), Axis::all().step(8).block(4), whole)),
+            pattern: matrix_of(Axis::all(), Axis::all().step(8).block(4), whole),
             place: matrix,
         },
         Case {
-            name: LayoutName::of("matrix/group-of-several-types"),
+            name: "matrix/group-of-several-types",
             transfer: |world, pe| {
                 strided!(world, CELLS@pe[..; 2, ..].{mass, kind} = CELLS[..; 2, ..].{mass, kind});
             },
-            pattern: pattern(cells_of(Axis::all().step(2), Axis::all(), MASS_AND_KIND)),
+            pattern: cells_of(Axis::all().step(2), Axis::all(), MASS_AND_KIND),
             place: cells,
         },
         Case {
-            name: LayoutName::of("matrix/checkerboard"),
+            name: "matrix/checkerboard",
             transfer: |world, pe| strided!(world, MATRIX@pe[..; 2, ..; 2] = MATRIX[..; 2, ..; 2]),
-            pattern: pattern(matrix_of(Axis::all().step(2), Axis::all().step(2), whole)),
+            pattern: matrix_of(Axis::all().step(2), Axis::all().step(2), whole),
             place: matrix,
         },
         Case {
-            name: LayoutName::of("matrix/column"),
+            name: "matrix/column",
             transfer: |world, pe| strided!(world, MATRIX@pe[.., 0] = MATRIX[.., 0]),
-            pattern: pattern(matrix_of(Axis::all(), Axis::index(0), whole)),
+            pattern: matrix_of(Axis::all(), Axis::index(0), whole),
             place: matrix,
         },
     ]
@@ -127,39 +124,35 @@ fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
     }
 }
 
-impl Bench<'_> {
-    /// Constant transfers of [`MATRIX`] and [`CELLS`].
-    pub(crate) fn constant(&self) -> Vec<Record> {
-        let (world, pe) = (self.world, self.other());
-        let compared = "constant regions by strided!, against a load and a store for each of their lines; vs_a1: how many times faster than a loop of puts";
-        let mut records: Vec<Record> = cases()
-            .iter()
-            .map(|case| {
-                let (to, from, bytes) = (case.place)(world, pe);
-                let place = to as usize..to as usize + bytes;
-                let hulls = case.pattern.hulls();
-                assert!(hulls.0.max(hulls.1) <= bytes, "{:?} does not fit its matrix", case.name);
-                let costs = Costs::take(
-                    self.repetitions,
-                    4,
-                    || (case.transfer)(black_box(world), black_box(pe)),
-                    // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-                    || unsafe { baseline::lines_of_rows(&case.pattern, to, from) },
-                    // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-                    || unsafe { baseline::loops_of_puts(&case.pattern, &place, to, from) },
-                );
-                costs.name(&self.site, &Name::Layout(case.name, Direction::Put), compared)
-            })
-            .collect();
-        let source = [1.0; SHORT];
-        let (world, pe, source) = (black_box(world), black_box(pe), black_box(&source));
-        let samples = Samples::alternate(
-            self.repetitions,
-            || nanoseconds_each(TIMES, || (0..TIMES).for_each(|_| short(world, pe, source))),
-            || nanoseconds_each(TIMES, || (0..TIMES).for_each(|_| short_by_hand(world, pe, source))),
+/// Constant transfers of [`MATRIX`] and [`CELLS`].
+pub(super) fn constant(bench: &Bench<'_>) -> Vec<Record> {
+    let (world, pe) = (bench.world, bench.other());
+    let compared = "constant regions by strided!, against a load and a store for each of their lines; vs_a1: how many times faster than a loop of puts";
+    let of = |Case { name, transfer, pattern, place }| {
+        let (to, from, bytes) = place(world, pe);
+        let place = to as usize..to as usize + bytes;
+        let hulls = pattern.hulls();
+        assert!(hulls.0.max(hulls.1) <= bytes, "{name} does not fit its matrix");
+        let costs = costs(
+            bench.repetitions,
+            4,
+            || transfer(black_box(world), black_box(pe)),
+            // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
+            || unsafe { baseline::lines_of_rows(&pattern, to, from) },
+            // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
+            || unsafe { baseline::loops_of_puts(&pattern, &place, to, from) },
         );
-        let compared = "a constant column of 4 by strided!, against a loop of stores behind the same branch";
-        records.push(self.record(&CONSTANT_COLUMN, compared, samples));
-        records
-    }
+        of_costs(bench, &format!("strided {name}/put"), compared, costs)
+    };
+    let mut records: Vec<Record> = cases().into_iter().map(of).collect();
+    let source = [1.0; SHORT];
+    let (world, pe, source) = (black_box(world), black_box(pe), black_box(&source));
+    let samples = Samples::alternate(
+        bench.repetitions,
+        || nanoseconds_each(TIMES, || (0..TIMES).for_each(|_| short(world, pe, source))),
+        || nanoseconds_each(TIMES, || (0..TIMES).for_each(|_| short_by_hand(world, pe, source))),
+    );
+    let compared = "a constant column of 4 by strided!, against a loop of stores behind the same branch";
+    records.push(bench.record("strided constant/8x4", compared, samples));
+    records
 }

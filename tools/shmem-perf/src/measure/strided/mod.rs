@@ -2,253 +2,118 @@
 //!
 //! ```text
 //! constant    transfers by `strided!`, whose layouts the compiler knows
-//! few         a few large blocks, where what is done before the first would be felt
+//! study       many layouts, some of them random: against a loop of puts, and against the best of all kernels
+//! published   the table of the literature: blocks or columns?
+//! exchange    the edges of a field, to a neighbour
 //! ```
 
 mod constant;
-mod few;
+mod exchange;
+mod published;
+mod study;
+
+use std::cell::RefCell;
 
 use clap::{Args, FromArgMatches};
-use shmem::strided::Algorithm;
 use shmem::zeroed;
+use shmem_core::context::Stores;
 
-use crate::bench::{self, Bench, Records};
-use crate::fact::Fact;
+use super::{At, Cases, Measure, peers as others, row};
+use crate::bench::{Bench, Records};
+use crate::case::Record;
+use crate::check::{Bound, Guard, held};
 use crate::goal::Goal;
-use crate::guard::{Bound, Guard, Guarded};
-use crate::measure::form::{Measure, again, cases, goal_of};
-use crate::measure::peers as others;
-use crate::name::{Shape, listed, names, words};
+use crate::jobs::Asked;
 use crate::peers::Peer;
 use crate::runner::Runner;
-use crate::samples::{FEWEST, Samples};
-use crate::strided::cases::{self as layouts, LayoutName};
-use crate::strided::exchange::{self, Edges, Half};
-use crate::strided::published::{self, Cell};
-use crate::strided::{Direction, Sides, regret, sweep};
+use crate::samples::{Samples, nanoseconds_each};
+use crate::strided::{Direction, Sides, Spread};
 use crate::task::{Done, Task};
 
-/// What strided transfers cost.
-pub const MEASURE: Measure = Measure {
+pub(crate) use self::exchange::measure as published_exchange;
+pub(crate) use self::published::measure as published_table;
+pub(crate) use self::study::{regret_of, regret_of_a_few, transfers};
+
+pub(crate) const MEASURE: Measure = Measure {
     name: "strided",
     about: "Strided transfers against loads and stores of the same lines, and against a loop of puts; then some 600 layouts \
             against a loop of puts",
     options: Options::augment_args,
     run: |runner, options| Options::from_arg_matches(options)?.run(runner),
-    tasks: &[STRIDED, SWEEP, REGRET, REGRET_SAMPLE, PUBLISHED, EXCHANGE],
-    cases: &[
-        cases(
-            &["strided"],
-            "layout/direction",
-            "`iputmem`, `igetmem`; constant `strided!`",
-            "a load from each line of the source, then a store to each of the destination",
-        ),
-        cases(&["strided-few"], "blocks/bytes/gap", "the same for a few large blocks", "a loop of puts"),
-        cases(
-            &["strided-alias"],
-            "blocks/bytes/gap",
-            "the same where what is put looks like what is read next, by the low bits of addresses",
-            "a loop of puts",
-        ),
-        cases(
-            &["strided-sweep"],
-            "share, worst",
-            "the same for 610 layouts, 100 of them drawn",
-            "a loop of puts",
-        ),
-        cases(&["regret"], "choice/layouts", "the kernel chosen", "the fastest of all"),
-        cases(
-            &["strided-published"],
-            "way/direction/block/gap",
-            "64 MiB by Algorithm 2, by 3, and by what is chosen here; `auto-best`: what is chosen here",
-            "Algorithm 1; the better one of 1 and 2",
-        ),
-        cases(
-            &["strided-exchange"],
-            "algorithm/field/state",
-            "two PEs exchange the edges of a field of 128 MiB",
-            "the same by Algorithm 1",
-        ),
+    tasks: &[
+        STRIDED,
+        study::SWEEP,
+        study::REGRET,
+        study::REGRET_SAMPLE,
+        published::TABLE,
+        exchange::EXCHANGE,
     ],
-    goal: |case| goal_of(case, goal),
-    again: again::<Name>,
+    rows: ROWS,
     guards: &[
-        Guard {
-            cases: || {
-                let put = |layout, bound| Guarded::new(Name::Layout(layout, Direction::Put), bound);
-                let get = |layout, bound| Guarded::new(Name::Layout(layout, Direction::Get), bound);
-                // 1.6 to 3 times as fast as a loop of puts: too near to it to be told from it everywhere.
-                let column = Bound::Own(Goal::Ratio(4.0));
-                vec![
-                    put(COLUMN, column),
-                    get(COLUMN, column),
-                    put(STRUCTS, BEATS_A_LOOP),
-                    get(STRUCTS, BEATS_A_LOOP),
-                    put(DOUBLES, BEATS_A_LOOP),
-                    put(FLOATS, Bound::Own(Goal::OnlyFaster(2.0))),
-                    Guarded::new(CONSTANT_COLUMN, Bound::Eased(3.0)),
-                ]
-                .into_iter()
-                .chain(
-                    few::all().chain(few::all_aliased()).map(|few| Guarded::new(few, Bound::Own(FEW_BOUND))),
-                )
-                .collect()
-            },
-            ..Guard::of("strided", |runner| runner.jobs(&STRIDED, 2))
-        },
+        Guard::of("strided", orientations, || {
+            // 1.6 to 3 times as fast as a loop of puts: too near to it to be told from it everywhere.
+            let column = Bound::Own(Goal::Ratio(4.0));
+            // Small blocks with small gaps, which are moved 6 to 20 times as fast as by a loop of puts.
+            let beats_a_loop = Bound::Own(Goal::Faster(4.0, 2.0));
+            // What the check of regions and the way to the PE may cost beside three short copies, on any processor: some
+            // nanoseconds, which are more than half of what these take where copies are fast.
+            let few = Bound::Own(Goal::RatioOr(1.5, 12.0));
+            let cases = [
+                held("strided column/1024/put", column),
+                held("strided column/1024/get", column),
+                held("strided aos/24/8/1k/put", beats_a_loop),
+                held("strided aos/24/8/1k/get", beats_a_loop),
+                held("strided checkerboard-f64/1k/put", beats_a_loop),
+                held("strided checkerboard-f32/1k/put", Bound::Own(Goal::OnlyFaster(2.0))),
+                held("strided constant/8x4", Bound::Eased(3.0)),
+            ];
+            let aliased = ALIASED.iter().map(|blocks| few_of("strided-alias", blocks));
+            let all = FEW.iter().map(|blocks| few_of("strided-few", blocks)).chain(aliased);
+            cases.into_iter().chain(all.map(|name| held(&name, few))).collect()
+        }),
         Guard {
             jobs: 1,
-            cases: || {
-                vec![Guarded::new(
-                    Name::Regret(Policy::Auto, Layouts::Sample),
-                    Bound::Own(Goal::Tail(2.5, 5.0)),
-                )]
-            },
-            ..Guard::of("strided --regret", regret_of_a_few)
+            ..Guard::of("strided --regret", regret_of_a_few, || {
+                vec![held("regret auto/sample", Bound::Own(Goal::Tail(2.5, 5.0)))]
+            })
         },
     ],
     ..Measure::PLAIN
 };
 
-/// A few large blocks: what is chosen for them must cost nothing beside the loop of puts that it replaces.
-const FEW_BLOCKS: Goal = Goal::Ratio(1.05);
+#[rustfmt::skip]
+const ROWS: &[Cases] = &[
+    row("strided | layout/direction | `iputmem`, `igetmem`; constant `strided!` | a load from each line of the source, then a \
+         store to each of the destination", &[("strided constant/8x4", At::Anywhere, Goal::RatioOr(1.0, 1.3)),
+        ("strided column/**/put", At::Anywhere, Goal::Faster(1.1, 2.2)),
+        ("strided column/**/get", At::Anywhere, Goal::Faster(1.15, 2.2)),
+        ("strided column4/**/put", At::Anywhere, Goal::Faster(1.1, 2.5)),
+        ("strided column4/**/get", At::Anywhere, Goal::Faster(1.15, 2.5)),
+        ("strided aos/24/8/*/put", At::Anywhere, Goal::Faster(1.1, 3.0)),
+        ("strided aos/24/8/*/get", At::Anywhere, Goal::Faster(1.15, 3.0)),
+        ("strided checkerboard-f64/**/put", At::Anywhere, Goal::Faster(1.1, 3.0)),
+        ("strided checkerboard-f64/**/get", At::Anywhere, Goal::Faster(1.15, 3.0)),
+        ("strided checkerboard-f32/**", At::Anywhere, Goal::OnlyFaster(10.0)),
+        ("strided column-pitch-8K/**", At::Anywhere, Goal::OnlyFaster(1.8)),
+        ("strided matrix/row-512|row-1024|row-2048/*", At::Anywhere, Goal::OnlyFaster(0.95))]),
+    // What is chosen for them must cost nothing beside the loop of puts that it replaces.
+    row("strided-few | blocks/bytes/gap | the same for a few large blocks | a loop of puts",
+        &[("strided-few|strided-alias **", At::Anywhere, Goal::Ratio(1.05))]),
+    row("strided-alias | blocks/bytes/gap | the same where what is put looks like what is read next, by the low bits of \
+         addresses | a loop of puts", &[]),
+    row("strided-sweep | share, worst | the same for 610 layouts, 100 of them drawn | a loop of puts",
+        &[("strided-sweep **", At::Anywhere, Goal::Ratio(1.0))]),
+    row("regret | choice/layouts | the kernel chosen | the fastest of all",
+        &[("regret auto/grid", At::Anywhere, Goal::Tail(1.10, 1.4)), ("regret auto/random", At::Anywhere, Goal::Tail(1.2, 1.7)),
+        ("regret ideal12/grid", At::Anywhere, Goal::Beaten(1.3)), ("regret ideal12/random", At::Anywhere, Goal::Beaten(1.2)),
+        ("regret published/grid", At::Anywhere, Goal::Beaten(1.6))]),
+    row("strided-published | way/direction/block/gap | 64 MiB by Algorithm 2, by 3, and by what is chosen here; `auto-best`: \
+         what is chosen here | Algorithm 1; the better one of 1 and 2", &[]),
+    row("strided-exchange | algorithm/field/state | two PEs exchange the edges of a field of 128 MiB | the same by Algorithm 1",
+        &[]),
+];
 
-/// What the check of regions and the way to the PE may cost beside three short copies, on any processor: some nanoseconds, which
-/// are more than half of what these take where copies are fast.
-const FEW_BOUND: Goal = Goal::RatioOr(1.5, 12.0);
-
-/// Small blocks with small gaps, which are moved 6 to 20 times as fast as by a loop of puts.
-const BEATS_A_LOOP: Bound = Bound::Own(Goal::Faster(4.0, 2.0));
-
-/// The layouts that are guarded.
-const COLUMN: LayoutName = LayoutName::of("column/1024");
-const STRUCTS: LayoutName = LayoutName::of("aos/24/8/1k");
-const DOUBLES: LayoutName = LayoutName::of("checkerboard-f64/1k");
-const FLOATS: LayoutName = LayoutName::of("checkerboard-f32/1k");
-
-/// A short column that the compiler knows.
-pub(crate) const CONSTANT_COLUMN: Name = Name::Constant;
-
-const STRIDED: Task =
-    Task { name: "strided", pe: |_, repetitions| bench::run(repetitions, |bench| bench.strided()) };
-const SWEEP: Task = Task {
-    name: "strided-sweep",
-    pe: |given, repetitions| bench::run(repetitions, |bench| bench.sweep(given.seed)),
-};
-const REGRET: Task = Task {
-    name: "strided-regret",
-    pe: |given, repetitions| bench::run(repetitions, |bench| bench.regret(given.seed, given.most)),
-};
-const REGRET_SAMPLE: Task = Task {
-    name: "regret-sample",
-    pe: |_, repetitions| bench::run(repetitions, |bench| bench.regret_sample()),
-};
-const PUBLISHED: Task = Task {
-    name: "strided-published",
-    pe: |given, repetitions| bench::run(repetitions, |bench| bench.published_table(given.most)),
-};
-const EXCHANGE: Task = Task {
-    name: "strided-exchange",
-    pe: |given, repetitions| bench::run(repetitions, |bench| bench.exchange(given.most)),
-};
-
-names! {
-    Constant = "strided": ["constant" / "8x4"];
-    Layout(layout: LayoutName, direction: Direction) = "strided": [layout / direction];
-    Few(count: usize, block: usize, gap: usize) = "strided-few": [count / block / gap];
-    Aliased(count: usize, block: usize, gap: usize) = "strided-alias": [count / block / gap];
-    Share(layouts: usize) = "strided-sweep": ["share" / layouts];
-    Worst(layouts: usize) = "strided-sweep": ["worst" / layouts];
-    Regret(policy: Policy, layouts: Layouts) = "regret": [policy / layouts];
-    Published(way: Published, direction: Direction, block: usize, gap: usize) = "strided-published": [way / direction / block / gap];
-    Exchange(algorithm: Algorithm, field: Shape, edges: Edges) = "strided-exchange": [algorithm / field / edges];
-}
-
-listed!(Algorithm, Algorithm::ALL);
-
-words! {
-    /// What chooses a kernel.
-    Policy {
-        /// This library.
-        Auto = "auto",
-        /// The published table.
-        Published = "published",
-        /// Whoever knows the better one of Algorithms 1 and 2.
-        Ideal = "ideal12",
-        /// Algorithm 1.
-        AlwaysOne = "always1",
-        /// Algorithm 2.
-        AlwaysTwo = "always2",
-    }
-}
-
-words! {
-    /// Layouts that regret is measured at.
-    Layouts { Grid = "grid", Random = "random", Sample = "sample" }
-}
-
-words! {
-    /// What moves the payload of the published table, and beside what.
-    Published {
-        /// Algorithm 2 beside 1.
-        Two = "2",
-        /// Algorithm 3 beside 1.
-        Three = "3",
-        /// What is chosen here beside 1.
-        Auto = "auto",
-        /// What is chosen here beside the better one of 1 and 2.
-        AutoOverBest = "auto-best",
-    }
-}
-
-fn goal(name: Name) -> Option<Goal> {
-    match name {
-        Name::Constant => Some(Goal::RatioOr(1.0, 1.3)),
-        Name::Layout(layout, direction) => of_layout(layout, direction),
-        Name::Few(..) | Name::Aliased(..) => Some(FEW_BLOCKS),
-        Name::Share(_) | Name::Worst(_) => Some(Goal::Ratio(1.0)),
-        Name::Regret(Policy::Auto, Layouts::Grid) => Some(Goal::Tail(1.10, 1.4)),
-        Name::Regret(Policy::Auto, Layouts::Random) => Some(Goal::Tail(1.2, 1.7)),
-        Name::Regret(Policy::Ideal, Layouts::Grid) => Some(Goal::Beaten(1.3)),
-        Name::Regret(Policy::Ideal, Layouts::Random) => Some(Goal::Beaten(1.2)),
-        Name::Regret(Policy::Published, Layouts::Grid) => Some(Goal::Beaten(1.6)),
-        _ => None,
-    }
-}
-
-fn of_layout(layout: LayoutName, direction: Direction) -> Option<Goal> {
-    let limit = if direction == Direction::Get { 1.15 } else { 1.1 };
-    // Families of layouts begin alike.
-    let name = layout.name();
-    match name.split('/').next()? {
-        "column" => Some(Goal::Faster(limit, 2.2)),
-        "column4" => Some(Goal::Faster(limit, 2.5)),
-        "aos" if name.starts_with("aos/24/8/") => Some(Goal::Faster(limit, 3.0)),
-        "checkerboard-f64" => Some(Goal::Faster(limit, 3.0)),
-        "checkerboard-f32" => Some(Goal::OnlyFaster(10.0)),
-        "column-pitch-8K" => Some(Goal::OnlyFaster(1.8)),
-        "matrix" if name.starts_with("matrix/row-") => Some(Goal::OnlyFaster(0.95)),
-        _ => None,
-    }
-}
-
-/// Room behind the last block: both sides begin anywhere in a page.
-const MARGIN: usize = 2 << 12;
-
-/// Bytes of a heap beside the sides of the published table: statics, and the margin.
-const SPARE: usize = 4 << 20;
-
-/// A share of layouts, in percent, that may be slower than a loop of puts by more than [`SLOW`].
-const FEW: f64 = 2.0;
-
-/// Slower than a loop of puts.
-const SLOW: f64 = 1.1;
-
-/// So slow that no layout may be.
-const TOO_SLOW: f64 = 1.5;
-
-/// Of how many layouts of each kind regret is measured in a quick run.
-const SAMPLE: usize = 16;
+const STRIDED: Task = Task::near("strided", strided);
 
 /// What is measured of strided transfers.
 #[derive(Args, Clone, Debug, Default)]
@@ -282,24 +147,17 @@ struct Options {
 impl Options {
     fn run(&self, runner: &mut Runner) -> Done {
         let &Self { regret, peers, published, own, exchange, quick, seed } = self;
-        if peers {
-            return others::beside(runner);
+        match (peers, own, published, exchange, regret) {
+            (true, ..) => others::beside(runner),
+            (_, true, ..) => others::own_loops(runner, &Peer::STRIDED),
+            (_, _, true, ..) => published_table(runner, quick),
+            (.., true, _) => published_exchange(runner, quick),
+            (.., true) => regret_of(runner, seed, either(quick, usize::MAX, 16, 16)),
+            _ => {
+                orientations(runner)?;
+                study::sweep(runner, seed)
+            }
         }
-        if own {
-            return others::own_loops(runner, &Peer::STRIDED);
-        }
-        if published {
-            return published_table(runner, quick);
-        }
-        if exchange {
-            return published_exchange(runner, quick);
-        }
-        if regret {
-            return regret_of(runner, seed, either(quick, usize::MAX, SAMPLE, SAMPLE));
-        }
-        orientations(runner)?;
-        let seed = drawn_by(runner, seed);
-        drawn(runner, &SWEEP, sweep::ROOM, seed, usize::MAX)
     }
 }
 
@@ -318,213 +176,168 @@ pub(crate) fn orientations(runner: &mut Runner) -> Done {
     runner.jobs(&STRIDED, 2)
 }
 
-/// The published table.
-pub(crate) fn published_table(runner: &mut Runner, quick: bool) -> Done {
-    let payload = either(quick, published::PAYLOAD, 4 << 20, 64 << 10);
-    let room = published::room(payload);
-    for cell in Cell::all() {
-        let (passes, Cell { block, gap }) = (cell.passes(payload, room).len(), cell);
-        if passes > 1 {
-            let passes = format!("{passes} passes over {} MiB", room >> 20);
-            runner.fact(Fact::new("strided-published-passes", block.to_string(), gap.to_string(), passes));
-        }
-    }
-    sized(runner, &PUBLISHED, payload, room + SPARE)
+/// One job with so much heap, of at most so many bytes or layouts of a kind.
+fn once(
+    runner: &mut Runner,
+    task: &Task,
+    heap: usize,
+    most: usize,
+    then: impl FnOnce(Asked) -> Asked,
+) -> Done {
+    let job = then(runner.job_with_heap(task, heap).told("--most", most));
+    runner.several(1, |runner| runner.repeat(&job))
 }
 
-/// The published halo exchange.
-pub(crate) fn published_exchange(runner: &mut Runner, quick: bool) -> Done {
-    let field = either(quick, exchange::FIELD, 8 << 20, 128 << 10);
-    sized(runner, &EXCHANGE, field, exchange::room(field))
+/// Room behind the last block: both sides begin anywhere in a page.
+const MARGIN: usize = 2 << 12;
+
+/// Measures with sides of so many bytes, on PE 0.
+fn with_sides(
+    bench: &Bench<'_>,
+    room: usize,
+    measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a, shmem::World>) -> Vec<Record>,
+) -> Records {
+    let object = bench.world.alloc(zeroed::<u8>(room + MARGIN))?;
+    let place = object.on(bench.other());
+    Ok(bench.alone(|| measure(&|| Sides::new(bench.world, place))))
 }
 
-/// Measures regret of predicates, for at most so many layouts of each kind.
-pub(crate) fn regret_of(runner: &mut Runner, seed: Option<u64>, most: usize) -> Done {
-    let seed = drawn_by(runner, seed);
-    drawn(runner, &REGRET, regret::ROOM, seed, most)
-}
+/// A layout: what it is in an application, its blocks, and where the private side begins in its page: in a halo exchange columns
+/// do not start alike.
+type Layout = (&'static str, Spread, usize);
 
-/// The same at a few published layouts.
-pub(crate) fn regret_of_a_few(runner: &mut Runner) -> Done {
-    drawn(runner, &REGRET_SAMPLE, sweep::ROOM, 0, usize::MAX)
-}
+/// The layouts, one behind the other those of each orientation.
+///
+/// Columns are of `f64`, 8 or 4 times 8 bytes wide; a pitch of 8256 is a row of 1024 with a line of pad, 8192
+/// one without. `aos` is a field of 8 bytes in structs of 24; a checkerboard takes every other element.
+const LAYOUTS: &[Layout] = &[
+    ("contiguous/64K", Spread::even(64 << 10, 1, 64 << 10), 0),
+    ("column/64", Spread::even(8, 64, 8256), 1016),
+    ("column/256", Spread::even(8, 256, 8256), 1016),
+    ("column/1024", Spread::even(8, 1024, 8256), 1016),
+    ("column/1000/1032", Spread::even(8, 1000, 1032), 1016),
+    ("column-pitch-8K/1024", Spread::even(8, 1024, 8192), 4080),
+    ("column-pack/1024", Spread { block: 8, count: 1024, to: 8, from: 8256 }, 0),
+    ("column-unpack/1024", Spread { block: 8, count: 1024, to: 8256, from: 8 }, 0),
+    ("column4/1024", Spread::even(32, 1024, 8256), 992),
+    ("column4-pitch-8K/1024", Spread::even(32, 1024, 8192), 4064),
+    ("blocks/4-of-128", Spread::even(32, 250, 1024), 0),
+    ("blocks/4-of-129", Spread::even(32, 250, 1032), 0),
+    ("aos/24/8/1k", Spread::even(8, 1000, 24), 0),
+    ("aos/24/8/100k", Spread::even(8, 100_000, 24), 0),
+    ("aos/48/16/10k", Spread::even(16, 10_000, 48), 16),
+    ("checkerboard-f64/1k", Spread::even(8, 1000, 16), 8),
+    ("checkerboard-f64/100k", Spread::even(8, 100_000, 16), 8),
+    ("checkerboard-f32/1k", Spread::even(4, 1000, 8), 4),
+    ("checkerboard-f32/100k", Spread::even(4, 100_000, 8), 4),
+    ("matrix/row-512", Spread::even(512, 256, 1536), 512),
+    ("matrix/row-1024", Spread::even(1024, 256, 1536), 512),
+    ("matrix/row-2048", Spread::even(2048, 256, 3072), 1024),
+];
 
-/// The seed that was asked for, or a new one, which is said.
-fn drawn_by(runner: &mut Runner, asked: Option<u64>) -> u64 {
-    let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into());
-    let seed = asked.unwrap_or_else(now);
-    runner.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
-    seed
-}
-
-/// Runs one job that moves so many bytes and has so much heap.
-fn sized(runner: &mut Runner, task: &Task, bytes: usize, heap: usize) -> Done {
-    let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), heap.to_string());
-    runner.once(&runner.job(task, 2, &[heap]).most(bytes))
-}
-
-/// Runs one job on layouts that are drawn, at most so many of a kind, with room for them.
-fn drawn(runner: &mut Runner, task: &Task, room: usize, seed: u64, most: usize) -> Done {
-    let heap = ("SHMEM_SYMMETRIC_SIZE".to_owned(), (2 * room).to_string());
-    runner.once(&runner.job(task, 2, &[heap]).seed(seed).most(most))
-}
-
-impl Bench<'_> {
-    /// The layouts of applications.
-    fn strided(&self) -> Records {
-        let object = self.world.alloc(zeroed::<u8>(layouts::room() + MARGIN))?;
-        let place = object.on(self.other());
-        Ok(self.alone(|| {
-            let mut records = Vec::new();
-            for layout in layouts::LAYOUTS {
-                let mut sides = Sides::new(self.world, place).skewed(layout.skew);
-                for &direction in Direction::ALL {
-                    let costs = layouts::measure(&mut sides, &layout.spread, direction, self.repetitions);
-                    let compared = "blocks by iputmem and igetmem, against a load and a store for each of their lines; vs_a1: how many times faster than a loop of puts";
-                    records.push(costs.name(&self.site, &Name::Layout(layout.name, direction), compared));
-                }
-            }
-            records.extend(self.constant());
-            records.extend(self.few_blocks(|| Sides::new(self.world, place)));
-            records
-        }))
-    }
-
-    /// Many layouts against a loop of puts.
-    fn sweep(&self, seed: u64) -> Records {
-        let object = self.world.alloc(zeroed::<u8>(sweep::ROOM + MARGIN))?;
-        let place = object.on(self.other());
-        let repetitions = FEWEST;
-        Ok(self.alone(|| {
-            let mut sides = Sides::new(self.world, place).skewed(1024);
-            let mut points = sweep::grid();
-            points.extend(sweep::drawn(sweep::DRAWN, seed));
-            if cfg!(debug_assertions) {
-                eprintln!("shmem-perf: a debug build measures every tenth layout");
-                points = points.into_iter().step_by(10).collect();
-            }
-            let (mut slow, mut worst) = (0, 0.0_f64);
-            for point in &points {
-                let mut ratio = sweep::against_loop_of_puts(&mut sides, point, repetitions);
-                for _ in 0..sweep::AGAIN {
-                    if ratio > SLOW {
-                        ratio = ratio.min(sweep::against_loop_of_puts(&mut sides, point, repetitions));
-                    }
-                }
-                if ratio > SLOW {
-                    slow += 1;
-                    eprintln!("shmem-perf: {:?} {} takes {ratio:.2} times a loop of puts", point.1, point.0);
-                }
-                worst = worst.max(ratio);
-            }
-            let mut share = Samples::new();
-            share.push(100.0 * f64::from(slow) / points.len() as f64, FEW);
-            let mut most = Samples::new();
-            most.push(worst, TOO_SLOW);
-            let n = points.len();
-            let compared = format!("share of {n} layouts that take more than {SLOW} times a loop of puts, also in {} repetitions, against {FEW} %", sweep::AGAIN);
-            let largest = format!("largest time of {n} layouts over that of a loop of puts, against {TOO_SLOW}");
-            vec![
-                self.record_in("%", &Name::Share(n), &compared, share),
-                self.record_in("", &Name::Worst(n), &largest, most),
-            ]
-        }))
-    }
-
-    /// How far what is chosen is from the best, for at most so many layouts of each kind.
-    fn regret(&self, seed: u64, most: usize) -> Records {
-        let layouts = [(Layouts::Grid, regret::grid()), (Layouts::Random, regret::random(seed))];
-        let layouts = layouts.map(|(name, mut points)| {
-            if cfg!(debug_assertions) {
-                eprintln!("shmem-perf: a debug build measures small layouts");
-                points.retain(|(spread, _)| spread.hull() <= 64 << 10);
-            }
-            (name, regret::thinned(points, most))
-        });
-        self.regrets(regret::ROOM, &layouts)
-    }
-
-    /// The same at a few layouts.
-    fn regret_sample(&self) -> Records {
-        self.regrets(sweep::ROOM, &[(Layouts::Sample, regret::sample())])
-    }
-
-    fn regrets(&self, room: usize, layouts: &[(Layouts, Vec<sweep::Point>)]) -> Records {
-        let object = self.world.alloc(zeroed::<u8>(room + MARGIN))?;
-        let place = object.on(self.other());
-        Ok(self.alone(|| {
-            let mut sides = Sides::new(self.world, place).skewed(1024);
-            let mut records = Vec::new();
-            let thresholds = shmem_core::strided::settings().thresholds;
-            for (name, points) in layouts {
-                let all: Vec<_> =
-                    points.iter().map(|point| regret::regrets(&mut sides, point, &thresholds, 7)).collect();
-                let mut record = |policy, compared: &str, pair: fn(&regret::Regrets) -> (f64, f64)| {
-                    let mut samples = Samples::new();
-                    all.iter().map(pair).for_each(|(cost, limit)| samples.push(cost, limit));
-                    let name = Name::Regret(policy, *name);
-                    records.push(self.record_in("", &name, compared, samples).geometric());
-                };
-                record(
-                    Policy::Auto,
-                    "time of the kernel chosen over that of the best of all, for each layout",
-                    |r| (r.auto, 1.0),
-                );
-                let beside = "the same of other choices, against auto's";
-                record(Policy::Published, beside, |r| (r.published, r.auto));
-                record(Policy::Ideal, beside, |r| (r.ideal, r.auto));
-                record(Policy::AlwaysOne, beside, |r| (r.one, r.auto));
-                record(Policy::AlwaysTwo, beside, |r| (r.two, r.auto));
-            }
-            records
-        }))
-    }
-
-    /// The published table, for a payload of so many bytes.
-    fn published_table(&self, payload: usize) -> Records {
-        let Self { world, repetitions, .. } = *self;
-        let heap = world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
-        let object = world.alloc(zeroed::<u8>(heap.saturating_sub(SPARE) + MARGIN))?;
-        let place = object.on(self.other());
-        Ok(self.alone(|| {
-            let mut sides = Sides::new(world, place);
-            let mut records = Vec::new();
-            for &direction in Direction::ALL {
-                for cell in Cell::all() {
-                    let times = published::measure(&mut sides, cell, direction, payload, repetitions);
-                    let sample = match times.parts {
-                        1 => String::new(),
-                        parts => format!(", of which a sample moves the next of {parts} parts"),
-                    };
-                    let mut record = |way, compared: &str, samples| {
-                        let name = Name::Published(way, direction, cell.block, cell.gap);
-                        let compared = format!("{compared}; time for {} KiB{sample}", payload >> 10);
-                        records.push(self.record_in("ms", &name, &compared, samples));
-                    };
-                    record(Published::Two, "Algorithm 2 against Algorithm 1", times.two);
-                    record(Published::Three, "Algorithm 3, the one of 1 and 2 that the published table chooses, against Algorithm 1", times.three);
-                    record(Published::Auto, "what is chosen here, against Algorithm 1", times.auto);
-                    record(Published::AutoOverBest, "what is chosen here, against the better one of Algorithms 1 and 2", times.auto_over_best);
-                }
-            }
-            records
-        }))
-    }
-
-    /// The published halo exchange, in a field of so many bytes.
-    fn exchange(&self, bytes: usize) -> Records {
+/// The layouts of applications.
+fn strided(bench: &mut Bench<'_>) -> Records {
+    let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
+    with_sides(bench, room, |sides| {
         let mut records = Vec::new();
-        for [rows, columns] in exchange::shapes(bytes) {
-            let half = Half::new(self.world, [rows, columns])?;
-            for &edges in Edges::ALL {
-                for (algorithm, samples) in half.measure(edges, self.repetitions) {
-                    let name = Name::Exchange(algorithm, Shape([rows, columns]), edges);
-                    let compared = "an exchange of the edges of two halves of a field, columns by an algorithm, against Algorithm 1";
-                    records.push(self.record_in("us", &name, compared, samples));
-                }
+        for (name, spread, skew) in LAYOUTS {
+            let sides = RefCell::new(sides().skewed(*skew));
+            for direction in Direction::BOTH {
+                let costs = costs(
+                    bench.repetitions,
+                    transfers(spread),
+                    || sides.borrow_mut().routine(spread, direction),
+                    || sides.borrow_mut().limit(spread, direction),
+                    || sides.borrow_mut().loop_of_puts(spread, direction),
+                );
+                let compared = "blocks by iputmem and igetmem, against a load and a store for each of their lines; vs_a1: how many times faster than a loop of puts";
+                records.push(of_costs(
+                    bench,
+                    &format!("strided {name}/{}", direction.name()),
+                    compared,
+                    costs,
+                ));
             }
-            half.free()?;
         }
-        Ok(records)
+        records.extend(constant::constant(bench));
+        let (mut apart, mut alike) = (sides().skewed(1024), sides().followed(BEHIND));
+        for blocks in &FEW {
+            let compared = "a few blocks by iputmem, against a loop of puts";
+            let samples = few(&mut apart, blocks, bench.repetitions);
+            records.push(bench.record(&few_of("strided-few", blocks), compared, samples));
+        }
+        for blocks in &ALIASED {
+            let compared = "a few blocks by iputmem, at places that look like those that are read next, against a loop of puts";
+            let samples = few(&mut alike, blocks, bench.repetitions);
+            records.push(bench.record(&few_of("strided-alias", blocks), compared, samples));
+        }
+        records
+    })
+}
+
+/// What so many transfers in turn cost each way: the library's cost beside the limit's, and beside that of a loop of puts.
+fn costs(
+    repetitions: usize,
+    count: usize,
+    mut ours: impl FnMut(),
+    mut limit: impl FnMut(),
+    mut puts: impl FnMut(),
+) -> (Samples, Samples) {
+    let (mut beside_limit, mut beside_puts) = (Samples::new(), Samples::new());
+    for round in 0..=repetitions {
+        let (ours, limit, puts) =
+            (timed(count, &mut ours), timed(count, &mut limit), timed(count, &mut puts));
+        if round > 0 {
+            beside_limit.push(ours, limit);
+            beside_puts.push(ours, puts);
+        }
     }
+    (beside_limit, beside_puts)
+}
+
+fn of_costs(bench: &Bench<'_>, name: &str, compared: &str, (limit, puts): (Samples, Samples)) -> Record {
+    bench.record(name, compared, limit).beside(puts)
+}
+
+/// Nanoseconds of one of so many transfers. What the one before left in the caches, or did not, is nobody's: one runs untimed.
+fn timed(count: usize, mut transfer: impl FnMut()) -> f64 {
+    transfer();
+    nanoseconds_each(count, || (0..count).for_each(|_| transfer()))
+}
+
+/// A few large blocks, some KiB apart, beside which all that is asked and chosen before the first one would be felt: how many,
+/// bytes of each, and bytes between two of them.
+type Few = (usize, usize, usize);
+const FEW: [Few; 9] = [
+    (3, 256, 4096),
+    (4, 24, 4096),
+    (4, 128, 4096),
+    (4, 256, 4096),
+    (4, 512, 4096),
+    (4, 1024, 4096),
+    (15, 1024, 4),
+    (32, 4096, 64),
+    (32, 4096, 4096),
+];
+
+/// The same of blocks that begin 4 KiB apart, or follow each other there: the low bits of addresses are the same on both sides,
+/// but for half a line.
+const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64, 64, 4032), (32, 4096, 4096)];
+
+/// Bytes by which what is written lies behind what is read, in pages.
+const BEHIND: usize = 32;
+
+fn few_of(measure: &str, (count, block, gap): &Few) -> String {
+    format!("{measure} {count}/{block}/{gap}")
+}
+
+/// A few large blocks by `iputmem`, against a loop of puts.
+fn few<I: Stores>(sides: &mut Sides<'_, I>, &(count, block, gap): &Few, repetitions: usize) -> Samples {
+    /// Transfers in one sample, of one block.
+    const TIMES: usize = if cfg!(debug_assertions) { 32 } else { 2048 };
+    let (spread, times) = (Spread::even(block, count, block + gap), (TIMES / count).max(1));
+    Samples::of(repetitions, || {
+        let ours = timed(times, || sides.routine(&spread, Direction::Put));
+        (ours, timed(times, || sides.loop_of_puts(&spread, Direction::Put)))
+    })
 }

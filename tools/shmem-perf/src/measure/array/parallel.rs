@@ -1,0 +1,154 @@
+//! All CPUs of a PE: loops of all threads; and the ways to work on much memory with them, one PE with an array on its nodes, one PE
+//! and whoever touches first, and a PE for each CPU with a part of its own.
+//!
+//! Each of these multiplies all elements of 64 MiB in place. The limit is the same everywhere: private memory of one
+//! process, touched first by the threads that work on it.
+
+use std::hint::black_box;
+
+use rayon::prelude::*;
+use shmem::array::{ParArray as _, ParArrayMut as _};
+use shmem::prelude::*;
+use shmem::thread::Single as OneThread;
+use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
+
+use super::{CHUNKS, ELEMENTS, LOOPS, Measured, show, site};
+use crate::samples::{Samples, nanoseconds_each};
+use crate::task::Done;
+
+/// Parallel loops over arrays of each storage, and one PE with an array.
+pub(super) fn in_parallel(repetitions: usize) -> Done {
+    let world = &mut shmem::init::<OneThread>()?;
+    let site = site(world)?;
+    let mut measured = of_storages!(loops, world, repetitions, chosen)?;
+    measured.extend(of_storages!(together, world, repetitions)?);
+    show(&site, world, ("ns", LOOPS), measured)
+}
+
+/// Parallel loops over an array, against `rayon`'s loops over a slice in the heap, on as many threads: nanoseconds for each
+/// element.
+fn loops<S: Storage>(world: &mut World, repetitions: usize, name: &str, storage: S) -> Result<Vec<Measured>> {
+    let pools = &world.node_pools()?;
+    let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;
+    let array = world.array([ELEMENTS]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
+    let pool = pools_of_one(pools.threads())?;
+    let measured = world.local((&array, &plain), |(mut a, plain)| {
+        let index = |plain: &mut [u64]| {
+            let plain = black_box(plain);
+            pool.install(|| plain.par_iter_mut().enumerate().for_each(|(i, value)| *value = i as u64));
+        };
+        let each = |body: &mut dyn FnMut()| nanoseconds_each(ELEMENTS, body);
+        let pair = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
+            (format!("{name}/{way}"), Samples::alternate(repetitions, || each(cost), || each(limit)))
+        };
+        vec![
+            pair(
+                "par-index",
+                &mut || a.par_iter_mut(pools).indexed().for_each(|(i, value)| *value = i as u64),
+                &mut || index(plain),
+            ),
+            pair(
+                "par-iter",
+                &mut || a.par_iter_mut(pools).for_each(|value| *value = value.wrapping_mul(3)),
+                &mut || {
+                    let plain = black_box(&mut *plain);
+                    pool.install(|| plain.par_iter_mut().for_each(|value| *value = value.wrapping_mul(3)));
+                },
+            ),
+            pair(
+                "par-chunks",
+                &mut || {
+                    a.par_chunks_mut(pools).for_each(|mut chunk| {
+                        for i in chunk.indices() {
+                            chunk[i] = i as u64;
+                        }
+                    });
+                },
+                &mut || index(plain),
+            ),
+            pair(
+                "par-read",
+                &mut || {
+                    let a = a.view();
+                    let sum = a.par_indices(pools).map(|i| a[i]).reduce(|| 0, u64::wrapping_add);
+                    black_box(sum);
+                },
+                &mut || {
+                    let plain = black_box(&*plain);
+                    let sum = pool.install(|| plain.par_iter().copied().reduce(|| 0, u64::wrapping_add));
+                    black_box(sum);
+                },
+            ),
+        ]
+    });
+    world.free(array)?;
+    world.free(plain)?;
+    Ok(measured)
+}
+
+/// What every way does with its elements.
+fn work(value: &mut u64) {
+    *value = value.wrapping_mul(3);
+}
+
+/// Private memory of one process, touched first by the threads of `pool`, in equal parts.
+fn first_touch(pool: &rayon::ThreadPool) -> impl FnMut() {
+    let part = ELEMENTS.div_ceil(pool.current_num_threads());
+    let mut memory: Vec<u64> = Vec::with_capacity(ELEMENTS);
+    let values = (0..ELEMENTS).into_par_iter().with_min_len(part).map(|i| i as u64);
+    pool.install(|| memory.par_extend(values));
+    move || {
+        let memory = black_box(&mut memory);
+        pool.install(|| memory.par_iter_mut().with_min_len(part).for_each(work));
+    }
+}
+
+/// One PE with an array of a storage on its nodes, against a first touch: nanoseconds for each element.
+fn together<S: Storage>(
+    world: &mut World,
+    repetitions: usize,
+    name: &str,
+    storage: S,
+) -> Result<Vec<Measured>> {
+    let pools = world.node_pools()?;
+    let pool = pools_of_one(pools.threads())?;
+    let array = world.array([ELEMENTS]).storage(storage).zeroed::<u64>()?;
+    let samples = world.local(&array, |mut a| {
+        let mut limit = first_touch(&pool);
+        let cost = || nanoseconds_each(ELEMENTS, || a.par_iter_mut(&pools).for_each(work));
+        Samples::alternate(repetitions, cost, || nanoseconds_each(ELEMENTS, &mut limit))
+    });
+    world.free(array)?;
+    Ok(vec![(format!("technique/{name}"), samples)])
+}
+
+/// PEs with a part of the elements each, against a first touch by one of them on all CPUs, while the others
+/// wait: nanoseconds for each element.
+pub(super) fn apart(repetitions: usize) -> Done {
+    let world = &mut shmem::init::<OneThread>()?;
+    let (site, pes) = (site(world)?, world.n_pes());
+    let part = world.alloc(zeroed::<u64>(ELEMENTS.div_ceil(pes)))?;
+    let pool = pools_of_one(pes)?;
+    let mut limit = (world.my_pe() == 0).then(|| first_touch(&pool));
+    let samples = Samples::of(repetitions, || {
+        let cost = nanoseconds_each(ELEMENTS, || {
+            world.local(&part, |part| black_box(part).iter_mut().for_each(work));
+        });
+        let limit = nanoseconds_each(ELEMENTS, || limit.iter_mut().for_each(|limit| limit()));
+        world.barrier_all();
+        (cost, limit)
+    });
+    drop(limit);
+    world.free(part)?;
+    let compared = "a part of memory for each PE, against memory of one process touched first by its threads; time for each element";
+    show(&site, world, ("ns", compared), vec![(format!("technique/pes/{pes}"), samples)])
+}
+
+fn pools_of_one(threads: usize) -> Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| shmem::Error::Threads {
+        threads,
+        place: "the machine".to_owned(),
+        reason: error.to_string(),
+    })
+}

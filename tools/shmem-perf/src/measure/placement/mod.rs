@@ -1,0 +1,276 @@
+//! Where memory lies, as the kernel says: of arrays of each storage and of partitions of each kind of memory and
+//! size of pages; here, or in a guest that has the nodes and the kinds of memory that this machine has not.
+//!
+//! Nothing here is a time, and there are no cases. So it may be asked on an emulated machine: emulation proves where pages are,
+//! never how fast they are.
+
+mod arrays;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::{Args, FromArgMatches, ValueEnum};
+use shmem::launch::Bind;
+use shmem::partition::default;
+use shmem::thread::Single;
+use shmem::{World, zeroed};
+use shmem_core::memory::Machine;
+use shmem_core::partition::{Kind, PARTITION_VARIABLE, Pages, show_size};
+use shmem_core::topology::Topology;
+
+use super::Measure;
+use super::pages::Stencil;
+use crate::jobs::{Asked, JobError};
+use crate::runner::Runner;
+use crate::task::{Done, Fact, Task};
+
+pub(crate) const MEASURE: Measure = Measure {
+    name: "placement",
+    about: "Where memory lies, which is no measure: arrays of each storage, and partition 1 on each kind of memory in pages of \
+            each size. As the kernel says, on the machine that this runs on",
+    options: Options::augment_args,
+    run: |runner, options| here(runner, Options::from_arg_matches(options)?.what),
+    usual: false,
+    tasks: &[PLACED_ARRAYS, PLACED_APART, PLACED_PARTITION],
+    ..Measure::PLAIN
+};
+
+const PLACED_ARRAYS: Task =
+    Task::own("placed-arrays", |given, _| pe(|world| arrays::arrays(world, given.scale)));
+const PLACED_APART: Task =
+    Task::own("placed-apart", |given, _| pe(|world| arrays::apart(world, given.scale)));
+const PLACED_PARTITION: Task = Task::own("placed-partition", |_, _| pe(partition));
+
+#[derive(Args, Clone, Debug)]
+struct Options {
+    /// Of what; not given: of everything.
+    what: Option<Subject>,
+}
+
+/// Of what one wants to know where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// Arrays of each storage.
+    Arrays,
+    /// Partition 1, by its traits.
+    Partitions,
+}
+
+impl Subject {
+    /// As it is given on the command line.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Arrays => "arrays",
+            Self::Partitions => "partitions",
+        }
+    }
+
+    /// The machine on which it makes a difference: of arrays four nodes, of which five pages cannot be shared out
+    /// exactly; of partitions a kind of memory for each, and huge pages where they are asked for.
+    const fn guest(self) -> [&'static str; 4] {
+        match self {
+            Self::Arrays => ["--nodes", "dram,dram,dram,dram", "--mem", "320M"],
+            Self::Partitions => ["--nodes", "dram,dram,hbm,slow", "--hugepages", "2M:0:32,2M:1:32,2M:2:64"],
+        }
+    }
+
+    /// Whether it makes a difference on a machine.
+    fn is_seen_on(self, topology: &Topology) -> bool {
+        match self {
+            Self::Arrays => topology.homes().len() > 1,
+            // Normal and fast memory: kinds make a difference then.
+            Self::Partitions => [Kind::NormalMem, Kind::FastMem]
+                .iter()
+                .all(|&kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty())),
+        }
+    }
+}
+
+/// Seconds that a guest may take.
+const PATIENCE: &str = "120";
+
+/// Says where it lies on this machine.
+fn here(runner: &mut Runner, what: Option<Subject>) -> Done {
+    if what != Some(Subject::Partitions) {
+        placed_arrays(runner)?;
+    }
+    if what != Some(Subject::Arrays) {
+        placed_partitions(runner)?;
+    }
+    Ok(())
+}
+
+/// Says where it lies, on this machine if it has several nodes and kinds of memory, or else in a guest.
+pub(crate) fn anywhere(runner: &mut Runner, what: Subject, guest: Option<&Path>) -> Done {
+    let is_here = what.is_seen_on(&Machine::default().topology());
+    let found = match guest.filter(|_| !is_here) {
+        Some(guest) => in_guest(runner, what, guest).map(Some),
+        None => Ok(None),
+    };
+    match found {
+        Ok(Some(found)) => return runner.found(&found),
+        Ok(None) if is_here => {}
+        Ok(None) => runner.remark(
+            "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest was \
+             run that has: --guest names a program like ci/numa-vm of the sources, which needs a Debian or Ubuntu on \
+             x86-64; a quick report runs none",
+        ),
+        // What this machine can show stays.
+        Err(why) => runner.remark(&format!("no guest has run, only this machine is shown: {why}")),
+    }
+    runner.found(&[place("run on", "this machine")])?;
+    here(runner, Some(what))
+}
+
+fn in_guest(runner: &mut Runner, what: Subject, guest: &Path) -> Result<Vec<Fact>, Box<dyn Error>> {
+    let mut command = Command::new(guest);
+    command.args(what.guest()).args(["--timeout", PATIENCE, "--"]).arg(std::env::current_exe()?);
+    let output = command.args(["placement", what.name(), "--json"]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{} cannot be run: {error}", guest.display()))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        let last = said.lines().last().unwrap_or_default();
+        return Err(format!("{} ended with {}: {last}", guest.display(), output.status).into());
+    }
+    said.lines().for_each(|line| runner.remark(line));
+    let mut found = vec![place("run on", "an emulated machine")];
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        found.push(serde_json::from_str(line)?);
+    }
+    Ok(found)
+}
+
+fn placed_arrays(runner: &mut Runner) -> Done {
+    let topology = Machine::default().topology();
+    let Some(scale) = arrays::scale(&topology) else {
+        runner
+            .remark("shmem-perf: this process has CPUs on one NUMA node: arrays of every storage lie there");
+        return Ok(());
+    };
+    let job = |task, pes| runner.job(task, pes, &[arrays::heap(scale)]).told("--scale", scale);
+    let jobs = [job(&PLACED_ARRAYS, 1), Asked { bind: Bind::Numa, ..job(&PLACED_APART, pes(&topology)) }];
+    let mut found = vec![place("nodes", &topology.inventory())];
+    for job in jobs {
+        found.extend(runner.lines::<Fact>(&job)?);
+    }
+    let rows: Vec<_> = found.iter().map(|one| one.row.clone()).collect();
+    found.sort_by_key(|one| rows.iter().position(|row| *row == one.row));
+    runner.found(&found)
+}
+
+fn placed_partitions(runner: &mut Runner) -> Done {
+    let topology = Machine::default().topology();
+    let mut found = vec![place("nodes", &topology.inventory())];
+    for traits in TRAITS {
+        let variable = format!("{PARTITION_VARIABLE}1");
+        let job = runner.job(&PLACED_PARTITION, pes(&topology), &[(&variable, traits.to_owned())]);
+        match (Asked { bind: Bind::Numa, ..job }).run() {
+            Ok(printed) => {
+                for line in printed.results.lines() {
+                    found.push(serde_json::from_str(line)?);
+                }
+            }
+            // A refusal is what some of them are asked for: it is said in the library's words, behind who has said it.
+            Err(error) => {
+                let JobError::Failed { report, .. } = &error else { return Err(error.into()) };
+                let reason = report.lines().find_map(|line| line.find("partition 1 ").map(|at| &line[at..]));
+                let Some(reason) = reason else { return Err(error.into()) };
+                found.push(Fact::new(PARTITIONS, traits, "refused", reason.trim()));
+            }
+        }
+    }
+    runner.found(&found)
+}
+
+/// Where all of it was found.
+fn place(row: &str, value: &str) -> Fact {
+    Fact::new("machine", row, "", value)
+}
+
+/// The number of PEs that have a node each: that of the nodes with CPUs for this process, and not too many.
+fn pes(topology: &Topology) -> usize {
+    topology.homes().len().clamp(1, 8)
+}
+
+/// One PE of a job.
+fn pe(find: impl FnOnce(&mut World) -> shmem::Result<Vec<Fact>>) -> Done {
+    let world = &mut shmem::init::<Single>()?;
+    let found = find(world)?;
+    if world.my_pe() == 0 {
+        for one in found {
+            println!("{}", serde_json::to_string(&one)?);
+        }
+    }
+    Ok(())
+}
+
+/// The table of partitions.
+const PARTITIONS: &str = "partition 1";
+
+/// What the environment asks: the published cases with less memory, then pages of 64 MiB for those who can do with
+/// others.
+const TRAITS: [&str; 8] = [
+    "size=24M:kind=N:policy=M:pgsize=4K",
+    "size=24M:kind=N:policy=M:pgsize=2M",
+    "size=24M:kind=N:policy=M:pgsize=64M",
+    "size=24M:kind=F:policy=M:pgsize=4K",
+    "size=24M:kind=F:policy=M:pgsize=2M",
+    "size=24M:kind=F:policy=M:pgsize=64M",
+    "size=24M:kind=N:policy=P:pgsize=64M",
+    "size=24M:kind=F:policy=P:pgsize=64M",
+];
+
+/// Rows and columns of each PE. An emulated machine is slow.
+const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
+
+/// Steps of the stencil.
+const STEPS: usize = 2;
+
+/// More nodes than any machine has that is found.
+const NODES: usize = 64;
+
+/// Runs a stencil on the default heap, which knows nothing of what that is made of, and says what it is. All PEs call it.
+///
+/// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
+fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
+    let mut stencil = Stencil::new(world, SIZE, |world, words| world.alloc(zeroed::<f64>(words)))?;
+    (0..STEPS).for_each(|_| stencil.step(world));
+    world.barrier_all();
+
+    let heap = world.heap::<default>()?;
+    let id = heap.id();
+    let mut mine = [0_u64; NODES];
+    for (node, pages) in heap.pages_per_node()? {
+        mine[(node as usize).min(NODES - 1)] += pages;
+    }
+    let mut all = vec![0; NODES * world.n_pes()];
+    world.fcollect(&mine[..], &mut all);
+
+    let asked = std::env::var(format!("{PARTITION_VARIABLE}1")).unwrap_or_else(|_| "nothing".to_owned());
+    let mut found = Vec::new();
+    let mut push = |column: &str, value: String| found.push(Fact::new(PARTITIONS, &asked, column, value));
+    let report = world.partitions().into_iter().find(|report| report.spec.id == id);
+    for (pe, grant) in report.iter().flat_map(|report| report.grants.iter().enumerate()) {
+        if pe == 0 {
+            push("given", format!("{} in pages of {}", show_size(grant.size), show_size(grant.pgsize)));
+            push("pages are", pages(grant.pages).to_owned());
+            push("kind", grant.kind.map_or_else(|| "none asked".to_owned(), |kind| kind.to_string()));
+        }
+        let nodes = all[pe * NODES..][..NODES].iter().enumerate().filter(|(_, pages)| **pages > 0);
+        let nodes: Vec<_> = nodes.map(|(node, pages)| format!("{pages} on node {node}")).collect();
+        push(&format!("PE {pe}"), nodes.join(", "));
+        if !grant.downgrades.is_empty() && pe == 0 {
+            push("said", grant.downgrades.join("; "));
+        }
+    }
+    Ok(found)
+}
+
+const fn pages(pages: Pages) -> &'static str {
+    match pages {
+        Pages::Base => "base pages",
+        Pages::Transparent => "base pages that were merged",
+        Pages::HugeTlb => "huge pages of the pool",
+    }
+}

@@ -1,0 +1,220 @@
+//! The halo exchange of the literature: two PEs with a half each of a field, whose columns go to the other one.
+//!
+//! The halves lie side by side, and what lies beyond the edges of the field is its opposite edge. In an exchange each PE puts
+//! its first and its last column into the frame of the other one's half, and its first and last row into its own frame.
+//! Rows are contiguous and as they are; columns are moved by an algorithm. The fewer columns a field of
+//! the same size has, the longer they are.
+
+use std::time::Instant;
+
+use shmem::padded::pitch;
+use shmem::prelude::*;
+use shmem::strided::Algorithm;
+
+use super::{either, once};
+use crate::bench::{Bench, Records};
+use crate::runner::Runner;
+use crate::samples::Samples;
+use crate::task::{Done, Task};
+
+pub(super) const EXCHANGE: Task = Task::near("strided-exchange", exchange);
+
+/// Bytes of the published field.
+const FIELD: usize = 128 << 20;
+
+/// Exchanges in one sample, where nothing comes in between.
+const EXCHANGES: usize = 5;
+
+/// Cells of a cache line.
+const LINE: usize = 8;
+
+/// The ways that are compared, the first one with each of the others.
+const WAYS: [Algorithm; 4] = Algorithm::ALL;
+
+/// The published halo exchange.
+pub(crate) fn measure(runner: &mut Runner, quick: bool) -> Done {
+    let field = either(quick, FIELD, 8 << 20, 128 << 10);
+    once(runner, &EXCHANGE, room(field), field, |job| job)
+}
+
+/// The published halo exchange, in a field of so many bytes. Edges are still in a cache when they are exchanged, or they are not,
+/// unless all of the half is: every cell of it is visited between two exchanges.
+fn exchange(bench: &mut Bench<'_>) -> Records {
+    let mut records = Vec::new();
+    for [rows, columns] in shapes(bench.given.most) {
+        let half = Half::new(bench.world, [rows, columns])?;
+        for edges in ["cached", "evicted"] {
+            for (algorithm, samples) in half.measure(edges == "evicted", bench.repetitions) {
+                let name = format!("strided-exchange {}/{rows}x{columns}/{edges}", algorithm.name());
+                let compared = "an exchange of the edges of two halves of a field, columns by an algorithm, against Algorithm 1";
+                records.push(bench.record_in("us", &name, compared, samples));
+            }
+        }
+        bench.world.free(half.cells)?;
+    }
+    Ok(records)
+}
+
+/// Rows and columns of fields with so many bytes, from wide ones to high ones.
+fn shapes(bytes: usize) -> [[usize; 2]; 5] {
+    let side = (bytes / size_of::<f64>()).isqrt();
+    [[side / 16, side * 16], [side / 4, side * 4], [side, side], [side * 4, side / 4], [side * 16, side / 16]]
+}
+
+/// Bytes of a heap that has room for the half of each field of so many bytes.
+fn room(bytes: usize) -> usize {
+    let cells = shapes(bytes).map(|shape| Half::form(shape).cells());
+    cells.into_iter().max().unwrap_or(0) * size_of::<f64>() + (1 << 20)
+}
+
+/// Rows and columns of a half, and the cells from one row to the next.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    rows: usize,
+    columns: usize,
+    pitch: usize,
+}
+
+impl Form {
+    /// Cells with those of the frame.
+    const fn cells(self) -> usize {
+        (self.rows + 2) * self.pitch
+    }
+}
+
+/// The half of a field that a PE has.
+struct Half<'w> {
+    world: &'w World,
+    cells: SymBox<[f64]>,
+    form: Form,
+    here: Pe,
+    there: Pe,
+}
+
+/// The transfers of an exchange, columns by an algorithm that is written in the program.
+macro_rules! exchange {
+    ($half:ident, algorithm = $algorithm:tt) => {{
+        let Half { world, ref cells, form: Form { rows, columns, pitch }, here, there } = *$half;
+        for (edge, into) in [(1, rows + 1), (rows, 0)] {
+            let [from, into] = [edge, into].map(|row| row * pitch + 1..row * pitch + 1 + columns);
+            strided!(world, cells@here[dyn into.start..into.end] = cells[dyn from.start..from.end]);
+        }
+        for (edge, into) in [(1, columns + 1), (columns, 0)] {
+            let [from, into] = [edge, into].map(|column| pitch + column..(rows + 1) * pitch);
+            strided!(world, algorithm = $algorithm;
+                cells@there[dyn into.start..into.end; dyn pitch] = cells[dyn from.start..from.end; dyn pitch]);
+        }
+    }};
+}
+
+impl<'w> Half<'w> {
+    /// A half of a field with so many rows and columns. Collective.
+    fn new(world: &'w World, shape: [usize; 2]) -> Result<Self> {
+        assert!(world.n_pes() == 2, "two PEs have a half each, not {}", world.n_pes());
+        let form = Self::form(shape);
+        let cells = world.alloc(zeroed::<f64>(form.cells()))?;
+        let (here, there) = (world.pe(world.my_pe())?, world.ring_neighbours().1);
+        let half = Self { world, cells, form, here, there };
+        for row in 1..=form.rows {
+            for column in 1..=form.columns {
+                half.store(row, column, half.value(world.my_pe(), row, column));
+            }
+        }
+        world.barrier_all();
+        Ok(half)
+    }
+
+    fn form([rows, columns]: [usize; 2]) -> Form {
+        let columns = columns / 2;
+        // Padded, as in a program that means it: at a power of two, the cells of a column are in each other's way.
+        Form { rows, columns, pitch: pitch::<f64>(columns + 2) }
+    }
+
+    /// Microseconds of an exchange by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the
+    /// slower PE. Collective.
+    fn measure(&self, is_evicted: bool, repetitions: usize) -> [(Algorithm, Samples); 3] {
+        for algorithm in WAYS {
+            self.clear_frame();
+            self.world.barrier_all();
+            self.exchange(algorithm);
+            self.world.barrier_all();
+            self.check(algorithm);
+        }
+        let mut rounds = Vec::new();
+        for _ in 0..repetitions {
+            let mut times = WAYS.map(|algorithm| self.time(algorithm, is_evicted));
+            // An exchange takes as long as it takes the slower PE.
+            self.world.max(&mut times[..]);
+            rounds.push(times);
+        }
+        [1, 2, 3].map(|way| {
+            let mut samples = Samples::new();
+            rounds.iter().for_each(|times| samples.push(times[way], times[0]));
+            (WAYS[way], samples)
+        })
+    }
+
+    fn time(&self, algorithm: Algorithm, is_evicted: bool) -> f64 {
+        let mut spent = 0.0;
+        let exchanges = if is_evicted { 1 } else { EXCHANGES };
+        for _ in 0..exchanges {
+            if is_evicted {
+                self.visit();
+            }
+            self.world.barrier_all();
+            let start = Instant::now();
+            self.exchange(algorithm);
+            spent += start.elapsed().as_secs_f64();
+        }
+        spent * 1e6 / exchanges as f64
+    }
+
+    fn exchange(&self, algorithm: Algorithm) {
+        match algorithm {
+            Algorithm::One => exchange!(self, algorithm = 1),
+            Algorithm::Two => exchange!(self, algorithm = 2),
+            Algorithm::Three => exchange!(self, algorithm = 3),
+            Algorithm::Auto => exchange!(self, algorithm = auto),
+        }
+        self.world.quiet();
+    }
+
+    /// Visits every line of the half.
+    fn visit(&self) {
+        self.world.barrier_all();
+        for at in (0..self.form.cells()).step_by(LINE) {
+            let cell = self.cells.here(self.world).index(at);
+            cell.store(cell.load());
+        }
+    }
+
+    fn clear_frame(&self) {
+        let Form { rows, columns, .. } = self.form;
+        for row in 1..=rows {
+            self.store(row, 0, 0.0);
+            self.store(row, columns + 1, 0.0);
+        }
+    }
+
+    fn check(&self, algorithm: Algorithm) {
+        let Form { rows, columns, .. } = self.form;
+        for row in 1..=rows {
+            for (into, edge) in [(0, columns), (columns + 1, 1)] {
+                let (found, sent) = (self.load(row, into), self.value(self.there.number(), row, edge));
+                assert!(found == sent, "algorithm {algorithm:?} brought {found} to row {row}, not {sent}");
+            }
+        }
+    }
+
+    fn value(&self, pe: usize, row: usize, column: usize) -> f64 {
+        (1 + pe + 2 * (row * (self.form.columns + 2) + column)) as f64
+    }
+
+    fn store(&self, row: usize, column: usize, value: f64) {
+        self.cells.here(self.world).index(row * self.form.pitch + column).store(value);
+    }
+
+    fn load(&self, row: usize, column: usize) -> f64 {
+        self.cells.here(self.world).index(row * self.form.pitch + column).load()
+    }
+}

@@ -1,0 +1,236 @@
+//! Figures, drawn as SVG: numbers of something by powers of two, up by powers of ten.
+
+use maud::{Markup, Render, html};
+
+use crate::table::digits;
+
+/// Pixels of a figure.
+const SIZE: (i32, i32) = (820, 400);
+
+/// The pixels between which numbers lie: from left to right, and from the bottom to the top.
+const ACROSS: (i32, i32) = (76, 808);
+const UP: (i32, i32) = (344, 12);
+
+/// Colours of lines, which `style.css` has: told apart by people who see fewer of them. Those behind the last one begin anew
+/// with dashes; what stands beside lines is grey, in as many patterns of dashes as it has, too.
+const COLOURS: usize = 7;
+const PATTERNS: usize = 6;
+
+/// A figure with lines.
+pub(super) struct Figure {
+    title: &'static str,
+    x: &'static str,
+    y: &'static str,
+    lines: Vec<(Series, Vec<Point>)>,
+}
+
+/// A line of a figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Series {
+    pub(super) label: String,
+    /// A limit.
+    pub(super) is_beside: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Point {
+    at: f64,
+    value: f64,
+    quarters: (f64, f64),
+}
+
+impl Figure {
+    pub(super) fn new(title: &'static str, x: &'static str, y: &'static str) -> Self {
+        Self { title, x, y, lines: Vec::new() }
+    }
+
+    /// Adds a point with its quarters to a line, unless there is no place for it.
+    pub(super) fn push(&mut self, series: Series, at: f64, (value, low, high): (f64, f64, f64)) {
+        if !(at > 0.0 && low > 0.0 && high.is_finite()) {
+            return;
+        }
+        let point = Point { at, value, quarters: (low, high) };
+        match self.lines.iter_mut().find(|(line, _)| *line == series) {
+            Some((_, points)) => points.push(point),
+            None => self.lines.push((series, vec![point])),
+        }
+    }
+
+    /// The class of each line in `style.css`: its colour, and whether it is dashed.
+    fn classes(&self) -> Vec<String> {
+        let (mut own, mut beside) = (0.., 0..);
+        let class = |(series, _): &(Series, Vec<Point>)| match series.is_beside {
+            true => format!("beside dashed d{}", beside.next().unwrap_or(0) % PATTERNS),
+            false => {
+                let number = own.next().unwrap_or(0);
+                format!("c{}{}", number % COLOURS, if number < COLOURS { "" } else { " dashed" })
+            }
+        };
+        self.lines.iter().map(class).collect()
+    }
+
+    /// What looks alike is one path: all lines of the grid, all dots of a series.
+    fn svg(&self) -> Markup {
+        let points = || self.lines.iter().flat_map(|(_, points)| points);
+        let across = Axis::around(points().map(|point| point.at.log2()));
+        let along =
+            Axis::around(points().flat_map(|point| [point.quarters.0.log10(), point.quarters.1.log10()]));
+        let columns: Vec<_> =
+            across.powers(12).into_iter().map(|at| (across.pixel(at, ACROSS), bytes(at.exp2()))).collect();
+        let rows: Vec<_> =
+            along.decimals().into_iter().map(|at| (along.pixel(at, UP), short(10_f64.powf(at)))).collect();
+        let ((left, right), (bottom, top)) = (ACROSS, UP);
+        let (mut grid, mut axes) = (String::new(), format!("M{left} {top}V{bottom}H{right}"));
+        for (at, _) in &columns {
+            grid += &format!("M{at} {top}V{bottom}");
+            axes += &format!("M{at} {bottom}v5");
+        }
+        for (at, _) in &rows {
+            grid += &format!("M{left} {at}H{right}");
+            axes += &format!("M{left} {at}h-5");
+        }
+        let path = |points: &[Point]| {
+            let (mut line, mut spreads, mut dots) = (String::new(), String::new(), String::new());
+            for &Point { at, value, quarters } in points {
+                let (x, up) = (across.pixel(at.log2(), ACROSS), |value: f64| along.pixel(value.log10(), UP));
+                let (y, low, high) = (up(value), up(quarters.0), up(quarters.1));
+                line += &format!("{}{x} {y}", if line.is_empty() { "M" } else { "L" });
+                dots += &format!("M{x} {y}h0");
+                if low != high {
+                    spreads += &format!("M{x} {low}V{high}");
+                }
+            }
+            (line, spreads, dots)
+        };
+        html! {
+            svg width=(SIZE.0) height=(SIZE.1) viewBox={ "0 0 " (SIZE.0) " " (SIZE.1) } {
+                path.grid d=(grid) {}
+                path.axes d=(axes) {}
+                g.across {
+                    @for (at, label) in columns { text x=(at) y=(bottom + 18) { (label) } }
+                    text.name x=((left + right) / 2) y=(SIZE.1 - 8) { (self.x) }
+                }
+                g.along { @for (at, label) in rows { text x=(left - 9) y=(at + 4) { (label) } } }
+                text.name transform={ "translate(18 " ((top + bottom) / 2) ") rotate(-90)" } { (self.y) }
+                @for ((_, points), class) in self.lines.iter().zip(self.classes()) {
+                    @let (line, spreads, dots) = path(points);
+                    g class=(class) {
+                        path.line d=(line) {}
+                        @if !spreads.is_empty() { path.spread d=(spreads) {} }
+                        path.dots d=(dots) {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Render for Figure {
+    fn render(&self) -> Markup {
+        html! {
+            @if !self.lines.is_empty() {
+                figure role="img" aria-label={ (self.title) ": " (self.y) " by " (self.x) } {
+                    figcaption { (self.title) }
+                    (self.svg())
+                    ul.legend {
+                        @for ((series, _), class) in self.lines.iter().zip(self.classes()) {
+                            li {
+                                svg width="44" height="10" aria-hidden="true" { path class={ "line " (class) } d="M0 5H44" {} }
+                                (series.label)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// An axis from one place to another: logarithms of numbers.
+struct Axis(f64, f64);
+
+impl Axis {
+    /// One that has room for all of these.
+    fn around(places: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = places.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
+        let room = 0.05 * (high - low).max(0.2);
+        Self(low - room, high + room)
+    }
+
+    /// The pixel of a place, on a line from one pixel to another.
+    fn pixel(&self, place: f64, (from, to): (i32, i32)) -> i32 {
+        from + ((place - self.0) / (self.1 - self.0) * f64::from(to - from)).round() as i32
+    }
+
+    /// Whole places, not many more than so many.
+    fn powers(&self, most: usize) -> Vec<f64> {
+        let step = ((self.1 - self.0) / most as f64).ceil().max(1.0);
+        (0..)
+            .map(|at| ((self.0 / step).ceil() + f64::from(at)) * step)
+            .take_while(|at| *at <= self.1)
+            .collect()
+    }
+
+    /// The places of round numbers.
+    fn decimals(&self) -> Vec<f64> {
+        let digits: &[f64] = match self.1 - self.0 {
+            2.5.. => return self.powers(8),
+            ..0.3 => &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+            ..1.2 => &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+            _ => &[1.0, 2.0, 5.0],
+        };
+        let decades = self.0.floor() as i32..=self.1.ceil() as i32;
+        let all =
+            decades.flat_map(|decade| digits.iter().map(move |digit| f64::from(decade) + digit.log10()));
+        all.filter(|at| (self.0..=self.1).contains(at)).collect()
+    }
+}
+
+/// As few digits as are not zero.
+fn short(number: f64) -> String {
+    let text = digits(number);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn bytes(number: f64) -> String {
+    match number {
+        ..1024.0 => short(number),
+        1024.0..1_048_576.0 => format!("{}K", short(number / 1024.0)),
+        _ => format!("{}M", short(number / 1_048_576.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_has_a_mark_for_each_point_and_a_legend() {
+        let mut figure = Figure::new("a title", "bytes", "ns");
+        for at in 1..=20 {
+            let value = f64::from(at);
+            let line = |label: &str, is_beside| Series { label: label.to_owned(), is_beside };
+            figure.push(line("ours <&>", false), f64::from(1 << at), (value, value * 0.9, value * 1.2));
+            figure.push(line("limit", true), f64::from(1 << at), (1.0, 1.0, 1.0));
+            figure.push(line("nowhere", false), 0.0, (1.0, 1.0, 1.0));
+        }
+        assert_eq!(figure.classes(), ["c0", "beside dashed d0"]);
+        let html = figure.render().into_string();
+        assert_eq!(html.matches("h0").count(), 40);
+        assert!(html.contains("ours &lt;&amp;&gt;") && html.contains(">limit<") && !html.contains("nowhere"));
+        assert!(html.contains(">1K<") && html.contains(">1M<"), "labels of bytes");
+    }
+
+    #[test]
+    fn round_numbers_are_written_each_once() {
+        let labels = |low: f64, high: f64| {
+            let axis = Axis::around([low.log10(), high.log10()].into_iter());
+            axis.decimals().into_iter().map(|at| short(10_f64.powf(at))).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(1.0, 90.0), ["1", "2", "5", "10", "20", "50", "100"]);
+        assert_eq!(labels(0.01, 1e6).last().unwrap(), "1000000");
+        let axis = Axis::around([3.0, 12.0].into_iter());
+        let labels: Vec<_> = axis.powers(8).into_iter().map(|at| bytes(at.exp2())).collect();
+        assert_eq!(labels, ["16", "64", "256", "1K", "4K"]);
+    }
+}
