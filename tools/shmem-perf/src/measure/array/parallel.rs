@@ -146,9 +146,9 @@ pub(super) fn apart(repetitions: usize) -> Done {
 
 fn pools_of_one(threads: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| shmem::Error::Threads {
+    Ok(pool.map_err(|error| shmem::ErrorKind::Threads {
         threads,
         place: "the machine".to_owned(),
         reason: error.to_string(),
-    })
+    })?)
 }

@@ -5,7 +5,7 @@
 use core::ops::Range;
 
 use shmem::partition::default;
-use shmem::{Error, Result, World, zeroed};
+use shmem::{ErrorKind, Result, World, zeroed};
 use shmem_core::array::{Chunking, StorageKind};
 use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread};
 use shmem_core::topology::Topology;
@@ -173,7 +173,11 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
             scope.spawn(on_node).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let place = || format!("node {home}");
-        touched.map_err(|error| Error::Threads { threads: 1, place: place(), reason: error.to_string() })?;
+        touched.map_err(|error| ErrorKind::Threads {
+            threads: 1,
+            place: place(),
+            reason: error.to_string(),
+        })?;
     }
 
     let nodes = arena.nodes_of(0, whole, page)?;
