@@ -120,27 +120,34 @@ impl<'a> View<'a> {
         let heads =
             ["case", "cost", "limit", "unit", "ratio", "quarters", "", "pairs", "PEs", "cores", "goal"];
         let is_published = row.cases.iter().any(|(_, published)| !published.is_empty());
-        let heads = heads.into_iter().chain(is_published.then_some("published"));
+        let of = |&(pattern, published): &(&'static str, &'static str)| {
+            self.0.find((self.1, row.variant), pattern).map(move |(_, entry)| (entry, published))
+        };
+        let found: Vec<_> = row.cases.iter().flat_map(of).collect();
+        let beside_puts = found.iter().any(|(entry, _)| entry.case.vs_a1.is_some());
+        let more = [beside_puts.then_some("A1"), is_published.then_some("published")];
+        let heads = heads.into_iter().chain(more.into_iter().flatten());
         let mut table = Table::new(row.name, row.title, row.under, heads);
-        for (pattern, published) in row.cases {
-            for (_, entry) in self.0.find((self.1, row.variant), pattern) {
-                let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
-                let place = if row.variant.is_empty() { &*entry.variant } else { "" };
-                table.row([
-                    Cell::text(format!("{} {} {place}", case.measure, case.case).trim_end()),
-                    of(Column::Value),
-                    of(Column::Limit),
-                    Cell::text(&*case.unit),
-                    of(Column::Ratio),
-                    of(Column::RatioP25),
-                    of(Column::RatioP75),
-                    of(Column::Pairs),
-                    Cell::text(case.pes.to_string()),
-                    Cell::text(if case.shared_cores { "shared" } else { "one each" }),
-                    Cell::text(measure::goal(case).map_or_else(String::new, |goal| goal.to_string())),
-                    Cell::published(published),
-                ]);
-            }
+        for (entry, published) in found {
+            let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
+            let place = if row.variant.is_empty() { &*entry.variant } else { "" };
+            let mut cells = vec![
+                Cell::text(format!("{} {} {place}", case.measure, case.case).trim_end()),
+                of(Column::Value),
+                of(Column::Limit),
+                Cell::text(&*case.unit),
+                of(Column::Ratio),
+                of(Column::RatioP25),
+                of(Column::RatioP75),
+                of(Column::Pairs),
+                Cell::text(case.pes.to_string()),
+                Cell::text(if case.shared_cores { "shared" } else { "one each" }),
+                Cell::text(measure::goal(case).map_or_else(String::new, |goal| goal.to_string())),
+            ];
+            let times = || case.vs_a1.map_or_else(|| Cell::text(""), |_| of(Column::VsA1));
+            cells.extend(beside_puts.then(times));
+            cells.push(Cell::published(published));
+            table.row(cells);
         }
         table
     }
