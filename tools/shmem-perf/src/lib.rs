@@ -1,7 +1,7 @@
 //! Measures: what operations cost, each against a limit that is measured beside it.
 //!
-//! A measure takes [`samples`]: pairs of what the operation cost and what its limit cost, taken in turn. What comes out of them is
-//! a [`case`], and what it ought to be a [`goal`].
+//! A measure takes `samples`: pairs of what the operation cost and what its limit cost, taken in turn. What comes out of them is
+//! a `case`, and what it ought to be a `goal`.
 //!
 //! ```text
 //! command     the tool's command line         check       what must not become slower
