@@ -17,7 +17,7 @@ hosts=4
 pes=8
 modules=("$@")
 [ $# -gt 0 ] || modules=(basic:: collectives::)
-bin=$PWD/${CARGO_TARGET_DIR:-target}/debug
+bin=$(realpath -m "${CARGO_TARGET_DIR:-target}")/debug
 
 if ! is_inside; then
     # --workspace, as in unit.sh: nothing is built twice.
