@@ -5,9 +5,10 @@
 //! hold, and these end anywhere. So only a terminal, into which libraries write line by line, is left to the PEs.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, retry_on_intr};
 use serde::{Deserialize, Serialize};
 
@@ -120,8 +121,8 @@ impl Printer {
         let Some(tag) = &self.tag else { return Ok(()) };
         let lines = tagged(tag, &mut self.bytes, all);
         let written = match self.kind {
-            Kind::Out => write(io::stdout().lock(), &lines),
-            Kind::Err => write(io::stderr().lock(), &lines),
+            Kind::Out => write(io::stdout(), &lines),
+            Kind::Err => write(io::stderr(), &lines),
         };
         if written.is_err() {
             self.bytes.clear();
@@ -130,9 +131,17 @@ impl Printer {
     }
 }
 
-fn write(mut to: impl Write, bytes: &[u8]) -> io::Result<()> {
-    to.write_all(bytes)?;
-    to.flush()
+/// Writes all bytes, also to a file that others have made non-blocking.
+fn write(to: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(&to, bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => _ = retry_on_intr(|| poll(&mut [PollFd::new(&to, PollFlags::OUT)], None))?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// The whole lines of `bytes`, each behind the tag; what follows them stays, unless it is too long or `all` is to go.
@@ -207,5 +216,19 @@ mod tests {
         assert!(source.pipe().is_none());
         printer.finish().unwrap();
         assert_eq!(printer.into_bytes(), b"one\ntwo");
+    }
+
+    #[test]
+    fn a_pipe_that_does_not_block_is_waited_for() {
+        let (from, to) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
+        let lines = vec![b'x'; 1 << 20];
+        std::thread::scope(|scope| {
+            scope.spawn(|| write(&to, &lines).unwrap());
+            let (mut seen, mut buffer) = (0, [0; 1 << 16]);
+            while seen < lines.len() {
+                seen += rustix::io::read(&from, &mut buffer).unwrap_or_default();
+                std::thread::yield_now();
+            }
+        });
     }
 }

@@ -353,15 +353,17 @@ impl Run {
             let clauses = standings(&self.standings(None));
             self.say(&format!("the PEs now:\n  {}", clauses.join("\n  ")));
         }
+        // A PE may be dying for long: a core dump ends when its file system lets it.
+        if matches!(self.phase, Phase::Running | Phase::Suspecting(..))
+            && let (Some(at), Some(time)) = (self.deadline, self.terms.time)
+            && now >= at
+        {
+            self.phase = Phase::Running;
+            let text = format!("the job has run for the {time:?} it was given");
+            self.break_down(Cause::new(text, Failure::TimedOut, 124));
+        }
         match std::mem::replace(&mut self.phase, Phase::Running) {
-            Phase::Running => {
-                if let (Some(at), Some(time)) = (self.deadline, self.terms.time)
-                    && now >= at
-                {
-                    let text = format!("the job has run for the {time:?} it was given");
-                    self.break_down(Cause::new(text, Failure::TimedOut, 124));
-                }
-            }
+            Phase::Running => {}
             Phase::Settling(until) if now >= until || self.is_settled() => self.tell_deaths(),
             Phase::Suspecting(until, suspicion) if now >= until => {
                 let is_dying = |(_, standing): &(usize, Standing)| *standing == Standing::Dying;
