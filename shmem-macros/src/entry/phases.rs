@@ -88,10 +88,16 @@ fn world_inside(at: Span, outer: &Ident, used: &Ident) -> (Span, String) {
     (at, diag::world_inside_a_phase(&outer.to_string(), &used.to_string()))
 }
 
-/// The first name in tokens that is one of those looked for.
+/// The first name in tokens that is one of those looked for, and no field: `config.world`, or `world: 3`.
 fn find(tokens: TokenStream, is_wanted: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
-    tokens.into_iter().find_map(|token| match token {
-        TokenTree::Ident(name) => is_wanted(&name).then_some(name),
+    let is = |token: Option<&TokenTree>, mark| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark);
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    tokens.iter().enumerate().find_map(|(at, token)| match token {
+        TokenTree::Ident(name) => {
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            let is_field = is(before, '.') || is(tokens.get(at + 1), ':');
+            (is_wanted(name) && !is_field).then(|| name.clone())
+        }
         TokenTree::Group(group) => find(group.stream(), is_wanted),
         _ => None,
     })

@@ -46,9 +46,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
     let each = matches!(pes, Pes::Each(_));
     // Of several tests the function stands beside them, with what is said of its body.
-    let of_tests = |attribute: &Attribute| {
-        !each || ["ignore", "cfg", "cfg_attr"].iter().any(|name| attribute.path().is_ident(name))
-    };
+    let of_tests = |attribute: &Attribute| !each || attribute.path().is_ident("cfg") || ignores(attribute);
     let attributes: Vec<_> = function.attrs.iter().filter(|attribute| of_tests(attribute)).cloned().collect();
     let (visibility, name) = (function.vis.clone(), function.sig.ident.clone());
     let variables = variables.iter().map(|(key, value)| quote!((#key, #value)));
@@ -84,12 +82,22 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
                 test(&numbered, pes, &TokenStream::new(), quote!(#name))
             });
             let tests = quote!(#(#tests)*);
-            function.attrs.retain(|attribute| {
-                !["ignore", "cfg_attr"].iter().any(|name| attribute.path().is_ident(name))
-            });
+            function.attrs.retain(|attribute| !ignores(attribute));
             quote!(#errors #[cfg(test)] #function #tests)
         }
     }
+}
+
+/// Whether it is `#[ignore]`, perhaps on a condition.
+fn ignores(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("ignore")
+        || attribute.path().is_ident("cfg_attr")
+            && attribute
+                .meta
+                .to_token_stream()
+                .to_string()
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| word == "ignore")
 }
 
 /// On how many PEs a test runs.
