@@ -234,8 +234,23 @@ mod tests {
         (numbers().map(handler).collect(), numbers().map(is_blocked).collect(), stack.ss_sp.addr())
     }
 
+    /// In a process of its own: handlers are of the whole process, and other tests have children.
     #[test]
     fn signals_are_handled_as_before_behind_a_library_that_takes_them() {
+        const NAME: &str =
+            "libfabric::library::tests::signals_are_handled_as_before_behind_a_library_that_takes_them";
+        const CHILD: &str = "SIGNALS_TEST_CHILD";
+        if std::env::var_os(CHILD).is_none() {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            let output = child.args(["--exact", NAME, "--nocapture"]).env(CHILD, "1").output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(
+                output.status.success() && said.contains("1 passed"),
+                "{said}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            return;
+        }
         let directory = tempfile::tempdir().unwrap();
         let (source, file) = (directory.path().join("takes.c"), directory.path().join("libtakes.so"));
         std::fs::write(&source, TAKES_SIGNALS).unwrap();

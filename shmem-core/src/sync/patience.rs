@@ -110,23 +110,26 @@ mod tests {
         let allowed = sched_getaffinity(None).unwrap();
         let mut one = CpuSet::new();
         one.set((0..CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu)).unwrap());
-        let (word, looks) = (AtomicU64::new(0), AtomicU64::new(0));
-        let hand_over = |first: u64| {
-            sched_setaffinity(None, &one).unwrap();
-            for turn in (first..2 * TURNS).step_by(2) {
-                let done = || {
-                    looks.fetch_add(1, Ordering::Relaxed);
-                    word.load(Ordering::Acquire) == turn
-                };
-                while !Patience::for_node(2, 2).look_until(true, || true, done) {}
-                word.store(turn + 1, Ordering::Release);
-            }
-        };
-        std::thread::scope(|scope| {
-            scope.spawn(|| hand_over(0));
-            scope.spawn(|| hand_over(1));
-        });
-        let looks = looks.into_inner() / (2 * TURNS);
-        assert!(looks < 40, "{looks} looks until the other thread runs: who spins takes thousands");
+        // Known of the other one, or of the job.
+        for (patience, shares_cpu) in [(Patience::for_node(2, 2), true), (Patience::for_node(2, 1), false)] {
+            let (word, looks) = (AtomicU64::new(0), AtomicU64::new(0));
+            let hand_over = |first: u64| {
+                sched_setaffinity(None, &one).unwrap();
+                for turn in (first..2 * TURNS).step_by(2) {
+                    let done = || {
+                        looks.fetch_add(1, Ordering::Relaxed);
+                        word.load(Ordering::Acquire) == turn
+                    };
+                    while !patience.look_until(shares_cpu, || shares_cpu, done) {}
+                    word.store(turn + 1, Ordering::Release);
+                }
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(|| hand_over(0));
+                scope.spawn(|| hand_over(1));
+            });
+            let looks = looks.into_inner() / (2 * TURNS);
+            assert!(looks < 40, "{looks} looks until the other thread runs: who spins takes thousands");
+        }
     }
 }
