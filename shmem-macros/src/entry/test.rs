@@ -88,7 +88,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Whether it is `#[ignore]`, perhaps on a condition.
+/// Whether it leaves tests out, perhaps on a condition.
 fn ignores(attribute: &Attribute) -> bool {
     attribute.path().is_ident("ignore")
         || attribute.path().is_ident("cfg_attr")
