@@ -2,11 +2,17 @@
 /* fence and quiet: what may be seen in which order, and what is complete. */
 #include "check.h"
 
-#define ROUNDS 2000
+#define ROUNDS 120
 #define WIDTH 64
 
 static long data[WIDTH], flag;
 static long *heap;
+
+/* All bytes are equal and grow with the round: data that the next round has written in part are no less than this round's. */
+static long of_round(long round, int at)
+{
+    return (round + at % 7) * 0x0101010101010101;
+}
 
 /* Data, fence, flag: who sees the flag of a round sees data of that round or a later one. */
 static void message(shmem_ctx_t context, int form)
@@ -15,10 +21,11 @@ static void message(shmem_ctx_t context, int form)
     long mine[WIDTH];
     flag = 0;
     memset(data, 0, sizeof data);
+    memset(heap, 0, sizeof data);
     shmem_barrier_all();
-    for (long round = 1; round <= ROUNDS / 10; round++) {
+    for (long round = 1; round <= ROUNDS; round++) {
         for (int i = 0; i < WIDTH; i++)
-            mine[i] = round * 1000 + i;
+            mine[i] = of_round(round, i);
         switch (form % 3) {
         case 0:
             shmem_ctx_long_put(context, data, mine, WIDTH, to);
@@ -49,20 +56,26 @@ static void message(shmem_ctx_t context, int form)
             seen = round;
         }
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        for (int i = 0; i < WIDTH; i++) {
-            if (*(volatile long *)&data[i] < seen * 1000) {
-                EQUAL("shmem_fence", "data behind the flag", seen * 1000 + i, data[i]);
+        for (int i = 0; seen && i < WIDTH; i++) {
+            long of_data = *(volatile long *)&data[i], of_heap = *(volatile long *)&heap[i];
+            if (of_data < of_round(seen, i)) {
+                EQUAL("shmem_fence", "data behind the flag", of_round(seen, i), of_data);
                 break;
             }
-            if (*(volatile long *)&heap[i] < seen * 1000) {
-                EQUAL("shmem_fence", "data on the heap behind the flag", seen * 1000 + i, heap[i]);
+            if (of_heap < of_round(seen, i)) {
+                EQUAL("shmem_fence", "data on the heap behind the flag", of_round(seen, i), of_heap);
                 break;
             }
         }
     }
     shmem_ctx_quiet(context);
     shmem_barrier_all();
-    EQUAL("shmem_barrier_all", "flag", ROUNDS / 10, flag);
+    EQUAL("shmem_barrier_all", "flag", ROUNDS, flag);
+    for (int i = 0; i < WIDTH; i++) {
+        EQUAL("shmem_barrier_all", "data", of_round(ROUNDS, i), data[i]);
+        EQUAL("shmem_barrier_all", "data on the heap", of_round(ROUNDS, i), heap[i]);
+    }
+    shmem_barrier_all();
 }
 
 int main(void)
