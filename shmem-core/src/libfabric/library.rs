@@ -216,8 +216,9 @@ mod tests {
             unsafe { libc::sigaction(number, core::ptr::null(), action.as_mut_ptr()) };
             // SAFETY: numbers and an optional function, which zeroes initialise.
             let action = unsafe { action.assume_init() };
-            // Those of the default are without meaning, and the C library adds one of its own.
-            let flags = if action.sa_sigaction == libc::SIG_DFL { 0 } else { action.sa_flags };
+            // They mean something to handlers only, and the C library adds one of its own.
+            let handles = ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
+            let flags = if handles { action.sa_flags } else { 0 };
             (action.sa_sigaction, flags)
         };
         let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
