@@ -12,11 +12,11 @@ on() { # NODES LIST TESTS...: as the test binary takes them; one at a time, sinc
 }
 # What many nodes may change is where the use cases lie; the other tests see several here.
 guest --mem 320M --nodes dram,dram,dram,dram --hugepages 2M:0:8 --add "$arrays" -- \
-    "$(inside <<<"$(on 4 --skip the_use_cases)")"
+    "$(inside <<<"$(on 4 --skip use_cases)")"
 succeeds arrays '^test result: ok. [1-9]'
 
 guest --mem 320M --nodes dram,dram,dram,dram,dram,dram,dram,dram --hugepages 2M:0:8 --add "$arrays" -- \
-    "$(inside <<<"$(on 8 the_use_cases --skip on_2)")"
+    "$(inside <<<"$(on 8 use_cases --skip on_2)")"
 succeeds arrays '^test result: ok. [1-9]'
 
 # CPUs without memory of their own have threads, too.
