@@ -3,7 +3,7 @@
 //!
 //! Nothing here knows of launchers, teams or phases; those stand in `shmem-rt`, which imports this
 //! crate and never the other way round. Inside, a module imports only those below it
-//! (`tests/layers.rs` holds it to that):
+//! (`ui-tests/tests/layers.rs` holds it to that):
 //!
 //! ```text
 //! section      what `#[symmetric]` and `partitions!` leave in a binary: read here, used at the start

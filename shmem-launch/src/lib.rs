@@ -2,7 +2,7 @@
 //! joining it; and what the environment sets.
 //!
 //! Nothing here knows of worlds, teams or heaps; those stand in `shmem-rt`, which imports this crate and never the other
-//! way round. Inside, a module imports only those below it (`tests/layers.rs` holds it to that):
+//! way round. Inside, a module imports only those below it (`ui-tests/tests/layers.rs` holds it to that):
 //!
 //! ```text
 //! bootstrap    joining a job: who am I, how many are we, who shares this host
