@@ -7,10 +7,12 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use shmem_grammar::{check_page_size, parse_size};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
 use syn::token::Bracket;
-use syn::{ExprArray, Lit, Path, Token};
+use syn::{Attribute, ExprArray, Lit, Meta, Path, Token};
 
 use crate::diag::{self, Errors};
 
@@ -271,6 +273,88 @@ fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<Dependency> {
         });
     }
     found
+}
+
+/// A page size, and where it was written.
+pub(crate) struct PageSize {
+    /// A page size that some machine may have.
+    pub(crate) bytes: u64,
+    pub(crate) span: Span,
+}
+
+/// The page size that an argument gives.
+pub(crate) fn page_size(value: Value, errors: &mut Errors) -> Option<PageSize> {
+    let Value::Lit(literal) = value else {
+        errors.push(value, diag::SIZE);
+        return None;
+    };
+    let refusal = match size(&literal) {
+        Ok((bytes, text)) => match check_page_size(bytes) {
+            Ok(()) => return Some(PageSize { bytes, span: literal.span() }),
+            Err(fault) => format!("`{text}`: {fault}"),
+        },
+        Err(refusal) => refusal,
+    };
+    errors.push(literal, refusal);
+    None
+}
+
+/// Bytes of the size that `literal` writes, and the text it was written as: `"64M"`, `64M`, `"1.5G"`, `4096`. What a size is says
+/// `shmem-grammar`, as it does for the environment (`SHMEM_SYMMETRIC_PARTITION1=SIZE=1.5G`). `64M` without quotes is a legal Rust
+/// token: an integer literal with the suffix `M`.
+pub(crate) fn size(literal: &Lit) -> Result<(u64, String), String> {
+    let text = match literal {
+        Lit::Str(text) => text.value(),
+        Lit::Int(number) => format!("{}{}", number.base10_digits(), number.suffix()),
+        Lit::Float(number) => format!("{}{}", number.base10_digits(), number.suffix()),
+        _ => return Err(diag::SIZE.to_owned()),
+    };
+    match parse_size(&text) {
+        Ok(bytes) => Ok((bytes, text)),
+        Err(fault) => Err(fault.to_string()),
+    }
+}
+
+// Attributes that change nothing.
+//
+// What stands below a macro sees what the macro made, and may make something else of it. Some expansions rest on not
+// being changed: they let through what is the language's own. Such a name cannot be given to anything else; rustc calls
+// that ambiguous. Two kinds are missing from the list because it does not do so for them: an attribute of a tool may be a
+// macro of a module that is called as the tool, and `derive`, which is a macro of the prelude, whatever a program calls
+// so.
+const INERT: &[&str] = &[
+    "allow",
+    "automatically_derived",
+    "cfg",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "forbid",
+    "must_use",
+    "non_exhaustive",
+    "repr",
+    "warn",
+];
+
+/// The names of those attributes that may be macros, also where a condition gives them.
+pub(crate) fn macros_among(attributes: &[Attribute]) -> Vec<Path> {
+    attributes.iter().flat_map(|attribute| macros_of(&attribute.meta)).collect()
+}
+
+fn macros_of(attribute: &Meta) -> Vec<Path> {
+    let path = attribute.path();
+    if INERT.iter().any(|name| path.is_ident(name)) {
+        return Vec::new();
+    }
+    let given = match attribute {
+        Meta::List(list) if path.is_ident("cfg_attr") => {
+            list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
+        }
+        _ => None,
+    };
+    // The first is the condition.
+    given.map_or_else(|| vec![path.clone()], |given| given.iter().skip(1).flat_map(macros_of).collect())
 }
 
 #[cfg(test)]

@@ -350,29 +350,3 @@ pub(crate) fn too_many_fields(max: usize) -> String {
 pub(crate) fn unknown_algorithm(found: &str, allowed: &[&str]) -> String {
     format!("unknown algorithm `{found}`; an algorithm is {}", list(allowed, "or"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_name_is_offered_only_if_it_is_near() {
-        let message = unknown_argument("`#[symmetric]`", "partion", &["partition", "pgsize"]);
-        assert_eq!(
-            message,
-            "unknown argument `partion`; did you mean `partition`? `#[symmetric]` takes `partition` and `pgsize`"
-        );
-        let message = unknown_argument("`#[symmetric]`", "colour", &["partition", "pgsize"]);
-        assert_eq!(message, "unknown argument `colour`; `#[symmetric]` takes `partition` and `pgsize`");
-        let message = unknown_argument("`#[shmem::collective]`", "pes", &[]);
-        assert_eq!(message, "unknown argument `pes`; `#[shmem::collective]` takes no arguments");
-    }
-
-    #[test]
-    fn values_are_listed() {
-        assert_eq!(
-            unknown_value("policy", "Bind", &["Mandatory", "Preferred", "Interleaved"]),
-            "unknown policy `Bind`; a policy is `Mandatory`, `Preferred` or `Interleaved`"
-        );
-    }
-}

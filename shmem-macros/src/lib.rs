@@ -1,8 +1,7 @@
 //! The attributes and macros of `shmem-rt`. The library `shmem` re-exports and documents them (`shmem-rt/src/macros.rs`).
 //!
-//! Macros are syntax only. Each one parses what was written (`parse.rs`), checks it as far as
-//! syntax can tell (`check.rs`; nothing changes behind it), and emits documented items
-//! (`emit.rs`); meaning lives in traits and constant functions that need no macro to be tested.
+//! Macros are syntax only. Each one parses what was written, checks it as far as syntax can tell (nothing changes behind
+//! that), and emits documented items, in this order and, where they are long, in files called so; meaning lives in traits and constant functions that need no macro to be tested.
 //! Of the library, expansions name nothing but `::shmem::__private` (or the path that `crate = ..` gives); those that rest
 //! on `unsafe` ask for the library by `extern crate`. Of Rust's own crates they name items of `::core` and `::std`, such as
 //! `::core::option::Option` and `::std::process::ExitCode`.
@@ -19,9 +18,7 @@ mod errors;
 #[cfg(test)]
 mod expected;
 mod groups;
-mod inert;
 mod partitions;
-mod size;
 mod strided;
 mod symmetric;
 
@@ -46,17 +43,17 @@ pub fn derive_symmetric(item: TokenStream) -> TokenStream {
 
 #[proc_macro_attribute]
 pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::main::expand(visible(arguments), visible(item)).into()
+    entry::main(visible(arguments), visible(item)).into()
 }
 
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::test::expand(visible(arguments), visible(item)).into()
+    entry::test(visible(arguments), visible(item)).into()
 }
 
 #[proc_macro_attribute]
 pub fn collective(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    entry::collective::expand(visible(arguments), visible(item)).into()
+    entry::collective(visible(arguments), visible(item)).into()
 }
 
 #[proc_macro]

@@ -31,7 +31,7 @@ use syn::{
     parse_quote,
 };
 
-use super::check::Structure;
+use super::Structure;
 use super::padding::{self, Element, Proof};
 use crate::arguments::Sealed;
 use crate::diag::{self, Errors, respanned};

@@ -1,20 +1,222 @@
-//! `#[derive(Symmetric)]`.
+//! `#[derive(Symmetric)]`: the type as written, what is required of it as far as syntax can tell (here, and `padding`), and the
+//! expansion (`emit`).
 
-mod check;
 mod emit;
 mod padding;
-mod parse;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
+use syn::{Attribute, Data, DeriveInput, Generics, Member, Path, Type, Visibility};
 
-use crate::diag::Errors;
+use crate::arguments::{self, Arguments, Sealed};
+use crate::diag::{self, Errors};
+use padding::Proof;
 
 /// Expands the derive on `item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let written = parse::structure(item, &mut errors);
-    match written.and_then(|written| check::structure(written, &mut errors)) {
+    let written = parsed(item, &mut errors);
+    match written.and_then(|written| checked(written, &mut errors)) {
         None => errors.into_tokens(),
         Some(structure) => emit::structure(&structure, errors),
+    }
+}
+
+/// A struct, or what the derive was wrongly put on.
+struct Written {
+    /// The path of this library.
+    root: TokenStream,
+    /// Where it is promised that this is its path.
+    promise: Option<Span>,
+    name: Ident,
+    generics: Generics,
+    repr: Repr,
+    /// Where `#[shmem(words)]` says that it holds words.
+    words: Option<Span>,
+    attributes: Vec<Attribute>,
+    fields: Vec<Field>,
+    /// It is an enum or a union, which was reported.
+    refused: bool,
+}
+
+/// A field, as the derive sees it.
+struct Field {
+    visibility: Visibility,
+    member: Member,
+    ty: Type,
+}
+
+/// What `#[repr(..)]` says.
+#[derive(Default)]
+struct Repr {
+    c: bool,
+    transparent: bool,
+    aligned: bool,
+}
+
+/// Reads the type.
+fn parsed(item: TokenStream, errors: &mut Errors) -> Option<Written> {
+    let input: DeriveInput = syn::parse2(item).map_err(|error| errors.push_error(error)).ok()?;
+    let repr = repr(&input.attrs, errors);
+    let Said { root, promise, words } = said(&input.attrs, errors);
+    let mut refused = true;
+    let fields = match input.data {
+        Data::Struct(data) => {
+            refused = false;
+            let field = |(member, field): (Member, &syn::Field)| Field {
+                visibility: field.vis.clone(),
+                member,
+                ty: field.ty.clone(),
+            };
+            data.fields.members().zip(&data.fields).map(field).collect()
+        }
+        Data::Enum(data) => {
+            errors.push(data.enum_token, diag::derive_on("an enum"));
+            Vec::new()
+        }
+        Data::Union(data) => {
+            errors.push(data.union_token, diag::derive_on("a union"));
+            Vec::new()
+        }
+    };
+    let attributes = input.attrs;
+    Some(Written {
+        root,
+        promise,
+        name: input.ident,
+        generics: input.generics,
+        repr,
+        words,
+        attributes,
+        fields,
+        refused,
+    })
+}
+
+fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
+    let mut repr = Repr::default();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        let read = attribute.parse_nested_meta(|meta| {
+            if meta.input.peek(syn::token::Paren) {
+                let list;
+                syn::parenthesized!(list in meta.input);
+                list.parse::<TokenStream>()?;
+            }
+            match meta.path.to_token_stream().to_string().trim_start_matches("r#") {
+                "C" => repr.c = true,
+                "transparent" => repr.transparent = true,
+                "align" => repr.aligned = true,
+                // rustc judges what does not belong here.
+                _ => {}
+            }
+            Ok(())
+        });
+        if let Err(error) = read {
+            errors.push_error(error);
+        }
+    }
+    repr
+}
+
+/// What `#[shmem(..)]` says.
+struct Said {
+    root: TokenStream,
+    promise: Option<Span>,
+    words: Option<Span>,
+}
+
+/// `#[shmem(words, unsafe(crate = my::shmem))]`.
+fn said(attributes: &[Attribute], errors: &mut Errors) -> Said {
+    let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("shmem"));
+    let list = attribute.and_then(|attribute| attribute.meta.require_list().ok());
+    let tokens = list.map_or_else(TokenStream::new, |list| list.tokens.clone());
+    let mut arguments = Arguments::parse(tokens, "`#[shmem(..)]`", &["words"], errors);
+    Said { root: arguments.root(errors), promise: arguments.promise(), words: arguments.flag("words") }
+}
+
+/// A struct, in order.
+struct Structure {
+    sealed: Sealed,
+    name: Ident,
+    generics: Generics,
+    /// All fields.
+    fields: Vec<Field>,
+    /// Which of them are refused by their looks: the others are still to be judged by rustc.
+    refused: Vec<bool>,
+    /// What is left to prove about padding.
+    proof: Proof,
+    /// It holds words, and is not moved as a whole.
+    has_words: bool,
+    /// Nothing is wrong with it so far.
+    is_good: bool,
+    /// It has a lifetime, or is no struct: it cannot even pretend to be plain data.
+    is_hopeless: bool,
+}
+
+/// Checks the struct. Nothing can be said of it without this library.
+fn checked(written: Written, errors: &mut Errors) -> Option<Structure> {
+    let Written { root, promise, name, generics, repr, words, attributes, fields, refused: mut is_hopeless } =
+        written;
+    if !is_hopeless && !repr.c && !repr.transparent {
+        errors.push(&name, diag::DERIVE_REPR);
+    }
+    for lifetime in generics.lifetimes() {
+        errors.push(lifetime, diag::DERIVE_LIFETIME);
+        is_hopeless = true;
+    }
+    let refusals: Vec<Option<String>> = fields.iter().map(|field| refusal(&name, &field.ty)).collect();
+    if !is_hopeless {
+        let said = refusals.iter().zip(&fields);
+        errors.extend(said.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
+    }
+    if let Some(span) = words.filter(|_| padding::is_generic(&generics)) {
+        errors.push_error(syn::Error::new(span, diag::generic_words(&name.to_string())));
+        is_hopeless = true;
+    }
+    if padding::is_generic(&generics) && !is_hopeless {
+        // Nothing behind the derive may change its `repr`. (Without parameters, sizes are compared.)
+        let said = |path: &Path| diag::attribute_of_generic(&diag::path(path), &name.to_string());
+        // Its own: rustc takes it for nothing else there.
+        let others = arguments::macros_among(&attributes).into_iter().filter(|path| !path.is_ident("shmem"));
+        errors.extend(others.map(|path| (said(&path), path)));
+    }
+    let proof = if errors.is_empty() {
+        padding::proof(&generics, &repr, &fields.iter().map(|field| field.ty.clone()).collect::<Vec<_>>())
+            .unwrap_or_else(|| {
+                let said = if repr.aligned { diag::aligned_generic } else { diag::generic_padding };
+                errors.push(&name, said(&name.to_string()));
+                Proof::Single
+            })
+    } else {
+        // Sizes of a struct that must change anyway say nothing.
+        Proof::Single
+    };
+    let refused = refusals.iter().map(Option::is_some).collect();
+    let sealed = arguments::sealed(&root, promise, errors)?;
+    let is_good = errors.is_empty();
+    Some(Structure {
+        sealed,
+        name,
+        generics,
+        fields,
+        refused,
+        proof,
+        has_words: words.is_some(),
+        is_good,
+        is_hopeless,
+    })
+}
+
+/// Why a field can be refused by its looks: addresses, and the two primitive types that have
+/// invalid bit patterns.
+fn refusal(name: &Ident, field: &Type) -> Option<String> {
+    let (name, text) = (name.to_string(), || field.to_token_stream().to_string().replace("& ", "&"));
+    match field {
+        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => Some(diag::address_field(&name, &text())),
+        Type::Path(path) if path.path.is_ident("bool") || path.path.is_ident("char") => {
+            Some(diag::narrow_field(&name, &text()))
+        }
+        Type::Slice(slice) => Some(diag::unsized_contents(&name, &slice.elem.to_token_stream().to_string())),
+        _ => None,
     }
 }

@@ -13,7 +13,7 @@
 //! rustc makes of the types of the final struct; see `emit.rs`.
 //!
 //! The third is read from the attributes, of which only `repr` can align, and which mean what they say: all of a generic
-//! struct are rustc's own (`inert.rs`), so nothing behind the derive adds one, and conditions have been judged when a derive
+//! struct are rustc's own (`arguments::macros_among`), so nothing behind the derive adds one, and conditions have been judged when a derive
 //! sees them. (An alignment of a type with open parameters is a number that nobody can ask for.)
 //!
 //! `packed` and `transparent` prove nothing here: of a struct whose parameters are open, rustc tells nobody that it is so.
@@ -24,7 +24,7 @@ use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Generics, Type};
 
-use super::parse::Repr;
+use super::Repr;
 
 /// What proves that there is no padding.
 pub(super) enum Proof {
@@ -114,131 +114,4 @@ fn mentions(element: &Type, names: &[Ident]) -> bool {
     let mut search = Search { names, found: false };
     search.visit_type_mut(&mut element.clone());
     search.found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use quote::quote;
-    use syn::{ItemStruct, parse_quote};
-
-    fn of(item: &ItemStruct, repr: Repr) -> Option<Proof> {
-        let fields: Vec<Type> = item.fields.iter().map(|field| field.ty.clone()).collect();
-        proof(&item.generics, &repr, &fields)
-    }
-
-    fn c() -> Repr {
-        Repr { c: true, ..Repr::default() }
-    }
-
-    fn depths(elements: &[Element]) -> Vec<usize> {
-        elements.iter().map(|element| element.depth).collect()
-    }
-
-    #[test]
-    fn one_element_type_is_a_proof() {
-        let row: ItemStruct = parse_quote!(
-            struct Row<T, const N: usize> {
-                head: T,
-                rest: [[T; N]; 3],
-            }
-        );
-        assert!(matches!(of(&row, c()), Some(Proof::Alike(elements)) if depths(&elements) == [0, 2]));
-    }
-
-    #[test]
-    fn lengths_may_be_parameters_if_alignments_agree() {
-        let row: ItemStruct = parse_quote!(
-            struct Row<const N: usize> {
-                head: u64,
-                rest: [f64; N],
-            }
-        );
-        assert!(matches!(of(&row, c()), Some(Proof::Alignments(elements)) if depths(&elements) == [0, 1]));
-    }
-
-    #[test]
-    fn a_wrapper_has_the_layout_of_what_it_wraps() {
-        let one: ItemStruct = parse_quote!(
-            struct Metres<T>(T);
-        );
-        assert!(matches!(of(&one, c()), Some(Proof::Single)));
-    }
-
-    #[test]
-    fn parameters_of_different_fields_are_no_proof() {
-        for item in [
-            parse_quote!(
-                struct Pair<T, U> {
-                    a: T,
-                    b: U,
-                }
-            ),
-            parse_quote!(
-                struct Pair<T> {
-                    a: T,
-                    b: u64,
-                }
-            ),
-            parse_quote!(
-                struct Pair<T> {
-                    a: r#T,
-                    b: u64,
-                }
-            ),
-            parse_quote!(
-                struct Pair<T> {
-                    a: Wrap<T>,
-                    b: u64,
-                }
-            ),
-            parse_quote!(
-                struct Pair<const N: usize> {
-                    a: Buffer<{ N + 1 }>,
-                    b: u64,
-                }
-            ),
-            parse_quote!(
-                struct Pair<T> {
-                    a: element!(),
-                    b: u64,
-                }
-            ),
-        ] {
-            let item: ItemStruct = item;
-            assert!(of(&item, c()).is_none(), "{}", quote!(#item));
-            let aligned = Repr { aligned: true, ..c() };
-            assert!(of(&item, aligned).is_none());
-        }
-    }
-
-    #[test]
-    fn what_rustc_can_evaluate_is_left_to_it() {
-        let row: ItemStruct = parse_quote!(
-            struct Row<const N: usize> {
-                head: Element,
-                rest: [Element; N],
-            }
-        );
-        assert!(matches!(of(&row, c()), Some(Proof::Alignments(elements)) if elements.len() == 2));
-        // A macro may stand for a parameter.
-        let row: ItemStruct = parse_quote!(
-            struct Row<const N: usize> {
-                head: element!(),
-                rest: [element!(); N],
-            }
-        );
-        assert!(matches!(of(&row, c()), Some(Proof::Alike(_))));
-    }
-
-    #[test]
-    fn without_parameters_sizes_are_compared() {
-        let pair: ItemStruct = parse_quote!(
-            struct Pair {
-                a: u64,
-                b: u32,
-            }
-        );
-        assert!(matches!(of(&pair, c()), Some(Proof::Sizes)));
-    }
 }

@@ -317,4 +317,41 @@ fn is_static(object: &Object) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_parameter_is_not_in_an_item() {
+        for (extent, is_nameable) in [
+            (quote!(..), true),
+            (quote!(3), true),
+            (quote!(1..1 + 2 * 3; 2; 1), true),
+            (quote!(..self::N), true),
+            (quote!(crate::sizes::N..=::sizes::M), true),
+            (quote!(..usize::MAX), true),
+            (quote!(..half(self::N)), true),
+            (quote!(dyn N), true),
+            (quote!(N), false),
+            (quote!(0.._N), false),
+            (quote!(N..), false),
+            (quote!(..; N), false),
+            (quote!(..8; 4; N), false),
+            (quote!(..Self::N), false),
+            (quote!(..T::LEN), false),
+            (quote!(..<T as Tile>::LEN), false),
+            (quote!(..size_of::<T>()), false),
+            (quote!(..half::<N>()), false),
+            (quote!(..half(N)), false),
+            (quote!(..{ N }), false),
+            (quote!(..max!(3, N)), false),
+        ] {
+            let mut errors = Errors::default();
+            let written = parse::transfer(quote!(world, A@pe[..] = b[0, #extent]), &mut errors).unwrap();
+            let transfer = transfer(written, &mut errors).unwrap();
+            assert!(errors.is_empty(), "{extent}");
+            assert_eq!(transfer.from.is_nameable(), is_nameable, "{extent}");
+        }
+    }
+}

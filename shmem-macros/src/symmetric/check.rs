@@ -8,11 +8,9 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, GenericArgument, Lit, Local, Pat, Path, PathArguments, Type, Visibility, parse_quote};
 
-use super::parse::Static;
-use crate::arguments::{Arguments, Value};
+use super::Static;
+use crate::arguments::{self, Arguments, PageSize, Value};
 use crate::diag::{self, Errors};
-use crate::inert;
-use crate::size::{self, PageSize};
 
 /// Where an object is to lie.
 pub(super) struct Placement {
@@ -51,7 +49,7 @@ pub(super) struct Binding {
 pub(super) fn placement(arguments: &mut Arguments, errors: &mut Errors) -> Placement {
     let root = arguments.root(errors);
     let path = arguments.take("partition").and_then(|value| partition(value, errors));
-    let pgsize = arguments.take("pgsize").and_then(|value| size::page(value, errors));
+    let pgsize = arguments.take("pgsize").and_then(|value| arguments::page_size(value, errors));
     Placement {
         partition_text: path.as_ref().map(readable),
         partition: path.map_or_else(|| quote!(#root::__private::default), ToTokens::into_token_stream),
@@ -105,10 +103,10 @@ pub(super) fn object(declared: Static, errors: &mut Errors) -> Object {
         errors.push(token, diag::MUTABLE);
     }
     let name = declared.name.to_string();
-    let others = inert::others(&declared.attributes);
+    let others = arguments::macros_among(&declared.attributes);
     errors.extend(others.iter().map(|path| (diag::attribute_of_static(&diag::path(path)), path)));
     let mut attributes = declared.attributes;
-    attributes.retain(|attribute| inert::others(std::slice::from_ref(attribute)).is_empty());
+    attributes.retain(|attribute| arguments::macros_among(std::slice::from_ref(attribute)).is_empty());
     let is_typed = declared.contents.is_some();
     let written = declared.contents.unwrap_or_else(|| parse_quote!([u8; 0]));
     let mut contents = written.to_token_stream();
