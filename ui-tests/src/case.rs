@@ -1,5 +1,6 @@
 //! Programs, and what is to be said of them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -44,26 +45,20 @@ impl Verdict {
     }
 }
 
-/// The programs in directories below `tests`, and what is made of each.
+/// The programs in a directory below `tests`, and what is made of each.
 ///
 /// # Panics
 ///
-/// If a directory is missing or empty.
-pub fn cases(directories: &[&str], product: Product) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for name in directories {
-        let directory = Path::new("tests").join(name);
-        let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(&directory))
-            .expect("a directory of cases");
-        let names = files.map(|file| file.expect("a case").file_name());
-        let mut found: Vec<PathBuf> = names
-            .map(|name| directory.join(name))
-            .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-            .collect();
-        assert!(!found.is_empty(), "`{name}` has no cases");
-        found.sort();
-        cases.extend(found.into_iter().map(|path| Case { path, product }));
-    }
+/// If it is missing or empty.
+pub fn cases(name: &str, product: Product) -> Vec<Case> {
+    let directory = Path::new("tests").join(name);
+    let files =
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(&directory)).expect("a directory of cases");
+    let names = files.map(|file| directory.join(file.expect("a case").file_name()));
+    let found = names.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let mut cases: Vec<Case> = found.map(|path| Case { path, product }).collect();
+    assert!(!cases.is_empty(), "`{name}` has no cases");
+    cases.sort_by(|a, b| a.path.cmp(&b.path));
     cases
 }
 
@@ -78,21 +73,25 @@ impl Case {
         let (said, program) = compiler.compile(&self.path, self.product);
         let text =
             said.iter().map(|diagnostic| diagnostic.text(&compiler.places)).collect::<Vec<_>>().join("\n");
+        let heads = Head::all(&text);
         let differs = match (self.product, verdict) {
             (Product::Program, _) => run(&text, &program),
-            (_, Verdict::Written) => write(&self.file(), &text),
-            (_, Verdict::Words) => compare_words(&self.expected(), &text),
-            (_, Verdict::Places) => compare_places(&Head::all(&self.expected()), &Head::all(&text)),
+            (_, Verdict::Written) => write(&self.file("stderr"), &text),
+            (_, Verdict::Words) => compare_words(&self.text("stderr"), &text),
+            (_, Verdict::Places) => compare_places(&Head::all(&self.text("stderr")), &heads),
         };
-        differs.map_err(|differs| format!("{}\n{differs}", self.path.display()))
+        let marked = || {
+            if self.product == Product::Program { Ok(()) } else { compare_marks(&self.text("rs"), &heads) }
+        };
+        differs.and_then(|()| marked()).map_err(|differs| format!("{}\n{differs}", self.path.display()))
     }
 
-    fn file(&self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(self.path.with_extension("stderr"))
+    fn file(&self, extension: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(self.path.with_extension(extension))
     }
 
-    fn expected(&self) -> String {
-        fs::read_to_string(self.file()).unwrap_or_default()
+    fn text(&self, extension: &str) -> String {
+        fs::read_to_string(self.file(extension)).unwrap_or_default()
     }
 }
 
@@ -114,13 +113,25 @@ fn compare_words(expected: &str, found: &str) -> Result<(), String> {
     if expected == found {
         return Ok(());
     }
-    if expected.is_empty() {
-        return Err(format!("no text is kept (BLESS=1 writes it), but the compiler says:\n{found}"));
+    let only = |these: &str, others: &str| {
+        let lines = these.lines().filter(|line| !others.lines().any(|other| other == *line));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let (missing, new) = (only(expected, found), only(found, expected));
+    Err(format!("the compiler should say (BLESS=1 accepts what it says):\n{missing}\nbut says:\n{new}"))
+}
+
+/// Each line with a mistake is marked, and no other has an error.
+fn compare_marks(source: &str, found: &[Head]) -> Result<(), String> {
+    let marked = source.lines().zip(1_usize..).filter(|(line, _)| line.ends_with("//~"));
+    let marked: BTreeSet<usize> = marked.map(|(_, number)| number).collect();
+    let told: BTreeSet<usize> = found.iter().filter_map(Head::line).collect();
+    if marked == told {
+        return Ok(());
     }
-    if found.is_empty() {
-        return Err(format!("it compiles, but the compiler should say:\n{expected}"));
-    }
-    Err(format!("the compiler should say:\n{expected}\nbut says:\n{found}"))
+    let missing: Vec<_> = marked.difference(&told).collect();
+    let more: Vec<_> = told.difference(&marked).collect();
+    Err(format!("marked lines without an error: {missing:?}; errors in lines without a mark: {more:?}"))
 }
 
 /// One error for each mistake, in its line, with our sentence.
@@ -145,10 +156,10 @@ fn comparable(head: &Head) -> Head {
         _ => "",
     };
     // Of a call, compilers point at the argument, the method, or the whole.
-    let line = head.place.rsplit_once(':').map_or(head.place.as_str(), |(line, _)| line);
+    let line = head.line().map_or_else(String::new, |line| line.to_string());
     // The number is rustc's own, too.
     let kind = if ours.is_empty() { head.kind.split('[').next().unwrap_or_default() } else { &head.kind };
-    Head { kind: kind.to_owned(), sentence: ours.to_owned(), place: line.to_owned() }
+    Head { kind: kind.to_owned(), sentence: ours.to_owned(), place: line }
 }
 
 /// Whether a sentence about a trait is rustc's own.
@@ -163,34 +174,37 @@ fn is_of_rustc(sentence: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn head(kind: &str, sentence: &str, place: &str) -> Head {
-        Head { kind: kind.to_owned(), sentence: sentence.to_owned(), place: place.to_owned() }
-    }
-
     #[test]
-    fn another_compiler_must_give_our_sentence_at_the_place() {
-        let ours = [head("error[E0277]", "`A` holds `bool`", "tests/a.rs:1:2")];
-        assert!(compare_places(&ours, &ours).is_ok());
-        for other in [
-            vec![],
-            vec![head("error[E0277]", "`A` holds `char`", "tests/a.rs:1:2")],
-            vec![head("error[E0277]", "`A` holds `bool`", "tests/a.rs:2:2")],
-            vec![head("error[E0308]", "`A` holds `bool`", "tests/a.rs:1:2")],
-            vec![ours[0].clone(), head("error", "more", "tests/a.rs:9:9")],
-        ] {
-            assert!(compare_places(&ours, &other).is_err(), "{other:?}");
-        }
-    }
-
-    #[test]
-    fn another_compiler_has_words_of_its_own() {
-        let words = |words: &str| [head("error[E0502]", words, "tests/a.rs:1:2")];
-        assert!(compare_places(&words("cannot borrow"), &words("is borrowed")).is_ok());
-        let panics = |how: &str| [head("error[E0080]", &format!("{how}: `A` has 3"), "tests/a.rs:1:2")];
-        assert!(compare_places(&panics("evaluation panicked"), &panics("it panicked")).is_ok());
-        let sent = |what: &str| {
-            [head("error[E0277]", &format!("`{what}` cannot be sent between threads safely"), "p")]
+    fn another_compiler_has_words_of_its_own_and_must_give_ours_at_the_place() {
+        let head = |(kind, sentence, place): (&str, &str, &str)| Head {
+            kind: kind.to_owned(),
+            sentence: sentence.to_owned(),
+            place: place.to_owned(),
         };
-        assert!(compare_places(&sent("A"), &sent("B")).is_ok());
+        let held = ("error[E0277]", "`A` holds `bool`", "tests/a.rs:1:2");
+        for (expected, found, is_good) in [
+            (held, held, true),
+            (held, ("error[E0277]", "`A` holds `bool`", "tests/a.rs:1:9"), true),
+            (held, ("error[E0277]", "`A` holds `bool`", "tests/a.rs:2:2"), false),
+            (held, ("error[E0277]", "`A` holds `char`", "tests/a.rs:1:2"), false),
+            (held, ("error[E0308]", "`A` holds `bool`", "tests/a.rs:1:2"), false),
+            (("error[E0502]", "cannot borrow", "a:1"), ("error[E0502]", "is borrowed", "a:1"), true),
+            (
+                ("error[E0080]", "evaluation panicked: `A`", "a:1"),
+                ("error[E0080]", "it panicked: `A`", "a:1"),
+                true,
+            ),
+            (
+                ("error[E0080]", "evaluation panicked: `A`", "a:1"),
+                ("error[E0080]", "it panicked: `B`", "a:1"),
+                false,
+            ),
+        ] {
+            assert_eq!(compare_places(&[head(expected)], &[head(found)]).is_ok(), is_good, "{found:?}");
+        }
+        assert!(compare_places(&[head(held)], &[]).is_err());
+        assert!(
+            compare_places(&[head(held)], &[head(held), head(("error", "more", "tests/a.rs:9:9"))]).is_err()
+        );
     }
 }

@@ -184,9 +184,9 @@ impl Compiler {
     }
 }
 
-/// As what a program depends on the library: programs in a directory `renamed` gave it another name.
+/// As what a program depends on the library: one that is called `renamed` gave it another name.
 fn library_name(source: &Path) -> &'static str {
-    if source.parent().is_some_and(|directory| directory.ends_with("renamed")) { "pgas" } else { "shmem" }
+    if source.file_stem().is_some_and(|name| name == "renamed") { "pgas" } else { "shmem" }
 }
 
 fn diagnostics(output: &Output) -> Vec<Diagnostic> {

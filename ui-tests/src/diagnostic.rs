@@ -68,6 +68,11 @@ impl Head {
         };
         lines.iter().enumerate().filter_map(head).collect()
     }
+
+    /// The line of its place.
+    pub(crate) fn line(&self) -> Option<usize> {
+        self.place.split(':').nth(1)?.parse().ok()
+    }
 }
 
 /// Whether a path is that of a case: they are given to rustc relative to the package.
@@ -122,18 +127,10 @@ fn aligned(lines: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn said(rendered: &str) -> Diagnostic {
-        let json = serde_json::json!({
-            "level": "error", "message": "m", "rendered": rendered,
-        });
-        serde_json::from_value(json).unwrap()
-    }
-
-    const PLACES: &[(&str, &str)] = &[("/there/library", "$RUST"), ("/rustc/0/library", "$RUST")];
-
     fn text(rendered: &str) -> String {
-        let places: Vec<_> = PLACES.iter().map(|&(path, name)| (path.to_owned(), name)).collect();
-        said(rendered).text(&places)
+        let json = serde_json::json!({ "level": "error", "message": "m", "rendered": rendered });
+        let places = ["/there/library", "/rustc/0/library"].map(|path| (path.to_owned(), "$RUST"));
+        serde_json::from_value::<Diagnostic>(json).unwrap().text(&places)
     }
 
     #[test]
@@ -161,27 +158,5 @@ note: because
 ";
         assert_eq!(text(with), text(without));
         assert_eq!(text(without), without.replace("/rustc/0/library", "$RUST").replace(":811:0", ""));
-    }
-
-    #[test]
-    fn heads_are_read_from_texts() {
-        let text = "error[E0277]: `A` holds `bool`
- --> tests/a/b.rs:6:9
-  |
-6 | x
-  | ^
-
-error: elsewhere
- --> $WORKSPACE/shmem-core/src/lib.rs
-";
-        let head = |kind: &str, sentence: &str, place: &str| Head {
-            kind: kind.to_owned(),
-            sentence: sentence.to_owned(),
-            place: place.to_owned(),
-        };
-        assert_eq!(
-            Head::all(text),
-            [head("error[E0277]", "`A` holds `bool`", "tests/a/b.rs:6:9"), head("error", "elsewhere", "")]
-        );
     }
 }

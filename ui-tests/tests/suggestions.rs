@@ -12,34 +12,61 @@ use std::str::FromStr;
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
 use ui_tests::{Compiler, Product};
 
+/// What the functions below may name.
+const PROGRAM: &str = "
+    pub const N: usize = 8;
+    #[symmetric]
+    pub static GRID: [f64; N];
+    #[symmetric]
+    pub static A: u64;
+    #[symmetric]
+    pub static B: u64;
+    #[symmetric]
+    pub static COUNTS: [Atomic<u64>; N];
+    #[symmetric]
+    pub static CELLS: [Cell; N];
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Cell {
+        pub velocity: f64,
+        pub mass: f64,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Bounds(pub f64, pub f64);
+";
+
+/// The functions in which statements are tried.
+const FUNCTIONS: [&str; 2] = [
+    "fn written(world: &mut World, pe: Pe, mut row: [f64; N], mut values: Vec<f64>, x: f64, i: usize) -> Result<()> {
+        let (n, m, number, scratch, boxes) = (4, 3, 0, world.alloc([0_u8; 4])?, [world.alloc([0_u8; 4])?]);
+        $;
+        Ok(())
+    }",
+    "fn written(world: &World<Multiple>) -> Result<()> {
+        let mut domain = world.domains::<Serialized>(1)?.remove(0);
+        let context = domain.create_ctx::<shmem::thread::InTurn>()?;
+        $;
+        Ok(())
+    }",
+];
+
 /// A place in a program, `$`, and what messages tell one to write there.
-struct Place {
-    program: &'static str,
-    suggestions: &'static [&'static str],
-}
+type Place = (&'static str, &'static [&'static str]);
 
-const PLACES: &[Place] = &[
-    Place {
-        program: "
-            #[symmetric]
-            static GRID: [f64; N];
-            #[symmetric]
-            static A: u64;
-            #[symmetric]
-            static B: u64;
-
-            fn written(world: &mut World) -> Result<()> {
-                let (i, n, number, x, pe) = (1, 4, 0, 2.0, world.me());
-                let mut row = [0.0; N];
-                $;
-                Ok(())
-            }",
-        suggestions: &[
+/// Places in the first of the functions.
+const STATEMENTS: &[Place] = &[
+    (
+        "$",
+        &[
             "GRID.here(world).index(i).load()",
             "GRID.here(world).index(i).store(x)",
             "let x = world.local(&A, |a| *a)",
             "strided!(world, GRID@pe[..] = row[..])",
             "strided!(world, algorithm = 2; GRID@pe[..] = row[..])",
+            "world.alloc_in::<fast, _>([0.0; 16])?",
             "world.get(&mut row, GRID.on(pe).index(1..4))",
             "world.local((&A, &B), |(a, b)| ..)",
             "world.local(&GRID, |grid| grid[i] = x)",
@@ -49,217 +76,84 @@ const PLACES: &[Place] = &[
             "world.put(GRID.on(pe).index(1..4), &row)",
             "world.team().split_by(world, Some(0), 0, &TeamConfig::default())?",
         ],
-    },
-    Place {
-        program: "
-            #[derive(Clone, Copy, Symmetric)]
-            #[repr(C)]
-            struct Bounds(f64, f64);
-
-            fn written(world: &World, x: Bounds) {
-                let join = |a: Bounds, b: Bounds| Bounds(a.0.min(b.0), a.1.max(b.1));
-                $;
-            }",
-        suggestions: &["world.reduce(x, join)"],
-    },
-    Place {
-        program: "
-            fn written(world: &mut World) -> Result<()> {
-                let (n, x) = (4, 2.0);
-                let scratch = world.alloc($)?;
-                Ok(())
-            }",
-        suggestions: &["[0.0; N]", "shmem::filled(0.0, n)", "shmem::value(x)"],
-    },
-    Place {
-        program: "fn written(world: &World, n: usize) -> Result<SymBox<[u64]>> { world.alloc($) }",
-        suggestions: &["shmem::zeroed(n)"],
-    },
-    Place {
-        program: "fn written(world: &World) -> Result<()> { $; Ok(()) }",
-        suggestions: &["world.alloc_in::<fast, _>([0.0; 16])?"],
-    },
-    Place {
-        program: "
-            #[symmetric]
-            static OBJECT: [f64; N];
-            #[symmetric]
-            static GRID: [f64; N];
-
-            fn written(world: &mut World, scratch: SymBox<[u8]>, boxes: Vec<SymBox<[u8]>>) {
-                world.local($, |_| ());
-            }",
-        suggestions: &["&boxes[..]", "(&GRID, &scratch)"],
-    },
-    Place {
-        program: "fn written(world: &World, mut values: Vec<f64>) { world.sum($); }",
-        suggestions: &["&mut values[..]"],
-    },
-    Place {
-        program: "
-            #[symmetric]
-            static GRID: [f64; N];
-
-            fn written(world: &World, values: Vec<f64>) {
-                world.put(GRID.on(world.me()).index(..), $);
-            }",
-        suggestions: &["&values[..]"],
-    },
-    Place {
-        program: "
-            #[symmetric]
-            static GRID: [f64; N];
-
-            fn written(world: &World, pe: Pe, row: &[f64; N]) -> Result<()> {
-                strided!(world, $ = row[..]);
-                Ok(())
-            }",
-        suggestions: &["GRID@(world.pe(0)?)[..]", "GRID@pe[..]"],
-    },
-    Place {
-        program: "
-            #[symmetric]
-            static GRID: [f64; N];
-
-            fn written(world: &World, pe: Pe, row: &[f64; N]) {
-                strided!(world, GRID@pe$ = row$);
-            }",
-        suggestions: &["[..]"],
-    },
-    Place {
-        program: "
-            #[symmetric]
-            static GRID: [f64; N];
-
-            fn written(world: &World, pe: Pe, row: &[f64; N]) {
-                strided!(world, GRID@pe[..] = $);
-            }",
-        suggestions: &["row[..]"],
-    },
-    Place {
-        program: "
-            #[symmetric]
-            static GRID: [[f64; N]; 16];
-
-            fn written(world: &World, pe: Pe, column: &[f64; 8]) {
-                strided!(world, $ = column[..]);
-            }",
-        suggestions: &["GRID@pe[1..9, 0]"],
-    },
-    Place {
-        program: "
-            #[derive(Clone, Copy, Symmetric)]
-            #[repr(C)]
-            struct Cell {
-                velocity: f64,
-                mass: f64,
-            }
-            #[symmetric]
-            static CELLS: [Cell; N];
-
-            fn written(world: &World, pe: Pe) {
-                strided!(world, CELLS@pe[..]$ = CELLS[..]$);
-            }",
-        suggestions: &[".{velocity, mass}"],
-    },
-    Place {
-        program: "
-            fn written(world: &World<Multiple>) -> Result<()> {
-                let mut domain = world.domains::<Serialized>(1)?.remove(0);
-                $
-                Ok(())
-            }",
-        suggestions: &["let turn = domain.turn(world);"],
-    },
-    Place {
-        program: "
-            fn written(world: &World<Multiple>) -> Result<()> {
-                let mut domain = world.domains::<Serialized>(1)?.remove(0);
-                let context = domain.create_ctx::<shmem::thread::InTurn>()?;
-                let turn = domain.turn(world);
-                $;
-                Ok(())
-            }",
-        suggestions: &["turn.bind(&context)"],
-    },
-    Place {
-        program: "fn written(ARRAY: &NumaArray<f64, 2>, pe: Pe) { let place = $; }",
-        suggestions: &["ARRAY.on(pe)"],
-    },
-    Place {
-        program: "fn written(array: &NumaArray<f64, 2>, pe: Pe, i: usize, j: usize) { let place = array.on(pe).index($); }",
-        suggestions: &["[i, j]"],
-    },
-    Place {
-        program: "fn written(world: &World, n: usize, m: usize) -> Result<()> { $.zeroed::<f64>()?; Ok(()) }",
-        suggestions: &["world.array([n, m]).storage(shmem::array::Single)"],
-    },
-    Place {
-        program: "
-            #[symmetric]
-            static COUNTS: [Atomic<u64>; N];
-
-            fn written(world: &World, pe: Pe, numbers: &[u64]) { world.set_all($, numbers); }",
-        suggestions: &["COUNTS.on(pe)", "COUNTS.on(pe).index(4..8)"],
-    },
-    Place { program: "fn written<const D: usize>(place: $) {}", suggestions: &["[usize; D]"] },
-    Place {
-        program: "fn written(world: &World) { let edge: fn(Pe, usize, usize) -> Edge = $; }",
-        suggestions: &["Edge::new"],
-    },
-    Place {
-        program: "fn written<T: PlainData>(object: &$) {}",
-        suggestions: &["SymBox<[T]>", "SymBox<[f64]>"],
-    },
-    Place {
-        program: "#[symmetric] static WRITTEN: $;",
-        suggestions: &["[f64; 8]", "[f64; N]", "[u64; 2]", "[u8; N]"],
-    },
-    Place { program: "$ static WRITTEN: u64;", suggestions: &["#[symmetric]"] },
-    Place {
-        program: "#[shmem::main] fn main(world: &mut World) -> Result<()> { #[symmetric] $ Ok(()) }",
-        suggestions: &["let scratch: SymBox<[f64]> = [0.0; N];"],
-    },
-    Place {
-        program: "$ #[derive(Clone, Copy)] #[repr(C)] struct Written { first: u64 }",
-        suggestions: &["#[derive(Symmetric)]"],
-    },
-    Place {
-        program: "#[derive(Symmetric)] #[repr(C)] $ struct Written { first: Atomic<u64> }",
-        suggestions: &["#[shmem(words)]"],
-    },
-    Place {
-        program: "#[derive(Clone, Copy, Symmetric)] $ struct Written { first: u64 }",
-        suggestions: &["#[repr(C)]"],
-    },
-    Place {
-        program: "#[derive(Clone, Copy, Symmetric)] $ struct Written<T: PlainData>(T);",
-        suggestions: &["#[repr(transparent)]"],
-    },
-    Place {
-        program: "#[derive(Clone, Copy, Symmetric)] #[repr(C)] struct Written { first: u8, $ }",
-        suggestions: &["_pad: [u8; 4]", "_pad: [u8; 7]", "_pad: [u8; 8]"],
-    },
-    Place {
-        program: "#[derive(Clone, Copy, Symmetric)] #[repr(C)] struct Written<T: PlainData, const N: usize> $",
-        suggestions: &["{ head: T, rest: [T; N] }"],
-    },
-    Place { program: "$", suggestions: &["partitions! { pub name { id = 2, size = \"256M\" } }"] },
-    Place { program: "partitions! { $ }", suggestions: &["pub fast { id = 2, size = \"256M\" }"] },
-    Place { program: "$ fn written(world: &World) {}", suggestions: &["#[shmem::collective]"] },
-    Place {
-        program: "$ fn main(world: &mut World) {}",
-        suggestions: &["#[shmem::main(threads = multiple)]", "#[shmem::main(threads = serialized)]"],
-    },
-    Place {
-        program: "#[shmem::main($)] fn main(world: &mut World) {}",
-        suggestions: &["unsafe(crate = ::shmem)"],
-    },
-    Place {
-        program: "#[shmem::test($)] fn written(world: &mut World) {}",
-        suggestions: &["env(\"SHMEM_INFO\" = \"1\")"],
-    },
+    ),
+    (
+        "let x = Bounds(x, x); let join = |a: Bounds, b: Bounds| Bounds(a.0.min(b.0), a.1.max(b.1)); $",
+        &["world.reduce(x, join)"],
+    ),
+    ("drop(world.alloc($)?)", &["[0.0; N]", "shmem::filled(0.0, n)", "shmem::value(x)"]),
+    ("let zeros: SymBox<[u64]> = world.alloc($)?", &["shmem::zeroed(n)"]),
+    ("world.local($, |_| ())", &["&boxes[..]", "(&GRID, &scratch)"]),
+    ("world.sum($)", &["&mut values[..]"]),
+    ("world.put(GRID.on(pe).index(..), $)", &["&values[..]"]),
+    ("strided!(world, $ = row[..])", &["GRID@(world.pe(0)?)[..]", "GRID@pe[..]"]),
+    ("strided!(world, GRID@pe$ = row$)", &["[..]"]),
+    ("strided!(world, GRID@pe[..] = $)", &["row[..]"]),
+    ("strided!(world, CELLS@pe[..]$ = CELLS[..]$)", &[".{velocity, mass}"]),
+    ("drop($.zeroed::<f64>()?)", &["world.array([n, m]).storage(shmem::array::Single)"]),
+    ("world.set_all($, &[1])", &["COUNTS.on(pe)", "COUNTS.on(pe).index(4..8)"]),
+    ("let edge: fn(Pe, usize, usize) -> Edge = $", &["Edge::new"]),
 ];
+
+/// Places in the second.
+const TURNS: &[Place] = &[
+    ("$", &["let turn = domain.turn(world);"]),
+    ("let turn = domain.turn(world); $", &["turn.bind(&context)"]),
+];
+
+/// Places that stand for themselves.
+const ITEMS: &[Place] = &[
+    (
+        "#[symmetric] static GRID: [[f64; N]; 16];
+        fn written(world: &World, pe: Pe, column: &[f64; 8]) { strided!(world, $ = column[..]); }",
+        &["GRID@pe[1..9, 0]"],
+    ),
+    ("fn written(ARRAY: &NumaArray<f64, 2>, pe: Pe) { let place = $; }", &["ARRAY.on(pe)"]),
+    (
+        "fn written(array: &NumaArray<f64, 2>, pe: Pe, i: usize, j: usize) { let place = array.on(pe).index($); }",
+        &["[i, j]"],
+    ),
+    ("fn written<const D: usize>(place: $) {}", &["[usize; D]"]),
+    ("fn written<T: PlainData>(object: &$) {}", &["SymBox<[T]>", "SymBox<[f64]>"]),
+    ("#[symmetric] static WRITTEN: $;", &["[f64; 8]", "[f64; N]", "[u8; N]"]),
+    ("$ static WRITTEN: u64;", &["#[symmetric]"]),
+    (
+        "#[shmem::main] fn main(world: &mut World) -> Result<()> { #[symmetric] $ Ok(()) }",
+        &["let scratch: SymBox<[f64]> = [0.0; N];"],
+    ),
+    ("$ #[derive(Clone, Copy)] #[repr(C)] struct Written { first: u64 }", &["#[derive(Symmetric)]"]),
+    ("#[derive(Symmetric)] #[repr(C)] $ struct Written { first: Atomic<u64> }", &["#[shmem(words)]"]),
+    ("#[derive(Clone, Copy, Symmetric)] $ struct Written { first: u64 }", &["#[repr(C)]"]),
+    ("#[derive(Clone, Copy, Symmetric)] $ struct Written<T: PlainData>(T);", &["#[repr(transparent)]"]),
+    (
+        "#[derive(Clone, Copy, Symmetric)] #[repr(C)] struct Written { first: u8, $ }",
+        &["_pad: [u8; 4]", "_pad: [u8; 7]", "_pad: [u8; 8]"],
+    ),
+    (
+        "#[derive(Clone, Copy, Symmetric)] #[repr(C)] struct Written<T: PlainData, const N: usize> $",
+        &["{ head: T, rest: [T; N] }"],
+    ),
+    ("$", &["partitions! { pub name { id = 2, size = \"256M\" } }"]),
+    ("partitions! { $ }", &["pub fast { id = 2, size = \"256M\" }"]),
+    ("$ fn written(world: &World) {}", &["#[shmem::collective]"]),
+    (
+        "$ fn main(world: &mut World) {}",
+        &["#[shmem::main(threads = multiple)]", "#[shmem::main(threads = serialized)]"],
+    ),
+    ("#[shmem::main($)] fn main(world: &mut World) {}", &["unsafe(crate = ::shmem)"]),
+    ("#[shmem::test($)] fn written(world: &mut World) {}", &["env(\"SHMEM_INFO\" = \"1\")"]),
+];
+
+/// All suggestions, each with the program that it makes.
+fn programs() -> Vec<(&'static str, String)> {
+    let of = |frame: &'static str, places: &'static [Place]| {
+        places.iter().flat_map(move |(place, suggestions)| {
+            let program = frame.replace('$', place);
+            suggestions.iter().map(move |suggestion| (*suggestion, program.replace('$', suggestion)))
+        })
+    };
+    of(FUNCTIONS[0], STATEMENTS).chain(of(FUNCTIONS[1], TURNS)).chain(of("$", ITEMS)).collect()
+}
 
 /// What is no code that compiles anywhere: parts that the program has to fill in, and paths that only it knows.
 const INCOMPLETE: &[&str] = &[
@@ -272,7 +166,7 @@ const INCOMPLETE: &[&str] = &[
     "size = ..",
     "type Element = ..",
     "unsafe(crate = ..)",
-    "unsafe(crate = crate::elsewhere)",
+    "unsafe(crate = crate::paths::elsewhere)",
 ];
 
 /// Behind which a message says what to write.
@@ -301,12 +195,12 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn what_messages_tell_one_to_write_compiles() {
-    let printed = printed();
+    let (printed, programs) = (printed(), programs());
     let known: BTreeSet<&str> =
-        PLACES.iter().flat_map(|place| place.suggestions).chain(INCOMPLETE).copied().collect();
+        programs.iter().map(|(suggestion, _)| *suggestion).chain(INCOMPLETE.iter().copied()).collect();
     let printed: BTreeSet<&str> = printed.iter().map(String::as_str).collect();
     let new: Vec<_> = printed.difference(&known).collect();
-    assert!(new.is_empty(), "messages suggest what has no place in PLACES: {new:#?}");
+    assert!(new.is_empty(), "messages suggest what has no place here: {new:#?}");
     let gone: Vec<_> = known.difference(&printed).collect();
     assert!(gone.is_empty(), "no message suggests any more: {gone:#?}");
 
@@ -314,29 +208,22 @@ fn what_messages_tell_one_to_write_compiles() {
     let directory = tempfile::tempdir().unwrap();
     let compiles = |modules: &[String]| {
         let file = directory.path().join("written.rs");
-        fs::write(&file, format!("#![allow(warnings)]\n{}\nfn main() {{}}\n", modules.join("\n"))).unwrap();
+        let common = format!("mod program {{\n use shmem::prelude::*;\n {PROGRAM}\n}}");
+        fs::write(&file, format!("#![allow(warnings)]\n{common}\n{}\nfn main() {{}}\n", modules.join("\n")))
+            .unwrap();
         compiler.build(file.to_str().unwrap(), Product::Check).map(drop)
     };
-    let written: Vec<(&str, String)> = PLACES
-        .iter()
-        .flat_map(|place| {
-            place.suggestions.iter().map(|suggestion| (*suggestion, place.program.replace('$', suggestion)))
-        })
-        .zip(0..)
-        .map(|((suggestion, program), number)| (suggestion, module(number, &program)))
-        .collect();
-    let modules: Vec<String> = written.iter().map(|(_, module)| module.clone()).collect();
+    let module = |(number, (_, program)): (usize, &(&str, String))| {
+        format!("mod written_{number} {{\n use shmem::prelude::*;\n use super::program::*;\n {program}\n}}")
+    };
+    let modules: Vec<String> = programs.iter().enumerate().map(module).collect();
     if compiles(&modules).is_err() {
         // Together they say little of which one is wrong.
-        let wrong = written.iter().filter_map(|(suggestion, module)| {
+        let wrong = programs.iter().zip(&modules).filter_map(|((suggestion, _), module)| {
             Some(format!("`{suggestion}`:\n{}", compiles(std::slice::from_ref(module)).err()?))
         });
         panic!("messages suggest what does not compile: {}", wrong.collect::<Vec<_>>().join("\n"));
     }
-}
-
-fn module(number: usize, program: &str) -> String {
-    format!("mod written_{number} {{\n use shmem::prelude::*;\n const N: usize = 8;\n {program}\n}}")
 }
 
 /// All suggestions of all messages.

@@ -31,38 +31,19 @@ fn judge(cases: &[Case]) {
 
 #[test]
 fn misuse_is_one_readable_error() {
-    let directories = [
-        "symmetric",
-        "partitions",
-        "derive",
-        "entry",
-        "phase",
-        "exchange",
-        "context",
-        "halo",
-        "array",
-        "scope",
-        "indexed",
-        "team",
-        "lock",
-        // These compile, with one warning.
-        "warned",
-        // Not built, only checked: what is wrong with a region is shown while one writes.
-        "strided",
-    ];
-    judge(&cases(&directories, Product::Check));
+    judge(&cases("misuse", Product::Check));
 }
 
 /// What a constant cannot name, such as a heap object, is refused by the same functions, but only where
 /// code is made for it.
 #[test]
 fn misuse_that_only_a_build_finds() {
-    judge(&cases(&["strided_build"], Product::Code));
+    judge(&cases("built", Product::Code));
 }
 
 #[test]
 fn good_use_compiles_and_runs() {
-    judge(&cases(&["pass", "renamed"], Product::Program));
+    judge(&cases("pass", Product::Program));
 }
 
 #[test]

@@ -4,7 +4,8 @@
 
 extern crate proc_macro;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
@@ -21,7 +22,10 @@ pub fn words(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// `changes::each_time!((a) (b) (c))`: one after the other, whenever it is expanded.
 #[proc_macro]
 pub fn each_time(list: TokenStream) -> TokenStream {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    static NEXT: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+    let mut next = NEXT.lock().expect("no expansion panics with it");
+    // How far apart its tokens are written depends on who hands them on.
+    let next = next.entry(list.to_string().replace(char::is_whitespace, "")).or_default();
     let list: Vec<Group> = list
         .into_iter()
         .filter_map(|token| match token {
@@ -29,7 +33,8 @@ pub fn each_time(list: TokenStream) -> TokenStream {
             _ => None,
         })
         .collect();
-    list[NEXT.fetch_add(1, Ordering::Relaxed) % list.len()].stream()
+    *next += 1;
+    list[(*next - 1) % list.len()].stream()
 }
 
 /// `#[changes::nothing_required(..)]`: in place of a trait, one that every type has. In place of anything else, nothing.

@@ -3,7 +3,7 @@
 use shmem::__private::{Declaration, Descriptor, Partition};
 use shmem::symmetric;
 
-shmem::partitions! { pub own { id = 77, size = 1.5K, pgsize = 4K, kind = LARGEMEM, policy = mandatory } }
+shmem::partitions! { pub own { id = 77, size = 1.5K, pgsize = 4_096, kind = LARGEMEM, policy = mandatory } }
 
 #[symmetric(partition = "own", pgsize = "4K")]
 static VALUES: [u32; 3] = [7, 8, 9];

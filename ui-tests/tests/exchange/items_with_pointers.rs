@@ -1,7 +1,0 @@
-use shmem::prelude::*;
-
-#[shmem::main]
-fn main(world: &mut World) -> Result<()> {
-    world.exchange::<&str>(ExchangeOptions::default())?;
-    Ok(())
-}

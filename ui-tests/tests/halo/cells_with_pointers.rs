@@ -1,8 +1,0 @@
-use shmem::prelude::*;
-
-#[shmem::main]
-fn main(world: &mut World) -> Result<()> {
-    let halo = world.halo::<String>(&[Edge::BORDER])?;
-    println!("{halo:?}");
-    Ok(())
-}

@@ -1,0 +1,326 @@
+//! `#[derive(Symmetric)]`. Nothing else is wrong: a struct counts as plain data all the same.
+
+use shmem::prelude::*;
+
+#[derive(Clone, Copy, Symmetric)]
+struct NoRepr { //~
+    position: [f64; 3],
+}
+
+#[derive(Symmetric)]
+#[repr(C)]
+struct NotCopy { //~
+    position: [f64; 3],
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(u8)]
+enum Colour { //~
+    Red,
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+union Bits { //~
+    float: f32,
+    number: u32,
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct View<'a> { //~
+    cells: &'a [f64; 4],
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Flags {
+    ready: bool, //~
+    letter: char, //~
+    next: *const Flags, //~
+    call: fn(), //~
+    title: &'static str, //~
+}
+
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Plain {
+    Red,
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Cell {
+    colour: Plain, //~
+}
+
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C)]
+struct Particle { //~
+    position: [f64; 3],
+    charge: f32,
+}
+
+mod words {
+    use shmem::prelude::*;
+
+    #[derive(Symmetric)]
+    #[repr(C)]
+    struct Unsaid { //~
+        head: u64,
+        tail: Atomic<u64>, //~
+    }
+
+    #[derive(Symmetric)]
+    #[repr(C)]
+    #[shmem(words)]
+    struct Address {
+        head: Atomic<u64>,
+        items: Box<u64>, //~
+    }
+
+    #[derive(Symmetric)]
+    #[repr(C)]
+    #[shmem(words)]
+    struct Padded { //~
+        head: Atomic<u64>,
+        kind: u32,
+    }
+}
+
+mod generic {
+    use shmem::Symmetric;
+
+    macro_rules! element {
+        () => {
+            u64
+        };
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Pair<T, U> { //~
+        first: T,
+        second: U,
+    }
+
+    // A name is the same with `r#`.
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct RawName<T> { //~
+        first: r#T,
+        second: u64,
+    }
+
+    type T = u64;
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C, packed(2))]
+    struct Packed<T, U> { //~
+        first: T,
+        second: U,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Line<const N: usize> { //~
+        kind: u32,
+        values: [f64; N],
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Wrapped<T> { //~
+        first: Wrap<T>,
+        second: u64,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Computed<const N: usize> { //~
+        first: Buffer<N>,
+        second: u64,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct ByMacro<const N: usize> { //~
+        first: element!(),
+        second: [u64; N],
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Wrap<T>(T);
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Buffer<const N: usize>([u64; N]);
+
+    // What `Self` says depends on the parameters.
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Row<const N: usize> { //~
+        first: <Self as Pick>::Out,
+        others: [u64; N],
+    }
+
+    impl<const N: usize> Pick for Row<N> {
+        type Out = u64;
+    }
+
+    // One type by one name.
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Same<const N: usize> {
+        first: <Self as Pick>::Out,
+        others: [<Self as Pick>::Out; N],
+    }
+
+    impl<const N: usize> Pick for Same<N> {
+        type Out = u64;
+    }
+
+    pub trait Pick {
+        type Out: shmem::PlainData;
+    }
+}
+
+// However the attribute comes to stand there: it is read when it does.
+mod alignments {
+    use shmem::Symmetric;
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C, r#align(32))]
+    struct Raw<T> { //~
+        value: T,
+    }
+
+    #[repr(align(32))]
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Above<T> { //~
+        value: T,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[cfg_attr(all(), repr(align(32)))]
+    #[repr(C)]
+    struct Conditional<T> { //~
+        value: T,
+    }
+
+    macro_rules! structure {
+        ($name:ident: $whole:meta, $other:ident: $($part:tt)*) => {
+            #[derive(Clone, Copy, Symmetric)]
+            #[$whole]
+            struct $name<T> {
+                value: T,
+            }
+
+            #[derive(Clone, Copy, Symmetric)]
+            #[repr(C, $($part)*)]
+            struct $other<T> {
+                value: T,
+            }
+        };
+    }
+    structure!(Whole: repr(C, align(32)), Part: align(32)); //~
+}
+
+// What stands behind the derive, and changes what it has seen.
+mod changed {
+    use shmem::Symmetric;
+
+    #[derive(Clone, Copy, Symmetric)] //~
+    #[changes::words(count: u64 => count: u64, ready: bool)]
+    #[repr(C)]
+    struct AddedField { //~
+        count: u64,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[changes::words((C) => (C, align(16)))]
+    #[repr(C)]
+    struct Alignment { //~
+        count: u64,
+    }
+
+    #[derive(Clone, Copy, Symmetric)] //~
+    #[changes::words(struct => union)]
+    #[repr(C)]
+    struct Union {
+        count: u64,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[changes::words(ready: u8 => ready: bool)]
+    #[repr(C)]
+    struct Type {
+        count: u64,
+        ready: u8, //~
+        pad: [u8; 7],
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[changes::words(ready: u8 => ready: Byte)]
+    #[repr(C)]
+    struct Derefs {
+        ready: u8, //~
+    }
+
+    #[derive(Clone, Copy)]
+    struct Byte(u8);
+
+    impl std::ops::Deref for Byte {
+        type Target = u8;
+
+        fn deref(&self) -> &u8 {
+            &self.0
+        }
+    }
+
+    // Neither the derive nor anything behind it could tell that there is padding then.
+    #[derive(Clone, Copy, Symmetric)]
+    #[changes::words((C) => (C, align(16)))] //~
+    #[repr(C)]
+    struct Generic<T, const N: usize> {
+        head: T,
+        rest: [T; N],
+    }
+
+    // A module may be called as a tool of rustc.
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    #[rustfmt::skip] //~
+    struct Tool<const N: usize> {
+        first: u64,
+        others: [u64; N],
+    }
+}
+
+#[derive(Clone, Copy, Symmetric)] //~
+#[repr(C)]
+struct Named {
+    mass: u64,
+}
+
+// Where names are looked up, nothing else can be lent.
+impl std::ops::Deref for <Named as shmem::strided::Shaped>::Names {
+    type Target = f64;
+
+    fn deref(&self) -> &f64 {
+        &1.0
+    }
+}
+
+#[symmetric]
+static STRUCTS: [NoRepr; 4];
+#[symmetric]
+static COLOURS: [Colour; 4];
+#[symmetric]
+static FLAGS: [Flags; 4];
+
+fn main() {
+    let _ = (&STRUCTS, &COLOURS, &FLAGS, NoRepr { position: [0.0; 3] }.position);
+}

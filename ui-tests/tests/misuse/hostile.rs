@@ -1,0 +1,156 @@
+//! What a program of safe code may do to the names, traits and macros that expansions meet.
+#![forbid(unsafe_code)]
+
+// Whatever a module `diagnostic` makes of attributes of that name, contents are checked.
+mod diagnostics {
+    #[allow(unused_imports)]
+    mod diagnostic {
+        pub use changes::nothing_required as on_unimplemented;
+        pub use changes::nothing_required as do_not_recommend;
+    }
+
+    #[shmem::symmetric]
+    static READY: bool; //~
+
+    type Truth = bool;
+
+    #[derive(Clone, Copy, shmem::Symmetric)]
+    #[repr(C)]
+    struct Flags {
+        ready: Truth, //~
+    }
+}
+
+// `derive` is a macro like others, and a program may call another one so.
+mod derives {
+    use changes::words as derive;
+    use shmem::Symmetric;
+    use std::prelude::v1::derive as standard;
+
+    #[standard(Clone, Copy)]
+    #[standard(Symmetric)]
+    #[derive((C) => (C, align(32)))] //~
+    #[repr(C)]
+    pub struct Row<T> {
+        value: T,
+    }
+}
+
+mod attributes {
+    #[allow(unused_imports)]
+    use changes::words as shmem;
+
+    #[::shmem::symmetric]
+    #[shmem(BELOW => ANOTHER)] //~
+    static BELOW: u64 = 5;
+}
+
+// What stands in the length of an array can name what stands around it.
+mod lengths {
+    use shmem::prelude::*;
+
+    trait __Holds {
+        const CHECKED: () = ();
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Text(&'static str);
+
+    #[derive(Clone, Copy)]
+    pub struct Other(&'static str);
+
+    #[symmetric]
+    static TEXTS: [Other; { //~
+        impl __Holds for Other {}
+        8
+    }];
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Local {
+        text: Text, //~
+        bytes: [u8; {
+            impl __Holds for Text {} //~
+            8
+        }],
+    }
+}
+
+// Who says where the library is answers for what is there, in so many words: that is unsafe code.
+mod paths {
+    use shmem::prelude::*;
+
+    pub mod elsewhere {
+        pub mod __private {
+            #[allow(unused_imports)]
+            pub use shmem::__private::*;
+        }
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[shmem(crate = crate::paths::elsewhere)] //~
+    #[repr(C)]
+    struct Pair {
+        first: u64,
+        second: u64,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[shmem(unsafe(crate = ::shmem))] //~
+    #[repr(C)]
+    struct Promised {
+        first: u64,
+        second: u64,
+    }
+
+    #[symmetric(unsafe(partition = "fast"))] //~
+    static A: u64;
+}
+
+// A `bool` where the struct is, and a `u8` wherever else it is asked for.
+mod types {
+    #[derive(Clone, Copy, shmem::Symmetric)]
+    #[repr(C)]
+    struct Meanings {
+        ready: changes::each_time!((u8) (bool)), //~
+    }
+}
+
+// A constant may depend on the line on which it is asked for: what is written alike need not be alike.
+mod constants {
+    use shmem::prelude::*;
+
+    #[track_caller]
+    const fn line() -> usize {
+        (std::panic::Location::caller().line() % 2) as usize
+    }
+
+    pub struct Select<const N: usize>;
+    pub trait Pick {
+        type Out: shmem::PlainData;
+    }
+    impl Pick for Select<0> {
+        type Out = u64;
+    }
+    impl Pick for Select<1> {
+        type Out = u32;
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Cell<const M: usize, const N: usize>
+    where
+        Select<N>: Pick,
+    {
+        value: <Select<N> as Pick>::Out,
+    }
+
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    pub struct Row<const M: usize> {
+        first: Cell<M, { line() }>,
+        second: Cell<M, { line() }>, //~
+    }
+}
+
+fn main() {}

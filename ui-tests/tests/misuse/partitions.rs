@@ -1,0 +1,71 @@
+//! Declarations by `partitions!`. Nothing else is wrong: the types are there all the same.
+
+use shmem::{Symmetric, symmetric};
+
+mod ids {
+    shmem::partitions! {
+        pub a { id = 0 } //~
+        pub b { id = 256 } //~
+        pub c { id = "two" } //~
+        pub d { id = 7 }
+        pub e { id = 7 } //~
+    }
+}
+
+mod names {
+    shmem::partitions! {
+        pub bulk { id = 4 }
+        pub bulk { id = 5 } //~
+        pub a_partition_with_a_name_that_does_not_end {} //~
+    }
+}
+
+mod sizes {
+    shmem::partitions! {
+        pub a { size = 0 } //~
+        pub b { size = 64Q } //~
+        pub c { size = "lots" } //~
+        pub d { size = "64 M" } //~
+        pub e { pgsize = 3M } //~
+        pub f { pgsize = 0 } //~
+        pub g { pgsize = "1K" } //~
+    }
+}
+
+mod kinds {
+    shmem::partitions! {
+        pub a { kind = FastMen, policy = Preferred } //~
+        pub b { policy = "Bind" } //~
+        pub c { kind = 3 } //~
+        pub d { kind = FASTMEM, size = 1M } //~
+        pub e { kind = Pmem, size = 1M } //~
+        pub f { kind = sys, policy = "S" }
+    }
+}
+
+mod keys {
+    shmem::partitions! {
+        pub a { sise = "1M" } //~
+        pub b { colour = "red" } //~
+        pub c { size = "1M", size = "2M" } //~
+        pub d { size } //~
+        pub e { kind = FastMem, polcy = Preferred } //~
+    }
+}
+
+mod no_partition {
+    shmem::partitions! {
+        pub a { size = 1M }
+        pub b = "1M", //~
+    }
+}
+
+#[symmetric(partition = "ids::a")]
+static FIRST: [f64; 4];
+#[symmetric(partition = "sizes::b", pgsize = "2M")]
+static SECOND: [f64; 4];
+
+fn main() {
+    let _: [&Symmetric<[f64; 4]>; 2] = [&FIRST, &SECOND];
+    let _: Option<no_partition::a> = None;
+}

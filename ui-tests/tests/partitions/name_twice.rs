@@ -1,6 +1,0 @@
-shmem::partitions! {
-    pub bulk { id = 4 }
-    pub bulk { id = 5 }
-}
-
-fn main() {}

@@ -1,0 +1,120 @@
+//! Statics in all the places and forms that are allowed, in a crate without unsafe code.
+#![forbid(unsafe_code)]
+#![deny(warnings)]
+
+use shmem::Symmetric;
+use shmem::{partitions, symmetric};
+
+partitions! {
+    /// A partition of the program's own, in the place of the built-in one.
+    pub fast { id = 2, size = "256M", kind = FastMem, policy = Preferred, pgsize = "2M" }
+    bulk { size = 1G, kind = "NORMALMEM" },
+    rest {}
+}
+
+const N: usize = 4;
+
+#[symmetric]
+static ZEROED: [[f64; N * 2]; N];
+
+/// With a documented value.
+#[symmetric(partition = "fast", pgsize = "2M")]
+pub static IMAGE: u64 = 6 * 7;
+
+#[symmetric(partition = bulk, pgsize = 64M)]
+#[allow(non_upper_case_globals)]
+pub(crate) static lower_case: i32;
+
+#[symmetric(partition = "shmem::partition::normal")]
+static BY_PATH: f32 = -1.5;
+
+#[symmetric]
+#[cfg(any())]
+static NOT_ON_THIS_MACHINE: NoSuchType;
+
+mod inner {
+    pub mod parts {
+        shmem::partitions! { pub own { id = 77 } }
+    }
+    pub mod deep {
+        use super::parts::own;
+        #[shmem::symmetric(partition = own)]
+        pub static A: u8;
+        #[shmem::symmetric(partition = "super::parts::own")]
+        pub static B: [u16; 3] = [1, 2, 3];
+        #[shmem::symmetric(partition = crate::rest)]
+        pub static C: isize;
+    }
+}
+
+fn in_a_function(fast: bool) -> &'static Symmetric<u64> {
+    #[symmetric(partition = "fast")]
+    static LOCAL: u64 = 9;
+    let bulk = fast;
+    assert!(bulk);
+    &LOCAL
+}
+
+// Names that the expansion must not take from the user.
+const PARTITION: u64 = 5;
+#[symmetric]
+static DESCRIPTOR: [u64; PARTITION as usize] = [PARTITION; 5];
+
+fn main() {
+    let _: &Symmetric<[[f64; 8]; 4]> = &ZEROED;
+    let _: (&Symmetric<u64>, &Symmetric<i32>, &Symmetric<f32>) = (&IMAGE, &lower_case, &BY_PATH);
+    let _ = (&inner::deep::A, &inner::deep::B, &inner::deep::C, &DESCRIPTOR);
+    let _ = in_a_function(true);
+    padded_arrays::run();
+}
+
+// Types of padded arrays wherever a type may stand.
+mod padded_arrays {
+    use shmem::partition::fast;
+    use shmem::{Padded, SymBox, SymmetricData, padded, symmetric};
+
+    const N: usize = 1000;
+
+    #[symmetric]
+    static FIELD: padded![f64; N; N + 24];
+
+    #[symmetric(partition = "fast")]
+    static IMAGE: padded![u8; 2; 3] = [Padded::new([1, 2, 3]); 2];
+
+    #[symmetric]
+    static BY_HAND: [Padded<i32, 3, 4>; 2];
+
+    /// A structure of the program's own as element.
+    #[derive(Clone, Copy, shmem::Symmetric)]
+    #[repr(C)]
+    struct Cell {
+        velocity: [f64; 2],
+        pressure: f64,
+    }
+
+    type Space = padded![Cell; 4; 8; 4 * 4];
+
+    struct Solver {
+        rows: SymBox<[padded![f32; 1024]]>,
+    }
+
+    fn plain<T: SymmetricData>() {}
+
+    pub fn run() {
+        plain::<Space>();
+        let _ = (&FIELD, &IMAGE, &BY_HAND, |solver: Solver| solver.rows);
+        let total = <shmem::padded![u8; 2; 3] as DefaultSum>::default_sum();
+        assert_eq!(total, 6);
+    }
+
+    trait DefaultSum {
+        fn default_sum() -> u8;
+    }
+
+    impl DefaultSum for padded![u8; 2; 3] {
+        fn default_sum() -> u8 {
+            let rows: Self = [Padded::new([0, 1, 2]); 2];
+            rows.iter().flatten().sum()
+        }
+    }
+}

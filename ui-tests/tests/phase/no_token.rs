@@ -1,8 +1,0 @@
-use shmem::prelude::*;
-
-#[symmetric]
-static GRID: [f64; 4];
-
-fn main() {
-    GRID.here(&()).load();
-}

@@ -1,9 +1,0 @@
-use shmem::prelude::*;
-
-#[symmetric]
-static HITS: Atomic<u64>;
-
-#[shmem::main]
-fn main(world: &mut World) {
-    world.sum(&HITS);
-}

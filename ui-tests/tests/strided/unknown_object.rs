@@ -1,8 +1,0 @@
-use shmem::prelude::*;
-
-
-fn transfer(world: &World, pe: Pe, src: &[f64]) {
-    strided!(world, GIRD@pe[..] = src[..]);
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use shmem::symmetric;
-
-#[symmetric]
-fn relax() {}
-
-fn main() {
-    relax();
-}

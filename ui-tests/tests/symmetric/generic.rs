@@ -1,6 +1,0 @@
-use shmem::prelude::*;
-
-#[symmetric]
-static A<T>: T;
-
-fn main() {}

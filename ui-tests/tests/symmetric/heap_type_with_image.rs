@@ -1,6 +1,0 @@
-use shmem::symmetric;
-
-#[symmetric]
-static NAMES: String = String::new();
-
-fn main() {}

@@ -1,8 +1,0 @@
-use shmem::symmetric;
-
-mod fast {}
-
-#[symmetric(partition = "fast")]
-static A: [f64; 4];
-
-fn main() {}

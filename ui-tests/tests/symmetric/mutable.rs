@@ -1,6 +1,0 @@
-use shmem::symmetric;
-
-#[symmetric]
-static mut COUNTER: u64;
-
-fn main() {}

@@ -1,6 +1,0 @@
-use shmem::symmetric;
-
-#[symmetric]
-static TITLE: &str = "heat";
-
-fn main() {}

@@ -1,6 +1,0 @@
-use shmem::symmetric;
-
-#[symmetric]
-static GRID: Grid = 3;
-
-fn main() {}

@@ -1,6 +1,0 @@
-use shmem::symmetric;
-
-#[symmetric]
-static N: u64 = "many";
-
-fn main() {}

@@ -1,7 +1,0 @@
-use shmem::prelude::*;
-
-fn count(world: &World, mine: bool) -> bool {
-    world.sum(mine)
-}
-
-fn main() {}
