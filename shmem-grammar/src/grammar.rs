@@ -10,9 +10,8 @@
 use core::convert::Infallible;
 
 use crate::kind::{Kind, Policy, Traits};
-use crate::nearest::{did_you_mean, nearest};
-use crate::page::{PageSizeError, check_page_size};
-use crate::size::{SizeError, parse_size, short_size};
+use crate::size::{PageSizeError, SizeError, check_page_size, parse_size, short_size};
+use crate::{did_you_mean, nearest};
 
 const NAMES: [&str; 5] = ["SIZE", "PGSIZE", "KIND", "POLICY", "PMEM"];
 const FORM: &str = "SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";

@@ -11,17 +11,16 @@
 
 mod grammar;
 mod kind;
-mod nearest;
-mod page;
 mod size;
 #[cfg(test)]
 mod tests;
 
 pub use grammar::{TraitError, check_traits, parse_traits, parse_traits_and_file};
 pub use kind::{Kind, Policy, Traits};
-pub use nearest::{did_you_mean, nearest};
-pub use page::{MIN_PAGE, PageSizeError, check_page_size};
-pub use size::{SizeError, parse_size, parse_size_prefix, round_size, short_size, show_size};
+pub use size::{
+    MIN_PAGE, PageSizeError, SizeError, check_page_size, parse_size, parse_size_prefix, round_size,
+    short_size, show_size,
+};
 
 /// The algorithms of strided transfers: the name that people write, and the variant of `Algorithm` in `shmem-core`.
 pub const ALGORITHMS: [(&str, &str); 4] = [("1", "One"), ("2", "Two"), ("3", "Three"), ("auto", "Auto")];
@@ -31,3 +30,27 @@ pub const MAX_PARTITION_ID: u32 = 255;
 
 /// Most bytes of the name of a partition.
 pub const MAX_PARTITION_NAME: usize = 32;
+
+/// The candidate nearest to `name`, without regard to case; `None` if none is near enough to be
+/// what was meant.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_ascii_lowercase();
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let limit = (name.len().max(candidate.len()) / 3).max(2);
+            // Long texts are far from short ones: no need to compute how far.
+            if name.len().abs_diff(candidate.len()) > limit {
+                return None;
+            }
+            let distance = strsim::damerau_levenshtein(&name, &candidate.to_ascii_lowercase());
+            (distance <= limit && distance < candidate.len()).then_some((distance, candidate))
+        })
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// `; did you mean X?` or nothing, for messages.
+pub fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"))
+}

@@ -1,4 +1,0 @@
-//! The grammar from outside: texts in, values and messages out.
-
-mod grammar;
-mod size;
