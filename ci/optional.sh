@@ -5,8 +5,6 @@ cd "$(dirname "$0")/.."
 
 # --workspace, as in unit.sh: what features leave as it is has been built.
 features=$(ci/features)
-# An example has threads of a pool.
-cargo test --workspace --features "$features" --test programs -- short::
 cargo test --workspace --features "$features" --test pools
 cargo test --workspace --features "$features" --lib -- ndarray:: topology::
 cargo test --workspace --features "$features" --doc -- src/ndarray.rs src/rayon.rs src/array

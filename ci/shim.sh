@@ -64,8 +64,7 @@ under no_wait,reorder streams::between_two flights::histories_of_two --skip node
 for demands in mr_local,max_msg=4096,cq=4,eagain=3 "$efa"; do
     under "$demands" lists:: indexed:: batches:: plan:: exchange:: queue::
 done
-FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- histogram:: index_gather:: toposort:: triangles:: spmv:: cg:: \
-    gups:: particles:: sample_sort:: --skip loopback
+FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- computed:: --skip loopback
 # Ports that others have taken meanwhile.
 under taken=3 rma::structures
 under max_msg=4096,cq=4,eagain=3 long_signals::

@@ -15,9 +15,7 @@ use std::error::Error;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::options;
-use shmem_examples::shares::share;
-use shmem_examples::speedup::Speedup;
+use shmem_examples::{Speedup, options, share};
 
 /// Counts how often a random number falls into each of many bins.
 #[derive(Parser)]
@@ -44,7 +42,7 @@ const LIST: usize = 1 << 16;
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
-    let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
+    let Some(options) = options::<Options>(world)? else { return Ok(()) };
     let (me, bins) = (world.my_pe(), options.bins as usize);
     // Of the same length everywhere, though the last PEs may have fewer bins.
     let counts = world.alloc(shmem::zeroed::<Atomic<u64>>(bins.div_ceil(world.n_pes())))?;

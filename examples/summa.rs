@@ -16,8 +16,7 @@ use std::time::Instant;
 use clap::Parser;
 use shmem::prelude::*;
 use shmem::{Team, TeamConfig};
-use shmem_examples::options;
-use shmem_examples::shares::{owner, share};
+use shmem_examples::{options, owner, share};
 
 /// Multiplies two square matrices.
 #[derive(Parser)]
@@ -34,7 +33,7 @@ struct Options {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
-    let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
+    let Some(options) = options::<Options>(world)? else { return Ok(()) };
     let n = options.size as usize;
     // The widest grid that is not wider than high.
     let pes = world.n_pes();

@@ -38,7 +38,7 @@ struct Options {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
-    let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
+    let Some(options) = options::<Options>(world)? else { return Ok(()) };
     let Options { vertices, degree, .. } = options;
     let (me, pes) = (world.my_pe(), world.n_pes());
     let all: Vec<Pe> = world.pes().iter().collect();

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use clap::ValueEnum;
 use shmem::prelude::*;
-use shmem_examples::shares::share;
+use shmem_examples::share;
 
 /// What lies beyond the edges of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

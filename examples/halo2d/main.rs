@@ -24,8 +24,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::options::{self, Usage};
-use shmem_examples::speedup::Speedup;
+use shmem_examples::{Speedup, Usage, options};
 
 use grid::{Border, Grid, NoGrid};
 use halo::Block;
@@ -80,7 +79,7 @@ enum Failure {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
-    let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
+    let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     let size = [arguments.rows as usize, arguments.columns as usize];
     let grid = Grid::new(size, world.n_pes(), arguments.border)?;
     let mut block = Block::fill(world, grid)?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use clap::ValueEnum;
-use shmem_examples::shares::share;
+use shmem_examples::share;
 
 /// The shapes of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

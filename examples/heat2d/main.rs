@@ -21,8 +21,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use shmem::prelude::*;
-use shmem_examples::options::{self, Usage};
-use shmem_examples::speedup::Speedup;
+use shmem_examples::{Speedup, Usage, options};
 
 use decomposition::Cut;
 use field::{Field, FieldError};
@@ -97,7 +96,7 @@ enum Failure {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
-    let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
+    let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     // An error of one PE ends the job for all, with one message.
     let field = if world.my_pe() == 0 { Some(read(&arguments)?) } else { None };
     let mut plate = Plate::deal_out(world, arguments.decomposition, arguments.partition, field.as_ref())?;

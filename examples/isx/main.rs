@@ -15,8 +15,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::options::{self, Usage};
-use shmem_examples::speedup::Speedup;
+use shmem_examples::{Speedup, Usage, options};
 
 use buckets::{Buckets, owner};
 
@@ -55,7 +54,7 @@ enum Failure {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Failure> {
-    let Some(arguments) = options::read::<Arguments>(world)? else { return Ok(()) };
+    let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     let (me, pes, count) = (world.my_pe(), world.n_pes(), arguments.keys as usize);
     let mut buckets = Buckets::new(world, count)?;
     let keys: Vec<u32> = (count * me / pes..count * (me + 1) / pes).map(key).collect();

@@ -1,4 +1,4 @@
-//! What examples have besides their subjects: a command line, parts of equal size, rows of matrices, and times against one process.
+//! What examples have besides their subjects: a command line, parts of equal size, and times against one process.
 //!
 //! A program of your own needs none of it.
 
@@ -6,7 +6,119 @@
 
 #[cfg(doctest)]
 mod documents;
-pub mod options;
-pub mod rows;
-pub mod shares;
-pub mod speedup;
+
+use std::hint::black_box;
+use std::ops::Range;
+use std::time::Instant;
+
+use shmem::prelude::*;
+
+/// A command line that is none of this program's.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.to_string().trim_end())]
+pub struct Usage(clap::Error);
+
+/// What the command line says, the same on every PE. Nothing, if it asks for help, which PE 0 has printed then.
+///
+/// # Errors
+///
+/// If it is not one of this program's: the same error on every PE. One that `main` returns ends the job with one message.
+pub fn options<O: clap::Parser>(world: &World) -> Result<Option<O>, Usage> {
+    match O::try_parse() {
+        Ok(options) => Ok(Some(options)),
+        Err(error) if error.use_stderr() => Err(Usage(error)),
+        Err(help) => {
+            if world.my_pe() == 0 {
+                print!("{help}");
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// What the part with number `part` has of consecutive things, dealt out to parts whose sizes differ by at most one, the
+/// larger ones first. Where there are more parts than things, the last ones have none.
+pub fn share(things: usize, parts: usize, part: usize) -> Range<usize> {
+    let (each, larger) = (things / parts, things % parts);
+    let start = part * each + part.min(larger);
+    start..start + each + usize::from(part < larger)
+}
+
+/// The part that has a thing, dealt out so.
+pub fn owner(things: usize, parts: usize, thing: usize) -> usize {
+    let (each, larger) = (things / parts, things % parts);
+    let in_larger = larger * (each + 1);
+    if thing < in_larger { thing / (each + 1) } else { larger + (thing - in_larger) / each }
+}
+
+/// What a command line says about times: how long all PEs take for a problem together, and how long one process takes
+/// alone, with code that knows nothing of PEs.
+///
+/// The two take turns in one job, so that they meet the same machine; a ratio of two numbers of one pair means
+/// more than either number. While PE 0 is alone, the others sleep in a barrier.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Speedup {
+    /// Solve the problem so many times by all PEs and as often by PE 0 alone, in turn, and print nothing but
+    /// a line of JSON for each pair, in nanoseconds.
+    #[arg(long, value_name = "PAIRS", value_parser = clap::value_parser!(u32).range(1..))]
+    times: Option<u32>,
+}
+
+impl Speedup {
+    /// Whether times are all that is asked for.
+    pub fn is_asked(self) -> bool {
+        self.times.is_some()
+    }
+
+    /// Takes the pairs, behind one that nobody sees: it pays for first touches. `serial` is called on PE 0 alone,
+    /// and gives what solves the problem there. Collective.
+    pub fn measure<S: FnMut() -> R, R>(
+        self,
+        world: &mut World,
+        mut parallel: impl FnMut(&mut World),
+        serial: impl FnOnce() -> S,
+    ) {
+        let mut serial = (world.my_pe() == 0).then(serial);
+        for pair in 0..=self.times.unwrap_or(0) {
+            // All are awake behind the first one.
+            world.barrier_all();
+            world.barrier_all();
+            let start = Instant::now();
+            parallel(world);
+            // It takes as long as it takes the slowest PE.
+            world.barrier_all();
+            let parallel = start.elapsed();
+            let Some(serial) = &mut serial else { continue };
+            let start = Instant::now();
+            black_box(serial());
+            let serial = start.elapsed();
+            if pair > 0 {
+                println!(r#"{{"parallel":{},"serial":{}}}"#, parallel.as_nanos(), serial.as_nanos());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_thing_is_in_the_part_of_its_owner(things in 1..200_usize, parts in 1..30_usize) {
+            let mut next = 0;
+            for part in 0..parts {
+                let share = share(things, parts, part);
+                prop_assert_eq!(share.start, next);
+                prop_assert!((things / parts..=things.div_ceil(parts)).contains(&share.len()));
+                for thing in share.clone() {
+                    prop_assert_eq!(owner(things, parts, thing), part);
+                }
+                next = share.end;
+            }
+            prop_assert_eq!(next, things);
+        }
+    }
+}

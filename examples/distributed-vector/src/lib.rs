@@ -2,9 +2,210 @@
 //!
 //! Its elements are dealt out in blocks, one to each PE. Any PE reads and writes single elements by their global index; all
 //! of them together change the whole vector in a phase, each its own block as a plain slice. What the bounds of its
-//! functions say is explained in `docs/libraries.md`.
+//! functions say is explained in `docs/guide/src/libraries.md`.
 #![forbid(unsafe_code)]
 
-mod vector;
+use std::ops::Range;
 
-pub use vector::DistributedVector;
+use shmem::Number;
+use shmem::prelude::*;
+
+/// A vector in blocks of equal length, one to each PE; the last ones may be shorter, or empty.
+///
+/// It owns its memory and borrows nothing: keep it in a struct, and across phases.
+#[derive(Debug)]
+pub struct DistributedVector<T: PlainData> {
+    /// As long on all PEs, although the last ones may not use all of it.
+    block: SymBox<[T]>,
+    /// Who has which block.
+    owners: Vec<Pe>,
+    /// Of all PEs together.
+    len: usize,
+    /// The indices of this PE's block.
+    mine: Range<usize>,
+}
+
+impl<T: PlainData> DistributedVector<T> {
+    /// A vector of so many elements, all of zero bytes. Collective.
+    ///
+    /// # Errors
+    ///
+    /// If the heap has no room: the same error on every PE.
+    pub fn zeroed<L: ThreadLevel>(world: &World<L>, len: usize) -> Result<Self> {
+        let each = len.div_ceil(world.n_pes());
+        let owners = world.pes().iter().collect();
+        let [start, end] = [0, 1].map(|behind| len.min((world.my_pe() + behind) * each));
+        Ok(Self { block: world.alloc(zeroed(each))?, owners, len, mine: start..end })
+    }
+
+    /// Number of elements, of all PEs together.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The indices of the elements that the calling PE has.
+    pub fn mine(&self) -> Range<usize> {
+        self.mine.clone()
+    }
+
+    /// Reads an element, whichever PE has it. Any token will do: a world of any level, a context.
+    ///
+    /// # Panics
+    ///
+    /// If the index is not below the length.
+    #[track_caller]
+    pub fn get(&self, token: &impl Initiator, index: usize) -> T {
+        token.g(self.place(index))
+    }
+
+    /// Writes an element, whichever PE has it; seen by others behind the next barrier, or a `quiet` of the token.
+    ///
+    /// # Panics
+    ///
+    /// If the index is not below the length.
+    #[track_caller]
+    pub fn put(&self, token: &impl Stores, index: usize, value: T) {
+        token.p(self.place(index), value);
+    }
+
+    /// Replaces each element by what `change` makes of its index and of it. Collective.
+    #[track_caller]
+    pub fn map<L: ThreadLevel>(&self, world: &mut World<L>, change: impl Fn(usize, T) -> T) {
+        world.local(&self.block, |block| {
+            for (index, item) in self.mine().zip(block) {
+                *item = change(index, *item);
+            }
+        });
+    }
+
+    /// Replaces each element by what `change` makes of it and of the element of another vector with the same index.
+    /// Collective.
+    ///
+    /// # Panics
+    ///
+    /// If the other vector has another length, or is this one.
+    #[track_caller]
+    pub fn zip_map<U: PlainData, L: ThreadLevel>(
+        &self,
+        world: &mut World<L>,
+        other: &DistributedVector<U>,
+        change: impl Fn(T, U) -> T,
+    ) {
+        assert_eq!(self.len, other.len, "two vectors of different lengths");
+        world.local((&self.block, &other.block), |(block, other)| {
+            for (item, other) in block.iter_mut().zip(other) {
+                *item = change(*item, *other);
+            }
+        });
+    }
+
+    #[track_caller]
+    fn place(&self, index: usize) -> On<'_, T> {
+        assert!(index < self.len, "index {index} is beyond the end: the vector has {} elements", self.len);
+        let each = self.block.len();
+        self.block.on(self.owners[index / each]).index(index % each)
+    }
+}
+
+impl<T: Number> DistributedVector<T> {
+    /// The sum of all elements, on all PEs. Collective.
+    #[track_caller]
+    pub fn sum<L: ThreadLevel>(&self, world: &mut World<L>) -> T {
+        let mut sum = world
+            .frozen(&self.block, |block| block[..self.mine.len()].iter().copied().fold(T::ZERO, T::added));
+        world.sum(&mut sum);
+        sum
+    }
+
+    /// The sum of the products of elements with equal indices, on all PEs. The other vector may be this one. Collective.
+    ///
+    /// # Panics
+    ///
+    /// If the other vector has another length.
+    #[track_caller]
+    pub fn dot<L: ThreadLevel>(&self, world: &mut World<L>, other: &Self) -> T {
+        assert_eq!(self.len, other.len, "two vectors of different lengths");
+        let mut sum = world.frozen((&self.block, &other.block), |(left, right)| {
+            let products = left.iter().zip(right).map(|(left, right)| left.multiplied(*right));
+            products.take(self.mine.len()).fold(T::ZERO, T::added)
+        });
+        world.sum(&mut sum);
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lengths with empty, short and full blocks on three PEs.
+    const LENGTHS: [usize; 8] = [0, 1, 2, 3, 4, 7, 9, 100];
+
+    #[shmem::test(pes = 3)]
+    fn every_element_is_where_every_pe_looks_for_it(world: &mut World) {
+        for len in LENGTHS {
+            let vector = DistributedVector::<u32>::zeroed(world, len).unwrap();
+            let (me, pes) = (world.my_pe(), world.n_pes());
+            // Each PE writes every third element, whoever has it.
+            (me..len).step_by(pes).for_each(|index| vector.put(world, index, 1 + index as u32));
+            world.barrier_all();
+            let found: Vec<u32> = (0..len).map(|index| vector.get(world, index)).collect();
+            assert_eq!(found, (1..=len as u32).collect::<Vec<_>>());
+            let mut all = vector.mine().len();
+            world.sum(&mut all);
+            assert_eq!(all, len, "each element has one owner");
+        }
+    }
+
+    #[shmem::test(pes = 3)]
+    fn maps_and_sums_are_those_of_a_vec(world: &mut World) {
+        for len in LENGTHS {
+            let mut model: Vec<u64> = (0..len as u64).map(|index| index * index + 3).collect();
+            let vector = DistributedVector::zeroed(world, len).unwrap();
+            vector.map(world, |index, _| index as u64 * index as u64 + 3);
+            assert_eq!(vector.sum(world), model.iter().sum::<u64>());
+            assert_eq!(vector.dot(world, &vector), model.iter().map(|item| item * item).sum::<u64>());
+            let other = DistributedVector::zeroed(world, len).unwrap();
+            other.map(world, |index, _: f32| index as f32);
+            vector.zip_map(world, &other, |item, other| 2 * item + other as u64 + 1);
+            model.iter_mut().zip(0..).for_each(|(item, index)| *item = 2 * *item + index + 1);
+            let found: Vec<u64> = (0..len).map(|index| vector.get(world, index)).collect();
+            assert_eq!(found, model);
+            // What lies behind the last element of a short block is none of the vector.
+            assert_eq!(vector.sum(world), model.iter().sum::<u64>());
+            assert_eq!(vector.dot(world, &vector), model.iter().map(|item| item * item).sum::<u64>());
+        }
+    }
+
+    #[shmem::test(pes = 3)]
+    fn worlds_of_other_levels_and_contexts_are_tokens_too(world: &mut World<Multiple>) {
+        let vector = DistributedVector::zeroed(world, 30).unwrap();
+        vector.map(world, |index, _| index as i64);
+        std::thread::scope(|scope| {
+            let (vector, world) = (&vector, &*world);
+            for thread in 0..2 {
+                scope.spawn(move || {
+                    let context = world.create_ctx::<Private>().unwrap();
+                    let bound = context.bind(world);
+                    // Every index once.
+                    let mine = (world.my_pe() * 2 + thread..30).step_by(6);
+                    mine.for_each(|index| vector.put(&bound, index, -vector.get(&bound, index)));
+                    bound.quiet();
+                });
+            }
+        });
+        assert_eq!(vector.sum(world), -(0..30).sum::<i64>());
+    }
+
+    #[shmem::test(pes = 3)]
+    #[should_panic(expected = "index 7 is beyond the end: the vector has 7 elements")]
+    fn an_index_beyond_the_end_is_refused(world: &mut World) {
+        let vector = DistributedVector::<u8>::zeroed(world, 7).unwrap();
+        vector.get(world, 7);
+    }
+}

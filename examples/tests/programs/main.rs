@@ -1,21 +1,8 @@
 //! The programs as users run them: on several PEs, over both transports of one machine, with good and with bad input.
 
-mod cg;
-mod gups;
+mod computed;
 mod halo2d;
 mod heat2d;
-mod heat3d;
-mod histogram;
-mod index_gather;
-mod isx;
-mod particles;
-mod sample_sort;
-mod short;
-mod speedup;
-mod spmv;
-mod summa;
-mod toposort;
-mod triangles;
 
 use std::process::Command;
 
@@ -27,6 +14,55 @@ fn every_program_is_listed_in_the_readme() {
     let paths = bins.map(|bin| bin.split("path = \"").nth(1).unwrap().split('"').next().unwrap());
     let missing: Vec<&str> = paths.filter(|path| !readme.contains(&format!("({path})"))).collect();
     assert!(missing.is_empty(), "examples/README.md has no link to {missing:?}");
+}
+
+#[test]
+fn everybody_is_greeted_by_the_pe_before() {
+    let text = printed(&mut job(env!("CARGO_BIN_EXE_hello"), 3, &[]));
+    let mut lines: Vec<_> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(
+        lines,
+        ["PE 0 of 3: PE 2 says hello", "PE 1 of 3: PE 0 says hello", "PE 2 of 3: PE 1 says hello"]
+    );
+}
+
+#[test]
+fn every_board_is_looked_at_once() {
+    for pes in [1, 3] {
+        let text = printed(&mut job(env!("CARGO_BIN_EXE_work-queue"), pes, &[]));
+        let (ways, shares) = text.trim_end().split_once("; boards looked at by each PE: ").unwrap();
+        assert_eq!(ways, "8 queens: 92 ways");
+        // The empty one, 8 with a row, 42 with two rows, 140 with three.
+        let shares: Vec<u64> =
+            shares.trim_matches(['[', ']']).split(", ").map(|share| share.parse().unwrap()).collect();
+        assert_eq!((shares.len(), shares.iter().sum::<u64>()), (pes, 1 + 8 + 42 + 140));
+    }
+}
+
+/// The same option of each example that has a serial solution.
+#[test]
+fn each_pair_of_times_is_a_line_and_nothing_else_is_printed() {
+    let directory = tempfile::tempdir().unwrap();
+    for (program, arguments) in [
+        (env!("CARGO_BIN_EXE_halo2d"), &["--rows", "20", "--columns", "20", "--rounds", "3"][..]),
+        (env!("CARGO_BIN_EXE_heat2d"), &["--steps", "5"]),
+        (env!("CARGO_BIN_EXE_histogram"), &["--bins", "100", "--samples", "5000"]),
+        (env!("CARGO_BIN_EXE_isx"), &["--keys", "2000"]),
+    ] {
+        for pes in [1, 3] {
+            let mut command = job(program, pes, &[arguments, &["--times", "4"]].concat());
+            let text = printed(command.current_dir(directory.path()));
+            assert_eq!(text.lines().count(), 4, "{program} on {pes} PEs: {text}");
+            for line in text.lines() {
+                let times = line.strip_prefix(r#"{"parallel":"#).and_then(|line| line.strip_suffix('}'));
+                let (parallel, serial) = times.and_then(|times| times.split_once(r#","serial":"#)).unwrap();
+                let nanoseconds = [parallel, serial].map(|time| time.parse::<u64>().unwrap());
+                assert!(nanoseconds.iter().all(|time| *time > 0), "{program} on {pes} PEs: {text}");
+            }
+        }
+    }
+    assert_eq!(directory.path().read_dir().unwrap().count(), 0, "no picture either");
 }
 
 /// A run of a program that launches itself.
@@ -64,10 +100,4 @@ fn assert_refused(command: &mut Command, message: &str) {
 /// `1 PE`, `2 PEs`.
 fn counted(pes: usize) -> String {
     if pes == 1 { "1 PE".to_owned() } else { format!("{pes} PEs") }
-}
-
-/// The sum of the bits of every element times its number, counted from 1, as programs tell it.
-fn checksum(elements: impl IntoIterator<Item = f64>) -> u64 {
-    let products = (1..).zip(elements).map(|(number, element)| element.to_bits().wrapping_mul(number));
-    products.fold(0, u64::wrapping_add)
 }

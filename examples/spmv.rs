@@ -9,16 +9,12 @@
 //! SHMEM_NPES=4 cargo run --release -p shmem-examples --bin spmv
 //! ```
 
-mod matrix;
-
 use std::error::Error;
 use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use shmem::prelude::*;
 use shmem_examples::options;
-
-use matrix::rows_of;
 
 /// Multiplies a vector by a sparse matrix, and the result by it, and so on.
 #[derive(Parser)]
@@ -49,7 +45,7 @@ enum Way {
 
 #[shmem::main]
 fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
-    let Some(options) = options::read::<Options>(world)? else { return Ok(()) };
+    let Some(options) = options::<Options>(world)? else { return Ok(()) };
     let (me, n, distribution) = (world.my_pe(), options.size as usize, Block::of(options.size as usize));
     let vector = world.alloc(shmem::zeroed::<f64>(n.div_ceil(world.n_pes())))?;
     let mine: Vec<usize> = vector.over(world.team(), distribution).owned(me).collect();
@@ -99,4 +95,52 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
         println!("checksum {checksum:x}");
     }
     Ok(())
+}
+
+/// Some rows of a matrix with `n` columns: each has its diagonal, its neighbours and two columns far away. The entries
+/// of a row add up to 1.
+fn rows_of(numbers: &[usize], n: usize) -> Rows {
+    let mut rows = Rows::default();
+    for row in numbers {
+        let columns = [*row, (row + 1) % n, (row + n - 1) % n, row * 7 % n, (row * row + 3) % n];
+        rows.push(columns.into_iter().zip([4.0, 2.0, 2.0, 1.0, 1.0].map(|weight| weight / 10.0)));
+    }
+    rows
+}
+
+/// Rows in compressed form: the entries of all rows one behind the other.
+#[derive(Default)]
+struct Rows {
+    /// Where the entries of each row end.
+    ends: Vec<usize>,
+    columns: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    /// One row more: columns, and what is there.
+    fn push(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
+        for (column, value) in entries {
+            self.columns.push(column);
+            self.values.push(value);
+        }
+        self.ends.push(self.columns.len());
+    }
+
+    /// The columns of all entries.
+    fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The rows times a vector, of which `places` says where the element for each entry is. Entries are added in their
+    /// order, wherever elements have come from.
+    fn times(&self, places: &[u32], vector: &[f64]) -> Vec<f64> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let rows = starts.zip(&self.ends).map(|(start, end)| start..*end);
+        rows.map(|row| {
+            let entries = self.values[row.clone()].iter().zip(&places[row]);
+            entries.map(|(value, place)| value * vector[*place as usize]).sum()
+        })
+        .collect()
+    }
 }
