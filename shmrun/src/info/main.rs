@@ -6,11 +6,7 @@
 //! [`shmem::env`]. What a machine has is read below a [`Root`], so that tests can invent machines.
 
 mod binary;
-mod collective;
-mod environment;
 mod error;
-#[cfg(test)]
-mod invented;
 mod layout;
 mod pages;
 mod partitions;
@@ -26,14 +22,15 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use shmem::env;
+use shmem_core::columns::Columns;
 use shmem_core::memory::Machine;
 use shmem_core::partition::{Environment, parse_size};
 use shmem_core::root::Root;
 use shmem_core::transport::ofi::Offer;
 
 use binary::Binary;
-use collective::{Family, Question};
 use error::InfoError;
+use plan::{Family, Question};
 
 /// Shows variables, machine, partitions and transports; or the symmetric statics of a program.
 ///
@@ -208,9 +205,9 @@ impl Answer {
             Some(Command::Plan { block, count, to, from, together }) => {
                 let settings = env::Settings::from_process().map_err(Box::new)?;
                 self.text += &match (block.zip(count).zip(to), together.question()) {
-                    (_, Some(question)) => collective::plans(&question, &together.provider, &settings)?,
+                    (_, Some(question)) => plan::collectives(&question, &together.provider, &settings)?,
                     (Some(((block, count), to)), None) => {
-                        plan::plans(block, count, to, from.unwrap_or(to), &settings)?
+                        plan::transfers(block, count, to, from.unwrap_or(to), &settings)?
                     }
                     (None, None) => unreachable!("one of both is required"),
                 };
@@ -256,7 +253,7 @@ impl Answer {
     }
 
     fn environment(&mut self) {
-        let (text, unknown) = environment::environment(env::process());
+        let (text, unknown) = environment(env::process());
         self.text += &text;
         self.warnings.extend(unknown);
     }
@@ -270,5 +267,58 @@ impl Answer {
         self.text += &resolved.text;
         self.warnings.extend(resolved.warnings);
         Ok(())
+    }
+}
+
+/// The section `env`: every variable with its default and its current value, and one line for each
+/// variable that is set and not known.
+fn environment(variables: impl IntoIterator<Item = (String, String)>) -> (String, Vec<String>) {
+    let variables: Vec<_> = variables.into_iter().collect();
+    let mut columns = Columns::new(["VARIABLE", "DEFAULT", "CURRENT", "MEANING"], &[]).indented();
+    for row in env::rows(variables.clone()) {
+        let current = row.current.unwrap_or_else(|| "-".to_owned());
+        columns.push([row.name, row.default.to_owned(), current, row.help.to_owned()]);
+    }
+    (columns.to_string(), env::unknown(variables))
+}
+
+/// Machines that tests invent.
+#[cfg(test)]
+mod invented {
+    use shmem_core::root::Root;
+
+    /// A machine made of files, gone when dropped.
+    pub(crate) struct Machine(tempfile::TempDir);
+
+    impl Machine {
+        pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+            let machine = Self(tempfile::tempdir().unwrap());
+            for (path, text) in files {
+                let path = machine.0.path().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            machine
+        }
+
+        pub(crate) fn root(&self) -> Root {
+            Root::at(self.0.path())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_listed_and_mistyped_ones_named() {
+        let set = [("SHMEM_SYMMETRIC_SIZE", "3G"), ("SHMEM_NPEZ", "4"), ("HOME", "/")];
+        let (text, unknown) = environment(set.map(|(name, value)| (name.into(), value.into())));
+        let size = text.lines().find(|line| line.trim_start().starts_with("SHMEM_SYMMETRIC_SIZE")).unwrap();
+        assert!(size.contains(" 64M ") && size.contains(" 3G "), "{size}");
+        assert!(!text.contains("HOME"));
+        assert_eq!(unknown.len(), 1);
+        assert!(unknown[0].contains("SHMEM_NPEZ") && unknown[0].contains("SHMEM_NPES"), "{unknown:?}");
     }
 }
