@@ -44,25 +44,20 @@ pub struct Named {
 
 /// A name cannot be used, or what has it is something else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum NameError {
     /// Not a name.
     #[error(
         "`{name}` cannot name an object: {fault}; a name has 1 to {MAX_NAME} bytes, and none that do not print"
     )]
-    Name {
-        /// The name.
-        name: String,
-        /// What is wrong.
-        fault: &'static str,
-    },
+    Name { name: String, fault: &'static str },
     /// Items larger than the file says of any.
     #[error(
         "`{name}` cannot name an object whose items have {} each: they may have less than 4G; take more items that are smaller",
         show_size(*.item_bytes as u64)
     )]
     Large {
-        /// The name.
         name: String,
         /// Bytes of an item.
         item_bytes: usize,
@@ -72,34 +67,15 @@ pub enum NameError {
         "`{name}` is {} in the file of partition `{partition}`, and {} is asked for; ask for the same, or remove the name first",
         .found, .asked
     )]
-    Other {
-        /// The name.
-        name: String,
-        /// The partition.
-        partition: String,
-        /// What is there.
-        found: String,
-        /// What was asked for.
-        asked: String,
-    },
+    Other { name: String, partition: String, found: String, asked: String },
     /// No object has the name.
     #[error("partition `{partition}` has no object `{name}`{hint}")]
-    Missing {
-        /// The name.
-        name: String,
-        /// The partition.
-        partition: String,
-        /// What was probably meant.
-        hint: String,
-    },
+    Missing { name: String, partition: String, hint: String },
     /// The partition does not survive the job.
     #[error(
         "partition `{partition}` does not outlive the job, so its objects have no names; give it KIND=PMEM and PMEM=<path>"
     )]
-    NotInFile {
-        /// The partition.
-        partition: String,
-    },
+    NotInFile { partition: String },
 }
 
 impl Named {

@@ -68,6 +68,7 @@ pub struct Dropped {
 
 /// A heap has no room, or what was given back is not one of its blocks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum HeapError {
     /// No free piece is large enough.
@@ -77,13 +78,10 @@ pub enum HeapError {
         show_size(*.largest_free as u64), still_held(*.dropped), remedy(*.partition, *.short, *.enough)
     )]
     Exhausted {
-        /// The partition's ID.
         partition: u32,
-        /// The partition's name.
         name: Text<32>,
         /// Bytes asked.
         bytes: usize,
-        /// Alignment asked.
         align: usize,
         /// Bytes of the whole heap.
         size: usize,
@@ -100,10 +98,7 @@ pub enum HeapError {
     },
     /// The alignment is not a power of two, or more than an address can have.
     #[error("{align} is not an alignment: give a power of two, at most {}", show_size(super::MAX_ALIGN as u64))]
-    Alignment {
-        /// Alignment asked.
-        align: usize,
-    },
+    Alignment { align: usize },
     /// A block of no bytes.
     #[error("a block on a symmetric heap has at least one byte")]
     ZeroBytes,
@@ -111,27 +106,15 @@ pub enum HeapError {
     #[error(
         "`{operation}` of offset {offset:#x} in partition `{name}`: that memory is free; it was freed before or never allocated ({near})"
     )]
-    DoubleFree {
-        /// What was tried.
-        operation: &'static str,
-        /// The offset given.
-        offset: usize,
-        /// The partition's name.
-        name: Text<32>,
-        /// What there is.
-        near: Neighbours,
-    },
+    DoubleFree { operation: &'static str, offset: usize, name: Text<32>, near: Neighbours },
     /// The offset is not where the block starts.
     #[error(
         "`{operation}` of offset {offset:#x} in partition `{name}`: that is {} inside a block of {block}; give the address that the allocation returned",
         show_size((offset - block.offset) as u64)
     )]
     InsideBlock {
-        /// What was tried.
         operation: &'static str,
-        /// The offset given.
         offset: usize,
-        /// The partition's name.
         name: Text<32>,
         /// The block it points into.
         block: Block,
@@ -141,22 +124,13 @@ pub enum HeapError {
         "`{operation}` of offset {offset:#x}: that is on no symmetric heap; heaps are {}",
         Heaps(.heaps)
     )]
-    Foreign {
-        /// What was tried.
-        operation: &'static str,
-        /// The offset given.
-        offset: usize,
-        /// The heaps there are.
-        heaps: Vec<HeapRange>,
-    },
+    Foreign { operation: &'static str, offset: usize, heaps: Vec<HeapRange> },
     /// An address was given back that a handle owns.
     #[error(
         "`{operation}` of offset {offset:#x}: allocation #{id} belongs to a `SymBox`; drop the box, or give it to its own `free`"
     )]
     OwnedByHandle {
-        /// What was tried.
         operation: &'static str,
-        /// The offset given.
         offset: usize,
         /// The allocation's number.
         id: u64,
@@ -166,7 +140,6 @@ pub enum HeapError {
         "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"
     )]
     OwnedByName {
-        /// What was tried.
         operation: &'static str,
         /// The allocation's number.
         id: u64,
@@ -174,11 +147,9 @@ pub enum HeapError {
     /// What was there before overlaps something else.
     #[error("{} at offset {offset:#x} in partition `{name}` are not free", show_size(*.bytes as u64))]
     NotFree {
-        /// The offset.
         offset: usize,
         /// Bytes.
         bytes: usize,
-        /// The partition's name.
         name: Text<32>,
     },
     /// No allocation has this number now.
@@ -195,10 +166,7 @@ pub enum HeapError {
     },
     /// The segment has no heap.
     #[error("segment {segment} has no heap")]
-    NoHeap {
-        /// Index of the segment.
-        segment: u32,
-    },
+    NoHeap { segment: u32 },
 }
 
 /// The environment variable that sizes a partition.

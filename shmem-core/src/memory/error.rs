@@ -12,6 +12,7 @@ use crate::ranges;
 
 /// Memory could not be reserved, mapped or populated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum MemoryError {
     /// The sizes asked for do not fit into any address space.
@@ -41,21 +42,13 @@ pub enum MemoryError {
         place: u64,
         /// The limit, in words.
         limit: String,
-        /// What to lower.
         hint: String,
     },
     /// The process may not open enough files.
     #[error(
         "the PEs of this node hand each other {needed} file descriptors beside the {open} that this process has open, and the hard limit on open files (ulimit -Hn, RLIMIT_NOFILE) is {limit}; raise it to at least {total}, or start fewer PEs on a node", total = needed.saturating_add(*open)
     )]
-    Descriptors {
-        /// Descriptors of symmetric memory.
-        needed: u64,
-        /// Descriptors open already.
-        open: u64,
-        /// The hard limit.
-        limit: u64,
-    },
+    Descriptors { needed: u64, open: u64, limit: u64 },
     /// The memory of a PE is a file that may not be that large.
     #[error(
         "the memory of a PE is a memfd of {asked}, and files may have at most {limit} (ulimit -f, RLIMIT_FSIZE); raise the limit, or lower the sizes of the partitions",
@@ -98,10 +91,7 @@ pub enum MemoryError {
     #[error(
         "memfd_create is not allowed here ({errno}): symmetric memory is made of memfds; allow the call, in a container in its seccomp profile, and have vm.memfd_noexec at most 1"
     )]
-    NoMemfd {
-        /// What the kernel said.
-        errno: Errno,
-    },
+    NoMemfd { errno: Errno },
     /// No pages of the size asked for.
     #[error(
         "{what}: PGSIZE={asked} with POLICY=MANDATORY needs {bytes} in pages of at least that size on each of {slots} PEs{place}, and this machine has {has}; reserve huge pages ({variable}), lower PGSIZE, or take POLICY=PREFERRED",
@@ -153,11 +143,9 @@ pub enum MemoryError {
     NotEnoughOnNodes {
         /// The partition and where it was asked for.
         what: String,
-        /// The kind of memory.
         kind: Kind,
         /// Bytes of the partition.
         bytes: u64,
-        /// The nodes.
         nodes: Vec<u32>,
         /// Bytes that all PEs of the host want there.
         asked: u64,
@@ -175,9 +163,7 @@ pub enum MemoryError {
     NotPlaced {
         /// The partition and where it was asked for, or what else it is.
         what: String,
-        /// The nodes.
         nodes: Vec<u32>,
-        /// Why not.
         reason: String,
     },
     /// Pages could not be made.
@@ -187,29 +173,16 @@ pub enum MemoryError {
         what: String,
         /// Bytes to populate.
         bytes: u64,
-        /// Why not.
         reason: String,
     },
     /// A system call failed for no reason of its own.
     #[error("{call} failed while {what}: {errno}")]
-    System {
-        /// The call.
-        call: &'static str,
-        /// What it was for.
-        what: &'static str,
-        /// What the kernel said.
-        errno: Errno,
-    },
+    System { call: &'static str, what: &'static str, errno: Errno },
     /// A peer's memory is not what it has to be.
     #[error(
         "the memory that the PE in slot {slot} of this node handed over is refused: {reason}; all PEs must run the same program with the same partitions"
     )]
-    Peer {
-        /// Its slot.
-        slot: usize,
-        /// What is wrong.
-        reason: String,
-    },
+    Peer { slot: usize, reason: String },
     /// No room behind the partitions.
     #[error(
         "no room for another segment of {asked}: {segments} of {most} are in use, and the largest free range has {largest} of {total}; drop one, ask for less, or raise SHMEM_LATER_SIZE",
@@ -218,9 +191,7 @@ pub enum MemoryError {
     NoLaterRoom {
         /// Bytes asked for.
         asked: u64,
-        /// Segments in use.
         segments: usize,
-        /// Most segments.
         most: usize,
         /// Bytes of the largest free range.
         largest: u64,

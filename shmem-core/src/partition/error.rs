@@ -6,42 +6,26 @@ use super::MAX_PARTITIONS;
 
 /// A partition, or what describes it, is not usable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum PartitionError {
     /// The value of a partition variable.
     #[error("{variable}={value}: {fault}")]
-    Traits {
-        /// The variable.
-        variable: String,
-        /// Its whole value.
-        value: String,
-        /// What is wrong.
-        fault: Box<TraitError>,
-    },
+    Traits { variable: String, value: String, fault: Box<TraitError> },
     /// The ID or name in the name of a partition variable.
     #[error(
         "{variable}={value}: {fault}; write {stem}<ID> with an ID in 1..={MAX_PARTITION_ID}, or {stem}_<NAME> with a name that the program declares"
     )]
     Variable {
-        /// The variable.
         variable: String,
-        /// Its whole value.
         value: String,
         /// The variable without ID and name.
         stem: String,
-        /// What is wrong.
         fault: String,
     },
     /// The value of `SHMEM_SYMMETRIC_SIZE`.
     #[error("{variable}={value}: {fault}")]
-    HeapSize {
-        /// The variable.
-        variable: String,
-        /// Its whole value.
-        value: String,
-        /// What is wrong.
-        fault: SizeError,
-    },
+    HeapSize { variable: String, value: String, fault: SizeError },
     /// `SHMEM_SYMMETRIC_SIZE` and a variable of partition 1.
     #[error(
         "{size} and {partition} are both set, and both size the default heap, partition 1; unset one of them (with other partitions, {size} may stay)"
@@ -57,41 +41,23 @@ pub enum PartitionError {
     GivenTwice {
         /// One variable with its value.
         first: String,
-        /// The other.
         second: String,
-        /// The partition.
         partition: String,
     },
     /// Traits in a declaration that do not fit together.
     #[error("partition `{name}`, declared at {place}: {fault}")]
-    Declared {
-        /// Its name.
-        name: String,
-        /// File and line.
-        place: String,
-        /// What is wrong.
-        fault: Box<TraitError>,
-    },
+    Declared { name: String, place: String, fault: Box<TraitError> },
     /// The page size that an object wishes for.
     #[error("`{object}` at {place}: {fault}")]
-    Wished {
-        /// The object.
-        object: String,
-        /// File and line.
-        place: String,
-        /// What is wrong.
-        fault: Box<TraitError>,
-    },
+    Wished { object: String, place: String, fault: Box<TraitError> },
     /// Two declarations that cannot both hold.
     #[error("{what} is taken twice: by {first}, and by {second}; {remedy}")]
     Conflict {
-        /// The ID or name.
         what: String,
         /// One taker, with its file and line.
         first: String,
         /// The other, with its file and line.
         second: String,
-        /// What to do.
         remedy: &'static str,
     },
     /// ID 1 and the name `default` belong together.
@@ -99,62 +65,37 @@ pub enum PartitionError {
     DefaultHeap {
         /// The declaration, with its file and line.
         declaration: String,
-        /// What to do.
         remedy: &'static str,
     },
     /// More partitions than a job can have.
     #[error(
         "{count} partitions are asked for, and a job has at most {MAX_PARTITIONS}, the built-in ones (`default`, `fast`, `normal`) counted; one partition for each kind of memory and page size is enough, since a heap holds any number of objects"
     )]
-    TooMany {
-        /// How many.
-        count: usize,
-    },
+    TooMany { count: usize },
     /// The traits of a partition made at run time.
     #[error("the partition that {origin} makes: {fault}")]
-    New {
-        /// Where it is made.
-        origin: String,
-        /// What is wrong.
-        fault: Box<TraitError>,
-    },
+    New { origin: String, fault: Box<TraitError> },
     /// The ID of a partition made at run time.
     #[error(
         "the partition that {origin} makes wants the ID {id}; an ID lies in 1..={MAX_PARTITION_ID}; give one of these, or none: then a free one is taken"
     )]
-    NewId {
-        /// Where it is made.
-        origin: String,
-        /// The ID.
-        id: u32,
-    },
+    NewId { origin: String, id: u32 },
     /// The name of a partition made at run time.
     #[error(
         "the partition that {origin} makes is named `{}`; a name has at least one and at most 32 bytes, and only characters that print; shorten it, or give none",
         .name.escape_debug()
     )]
-    NewName {
-        /// Where it is made.
-        origin: String,
-        /// The name.
-        name: String,
-    },
+    NewName { origin: String, name: String },
     /// A partition that exists as long as the job was to be dropped.
     #[error(
         "{partition} exists since the start of the job (from {origin}) and as long as it; only what `create_partition` made can be dropped"
     )]
-    Permanent {
-        /// The partition.
-        partition: String,
-        /// Who asked for it.
-        origin: String,
-    },
+    Permanent { partition: String, origin: String },
     /// A partition was to be dropped in which something is allocated.
     #[error(
         "{partition} cannot be dropped: {allocations} in it; drop or free what is there on every PE first"
     )]
     InUse {
-        /// The partition.
         partition: String,
         /// What is allocated, in words.
         allocations: String,
@@ -162,9 +103,7 @@ pub enum PartitionError {
     /// No partition has the ID or name.
     #[error("there is no partition {asked}; there are {existing}{hint}")]
     NoSuchPartition {
-        /// The ID or name.
         asked: String,
-        /// The partitions there are.
         existing: String,
         /// What was probably meant, or how to make it.
         hint: String,
@@ -175,13 +114,11 @@ pub enum PartitionError {
         show_size(*.given), show_size(*.wished)
     )]
     PageSize {
-        /// The partition.
         partition: String,
         /// Where the page size comes from.
         origin: String,
         /// The page size given, in bytes.
         given: u64,
-        /// The object.
         object: String,
         /// File and line of the object.
         place: String,
@@ -193,11 +130,8 @@ pub enum PartitionError {
         "{partition} has PMEM={path} (from {origin}) and {kind}; only a partition with KIND=PMEM lies in a file: write KIND=PMEM, or leave PMEM= out"
     )]
     FileOfOtherKind {
-        /// The partition.
         partition: String,
-        /// The file.
         path: String,
-        /// Who asked.
         origin: String,
         /// Its kind, in words.
         kind: String,
@@ -208,11 +142,8 @@ pub enum PartitionError {
         show_size(*.size)
     )]
     NoFile {
-        /// The partition.
         partition: String,
-        /// The policy.
         policy: Policy,
-        /// Who asked.
         origin: String,
         /// The variable that can name the file.
         variable: String,
@@ -221,24 +152,10 @@ pub enum PartitionError {
     },
     /// Two partitions in one file.
     #[error("{first} and {second} both have PMEM={path}; each partition needs a file of its own")]
-    FileTwice {
-        /// A partition.
-        first: String,
-        /// The other one.
-        second: String,
-        /// The file.
-        path: String,
-    },
+    FileTwice { first: String, second: String, path: String },
     /// A policy that means nothing for a file.
     #[error(
         "{partition} has KIND=PMEM and POLICY={policy} (from {origin}), and a file lies on no memory node; write POLICY=MANDATORY, or POLICY=PREFERRED for normal memory where the file cannot be made"
     )]
-    PolicyOfFile {
-        /// The partition.
-        partition: String,
-        /// The policy.
-        policy: Policy,
-        /// Who asked.
-        origin: String,
-    },
+    PolicyOfFile { partition: String, policy: Policy, origin: String },
 }
