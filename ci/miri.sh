@@ -20,11 +20,11 @@ export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=1 RUST_BACKTRACE=0
 # Left to unit.sh and sanitize.sh: what allocates whole places or draws many cases, which takes minutes
 # under Miri, and arithmetic and refusals, which touch no memory.
 cargo +nightly miri test -p shmem-core --lib -- -Zunstable-options --report-time \
-    segment text message section heap::released context::resource heap::statics \
+    segment text message section context::resource heap::statics \
     strided::tests strided::kernel context::strided padded columns array:: \
     --skip context::mapping --skip more_operations_than_are_kept \
     --skip later_segments --skip any_text --skip no_two_objects_overlap --skip context::tests --skip strided::advice \
     --skip what_is_too_long --skip rows_fall_into_many_sets --skip powers_of_two_are_left --skip the_pitch_is_the_least \
     --skip regions_end_where --skip fits_says --skip refused --skip larger_than_a_message \
-    --skip engine::tests::lists --skip no_overlap_is_missed --skip array::tests::chunk --skip array::tests::affinity --skip the_fingerprint_sees \
+    --skip engine::tests::lists --skip no_overlap_is_missed --skip array::tests::chunk --skip the_fingerprint_sees \
     --skip ofi::names --skip halo::plan --skip no_number_is_large_enough --skip long_messages_are_written

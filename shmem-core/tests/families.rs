@@ -7,12 +7,11 @@ use std::path::Path;
 use shmem_core::observe::{Effect, Family};
 
 /// Where the traits stand whose methods are operations.
-const TRAITS: [&str; 8] = [
+const TRAITS: [&str; 7] = [
     "context/rma.rs",
     "context/raw.rs",
     "context/amo.rs",
     "context/order.rs",
-    "context/signal.rs",
     "context/wait_set.rs",
     "context/wait.rs",
     "context/strided/routines.rs",

@@ -122,33 +122,6 @@ impl<'x, T, const D: usize> ChunkRef<'x, T, D> {
     pub(super) unsafe fn new(place: Place<T, D>) -> Self {
         Self { place, _lent: PhantomData }
     }
-
-    /// The elements in row-major order.
-    pub fn iter(&self) -> ChunkIter<'x, T> {
-        // SAFETY: the elements are lent for `'x` (`new`), and shared.
-        unsafe { ChunkIter::new(self.place.rows) }
-    }
-
-    /// The elements as slices of neighbours, in row-major order.
-    pub fn runs(&self) -> ChunkRuns<'x, T> {
-        // SAFETY: the elements are lent for `'x` (`new`), and shared.
-        unsafe { ChunkRuns::new(self.place.rows) }
-    }
-
-    /// The element with an index of the array, if it is in this chunk.
-    #[inline(always)]
-    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&'x T> {
-        let element = self.place.locate(index.position())?;
-        // SAFETY: an element of the chunk, which is lent for `'x` (`new`).
-        Some(unsafe { &*element })
-    }
-
-    /// All elements, if they are neighbours.
-    pub fn as_slice(&self) -> Option<&'x [T]> {
-        let (start, length) = self.place.rows.as_run()?;
-        // SAFETY: the elements of the chunk, which are lent for `'x` (`new`).
-        Some(unsafe { core::slice::from_raw_parts(start, length) })
-    }
 }
 
 impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
@@ -165,20 +138,10 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
         unsafe { ChunkRef::new(self.place) }
     }
 
-    /// The elements in row-major order.
-    pub fn iter(&self) -> ChunkIter<'_, T> {
-        self.view().iter()
-    }
-
     /// The elements in row-major order, exclusively.
     pub fn iter_mut(&mut self) -> ChunkIterMut<'_, T> {
         // SAFETY: the elements are lent to this chunk (`new`), which is borrowed exclusively.
         unsafe { ChunkIterMut::new(self.place.rows) }
-    }
-
-    /// The elements as slices of neighbours, in row-major order.
-    pub fn runs(&self) -> ChunkRuns<'_, T> {
-        self.view().runs()
     }
 
     /// The elements as exclusive slices of neighbours, in row-major order.
@@ -187,25 +150,12 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
         unsafe { ChunkRunsMut::new(self.place.rows) }
     }
 
-    /// The element with an index of the array, if it is in this chunk.
-    #[inline(always)]
-    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&T> {
-        let element = self.place.locate(index.position())?;
-        // SAFETY: an element of the chunk, which is lent (`new`) and borrowed.
-        Some(unsafe { &*element })
-    }
-
     /// The element with an index of the array, exclusively, if it is in this chunk.
     #[inline(always)]
     pub fn get_mut(&mut self, index: impl ArrayIndex<D>) -> Option<&mut T> {
         let element = self.place.locate(index.position())?;
         // SAFETY: an element of the chunk, which is lent (`new`) and borrowed exclusively.
         Some(unsafe { &mut *element })
-    }
-
-    /// All elements, if they are neighbours.
-    pub fn as_slice(&self) -> Option<&[T]> {
-        self.view().as_slice()
     }
 
     /// All elements, if they are neighbours, exclusively.
@@ -222,8 +172,9 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
     }
 }
 
+/// What both can do; what they read is lent for the lifetime that is given.
 macro_rules! chunks {
-    ($($name:ident)*) => {$(
+    ($($name:ident $lent:lifetime;)*) => {$(
         impl<'x, T, const D: usize> $name<'x, T, D> {
             /// Number of the chunk.
             pub fn number(&self) -> usize {
@@ -244,6 +195,33 @@ macro_rules! chunks {
             #[expect(clippy::len_without_is_empty, reason = "a chunk has at least one element")]
             pub fn len(&self) -> usize {
                 self.place.rows.len()
+            }
+
+            /// The elements in row-major order.
+            pub fn iter(&self) -> ChunkIter<$lent, T> {
+                // SAFETY: the elements are lent for that long (`new`), and shared.
+                unsafe { ChunkIter::new(self.place.rows) }
+            }
+
+            /// The elements as slices of neighbours, in row-major order.
+            pub fn runs(&self) -> ChunkRuns<$lent, T> {
+                // SAFETY: the elements are lent for that long (`new`), and shared.
+                unsafe { ChunkRuns::new(self.place.rows) }
+            }
+
+            /// The element with an index of the array, if it is in this chunk.
+            #[inline(always)]
+            pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&$lent T> {
+                let element = self.place.locate(index.position())?;
+                // SAFETY: an element of the chunk, which is lent for that long (`new`), and shared.
+                Some(unsafe { &*element })
+            }
+
+            /// All elements, if they are neighbours.
+            pub fn as_slice(&self) -> Option<&$lent [T]> {
+                let (start, length) = self.place.rows.as_run()?;
+                // SAFETY: the elements of the chunk, which are lent for that long (`new`), and shared.
+                Some(unsafe { core::slice::from_raw_parts(start, length) })
             }
 
             /// Where its first element is, its lengths, and in each dimension the distance of neighbours, in elements: what
@@ -292,7 +270,10 @@ macro_rules! chunks {
         }
     )*};
 }
-chunks!(ChunkRef ChunkMut);
+chunks! {
+    ChunkRef 'x;
+    ChunkMut '_;
+}
 
 impl<T, I: ArrayIndex<D>, const D: usize> IndexMut<I> for ChunkMut<'_, T, D> {
     #[inline(always)]

@@ -1,16 +1,18 @@
-//! Handles of arrays.
+//! Handles of arrays: what they are, what phases open of them, and how many of their elements lie where they belong.
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::Index;
+use core::ops::{Index, Range};
 
 use super::chunking::Chunking;
 use super::geometry::Geometry;
+use super::geometry::Parts;
 use super::kind::StorageKind;
-use super::parts::Parts;
 use super::storage::{Chosen, Storage};
+use super::view::{ArrayMut, ArrayRef};
 use crate::data::SymmetricData;
-use crate::object::{Nowhere, Subscript};
+use crate::endpoint::Endpoint;
+use crate::object::{Extent, Nowhere, Subscript, SymmetricObject};
 use crate::strided::Piece;
 
 /// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
@@ -129,5 +131,73 @@ impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shape, chunks) = (self.shape(), self.chunking().chunks());
         write!(f, "NumaArray #{} ({shape:?}, {}, {chunks} chunks)", self.id(), self.kind())
+    }
+}
+
+// SAFETY: both give references to the elements at the array's parts.
+unsafe impl<T: SymmetricData, const D: usize, S: Storage> SymmetricObject for NumaArray<T, D, S> {
+    type Mut<'x> = ArrayMut<'x, T, D, S>;
+    type Ref<'x> = ArrayRef<'x, T, D, S>;
+
+    fn extents(&self, _: &Endpoint, list: &mut Vec<Extent>) {
+        let parts = self.parts().list().iter();
+        list.extend(parts.map(|part| Extent { offset: part.offset, bytes: part.elements * size_of::<T>() }));
+    }
+
+    unsafe fn open<'x>(&self, mine: *mut u8) -> ArrayMut<'x, T, D, S> {
+        // SAFETY: `'x` ends before the handle's borrow does (caller).
+        let geometry = unsafe { &*core::ptr::from_ref(self.geometry()) };
+        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
+        // caller promises that nothing else touches them for `'x`.
+        unsafe { ArrayMut::new(mine, geometry) }
+    }
+
+    unsafe fn freeze<'x>(&self, mine: *mut u8) -> ArrayRef<'x, T, D, S> {
+        // SAFETY: `'x` ends before the handle's borrow does (caller).
+        let geometry = unsafe { &*core::ptr::from_ref(self.geometry()) };
+        // SAFETY: the parts were reserved for the array, aligned and initialised (`NumaArray::__new`); the
+        // caller promises that nothing writes them for `'x`.
+        unsafe { ArrayRef::new(mine, geometry) }
+    }
+}
+
+impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
+    /// Number of elements that lie on the node they belong to; all of them if the nodes of chunks are not
+    /// known. An element is where its first byte is.
+    ///
+    /// `nodes_of` gives the node of each page of `page` bytes in a range of bytes from the start of this PE's
+    /// place, which is extended to whole pages; `None` is a page that is nowhere. `belongs` says of the node of a
+    /// chunk and that of a page whether the threads of the first are to use the memory of the second.
+    ///
+    /// # Errors
+    ///
+    /// The first one of `nodes_of`.
+    pub fn elements_at_home<E>(
+        &self,
+        page: usize,
+        mut nodes_of: impl FnMut(Range<usize>) -> Result<Vec<Option<u32>>, E>,
+        belongs: impl Fn(u32, u32) -> bool,
+    ) -> Result<usize, E> {
+        let (nodes, size) = (self.nodes(), size_of::<T>());
+        if nodes.is_empty() {
+            return Ok(self.len());
+        }
+        let mut at_home = 0;
+        for (chunk, &home) in nodes.iter().enumerate() {
+            for range in self.geometry().bytes_of(chunk, size) {
+                let first = range.start / page * page;
+                let found = nodes_of(first..range.end.next_multiple_of(page))?;
+                for (number, node) in found.into_iter().enumerate() {
+                    if node.is_some_and(|node| belongs(home, node)) {
+                        // Elements that start before a byte of the run, as many as start in the page.
+                        let started =
+                            |byte: usize| (byte.clamp(range.start, range.end) - range.start).div_ceil(size);
+                        let start = first + number * page;
+                        at_home += started(start + page) - started(start);
+                    }
+                }
+            }
+        }
+        Ok(at_home)
     }
 }

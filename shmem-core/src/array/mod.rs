@@ -18,21 +18,14 @@
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 
 mod address;
-mod affinity;
 mod chunk;
 mod chunking;
 mod elements;
-mod error;
-mod field;
 mod geometry;
 mod handle;
-mod here;
 mod index;
 mod kind;
-mod objects;
-mod parts;
 mod place;
-mod place_index;
 mod rows;
 mod storage;
 #[cfg(test)]
@@ -40,15 +33,12 @@ mod tests;
 mod view;
 
 pub use chunk::{ChunkMut, ChunkRef};
-pub use chunking::{Chunking, MOST_CHUNKS};
+pub use chunking::{ArrayError, Chunking, MOST_CHUNKS};
 pub use elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut, Iter, IterMut, Runs, RunsMut};
-pub use error::ArrayError;
+pub use geometry::{Part, Parts};
 pub use handle::{Keep, NumaArray};
-pub use here::ArrayHere;
 pub use index::{ArrayIndex, Indices};
 pub use kind::StorageKind;
-pub use parts::{Part, Parts};
-pub use place::ArrayOn;
-pub use place_index::ArrayPlaceIndex;
+pub use place::{ArrayHere, ArrayOn, ArrayPlaceIndex};
 pub use storage::{Chosen, Contiguous, Cyclic, Multi, Separate, Single, Storage};
 pub use view::{ArrayMut, ArrayRef};

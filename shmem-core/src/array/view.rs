@@ -5,13 +5,14 @@ use core::marker::PhantomData;
 use core::ops::{Index, IndexMut, Range};
 use core::slice::{ChunksExact, ChunksExactMut};
 
+use super::address::Addressing;
 use super::chunk::{ChunkMut, ChunkRef, Place};
 use super::chunking::Chunking;
 use super::elements::{Iter, IterMut, Runs, RunsMut};
-use super::field::Field;
 use super::geometry::Geometry;
 use super::index::{ArrayIndex, Indices, refuse};
 use super::kind::StorageKind;
+use super::rows::{Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage};
 
 /// An array, for reading: what `frozen` opens.
@@ -49,8 +50,9 @@ impl<T, const D: usize, S: Storage> Clone for ArrayRef<'_, T, D, S> {
 
 impl<T, const D: usize, S: Storage> Copy for ArrayRef<'_, T, D, S> {}
 
+/// What both can do; what they read is lent for the lifetime that is given.
 macro_rules! views {
-    ($($name:ident)*) => {$(
+    ($($name:ident $lent:lifetime;)*) => {$(
         impl<'x, T, const D: usize, S: Storage> $name<'x, T, D, S> {
             /// # Safety
             ///
@@ -92,6 +94,78 @@ macro_rules! views {
             /// The node that each chunk belongs to; empty: not known.
             pub fn nodes(&self) -> &'x [u32] {
                 self.field.geometry.parts().nodes()
+            }
+
+            /// The elements in row-major order.
+            #[inline(always)]
+            pub fn iter(&self) -> Iter<$lent, T, D, S> {
+                // SAFETY: the elements are lent for that long (`new`), and shared.
+                unsafe { Iter::new(self.field.tour()) }
+            }
+
+            /// The elements as slices of neighbours, in row-major order.
+            #[inline(always)]
+            pub fn runs(&self) -> Runs<$lent, T, D, S> {
+                // SAFETY: the elements are lent for that long (`new`), and shared.
+                unsafe { Runs::new(self.field.tour()) }
+            }
+
+            /// The element with this index, if there is one.
+            #[inline(always)]
+            pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&$lent T> {
+                let element = self.field.locate(index.position())?;
+                // SAFETY: an element of the array, which is lent for that long (`new`), and shared.
+                Some(unsafe { &*element })
+            }
+
+            /// A chunk.
+            ///
+            /// # Panics
+            ///
+            /// If there is no such chunk.
+            #[track_caller]
+            pub fn chunk(&self, number: usize) -> ChunkRef<$lent, T, D> {
+                let place = Place::new(self.field.mine, self.field.geometry, number);
+                // SAFETY: the elements are lent for that long (`new`), and shared.
+                unsafe { ChunkRef::new(place) }
+            }
+
+            /// All elements, if they are neighbours, whatever the storage.
+            pub fn try_as_slice(&self) -> Option<&$lent [T]> {
+                let (start, length) = self.field.run()?;
+                // SAFETY: the elements of the array, which are lent for that long (`new`), and shared.
+                Some(unsafe { core::slice::from_raw_parts(start, length) })
+            }
+
+            /// All elements, in row-major order.
+            #[inline(always)]
+            pub fn as_slice(&self) -> &$lent [T]
+            where
+                S: Contiguous,
+            {
+                self.try_as_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
+            }
+
+            /// The elements whose first index is `i`: a row of two dimensions, a plane of three.
+            ///
+            /// # Panics
+            ///
+            /// If the index is beyond the end.
+            #[inline(always)]
+            #[track_caller]
+            pub fn row(&self, i: usize) -> &$lent [T]
+            where
+                S: Contiguous,
+            {
+                &self.as_slice()[self.field.row(i)]
+            }
+
+            /// The elements by their first index, in order: rows of two dimensions, planes of three.
+            pub fn rows(&self) -> ChunksExact<$lent, T>
+            where
+                S: Contiguous,
+            {
+                self.as_slice().chunks_exact(self.field.row_len())
             }
         }
 
@@ -143,87 +217,16 @@ macro_rules! views {
         }
     )*};
 }
-views!(ArrayRef ArrayMut);
+views! {
+    ArrayRef 'x;
+    ArrayMut '_;
+}
 
 impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
-    /// The elements in row-major order.
-    #[inline(always)]
-    pub fn iter(&self) -> Iter<'x, T, D, S> {
-        // SAFETY: the elements are lent for `'x` (`new`), and shared.
-        unsafe { Iter::new(self.field.tour()) }
-    }
-
-    /// The elements as slices of neighbours, in row-major order.
-    #[inline(always)]
-    pub fn runs(&self) -> Runs<'x, T, D, S> {
-        // SAFETY: the elements are lent for `'x` (`new`), and shared.
-        unsafe { Runs::new(self.field.tour()) }
-    }
-
-    /// The element with this index, if there is one.
-    #[inline(always)]
-    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&'x T> {
-        let element = self.field.locate(index.position())?;
-        // SAFETY: an element of the array, which is lent for `'x` (`new`).
-        Some(unsafe { &*element })
-    }
-
-    /// A chunk.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such chunk.
-    #[track_caller]
-    pub fn chunk(&self, number: usize) -> ChunkRef<'x, T, D> {
-        let place = Place::new(self.field.mine, self.field.geometry, number);
-        // SAFETY: the elements are lent for `'x` (`new`), and shared.
-        unsafe { ChunkRef::new(place) }
-    }
-
     /// All chunks.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkRef<'x, T, D>> + Clone + use<'x, T, D, S> {
         let view = *self;
         (0..self.chunking().chunks()).map(move |number| view.chunk(number))
-    }
-
-    /// All elements, if they are neighbours, whatever the storage.
-    pub fn try_as_slice(&self) -> Option<&'x [T]> {
-        let (start, length) = self.field.run()?;
-        // SAFETY: the elements of the array, which are lent for `'x` (`new`).
-        Some(unsafe { core::slice::from_raw_parts(start, length) })
-    }
-}
-
-impl<'x, T, const D: usize, S: Storage> ArrayRef<'x, T, D, S> {
-    /// All elements, in row-major order.
-    #[inline(always)]
-    pub fn as_slice(&self) -> &'x [T]
-    where
-        S: Contiguous,
-    {
-        self.try_as_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
-    }
-
-    /// The elements whose first index is `i`: a row of two dimensions, a plane of three.
-    ///
-    /// # Panics
-    ///
-    /// If the index is beyond the end.
-    #[inline(always)]
-    #[track_caller]
-    pub fn row(&self, i: usize) -> &'x [T]
-    where
-        S: Contiguous,
-    {
-        &self.as_slice()[self.field.row(i)]
-    }
-
-    /// The elements by their first index, in order: rows of two dimensions, planes of three.
-    pub fn rows(&self) -> ChunksExact<'x, T>
-    where
-        S: Contiguous,
-    {
-        self.as_slice().chunks_exact(self.field.row_len())
     }
 }
 
@@ -243,23 +246,11 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         unsafe { ArrayMut::new(self.field.mine, self.field.geometry) }
     }
 
-    /// The elements in row-major order.
-    #[inline(always)]
-    pub fn iter(&self) -> Iter<'_, T, D, S> {
-        self.view().iter()
-    }
-
     /// The elements in row-major order, exclusively.
     #[inline(always)]
     pub fn iter_mut(&mut self) -> IterMut<'_, T, D, S> {
         // SAFETY: the elements are lent to this view (`new`), which is borrowed exclusively.
         unsafe { IterMut::new(self.field.tour()) }
-    }
-
-    /// The elements as slices of neighbours, in row-major order.
-    #[inline(always)]
-    pub fn runs(&self) -> Runs<'_, T, D, S> {
-        self.view().runs()
     }
 
     /// The elements as exclusive slices of neighbours, in row-major order.
@@ -269,30 +260,12 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         unsafe { RunsMut::new(self.field.tour()) }
     }
 
-    /// The element with this index, if there is one.
-    #[inline(always)]
-    pub fn get(&self, index: impl ArrayIndex<D>) -> Option<&T> {
-        let element = self.field.locate(index.position())?;
-        // SAFETY: an element of the array, which is lent (`new`) and borrowed.
-        Some(unsafe { &*element })
-    }
-
     /// The element with this index, exclusively, if there is one.
     #[inline(always)]
     pub fn get_mut(&mut self, index: impl ArrayIndex<D>) -> Option<&mut T> {
         let element = self.field.locate_near(index.position())?;
         // SAFETY: an element of the array, which is lent (`new`) and borrowed exclusively.
         Some(unsafe { &mut *element })
-    }
-
-    /// A chunk.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such chunk.
-    #[track_caller]
-    pub fn chunk(&self, number: usize) -> ChunkRef<'_, T, D> {
-        self.view().chunk(number)
     }
 
     /// A chunk, exclusively.
@@ -323,11 +296,6 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         })
     }
 
-    /// All elements, if they are neighbours, whatever the storage.
-    pub fn try_as_slice(&self) -> Option<&[T]> {
-        self.view().try_as_slice()
-    }
-
     /// All elements, if they are neighbours, exclusively, whatever the storage.
     pub fn try_as_mut_slice(&mut self) -> Option<&mut [T]> {
         let (start, length) = self.field.run()?;
@@ -342,17 +310,6 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     {
         self.runs_mut().for_each(|run| run.fill(value));
     }
-}
-
-impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
-    /// All elements, in row-major order.
-    #[inline(always)]
-    pub fn as_slice(&self) -> &[T]
-    where
-        S: Contiguous,
-    {
-        self.view().as_slice()
-    }
 
     /// All elements, in row-major order, exclusively.
     #[inline(always)]
@@ -361,20 +318,6 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
         S: Contiguous,
     {
         self.try_as_mut_slice().unwrap_or_else(|| unreachable!("the storage is one range"))
-    }
-
-    /// The elements whose first index is `i`: a row of two dimensions, a plane of three.
-    ///
-    /// # Panics
-    ///
-    /// If the index is beyond the end.
-    #[inline(always)]
-    #[track_caller]
-    pub fn row(&self, i: usize) -> &[T]
-    where
-        S: Contiguous,
-    {
-        self.view().row(i)
     }
 
     /// The elements whose first index is `i`, exclusively.
@@ -390,14 +333,6 @@ impl<T, const D: usize, S: Storage> ArrayMut<'_, T, D, S> {
     {
         let row = self.field.row(i);
         &mut self.as_mut_slice()[row]
-    }
-
-    /// The elements by their first index, in order: rows of two dimensions, planes of three.
-    pub fn rows(&self) -> ChunksExact<'_, T>
-    where
-        S: Contiguous,
-    {
-        self.view().rows()
     }
 
     /// The elements by their first index, in order, exclusively: several rows may be had at once.
@@ -448,4 +383,87 @@ impl<'x, T, const D: usize, S: Storage> IntoIterator for &'x ArrayMut<'_, T, D, 
     fn into_iter(self) -> Iter<'x, T, D, S> {
         self.iter()
     }
+}
+
+/// What the views of both sorts are made of.
+pub(super) struct Field<'x, T, const D: usize, S: Storage> {
+    pub(super) shape: [usize; D],
+    addressing: S::Addressing<'x, D>,
+    pub(super) geometry: &'x Geometry<D>,
+    pub(super) mine: *mut u8,
+    _elements: PhantomData<*mut T>,
+}
+
+impl<T, const D: usize, S: Storage> Clone for Field<'_, T, D, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const D: usize, S: Storage> Copy for Field<'_, T, D, S> {}
+
+impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
+    #[inline(always)]
+    pub(super) fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
+        let shape = geometry.chunking().shape();
+        Self { shape, addressing: Addressing::new(mine, geometry), geometry, mine, _elements: PhantomData }
+    }
+
+    /// What is wrong with an index.
+    pub(super) fn beyond(index: &[usize], shape: [usize; D]) -> String {
+        match (index, shape.as_slice()) {
+            ([index], [length]) => {
+                format!("index {index} is beyond the end: the array has {length} elements (0..{length})")
+            }
+            _ => format!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
+        }
+    }
+
+    /// Number of elements that have a first index in common.
+    #[inline(always)]
+    pub(super) fn row_len(&self) -> usize {
+        self.shape[1..].iter().product()
+    }
+
+    /// The numbers of the elements with this first index, in row-major order.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn row(&self, i: usize) -> Range<usize> {
+        if i >= self.shape[0] {
+            no_row(i, self.shape[0]);
+        }
+        i * self.row_len()..(i + 1) * self.row_len()
+    }
+
+    /// The address of an element, if there is such an element.
+    #[inline(always)]
+    pub(super) fn locate(&self, index: [usize; D]) -> Option<*mut T> {
+        self.addressing.locate(&self.shape, index)
+    }
+
+    /// The same, for one element after the other.
+    #[inline(always)]
+    pub(super) fn locate_near(&mut self, index: [usize; D]) -> Option<*mut T> {
+        self.addressing.locate_near(&self.shape, index)
+    }
+
+    /// All elements, if they are neighbours.
+    #[inline(always)]
+    pub(super) fn run(&self) -> Option<Run<T>> {
+        let mut tour = self.tour();
+        let run = tour.first();
+        (tour.runs() == 0).then_some(run)
+    }
+
+    #[inline(always)]
+    pub(super) fn tour(&self) -> Tour<'x, T, D, S> {
+        Tour::new(self.mine, self.geometry)
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn no_row(row: usize, rows: usize) -> ! {
+    panic!("row {row} is beyond the end: the array has {rows} (0..{rows})")
 }

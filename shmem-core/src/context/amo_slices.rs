@@ -1,8 +1,8 @@
 //! Atomic operations on every word of an array.
 
 use super::amo::Amo;
-use super::matching::Matching;
 use super::nonblocking::NonBlocking;
+use super::rma::Matching;
 
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{AtomicWord, On};

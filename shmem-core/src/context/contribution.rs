@@ -4,8 +4,10 @@
 //! say that it fits is found, also for a number whose type nobody has said yet, and who gives something else reads one
 //! message.
 
-use super::items::Items;
-use crate::data::{Contents, Movable, PlainData};
+use bytemuck::{Pod, Zeroable};
+
+use super::list::Items;
+use crate::data::{Contents, Movable, PlainData, SymmetricData};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
 
@@ -209,3 +211,121 @@ unsafe impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for &SymBox<
         self.here(token).change(token, collective);
     }
 }
+
+/// What a tuple is on its way between PEs: two values, one behind the other. Of three and four the second one is such a pair.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+pub struct Both<A, B>(A, B);
+
+impl<A: Copy, B: Copy> Both<A, B> {
+    /// Two values together.
+    pub const fn new(one: A, other: B) -> Self {
+        Self(one, other)
+    }
+
+    /// Each combined with its like.
+    pub fn join(self, with: Self, one: impl Fn(A, A) -> A, other: impl Fn(B, B) -> B) -> Self {
+        Self(one(self.0, with.0), other(self.1, with.1))
+    }
+
+    /// Something made of each.
+    pub fn each(self, one: impl Fn(A) -> A, other: impl Fn(B) -> B) -> Self {
+        Self(one(self.0), other(self.1))
+    }
+}
+
+// SAFETY: both may be zero, and there is nothing besides them.
+unsafe impl<A: Zeroable, B: Zeroable> Zeroable for Both<A, B> {}
+// SAFETY: packed: no padding, and every pattern is a value of both.
+unsafe impl<A: Pod, B: Pod> Pod for Both<A, B> {}
+// SAFETY: packed: no padding, no pointer, and every pattern is a value of both, the same in all processes.
+unsafe impl<A: SymmetricData, B: SymmetricData> SymmetricData for Both<A, B> {}
+
+/// What is made into an item of another type on its way: a value, and one that is changed in place.
+macro_rules! made {
+    ($([$($generic:tt)*] $whole:ty = $item:ty: $value:pat => $to:expr, $made:pat => $back:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: it lies in memory of the program: no place is given.
+        unsafe impl<$($generic)*> Contribution<Self> for $whole {
+            type Item = $item;
+
+            fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> O) -> O {
+                let $value = *self;
+                collective(&[$to])
+            }
+
+            fn changed(self) -> Self {
+                self
+            }
+
+            fn change(mut self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [$item])) -> Self {
+                (&mut self).change(token, collective);
+                self
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        // SAFETY: it lies in memory of the program: no place is given.
+        unsafe impl<$($generic)*> Contribution<()> for &mut $whole {
+            type Item = $item;
+
+            fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> O) -> O {
+                (**self).read(token, collective)
+            }
+
+            fn changed(self) {}
+
+            fn change(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [$item])) {
+                let $value = *self;
+                let mut items = [$to];
+                collective(&mut items);
+                let [$made] = items;
+                *self = $back;
+            }
+        }
+    )*};
+}
+made! {
+    [] bool = Truth: truth => Truth(u8::from(truth)), truth => truth.is_true();
+    [A: PlainData, B: PlainData] (A, B) = Both<A, B>: (a, b) => Both(a, b), Both(a, b) => (a, b);
+    [A: PlainData, B: PlainData, C: PlainData] (A, B, C) = Both<A, Both<B, C>>:
+        (a, b, c) => Both(a, Both(b, c)), Both(a, Both(b, c)) => (a, b, c);
+    [A: PlainData, B: PlainData, C: PlainData, D: PlainData] (A, B, C, D) = Both<A, Both<B, Both<C, D>>>:
+        (a, b, c, d) => Both(a, Both(b, Both(c, d))), Both(a, Both(b, Both(c, d))) => (a, b, c, d);
+}
+
+/// What a `bool` is on its way between PEs: 1 or 0. Every other byte is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Truth(u8);
+
+impl Truth {
+    /// Both are true.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.is_true() as u8 & other.is_true() as u8)
+    }
+
+    /// One of them is true, or both are.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.is_true() as u8 | other.is_true() as u8)
+    }
+
+    /// One of them is true.
+    #[must_use]
+    pub const fn xor(self, other: Self) -> Self {
+        Self(self.is_true() as u8 ^ other.is_true() as u8)
+    }
+
+    const fn is_true(self) -> bool {
+        self.0 != 0
+    }
+}
+
+// SAFETY: transparent over a byte, which may be zero.
+unsafe impl Zeroable for Truth {}
+// SAFETY: transparent over a byte: no padding, no pointer, and every pattern is a value.
+unsafe impl Pod for Truth {}
+// SAFETY: transparent over a byte: no padding, no pointer, and every pattern is a value, the same in all processes.
+unsafe impl SymmetricData for Truth {}

@@ -1,7 +1,9 @@
-//! Lists of elements that a collective takes apart, or puts together: what is exchanged, and where it comes.
+//! What collectives take and give: lists of elements that are exchanged, what a PE gives to be collected, and items on
+//! their way between symmetric memory and private.
 
-use super::items::Items;
-use crate::data::PlainData;
+use core::mem::MaybeUninit;
+
+use crate::data::{Contents, Movable, PlainData, zeroed_items};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
 
@@ -152,4 +154,142 @@ symmetric_lists! {
     [] SymBox<[T]>, &SymBox<[T]>, self, token: self.here(token);
     [const N: usize] SymBox<[T; N]>, &SymBox<[T; N]>, self, token: self.here(token).index(..);
     [const N: usize] Symmetric<[T; N]>, &Symmetric<[T; N]>, self, token: self.here(token).index(..);
+}
+
+/// What a PE gives to a collective that brings it to all, by reference: a value, a slice, a `Vec` or a `Box` of a slice, or a
+/// symmetric object, of which that is the calling PE's own copy. It consists of `I`s: a value is one of them.
+///
+/// # Safety
+///
+/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
+/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be collected",
+    label = "neither plain data nor a symmetric object",
+    note = "collect and fcollect take references to plain data, a slice, a `Vec` or a `Box` of it, or a symmetric object of it",
+    note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`"
+)]
+pub unsafe trait Collected<I> {
+    /// Where it lies, if that is symmetric memory. Asked, as `read` is, by whoever has a token: an endpoint is none.
+    #[doc(hidden)]
+    #[track_caller]
+    fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        None
+    }
+
+    /// Lets the collective read the items.
+    #[doc(hidden)]
+    #[track_caller]
+    fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[I]) -> R) -> R;
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl<M: Movable + ?Sized> Collected<M::Item> for M {
+    #[inline(always)]
+    fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[M::Item]) -> R) -> R {
+        collective(self.items())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<C: Contents<Item: PlainData> + ?Sized> Collected<C::Item> for Here<'_, C> {
+    fn place(&self, _: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Some(self.extent())
+    }
+
+    #[track_caller]
+    fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> R) -> R {
+        let mut items = Items::zeroed(self.len());
+        self.read_items(items.all());
+        collective(items.all())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<T: PlainData> Collected<T> for Symmetric<T> {
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Some(self.here(token).extent())
+    }
+
+    #[track_caller]
+    fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> R) -> R {
+        self.here(token).read(token, collective)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+unsafe impl<C: Contents<Item: PlainData> + ?Sized> Collected<C::Item> for SymBox<C> {
+    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+        Some(self.here(token).extent())
+    }
+
+    #[track_caller]
+    fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> R) -> R {
+        self.here(token).read(token, collective)
+    }
+}
+
+/// Bytes that are on the stack.
+const FEW: usize = 1 << 10;
+
+/// So many items, zeroes at first: few bytes on the stack, which costs less than to ask for memory.
+pub(super) struct Items<T> {
+    /// Whatever lies behind the bytes of the items is not written.
+    few: MaybeUninit<[u128; FEW / size_of::<u128>()]>,
+    many: Vec<T>,
+    count: usize,
+}
+
+impl<T: PlainData> Items<T> {
+    #[inline]
+    pub(super) fn zeroed(count: usize) -> Self {
+        let is_few =
+            size_of::<T>() > 0 && align_of::<T>() <= align_of::<u128>() && count <= FEW / size_of::<T>();
+        if !is_few {
+            return Self { few: MaybeUninit::uninit(), many: zeroed_items(count), count };
+        }
+        let mut few = MaybeUninit::<[u128; FEW / size_of::<u128>()]>::uninit();
+        // SAFETY: the room has that many bytes, as just checked, and is our own.
+        unsafe { few.as_mut_ptr().cast::<u8>().write_bytes(0, count * size_of::<T>()) };
+        Self { few, many: Vec::new(), count }
+    }
+
+    #[inline]
+    pub(super) fn all(&mut self) -> &mut [T] {
+        if self.many.len() == self.count {
+            return &mut self.many;
+        }
+        // SAFETY: `zeroed` has put `count` items there, which are aligned for them and fewer than there is room for; zeroes are
+        // items, and so is whatever was written since (`PlainData`). They are borrowed as `self` is.
+        unsafe { core::slice::from_raw_parts_mut(self.few.as_mut_ptr().cast(), self.count) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all_are_there<T: PlainData>() {
+        for count in [0, 1, 2, 3, 15, 16, 17, 25, 26, 32, 33, 255, 256, 257, 300] {
+            let mut items = Items::<T>::zeroed(count);
+            assert_eq!(items.all().len(), count);
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(items.all());
+            assert!(bytes.iter().all(|byte| *byte == 0));
+            bytes.fill(7);
+            assert!(bytemuck::cast_slice::<T, u8>(items.all()).iter().all(|byte| *byte == 7));
+        }
+    }
+
+    #[test]
+    fn as_many_items_are_there_as_were_asked_for() {
+        all_are_there::<u8>();
+        all_are_there::<u64>();
+        all_are_there::<u128>();
+        all_are_there::<[u16; 5]>();
+        assert_eq!(Items::<[u8; 0]>::zeroed(usize::MAX).all().len(), usize::MAX);
+    }
 }

@@ -7,14 +7,9 @@
 
 mod amo;
 mod amo_slices;
-mod both;
-mod collected;
-mod condition;
 mod contribution;
-mod items;
 mod list;
 pub mod mapping;
-mod matching;
 pub mod nonblocking;
 mod order;
 mod place;
@@ -22,11 +17,8 @@ mod raw;
 mod resource;
 mod rma;
 mod session;
-mod signal;
 mod slow;
 pub mod strided;
-mod truth;
-mod turn;
 #[doc(hidden)]
 pub mod untyped;
 mod wait;
@@ -34,21 +26,17 @@ mod wait_set;
 
 pub use amo::Amo;
 pub use amo_slices::{AmoSlices, AtomicWords};
-pub use both::Both;
-pub use collected::Collected;
-pub use condition::{Condition, eq, ge, gt, le, lt, ne};
-pub use contribution::Contribution;
-pub use list::{Destination, Source};
+pub use contribution::{Both, Contribution, Truth};
+pub use list::{Collected, Destination, Source};
 pub use nonblocking::{Buffer, NonBlocking, Pending, Scope};
 pub use order::Order;
 pub use place::Place;
 pub use raw::Raw;
 pub use resource::{Endpoints, Resource};
-pub use rma::Rma;
+pub use rma::{PutSignal, Rma};
 pub use session::{Session, Sessions};
-pub use signal::PutSignal;
 pub use strided::Strided;
-pub use truth::Truth;
+pub use wait::{Condition, eq, ge, gt, le, lt, ne};
 pub use wait_set::{WaitSet, Words};
 
 pub use crate::endpoint::{Endpoint, Far, Initiator, Stores, WaitReport, Waiting, Watch};

@@ -1,15 +1,15 @@
-//! Typed put and get.
+//! Typed put and get, put with a signal, and what matches a place.
 
 use core::panic::Location;
 
-use super::matching::Matching;
 use super::place::{Place, check_len};
 use super::slow::{g_slow, p_slow};
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Initiator, Stores};
-use crate::object::On;
+use crate::object::{On, Signal};
 use crate::observe::Family;
-use crate::transport::shm;
+use crate::pe::Pe;
+use crate::transport::{SignalOp, shm};
 
 /// Typed remote memory access. Destination first, as in SHMEM.
 ///
@@ -110,3 +110,120 @@ pub trait Rma: Initiator {
 }
 
 impl<I: Initiator + ?Sized> Rma for I {}
+
+/// Put that ends in a signal, on which the target can wait.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::{On, PutSignal, Signal, SignalOp, Stores};
+///
+/// /// Sends a row, and counts it.
+/// fn send(world: &impl Stores, to: On<'_, [f64]>, row: &[f64], rows: On<'_, Signal>) {
+///     world.put_signal(to, row, rows, SignalOp::Add(1));
+/// }
+/// ```
+pub trait PutSignal: Initiator {
+    /// Writes `source` to a place, then changes `signal` on the same PE: a PE that sees the change, by
+    /// `wait_until` or `test`, sees the data. `source` may be reused on return. Of no elements, the signal
+    /// alone is changed. Signals are ordered with what other operations write by fence and quiet only.
+    ///
+    /// # Panics
+    ///
+    /// If a slice and its place differ in length, or the place and the signal are on different PEs.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_put_signal`.
+    #[inline(always)]
+    #[track_caller]
+    fn put_signal<P: Place<Contents = C>, C: Contents<Item: PlainData> + ?Sized>(
+        &self,
+        place: P,
+        source: &(impl Matching<C> + ?Sized),
+        signal: On<'_, Signal>,
+        op: SignalOp,
+    ) where
+        Self: Stores,
+    {
+        let source = source.source();
+        check_len::<C>(place.len_of(), source.len_of());
+        check_pe(place.pe_of(), signal.pe());
+        // SAFETY: `source` is a reference to as many items as the place has; the signal is on its PE.
+        unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignal) };
+    }
+}
+
+impl<I: Initiator + ?Sized> PutSignal for I {}
+
+#[inline(always)]
+#[track_caller]
+pub(super) fn check_pe(place: Pe, signal: Pe) {
+    if place.number() != signal.number() {
+        apart(place, signal);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn apart(place: Pe, signal: Pe) -> ! {
+    panic!(
+        "the place is on PE {place} and the signal on PE {signal}; a signal follows data on the same PE: name it `.on(..)` that PE"
+    )
+}
+
+/// Data of the program that has the form of what a place holds, `C`: the same type, and for a slice also a `Vec`, a `Box`
+/// or an array.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not match a place that holds `{C}`",
+    label = "not what the place holds",
+    note = "a place of a value takes and gives that value; a place of a slice takes and gives a slice, a `Vec`, a `Box` or an array of the same elements",
+    note = "an object that is an array is one value; its elements are a slice: `OBJECT.on(pe).index(..)`, or a part of them: `.index(1..4)`",
+    note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`, `&mut values[..]`"
+)]
+pub trait Matching<C: ?Sized> {
+    /// What is written to a place.
+    #[doc(hidden)]
+    fn source(&self) -> &C;
+
+    /// What is filled from a place.
+    #[doc(hidden)]
+    fn destination(&mut self) -> &mut C;
+}
+
+macro_rules! matching {
+    ($(($($generics:tt)*) $whole:ty: $contents:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($generics)*> Matching<$contents> for $whole {
+            #[inline(always)]
+            fn source(&self) -> &$contents {
+                self
+            }
+
+            #[inline(always)]
+            fn destination(&mut self) -> &mut $contents {
+                self
+            }
+        }
+    )*};
+}
+matching! {
+    (C: Contents + ?Sized) C: C;
+    (T: PlainData) Vec<T>: [T];
+    (T: PlainData) Box<[T]>: [T];
+    (T: PlainData, const N: usize) [T; N]: [T];
+}
+
+/// What no place holds. Because everything would match a place that does, rustc does not conclude what a place holds from
+/// what is moved there, and says of a mistake that the two do not match.
+#[derive(Debug)]
+pub enum Nothing {}
+
+#[diagnostic::do_not_recommend]
+impl<M: ?Sized> Matching<Nothing> for M {
+    fn source(&self) -> &Nothing {
+        unreachable!("no place holds it")
+    }
+
+    fn destination(&mut self) -> &mut Nothing {
+        unreachable!("no place holds it")
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::exclusion::Mutex;
-use crate::object::{Atomic, Signal, SymBox, Symmetric};
+use crate::object::{Atomic, Signal, SymBox};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::{Segment, Segments};
@@ -61,99 +61,8 @@ fn boxed<T: crate::data::Contents + ?Sized>(at: usize, len: usize) -> SymBox<T> 
     unsafe { SymBox::__new(1, 1, SYSTEM_BYTES + at, len, Arc::default()) }
 }
 
-#[test]
-fn values_slices_and_parts_of_them() {
-    let pair = pair();
-    let row = boxed::<[u32]>(0, 16);
-    pair.put(row.on(pe(1)).index(2..6), &[1, 2, 3, 4]);
-    pair.p(row.on(pe(1)).index(15), 9);
-    let mut all = [7; 16];
-    pair.get(&mut all[..], row.on(pe(1)));
-    assert_eq!(all, [0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9]);
-    assert_eq!(pair.g(row.on(pe(0)).index(3)), 0, "the other PE's copy is another");
-    row.here(&pair).fill(5);
-    row.here(&pair).index(1..3).copy_from(&[6, 7]);
-    let mut mine = [0; 4];
-    row.here(&pair).index(..4).copy_to(&mut mine);
-    assert_eq!(mine, [5, 6, 7, 5]);
-}
-
-#[test]
-fn values_of_every_size_and_alignment() {
-    let pair = pair();
-    macro_rules! check {
-        ($($at:literal: $t:ty = $value:expr;)*) => {$({
-            // Each has its own place: one byte may be part of atomics of one width only.
-            let object = boxed::<$t>($at, 1);
-            pair.p(object.on(pe(1)), $value);
-            assert_eq!(pair.g(object.on(pe(1))), $value);
-            pair.put(object.on(pe(0)), &$value);
-            assert_eq!(object.here(&pair).load(), $value);
-        })*};
-    }
-    check! {
-        64: u8 = 0xAB;
-        128: i16 = -2;
-        192: f32 = 1.5;
-        256: u64 = u64::MAX;
-        320: u128 = 1 << 100;
-        384: [u8; 3] = [1, 2, 3];
-        448: [u16; 4] = [1, 2, 3, 4];
-        512: [f64; 5] = [0.5; 5];
-        576: [u32; 0] = [];
-    }
-}
-
-#[test]
-fn a_static_lies_where_it_was_placed() {
-    // SAFETY: placed below, before any use, in the tests' heap.
-    static GRID: Symmetric<[[u16; 4]; 3]> = unsafe { Symmetric::__new() };
-    let pair = pair();
-    // SAFETY: the bytes are reserved for it in both places, and zero; this is the only test that
-    // knows the static.
-    unsafe { GRID.position().place(1, SYSTEM_BYTES + 256) };
-    pair.p(GRID.on(pe(1)).index(2).index(1), 77);
-    let mut rows = [[0; 4]; 3];
-    pair.get(&mut rows, GRID.on(pe(1)));
-    assert_eq!(rows, [[0; 4], [0; 4], [0, 77, 0, 0]]);
-    let pointer = GRID.on(pe(1)).index(2).index(1).ptr(&pair).unwrap();
-    // SAFETY: it points into the arena, which nobody writes now.
-    assert_eq!(unsafe { pointer.read() }, 77);
-}
-
-#[test]
-fn words_are_changed_and_waited_for() {
-    let pair = pair();
-    let word = boxed::<Atomic<i32>>(512, 1);
-    pair.add(word.on(pe(0)), 5);
-    assert_eq!(pair.fetch_add(word.on(pe(0)), -7), 5);
-    assert_eq!(pair.compare_swap(word.on(pe(0)), -2, 40), -2);
-    assert_eq!(pair.fetch_xor(word.on(pe(0)), 1), 40);
-    assert_eq!(word.wait_until(&pair, ge(41)), 41);
-    let signal = boxed::<Signal>(576, 1);
-    pair.signal_set(signal.on(pe(0)), 3);
-    pair.signal_add(signal.on(pe(1)), 3);
-    assert!(signal.test(&pair, eq(3)) && !signal.test(&pair, gt(3)));
-}
-
-mod arrays_of_words;
 mod nonblocking;
-mod numbers;
 mod words;
-
-#[test]
-fn untyped_transfers_stay_in_their_segment() {
-    let pair = pair();
-    let row = boxed::<[u8]>(0, HEAP);
-    let end = row.here(&pair).index(HEAP - 8..).addr();
-    pair.putmem(end, &[3; 8], pe(1));
-    let mut back = [0; 8];
-    pair.getmem(&mut back, end, pe(1));
-    assert_eq!(back, [3; 8]);
-    let beyond = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pair.putmem(end, &[3; 9], pe(1))));
-    let message = *beyond.unwrap_err().downcast::<String>().unwrap();
-    assert!(message.contains("start in `default` and end 1 byte"), "{message}");
-}
 
 #[test]
 fn lengths_and_indices_are_checked() {

@@ -16,7 +16,7 @@ use bytemuck::Pod;
 use super::amo::{fetch_nbi_slow, fetching_slow, signal_on_node, update_slow};
 use super::order::{fence_through, quiet_pe_through, quiet_through};
 use super::slow::{get_slow, put_signal_slow, put_slow};
-pub use super::turn::find_in_turn;
+pub use super::wait_set::find_in_turn;
 use super::{strided, wait};
 use crate::endpoint::Endpoint;
 use crate::observe::{Call, Family, Wait};

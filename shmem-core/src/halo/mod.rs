@@ -25,20 +25,16 @@
 //! 5. The memory goes back when all PEs have dropped the halo, are quiet, and have met.
 //! 6. Cells are plain data, of which every bit pattern is a value, and messages are aligned for them.
 
-mod edge;
 mod flight;
 mod ghosts;
 mod plan;
-mod token;
 
 use core::fmt;
 use std::panic::Location;
 
-pub use edge::Edge;
-pub use flight::Flight;
+pub use flight::{Flight, HaloToken, OpenPhase};
 pub use ghosts::Ghosts;
-pub use plan::{HaloError, Link, Plan};
-pub use token::{HaloToken, OpenPhase};
+pub use plan::{Edge, HaloError, Link, Plan};
 
 use crate::data::PlainData;
 use crate::object::SymBox;

@@ -1,8 +1,56 @@
-//! Whether the edges of all PEs fit together, and where their messages lie.
+//! Edges of all PEs: where cells go to and come from, whether they fit together, and where their messages lie.
 
-use super::edge::Edge;
 use crate::object::{On, Signal};
 use crate::pe::Pe;
+
+/// An edge of a PE's part of a grid: which PE is on the other side, and how many cells come from there.
+///
+/// Edges have numbers, in the order in which they are given. An edge leads to an edge of the neighbour, and
+/// that one leads back: what is sent to `WEST` comes in from `EAST` there. So faces, edges and corners of
+/// blocks in any number of dimensions are edges here, and so are the cuts of an irregular mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The number of the PE on the other side, and of its edge.
+    pub(super) other: Option<(usize, usize)>,
+    /// How many ghost cells come.
+    pub(super) cells: usize,
+}
+
+impl Edge {
+    /// An edge where nobody is on the other side: what is sent there goes nowhere, and nothing comes.
+    pub const BORDER: Self = Self { other: None, cells: 0 };
+
+    /// An edge to a neighbour, if there is one: to its edge with the number `opposite`, from which `cells`
+    /// ghost cells come. How many go there is what the neighbour says of that edge. The neighbour may be the
+    /// calling PE.
+    pub fn new(neighbour: impl Into<Option<Pe>>, opposite: usize, cells: usize) -> Self {
+        match neighbour.into() {
+            Some(pe) => Self { other: Some((pe.number(), opposite)), cells },
+            None => Self::BORDER,
+        }
+    }
+
+    /// The edges of a PE, for all others.
+    #[doc(hidden)]
+    pub fn encode(edges: &[Self]) -> Vec<u8> {
+        let words = edges.iter().flat_map(|edge| {
+            let (pe, opposite) = edge.other.map_or((0, 0), |(pe, opposite)| (pe as u64 + 1, opposite as u64));
+            [pe, opposite, edge.cells as u64]
+        });
+        words.flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// What [`encode`](Self::encode) made.
+    #[doc(hidden)]
+    pub fn decode(bytes: &[u8]) -> Vec<Self> {
+        let words: Vec<u64> = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let edge = |&[pe, opposite, cells]: &[u64; 3]| Self {
+            other: pe.checked_sub(1).map(|pe| (pe as usize, opposite as usize)),
+            cells: cells as usize,
+        };
+        words.as_chunks().0.iter().map(edge).collect()
+    }
+}
 
 /// Messages start at multiples of it: processors fetch lines in pairs.
 const LINE: usize = 128;
@@ -54,6 +102,7 @@ pub struct Link {
 
 /// The edges of the PEs do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 pub enum HaloError {
     /// An edge leads to a PE that has no such edge.
     #[error(
@@ -61,9 +110,7 @@ pub enum HaloError {
          `Edge::new` takes the number that the edge has there"
     )]
     NoSuchEdge {
-        /// The PE.
         pe: usize,
-        /// Its edge.
         edge: usize,
         /// The PE on the other side.
         neighbour: usize,
@@ -78,9 +125,7 @@ pub enum HaloError {
          `Edge::new` takes a PE of this job"
     )]
     NoSuchPe {
-        /// The PE.
         pe: usize,
-        /// Its edge.
         edge: usize,
         /// The number of the PE it leads to.
         neighbour: usize,
@@ -93,9 +138,7 @@ pub enum HaloError {
          are exchanged both ways, so the two ends of an edge must name each other"
     )]
     OneWay {
-        /// The PE.
         pe: usize,
-        /// Its edge.
         edge: usize,
         /// The PE on the other side.
         neighbour: usize,

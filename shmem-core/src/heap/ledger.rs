@@ -20,8 +20,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Allocator, Grown, HeapError, Released, Usage};
+use super::{Allocator, Grown, HeapError, Usage};
 use crate::data::MemoryHints;
+use crate::primitive::{Mutex, mutant};
 
 /// Who gives an allocation back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -390,3 +391,26 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests;
+
+/// Numbers of allocations that this PE no longer uses. `Drop` of a handle pushes here and does
+/// nothing else, from any thread; the [`Ledger`](super::Ledger) takes them out when the PEs are about
+/// to agree on what all of them have dropped.
+#[derive(Debug, Default)]
+pub struct Released(Mutex<Vec<u64>>);
+
+impl Released {
+    /// Queues an allocation.
+    pub fn push(&self, id: u64) {
+        self.0.lock().push(id);
+    }
+
+    /// Takes out all that is queued.
+    pub fn take(&self) -> Vec<u64> {
+        if mutant("released-two-steps") {
+            let copy = self.0.lock().clone();
+            self.0.lock().clear();
+            return copy;
+        }
+        core::mem::take(&mut *self.0.lock())
+    }
+}

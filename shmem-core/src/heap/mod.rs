@@ -9,11 +9,9 @@ mod allocator;
 mod directory;
 mod error;
 mod ledger;
-mod released;
 pub mod statics;
 
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
 pub use directory::{CHUNK_BYTES, Directory, MAX_NAME, NameError, Named};
 pub use error::{Block, Dropped, HeapError, HeapRange, Neighbours};
-pub use ledger::{Allocation, Ledger, Owner, Reclaimed};
-pub use released::Released;
+pub use ledger::{Allocation, Ledger, Owner, Reclaimed, Released};

@@ -4,15 +4,14 @@ use core::panic::Location;
 
 use bytemuck::Zeroable;
 
-use super::buffers::with_copies;
-use super::combined;
+use super::combined::{self, with_copies};
+use super::listed::Wrong;
 use super::listed::sealed::Spread;
 use super::listed::{ListIndex, Picked};
 use super::near::Near;
 use super::rounds::{Deed, carry_out};
-use super::values::sealed::Sealed as Values;
 use super::verb::Verb;
-use super::wrong::Wrong;
+use super::verb::sealed::Sealed as Values;
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, AtomicWord};

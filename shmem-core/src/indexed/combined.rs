@@ -5,11 +5,12 @@
 //! was touched is changed once. Every operation here is one of which the order does not matter, so the words become what
 //! single updates make of them (sums of floating-point numbers as in some order).
 
-use super::buffers::Copies;
+use core::cell::Cell;
+
 use super::listed::ListIndex;
-use super::values::sealed::Sealed as Values;
+use super::listed::Wrong;
 use super::verb::Verb;
-use super::wrong::Wrong;
+use super::verb::sealed::Sealed as Values;
 use crate::object::AmoValue;
 use crate::primitive::mutant;
 use crate::transport::Width;
@@ -64,6 +65,28 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
         }
     }
     Ok((indices, &copy[..changed]))
+}
+
+/// A private copy of an object, in which changes are combined.
+#[derive(Default)]
+pub(super) struct Copies {
+    /// The bits of the words.
+    pub(super) words: Vec<u64>,
+    /// The words that are changed.
+    pub(super) indices: Vec<u32>,
+}
+
+thread_local! {
+    static COPIES: Cell<Copies> = Cell::default();
+}
+
+/// Calls `body` with the copies that the calling thread keeps. Inside of another such call there are none, and some are made.
+pub(super) fn with_copies<R>(body: impl FnOnce(&mut Copies) -> R) -> R {
+    // A thread that ends has none any more.
+    let mut copies = COPIES.try_with(Cell::take).unwrap_or_default();
+    let result = body(&mut copies);
+    _ = COPIES.try_with(|kept| kept.set(copies));
+    result
 }
 
 #[cfg(test)]

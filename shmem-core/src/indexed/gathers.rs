@@ -9,7 +9,7 @@ use std::panic::Location;
 use super::batch::most;
 use super::call::{check_index, gather_at};
 use super::listed::sealed::Spread;
-use super::numbered::Numbered;
+use super::over::Numbered;
 use crate::data::PlainData;
 use crate::endpoint::Initiator;
 use crate::observe::Family;

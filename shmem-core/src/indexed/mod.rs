@@ -20,30 +20,24 @@
 //! several PEs are transfers or lists, as they lie (`ranges`).
 
 mod batch;
-mod buffers;
 mod call;
 mod combined;
 mod distribution;
 mod gathers;
 mod listed;
 mod near;
-mod numbered;
 mod over;
 mod ranges;
-mod reciprocal;
 mod rounds;
 mod scoped;
-mod values;
 mod verb;
-mod wrong;
 
 pub use batch::Batch;
 pub use distribution::{Block, BlockCyclic, BlockOf, Cyclic, Distribution};
 pub use gathers::Gathers;
 pub use listed::{ListIndex, Listed, Picked};
-pub use numbered::Numbered;
-pub use over::{Over, Ranked};
-pub use values::OneOrEach;
+pub use over::{Numbered, Over, Ranked};
+pub use verb::OneOrEach;
 
 use bytemuck::Zeroable;
 

@@ -1,10 +1,10 @@
 //! Lists of elements that this process reaches: straight to the arena, unsorted.
 
 use super::listed::ListIndex;
+use super::listed::Wrong;
 use super::listed::sealed::Spread;
-use super::values::sealed::Sealed as Values;
 use super::verb::Verb;
-use super::wrong::Wrong;
+use super::verb::sealed::Sealed as Values;
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::object::AmoValue;

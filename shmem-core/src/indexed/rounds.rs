@@ -4,10 +4,11 @@
 //! numbers there, in 32 bits, in the order of the PEs. Then each PE's part goes where its memory is: to the
 //! [kernel](Near) or to the transport. Elements beyond 2^32 of a PE are a group of their own, as those of another PE would be.
 
-use super::buffers::{Buffers, with_buffers};
+use core::cell::Cell;
+
 use super::listed::ListIndex;
+use super::listed::Wrong;
 use super::listed::sealed::Spread;
-use super::wrong::Wrong;
 use crate::endpoint::{Endpoint, Far};
 use crate::pe::Pe;
 use crate::transport::indexed::kernel::Near;
@@ -327,4 +328,33 @@ fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o
         _ => into.extend(positions.iter().flat_map(|position| packed.as_chunks::<8>().0[*position as usize])),
     }
     Operand::Own(into)
+}
+
+/// Room in which a list is sorted, for one round at a time: it grows to 3 MiB at most, whatever lists there are, and to one
+/// element where that is larger.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// How many elements each group has, and then where the next of it goes.
+    pub(super) counts: Vec<u32>,
+    /// Numbers of elements, group by group.
+    pub(super) indices: Vec<u32>,
+    /// Where in the round each of these comes from.
+    pub(super) positions: Vec<u32>,
+    /// Values, or operands, in the same order.
+    pub(super) values: Vec<u8>,
+    /// What is expected, in the same order.
+    pub(super) expected: Vec<u8>,
+}
+
+thread_local! {
+    static BUFFERS: Cell<Buffers> = Cell::default();
+}
+
+/// Calls `body` with the room that the calling thread keeps. Inside of another such call there is none, and some is made.
+pub(super) fn with_buffers<R>(body: impl FnOnce(&mut Buffers) -> R) -> R {
+    // A thread that ends has none any more.
+    let mut buffers = BUFFERS.try_with(Cell::take).unwrap_or_default();
+    let result = body(&mut buffers);
+    _ = BUFFERS.try_with(|kept| kept.set(buffers));
+    result
 }

@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 
 use super::call::{self, ValueOf};
 use super::listed::Picked;
-use super::values::OneOrEach;
+use super::verb::OneOrEach;
 use super::{Indexed, verb};
 use crate::context::Scope;
 use crate::data::PlainData;

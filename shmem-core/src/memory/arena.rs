@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::MutexGuard;
 
-use super::alignment::OWN_ALIGN;
 use super::error::MemoryError;
 use super::file_part;
 use super::layout::SlotLayout;
 use super::limits;
 use super::machine::Machine;
+use super::map::OWN_ALIGN;
 use super::map::Reservation;
 use super::placement::Placement;
 use super::pmem::Backing;

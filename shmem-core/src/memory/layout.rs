@@ -20,8 +20,8 @@
 
 use core::ops::Range;
 
-use super::alignment::HUGE;
 use super::error::MemoryError;
+use super::map::HUGE;
 use super::request::Request;
 use crate::partition::{MAX_PARTITIONS, PartitionSpec};
 use crate::segment::{SYSTEM, Segment, Segments};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::pages::PageSizes;
 use super::size::Size;
-use super::sysfs::{field, number};
+use super::size::{field, number};
 use crate::topology::Topology;
 
 /// Where to read what the machine has. Tests invent machines by giving another root.

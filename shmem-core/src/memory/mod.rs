@@ -10,11 +10,10 @@
 //! placed    pages on these nodes      residence where the pages of a slot are
 //! file_part what peers are told
 //! machine   what /proc and /sys say  request what is asked of the memory of a segment
-//! map       system calls                numa    system calls for nodes
-//! sysfs     numbers in files            alignment what addresses are multiples of
+//! map       system calls, alignments    numa    system calls for nodes
+//! size      numbers in files, and sizes in messages
 //! pmem      partitions in files, which survive the job
-//! sealed    what several processes read, and nobody changes
-//! pe_list   all PEs of the job, which a node may have together
+//! sealed    what several processes read, and nobody changes: the list of all PEs of the job
 //! ```
 //!
 //! The order in which a PE comes to its memory: lay out ([`SlotLayout`]), reserve
@@ -23,7 +22,6 @@
 //! so descriptors and mappings grow with the PEs only. Files have no name anywhere: the kernel
 //! removes them with the last process that has them.
 
-mod alignment;
 mod arena;
 mod error;
 mod file_part;
@@ -34,7 +32,6 @@ mod machine;
 mod map;
 mod numa;
 mod pages;
-mod pe_list;
 mod placed;
 mod placement;
 mod pmem;
@@ -43,21 +40,19 @@ mod request;
 mod residence;
 mod sealed;
 mod size;
-mod sysfs;
 
 #[cfg(test)]
 mod tests;
 
-pub use alignment::{ADDRESS_ALIGN, OWN_ALIGN};
 pub use arena::Arena;
 pub use error::MemoryError;
 pub use later::{LaterRange, LaterSegment};
 pub use layout::SlotLayout;
 pub use machine::{Limit, Machine};
+pub use map::{ADDRESS_ALIGN, OWN_ALIGN};
 pub use pages::{Choice, PageSizes, Pool};
-pub use pe_list::PeList;
 pub use placement::{Placement, PlacementError, Spread, placement};
 pub use pmem::{Backing, Candidate, Disagreement, Fault, Found, Identity, PmemError, PmemFile, agree};
 pub use provide::Mine;
 pub use request::Request;
-pub use sealed::Sealed;
+pub use sealed::{PeList, Sealed};

@@ -19,7 +19,7 @@ use shmem_grammar::Policy;
 
 use super::request::Request;
 use super::size::Size;
-use super::sysfs::number;
+use super::size::number;
 use crate::partition::Pages;
 
 /// A pool of huge pages.

@@ -4,9 +4,9 @@
 
 use rustix::io::Errno;
 
-use super::alignment::HUGE;
 use super::error::{MemoryError, NodeList};
 use super::machine::Machine;
+use super::map::HUGE;
 use super::numa;
 use super::placement::Spread;
 use super::request::Request;

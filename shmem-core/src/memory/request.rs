@@ -2,8 +2,8 @@
 
 use shmem_grammar::{Kind, Traits};
 
-use super::alignment::HUGE;
 use super::error::MemoryError;
+use super::map::HUGE;
 use super::placement::{Placement, Spread, placement};
 use crate::partition::{Origin, PartitionSpec};
 use crate::topology::Topology;

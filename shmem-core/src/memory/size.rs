@@ -1,6 +1,8 @@
-//! How sizes are written in messages.
+//! Numbers as the kernel's files say them, and sizes as messages do.
 
 use core::fmt;
+use std::fs;
+use std::path::Path;
 
 use shmem_grammar::{round_size, show_size};
 
@@ -18,6 +20,19 @@ impl fmt::Display for Size {
         }
         f.write_str(&exact)
     }
+}
+
+/// The number in a file of one number.
+pub(super) fn number(file: &Path) -> Option<u64> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+/// The number behind `key` in a file of lines `key number ..`.
+pub(super) fn field(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        (words.next() == Some(key)).then(|| words.next()?.parse().ok())?
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
-//! Untyped symmetric addresses, for `putmem` and its relatives.
+//! Where objects lie: untyped symmetric addresses, for `putmem` and its relatives, and extents in slots.
 
 use core::fmt;
+
+use crate::primitive::mutant;
 
 /// A symmetric address: the calling PE's own address of a byte in symmetric memory, which names the
 /// same byte on every PE.
@@ -43,5 +45,23 @@ impl SymAddr {
 impl fmt::Debug for SymAddr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SymAddr({:p})", self.0)
+    }
+}
+
+/// Bytes of one object in every PE's slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Bytes from the start of a PE's slot.
+    pub offset: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+impl Extent {
+    /// Whether two objects share a byte.
+    pub fn overlaps(self, other: Self) -> bool {
+        !mutant("overlap-not-seen")
+            && self.offset < other.offset.saturating_add(other.bytes)
+            && other.offset < self.offset.saturating_add(self.bytes)
     }
 }

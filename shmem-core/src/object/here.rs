@@ -8,9 +8,9 @@
 use core::marker::PhantomData;
 use core::panic::Location;
 
-use super::extent::Extent;
+use super::address::Extent;
 use super::index::PlaceIndex;
-use super::part::Part;
+use super::on::Part;
 use super::{On, SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData, zeroed_items};
 use crate::endpoint::{Endpoint, Initiator};

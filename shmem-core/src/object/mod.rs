@@ -15,28 +15,23 @@
 
 mod address;
 mod boxed;
-mod extent;
 mod here;
 mod index;
 mod lock;
 mod objects;
 mod on;
-mod part;
 mod statics;
 mod subscript;
-mod symmetric_object;
 mod word;
 
-pub use address::SymAddr;
+pub use address::{Extent, SymAddr};
 pub use boxed::SymBox;
-pub use extent::Extent;
 pub use here::Here;
 pub use index::PlaceIndex;
 pub(crate) use index::{many, one};
 pub use lock::{LOCK_FILE_BYTES, Lock, LockWord};
-pub use objects::Objects;
+pub use objects::{Objects, SymmetricObject};
 pub use on::On;
 pub use statics::{Descriptor, Library, Position, Symmetric};
 pub use subscript::{Nowhere, Subscript};
-pub use symmetric_object::SymmetricObject;
 pub use word::{AmoValue, Atomic, AtomicWord, BitValue, Signal, Waitable};

@@ -9,7 +9,7 @@ use shmem_grammar::{MAX_PARTITION_ID, check_traits};
 use super::MAX_PARTITIONS;
 use super::declaration::{BUILT_IN, Declaration};
 use super::error::PartitionError;
-use super::wish::ObjectWish;
+use super::spec::ObjectWish;
 
 /// The first ID that is given to declarations without one.
 const FIRST_CHOSEN: u32 = 4;

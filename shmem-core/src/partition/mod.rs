@@ -13,30 +13,31 @@ mod declaration;
 mod declared;
 mod environment;
 mod error;
-mod files;
-mod grant;
 mod report;
 mod resolve;
 mod spec;
 mod table;
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod environment;
+    mod report;
+    mod resolve;
+}
 mod wanted;
-mod wish;
 
 pub use declaration::{BUILT_IN, Declaration, Partition, default, fast, normal};
 pub use environment::{Environment, PARTITION_VARIABLE, SIZE_VARIABLE};
 pub use error::PartitionError;
-pub use grant::{FileGrant, Grant, Pages};
 pub use report::{downgrades, report};
 pub use shmem_grammar::{
     Kind, MAX_PARTITION_ID, MIN_PAGE, Policy, SizeError, TraitError, Traits, check_traits, nearest,
     parse_size, parse_traits, parse_traits_and_file, round_size, short_size, show_size,
 };
-pub use spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Origin, PartitionSpec};
+pub use spec::{
+    DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, FileGrant, Grant, ObjectWish, Origin, Pages, PartitionSpec,
+};
 pub use table::Table;
 pub use wanted::NewPartition;
-pub use wish::ObjectWish;
 
 /// Most partitions in one job.
 pub const MAX_PARTITIONS: usize = 127;

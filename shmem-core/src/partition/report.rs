@@ -5,7 +5,7 @@
 
 use shmem_grammar::show_size;
 
-use super::grant::{Grant, Pages};
+use super::spec::{Grant, Pages};
 use super::spec::{Origin, PartitionSpec};
 use crate::alike::Alike;
 use crate::columns::Columns;

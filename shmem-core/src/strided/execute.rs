@@ -7,7 +7,7 @@ use super::kernel::{self, Kernel};
 use super::pattern::{Level, Pattern};
 use super::plan::{Method, Plan};
 use super::predicate::choose_row;
-use super::settings::{Settings, follows_auto, settings};
+use super::predicate::{Settings, follows_auto, settings};
 use crate::shared;
 
 /// Most blocks that are moved one by one, without the choice of a kernel: it would be felt.

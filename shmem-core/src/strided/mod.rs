@@ -19,7 +19,6 @@ pub mod advice;
 mod algorithm;
 mod execute;
 mod field;
-mod fitting;
 pub mod kernel;
 mod layout;
 mod part_of_slice;
@@ -28,7 +27,6 @@ mod pieces;
 mod plan;
 mod predicate;
 mod region;
-mod settings;
 mod shape;
 
 pub use advice::Advice;
@@ -36,16 +34,14 @@ pub use algorithm::{Algorithm, Columns, GAPS, PUBLISHED, published};
 pub use execute::{execute, execute_blocks, execute_dyn};
 pub use field::{Fields, Undivided};
 pub(crate) use field::{has, select};
-pub use fitting::each_fitting;
 pub use kernel::Kernel;
 pub use layout::{Layout, Run};
 pub(crate) use part_of_slice::PartOfSlice;
 pub use pattern::{Level, MAX_LEVELS, Pattern};
-pub use pieces::{Piece, Pieced, Spot, each_part};
+pub use pieces::{Piece, Pieced, Spot, each_fitting, each_part};
 pub use plan::{Method, Plan};
-pub use predicate::{Thresholds, choose};
+pub use predicate::{Settings, Thresholds, choose, settings};
 pub use region::{Axis, Part, lower};
-pub use settings::{Settings, settings};
 pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::advice::Advice;
 use super::execute::execute_dyn;
 use super::layout::Layout;
 use super::plan::Plan;
+use super::predicate::settings;
 use super::region::{Axis, Part, lower};
-use super::settings::settings;
 use super::shape::{MAX_DIMS, Shape};
 use crate::data::PlainData;
 

@@ -6,8 +6,8 @@ use super::algorithm::{Algorithm, Columns, published};
 use super::kernel::Kernel;
 use super::layout::Layout;
 use super::pattern::{Level, Pattern};
+use super::predicate::{Settings, settings};
 use super::predicate::{Thresholds, choose};
-use super::settings::{Settings, settings};
 
 /// How a pattern is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,14 @@
 //! the sum with its own fingerprint times the number of PEs. Equal fingerprints always pass. Different
 //! ones may pass by chance, or by design, since fingerprints are hashes; but not when they differ in
 //! their low 16 bits and each PE has 0 or 1 there: these bits are summed without running over, so the
-//! sum counts the PEs with a 1. Whoever has to know more than that bit lets the PEs
-//! [state](super::Statement) it. The last one resets the word and opens the next generation, on which
+//! sum counts the PEs with a 1. Whoever has to know more than that bit lets the PEs state it
+//! ([`Statement`]). The last one resets the word and opens the next generation, on which
 //! the others spin and then sleep.
+//!
+//! A statement is what a PE has come to a meeting for, word for word. Where soundness rests on that, each writes a statement
+//! before it arrives, and compares those of the others with its own when all have arrived. A statement begins with the
+//! number of its meeting, which no other meeting of the same members has. Only meetings of this kind write
+//! statements: who has come for anything else has left an old one, and is found by that number.
 
 use std::time::Duration;
 
@@ -108,6 +113,34 @@ impl Default for NodeBarrier {
     }
 }
 
+/// Words of a statement.
+pub const STATEMENT_WORDS: usize = 16;
+
+/// Words that one PE writes before a meeting, and others read behind it. All zeroes states nothing.
+///
+/// The meeting orders the two, so the words themselves need no order. They are atomic because a PE that has come for
+/// something else, by mistake or on purpose, must be found and not be a race.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Statement([AtomicU64; STATEMENT_WORDS]);
+
+impl Statement {
+    /// Writes it, before the meeting.
+    pub fn write(&self, words: &[u64; STATEMENT_WORDS]) {
+        self.0.iter().zip(words).for_each(|(there, word)| there.store(*word, Ordering::Relaxed));
+    }
+
+    /// Whether exactly that was written, behind the meeting.
+    pub fn says(&self, words: &[u64; STATEMENT_WORDS]) -> bool {
+        self.0.iter().zip(words).all(|(there, word)| there.load(Ordering::Relaxed) == *word)
+    }
+
+    /// Makes it state nothing, before the first meeting of new members.
+    pub fn clear(&self) {
+        self.write(&[0; STATEMENT_WORDS]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -137,5 +170,21 @@ mod tests {
             let found = barrier.arrive(pes, fingerprint(pes - 1, last));
             prop_assert_eq!(found, if all_alike { Arrival::Last } else { Arrival::Mismatch });
         }
+    }
+
+    #[test]
+    fn every_bit_counts() {
+        let statement = Statement([(); STATEMENT_WORDS].map(|()| AtomicU64::new(0)));
+        let words = core::array::from_fn(|k| 1 << k);
+        assert!(!statement.says(&words));
+        statement.write(&words);
+        assert!(statement.says(&words));
+        for bit in 0..STATEMENT_WORDS * 64 {
+            let mut other = words;
+            other[bit / 64] ^= 1 << (bit % 64);
+            assert!(!statement.says(&other), "bit {bit}");
+        }
+        statement.clear();
+        assert!(!statement.says(&words));
     }
 }

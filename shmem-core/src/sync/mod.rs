@@ -17,12 +17,10 @@ mod exchange;
 mod lines;
 mod patience;
 mod ring;
-mod statement;
 
-pub use barrier::{Arrival, NodeBarrier};
+pub use barrier::{Arrival, NodeBarrier, STATEMENT_WORDS, Statement};
 pub use doorbell::Doorbell;
 pub use exchange::{Turn, Turns};
 pub use lines::{LINE_BYTES, MeetingLines, Shown};
 pub use patience::Patience;
 pub use ring::{RING_SLOTS, RingWords};
-pub use statement::{STATEMENT_WORDS, Statement};

@@ -9,7 +9,7 @@
 //! sysfs      what the kernel says in /sys and /proc, without any library
 //! hwloc      what the library hwloc knows beyond that (feature `numa`)
 //! classify   from what is known of the nodes to their kinds
-//! words      nodes and findings, as messages write them
+//! node       what is known of a node, and how messages write it
 //! ```
 
 mod classify;
@@ -19,7 +19,6 @@ mod node;
 mod sysfs;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::path::Path;
 
@@ -76,7 +75,7 @@ impl Topology {
     /// ```
     pub fn of(mut nodes: Vec<NumaNode>, cpus: Vec<usize>, running: Option<u32>) -> Self {
         classify(&mut nodes);
-        let basis = words::basis(&nodes);
+        let basis = node::basis(&nodes);
         Self { nodes, cpus, running, basis }
     }
 
@@ -144,12 +143,12 @@ impl Topology {
 
     /// All nodes with memory, and how their kinds were found, in words, for messages.
     pub fn inventory(&self) -> String {
-        words::inventory(&self.nodes, &self.basis)
+        node::inventory(&self.nodes, &self.basis)
     }
 
     /// That nodes are taken for a kind by a guess, in words, for messages.
     pub fn guess(&self, kind: Kind) -> String {
-        words::guess(kind, &self.guessed(kind))
+        node::guess(kind, &self.guessed(kind))
     }
 
     fn having(&self, kind: Kind) -> impl Iterator<Item = &NumaNode> {

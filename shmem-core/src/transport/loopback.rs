@@ -28,7 +28,6 @@ use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
 use crate::strided::{self, Algorithm, Pattern, Plan};
 
-mod delivery;
 mod network;
 mod parcel;
 

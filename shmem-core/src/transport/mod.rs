@@ -11,23 +11,19 @@
 pub(crate) mod atomic;
 mod counted;
 pub(crate) mod indexed;
-mod lane;
 pub mod loopback;
 pub mod ofi;
-mod remote;
 pub mod shm;
 pub mod target;
+mod terms;
 mod under_way;
-mod until;
 
 pub use atomic::{AtomicOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
 pub use indexed::{Change, EachOp, Elements, Operand};
-pub use lane::{Lane, Tracking};
-pub use remote::Remote;
+pub(crate) use terms::Completes;
+pub use terms::{Lane, Remote, Tracking, Until};
 pub use under_way::under_way;
-pub(crate) use until::Completes;
-pub use until::Until;
 
 use core::time::Duration;
 

@@ -1,8 +1,115 @@
-//! Arrays against a plain function from indices to values.
+//! Arrays in ordinary memory, against a plain function from indices to values.
 
-mod affinity;
-mod chunking;
 mod chunks;
-mod model;
-mod storage;
 mod views;
+
+use core::ops::Range;
+
+use proptest::prelude::*;
+
+use crate::array::{Chunking, Keep, NumaArray, Part, Parts, Storage, StorageKind};
+
+struct Nothing;
+
+impl Keep for Nothing {
+    fn id(&self) -> u64 {
+        7
+    }
+}
+
+/// What lies between the parts.
+const GAP: u32 = u32::MAX;
+
+/// An array and the memory of one place. The parts lie in another order than the chunks, with gaps.
+struct Model<const D: usize, S: Storage> {
+    array: NumaArray<u32, D, S>,
+    place: Vec<u32>,
+}
+
+impl<const D: usize, S: Storage> Model<D, S> {
+    /// An array of which each element is its number in row-major order. Chunk `k` belongs to node `k % 3`.
+    fn numbered(shape: [usize; D], chunks: usize, kind: StorageKind, gap: usize) -> Self {
+        let chunking = Chunking::new(shape, chunks);
+        let sizes: Vec<usize> = match kind {
+            StorageKind::Multi => (0..chunking.chunks()).map(|chunk| chunking.elements(chunk)).collect(),
+            _ => vec![chunking.len()],
+        };
+        let mut place = vec![GAP; gap];
+        let mut list: Vec<Part> = Vec::new();
+        for (chunk, elements) in sizes.into_iter().enumerate().rev() {
+            list.push(Part { segment: 1, offset: size_of_val(&place[..]), elements });
+            if kind.is_one_range() {
+                place.extend((0..elements).map(|number| number as u32));
+            } else {
+                let mine = all(chunking.range(chunk));
+                place.extend(mine.into_iter().map(|index| number(shape, index)));
+            }
+            place.extend(vec![GAP; gap]);
+        }
+        list.reverse();
+        let nodes = (0..chunking.chunks()).map(|chunk| chunk as u32 % 3).collect();
+        // SAFETY: `opened` and `frozen` open it in `place` only, where the parts are, disjoint.
+        let array = unsafe { NumaArray::__new(chunking, kind, Parts::new(list, nodes), Box::new(Nothing)) };
+        Self { array, place }
+    }
+
+    /// The array's elements, of which each is its number, as the memory holds them: the gaps are still gaps
+    /// and each number is there once.
+    fn is_whole(&self) -> bool {
+        let mut numbers: Vec<u32> = self.place.iter().copied().filter(|&value| value != GAP).collect();
+        numbers.sort_unstable();
+        numbers.into_iter().eq(0..self.array.len() as u32)
+    }
+}
+
+/// All indices in these ranges, in row-major order.
+fn all<const D: usize>(ranges: [Range<usize>; D]) -> Vec<[usize; D]> {
+    let mut found = vec![[0; D]];
+    for (d, range) in ranges.into_iter().enumerate() {
+        let with = |index: [usize; D], i| {
+            let mut index = index;
+            index[d] = i;
+            index
+        };
+        found = found.iter().flat_map(|&index| range.clone().map(move |i| with(index, i))).collect();
+    }
+    found
+}
+
+/// The number of an element in row-major order.
+fn number<const D: usize>(shape: [usize; D], index: [usize; D]) -> u32 {
+    index.into_iter().zip(shape).fold(0, |number, (i, length)| number * length + i) as u32
+}
+
+/// One kind of one range, and the other.
+fn kinds() -> impl Strategy<Value = StorageKind> {
+    prop_oneof![Just(StorageKind::Separate), Just(StorageKind::Multi)]
+}
+
+/// Fewer cases where each takes long.
+fn config() -> ProptestConfig {
+    let cases = if cfg!(miri) { 1 } else { 300 };
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// The model's array, opened exclusively.
+macro_rules! opened {
+    ($model:ident) => {{
+        let mine = $model.place.as_mut_ptr().cast::<u8>();
+        // SAFETY: the array's parts lie in the place, which is borrowed here and not touched otherwise
+        // until the view's last use, and the model outlives it.
+        unsafe { crate::object::Objects::open(&$model.array, mine) }
+    }};
+}
+
+/// The model's array, opened for reading.
+macro_rules! frozen {
+    ($model:ident) => {{
+        let mine = $model.place.as_ptr().cast_mut().cast::<u8>();
+        // SAFETY: the array's parts lie in the place, which is borrowed here and not written until the view's
+        // last use, and the model outlives it.
+        unsafe { crate::object::Objects::freeze(&$model.array, mine) }
+    }};
+}
+
+use {frozen, opened};

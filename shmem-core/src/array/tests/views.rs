@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::model::{Model, all, config, frozen, kinds, number, opened};
+use super::{Model, all, config, frozen, kinds, number, opened};
 use crate::array::{Chosen, Contiguous, Cyclic, Indices, Multi, Separate, Single, Storage, StorageKind};
 
 /// Everything that can be read, each way.

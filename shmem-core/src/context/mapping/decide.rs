@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::policy::{Design, Hints, Level, Sharing, Tracking};
 use super::units::{Taken, Units};
+use super::{Design, Hints, Level, Sharing, Tracking};
 
 /// A domain of a [`Mapping`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,7 +13,6 @@
 //! for what its own operations of the same names promise. Nothing is allocated, and no list is kept:
 //! completion is the endpoint's.
 
-mod atomic;
 mod owned;
 mod scope;
 

@@ -2,10 +2,10 @@
 
 use core::marker::PhantomData;
 
-use super::elements::SameElements;
+use super::object::SameElements;
 use super::object::{Local, LocalMut};
+use super::region::Selectors;
 use super::region::{Region, indexed};
-use super::selector::Selectors;
 use super::written::{Constant, is_same, planned};
 use crate::data::PlainData;
 use crate::strided::{Algorithm, Axis, MAX_DIMS, execute, execute_dyn};

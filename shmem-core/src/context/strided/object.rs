@@ -1,4 +1,6 @@
-//! What regions are parts of: symmetric objects, and memory of this PE alone.
+//! What regions are parts of: symmetric objects, and memory of this PE alone; how `strided!` borrows them, and what they are made of.
+
+use core::marker::PhantomData;
 
 use crate::array::{NumaArray, Storage};
 use crate::endpoint::Endpoint;
@@ -465,4 +467,99 @@ unsafe impl<O: Remote + ?Sized> Writable for Own<'_, O> {
     fn place(&self, endpoint: &Endpoint) -> Option<usize> {
         Some(self.0.place_on(endpoint.me()).1)
     }
+}
+
+/// The destination of a get, borrowed by the rules of method calls: a variable is borrowed exclusively,
+/// an exclusive reference is lent on, and of a symmetric object's handle a shared reference is enough.
+pub trait Lend {
+    /// An exclusive reference.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn __strided_into(&mut self) -> &mut Self {
+        self
+    }
+}
+
+impl<O: ?Sized> Lend for O {}
+
+impl<T> Symmetric<T> {
+    /// This PE's own copy, see [`Lend`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __strided_into(&self) -> Own<'_, Self> {
+        Own(self)
+    }
+}
+
+impl<T: ?Sized> SymBox<T> {
+    /// This PE's own copy, see [`Lend`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __strided_into(&self) -> Own<'_, Self> {
+        Own(self)
+    }
+}
+
+impl<T, const D: usize, S: Storage> NumaArray<T, D, S> {
+    /// This PE's own copy, see [`Lend`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __strided_into(&self) -> Own<'_, Self> {
+        Own(self)
+    }
+}
+
+/// Elements that may be moved to `To`: the same, or several fields of one type where `To` is that type,
+/// and the other way round.
+#[diagnostic::on_unimplemented(
+    message = "expected `{To}`, found `{Self}`",
+    label = "the elements of the source are `{Self}`, those of the destination `{To}`",
+    note = "both sides of a transfer have the same elements; nothing is converted"
+)]
+pub trait SameElements<To> {}
+
+impl<E> SameElements<E> for E {}
+
+/// A field of an element `E`, by what has its names: `E` itself could lend fields of another type by `Deref`.
+#[inline(always)]
+pub fn field<E: Shaped, F: Shaped>(
+    _: PhantomData<E>,
+    _: impl FnOnce(&E::Names) -> *const F,
+) -> PhantomData<F::Element> {
+    PhantomData
+}
+
+/// Several fields of an element.
+#[inline(always)]
+pub fn run<R: Run>(_: R) -> PhantomData<R::Elements> {
+    PhantomData
+}
+
+/// The types of several fields.
+pub trait Run {
+    /// The types as one.
+    type Elements;
+}
+
+macro_rules! runs {
+    ($($first:ident: $($name:ident)*;)*) => {$(
+        impl<$first, $($name),*> Run for (PhantomData<$first>, $(PhantomData<$name>),*) {
+            type Elements = ($first, $($name),*);
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<E> SameElements<E> for (runs!(@ $first), $(runs!(@ $name)),*) {}
+        #[diagnostic::do_not_recommend]
+        impl<E> SameElements<(runs!(@ $first), $(runs!(@ $name)),*)> for E {}
+    )*};
+    (@ $name:ident) => { E };
+}
+runs! {
+    A: B;
+    A: B C;
+    A: B C D;
+    A: B C D F;
+    A: B C D F G;
+    A: B C D F G H;
+    A: B C D F G H I;
 }

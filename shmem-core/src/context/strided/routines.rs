@@ -1,17 +1,144 @@
-//! The routines whose strides are arguments.
+//! The routines whose strides are arguments, of tokens and of scopes: both have the same ones.
 
-use super::blocks::{Blocks, Walk};
-use super::sized::{check_size, sized_routine, sized_routines};
-use super::table::{routine, routines};
 use super::{get_blocks, put_blocks};
+use crate::context::nonblocking::Scope;
 use crate::context::raw::locate;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
+use crate::message::Message;
 use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
 use crate::transport::Remote;
+
+/// Methods of a trait, or visible ones, whose buffers are borrowed in the way that is given: each with what it is told to do
+/// (`put` or `get`, of `elements`, `blocks` or `bytes`), its family, and the routines of the specification that are named
+/// after the size of their elements, of 8 to 128 bits.
+macro_rules! routines {
+    ($visible:tt $borrow:tt $bound:tt $(
+        $(#[$doc:meta])*
+        $name:ident: $way:ident $unit:ident, $family:ident $(, $($sized:ident)*)?;
+    )*) => {$(
+        routine! { $way $unit $borrow [$visible $bound [$(#[$doc])*] $name $family [$($($sized)*)?]] }
+    )*};
+}
+
+macro_rules! routine {
+    (put elements [$($borrow:tt)*] $method:tt) => {
+        routine! {
+            $method [T: PlainData]
+            (to: On<'_, [T]>, source: $($borrow)* [T], to_stride: usize, source_stride: usize, count: usize)
+            put_elements(to, source, (to_stride, source_stride), 1, count)
+        }
+    };
+    (put blocks [$($borrow:tt)*] $method:tt) => {
+        routine! {
+            $method [T: PlainData]
+            (to: On<'_, [T]>, source: $($borrow)* [T], to_stride: usize, source_stride: usize, block: usize, count: usize)
+            put_elements(to, source, (to_stride, source_stride), block, count)
+        }
+    };
+    (put bytes [$($borrow:tt)*] $method:tt) => {
+        routine! {
+            $method []
+            (to: SymAddr, source: $($borrow)* [u8], to_stride: usize, source_stride: usize, block: usize, count: usize, pe: Pe)
+            put_mem(to, source, (to_stride, source_stride), block, count, pe)
+        }
+    };
+    (get elements [$($borrow:tt)*] $method:tt) => {
+        routine! {
+            $method [T: PlainData]
+            (into: $($borrow)* mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, count: usize)
+            get_elements(into, from, (into_stride, from_stride), 1, count)
+        }
+    };
+    (get blocks [$($borrow:tt)*] $method:tt) => {
+        routine! {
+            $method [T: PlainData]
+            (into: $($borrow)* mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, block: usize, count: usize)
+            get_elements(into, from, (into_stride, from_stride), block, count)
+        }
+    };
+    (get bytes [$($borrow:tt)*] $method:tt) => {
+        routine! {
+            $method []
+            (into: $($borrow)* mut [u8], from: SymAddr, into_stride: usize, from_stride: usize, block: usize, count: usize, pe: Pe)
+            get_mem(into, from, (into_stride, from_stride), block, count, pe)
+        }
+    };
+    (
+        [$visible:tt $bound:tt [$($doc:tt)*] $name:ident $family:ident $sized:tt] $generic:tt
+        ($($argument:ident: $type:ty),*) $moves:ident($($given:expr),*)
+    ) => {
+        routine! {
+            @ [$($doc)*] $visible $name $generic ($($argument: $type),*) $bound
+            |this| $moves(this.endpoint(), $($given,)* Family::$family)
+        }
+        routine! { $sized [8, 16, 32, 64, 128] $visible $name $generic ($($argument: $type),*) $bound }
+    };
+    // Those that are named after a size: the typed one, for any type of that size.
+    ([] $($rest:tt)*) => {};
+    (
+        [$sized:ident $($sizes:ident)*] [$bits:literal $(, $more:literal)*]
+        $visible:tt $name:ident $generic:tt ($($argument:ident: $type:ty),*) $bound:tt
+    ) => {
+        routine! {
+            @ [
+                #[doc = concat!(
+                    "[`", stringify!($name), "`](Self::", stringify!($name), ") of elements of ", $bits, " bits."
+                )]
+                ///
+                /// # Panics
+                ///
+                #[doc = concat!("As `", stringify!($name), "`. Elements of another size do not compile.")]
+                ///
+                #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($sized), "`.")]
+                // Twenty of them would stand in front of what is read: `Strided` names them.
+                #[doc(hidden)]
+            ]
+            $visible $sized $generic ($($argument: $type),*) $bound
+            |this| {
+                const { check_size::<T>($bits, stringify!($sized)) };
+                this.$name($($argument),*)
+            }
+        }
+        routine! { [$($sizes)*] [$($more),*] $visible $name $generic ($($argument: $type),*) $bound }
+    };
+    (
+        @ [$($doc:tt)*] [$($visible:tt)?] $name:ident [$($generic:tt)*] ($($argument:ident: $type:ty),*) [$($bound:tt)*]
+        |$this:ident| $body:expr
+    ) => {
+        $($doc)*
+        #[inline]
+        #[track_caller]
+        #[allow(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
+        $($visible)? fn $name<$($generic)*>(&self, $($argument: $type),*) $($bound)* {
+            let $this = self;
+            $body;
+        }
+    };
+}
+
+/// # Panics
+///
+/// If a `T` has not so many bits.
+pub(super) const fn check_size<T>(bits: usize, routine: &str) {
+    if size_of::<T>() * 8 != bits {
+        let digits = bits.ilog10() as usize + 1;
+        let message = Message::new()
+            .text("`")
+            .text(routine)
+            .text("` takes elements of ")
+            .number(bits as u64)
+            .text(" bits, but these have ")
+            .number(size_of::<T>() as u64 * 8)
+            .text("; `")
+            .text(routine.split_at(routine.len() - digits).0)
+            .text("` takes any");
+        panic!("{}", message.as_str());
+    }
+}
 
 /// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
 /// be checked and planned while compiling, there is `strided!`.
@@ -47,7 +174,7 @@ pub trait Strided: Initiator {
         /// If a stride is 0, or the last element does not lie in the place or the source.
         ///
         /// Source: OpenSHMEM 1.6, `shmem_iput`.
-        iput: put elements, Iput;
+        iput: put elements, Iput, iput8 iput16 iput32 iput64 iput128;
 
         /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
         ///
@@ -56,7 +183,7 @@ pub trait Strided: Initiator {
         /// If a stride is less than the block, or the last block does not lie in the place or the source.
         ///
         /// Source: OpenSHMEM 1.6, `shmem_ibput`.
-        ibput: put blocks, Ibput;
+        ibput: put blocks, Ibput, ibput8 ibput16 ibput32 ibput64 ibput128;
 
         /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
         ///
@@ -78,7 +205,7 @@ pub trait Strided: Initiator {
         /// As [`iput`](Self::iput).
         ///
         /// Source: OpenSHMEM 1.6, `shmem_iget`.
-        iget: get elements, Iget;
+        iget: get elements, Iget, iget8 iget16 iget32 iget64 iget128;
 
         /// Reads `count` blocks of `block` elements; they are there on return.
         ///
@@ -87,7 +214,7 @@ pub trait Strided: Initiator {
         /// As [`ibput`](Self::ibput).
         ///
         /// Source: OpenSHMEM 1.6, `shmem_ibget`.
-        ibget: get blocks, Ibget;
+        ibget: get blocks, Ibget, ibget8 ibget16 ibget32 ibget64 ibget128;
 
         /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
         /// are there on return.
@@ -98,24 +225,6 @@ pub trait Strided: Initiator {
         ///
         /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
         igetmem: get bytes, Igetmem;
-    }
-
-    sized_routines! {
-        [] put [&]
-        8: iput8, ibput8;
-        16: iput16, ibput16;
-        32: iput32, ibput32;
-        64: iput64, ibput64;
-        128: iput128, ibput128;
-    }
-
-    sized_routines! {
-        [] get [&]
-        8: iget8, ibget8;
-        16: iget16, ibget16;
-        32: iget32, ibget32;
-        64: iget64, ibget64;
-        128: iget128, ibget128;
     }
 }
 
@@ -227,4 +336,166 @@ pub(super) fn get_mem(
 fn in_bytes<T>(block: usize, count: usize, to: usize, from: usize) -> (usize, Level) {
     let bytes = size_of::<T>();
     (block.wrapping_mul(bytes), Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
+}
+
+/// Strided puts, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
+/// takes a scope, too.
+impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
+    routines! {
+        [pub] [&'env] []
+        /// Starts writing `count` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is 0, or the last element does not lie in the place or the source.
+        iput: put elements, IputNbi, iput8 iput16 iput32 iput64 iput128;
+
+        /// Starts writing `count` blocks of `block` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, or the last block does not lie in the place or the source.
+        ibput: put blocks, IbputNbi, ibput8 ibput16 ibput32 ibput64 ibput128;
+
+        /// Starts writing `count` blocks of `block` bytes.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
+        /// lie in one partition.
+        iputmem: put bytes, IputmemNbi;
+    }
+}
+
+/// Strided gets, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
+/// takes a scope, too.
+impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+    routines! {
+        [pub] [&'env] []
+        /// Starts reading `count` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is 0, or the last element does not lie in the place or the destination.
+        iget: get elements, IgetNbi, iget8 iget16 iget32 iget64 iget128;
+
+        /// Starts reading `count` blocks of `block` elements.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, or the last block does not lie in the place or the destination.
+        ibget: get blocks, IbgetNbi, ibget8 ibget16 ibget32 ibget64 ibget128;
+
+        /// Starts reading `count` blocks of `block` bytes.
+        ///
+        /// # Panics
+        ///
+        /// If a stride is less than the block, the last block does not lie in the destination, or the blocks do
+        /// not lie in one partition.
+        igetmem: get bytes, IgetmemNbi;
+    }
+}
+
+/// Blocks as the caller gives them.
+#[derive(Clone, Copy)]
+pub(super) struct Blocks {
+    pub(super) unit: &'static str,
+    pub(super) block: usize,
+    pub(super) count: usize,
+}
+
+/// Where they are on one side.
+#[derive(Clone, Copy)]
+pub(super) struct Walk {
+    pub(super) name: &'static str,
+    pub(super) len: usize,
+    pub(super) stride: usize,
+}
+
+impl Blocks {
+    /// Panics unless all blocks lie inside both sides, one behind the other.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn check(self, to: Walk, from: Walk) {
+        // One by one: as an array they would be written to memory.
+        self.check_side(to);
+        self.check_side(from);
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn check_side(self, Walk { name, len, stride }: Walk) {
+        let Self { unit, block, count } = self;
+        if count > 0 && (stride == 0 || stride < block || self.hull(stride) > len) {
+            // In pieces: as a whole it would be written to memory before the test.
+            refuse(unit, block, count, name, len, stride);
+        }
+    }
+
+    /// From the first to behind the last; the largest number if it is larger than any memory.
+    #[inline(always)]
+    pub(super) fn hull(self, stride: usize) -> usize {
+        match self.count {
+            0 => 0,
+            count => (count - 1).saturating_mul(stride).saturating_add(self.block),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn refuse(unit: &str, block: usize, count: usize, name: &str, len: usize, stride: usize) -> ! {
+    if stride == 0 {
+        panic!("the stride of the {name} is 0; a stride must be at least 1");
+    }
+    if stride < block {
+        panic!(
+            "blocks of {block} {unit} overlap at a stride of {stride} in the {name}; the stride must be at least the block"
+        );
+    }
+    let end = (count - 1).saturating_mul(stride).saturating_add(block);
+    panic!("the {name} has {len} {unit}, but {count} blocks of {block} at a stride of {stride} end at {end}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_size, *};
+
+    #[test]
+    fn sized_routines_take_one_size() {
+        check_size::<f64>(64, "iput64");
+        assert_eq!(
+            *std::panic::catch_unwind(|| check_size::<f32>(128, "ibget128"))
+                .unwrap_err()
+                .downcast::<String>()
+                .unwrap(),
+            "`ibget128` takes elements of 128 bits, but these have 32; `ibget` takes any"
+        );
+    }
+
+    fn refusal(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        *std::panic::catch_unwind(check).unwrap_err().downcast::<String>().unwrap()
+    }
+
+    #[test]
+    fn blocks_must_lie_inside_and_apart() {
+        let blocks = Blocks { unit: "elements", block: 4, count: 3 };
+        let walk = |len, stride| Walk { name: "place", len, stride };
+        blocks.check(walk(20, 8), walk(12, 4));
+        Blocks { count: 0, ..blocks }.check(walk(0, 8), walk(0, 0));
+        assert_eq!(
+            refusal(move || blocks.check(walk(19, 8), walk(12, 4))),
+            "the place has 19 elements, but 3 blocks of 4 at a stride of 8 end at 20"
+        );
+        assert_eq!(
+            refusal(move || blocks.check(walk(20, 8), walk(12, 3))),
+            "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block"
+        );
+        assert_eq!(
+            refusal(move || blocks.check(walk(20, 0), walk(12, 4))),
+            "the stride of the place is 0; a stride must be at least 1"
+        );
+        refusal(move || blocks.check(walk(20, usize::MAX), walk(12, 4)));
+    }
 }

@@ -17,21 +17,21 @@ use core::any::TypeId;
 use core::marker::PhantomData;
 use core::panic::Location;
 
-use super::elements::SameElements;
+use super::object::SameElements;
 use super::object::{Lent, Object, Readable, Remote, Writable};
 use super::planned::Planned;
+use super::region::Selectors;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
-use super::selector::Selectors;
 use super::{get_planned, put_planned};
 use crate::data::PlainData;
 use crate::pe::{OnPe, Pe};
 use crate::strided::{Advice, Algorithm, Axis, Layout, MAX_DIMS, Pattern, Plan, Thresholds, settings};
 use crate::transport;
 
-pub use super::elements::{Run, field, run};
-pub use super::lend::Lend;
+pub use super::object::Lend;
+pub use super::object::{Run, field, run};
 pub use super::region::Region;
-pub use super::selector::{Selector, axis, ranged, selected};
+pub use super::region::{Selector, axis, ranged, selected};
 pub use super::token::{LoadingToken, StoringToken, Through, loading, storing};
 
 /// A region of an object that a constant can name, while compiling. Nothing, if an element has no such

@@ -9,7 +9,7 @@ use super::*;
 use crate::endpoint::{Endpoint, Far, Stores};
 use crate::exclusion::Mutex;
 use crate::strided::Pattern;
-use crate::transport::{AtomicOp, Channel, Lane, Remote, Transport, Until, Width};
+use crate::transport::{AtomicOp, Channel, Lane, Remote, SessionOptions, Transport, Until, Width};
 
 /// A transport that writes down what it is asked for, and moves nothing.
 #[derive(Default)]
@@ -75,6 +75,14 @@ unsafe impl Transport for Written {
     }
 
     fn progress(&self) {}
+
+    fn begin_session(&self, Channel(channel): Channel, options: SessionOptions) {
+        self.calls.lock().push(format!("begin {channel} {options:?}"));
+    }
+
+    fn end_session(&self, Channel(channel): Channel, options: SessionOptions) {
+        self.calls.lock().push(format!("end {channel} {options:?}"));
+    }
 }
 
 /// An operation, and that it goes on, if it may.
@@ -102,10 +110,14 @@ impl Stores for Token {}
 
 impl Token {
     fn new() -> Self {
-        let (places, transport) = (Slots::new(1, HEAP), Arc::<Written>::default());
+        Self::on(&Arc::default(), Channel(3))
+    }
+
+    fn on(transport: &Arc<Written>, channel: Channel) -> Self {
+        let (places, transport) = (Slots::new(1, HEAP), Arc::clone(transport));
         let (base, stride) = (places.start_of(0), places.stride());
         let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
-        let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel: Channel(3) };
+        let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel };
         let segments = Arc::new(Segments::new(stride, 21));
         // SAFETY: one zeroed place, which lives as long as the endpoint; the transport reaches everybody.
         let endpoint =
@@ -270,4 +282,34 @@ fn a_scope_that_cannot_be_completed_ends_the_process() {
     let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
     assert_eq!(signal, Some(6), "{err}");
     assert!(err.contains("transfers could not be completed"), "{err}");
+}
+
+#[test]
+fn a_transport_knows_what_sessions_are_open_on_which_channel() {
+    let transport = Arc::default();
+    let (one, other) = (Token::on(&transport, Channel(1)), Token::on(&transport, Channel(2)));
+    let (batch, counted) = (SessionOptions::batch(), SessionOptions::default().total_ops(7));
+    let outer = one.session(batch);
+    {
+        let _inner = outer.session(counted);
+        let _elsewhere = other.session(batch);
+    }
+    assert_eq!(outer.options(), batch);
+    drop(outer);
+    let panics = || {
+        let _open = one.session(counted);
+        panic!("inside");
+    };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
+    let expected = [
+        ("begin", 1, batch),
+        ("begin", 1, counted),
+        ("begin", 2, batch),
+        ("end", 2, batch),
+        ("end", 1, counted),
+        ("end", 1, batch),
+        ("begin", 1, counted),
+        ("end", 1, counted),
+    ];
+    assert_eq!(one.taken(), expected.map(|(what, channel, options)| format!("{what} {channel} {options:?}")));
 }

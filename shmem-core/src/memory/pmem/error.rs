@@ -29,14 +29,12 @@ impl PmemError {
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum Fault {
     /// The directory is not there.
     #[error("cannot be made: there is no directory {directory}; make it, or name another one")]
-    NoDirectory {
-        /// The directory.
-        directory: String,
-    },
+    NoDirectory { directory: String },
     /// Not allowed.
     #[error(
         "cannot be {doing}: permission denied; it must be readable and writable for the user of the job, and so must its directory"
@@ -79,10 +77,7 @@ pub enum Fault {
     #[error(
         "lies on {name}, where room for a page that is written again cannot be reserved, and a full file system would kill the job; name a file on ext4, xfs or tmpfs, or on one of these on persistent memory (mount -o dax)"
     )]
-    FileSystem {
-        /// The file system.
-        name: &'static str,
-    },
+    FileSystem { name: &'static str },
     /// A character device.
     #[error(
         "is a device; put a file system on the memory and name a file there: ndctl create-namespace -m fsdax, mkfs.ext4, mount -o dax"
@@ -90,10 +85,7 @@ pub enum Fault {
     Device,
     /// A directory, a pipe and so on.
     #[error("is no file but {is}; name a file that does not exist yet, or one that an earlier job has made")]
-    NotAFile {
-        /// What it is.
-        is: &'static str,
-    },
+    NotAFile { is: &'static str },
     /// Somebody else's.
     #[error(
         "belongs to user {owner}, and this job runs as user {user}; run it as the owner, or name another file"
@@ -116,16 +108,10 @@ pub enum Fault {
     #[error(
         "holds a partition in version {found} of the format, and this build reads {VERSION}; open it with the build that made it"
     )]
-    Version {
-        /// Its version.
-        found: u64,
-    },
+    Version { found: u64 },
     /// Damaged.
     #[error("is damaged: {how}; put it back from a copy, or delete the files of all PEs to begin anew")]
-    Damaged {
-        /// What is wrong.
-        how: String,
-    },
+    Damaged { how: String },
     /// A header that cannot be read, and that no crash leaves.
     #[error(
         "is damaged: one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist {last}, but the newest may have been lost; put the file back from a copy, or delete the files of all PEs to begin anew"
@@ -143,7 +129,6 @@ pub enum Fault {
         pe: u32,
         /// Number of PEs that made it.
         pes: u32,
-        /// This PE.
         me: u32,
         /// Number of PEs of this job.
         count: u32,
@@ -168,10 +153,5 @@ pub enum Fault {
     },
     /// The system says no.
     #[error("{call} failed: {errno}")]
-    System {
-        /// The call.
-        call: &'static str,
-        /// What the kernel said.
-        errno: Errno,
-    },
+    System { call: &'static str, errno: Errno },
 }

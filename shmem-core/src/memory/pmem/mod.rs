@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! open     a file on a file system: found, made, locked, or refused
-//! store    what is done to one file: persist in two phases, and what an opening repairs
+//! store    what is done to one file: persist in two phases, and what an opening repairs; reading, writing, flushing, where
+//!          tests put a disk that loses what was not flushed
 //! agree    which persist the files of all PEs can come to
 //! format   what stands where in a file: two headers, the layout, working area, copy
-//! disk     reading, writing, flushing; tests put a disk there that loses what was not flushed
 //! ```
 //!
 //! A file has a working area W, which is mapped as the memory of the partition, and a copy C of it, which
@@ -84,14 +84,19 @@
 //! (SIGBUS).
 
 mod agree;
-mod disk;
 mod error;
 mod format;
 mod open;
 mod store;
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    #[cfg(not(miri))]
+    mod changed;
+    #[cfg(not(miri))]
+    mod files;
+    mod simulated;
+}
 
 pub use agree::{Disagreement, Found, agree};
 pub use error::{Fault, PmemError};

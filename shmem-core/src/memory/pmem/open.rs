@@ -10,9 +10,9 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::agree::Found;
-use super::disk::Disk;
 use super::error::{Fault, PmemError};
 use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
+use super::store::Disk;
 use super::store::{Contents, Store, contents};
 use crate::fingerprint::fingerprint;
 use crate::memory::size::Size;

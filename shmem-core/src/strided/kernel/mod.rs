@@ -13,7 +13,6 @@
 
 mod block;
 mod isa;
-mod maker;
 mod rows;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod shuffle;
@@ -28,7 +27,7 @@ use core::fmt;
 
 use super::pattern::Level;
 pub use isa::Isa;
-pub(super) use maker::Maker;
+pub(super) use isa::Maker;
 
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,15 @@
 //! Every kernel, with every set of instructions that this machine has, against a copy byte by byte.
 //!
 //! Both sides end with a page, or begin with one, next to pages that nothing may touch; everything
-//! around and between the blocks of the destination is compared, too.
-
-mod fenced;
+//! around and between the blocks of the destination is compared, too. Such pages fault, so that instructions are seen
+//! which no checker sees; under Miri, which has none, they are the bounds of an allocation.
 
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
+#[cfg(not(miri))]
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use self::fenced::{Fenced, ROOM};
 use super::{Isa, Kernel, run, run_row, run_with};
 use crate::strided::pattern::Level;
 
@@ -297,4 +297,69 @@ fn the_best_instructions_are_available_and_do_not_change() {
     assert!((0..3).all(|_| Isa::best() == best));
     #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
     assert_eq!(is_x86_feature_detected!("avx512bw"), Isa::Avx512.is_available());
+}
+
+/// Bytes that may be touched; a multiple of all page sizes, where there are pages.
+const ROOM: usize = if cfg!(miri) { 1 << 13 } else { 1 << 16 };
+/// Bytes on both sides that may not.
+#[cfg(not(miri))]
+const FENCE: usize = 1 << 16;
+
+/// Memory between two stretches that fault.
+struct Fenced(*mut u8);
+
+#[cfg(not(miri))]
+impl Fenced {
+    fn new() -> Self {
+        // SAFETY: a new mapping.
+        let outer = unsafe {
+            mmap_anonymous(core::ptr::null_mut(), ROOM + 2 * FENCE, ProtFlags::empty(), MapFlags::PRIVATE)
+        };
+        let room = outer.unwrap().cast::<u8>().wrapping_add(FENCE);
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: inside that mapping, to which nothing refers.
+        let inner =
+            unsafe { mmap_anonymous(room.cast(), ROOM, protection, MapFlags::PRIVATE | MapFlags::FIXED) };
+        inner.unwrap();
+        Self(room)
+    }
+}
+
+#[cfg(not(miri))]
+impl Drop for Fenced {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`.
+        unsafe { munmap(self.0.wrapping_sub(FENCE).cast(), ROOM + 2 * FENCE) }.unwrap();
+    }
+}
+
+#[cfg(miri)]
+impl Fenced {
+    fn new() -> Self {
+        Self(Box::into_raw(Box::new([0u8; ROOM])).cast())
+    }
+}
+
+#[cfg(miri)]
+impl Drop for Fenced {
+    fn drop(&mut self) {
+        // SAFETY: the allocation of `new`.
+        drop(unsafe { Box::from_raw(self.0.cast::<[u8; ROOM]>()) });
+    }
+}
+
+impl Fenced {
+    /// Address of the first byte.
+    fn first(&self) -> *mut u8 {
+        self.0
+    }
+
+    fn fill(&mut self, seed: u64) {
+        self.bytes().copy_from_slice(noise(seed));
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: all of the room, any byte is a value, and borrowed together with `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.0, ROOM) }
+    }
 }

@@ -5,36 +5,141 @@ mod classify;
 mod hwloc;
 #[cfg(not(miri))]
 mod sysfs;
-mod topology;
 
-use super::{NumaNode, Speed};
+use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
-pub(super) fn speed(bandwidth: u64, latency: u64) -> Speed {
+use super::{NumaNode, Speed, Topology};
+
+fn speed(bandwidth: u64, latency: u64) -> Speed {
     Speed { bandwidth: Some(bandwidth), latency: Some(latency) }
 }
 
 /// DRAM with two CPUs.
-pub(super) fn dram(number: u32) -> NumaNode {
+fn dram(number: u32) -> NumaNode {
     let cpus = vec![2 * number as usize, 2 * number as usize + 1];
     NumaNode { memory: 64 << 30, cpus, speed: speed(100_000, 80), ..NumaNode::new(number) }
 }
 
 /// HBM apart from CPUs.
-pub(super) fn hbm(number: u32) -> NumaNode {
+fn hbm(number: u32) -> NumaNode {
     NumaNode { memory: 16 << 30, speed: speed(400_000, 110), ..NumaNode::new(number) }
 }
 
 /// Memory behind CXL.
-pub(super) fn cxl(number: u32) -> NumaNode {
+fn cxl(number: u32) -> NumaNode {
     NumaNode { memory: 256 << 30, speed: speed(24_000, 250), ..NumaNode::new(number) }
 }
 
 /// CPUs without memory.
-pub(super) fn bare(number: u32) -> NumaNode {
+fn bare(number: u32) -> NumaNode {
     NumaNode { memory: 0, speed: Speed::default(), ..dram(number) }
 }
 
 /// The same machine without what an HMAT tells.
-pub(super) fn untold(nodes: Vec<NumaNode>) -> Vec<NumaNode> {
+fn untold(nodes: Vec<NumaNode>) -> Vec<NumaNode> {
     nodes.into_iter().map(|node| NumaNode { speed: Speed::default(), ..node }).collect()
+}
+
+/// Two sockets with HBM of their own, and memory behind CXL.
+fn sockets() -> Vec<NumaNode> {
+    let distances = [
+        [10, 21, 13, 23, 17],
+        [21, 10, 23, 13, 28],
+        [13, 23, 10, 23, 28],
+        [23, 13, 23, 10, 28],
+        [17, 28, 28, 28, 10],
+    ];
+    let nodes = [dram(0), dram(1), hbm(2), hbm(3), cxl(4)];
+    nodes.into_iter().zip(distances).map(|(node, row)| NumaNode { distances: row.into(), ..node }).collect()
+}
+
+#[test]
+fn equal_nodes_are_all_given_the_nearest_first() {
+    let topology = Topology::of(sockets(), vec![0, 1, 2, 3], None);
+    assert_eq!(topology.of_kind(FastMem, 0), [2, 3]);
+    assert_eq!(topology.of_kind(FastMem, 1), [3, 2]);
+    assert_eq!(topology.of_kind(NormalMem, 1), [1, 0]);
+    assert_eq!(topology.of_kind(LargeMem, 1), [4]);
+}
+
+#[test]
+fn the_fastest_come_before_the_nearest() {
+    let mut nodes = sockets();
+    nodes[3].speed = speed(900_000, 200);
+    assert_eq!(Topology::of(nodes, vec![0], None).of_kind(FastMem, 0), [3, 2]);
+}
+
+#[test]
+fn without_distances_the_speed_from_here_decides() {
+    let mut nodes: Vec<NumaNode> =
+        sockets().into_iter().map(|node| NumaNode { distances: vec![], ..node }).collect();
+    nodes[3].here = speed(400_000, 110);
+    nodes[2].here = speed(200_000, 170);
+    assert_eq!(Topology::of(nodes, vec![2], None).of_kind(FastMem, 1), [3, 2]);
+}
+
+#[test]
+fn forbidden_nodes_are_not_given() {
+    let mut nodes = sockets();
+    nodes[2].allowed = false;
+    let topology = Topology::of(nodes, vec![0], None);
+    assert_eq!((topology.of_kind(FastMem, 0), topology.forbidden(FastMem)), (vec![3], vec![2]));
+}
+
+#[test]
+fn home_is_where_the_process_runs_or_may_run() {
+    let topology = |cpus: &[usize], running| Topology::of(sockets(), cpus.into(), running);
+    assert_eq!(topology(&[0, 1, 2, 3], Some(1)).home(), Some(1));
+    assert_eq!(topology(&[0, 1, 2, 3], None).home(), Some(0));
+    assert_eq!(topology(&[2], Some(0)).home(), Some(1), "bound since");
+    assert_eq!(topology(&[0, 2], None).homes(), [0, 1]);
+    assert_eq!(topology(&[], None).home(), None);
+    assert_eq!(topology(&[2, 9], None).cpus_of(1), [2]);
+}
+
+#[test]
+fn how_kinds_were_found_is_said() {
+    let basis = |nodes| Topology::of(nodes, vec![], None).basis().to_owned();
+    assert_eq!(basis(sockets()), "nodes 0-1 by their CPUs; nodes 2-4 by bandwidth and latency");
+    assert_eq!(basis(vec![]), "the kernel tells of no memory nodes");
+    assert_eq!(basis(vec![dram(0), bare(1)]), "there is one memory node");
+    assert_eq!(
+        basis(vec![dram(0), dram(1)]),
+        "all memory nodes have CPUs and none is far faster than another"
+    );
+    let named = NumaNode { subtype: Some("NVM".into()), speed: Speed::default(), ..cxl(2) };
+    let hwloc = ", and hwloc, which may know more, is not in this build (feature `numa`)";
+    let hwloc = if cfg!(feature = "numa") { "" } else { hwloc };
+    assert_eq!(
+        basis(vec![dram(0), hbm(1), named]),
+        format!(
+            "node 0 by their CPUs; node 1 by bandwidth and latency; node 2 by what the memory is called; the bandwidth of node 2 is not known (no HMAT){hwloc}"
+        )
+    );
+    let topology = Topology::of(untold(sockets()), vec![], None);
+    assert_eq!(
+        topology.basis(),
+        format!(
+            "nodes 0-1 by their CPUs; nodes 2-4 guessed from size and distance; the bandwidth is not known (no HMAT){hwloc}"
+        )
+    );
+    assert_eq!(topology.guessed(FastMem), [2, 3]);
+    assert_eq!(
+        topology.guess(FastMem),
+        format!(
+            "nodes 2-3 are taken for FASTMEM by a guess from size and distance, since the bandwidth is not known (no HMAT){hwloc}"
+        )
+    );
+}
+
+#[test]
+fn nodes_are_shown_with_what_is_known() {
+    let mut nodes = vec![dram(0), hbm(1), cxl(2), bare(3)];
+    nodes[1].subtype = Some("HBM".into());
+    nodes[2].allowed = false;
+    nodes[2].speed = Speed { bandwidth: Some(9000), latency: None };
+    assert_eq!(
+        Topology::of(nodes, vec![], None).inventory(),
+        "there are node 0 NORMALMEM 64G 97 GiB/s 80 ns, node 1 FASTMEM 16G 390 GiB/s 110 ns HBM, node 2 LARGEMEM 256G 9000 MiB/s (forbidden by a cpuset) (kinds: node 0 by their CPUs; nodes 1-2 by bandwidth and latency)"
+    );
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
-use super::delivery::Delivery;
+use super::parcel::Delivery;
 use super::parcel::Parcel;
 use crate::exclusion::{Mutex, RwLock};
 use crate::segment::FIRST_LATER;

@@ -1,12 +1,12 @@
-//! What may be delayed is, what may not is not. Also run under AddressSanitizer.
+//! What may be delayed is, what may not is not; what may go on after it returns goes on, until quiet and no longer; signals
+//! come behind their data. Also run under AddressSanitizer.
 
 use super::*;
 use crate::pe::Pe;
 use crate::slots::Slots;
 use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
-
-mod nbi;
+use crate::transport::{Change, EachOp, Elements, Operand};
 
 const CHANNEL: Channel = Channel(0);
 
@@ -69,17 +69,6 @@ fn a_message_about_more_than_there_is_is_refused() {
 }
 
 #[test]
-fn a_put_arrives_by_quiet_at_the_latest() {
-    for seed in 0..8 {
-        let (network, _places) = pair(seed);
-        let from = network.transport(0);
-        (0..20).for_each(|i| put(&from, i * 8, i as u64 + 1));
-        from.quiet(CHANNEL);
-        assert!((0..20).all(|i| get(&from, i * 8) == i as u64 + 1));
-    }
-}
-
-#[test]
 fn a_fence_orders_and_nothing_else_does() {
     let mut disorder = false;
     for seed in (1..if cfg!(miri) { 12 } else { 200 }).map(|i: u64| i.wrapping_mul(0xD134_2543_DE82_EF95)) {
@@ -100,76 +89,6 @@ fn a_fence_orders_and_nothing_else_does() {
         assert_eq!(get(&from, 16), 1);
     }
     assert!(disorder || cfg!(miri), "puts between fences never came in another order: that is no test");
-}
-
-#[test]
-fn words_change_at_once_or_by_quiet() {
-    let (network, _places) = pair(3);
-    let from = network.transport(0);
-    let update = |op| {
-        // SAFETY: an aligned word in PE 1's memory.
-        unsafe { from.atomic_update(CHANNEL, remote(64), Width::W8, op) };
-    };
-    let atomic = |op| {
-        // SAFETY: an aligned word in PE 1's memory.
-        unsafe { from.atomic(CHANNEL, remote(64), Width::W8, op) }
-    };
-    (0..10).for_each(|_| update(AtomicOp::Add(3)));
-    from.fence(CHANNEL);
-    assert_eq!(atomic(AtomicOp::Swap(100)), 30, "what a fence has put before is there");
-    assert_eq!(atomic(AtomicOp::CompareSwap { expected: 7, desired: 8 }), 100);
-    update(AtomicOp::And(0b0110_0101));
-    from.quiet(CHANNEL);
-    assert_eq!(atomic(AtomicOp::Fetch), 100 & 0b0110_0101);
-}
-
-#[test]
-fn blocks_land_at_their_stride_and_leave_the_gaps() {
-    let (network, _places) = pair(5);
-    let from = network.transport(0);
-    let source: Vec<u8> = (0..60).collect();
-    let side = |stride| Layout::block(3, 1).repeated(5, stride);
-    // SAFETY: five blocks of three bytes fit into both sides.
-    unsafe {
-        from.put_strided(
-            CHANNEL,
-            remote(0),
-            source.as_ptr(),
-            &Pattern::join(&side(8), &side(12)),
-            Until::Return,
-        )
-    };
-    from.quiet(CHANNEL);
-    let mut seen = [0_u8; 40];
-    // SAFETY: the buffer has 40 bytes, and PE 1's memory more.
-    unsafe { from.get(CHANNEL, seen.as_mut_ptr(), remote(0), 40, Until::Return) };
-    for (i, byte) in seen.iter().enumerate() {
-        let expected = if i % 8 < 3 { (i / 8 * 12 + i % 8) as u8 } else { 0 };
-        assert_eq!(*byte, expected, "byte {i}");
-    }
-    let mut back = [0_u8; 60];
-    // SAFETY: five blocks of three bytes fit into both sides.
-    unsafe {
-        from.get_strided(
-            CHANNEL,
-            back.as_mut_ptr(),
-            remote(0),
-            &Pattern::join(&side(12), &side(8)),
-            Until::Return,
-        )
-    };
-    for (i, byte) in back.iter().enumerate() {
-        assert_eq!(*byte, if i % 12 < 3 { source[i] } else { 0 }, "byte {i}");
-    }
-}
-
-#[test]
-#[should_panic(expected = "does not fit the slot")]
-fn a_message_beyond_the_place_is_refused() {
-    let (network, _places) = pair(1);
-    let from = network.transport(0);
-    put(&from, BYTES, 1);
-    from.quiet(CHANNEL);
 }
 
 /// A later segment of PE 1, registered there; gives its key.
@@ -252,5 +171,208 @@ fn what_lies_outside_a_later_segment_is_refused() {
         // SAFETY: `word` is a value; the place is what is tested.
         let refused = refused(|| unsafe { from.get(CHANNEL, (&raw mut word).cast(), to, 8, Until::Return) });
         assert!(refused.contains("does not fit the slot"), "{refused}");
+    }
+}
+
+const OTHER: Channel = Channel(1);
+
+/// A network that delivers only when it is told to, so nothing depends on time.
+fn lazy(pes: usize, seed: u64) -> (Arc<Network>, Slots) {
+    let places = Slots::new(pes, BYTES);
+    // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
+    let targets = (0..pes).map(|pe| unsafe { Target::new(places.start_of(pe), places.stride()) });
+    (Network::lazy(targets.collect(), seed), places)
+}
+
+fn on(pe: u32, offset: usize) -> Remote {
+    // SAFETY: no operation of an arena uses it; the transport knows the PE.
+    Remote { pe: unsafe { Pe::new(pe, Pe::OFF_NODE) }, ..remote(offset) }
+}
+
+/// Changes to the source are seen: that is what the caller promises not to make.
+#[test]
+fn a_source_is_read_when_the_data_leaves() {
+    let (network, _places) = lazy(2, 1);
+    let from = network.transport(0);
+    let mut source = [1_u64, 2, 3, 4];
+    let start: *mut u64 = source.as_mut_ptr();
+    let every_second =
+        Pattern::join(&Layout::block(8, 1).repeated(2, 8), &Layout::block(8, 1).repeated(2, 16));
+    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
+    unsafe { from.put(CHANNEL, remote(0), start.cast(), 8, Until::Quiet) };
+    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
+    unsafe { from.put_strided(CHANNEL, remote(64), start.cast(), &every_second, Until::Quiet) };
+    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
+    unsafe {
+        from.put_signal(CHANNEL, remote(128), start.cast(), 8, remote(192), SignalOp::Add(5), Until::Quiet)
+    };
+    // SAFETY: nobody reads it now.
+    unsafe { start.write(10) };
+    // SAFETY: nobody reads it now.
+    unsafe { start.wrapping_add(2).write(30) };
+    from.quiet(CHANNEL);
+    assert_eq!([0, 64, 72, 80, 128, 192].map(|at| get(&from, at)), [10, 10, 30, 0, 10, 5]);
+}
+
+#[test]
+fn a_destination_is_written_when_the_channel_is_quiet() {
+    let (network, _places) = lazy(2, 2);
+    let from = network.transport(0);
+    let (mut whole, mut blocks, mut before) = ([0_u64; 2], [0_u64; 3], 0_u32);
+    let (whole_at, blocks_at) = (whole.as_mut_ptr(), blocks.as_mut_ptr());
+    let before_at = &raw mut before;
+    let every_second =
+        Pattern::join(&Layout::block(8, 1).repeated(2, 16), &Layout::block(8, 1).repeated(2, 8));
+    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory.
+    unsafe { from.get(CHANNEL, whole_at.cast(), remote(0), 16, Until::Quiet) };
+    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory.
+    unsafe { from.get_strided(CHANNEL, blocks_at.cast(), remote(0), &every_second, Until::Quiet) };
+    let add = AtomicOp::Add(2);
+    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory; an
+    // aligned word.
+    unsafe { from.atomic_nbi(CHANNEL, remote(64), Width::W4, add, before_at.cast()) };
+    from.fence(CHANNEL);
+    put(&from, 0, 7);
+    put(&from, 8, 8);
+    put(&from, 64, 40);
+    // Another channel's quiet, and what is behind a fence, change nothing.
+    from.quiet(OTHER);
+    // SAFETY: nothing is written before quiet.
+    assert_eq!(unsafe { whole_at.read() }, 0);
+    from.quiet(CHANNEL);
+    assert!(whole == [0, 0] || whole == [7, 8] || whole == [7, 0] || whole == [0, 8], "{whole:?}");
+    assert_eq!(blocks[1], 0, "gaps are left alone");
+    assert_eq!((before, get(&from, 64)), (0, 40), "an update is ordered by a fence, its result is here");
+}
+
+/// The order of a get and a put is nobody's, a fence between them or not.
+#[test]
+fn a_get_is_ordered_by_nothing() {
+    let late = (0..64).filter(|&seed| {
+        let (network, _places) = lazy(2, seed);
+        let from = network.transport(0);
+        let mut seen = 0_u64;
+        // SAFETY: the destination lives until quiet; the place is PE 1's memory.
+        unsafe { from.get(CHANNEL, (&raw mut seen).cast(), remote(0), 8, Until::Quiet) };
+        from.fence(CHANNEL);
+        put(&from, 0, 1);
+        from.quiet(CHANNEL);
+        seen == 1
+    });
+    assert!((1..64).contains(&late.count()));
+}
+
+#[test]
+fn a_signal_comes_behind_its_data_and_before_what_a_fence_puts_behind() {
+    let (mut between, mut both) = (0, 0);
+    for seed in 0..64 {
+        let (network, _places) = lazy(2, seed);
+        let (from, to) = (network.transport(0), network.transport(1));
+        let data = 3_u64;
+        // SAFETY: the source is a value, the places lie in PE 1's memory.
+        unsafe {
+            from.put_signal(
+                CHANNEL,
+                remote(0),
+                (&raw const data).cast(),
+                8,
+                remote(64),
+                SignalOp::Set(9),
+                Until::Return,
+            );
+        }
+        from.fence(CHANNEL);
+        put(&from, 128, 1);
+        for _ in 0..20 {
+            let (last, signal, first) = (get(&from, 128), get(&from, 64), get(&from, 0));
+            assert!(signal == 0 || first == 3, "a signal has overtaken its data");
+            assert!(last == 0 || signal == 9, "a put has overtaken a signal across a fence");
+            between += u32::from(first == 3 && signal == 0);
+            both += u32::from(signal == 9 && last == 0);
+            to.progress();
+        }
+        from.quiet(CHANNEL);
+        assert_eq!([0, 64, 128].map(|at| get(&from, at)), [3, 9, 1]);
+    }
+    assert!(between > 0 && both > 0, "they always came together: that is no test");
+}
+
+#[test]
+fn without_data_there_is_only_the_signal() {
+    let (network, _places) = lazy(2, 4);
+    let from = network.transport(0);
+    let nothing = core::ptr::NonNull::<u8>::dangling().as_ptr();
+    // SAFETY: of no bytes, none is read; the word is aligned in PE 1's memory.
+    unsafe {
+        from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(2), Until::Return)
+    };
+    // SAFETY: of no bytes, none is read; the word is aligned in PE 1's memory.
+    unsafe {
+        from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(3), Until::Quiet)
+    };
+    from.quiet(CHANNEL);
+    assert_eq!(get(&from, 64), 5);
+}
+
+#[test]
+fn one_channel_or_one_pe_is_quiet_by_itself() {
+    let (network, _places) = lazy(3, 5);
+    let from = network.transport(0);
+    let here = network.transport(2);
+    let value = 1_u64;
+    let send = |channel, to| {
+        // SAFETY: the source is a value, the place lies in that PE's memory.
+        unsafe { from.put(channel, to, (&raw const value).cast(), 8, Until::Return) };
+    };
+    send(CHANNEL, on(1, 0));
+    send(CHANNEL, on(2, 0));
+    send(OTHER, on(1, 8));
+    let seen = |to: Remote| {
+        let mut value = 0_u64;
+        // SAFETY: the destination is a value, the place lies in that PE's memory.
+        unsafe { here.get(CHANNEL, (&raw mut value).cast(), to, 8, Until::Return) };
+        value
+    };
+    let arrived = || (seen(on(1, 0)), seen(on(1, 8)), seen(on(2, 0)));
+    from.quiet_pe(CHANNEL, on(1, 0).pe);
+    assert_eq!(arrived(), (1, 0, 0));
+    from.quiet(CHANNEL);
+    assert_eq!(arrived(), (1, 0, 1));
+    from.quiet(OTHER);
+    assert_eq!(arrived(), (1, 1, 1));
+}
+
+/// In steps that grow with the number of elements on their way, this would take hours.
+#[test]
+fn long_lists_arrive_in_linear_time() {
+    const WORDS: usize = BYTES / 8;
+    const ELEMENTS: usize = if cfg!(miri) { 2 * WORDS } else { 200_000 };
+    let (network, _places) = lazy(2, 6);
+    let from = network.transport(0);
+    let indices: Vec<u32> = (0..ELEMENTS).map(|k| (k % WORDS) as u32).collect();
+    let words = Elements { first: remote(0), size: 8, length: WORDS, indices: &indices };
+    let source: Vec<u64> = indices.iter().map(|index| u64::from(*index)).collect();
+    let increments = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
+    let (mut before, mut after) = (vec![0_u64; ELEMENTS], vec![0_u64; ELEMENTS]);
+    // SAFETY: the elements lie in PE 1's memory, and there is a value for each until the channel is quiet.
+    unsafe { from.place(CHANNEL, words, source.as_ptr().cast(), Until::Quiet) };
+    for value in &source[..ELEMENTS / 4] {
+        from.fence(CHANNEL);
+        put(&from, *value as usize * 8, *value);
+    }
+    from.fence(CHANNEL);
+    // SAFETY: the elements are aligned words in PE 1's memory.
+    unsafe { from.each(CHANNEL, words, increments) };
+    from.fence(CHANNEL);
+    let into = before.as_mut_ptr().cast();
+    // SAFETY: the elements are aligned words in PE 1's memory, and there is room for what was in each.
+    unsafe { from.fetch_each(CHANNEL, into, None, words, increments, Until::Return) };
+    // SAFETY: the elements lie in PE 1's memory, and there is room for each.
+    unsafe { from.pick(CHANNEL, after.as_mut_ptr().cast(), None, words, Until::Return) };
+    let times = |index: usize| (ELEMENTS - index).div_ceil(WORDS) as u64;
+    for ((index, before), after) in indices.iter().zip(before).zip(after) {
+        let (start, times) = (u64::from(*index), times(*index as usize));
+        assert_eq!(after, start + 2 * times);
+        assert!((start + times..after).contains(&before), "{before} behind a fence, and {after} at the end");
     }
 }

@@ -1,5 +1,0 @@
-//! The mapping, on its own.
-
-mod invariants;
-mod scenario;
-mod share;
