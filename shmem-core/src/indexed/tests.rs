@@ -419,13 +419,6 @@ fn updates_ring_the_bell_of_who_has_the_words_alone() {
 }
 
 #[test]
-#[should_panic(expected = "the list has 2 indices, and there are 3 values: there is one for each index")]
-fn there_is_a_value_for_each_index() {
-    let job = Job::new(Kind::Near, 0);
-    job.add_each(boxed::<[Atomic<u32>]>(64, 4).on(job.pe(1)).at(&[1_u32, 2]), &[1, 2, 3]);
-}
-
-#[test]
 fn what_is_owned_is_what_is_located() {
     let job = Job::new(Kind::Near, 0);
     let (object, team) = (boxed::<[Atomic<u32>]>(64, 6), job.team());

@@ -253,41 +253,6 @@ fn disjoint_regions_of_one_object_are_known() {
     assert!(red(0, 0).is_disjoint(&red(0, 1)) && red(0, 0).is_disjoint(&red(1, 0)));
 }
 
-/// What the seed prints as its table.
-#[test]
-fn the_published_table() {
-    const COLUMNS: bool = published(128 + 16, 128 + 16, 128);
-    const BLOCKS: bool = published(128 + 4, 128 + 4, 128);
-    const { assert!(COLUMNS && !BLOCKS) };
-    for (block, row) in [
-        (16, "iiiiii"),
-        (64, "iiiiii"),
-        (128, "piiiii"),
-        (256, "ppiiii"),
-        (512, "pppppp"),
-        (1024, "pppppp"),
-        (4096, "pppppp"),
-        (16384, "pppppp"),
-    ] {
-        for (gap, which) in [4, 16, 64, 256, 1024, 4096].into_iter().zip(row.chars()) {
-            assert_eq!(published(block + gap, block + gap, block), which == 'i', "block {block} gap {gap}");
-        }
-    }
-}
-
-/// The compiler evaluates the table into calls.
-#[test]
-fn algorithm_3_is_evaluated_while_compiling() {
-    const fn plan(block: usize, gap: usize) -> Method {
-        let side = Layout::block(block, 64).repeated(100, block + gap);
-        Plan::new(&side, &side, Algorithm::Three, &Thresholds::DEFAULT).method()
-    }
-    const CALLS: [Method; 5] = [plan(24, 8), plan(24, 4), plan(128, 4), plan(128, 16), plan(512, 4096)];
-    let columns = |iput128, iput64, iput32| Method::Columns(Columns { iput128, iput64, iput32 });
-    const { assert!(matches!(CALLS[2], Method::Putmem)) };
-    assert_eq!(CALLS, [columns(1, 1, 0), columns(0, 0, 6), Method::Putmem, columns(8, 0, 0), Method::Putmem]);
-}
-
 #[test]
 fn columns_are_as_wide_as_addresses_and_strides_allow() {
     let columns = |block, align| Columns::of(block, align).map(|c| (c.iput128, c.iput64, c.iput32));
@@ -304,30 +269,105 @@ fn refusal<T>(of: impl FnOnce() -> T) -> String {
         .map_or_else(|panic| panic.downcast::<&str>().unwrap().to_string(), |text| *text)
 }
 
+/// What makes no plan, and what is said of it.
 #[test]
-fn a_region_outside_its_object_is_refused() {
+fn what_makes_no_plan_is_refused() {
     let grid = Shape::slice_of::<f64>(1024);
-    let take = |axis: Axis| refusal(move || _ = lower("GRID", &grid, 64, &[axis], Part::whole(8)));
-    let beyond = "`GRID` has 1024 elements in dimension 0, but the ";
-    assert_eq!(take(Axis::range(8, 1032)), format!("{beyond}region ends at 1032"));
-    assert_eq!(take(Axis::through(8, 1024)), format!("{beyond}region ends at 1025"));
-    assert_eq!(take(Axis::from(1025)), format!("{beyond}region starts at 1025"));
-    assert_eq!(take(Axis::index(1024)), format!("{beyond}index is 1024"));
-    assert_eq!(take(Axis::range(9, 3)), "the region starts at 9 and ends at 3");
-    assert_eq!(
-        take(Axis::range(0, 1010).step(16).block(4)),
-        "the last block starts at 1008 and has 4 elements, but the region ends at 1010"
-    );
     let rows = Shape::slice_of::<[f64; 4]>(4);
-    assert_eq!(
-        refusal(move || _ = lower("FIELD", &rows, 64, &[Axis::all()], Part::whole(8))),
-        "`FIELD` has 2 dimension(s), but the region names 1"
-    );
-    let blocks = refusal(|| _ = Axis::all().step(3).block(4));
-    assert_eq!(
-        blocks,
-        "blocks of 4 elements overlap at a stride of 3; the stride must be at least the block"
-    );
+    let take = |axis: Axis| move || _ = lower("GRID", &grid, 64, &[axis], Part::whole(8));
+    let side =
+        |counts: &[usize]| counts.iter().fold(Layout::block(8, 8), |side, n| side.repeated(*n, 1 << 20));
+    let line = |count| Layout::line(count, 8, 8);
+    let join = |to: Layout, from: Layout| move || _ = Pattern::join(&to, &from);
+    let block = Layout::block(8, 8);
+    let columns = Method::Columns(Columns { iput128: 1, iput64: 0, iput32: 2 });
+    let auto = |pattern, align| Plan::of(pattern, align, Algorithm::Auto, &Thresholds::DEFAULT);
+    let (far, near) = ([Piece::whole(0, usize::MAX)], [Piece::whole(0, 0)]);
+    // Blocks of the first two axes there, of the last two here.
+    let cube = |blocked: [bool; 6]| {
+        let shape = (0..6).fold(Shape::element(1), |shape, depth: u32| shape.array(8, 16_usize.pow(depth)));
+        let axes = blocked
+            .map(|blocked| if blocked { Axis::range(0, 8).step(4).block(2) } else { Axis::range(0, 4) });
+        lower("CUBE", &shape, 1, &axes, Part::whole(1))
+    };
+    let (t, f) = (true, false);
+    let cubes = (cube([t, t, f, f, f, f]), cube([f, f, f, f, t, t]));
+    let field = |offset| Field::new("field", offset, Fields::<[u32; 2]>::CONTENTS);
+    let cell = Shape::element(16);
+    let named = |offset| move || _ = select(&cell, &[field(offset)], &[&["field"]]);
+    let behind = "field `field` would end behind its struct, which has 16 bytes";
+    let cases: &[(&dyn Fn(), &str)] = &[
+        (&take(Axis::range(8, 1032)), "`GRID` has 1024 elements in dimension 0, but the region ends at 1032"),
+        (
+            &take(Axis::through(8, 1024)),
+            "`GRID` has 1024 elements in dimension 0, but the region ends at 1025",
+        ),
+        (&take(Axis::from(1025)), "`GRID` has 1024 elements in dimension 0, but the region starts at 1025"),
+        (&take(Axis::index(1024)), "`GRID` has 1024 elements in dimension 0, but the index is 1024"),
+        (&take(Axis::range(9, 3)), "the region starts at 9 and ends at 3"),
+        (
+            &take(Axis::range(0, 1010).step(16).block(4)),
+            "the last block starts at 1008 and has 4 elements, but the region ends at 1010",
+        ),
+        (
+            &|| _ = lower("FIELD", &rows, 64, &[Axis::all()], Part::whole(8)),
+            "`FIELD` has 2 dimension(s), but the region names 1",
+        ),
+        (
+            &|| _ = Axis::all().step(3).block(4),
+            "blocks of 4 elements overlap at a stride of 3; the stride must be at least the block",
+        ),
+        (&join(side(&[65]), side(&[64])), "the destination is 65 elements, the source 64"),
+        (&join(side(&[3, 4]), side(&[12])), "the destination is 3 x 4 elements, the source 12"),
+        (&join(line(13), side(&[3, 4])), "the destination is 13 elements, the source 3 x 4, which are 12"),
+        (
+            &join(side(&[3, 4]), line(11)),
+            "the destination is 3 x 4 elements, the source 11; those of the destination are 12",
+        ),
+        (&join(side(&[3]), line(4)), "the destination is 3 elements, the source 4"),
+        (&join(line(13), side(&[Dim::DYNAMIC, 4])), "the destination is 13 elements, the source _ x 4"),
+        (&join(Layout::block(4, 8), block), "the destination takes 4 bytes of each element, the source 8"),
+        (
+            &join(cubes.0, cubes.1),
+            "the two regions make more than 8 loops: name fewer dimensions, or take fewer of them in blocks",
+        ),
+        (
+            &|| _ = Plan::by(Pattern::blocks(20, 3, 32, 32), columns),
+            "columns of 24 bytes do not lie in blocks of 20",
+        ),
+        (&|| _ = Layout::block(8, 0), "an alignment is a power of two"),
+        (&|| _ = auto(Pattern::contiguous(8), 0), "an alignment is a power of two"),
+        (&|| _ = block.shifted(1).shifted(usize::MAX), "a layout starts beyond the last number"),
+        (&|| _ = block.divided(0), "a block consists of whole pieces"),
+        (&|| _ = block.divided(3), "a block consists of whole pieces"),
+        (
+            &|| {
+                let (to, from) = (Pieced { pieces: &far, at: 1 }, Pieced { pieces: &near, at: 0 });
+                each_part(&Pattern::contiguous(8), to, from, |_, _, _| ());
+            },
+            "byte 1 of the object lies further away than any memory reaches",
+        ),
+        (&named(9), behind),
+        (&named(16), behind),
+        (&named(usize::MAX), behind),
+    ];
+    for (make, said) in cases {
+        assert_eq!(refusal(make), *said);
+    }
+    // What is just right.
+    assert_eq!(block.divided(4).block_bytes(), 4);
+    assert_eq!(select(&cell, &[field(8)], &[&["field"]]).1.offset, 8);
+    assert_eq!(Pattern::join(&cubes.0, &cube([f; 6])).bytes(), 4096, "of eight");
+    let columns = Method::Columns(Columns { iput128: 1, iput64: 0, iput32: 1 });
+    assert_eq!(Plan::by(Pattern::blocks(20, 3, 32, 32), columns).pattern().block(), 20);
+    for (to, from) in [
+        (line(12), side(&[Dim::DYNAMIC, 4])),
+        (side(&[3, 1, 4]), side(&[1, 3, 4])),
+        (side(&[3]), side(&[Dim::DYNAMIC])),
+        (side(&[1]), side(&[Dim::DYNAMIC])),
+    ] {
+        Pattern::join(&to, &from);
+    }
 }
 
 /// Sums that do not fit a number are no smaller numbers, not even where Rust does not look.
@@ -380,16 +420,6 @@ proptest! {
     }
 }
 
-#[test]
-fn columns_must_lie_in_blocks() {
-    let by = |iput32| {
-        let columns = Method::Columns(Columns { iput128: 1, iput64: 0, iput32 });
-        Plan::by(Pattern::blocks(20, 3, 32, 32), columns)
-    };
-    assert_eq!(by(1).pattern().block(), 20);
-    assert_eq!(refusal(move || _ = by(2)), "columns of 24 bytes do not lie in blocks of 20");
-}
-
 /// Blocks of an open axis opposite a plain one: the length is that of the other side.
 #[test]
 fn blocks_of_an_open_axis_stand_opposite_one_run() {
@@ -403,35 +433,6 @@ fn blocks_of_an_open_axis_stand_opposite_one_run() {
     let odd = Layout::block(8, 8).repeated(5, 8);
     let refused = refusal(move || _ = Pattern::join(&open, &odd));
     assert_eq!(refused, "the destination is _ elements, the source 5");
-}
-
-#[test]
-fn sides_of_different_shape_are_refused() {
-    let side =
-        |counts: &[usize]| counts.iter().fold(Layout::block(8, 8), |side, n| side.repeated(*n, 1 << 20));
-    let join = |to: Layout, from: Layout| refusal(move || _ = Pattern::join(&to, &from));
-    assert_eq!(join(side(&[65]), side(&[64])), "the destination is 65 elements, the source 64");
-    assert_eq!(join(side(&[3, 4]), side(&[12])), "the destination is 3 x 4 elements, the source 12");
-    let line = |count| Layout::line(count, 8, 8);
-    assert_eq!(
-        join(line(13), side(&[3, 4])),
-        "the destination is 13 elements, the source 3 x 4, which are 12"
-    );
-    assert_eq!(
-        join(side(&[3, 4]), line(11)),
-        "the destination is 3 x 4 elements, the source 11; those of the destination are 12"
-    );
-    assert_eq!(join(side(&[3]), line(4)), "the destination is 3 elements, the source 4");
-    assert_eq!(join(line(13), side(&[Dim::DYNAMIC, 4])), "the destination is 13 elements, the source _ x 4");
-    Pattern::join(&line(12), &side(&[Dim::DYNAMIC, 4]));
-    Pattern::join(&side(&[3, 1, 4]), &side(&[1, 3, 4]));
-    Pattern::join(&side(&[3]), &side(&[Dim::DYNAMIC]));
-    Pattern::join(&side(&[1]), &side(&[Dim::DYNAMIC]));
-    let part = Layout::block(4, 8);
-    assert_eq!(
-        refusal(move || _ = Pattern::join(&part, &Layout::block(8, 8))),
-        "the destination takes 4 bytes of each element, the source 8"
-    );
 }
 
 #[test]
@@ -529,61 +530,6 @@ fn extreme() -> impl Strategy<Value = usize> {
     let power = (0..usize::BITS, -1_isize..=1)
         .prop_map(|(exponent, more)| (1_usize << exponent).wrapping_add_signed(more));
     prop_oneof![0..5_usize, power, (0..3_usize).prop_map(|less| usize::MAX - less)]
-}
-
-#[test]
-fn what_makes_no_layout_is_refused() {
-    let block = Layout::block(8, 8);
-    let power = "an alignment is a power of two";
-    assert_eq!(refusal(|| Layout::block(8, 0)), power);
-    assert_eq!(refusal(|| Plan::of(Pattern::contiguous(8), 0, Algorithm::Two, &Thresholds::DEFAULT)), power);
-    assert_eq!(
-        refusal(move || block.shifted(1).shifted(usize::MAX)),
-        "a layout starts beyond the last number"
-    );
-    assert_eq!(refusal(move || block.divided(0)), "a block consists of whole pieces");
-    assert_eq!(refusal(move || block.divided(3)), "a block consists of whole pieces");
-    assert_eq!(block.divided(4).block_bytes(), 4);
-}
-
-#[test]
-fn a_piece_that_lies_beyond_all_memory_is_refused() {
-    let (far, near) = ([Piece::whole(0, usize::MAX)], [Piece::whole(0, 0)]);
-    let (to, from) = (Pieced { pieces: &far, at: 1 }, Pieced { pieces: &near, at: 0 });
-    assert_eq!(
-        refusal(|| each_part(&Pattern::contiguous(8), to, from, |_, _, _| ())),
-        "byte 1 of the object lies further away than any memory reaches"
-    );
-}
-
-#[test]
-fn two_regions_in_blocks_along_different_axes_may_be_too_many_loops() {
-    // Blocks of the first two axes here, of the last two there.
-    let side = |blocked: [bool; 6]| {
-        let shape = (0..6).fold(Shape::element(1), |shape, depth: u32| shape.array(8, 16_usize.pow(depth)));
-        let axes = blocked
-            .map(|blocked| if blocked { Axis::range(0, 8).step(4).block(2) } else { Axis::range(0, 4) });
-        lower("GRID", &shape, 1, &axes, Part::whole(1))
-    };
-    let (t, f) = (true, false);
-    let (to, from) = (side([t, t, f, f, f, f]), side([f, f, f, f, t, t]));
-    assert_eq!(
-        refusal(|| Pattern::join(&to, &from)),
-        "the two regions make more than 8 loops: name fewer dimensions, or take fewer of them in blocks"
-    );
-    assert_eq!(Pattern::join(&to, &side([f; 6])).bytes(), 4096, "of eight");
-}
-
-#[test]
-fn a_field_behind_its_struct_is_refused() {
-    let field = |offset| Field::new("field", offset, Fields::<[u32; 2]>::CONTENTS);
-    let cell = Shape::element(16);
-    assert_eq!(select(&cell, &[field(8)], &[&["field"]]).1.offset, 8);
-    for offset in [9, 16, usize::MAX] {
-        let said = std::panic::catch_unwind(|| select(&cell, &[field(offset)], &[&["field"]])).unwrap_err();
-        let said = said.downcast::<String>().unwrap();
-        assert_eq!(*said, "field `field` would end behind its struct, which has 16 bytes");
-    }
 }
 
 #[test]

@@ -29,12 +29,19 @@ struct Job {
     pes: Vec<Ledger>,
     /// What each PE still holds.
     handles: Vec<Vec<Allocation>>,
+    /// What each PE has dropped and not all have.
+    dropped: Vec<Vec<Allocation>>,
     cursor: u64,
 }
 
 impl Job {
     fn new(pes: usize) -> Self {
-        Self { pes: (0..pes).map(|_| ledger()).collect(), handles: vec![Vec::new(); pes], cursor: 0 }
+        Self {
+            pes: (0..pes).map(|_| ledger()).collect(),
+            handles: vec![Vec::new(); pes],
+            dropped: vec![Vec::new(); pes],
+            cursor: 0,
+        }
     }
 
     fn allocate(&mut self, segment: u32, bytes: usize) {
@@ -58,6 +65,7 @@ impl Job {
             let at = which % self.handles[pe].len();
             let handle = self.handles[pe].swap_remove(at);
             self.pes[pe].released().push(handle.id);
+            self.dropped[pe].push(handle);
         }
     }
 
@@ -75,14 +83,29 @@ impl Job {
     fn reclaim(&mut self, words: usize) {
         let first = self.cursor;
         let bitmaps: Vec<_> = self.pes.iter_mut().map(|pe| pe.pending_bitmap(first, words)).collect();
+        self.check();
         let agreed = and(&bitmaps);
         let all: Vec<_> = self.pes.iter_mut().map(|pe| pe.reclaim(first, &agreed).unwrap()).collect();
         assert!(all.iter().all(|one| *one == all[0]));
         for freed in &all[0].freed {
             let held = self.handles.iter().any(|handles| handles.contains(freed));
             assert!(!held, "#{} was reclaimed while a PE has it", freed.id);
+            self.dropped.iter_mut().for_each(|dropped| dropped.retain(|handle| handle.id != freed.id));
         }
         self.cursor = all[0].next;
+        self.check();
+    }
+
+    /// What the ledgers count, by a look at all that is alive.
+    fn check(&self) {
+        for (pe, dropped) in self.pes.iter().zip(&self.dropped) {
+            for segment in [FIRST, SECOND] {
+                let there = dropped.iter().filter(|handle| handle.segment == segment);
+                assert_eq!(pe.dropped_bytes(segment), there.map(|handle| handle.bytes).sum::<usize>());
+            }
+            let groups: std::collections::BTreeSet<u64> = pe.allocations().map(|one| one.id / 64).collect();
+            assert_eq!(pe.words(), groups.len());
+        }
     }
 }
 
@@ -134,29 +157,6 @@ proptest! {
             }
         }
     }
-}
-
-#[test]
-fn windows_cover_what_is_alive_and_skip_what_is_gone() {
-    let mut ledger = ledger();
-    let ids: Vec<u64> = (0..1000).map(|_| ledger.allocate(FIRST, 1, 1, Owner::Handle).unwrap().id).collect();
-    assert_eq!((ids[0], ids[999]), (1, 1000));
-    for &id in &ids[1..900] {
-        ledger.free(id).unwrap();
-    }
-    assert_eq!(ledger.words(), 1 + (1000 / 64 - 901 / 64 + 1));
-    ledger.released().push(1);
-    ledger.released().push(901);
-    ledger.released().push(1000);
-    let first = ledger.pending_bitmap(0, 2);
-    assert_eq!(first, [1 << 1, 1 << (901 % 64)]);
-    let reclaimed = ledger.reclaim(0, &first).unwrap();
-    assert_eq!(reclaimed.freed.iter().map(|a| a.id).collect::<Vec<_>>(), [1, 901]);
-    assert_eq!(reclaimed.next, 960);
-    let last = ledger.pending_bitmap(reclaimed.next, 100);
-    let reclaimed = ledger.reclaim(reclaimed.next, &last).unwrap();
-    assert_eq!(reclaimed.freed.iter().map(|a| a.id).collect::<Vec<_>>(), [1000]);
-    assert_eq!(reclaimed.next, 0);
 }
 
 #[test]
@@ -282,21 +282,4 @@ fn what_was_there_before_is_reserved_again() {
     {
         not_free(&mut ledger(), offset, bytes);
     }
-}
-
-#[test]
-fn what_is_dropped_and_not_free_is_counted_by_segment() {
-    let mut ledger = ledger();
-    let first: Vec<_> = (0..70).map(|_| ledger.allocate(FIRST, 100, 8, Owner::Handle).unwrap()).collect();
-    let other = ledger.allocate(SECOND, 7, 8, Owner::Handle).unwrap();
-    for dropped in [first[1], first[69], other] {
-        ledger.released().push(dropped.id);
-    }
-    let words = ledger.words();
-    let mine = ledger.pending_bitmap(0, words);
-    assert_eq!((ledger.dropped_bytes(FIRST), ledger.dropped_bytes(SECOND)), (200, 7));
-    // Another PE has dropped the first of them.
-    let agreed: Vec<u64> = mine.iter().enumerate().map(|(k, word)| if k == 0 { *word } else { 0 }).collect();
-    ledger.reclaim(0, &agreed).unwrap();
-    assert_eq!((ledger.dropped_bytes(FIRST), ledger.dropped_bytes(SECOND)), (100, 7));
 }

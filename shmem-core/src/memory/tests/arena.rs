@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{Tree, paged, plain, word};
+use super::{Tree, plain, word};
 use crate::memory::{
     Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile,
     Request, SlotLayout, map,
@@ -123,13 +123,6 @@ fn descriptors_and_mappings_grow_with_pes_and_not_with_partitions() {
 }
 
 #[test]
-fn places_are_at_one_stride_on_multiples_of_the_unit() {
-    let arena = arena(&[paged(1, 3 << 20, 1 << 30, Policy::Preferred)], 3);
-    assert_eq!(arena.base() as usize % G, 0);
-    assert_eq!(arena.start_of(2) as usize - arena.base() as usize, 2 * arena.stride());
-}
-
-#[test]
 fn files_cannot_change_their_size() {
     let arena = arena(&[plain(1, 4 << 20)], 1);
     let mine = arena.create(0).unwrap();
@@ -234,23 +227,6 @@ fn a_slot_is_filled_once() {
     let arena = arena(&[plain(1, 4 << 20)], 1);
     drop(arena.create(0).unwrap());
     drop(arena.create(0));
-}
-
-#[test]
-fn threads_make_their_places_at_the_same_time() {
-    let arena = arena(&[plain(1, 4 << 20), plain(2, 4 << 20)], 8);
-    std::thread::scope(|scope| {
-        for slot in 0..8 {
-            let arena = &arena;
-            scope.spawn(move || {
-                drop(arena.create(slot).unwrap());
-                word(arena, slot, arena.layout().partition(1).start).store(slot as u64, Relaxed);
-            });
-        }
-    });
-    for slot in 0..8 {
-        assert_eq!(word(&arena, slot, arena.layout().partition(1).start).load(Relaxed), slot as u64);
-    }
 }
 
 #[test]

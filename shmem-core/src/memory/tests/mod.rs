@@ -11,8 +11,6 @@ mod numa;
 mod pages;
 mod placement;
 #[cfg(not(miri))]
-mod processes;
-#[cfg(not(miri))]
 mod sizes;
 
 use std::path::{Path, PathBuf};

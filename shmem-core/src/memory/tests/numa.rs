@@ -1,5 +1,7 @@
 //! Pages on the nodes that were asked, as the kernel says. All but the first need several nodes.
 
+use std::fs::File;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -8,9 +10,8 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::arena::mappings;
 use super::limits::forbid;
 use super::pages::without_pools;
-use super::processes::{attach, describe};
 use super::{Tree, in_child, plain, word};
-use crate::memory::{Arena, Machine, MemoryError, Placement, Request, SlotLayout, Spread, numa};
+use crate::memory::{Arena, Machine, MemoryError, Mine, Placement, Request, SlotLayout, Spread, numa};
 use crate::partition::Pages;
 use crate::topology::Topology;
 
@@ -195,6 +196,28 @@ fn pages_that_exist_move_when_that_is_asked() {
     let evenly = [(nodes[0], 6_000), (nodes[1], 6_000)];
     assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), evenly);
     assert_eq!(word(&arena, 0, range.start + 5 * page()).load(Relaxed), 77);
+}
+
+/// Process, descriptors and pieces, in one word.
+fn describe(mine: &Mine) -> String {
+    let files: Vec<_> = mine.descriptors.iter().map(|file| file.as_raw_fd().to_string()).collect();
+    let pieces: String = mine.pieces.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}:{}:{pieces}", std::process::id(), files.join(","))
+}
+
+fn attach(arena: &Arena, slot: usize, described: &str) {
+    let mut parts = described.trim().split(':');
+    let (pid, files, pieces) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
+    let mut between = Vec::new();
+    let open = |file: &str| -> OwnedFd {
+        between.push(File::open("/dev/null").unwrap());
+        let path = format!("/proc/{pid}/fd/{file}");
+        File::options().read(true).write(true).open(path).unwrap().into()
+    };
+    let files = files.split(',').map(open).collect();
+    let digits: Vec<_> = pieces.as_bytes().chunks(2).map(|d| std::str::from_utf8(d).unwrap()).collect();
+    let pieces: Vec<_> = digits.iter().map(|d| u8::from_str_radix(d, 16).unwrap()).collect();
+    arena.attach(slot, files, &pieces).unwrap();
 }
 
 const TEST: &str = "memory::tests::numa::a_page_that_a_peer_touches_first_lies_where_its_owner_asked";

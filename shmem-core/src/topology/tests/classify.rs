@@ -24,100 +24,91 @@ fn with_cpus(node: NumaNode) -> NumaNode {
 const NORMAL: Option<(Kind, Evidence)> = Some((NormalMem, Primary));
 
 #[test]
-fn speed_decides_where_it_is_known() {
-    let found = kinds(vec![dram(0), dram(1), hbm(2), cxl(3)]);
-    assert_eq!(found, [NORMAL, NORMAL, Some((FastMem, BySpeed)), Some((LargeMem, BySpeed))]);
-    // Whatever the numbers of the nodes are.
-    let found = kinds(vec![cxl(0), hbm(1), dram(2)]);
-    assert_eq!(found, [Some((LargeMem, BySpeed)), Some((FastMem, BySpeed)), NORMAL]);
-}
-
-#[test]
-fn speed_outweighs_names_and_tiers() {
-    let slow = NumaNode { subtype: Some("HBM".into()), tier: Some(1), ..cxl(1) };
-    let primary = NumaNode { tier: Some(4), ..dram(0) };
-    assert_eq!(kinds(vec![primary, slow])[1], Some((LargeMem, BySpeed)));
-}
-
-#[test]
-fn where_all_are_alike_none_is_fast() {
-    assert_eq!(kinds(vec![dram(0), dram(1), dram(2)]), [NORMAL; 3]);
-    assert_eq!(kinds(vec![dram(0)]), [NORMAL]);
-    assert_eq!(kinds(vec![with_cpus(hbm(0)), with_cpus(hbm(1))]), [NORMAL; 2], "HBM and nothing else");
-    let named = |number| named(with_cpus(hbm(number)), "HBM");
-    assert_eq!(kinds(vec![named(0), named(1)]), [NORMAL; 2], "HBM and nothing else, by name");
-    let beside = NumaNode { cpus: vec![], ..dram(1) };
-    assert_eq!(kinds(vec![dram(0), beside]), [NORMAL, Some((NormalMem, BySpeed))]);
-}
-
-#[test]
-fn sockets_with_other_dimms_are_normal() {
-    let half = NumaNode { speed: speed(50_000, 80), ..dram(1) };
-    assert_eq!(kinds(vec![dram(0), half]), [NORMAL; 2]);
-    let slow = with_cpus(cxl(1));
-    assert_eq!(kinds(vec![dram(0), slow]), [NORMAL; 2], "slower in both ways: no measure");
-}
-
-#[test]
-fn memory_with_cpus_is_fast_where_other_cpus_have_slow_one() {
-    assert_eq!(kinds(vec![dram(0), with_cpus(hbm(1))]), [NORMAL, Some((FastMem, BySpeed))]);
-    let hbm = named(with_cpus(hbm(1)), "HBM");
-    assert_eq!(kinds(untold(vec![dram(0), hbm])), [NORMAL, Some((FastMem, Subtype))]);
-}
-
-#[test]
-fn memory_beside_hbm_with_cpus_is_large() {
-    let found = kinds(vec![with_cpus(hbm(0)), with_cpus(hbm(1)), cxl(2)]);
-    assert_eq!(found, [NORMAL, NORMAL, Some((LargeMem, BySpeed))]);
-}
-
-#[test]
-fn high_latency_alone_makes_memory_large() {
-    let pooled = NumaNode { speed: speed(100_000, 240), ..cxl(1) };
-    assert_eq!(kinds(vec![dram(0), pooled])[1], Some((LargeMem, BySpeed)));
-    let unknown = NumaNode { speed: Speed { bandwidth: Some(100_000), latency: None }, ..cxl(1) };
-    assert_eq!(kinds(vec![dram(0), unknown])[1], Some((NormalMem, BySpeed)));
-}
-
-#[test]
-fn nodes_without_memory_have_no_kind() {
-    assert_eq!(kinds(vec![dram(0), bare(1), hbm(2)]), [NORMAL, None, Some((FastMem, BySpeed))]);
-    assert_eq!(kinds(vec![bare(0)]), [None]);
-    assert_eq!(kinds(vec![]), []);
-}
-
-#[test]
-fn cpus_without_memory_take_the_nearest_for_normal() {
-    let mut nodes = vec![bare(0), hbm(1), cxl(2)];
-    nodes[1].distances = vec![13, 10, 20];
-    nodes[2].distances = vec![17, 20, 10];
-    assert_eq!(kinds(nodes), [None, NORMAL, Some((LargeMem, BySpeed))]);
-    let lone = NumaNode { cpus: vec![], ..dram(0) };
-    assert_eq!(kinds(vec![lone.clone(), lone]), [NORMAL; 2], "no CPUs anywhere");
-}
-
-#[test]
-fn names_decide_where_speed_is_not_known() {
-    let named = |name| kinds(vec![untold(vec![dram(0)]).remove(0), named(cxl(1), name)])[1];
-    for name in ["HBM", "MCDRAM"] {
-        assert_eq!(named(name), Some((FastMem, Subtype)), "{name}");
-    }
-    for name in ["NVM", "CXL", "CXL-DRAM", "CXL-NVM"] {
-        assert_eq!(named(name), Some((LargeMem, Subtype)), "{name}");
-    }
-    assert_eq!(named("DRAM"), Some((NormalMem, Subtype)));
-    // Memory for a purpose that is not told.
-    assert_eq!(named("SPM"), Some((LargeMem, Guess)));
-}
-
-#[test]
-fn tiers_decide_where_names_do_not() {
+fn what_is_known_decides_before_what_is_guessed() {
+    const FAST: Option<(Kind, Evidence)> = Some((FastMem, BySpeed));
+    const LARGE: Option<(Kind, Evidence)> = Some((LargeMem, BySpeed));
+    let beside = |node: NumaNode| NumaNode { cpus: vec![], ..node };
     let tier = |node: NumaNode, tier| NumaNode { tier: Some(tier), ..node };
-    let nodes = untold(vec![tier(dram(0), 4), tier(cxl(1), 2), tier(hbm(2), 22)]);
-    assert_eq!(kinds(nodes), [NORMAL, Some((FastMem, Tier)), Some((LargeMem, Tier))]);
-    // The tier of DRAM is that of everything of which the kernel knows nothing.
-    let nodes = untold(vec![tier(dram(0), 4), tier(hbm(1), 4)]);
-    assert_eq!(kinds(nodes)[1], Some((FastMem, Guess)));
+    let of_speed = |bandwidth, latency| NumaNode { speed: Speed { bandwidth, latency }, ..cxl(1) };
+    let at = |node: NumaNode, distances: [u32; 3]| NumaNode { distances: distances.into(), ..node };
+    let called = |name| vec![untold(vec![dram(0)]).remove(0), named(cxl(1), name)];
+    let cases: Vec<(&str, Vec<NumaNode>, Vec<Option<(Kind, Evidence)>>)> = vec![
+        ("speed", vec![dram(0), dram(1), hbm(2), cxl(3)], vec![NORMAL, NORMAL, FAST, LARGE]),
+        ("whatever the numbers of the nodes are", vec![cxl(0), hbm(1), dram(2)], vec![LARGE, FAST, NORMAL]),
+        (
+            "speed before names and tiers",
+            vec![tier(dram(0), 4), NumaNode { subtype: Some("HBM".into()), ..tier(cxl(1), 1) }],
+            vec![NORMAL, LARGE],
+        ),
+        ("all alike", vec![dram(0), dram(1), dram(2)], vec![NORMAL; 3]),
+        ("one", vec![dram(0)], vec![NORMAL]),
+        ("HBM and nothing else", vec![with_cpus(hbm(0)), with_cpus(hbm(1))], vec![NORMAL; 2]),
+        (
+            "HBM and nothing else, by name",
+            vec![named(with_cpus(hbm(0)), "HBM"), named(with_cpus(hbm(1)), "HBM")],
+            vec![NORMAL; 2],
+        ),
+        ("alike, without CPUs", vec![dram(0), beside(dram(1))], vec![NORMAL, Some((NormalMem, BySpeed))]),
+        (
+            "sockets with other DIMMs",
+            vec![dram(0), NumaNode { speed: speed(50_000, 80), ..dram(1) }],
+            vec![NORMAL; 2],
+        ),
+        ("slower in both ways: no measure", vec![dram(0), with_cpus(cxl(1))], vec![NORMAL; 2]),
+        ("other CPUs have slow memory", vec![dram(0), with_cpus(hbm(1))], vec![NORMAL, FAST]),
+        (
+            "other CPUs have slow memory, by name",
+            untold(vec![dram(0), named(with_cpus(hbm(1)), "HBM")]),
+            vec![NORMAL, Some((FastMem, Subtype))],
+        ),
+        (
+            "beside HBM with CPUs",
+            vec![with_cpus(hbm(0)), with_cpus(hbm(1)), cxl(2)],
+            vec![NORMAL, NORMAL, LARGE],
+        ),
+        ("high latency alone", vec![dram(0), of_speed(Some(100_000), Some(240))], vec![NORMAL, LARGE]),
+        (
+            "latency unknown",
+            vec![dram(0), of_speed(Some(100_000), None)],
+            vec![NORMAL, Some((NormalMem, BySpeed))],
+        ),
+        ("no memory", vec![dram(0), bare(1), hbm(2)], vec![NORMAL, None, FAST]),
+        ("no memory at all", vec![bare(0)], vec![None]),
+        ("no nodes", vec![], vec![]),
+        (
+            "CPUs without memory take the nearest",
+            vec![bare(0), at(hbm(1), [13, 10, 20]), at(cxl(2), [17, 20, 10])],
+            vec![None, NORMAL, LARGE],
+        ),
+        ("no CPUs anywhere", vec![beside(dram(0)), beside(dram(0))], vec![NORMAL; 2]),
+        ("a forbidden node", vec![dram(0), NumaNode { allowed: false, ..hbm(1) }], vec![NORMAL, FAST]),
+        (
+            "one without a speed",
+            vec![dram(0), named(cxl(1), "NVM"), hbm(2)],
+            vec![NORMAL, Some((LargeMem, Subtype)), FAST],
+        ),
+        ("HBM", called("HBM"), vec![NORMAL, Some((FastMem, Subtype))]),
+        ("MCDRAM", called("MCDRAM"), vec![NORMAL, Some((FastMem, Subtype))]),
+        ("NVM", called("NVM"), vec![NORMAL, Some((LargeMem, Subtype))]),
+        ("CXL", called("CXL"), vec![NORMAL, Some((LargeMem, Subtype))]),
+        ("CXL-DRAM", called("CXL-DRAM"), vec![NORMAL, Some((LargeMem, Subtype))]),
+        ("CXL-NVM", called("CXL-NVM"), vec![NORMAL, Some((LargeMem, Subtype))]),
+        ("DRAM", called("DRAM"), vec![NORMAL, Some((NormalMem, Subtype))]),
+        ("for a purpose that is not told", called("SPM"), vec![NORMAL, Some((LargeMem, Guess))]),
+        (
+            "tiers",
+            untold(vec![tier(dram(0), 4), tier(cxl(1), 2), tier(hbm(2), 22)]),
+            vec![NORMAL, Some((FastMem, Tier)), Some((LargeMem, Tier))],
+        ),
+        (
+            "the tier of DRAM is that of all that is not known",
+            untold(vec![tier(dram(0), 4), tier(hbm(1), 4)]),
+            vec![NORMAL, Some((FastMem, Guess))],
+        ),
+    ];
+    for (what, nodes, expected) in cases {
+        assert_eq!(kinds(nodes), expected, "{what}");
+    }
 }
 
 #[test]
@@ -158,18 +149,6 @@ fn guesses_are_by_size_then_distance() {
         sized(3, [13, 23, 23, 10], false),
     ]);
     assert_eq!(nearer_to_cpus_without_memory[2..], [Some((NormalMem, Guess)); 2]);
-}
-
-#[test]
-fn a_forbidden_node_has_its_kind_all_the_same() {
-    let forbidden = NumaNode { allowed: false, ..hbm(1) };
-    assert_eq!(kinds(vec![dram(0), forbidden])[1], Some((FastMem, BySpeed)));
-}
-
-#[test]
-fn one_node_without_a_speed_is_found_by_what_else_is_known() {
-    let found = kinds(vec![dram(0), named(cxl(1), "NVM"), hbm(2)]);
-    assert_eq!(found, [NORMAL, Some((LargeMem, Subtype)), Some((FastMem, BySpeed))]);
 }
 
 fn any_node() -> impl Strategy<Value = NumaNode> {

@@ -108,7 +108,6 @@ mod tests {
     use super::*;
     use crate::slots::Slots;
     use crate::system::SYSTEM_BYTES;
-    use crate::transport::{EachOp, Operand, Width};
 
     const BYTES: usize = 4096;
 
@@ -133,39 +132,5 @@ mod tests {
         assert!(target.listed(SYSTEM_BYTES, usize::MAX, &[0]).is_err());
         assert!(target.listed(usize::MAX, 8, &[0]).is_err());
         assert!(target.listed(SYSTEM_BYTES, 8, &[]).is_ok(), "of no elements");
-    }
-
-    #[test]
-    fn what_is_placed_is_picked() {
-        let places = Slots::new(1, BYTES);
-        let target = target(&places);
-        for size in [1, 2, 3, 4, 8, 16, 24, 100] {
-            let elements = BYTES / size;
-            let list: Vec<u32> = (0..elements as u32).map(|k| (k * 11) % elements as u32).collect();
-            let data: Vec<u8> = (0..elements * size).map(|i| (i * 5) as u8).collect();
-            let listed = target.listed(SYSTEM_BYTES, size, &list).unwrap();
-            listed.place(&data);
-            let mut back = vec![0; data.len()];
-            listed.pick(&mut back);
-            assert!(back == data, "elements of {size} bytes");
-        }
-    }
-
-    #[test]
-    fn words_are_changed_as_often_as_they_are_there() {
-        let places = Slots::new(1, BYTES);
-        let target = target(&places);
-        let list: Vec<u32> = (0..2000).map(|k| k * k % 300).collect();
-        let listed = target.listed(SYSTEM_BYTES, 8, &list).unwrap();
-        listed.change(&Change::new(EachOp::Add, Width::W8, Operand::Same(3)));
-        let mut found = vec![0_u64; list.len()];
-        let change = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
-        listed.fetch(&change, bytemuck::cast_slice_mut(&mut found));
-        let mut times = [0; 300];
-        list.iter().for_each(|index| times[*index as usize] += 3);
-        for (index, found) in list.iter().zip(found) {
-            assert_eq!(found, times[*index as usize]);
-            times[*index as usize] += 1;
-        }
     }
 }
