@@ -6,7 +6,12 @@ use std::io::Write as _;
 /// that would do something to a terminal are shown and not sent to it.
 pub fn say(text: &str) {
     // If nobody reads messages any more, nobody can be told.
-    let _ = std::io::stderr().write_all(format!("{}\n", visible(text)).as_bytes());
+    let _ = std::io::stderr().write_all(line(text).as_bytes());
+}
+
+/// The text as it is printed.
+pub(crate) fn line(text: &str) -> String {
+    format!("{}\n", visible(text))
 }
 
 /// The text with all characters that do not print made visible, but for those that lines are made of.

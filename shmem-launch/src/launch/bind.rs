@@ -38,9 +38,13 @@ impl Bind {
         if self == Self::None || self == Self::Share && (pes == 1 || pes > cores()) {
             return Ok(Binding::default());
         }
-        let allowed = match cpus::allowed() {
-            // Nobody has asked for it.
-            Err(_) if self == Self::Share => return Ok(Binding::default()),
+        // A system that refuses any binding refuses the present one as well.
+        let allowed = cpus::allowed().and_then(|allowed| cpus::bind(&allowed).map(|()| allowed));
+        let allowed = match allowed {
+            Err(error) if self == Self::Share => {
+                let remark = format!("PEs are not bound to CPUs, because this system refuses it: {error}");
+                return Ok(Binding { remark: Some(remark), ..Binding::default() });
+            }
             allowed => allowed?,
         };
         let topology = Machine::default().topology();

@@ -35,8 +35,6 @@ pub(crate) struct Description {
     /// The PE that runs under the debugger.
     pub(crate) debugger: Option<usize>,
     pub(crate) attach_wait: bool,
-    /// What the launcher is called.
-    pub(crate) speaker: String,
 }
 
 impl Description {

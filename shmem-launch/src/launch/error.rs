@@ -128,8 +128,8 @@ pub enum LaunchError {
         /// Why not.
         reason: String,
     },
-    /// CPUs could not be found out.
-    #[error("the CPUs for `--bind` could not be found out: {0}")]
+    /// The system does not bind processes to CPUs.
+    #[error("PEs cannot be bound to CPUs here: {0}; with `--bind none` they run where the system likes")]
     Bind(io::Error),
     /// A process could not be started.
     #[error("the process of PE {pe} could not be started: {source}")]

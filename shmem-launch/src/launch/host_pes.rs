@@ -52,12 +52,12 @@ impl HostPes {
     /// Starts the PEs; if one cannot be started, none is left.
     pub(crate) fn start(description: Description, before: Before) -> Result<Self, LaunchError> {
         let pes = description.pes();
-        let spawner = Spawner::new(description, before)?;
+        let (spawner, remark) = Spawner::new(description, before)?;
         let mut started = Self {
             members: Vec::with_capacity(pes.len()),
             spawner,
             meeting: Rendezvous::new(pes.clone()),
-            events: Vec::new(),
+            events: remark.into_iter().map(|what| Event::Remarked { what }).collect(),
         };
         for pe in pes {
             match started.spawner.spawn(pe) {
@@ -103,7 +103,7 @@ impl HostPes {
         for i in 0..self.members.len() {
             if ready.contains(&i) || self.members[i].must_be_asked() {
                 if room {
-                    self.pump_one(i);
+                    self.pump_one(i, false);
                 }
                 self.serve_one(i);
             }
@@ -114,7 +114,7 @@ impl HostPes {
 
     /// What the PEs have printed so far.
     pub(crate) fn pump(&mut self) -> Vec<Event> {
-        (0..self.members.len()).for_each(|i| self.pump_one(i));
+        (0..self.members.len()).for_each(|i| self.pump_one(i, true));
         let (printed, others) =
             std::mem::take(&mut self.events).into_iter().partition(|e| matches!(e, Event::Printed { .. }));
         self.events = others;
@@ -153,6 +153,10 @@ impl HostPes {
                 let sources = member.map(|member| &mut member.sources).into_iter().flatten();
                 sources.filter(|source| source.kind == *kind).for_each(|source| source.close());
             }
+            Order::Hold { kind, held } => {
+                let sources = self.members.iter_mut().flat_map(|member| &mut member.sources);
+                sources.filter(|source| source.kind == *kind).for_each(|source| source.held = *held);
+            }
             // How it begins and ends is the affair of who has started them.
             Order::Start(_) | Order::End => {}
         }
@@ -174,10 +178,11 @@ impl HostPes {
         self.members[i].flush();
     }
 
-    fn pump_one(&mut self, i: usize) {
+    /// Takes what a PE has printed, `also_held` where there is no room for it.
+    fn pump_one(&mut self, i: usize, also_held: bool) {
         let member = &mut self.members[i];
         let pe = member.number();
-        for source in &mut member.sources {
+        for source in member.sources.iter_mut().filter(|source| also_held || !source.held) {
             let (kind, bytes) = (source.kind, source.pump());
             if !bytes.is_empty() {
                 self.events.push(Event::Printed { pe, kind, bytes });
@@ -200,7 +205,7 @@ impl HostPes {
             let (pe, death) = (member.number(), member.death());
             if died || absent || over {
                 // What it has printed comes before what is said about it.
-                self.pump_one(i);
+                self.pump_one(i, true);
             }
             if died {
                 self.events.push(Event::Died(death.notice()));
@@ -400,7 +405,6 @@ mod tests {
             pipes: Vec::new(),
             debugger: None,
             attach_wait: false,
-            speaker: "shmrun".into(),
         };
         let mut ends = Vec::new();
         let member = |pe| {
@@ -414,7 +418,7 @@ mod tests {
         let pes = HostPes {
             meeting: Rendezvous::new(description.pes()),
             members: description.pes().into_iter().map(member).collect(),
-            spawner: Spawner::new(description, Before::default()).unwrap(),
+            spawner: Spawner::new(description, Before::default()).unwrap().0,
             events: Vec::new(),
         };
         (pes, ends)

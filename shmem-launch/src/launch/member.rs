@@ -114,8 +114,8 @@ impl Member {
         fn input(fd: BorrowedFd<'_>) -> PollFd<'_> {
             PollFd::from_borrowed_fd(fd, PollFlags::IN)
         }
-        let mut list: Vec<PollFd<'_>> =
-            self.sources.iter().filter(|_| room).filter_map(|s| s.pipe()).map(input).collect();
+        let with_room = self.sources.iter().filter(|source| room && !source.held);
+        let mut list: Vec<PollFd<'_>> = with_room.filter_map(Source::pipe).map(input).collect();
         // The end of one that is not heard any more would be ready for ever.
         let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
         if let Some(channel) = self.channel.as_ref().filter(heard) {

@@ -45,6 +45,8 @@ pub(crate) enum Event {
     Standings(Vec<(usize, Standing)>),
     /// The PEs could not be started.
     Failed { what: String, code: u8 },
+    /// Something that the user should know.
+    Remarked { what: String },
 }
 
 /// What is to happen on a host.
@@ -64,6 +66,8 @@ pub(crate) enum Order {
     Look,
     /// Nobody reads what the PE prints there.
     Close { pe: usize, kind: Kind },
+    /// There is no room for what PEs print there, or there is again.
+    Hold { kind: Kind, held: bool },
     /// The job is over.
     End,
 }
@@ -111,7 +115,7 @@ impl Event {
             Self::Died(notice) | Self::StayedAway(notice) => vec![notice.pe],
             Self::Fenced { values, .. } => values.iter().map(|value| value.pe as usize).collect(),
             Self::Standings(standings) => standings.iter().map(|(pe, _)| *pe).collect(),
-            Self::Failed { .. } => Vec::new(),
+            Self::Failed { .. } | Self::Remarked { .. } => Vec::new(),
         }
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! Each PE is a child process with one end of a socket, announced by `SHMRUN_SOCKET`. Over it PEs
 //! meet before they share memory, pass descriptors, leave or end the job. The launcher waits for
-//! sockets, ends of processes, output and signals in one thread, and puts nothing into files or named
-//! shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
+//! sockets, ends of processes, output and signals in one thread, passes output on in others, and puts nothing into files or
+//! named shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
 //!
 //! The PEs of a host are those of a `host_pes`; what happens to the job a `run` decides. They speak in events and
 //! orders, in one process or from host to host.

@@ -7,8 +7,11 @@
 use std::fmt;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, OnceLock};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, retry_on_intr};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +19,9 @@ use super::Output;
 
 /// A line longer than this is passed on in pieces.
 const LONGEST_LINE: usize = 1 << 20;
+
+/// Bytes that may wait to be written before PEs have to wait with their output.
+const ROOM: usize = 1 << 20;
 
 /// Which of the two a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,13 +57,15 @@ pub(crate) fn pipes(output: Output, pes: usize, here: bool) -> Vec<Vec<Kind>> {
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) kind: Kind,
+    /// Whether there is no room for what it prints.
+    pub(crate) held: bool,
     pipe: Option<OwnedFd>,
 }
 
 impl Source {
     /// From the read end of a pipe, which must not block.
     pub(crate) fn new(kind: Kind, pipe: OwnedFd) -> Self {
-        Self { kind, pipe: Some(pipe) }
+        Self { kind, held: false, pipe: Some(pipe) }
     }
 
     /// The pipe, until it has ended.
@@ -101,15 +109,15 @@ impl Printer {
         Self { kind, tag, bytes: Vec::new() }
     }
 
-    /// Takes what the PE has printed. The error says why it cannot be passed on.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Takes what the PE has printed, and gives the lines to pass on.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.bytes.extend_from_slice(bytes);
-        self.pass_on(false)
+        self.lines(false)
     }
 
     /// The stream has ended: what is left is its last line.
-    pub(crate) fn finish(&mut self) -> io::Result<()> {
-        self.pass_on(true)
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        self.lines(true)
     }
 
     /// What was kept.
@@ -117,28 +125,162 @@ impl Printer {
         self.bytes
     }
 
-    fn pass_on(&mut self, all: bool) -> io::Result<()> {
-        let Some(tag) = &self.tag else { return Ok(()) };
-        let lines = tagged(tag, &mut self.bytes, all);
-        let written = match self.kind {
-            Kind::Out => write(io::stdout(), &lines),
-            Kind::Err => write(io::stderr(), &lines),
-        };
-        if written.is_err() {
-            self.bytes.clear();
+    fn lines(&mut self, all: bool) -> Vec<u8> {
+        self.tag.as_ref().map(|tag| tagged(tag, &mut self.bytes, all)).unwrap_or_default()
+    }
+}
+
+/// Where lines go: those of PEs, and the launcher's own. Whoever reads them may pause, which is to hold up nothing but output.
+/// So each file has a thread that writes to it: made non-blocking, it would be so for all who have it open.
+#[derive(Debug)]
+pub(crate) struct Outlets {
+    /// One for each kind, or one for both.
+    outlets: Vec<Outlet>,
+    /// Rings when there is room again, and when a thread has written its last.
+    bell: Arc<OwnedFd>,
+}
+
+impl Outlets {
+    /// For streams that come through these [`pipes`].
+    pub(crate) fn new(pipes: &[Vec<Kind>]) -> io::Result<Self> {
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let is_shared = pipes.iter().any(|streams| streams.len() > 1);
+        let kinds = if is_shared { &[Kind::Out][..] } else { &[Kind::Out, Kind::Err] };
+        let outlets = kinds.iter().map(|&kind| Outlet { kind, held: false, writer: None }).collect();
+        Ok(Self { outlets, bell: Arc::new(bell) })
+    }
+
+    /// What is readable once the bell has rung.
+    pub(crate) fn poll_fd(&self) -> PollFd<'_> {
+        PollFd::new(&self.bell, PollFlags::IN)
+    }
+
+    /// The bell is heard: before it is looked what has changed.
+    pub(crate) fn hush(&self) {
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+    }
+
+    /// Queues lines. The error says why those before them could not be written.
+    pub(crate) fn write(&mut self, kind: Kind, lines: Vec<u8>) -> io::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
         }
-        written
+        let bell = Arc::clone(&self.bell);
+        let outlet = self.of(kind);
+        let writer = match (&mut outlet.writer, outlet.kind) {
+            (Some(writer), _) => writer,
+            (none, Kind::Out) => none.insert(Writer::start(io::stdout(), bell)?),
+            (none, Kind::Err) => none.insert(Writer::start(io::stderr(), bell)?),
+        };
+        writer.write(lines)
+    }
+
+    /// For which streams the room has come to an end, or there is some again.
+    pub(crate) fn turned(&mut self) -> Vec<(Kind, bool)> {
+        let mut turned = Vec::new();
+        for outlet in &mut self.outlets {
+            let is_full = outlet.writer.as_ref().is_some_and(Writer::is_full);
+            if is_full != outlet.held {
+                outlet.held = is_full;
+                turned.push((outlet.kind, is_full));
+            }
+        }
+        turned
+    }
+
+    /// How writing has ended, if it has.
+    pub(crate) fn end(&mut self, kind: Kind) -> Option<io::Result<()>> {
+        self.of(kind).writer.as_ref().and_then(Writer::end)
+    }
+
+    /// Nothing more is queued. Gives whether something is still to be written.
+    pub(crate) fn close(&mut self, kind: Kind) -> bool {
+        let writer = self.of(kind).writer.as_mut();
+        writer.is_some_and(|writer| {
+            writer.queue = None;
+            writer.end().is_none()
+        })
+    }
+
+    fn of(&mut self, kind: Kind) -> &mut Outlet {
+        let last = self.outlets.len() - 1;
+        &mut self.outlets[last.min(kind as usize)]
+    }
+}
+
+#[derive(Debug)]
+struct Outlet {
+    kind: Kind,
+    /// Whether there was no room when it was last looked.
+    held: bool,
+    /// `None`: nothing was to be written yet.
+    writer: Option<Writer>,
+}
+
+/// A thread that writes what is queued.
+#[derive(Debug)]
+struct Writer {
+    queue: Option<Sender<Vec<u8>>>,
+    progress: Arc<Progress>,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    /// Bytes that wait.
+    backlog: AtomicUsize,
+    end: OnceLock<Result<(), Errno>>,
+}
+
+impl Writer {
+    fn start(to: impl AsFd + Send + 'static, bell: Arc<OwnedFd>) -> io::Result<Self> {
+        let (queue, queued) = channel::<Vec<u8>>();
+        let progress = Arc::new(Progress::default());
+        let theirs = Arc::clone(&progress);
+        let ring = move || {
+            let _ = rustix::io::write(&bell, &1_u64.to_ne_bytes());
+        };
+        let run = move || {
+            let end = queued.iter().try_for_each(|lines| {
+                let written = write(&to, &lines);
+                let before = theirs.backlog.fetch_sub(lines.len(), Ordering::Relaxed);
+                if before >= ROOM && before - lines.len() < ROOM {
+                    ring();
+                }
+                written
+            });
+            // Before the queue has no other end any more: who finds it so finds the reason.
+            let _ = theirs.end.set(end);
+            ring();
+        };
+        std::thread::Builder::new().name("output".into()).spawn(run)?;
+        Ok(Self { queue: Some(queue), progress })
+    }
+
+    fn write(&self, lines: Vec<u8>) -> io::Result<()> {
+        self.progress.backlog.fetch_add(lines.len(), Ordering::Relaxed);
+        match self.queue.as_ref().map(|queue| queue.send(lines)) {
+            Some(Ok(())) => Ok(()),
+            _ => self.end().unwrap_or(Ok(())),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.progress.backlog.load(Ordering::Relaxed) >= ROOM && self.end().is_none()
+    }
+
+    fn end(&self) -> Option<io::Result<()>> {
+        self.progress.end.get().map(|end| end.map_err(io::Error::from))
     }
 }
 
 /// Writes all bytes, also to a file that others have made non-blocking.
-fn write(to: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
+fn write(to: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match rustix::io::write(&to, bytes) {
             Ok(count) => bytes = &bytes[count..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => _ = retry_on_intr(|| poll(&mut [PollFd::new(&to, PollFlags::OUT)], None))?,
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
     Ok(())
@@ -165,6 +307,8 @@ fn tagged(tag: &str, bytes: &mut Vec<u8>, all: bool) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -208,14 +352,44 @@ mod tests {
         let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
         let (mut source, mut printer) = (Source::new(Kind::Out, read), Printer::new(Kind::Out, None));
         rustix::io::write(&write, b"one\ntw").unwrap();
-        printer.take(&source.pump()).unwrap();
+        printer.take(&source.pump());
         assert!(source.pipe().is_some());
         rustix::io::write(&write, b"o").unwrap();
         drop(write);
-        printer.take(&source.pump()).unwrap();
+        printer.take(&source.pump());
         assert!(source.pipe().is_none());
-        printer.finish().unwrap();
+        printer.finish();
         assert_eq!(printer.into_bytes(), b"one\ntwo");
+    }
+
+    #[test]
+    fn who_reads_slowly_is_waited_for_in_a_bounded_room() {
+        let mut outlets = Outlets::new(&[vec![Kind::Out], vec![Kind::Err]]).unwrap();
+        let (from, to) = rustix::pipe::pipe().unwrap();
+        outlets.outlets[0].writer = Some(Writer::start(to, Arc::clone(&outlets.bell)).unwrap());
+        let lines = |number: usize| format!("{number:0>1023}\n").into_bytes();
+        let written = (0..).take_while(|&number| {
+            outlets.write(Kind::Out, lines(number)).unwrap();
+            outlets.turned().is_empty()
+        });
+        let written = written.count() + 1;
+        assert!((ROOM..2 * ROOM).contains(&(written * 1024)), "{written}");
+        let mut seen = vec![0; 1024];
+        let mut from = std::fs::File::from(from);
+        for number in 0..written {
+            from.read_exact(&mut seen).unwrap();
+            assert_eq!(seen, lines(number));
+        }
+        poll(&mut [outlets.poll_fd()], None).unwrap();
+        outlets.hush();
+        assert_eq!(outlets.turned(), [(Kind::Out, false)]);
+
+        drop(from);
+        while outlets.write(Kind::Out, lines(0)).is_ok() {}
+        poll(&mut [outlets.poll_fd()], None).unwrap();
+        let end = outlets.end(Kind::Out).unwrap().unwrap_err();
+        assert_eq!((end.kind(), outlets.turned()), (io::ErrorKind::BrokenPipe, vec![]));
+        assert!(outlets.end(Kind::Err).is_none());
     }
 
     #[test]

@@ -14,6 +14,8 @@
 //!
 //! Whether a host is this one or another makes no difference here, but for time: what PEs of another
 //! host do is asked for, and the answer is waited for, though not for long.
+//!
+//! Nothing else waits for who reads the output: while it pauses, PEs are kept from printing more, and all else goes on.
 
 use std::ffi::OsString;
 use std::io;
@@ -26,12 +28,12 @@ use rustix::process::Signal;
 use super::host::{Host, Stranger};
 use super::host_pes::LOOK;
 use super::message::{Event, Order};
-use super::output::{Kind, Printer};
+use super::output::{Kind, Outlets, Printer};
 use super::rendezvous::Assembly;
 use super::report::{Notice, Standing, ended_with, standings};
 use super::signals::{self, Received, Signals};
 use super::{Failure, Outcome, Output, timespec};
-use crate::say::visible;
+use crate::say::line;
 
 /// How long another host may take to say that all its PEs have been killed. It is left to itself then:
 /// the end of the connection ends them.
@@ -103,18 +105,20 @@ pub(crate) struct Run {
     seats: Vec<Seat>,
     assembly: Assembly,
     signals: Option<Signals>,
+    outlets: Outlets,
     deadline: Option<Instant>,
     phase: Phase,
     /// Until when the hosts may answer the user's question what their PEs do.
     asked: Option<Instant>,
     deaths: Vec<Notice>,
     failure: Option<(Failure, u8)>,
+    remarks: Vec<String>,
     report: String,
 }
 
 impl Run {
     /// Of the hosts whose PEs have been started.
-    pub(crate) fn new(terms: Terms, hosts: Vec<Host>, signals: Option<Signals>) -> Self {
+    pub(crate) fn new(terms: Terms, hosts: Vec<Host>, signals: Option<Signals>, outlets: Outlets) -> Self {
         let printers = |pe: usize| -> Vec<Printer> {
             let tag = match terms.output {
                 Output::Inherit => Some(String::new()),
@@ -130,10 +134,12 @@ impl Run {
             terms,
             hosts,
             signals,
+            outlets,
             phase: Phase::Running,
             asked: None,
             deaths: Vec::new(),
             failure: None,
+            remarks: Vec::new(),
             report: String::new(),
         }
     }
@@ -163,6 +169,7 @@ impl Run {
                 self.terms.program.display()
             ));
         }
+        [Kind::Out, Kind::Err].into_iter().for_each(|kind| self.write_rest(kind));
         let outputs = self.seats.into_iter().map(|seat| {
             let mut streams = seat.printers.into_iter().map(Printer::into_bytes);
             super::Printed {
@@ -197,7 +204,21 @@ impl Run {
                     self.lose(host, what);
                 }
             }
+            self.heed_outlets();
             self.move_on(Instant::now());
+        }
+    }
+
+    /// PEs whose output finds no room wait with it.
+    fn heed_outlets(&mut self) {
+        self.outlets.hush();
+        for (kind, held) in self.outlets.turned() {
+            self.hosts.iter_mut().for_each(|host| host.order(&Order::Hold { kind, held }));
+        }
+        for kind in [Kind::Out, Kind::Err] {
+            if let Some(Err(error)) = self.outlets.end(kind) {
+                self.lack_room(kind, &error);
+            }
         }
     }
 
@@ -211,15 +232,7 @@ impl Run {
                 list.push(fd);
             }
         }
-        if let Some(signals) = &self.signals {
-            list.push(PollFd::new(signals, PollFlags::IN));
-        }
-        let timeout = self.timeout(Instant::now()).map(timespec);
-        match poll(&mut list, timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            // Nothing to wait with (no memory in the kernel): look again a little later.
-            Err(_) => std::thread::sleep(LOOK),
-        }
+        self.wait(&mut list, self.timeout(Instant::now()));
         let mut ready = vec![Vec::new(); self.hosts.len()];
         for (&(host, number), fd) in owners.iter().zip(&list) {
             if !fd.revents().is_empty() {
@@ -227,6 +240,17 @@ impl Run {
             }
         }
         ready
+    }
+
+    /// Waits for these, for a signal, and for what becomes of output.
+    fn wait<'f>(&'f self, list: &mut Vec<PollFd<'f>>, timeout: Option<Duration>) {
+        list.push(self.outlets.poll_fd());
+        list.extend(self.signals.iter().map(|signals| PollFd::new(signals, PollFlags::IN)));
+        match poll(list, timeout.map(timespec).as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            // Nothing to wait with (no memory in the kernel): look again a little later.
+            Err(_) => std::thread::sleep(LOOK),
+        }
     }
 
     fn timeout(&self, now: Instant) -> Option<Duration> {
@@ -257,12 +281,13 @@ impl Run {
             },
             Event::Printed { pe, kind, bytes } => {
                 let printers = self.seats[pe].printers.iter_mut().find(|printer| printer.kind == kind);
-                match printers.map(|printer| printer.take(&bytes)) {
-                    Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                let lines = printers.map(|printer| printer.take(&bytes)).unwrap_or_default();
+                match self.outlets.write(kind, lines) {
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                         self.hosts[host].order(&Order::Close { pe, kind });
                     }
-                    Some(Err(error)) => self.lack_room(kind, &error),
-                    Some(Ok(())) | None => {}
+                    Err(error) => self.lack_room(kind, &error),
+                    Ok(()) => {}
                 }
             }
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
@@ -287,20 +312,53 @@ impl Run {
                 self.leave_out(self.hosts[host].pes().to_vec());
                 self.blame(host, what, code);
             }
+            // Of several hosts the same is said once.
+            Event::Remarked { what } if self.remarks.contains(&what) => {}
+            Event::Remarked { what } => {
+                self.say(&what);
+                self.remarks.push(what);
+            }
         }
     }
 
     /// A PE prints nothing more: what is left is its last line.
     fn print_rest(&mut self, pe: usize) {
         let printers = self.seats[pe].printers.iter_mut();
-        let errors: Vec<_> = printers.filter_map(|p| Some((p.kind, p.finish().err()?))).collect();
+        let write = |printer: &mut Printer| {
+            Some((printer.kind, self.outlets.write(printer.kind, printer.finish()).err()?))
+        };
+        let errors: Vec<_> = printers.filter_map(write).collect();
         errors.iter().for_each(|(kind, error)| self.lack_room(*kind, error));
+    }
+
+    /// All is over but what is still to be written. Whoever reads it may take its time, unless the job was to end early.
+    fn write_rest(&mut self, kind: Kind) {
+        let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
+        let until = is_asked.then(|| Instant::now() + GRACE_OF_USER);
+        while self.outlets.close(kind) {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let signal = self.signals.as_ref().and_then(Signals::next);
+            if left == Some(Duration::ZERO) || signal.is_some_and(|signal| signal.number != libc::SIGQUIT) {
+                return;
+            }
+            self.wait(&mut Vec::new(), left);
+            self.outlets.hush();
+        }
+        if let Some(Err(error)) = self.outlets.end(kind) {
+            self.lack_room(kind, &error);
+        }
     }
 
     /// What PEs print cannot be kept. If nobody wants to read it any more, that is no fault.
     fn lack_room(&mut self, kind: Kind, error: &io::Error) {
-        if error.kind() != io::ErrorKind::BrokenPipe && self.failure.is_none() {
-            let what = format!("what the PEs print cannot be written to {kind}: {error}");
+        if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
+            return;
+        }
+        let what = format!("what the PEs print cannot be written to {kind}: {error}");
+        if self.seats.iter().all(|seat| seat.over) {
+            self.say(&what);
+            self.failure = Some((Failure::Output { what }, 1));
+        } else {
             self.break_down(Cause::new(what.clone(), Failure::Output { what }, 1));
         }
     }
@@ -559,10 +617,11 @@ impl Run {
     /// All that a job's launcher says, wherever it has it from.
     fn say(&mut self, text: &str) {
         if self.terms.output != Output::Capture {
-            super::say(&self.terms.speaker, text);
+            // If nobody reads messages any more, nobody can be told.
+            let _ =
+                self.outlets.write(Kind::Err, line(&format!("{}: {text}", self.terms.speaker)).into_bytes());
         }
-        self.report.push_str(&visible(text));
-        self.report.push('\n');
+        self.report.push_str(&line(text));
     }
 }
 
@@ -609,7 +668,7 @@ mod tests {
             time: None,
             speaker: "shmrun".into(),
         };
-        Run::new(terms, vec![host], None)
+        Run::new(terms, vec![host], None, Outlets::new(&[]).unwrap())
     }
 
     #[test]

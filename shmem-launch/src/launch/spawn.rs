@@ -14,18 +14,22 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, setrlimit};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
+use super::bind::Binding;
 use super::channel::Channel;
 use super::description::Description;
 use super::error::LaunchError;
 use super::output::{Kind, Source};
 use super::signals::Mask;
-use super::{JOB, NPES, Output, PE, SOCKET, program, say};
-use crate::env::{ATTACH_WAIT, Bind, OFI_INTERFACE, OFI_PROVIDER};
+use super::{JOB, NPES, Output, PE, SOCKET, program};
+use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
 
 /// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
 /// could tell it by a call: `ofi_rxm` keeps so many buffers of 16 KiB for each endpoint, by itself 4096 of them (1.17), or
 /// 8192 (2.1), and touches them all. The engine's window bounds what is under way.
 const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
+
+/// What providers of libfabric are called whose interfaces are those of the internet.
+const OF_INTERNET: [&[u8]; 4] = [b"tcp", b"udp", b"sockets", b"net"];
 
 /// Starts the processes of a host: what is the same for all of them.
 #[derive(Debug)]
@@ -72,26 +76,23 @@ pub(crate) struct Spawned {
 }
 
 impl Spawner {
-    /// Finds the program and the CPUs.
+    /// Finds the program and the CPUs, of which there may be something to remark.
     ///
     /// # Errors
     ///
-    /// If this host has no such program, or does not say which CPUs it has.
-    pub(crate) fn new(description: Description, before: Before) -> Result<Self, LaunchError> {
-        let path = path(&description);
+    /// If this host has no such program, or PEs cannot be bound as they are to be.
+    pub(crate) fn new(
+        description: Description,
+        before: Before,
+    ) -> Result<(Self, Option<String>), LaunchError> {
+        let path = value(&description, "PATH");
         let program = program::find(&description.program, path.as_deref())?;
         let debugger = description.debugger.filter(|pe| description.pes().contains(pe));
         let gdb = debugger.map(|_| program::find(OsStr::new("gdb"), path.as_deref())).transpose();
         let debugger = gdb.map_err(|_| LaunchError::NoDebugger)?;
-        let all = description.pes_of_the_machine();
-        let binding = description.bind.binding(all.len()).map_err(LaunchError::Bind)?;
-        if let Some(remark) = &binding.remark
-            && description.output != Output::Capture
-            && description.pes().first() == all.first()
-        {
-            say(&description.speaker, remark);
-        }
-        Ok(Self { description, program, debugger, cpus: binding.sets, before })
+        let pes = description.pes_of_the_machine().len();
+        let Binding { sets: cpus, remark } = description.bind.binding(pes).map_err(LaunchError::Bind)?;
+        Ok((Self { description, program, debugger, cpus, before }, remark))
     }
 
     /// Starts a PE.
@@ -106,12 +107,13 @@ impl Spawner {
             .env(PE, pe.to_string())
             .env(NPES, job.hosts.len().to_string())
             .env(JOB, format!("{:016x}", job.number));
-        let is_set = |key: &str| {
-            std::env::var_os(key).is_some() || job.environment.iter().any(|(name, _)| name.as_os_str() == key)
-        };
-        command.envs(DEFAULTS.into_iter().filter(|(key, _)| !is_set(key)));
+        let value = |key: &str| value(job, key);
+        command.envs(DEFAULTS.into_iter().filter(|(key, _)| value(key).is_none()));
         // Hosts that are all this one need no network, which others could reach.
-        if job.pretends && !is_set(OFI_PROVIDER.name) && !is_set(OFI_INTERFACE.name) {
+        let has_lo =
+            |provider: OsString| OF_INTERNET.iter().any(|one| provider.as_encoded_bytes().starts_with(one));
+        if job.pretends && value(OFI_PROVIDER.name).is_none_or(has_lo) && value(OFI_INTERFACE.name).is_none()
+        {
             command.env(OFI_INTERFACE.name, "lo");
         }
         if job.attach_wait {
@@ -178,8 +180,6 @@ impl Spawner {
         let launcher: Pid = getpid();
         let position = self.description.pes_of_the_machine().partition_point(|&other| other < pe);
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[position % self.cpus.len()]);
-        // Where nobody has asked for it, a system that refuses it keeps no job from running.
-        let is_asked = self.description.bind != Bind::Share;
         let Before { descriptors, mask, .. } = self.before;
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -187,11 +187,8 @@ impl Spawner {
                 // It died before the line above: the signal will never come.
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
-            if let Some(cpus) = &cpus
-                && let Err(refused) = sched_setaffinity(None, cpus)
-                && is_asked
-            {
-                return Err(refused.into());
+            if let Some(cpus) = &cpus {
+                sched_setaffinity(None, cpus)?;
             }
             if let Some(limit) = descriptors {
                 setrlimit(Resource::Nofile, limit)?;
@@ -207,8 +204,8 @@ impl Spawner {
     }
 }
 
-/// Where programs are looked for: as the PEs would.
-fn path(description: &Description) -> Option<OsString> {
-    let set = description.environment.iter().rev().find(|(key, _)| key == "PATH");
-    set.map_or_else(|| std::env::var_os("PATH"), |(_, value)| value.clone())
+/// What a variable is for the PEs.
+fn value(description: &Description, key: &str) -> Option<OsString> {
+    let set = description.environment.iter().rev().find(|(name, _)| name.as_os_str() == key);
+    set.map_or_else(|| std::env::var_os(key), |(_, value)| value.clone())
 }

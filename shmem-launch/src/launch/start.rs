@@ -12,7 +12,7 @@ use super::error::LaunchError;
 use super::host::Host;
 use super::host_pes::HostPes;
 use super::message::Order;
-use super::output::pipes;
+use super::output::{Outlets, pipes};
 use super::random::random;
 use super::remote::{Call, addresses, gather};
 use super::run::{Run, Terms};
@@ -67,8 +67,10 @@ impl Launch {
         let before = Before { input: true, descriptors, mask };
         let elsewhere = self.elsewhere.clone();
         let description = self.describe(u64::from_le_bytes(number), &placement);
+        let outlets = Outlets::new(&description.pipes);
+        let outlets = outlets.map_err(LaunchError::system("output cannot be passed on"))?;
         let hosts = placement.start(&description, before, &elsewhere, signals.as_ref())?;
-        Ok(Run::new(terms, hosts, signals).finish())
+        Ok(Run::new(terms, hosts, signals, outlets).finish())
     }
 
     fn describe(self, number: u64, placement: &Placement) -> Description {
@@ -87,7 +89,6 @@ impl Launch {
             output: self.output,
             debugger: self.debugger,
             attach_wait: self.attach_wait,
-            speaker: self.speaker,
         }
     }
 }

@@ -154,6 +154,14 @@ mod meeting {
         }
         assert_eq!(out.lines().count(), 4 * 2001, "nothing else");
     }
+
+    #[test]
+    fn a_reader_that_pauses_holds_up_nothing_but_output() {
+        let agents = Agents::new();
+        let agent = agents.plain();
+        let command = bare_shmrun(&["-H", "a:1,localhost", "--agent", agent.to_str().unwrap()]);
+        crate::output::assert_goes_on_unread(command);
+    }
 }
 
 mod death {

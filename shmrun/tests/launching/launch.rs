@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -64,6 +64,7 @@ mod meeting {
             (&["-n", "2", "--hosts-as", "2x1"], "lo"),
             (&["-n", "2", "--hosts-as", "2x1", "--env", "SHMEM_OFI_INTERFACE=eth7"], "eth7"),
             (&["-n", "2", "--hosts-as", "2x1", "--env", "SHMEM_OFI_PROVIDER=shm"], ""),
+            (&["-n", "2", "--hosts-as", "2x1", "--env", "SHMEM_OFI_PROVIDER=tcp;ofi_rxm"], "lo"),
         ] {
             let mut command = bare_shmrun(options);
             command.env_remove("SHMEM_OFI_INTERFACE").env_remove("SHMEM_OFI_PROVIDER");
@@ -531,6 +532,52 @@ mod command_line {
         assert_eq!(by_shmrun(&["--bind", "none"], 2), unbound(2));
         assert_eq!(by_shmrun(&["--env", "SHMEM_BIND=none"], 2), unbound(2));
         assert_eq!(by_itself("none", 2), unbound(2));
+    }
+
+    /// Lets the kernel refuse to bind this process to CPUs, and all that it starts.
+    fn refuse_binding() -> std::io::Result<()> {
+        let step = |code: u32, (jt, jf): (u8, u8), k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+        let mut filter = [
+            // The number of the call stands first.
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, (0, 0), 0),
+            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, (0, 1), libc::SYS_sched_setaffinity as u32),
+            step(libc::BPF_RET | libc::BPF_K, (0, 0), libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+            step(libc::BPF_RET | libc::BPF_K, (0, 0), libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+        // SAFETY: a call with numbers.
+        let first = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+        // SAFETY: the program, and the steps that it points to, outlive the call, which copies them.
+        let second =
+            unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
+        if (first, second) == (0, 0) { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    }
+
+    #[test]
+    fn a_system_that_refuses_to_bind_is_told_once() {
+        if std::thread::available_parallelism().unwrap().get() < 2 {
+            return eprintln!("skipped: PEs that outnumber the CPUs are not bound");
+        }
+        let share =
+            "shmrun: PEs are not bound to CPUs, because this system refuses it: Operation not permitted";
+        let core = "shmrun: PEs cannot be bound to CPUs here: Operation not permitted";
+        for (options, code, said) in [
+            (&["--bind", "share"][..], 0, Some(share)),
+            (&["--hosts-as", "2x1"], 0, Some(share)),
+            (&["--bind", "core"], 2, Some(core)),
+            (&["--bind", "none"], 0, None),
+        ] {
+            let mut command = bare_shmrun(&["-n", "2"]);
+            command.args(options).arg("true");
+            // SAFETY: between `fork` and `exec` the function makes system calls only.
+            unsafe { command.pre_exec(refuse_binding) };
+            let output = command.output().unwrap();
+            let mut lines = launcher_lines(&output);
+            // It is no program of the library's.
+            lines.retain(|line| !line.contains(" ran, and none of them joined the job"));
+            assert_eq!((output.status.code(), lines.len()), (Some(code), said.iter().len()), "{output:?}");
+            assert!(lines.iter().zip(said).all(|(line, said)| line.starts_with(said)), "{lines:?}");
+        }
     }
 
     #[test]

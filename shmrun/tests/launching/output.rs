@@ -1,8 +1,11 @@
 //! What becomes of what PEs print.
 
 use std::fs::File;
-use std::io::Read as _;
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::Duration;
+
+use rustix::process::Signal;
 
 use crate::entry::*;
 use crate::launch::shmrun;
@@ -69,6 +72,43 @@ fn streams_that_go_to_one_file_keep_their_order() {
     let end = said.strip_prefix(&model).unwrap_or_else(|| panic!("{said}"));
     // It has died, which is said behind all of it.
     assert!(end.starts_with("last wordsshmrun: PE 0 (pid "), "{end}");
+}
+
+/// Starts a job that prints more than a pipe takes, and does not read it.
+fn unread(mut command: Command) -> (Child, ChildStdout) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let out = child.stdout.take().unwrap();
+    // Each page of the pipe is more than half full when no more fits.
+    while rustix::io::ioctl_fionread(&out).unwrap() < 32 << 10 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (child, out)
+}
+
+/// Of two PEs, of which the first prints.
+pub(crate) fn assert_goes_on_unread(mut command: Command) {
+    command.args(["sh", "-c", "[ $SHMRUN_PE = 1 ] || seq 400000"]);
+    let (mut child, mut out) = unread(command);
+    signal(&child, Signal::QUIT);
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "shmrun: the PEs now:\n");
+    let mut printed = String::new();
+    out.read_to_string(&mut printed).unwrap();
+    assert!(printed.lines().eq((1..=400_000).map(|i| i.to_string())), "{} bytes", printed.len());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_reader_that_pauses_holds_up_nothing_but_output() {
+    assert_goes_on_unread(bare_shmrun(&["-n", "2"]));
+}
+
+#[test]
+fn a_job_whose_output_nobody_reads_can_be_ended() {
+    let (mut child, _out) = unread(first_of_two(&[], "yes"));
+    signal(&child, Signal::TERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }
 
 #[test]

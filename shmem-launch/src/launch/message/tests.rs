@@ -31,9 +31,9 @@ fn descriptions() -> impl Strategy<Value = Description> {
             prop::sample::select(&OUTPUTS[..]),
             prop::collection::vec(prop::collection::vec(prop::sample::select(&KINDS[..]), 0..3), 0..3),
         ),
-        (prop::option::of(0..9usize), any::<[bool; 2]>(), "[a-z]{0,9}"),
+        (prop::option::of(0..9usize), any::<[bool; 2]>()),
     )
-        .prop_map(|(what, place, how, (debugger, [attach_wait, pretends], speaker))| {
+        .prop_map(|(what, place, how, (debugger, [attach_wait, pretends]))| {
             let (program, arg0, args, environment) = what;
             let (bind, output, pipes) = how;
             let (directory, number, hosts, host) = place;
@@ -52,7 +52,6 @@ fn descriptions() -> impl Strategy<Value = Description> {
                 pipes,
                 debugger,
                 attach_wait,
-                speaker,
             }
         })
 }
@@ -67,6 +66,7 @@ fn orders() -> impl Strategy<Value = Order> {
             .prop_map(|(signal, except)| Order::Signal { signal, except }),
         Just(Order::Look),
         (0..9usize, kind()).prop_map(|(pe, kind)| Order::Close { pe, kind }),
+        (kind(), any::<bool>()).prop_map(|(kind, held)| Order::Hold { kind, held }),
         Just(Order::End),
     ]
 }
@@ -118,6 +118,7 @@ fn events() -> impl Strategy<Value = Event> {
         prop::collection::vec((pe(), standings()), 0..9).prop_map(Event::Standings),
         (".{0,20}", any::<u8>()).prop_map(|(what, code)| Event::Failed { what, code }),
         (pe(), ".{0,20}").prop_map(|(pe, message)| Event::Suspected { pe, message }),
+        ".{0,20}".prop_map(|what| Event::Remarked { what }),
     ]
 }
 

@@ -10,7 +10,7 @@ use super::frame::{Key, Opener, Sealer};
 use crate::launch::random::random;
 
 /// Counted up when messages between launchers change.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const MAGIC: [u8; 4] = *b"shmr";
 
