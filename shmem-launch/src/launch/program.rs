@@ -65,6 +65,7 @@ fn check(file: &Path) -> Option<String> {
     let of_this_host = head(Path::new("/proc/self/exe")).and_then(|start| machine(&start));
     if let (Some(theirs), Some(ours)) = (machine(&start), of_this_host)
         && !runs(theirs, ours)
+        && !interpreters().iter().any(|entry| interprets(entry, &start))
     {
         return Some(format!(
             "it was built for another processor (ELF machine {theirs}, and this is {ours})"
@@ -95,6 +96,29 @@ fn runs(theirs: u16, ours: u16) -> bool {
     /// x86-64 with i386, and AArch64 with ARM.
     const WITH_32_BITS: [(u16, u16); 2] = [(62, 3), (183, 40)];
     theirs == ours || WITH_32_BITS.contains(&(ours, theirs))
+}
+
+/// The entries for programs that others run, such as those for another processor (binfmt_misc).
+fn interpreters() -> Vec<String> {
+    let entries = fs::read_dir("/proc/sys/fs/binfmt_misc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect()
+}
+
+/// Whether a program that begins so is run by whom such an entry names.
+fn interprets(entry: &str, head: &[u8]) -> bool {
+    let value = |key: &str| entry.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+    let bytes = |hex: &str| -> Option<Vec<u8>> {
+        let digits = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        hex.as_bytes().chunks(2).map(digits).collect()
+    };
+    let Some(magic) = value("magic").and_then(bytes) else { return false };
+    let offset = value("offset").and_then(|at| at.parse().ok());
+    let mask = value("mask").and_then(bytes).unwrap_or_else(|| vec![0xff; magic.len()]);
+    let theirs = head.get(offset.unwrap_or(0)..).unwrap_or_default();
+    let is_same = |((theirs, magic), mask): ((&u8, &u8), &u8)| (theirs ^ magic) & mask == 0;
+    entry.starts_with("enabled")
+        && theirs.len() >= magic.len()
+        && theirs.iter().zip(&magic).zip(&mask).all(is_same)
 }
 
 /// What stands behind `#!`.
@@ -159,6 +183,23 @@ mod tests {
         assert_eq!(find(OsStr::new("stencil"), Some(&path)).unwrap(), stencil);
         assert_eq!(find(stencil.as_os_str(), None).unwrap(), stencil);
         assert_eq!(find(OsStr::new("stencil"), None).unwrap_err().code(), 127);
+    }
+
+    #[test]
+    fn what_another_program_runs_is_known_by_its_first_bytes() {
+        // As the kernel shows it.
+        let sparc = "enabled\ninterpreter /usr/bin/qemu-sparc\nflags: OCF\noffset 0\n\
+                     magic 7f454c4601020100000000000000000000020002\nmask ffffffffffffff00fffffffffffffffffffeffff\n";
+        let head = b"\x7fELF\x01\x02\x01\x09\0\0\0\0\0\0\0\0\0\x03\0\x02 and more";
+        assert!(interprets(sparc, head));
+        let another = sparc.replace("0002\n", "0003\n");
+        for entry in
+            [&sparc.replace("enabled", "disabled"), &another, "enabled\n", "enabled\nextension .sparc\n"]
+        {
+            assert!(!interprets(entry, head), "{entry}");
+        }
+        assert!(!interprets(sparc, &head[..19]), "cut short");
+        assert!(interprets("enabled\noffset 18\nmagic 0002\n", head));
     }
 
     #[test]
