@@ -51,7 +51,10 @@ impl Dispositions {
         for (signal, before) in &self.actions {
             // One that has not changed is left alone: to set it again would drop a pending signal that it ignores.
             let is_as_before = |now: libc::sigaction| {
-                now.sa_sigaction == before.sa_sigaction && now.sa_flags == before.sa_flags
+                now.sa_sigaction == before.sa_sigaction
+                    && now.sa_flags == before.sa_flags
+                    && (1..=libc::SIGRTMAX())
+                        .all(|signal| is_in(&now.sa_mask, signal) == is_in(&before.sa_mask, signal))
             };
             if !action(*signal).is_some_and(is_as_before) {
                 // SAFETY: a disposition that the process had for this signal; its handler is still there (`keep`).
@@ -63,6 +66,11 @@ impl Dispositions {
         // SAFETY: a stack that this thread had, and that is still there (`keep`).
         unsafe { libc::sigaltstack(&raw const self.stack, ptr::null_mut()) };
     }
+}
+
+fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
+    // SAFETY: an initialised set, which is only read, and the number of a signal.
+    unsafe { libc::sigismember(set, signal) == 1 }
 }
 
 /// The disposition of a signal; `None`: it has none.

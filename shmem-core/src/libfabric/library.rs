@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     /// A libfabric that takes every signal, blocks it, and has handlers run on a stack of its own: when it is loaded, and each time it is
-    /// asked what there is, which is nothing.
+    /// asked what there is, which is nothing. Of one signal it leaves the handler, and blocks others meanwhile.
     const TAKES_SIGNALS: &str = r#"
         #include <signal.h>
         #include <stdlib.h>
@@ -179,6 +179,10 @@ mod tests {
         static __attribute__((constructor)) void take(void) {
             for (int number = 1; number <= SIGRTMAX; number++) {
                 struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
+                if (number == SIGUSR2) {
+                    sigaction(number, NULL, &action);
+                    sigfillset(&action.sa_mask);
+                }
                 sigaction(number, &action, NULL);
             }
             stack_t stack = { .ss_sp = room, .ss_size = sizeof room };
@@ -208,8 +212,14 @@ mod tests {
         const char *fi_strerror(int error) { return "there is nothing"; }
     "#;
 
-    /// Handlers with their flags, blocked signals, and the stack of the handlers.
-    fn signals() -> (Vec<(usize, c_int)>, Vec<bool>, usize) {
+    /// Handlers with their flags and what they block, blocked signals, and the stack of the handlers.
+    fn signals() -> (Vec<(usize, c_int, Vec<bool>)>, Vec<bool>, usize) {
+        let numbers = || 1..=libc::SIGRTMAX();
+        let blocked = |mask: libc::sigset_t| {
+            // SAFETY: a set that is initialised, and the number of a signal.
+            let is_blocked = |number| unsafe { libc::sigismember(&raw const mask, number) } == 1;
+            numbers().map(is_blocked).collect()
+        };
         let handler = |number| {
             let mut action = MaybeUninit::<libc::sigaction>::zeroed();
             // SAFETY: asks only, and there is room for the answer.
@@ -219,7 +229,7 @@ mod tests {
             // They mean something to handlers only, and the C library adds one of its own.
             let handles = ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
             let flags = if handles { action.sa_flags } else { 0 };
-            (action.sa_sigaction, flags)
+            (action.sa_sigaction, flags, blocked(action.sa_mask))
         };
         let mut mask = MaybeUninit::<libc::sigset_t>::zeroed();
         // SAFETY: asks only, and there is room for the answer.
@@ -229,10 +239,9 @@ mod tests {
         unsafe { libc::sigaltstack(core::ptr::null(), stack.as_mut_ptr()) };
         // SAFETY: numbers and an address, which zeroes initialise.
         let stack = unsafe { stack.assume_init() };
-        let numbers = || 1..=libc::SIGRTMAX();
-        // SAFETY: a set that zeroes initialise, and the number of a signal.
-        let is_blocked = |number| unsafe { libc::sigismember(mask.as_ptr(), number) } == 1;
-        (numbers().map(handler).collect(), numbers().map(is_blocked).collect(), stack.ss_sp.addr())
+        // SAFETY: numbers, which zeroes initialise.
+        let mask = unsafe { mask.assume_init() };
+        (numbers().map(handler).collect(), blocked(mask), stack.ss_sp.addr())
     }
 
     /// In a process of its own: handlers are of the whole process, and other tests have children.
