@@ -63,10 +63,10 @@ pub enum Bind {
     /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
     Numa,
     /// As the operating system likes. PEs that are bound already stay so.
-    #[default]
     None,
     /// Each PE on its share of the CPUs that the launcher may use: as many as any other PE of the host, and none of theirs.
     /// Where a host has fewer CPUs than PEs, as [`None`](Self::None).
+    #[default]
     Share,
 }
 

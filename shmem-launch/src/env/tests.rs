@@ -22,7 +22,7 @@ fn defaults_are_those_of_the_table() {
         settings(&[]),
         Settings {
             npes: None,
-            bind: Bind::Share,
+            bind: Bind::default(),
             partition_warn: true,
             info: false,
             debug: false,
