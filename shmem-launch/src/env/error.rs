@@ -62,7 +62,7 @@ pub enum EnvError {
     },
     /// PEs that are threads of one process, and several processes.
     #[error(
-        "{variable}=loopback: the PEs are threads of one process, and {launcher} has started {count} ({counted}={count}); start the program by itself with SHMEM_NPES={count}, or unset {variable}"
+        "{variable}=loopback: the PEs are threads of one process, and {launcher} has started {count} ({counted}={count}); start the program by itself with SHMEM_NPES={count}, or unset {variable}; for a program that one of these processes starts, unset {counted}"
     )]
     Processes {
         /// The variable.

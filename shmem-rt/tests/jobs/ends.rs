@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use shmem::launch::{Launch, Outcome};
+use shmem::launch::{Launch, Outcome, Printed};
 use shmem::prelude::*;
 
 const SCENARIO: &str = "ENDS_SCENARIO";
@@ -165,4 +165,14 @@ fn pes_that_are_threads_are_not_started_by_several_processes() {
     assert_eq!(code, 2, "{report}");
     let why = "SHMEM_TRANSPORT=loopback: the PEs are threads of one process, and shmrun has started 3 (SHMRUN_NPES=3)";
     assert_eq!(report.matches(why).count(), 1, "{report}");
+    assert!(
+        report.contains("; for a program that one of these processes starts, unset SHMRUN_NPES\n"),
+        "{report}"
+    );
+    let child = ["-c", "env -u SHMRUN_NPES SHMEM_NPES=2 \"$0\" \"$@\""];
+    let job = Launch::new("sh", 2).args(child).args([std::env::current_exe().unwrap()]).args(ENTRY);
+    let job = job.env(SCENARIO, "nothing").env("SHMEM_TRANSPORT", "loopback").capture_output();
+    let outcome = job.timeout(Duration::from_secs(60)).run().unwrap();
+    let refused = |output: &Printed| String::from_utf8_lossy(&output.err).contains("was refused");
+    assert!(outcome.code == 0 && !outcome.outputs.iter().any(refused), "{outcome:?}");
 }
