@@ -7,6 +7,7 @@ use shmem_core::partition::{report, short_size};
 use shmem_core::ranges;
 use shmem_launch::env;
 use shmem_launch::say::say;
+use shmem_launch::text::numbers;
 
 use crate::report::degraded;
 use crate::setup::PROGRAM;
@@ -44,9 +45,17 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         let mut text = format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
         text.push_str(&report(table.specs(), grants));
         let _ = writeln!(text, "shmem: {}", job.contexts.holdings.lock().report());
-        let mut cpus: Vec<String> = job.site.cpus.iter().map(|cpus| ranges::show(cpus)).collect();
-        cpus.dedup();
-        let _ = writeln!(text, "shmem: PEs of this host run on CPUs {}", cpus.join("; "));
+        let mut sets: Vec<(&[usize], Vec<usize>)> = Vec::new();
+        let on_node = job.site.pes().iter().filter(|pe| pe.on_node().is_some());
+        for (pe, cpus) in on_node.zip(job.site.cpus.iter().map(Vec::as_slice)) {
+            match sets.iter_mut().find(|(set, _)| *set == cpus) {
+                Some((_, pes)) => pes.push(pe.number()),
+                None => sets.push((cpus, vec![pe.number()])),
+            }
+        }
+        let sets = sets.iter().map(|(cpus, pes)| format!("{}: {}", numbers(pes), ranges::show(cpus)));
+        let _ =
+            writeln!(text, "shmem: CPUs of the PEs of this host: {}", sets.collect::<Vec<_>>().join("; "));
         // In C the default heap has another size.
         let heap = PROGRAM.get().map(|program| short_size(program.default_heap));
         for row in env::rows(env::process()) {

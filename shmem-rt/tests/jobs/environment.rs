@@ -75,9 +75,12 @@ fn job() -> Launch {
 fn the_cpus_of_pes_are_shown() {
     let outcome = job().env("SHMEM_INFO", "1").bind(Bind::Core).run().unwrap();
     let said = String::from_utf8_lossy(&outcome.outputs[0].err).into_owned();
-    let line = said.lines().find_map(|line| line.strip_prefix("shmem: PEs of this host run on CPUs "));
-    let cpus: Vec<usize> = line.expect(&said).split("; ").map(|cpu| cpu.parse().unwrap()).collect();
-    assert_eq!(cpus.len(), shmem_launch::cpus::allowed().unwrap().len().min(2), "{said}");
+    let line = said.lines().find_map(|line| line.strip_prefix("shmem: CPUs of the PEs of this host: "));
+    let sets = line.expect(&said).split("; ").map(|set| set.split_once(": ").unwrap());
+    let (pes, cpus): (Vec<&str>, Vec<&str>) = sets.unzip();
+    let is_one = shmem_launch::cpus::allowed().unwrap().len() == 1;
+    assert_eq!(pes, if is_one { &["PEs 0, 1"][..] } else { &["PE 0", "PE 1"] }, "{said}");
+    assert!(cpus.iter().all(|cpu| cpu.parse::<usize>().is_ok()), "{said}");
     assert!(said.contains("\nshmem: SHMEM_BIND=share\n"), "{said}");
 }
 
