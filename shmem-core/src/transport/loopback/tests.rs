@@ -344,7 +344,7 @@ fn one_channel_or_one_pe_is_quiet_by_itself() {
 
 /// In steps that grow with the number of elements on their way, this would take hours.
 #[test]
-fn long_lists_arrive_in_linear_time() {
+fn long_lists_arrive_whole() {
     const WORDS: usize = BYTES / 8;
     const ELEMENTS: usize = if cfg!(miri) { 2 * WORDS } else { 200_000 };
     let (network, _places) = lazy(2, 6);
