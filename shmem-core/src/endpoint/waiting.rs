@@ -63,8 +63,8 @@ impl Waiting {
     }
 
     /// Whether there is a core for each PE: the same on all PEs of a node.
-    pub fn spins(&self) -> bool {
-        self.patience.spins()
+    pub fn has_cores(&self) -> bool {
+        self.patience.has_cores()
     }
 
     /// What lies at an offset, for messages.

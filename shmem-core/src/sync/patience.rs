@@ -33,7 +33,7 @@ impl Patience {
     /// their time nothing else may change.
     #[must_use]
     pub fn for_bytes(self, bytes: usize) -> Self {
-        if self.spins() {
+        if self.has_cores() {
             Self { spin: self.spin + BYTE * bytes.min(u32::MAX as usize) as u32, ..self }
         } else {
             self
@@ -41,7 +41,7 @@ impl Patience {
     }
 
     /// Whether there is a core for each PE.
-    pub fn spins(self) -> bool {
+    pub fn has_cores(self) -> bool {
         !self.outnumbered
     }
 
@@ -59,7 +59,7 @@ impl Patience {
         if done() {
             return true;
         }
-        if self.spins() && !expects_sharing {
+        if self.has_cores() && !expects_sharing {
             for _ in 0..FIRST_LOOKS {
                 crate::primitive::spin_loop();
                 if done() {

@@ -17,14 +17,14 @@ pub(crate) enum Meeting {
 const MOST_IN_LINES: usize = 8;
 
 impl Meeting {
-    /// How `members` on `nodes` nodes meet. `spins` says that none of them needs the core of another. Who
+    /// How `members` on `nodes` nodes meet. `has_cores` says that there is one for each of them. Who
     /// sleeps is woken once by a counter, but in lines by each that comes.
-    pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, spins: bool) -> Self {
+    pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, has_cores: bool) -> Self {
         assert!(members <= NodeBarrier::MAX_PES * nodes, "{members} PEs on {nodes} nodes are too many");
         let possible = nodes == 1;
         match wanted {
             BarrierChoice::Lines if possible => Self::Lines,
-            BarrierChoice::Auto if possible && spins && members <= MOST_IN_LINES => Self::Lines,
+            BarrierChoice::Auto if possible && has_cores && members <= MOST_IN_LINES => Self::Lines,
             _ => Self::Counter,
         }
     }
@@ -35,8 +35,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_that_spin_on_one_node_meet_in_lines() {
-        let auto = |members, nodes, spins| Meeting::choose(BarrierChoice::Auto, members, nodes, spins);
+    fn few_with_cores_on_one_node_meet_in_lines() {
+        let auto =
+            |members, nodes, has_cores| Meeting::choose(BarrierChoice::Auto, members, nodes, has_cores);
         assert_eq!(auto(8, 1, true), Meeting::Lines);
         assert_eq!(auto(9, 1, true), Meeting::Counter);
         assert_eq!(auto(2, 1, false), Meeting::Counter);

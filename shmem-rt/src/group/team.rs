@@ -90,8 +90,8 @@ impl Team {
         let node = members.node_of(rank);
         let near = (0..members.size()).filter(|rank| members.node_of(*rank) == node);
         let neighbours: Vec<Pe> = near.map(|rank| members.member(rank)).collect();
-        let spins = endpoint.waiting().spins();
-        let meeting = Meeting::choose(job.settings.barrier, members.size(), members.node_count(), spins);
+        let has_cores = endpoint.waiting().has_cores();
+        let meeting = Meeting::choose(job.settings.barrier, members.size(), members.node_count(), has_cores);
         Self {
             job,
             index,
@@ -100,7 +100,7 @@ impl Team {
             node,
             neighbours,
             meeting,
-            shares_cores: !spins,
+            shares_cores: !has_cores,
             count: AtomicU64::new(0),
             entered: AtomicPtr::default(),
             thread: AtomicUsize::new(0),
