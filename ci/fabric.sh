@@ -44,7 +44,7 @@ SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, every PE on a host of its ow
     strided:: sync::
 # What members do together with much data, and beside the program; of those that choose no transport themselves.
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm, large collectives' \
-    streams::between_two streams::between_three flights::histories_of_two flights::histories_of_three --skip nodes
+    streams::between_two streams::between_three flights::histories_on_2 flights::histories_on_3 --skip nodes
 for provider in sockets 'udp;ofi_rxd'; do
     SHMEM_OFI_PROVIDER=$provider part "$provider" rma:: signal::
 done
@@ -53,4 +53,4 @@ SHMEM_OFI_PROVIDER=shm SHMEM_OFI_INTERFACE=shm part 'shm, the provider' rma:: si
 # Of two PEs on each host, one is reached through memory: words, their order, and what members do together.
 export SHMRUN_HOSTS_AS='*x2' SHMEM_TRANSPORT=auto
 SHMEM_OFI_PROVIDER='tcp;ofi_rxm' part 'tcp;ofi_rxm between hosts of two PEs' \
-    basic:: collectives:: streams::between_three flights::histories_of_three domain:: heap:: linearizability:: litmus:: lock:: long_signals:: nodes:: phase:: segments:: team::
+    basic:: collectives:: streams::between_three flights::histories_on_3 domain:: heap:: linearizability:: litmus:: lock:: long_signals:: nodes:: phase:: segments:: team::

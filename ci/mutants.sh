@@ -47,7 +47,7 @@ while read -r mutant transport name; do
     fi
 done <<'TABLE'
 add-in-two-steps shm histories::linearizability::atomic_operations_are_linearizable
-add-in-two-steps loopback numbers::f64::nothing_is_lost
+add-in-two-steps loopback words::nothing_is_lost
 add-in-two-steps shm histories::litmus::a_signal_is_set_while_somebody_adds_to_it
 add-in-two-steps loopback histories::linearizability::atomic_operations_are_linearizable
 target-adds-in-two-steps loopback histories::linearizability::atomic_operations_of_two_nodes_on_one_word_are_linearizable
@@ -71,10 +71,10 @@ signal-first loopback streams::between_two
 credit-early loopback streams::between_two
 stream-unopened loopback streams::between_three
 stream-without-quiet loopback direct::what_was_given_may_be_changed_at_once
-credit-early loopback flights::histories_of_three
-flight-unopened loopback flights::histories_of_three
-left-to-right shm direct::sums_are_those_of_the_tree_however_they_are_made
-left-to-right loopback direct::sums_are_those_of_the_tree_however_they_are_made
+credit-early loopback flights::histories_on_3
+flight-unopened loopback flights::histories_on_3
+left-to-right shm collectives::sums_are_those_of_the_tree
+left-to-right loopback collectives::sums_are_those_of_the_tree
 next-root shm collectives::histories_on_3
 overlap-not-seen shm direct::an_object_may_be_source_and_destination
 direct-without-leave shm direct::what_was_given_may_be_changed_at_once

@@ -97,7 +97,7 @@ thread() {
         return
     fi
     build -Zbuild-std -p shmem-rt --test ordered --test racing
-    local neighbours=(--skip=of_two_nodes --skip=of_three_nodes)
+    local neighbours=(--skip=of_two_nodes --skip=of_three_nodes --skip=of_five_nodes)
     # Threads of one PE first; then PEs as threads, each on a host of its own, whatever tests say of hosts.
     run shmem-rt racing races:: threads:: "${neighbours[@]}"
     export SHMEM_TRANSPORT=loopback

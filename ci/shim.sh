@@ -58,8 +58,8 @@ done
 under mr_prov_key,mr_endpoint,inject=0 rma::
 under max_msg=512,cq=4,eagain=3 nonblocking::
 # What members do together with much data, and beside the program.
-under mr_local,max_msg=4096 streams::between_two flights::histories_of_two --skip nodes
-under no_wait,reorder streams::between_two flights::histories_of_two --skip nodes
+under mr_local,max_msg=4096 streams::between_two flights::histories_on_2 --skip nodes
+under no_wait,reorder streams::between_two flights::histories_on_2 --skip nodes
 # Lists, and items for others, by threads of their own and in programs.
 for demands in mr_local,max_msg=4096,cq=4,eagain=3 "$efa"; do
     under "$demands" lists:: indexed:: batches:: plan:: exchange:: queue::

@@ -1,12 +1,10 @@
 //! Streams of updates and of reads, element by element: what a slice makes of them.
 
-use std::panic::AssertUnwindSafe;
-
 use shmem::prelude::*;
 use shmem::{Batch, Distribution, Numbered};
 
 use crate::dice::Dice;
-use crate::panics::places;
+use crate::panics::{places, said};
 
 /// Words of each PE: more than of which as many updates are kept as make it worth to combine them.
 const SHARE: usize = 20_000;
@@ -127,25 +125,24 @@ fn what_is_flushed_is_complete(world: &mut World) {
 fn a_body_that_panics_hands_over_no_more(world: &mut World) {
     let (_, east) = world.ring_neighbours();
     let (mut line, mut row) = (0, [7; 3]);
-    let ((said, missed), places) = places(world, || {
-        let said = std::panic::catch_unwind(AssertUnwindSafe(|| {
+    let ((beyond, missed), places) = places(world, || {
+        let beyond = || {
             world.batch(FEW.on(east), |batch| {
                 batch.add(3, 1);
                 line = line!() + 1;
                 batch.add(24, 1);
             });
-        }));
-        let missed = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        };
+        let missed = || {
             world.gathers(ROWS.on(east), |wanted| {
                 wanted.get(0, &mut row);
                 panic!("for a reason of its own");
             });
-        }));
-        (said, missed)
+        };
+        (said(beyond), said(missed))
     });
-    let said = *said.unwrap_err().downcast::<String>().unwrap();
-    assert_eq!(said, "index 24 is beyond the end: the object has 24 elements (0..24)");
-    assert!(missed.is_err());
+    assert_eq!(beyond, "index 24 is beyond the end: the object has 24 elements (0..24)");
+    assert_eq!(missed, "for a reason of its own");
     let [(file, place), (_, behind)] = &places[..] else { panic!("two panics, at {places:?}") };
     assert!(file.ends_with("ordered/batches.rs") && *place == line && behind > place, "{places:?}");
     world.barrier_all();

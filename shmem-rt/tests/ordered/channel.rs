@@ -8,16 +8,16 @@ use crate::pes;
 /// A message that tells whether it is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C)]
-struct Message {
+pub(crate) struct Message {
     from: u32,
     to: u32,
-    number: u64,
+    pub(crate) number: u64,
     /// Several lines of a cache, each word from the same number.
     rest: [u64; 24],
 }
 
 impl Message {
-    fn new(from: usize, to: usize, number: u64) -> Self {
+    pub(crate) fn new(from: usize, to: usize, number: u64) -> Self {
         let word = (from as u64) << 48 | (to as u64) << 32 | number;
         Self { from: from as u32, to: to as u32, number, rest: [word; 24] }
     }

@@ -14,10 +14,7 @@ use shmem::prelude::*;
 use shmem::{Team, TeamConfig};
 
 use crate::dice::Dice;
-use crate::together::{Call, MOST, Room, make};
-
-/// Histories of a test, unless it is told otherwise.
-const USUALLY: u64 = 3;
+use crate::together::{ALL, Call, MOST, Room, What, make};
 
 /// Steps of a history.
 const STEPS: usize = 40;
@@ -36,17 +33,42 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("`{variable}={text}` is no number")))
 }
 
-/// Plays the histories that the environment names.
+/// Reductions, of which each order of combining gives other numbers.
+pub(crate) const SUMS: &[What] = &[
+    What::Sum,
+    What::Prod,
+    What::SumInscan,
+    What::SumExscan,
+    What::SumScatter,
+    What::SumTo,
+    What::ProdTo,
+    What::Reduce,
+    What::ReduceTo,
+    What::ReduceInscan,
+    What::ReduceExscan,
+    What::ReduceScatter,
+];
+
 #[shmem::test(pes = [1, 2, 3, 4, 5])]
-pub(crate) fn histories(world: &mut World) {
+fn histories(world: &mut World) {
+    play(world, ALL, 3);
+}
+
+#[shmem::test(pes = 4)]
+fn sums_are_those_of_the_tree(world: &mut World) {
+    play(world, SUMS, 5);
+}
+
+/// Plays histories of these collectives: those that the environment names, or as many as are usual.
+pub(crate) fn play(world: &World, of: &[What], usual: u64) {
     let first = number("HISTORY").unwrap_or(0);
     let room = Room::new(world, MOST);
-    for seed in first..first + number("HISTORIES").unwrap_or(USUALLY) {
-        history(world, &room, seed);
+    for seed in first..first + number("HISTORIES").unwrap_or(usual) {
+        history(world, &room, seed, of);
     }
 }
 
-fn history(world: &World, room: &Room, seed: u64) {
+fn history(world: &World, room: &Room, seed: u64, of: &[What]) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ pes as u64);
     // How long this PE takes is its own.
@@ -61,7 +83,7 @@ fn history(world: &World, room: &Room, seed: u64) {
             teams[slot] = Some(split(world, &mut dice));
             continue;
         }
-        let call = Call::draw(&mut dice, MOST);
+        let call = Call::draw(&mut dice, of, MOST);
         let (team, members) = match teams.get(slot) {
             None => (world.team(), &everybody),
             Some(made) => {

@@ -1,9 +1,10 @@
 //! Every form in which data can be given to a collective, on the world and on teams: all give what a loop over the members
 //! gives.
 
-use crate::dice::Dice;
+use shmem::Number;
 use shmem::prelude::*;
-use shmem::{Number, PlainData, Team, TeamConfig};
+
+use crate::panics::said;
 
 const ITEMS: usize = 5000;
 
@@ -21,193 +22,83 @@ struct Particle {
     charge: [u32; 2],
 }
 
-/// What a PE has in a round: the same for whoever asks.
-fn data(round: u64, pe: usize, len: usize) -> Vec<u64> {
-    let mut dice = Dice(round << 20 | pe as u64);
-    (0..len).map(|_| dice.below(u64::MAX) << 31 ^ dice.below(u64::MAX)).collect()
-}
-
-fn some_team(world: &World, dice: &mut Dice) -> Option<Team> {
-    let colours: Vec<Option<u64>> = (0..4).map(|_| dice.below(4).checked_sub(1)).collect();
-    let keys: Vec<i64> = (0..4).map(|_| dice.below(9) as i64).collect();
-    let me = world.my_pe();
-    world.team().split_by(world, colours[me], keys[me], &TeamConfig::default()).unwrap()
-}
-
-/// Element by element over what the first `members` have.
-fn model(all: &[Vec<u64>], members: usize, of: fn(u64, u64) -> u64) -> Vec<u64> {
-    let column = |k: usize| all[..members].iter().map(|row| row[k]).reduce(of).unwrap_or(0);
-    (0..all[0].len()).map(column).collect()
-}
-
-/// Private data in every form: in place, and as values that come back.
-fn give_private(
-    mine: &[u64],
-    expected: &[u64],
-    in_place: &dyn Fn(&mut [u64]),
-    call: &Calls<'_>,
-    array: &dyn Fn([u64; 3]) -> [u64; 3],
-) {
-    let mut slice = mine.to_vec();
-    in_place(&mut slice);
-    assert!(slice == expected);
-    let mut vector = mine.to_vec();
-    (call.vector)(&mut vector);
-    assert!(vector == expected);
-    let mut boxed: Box<[u64]> = mine.into();
-    (call.boxed)(&mut boxed);
-    assert!(*boxed == *expected);
-    assert!((call.vector_back)(mine.to_vec()) == expected);
-    assert!(*(call.boxed_back)(mine.into()) == *expected);
-    if let (Some(mine), Some(expected)) = (mine.first_chunk(), expected.first_chunk()) {
-        assert_eq!(array(*mine), *expected);
-    }
-    if let (Some(mine), Some(expected)) = (mine.first(), expected.first()) {
-        assert_eq!((call.one)(*mine), *expected);
-        let mut one = *mine;
-        (call.one_in_place)(&mut one);
-        assert_eq!(one, *expected);
-    }
-}
-
-struct Calls<'a> {
-    vector: &'a dyn Fn(&mut Vec<u64>),
-    boxed: &'a dyn Fn(&mut Box<[u64]>),
-    vector_back: &'a dyn Fn(Vec<u64>) -> Vec<u64>,
-    boxed_back: &'a dyn Fn(Box<[u64]>) -> Box<[u64]>,
-    one: &'a dyn Fn(u64) -> u64,
-    one_in_place: &'a dyn Fn(&mut u64),
-}
-
-/// All collectives that change what they are given, each with what a loop gives.
-macro_rules! each {
-    ($all:ident, $team:ident: $check:ident) => {{
-        let (size, rank) = ($team.size(), $team.rank());
-        $check!(sum, model(&$all, size, u64::wrapping_add));
-        $check!(prod, model(&$all, size, u64::wrapping_mul));
-        $check!(min, model(&$all, size, Ord::min));
-        $check!(max, model(&$all, size, Ord::max));
-        $check!(and, model(&$all, size, |a, b| a & b));
-        $check!(or, model(&$all, size, |a, b| a | b));
-        $check!(xor, model(&$all, size, |a, b| a ^ b));
-        $check!(sum_inscan, model(&$all, rank + 1, u64::wrapping_add));
-        $check!(sum_exscan, model(&$all, rank, u64::wrapping_add));
-    }};
-}
-
+/// Private data and objects in every form, which a team of all PEs in another order takes.
 #[shmem::test(pes = 4)]
-fn private_data_in_every_form_give_what_a_loop_gives(world: &mut World) {
-    let mut dice = Dice(11);
-    for round in 0..6 {
-        let (team, len) = (some_team(world, &mut dice), [0, 1, 3, 700, ITEMS][dice.below(5) as usize]);
-        let root = dice.below(4) as usize;
-        let Some(team) = team else { continue };
-        let (world, team) = (&*world, &team);
-        let all: Vec<Vec<u64>> = team.pes().iter().map(|pe| data(round, pe.number(), len)).collect();
-        macro_rules! check {
-            ($name:ident, $expected:expr) => {
-                give_private(
-                    &all[team.rank()],
-                    &$expected,
-                    &|x| team.$name(world, x),
-                    &Calls {
-                        vector: &|x| team.$name(world, x),
-                        boxed: &|x| team.$name(world, x),
-                        vector_back: &|x| team.$name(world, x),
-                        boxed_back: &|x| team.$name(world, x),
-                        one: &|x| team.$name(world, x),
-                        one_in_place: &|x| team.$name(world, x),
-                    },
-                    &|x| team.$name(world, x),
-                )
-            };
-        }
-        each!(all, team: check);
-        let root = team.pe(root % team.size()).unwrap();
-        give_private(
-            &all[team.rank()],
-            &data(round, root.number(), len),
-            &|x| team.broadcast(world, x, root),
-            &Calls {
-                vector: &|x| team.broadcast(world, x, root),
-                boxed: &|x| team.broadcast(world, x, root),
-                vector_back: &|x| team.broadcast(world, x, root),
-                boxed_back: &|x| team.broadcast(world, x, root),
-                one: &|x| team.broadcast(world, x, root),
-                one_in_place: &|x| team.broadcast(world, x, root),
-            },
-            &|x| team.broadcast(world, x, root),
-        );
-    }
-}
-
-#[shmem::test(pes = 4)]
-fn symmetric_objects_give_what_a_loop_gives_and_nobody_else_is_changed(world: &mut World) {
-    let mut dice = Dice(12);
-    for round in 0..6 {
-        let (team, root) = (some_team(world, &mut dice), dice.below(4) as usize);
-        let object = world.alloc(shmem::zeroed::<u64>(ITEMS)).unwrap();
-        let from = dice.below(ITEMS as u64) as usize;
-        let part = from..from + dice.below((ITEMS - from) as u64 + 1) as usize;
-        let mine = data(round, world.my_pe(), ITEMS);
-        TABLE.here(world).index(..).copy_from(&mine);
-        object.here(world).copy_from(&mine);
-        world.barrier_all();
-        if let Some(team) = &team {
-            let of_team = team.alloc(world, shmem::zeroed::<u64>(ITEMS)).unwrap();
-            let members = team.pes().iter();
-            let all: Vec<Vec<u64>> = members.map(|pe| data(round, pe.number(), ITEMS)).collect();
-            let read = |of: shmem::Here<'_, [u64]>| {
-                let mut read = vec![0; of.len()];
-                of.copy_to(&mut read);
-                read
-            };
-            let expect = |call: &dyn Fn(), of: shmem::Here<'_, [u64]>, expected: &[u64]| {
-                of.copy_from(&mine);
-                call();
-                assert!(read(of) == expected);
-            };
-            macro_rules! check {
-                ($name:ident, $expected:expr) => {{
-                    let expected = $expected;
-                    let whole = TABLE.here(world).index(..);
-                    expect(&|| team.$name(world, &TABLE), whole, &expected);
-                    expect(&|| team.$name(world, &object), object.here(world), &expected);
-                    expect(&|| team.$name(world, &of_team), of_team.here(world), &expected);
-                    let mut some = mine.clone();
-                    some[part.clone()].copy_from_slice(&expected[part.clone()]);
-                    expect(&|| team.$name(world, whole.index(part.clone())), whole, &some);
-                    expect(
-                        &|| team.$name(world, of_team.here(world).index(part.clone())),
-                        of_team.here(world),
-                        &some,
-                    );
-                }};
+fn data_are_taken_in_every_form(world: &mut World) {
+    let (me, world) = (world.my_pe(), &*world);
+    let key = (me * 3 % 4) as i64;
+    let team = &world.team().split_by(world, Some(0), key, &TeamConfig::default()).unwrap().unwrap();
+    let word = |pe: usize, k: usize| (pe * ITEMS + k).wrapping_mul(0x9E37_79B9_7F4A_7C15) as u64;
+    let mine: Vec<u64> = (0..ITEMS).map(|k| word(me, k)).collect();
+    let (object, of_team) =
+        (world.alloc(zeroed::<u64>(ITEMS)).unwrap(), team.alloc(world, zeroed::<u64>(ITEMS)).unwrap());
+    let part = 70..70 + 7 * 300;
+    // The call is made once with each.
+    macro_rules! in_every_form {
+        ($of:expr, |$x:ident| $call:expr) => {{
+            let expected: Vec<u64> = (0..ITEMS).map($of).collect();
+            let boxed = || mine.clone().into_boxed_slice();
+            let (mut slice, mut vector, mut in_box) = (mine.clone(), mine.clone(), boxed());
+            let $x = &mut slice[..];
+            $call;
+            let $x = &mut vector;
+            $call;
+            let $x = &mut in_box;
+            $call;
+            let $x = mine.clone();
+            let back: Vec<u64> = $call;
+            let $x = boxed();
+            let box_back: Box<[u64]> = $call;
+            let all = [slice, vector, in_box.into(), back, box_back.into()];
+            assert!(all.iter().all(|found| *found == expected));
+            let (given, wanted): ([u64; 3], [u64; 3]) =
+                ([mine[0], mine[1], mine[2]], [expected[0], expected[1], expected[2]]);
+            let (mut array, mut one) = (given, mine[0]);
+            let $x = &mut array;
+            $call;
+            let $x = given;
+            let back: [u64; 3] = $call;
+            assert_eq!((array, back), (wanted, wanted));
+            let $x = &mut one;
+            $call;
+            let $x = mine[0];
+            let back: u64 = $call;
+            assert_eq!((one, back), (expected[0], expected[0]));
+            let objects = [TABLE.here(world).index(..), object.here(world), of_team.here(world)];
+            let mut in_part = mine.clone();
+            in_part[part.clone()].copy_from_slice(&expected[part.clone()]);
+            for here in objects {
+                here.copy_from(&mine);
+                let $x = here.index(part.clone());
+                $call;
+                assert!(here.to_vec() == in_part);
+                here.copy_from(&mine);
             }
-            each!(all, team: check);
-            let root = team.pe(root % team.size()).unwrap();
-            let of_root = data(round, root.number(), ITEMS);
-            expect(&|| team.broadcast(world, &object, root), object.here(world), &of_root);
-            expect(&|| team.broadcast(world, &of_team, root), of_team.here(world), &of_root);
-            expect(&|| team.broadcast(world, &TABLE, root), TABLE.here(world).index(..), &of_root);
-            // What is only read, by all.
-            let whole = all.concat();
-            assert!(team.collect(world, &of_team) == vec![of_root; team.size()].concat());
-            object.here(world).copy_from(&mine);
-            assert!(team.collect(world, &object) == whole);
-            let parts: Vec<u64> = all.iter().flat_map(|row| row[part.clone()].to_vec()).collect();
-            assert!(team.collect(world, &object.here(world).index(part.clone())) == parts);
-            let mut gathered = vec![0; whole.len()];
-            team.fcollect(world, &object, &mut gathered);
-            assert!(gathered == whole);
-            TABLE.here(world).index(..).copy_from(&mine);
-        }
-        world.barrier_all();
-        // Who is in no team, or in another one, has changed nothing here.
-        let mut here = vec![0; ITEMS];
-        TABLE.here(world).index(..).copy_to(&mut here);
-        assert!(here == mine);
+            let $x = &TABLE;
+            $call;
+            let $x = &object;
+            $call;
+            let $x = &of_team;
+            $call;
+            assert!(objects.iter().all(|here| here.to_vec() == expected));
+        }};
     }
+    let first = team.pes()[0];
+    let all = |k: usize| (0..4).map(move |pe| word(pe, k));
+    in_every_form!(|k| all(k).fold(0, u64::wrapping_add), |x| team.sum(world, x));
+    in_every_form!(|k| all(k).fold(0, |a, b| a ^ b), |x| team.xor(world, x));
+    in_every_form!(|k| word(first.number(), k), |x| team.broadcast(world, x, first));
+    in_every_form!(|k| all(k).max().unwrap(), |x| world.max(x));
+    // What is only read.
+    let of_all: Vec<u64> =
+        team.pes().iter().flat_map(|pe| (0..ITEMS).map(move |k| word(pe.number(), k))).collect();
+    object.here(world).copy_from(&mine);
+    of_team.here(world).copy_from(&mine);
+    let mut into = vec![0; of_all.len()];
+    team.fcollect(world, &object, &mut into);
+    assert!(
+        into == of_all && team.collect(world, &of_team) == of_all && team.collect(world, &mine) == of_all
+    );
 }
 
 #[shmem::test(pes = 3)]
@@ -219,6 +110,18 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
     assert_eq!(world.max(me), n - 1);
     assert_eq!(world.sum_inscan(1_u64), me as u64 + 1);
     assert_eq!(world.sum_exscan([1, 2]), [me as i32, 2 * me as i32]);
+    let first = world.pe(0).unwrap();
+    let ones: Option<u16> = world.sum_to(1, first);
+    assert_eq!(ones, (me == 0).then_some(3));
+    let mut mine = [me, 1];
+    assert_eq!(world.sum_to(&mut mine, first), (me == 0).then_some(()));
+    assert_eq!(mine, if me == 0 { [3, 3] } else { [me, 1] });
+    assert_eq!(world.team().or_to(world, me == 2, first), (me == 0).then_some(true));
+    let most: f64 = world.reduce(me as f64, f64::max);
+    assert_eq!(most, 2.0);
+    let part: u64 = world.scatter_from(&[7, 8, 9][..], 0, first);
+    assert_eq!(part, 7 + me as u64);
+    assert_eq!(world.collect_to(&[me as u8; 2], first), (me == 0).then(|| vec![[0, 0], [1, 1], [2, 2]]));
     TOTAL.here(world).store(me as f64 + 0.5);
     world.sum(&TOTAL);
     assert_eq!(TOTAL.here(world).load(), 4.5);
@@ -240,23 +143,18 @@ fn the_argument_decides_what_comes_back(world: &mut World) {
     assert_eq!(world.collect(&PAIR), [[2, 7]; 3], "an object that is an array is one item");
 }
 
-/// The one bound that generic code needs.
-fn spread<T: Number + PartialOrd>(world: &World, mine: T) -> (T, T) {
+/// The bounds that generic code needs.
+fn spread<T: Number, U: PlainData>(world: &World, mine: T, other: U) -> ([T; 2], U) {
     let mut most = mine;
     world.max(&mut most);
-    (world.min(mine), most)
-}
-
-fn of_the_first<T: PlainData>(world: &World, mine: T) -> T {
-    world.broadcast(mine, world.pe(0).unwrap())
+    ([world.min(mine), most], world.broadcast(other, world.pe(0).unwrap()))
 }
 
 #[shmem::test(pes = 3)]
 fn generic_code_asks_for_one_trait(world: &mut World) {
     let me = world.my_pe();
-    assert_eq!(spread(world, me as f32), (0.0, 2.0));
-    assert_eq!(spread(world, me as i8 - 1), (-1, 1));
-    assert_eq!(of_the_first(world, [me; 4]), [0; 4]);
+    assert_eq!(spread(world, me as f32, [me; 4]), ([0.0, 2.0], [0; 4]));
+    assert_eq!(spread(world, me as i8 - 1, me), ([-1, 1], 0));
 }
 
 #[shmem::test(pes = 3)]
@@ -278,10 +176,6 @@ fn the_object_of_another_team_is_refused(world: &mut World) {
     let first = |members| world.team().split_strided(world, 0, 1, members, &TeamConfig::default()).unwrap();
     if let (Some(one), Some(other)) = (first(2), first(3)) {
         let object = one.alloc(world, [0_u64; 8]).unwrap();
-        let message = |body: &dyn Fn()| {
-            let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_err();
-            *panic.downcast::<String>().unwrap()
-        };
         let calls: [&dyn Fn(); 4] = [
             &|| other.sum(world, &object),
             &|| world.sum(object.here(world).index(2)),
@@ -289,7 +183,7 @@ fn the_object_of_another_team_is_refused(world: &mut World) {
             &|| drop(other.collect(world, &object)),
         ];
         for call in calls {
-            let said = message(call);
+            let said = said(call);
             let expected = "is an object of another team, in which not all members of this one are: collectives of a team take";
             assert!(said.contains(expected), "{said}");
         }
@@ -300,37 +194,32 @@ fn the_object_of_another_team_is_refused(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn vectors_boxes_and_arrays_are_moved_by_all_verbs(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    let (mine, place) = (vec![world.my_pe() as u64 + 1; 4], TABLE.on(east).index(..4));
-    let boxed: Box<[u64]> = mine.clone().into();
-    let expected = vec![world.my_pe() as u64 + 1; 4];
-    let (mut vector, mut into, mut array) = (vec![0; 4], boxed.clone(), [0; 4]);
-    for round in 0..3 {
-        match round {
-            0 => world.put(place, &mine),
-            1 => world.put(place, &boxed),
-            _ => world.put(place, &[mine[0]; 4]),
-        }
-        world.quiet();
-        world.get(&mut vector, place);
-        world.get(&mut into, place);
-        world.get(&mut array, place);
-        assert_eq!((&vector, &*into, &array[..]), (&expected, &expected[..], &expected[..]));
-        world.put(place, &[0; 4]);
-        world.quiet();
+    let (me, (_, east)) = (world.my_pe() as u64 + 1, world.ring_neighbours());
+    let (vector, boxed, array) = (vec![me; 4], vec![me; 4].into_boxed_slice(), [me; 4]);
+    let part = |k: usize| TABLE.on(east).index(4 * k..4 * k + 4);
+    world.put(part(0), &vector);
+    world.put(part(1), &boxed);
+    world.put(part(2), &array);
+    world.scope(|scope| {
+        scope.put(part(3), &vector);
+        scope.put(part(4), &boxed);
+        scope.put(part(5), &vector[..]);
+    });
+    world.quiet();
+    for k in 0..6 {
+        let (mut a, mut b, mut c) = (vec![0; 4], vec![0; 4].into_boxed_slice(), [0; 4]);
+        world.get(&mut a, part(k));
+        world.get(&mut b, part(k));
+        world.get(&mut c, part(k));
+        assert_eq!((&a, &b, c), (&vector, &boxed, array));
+        let (mut a, mut b, mut c) = (vec![0; 4], vec![0; 4].into_boxed_slice(), [0; 4]);
+        world.scope(|scope| {
+            scope.get(&mut a, part(k));
+            scope.get(&mut b, part(k));
+            scope.get(&mut c, part(k));
+        });
+        assert_eq!((&a, &b, c), (&vector, &boxed, array));
     }
-    world.scope(|scope| {
-        scope.put(place, &mine);
-        scope.put(TABLE.on(east).index(4..8), &boxed);
-        scope.put(TABLE.on(east).index(8..12), &expected[..]);
-    });
-    let (mut first, mut second, mut third) = (vec![0; 4], boxed.clone(), [0; 4]);
-    world.scope(|scope| {
-        scope.get(&mut first, place);
-        scope.get(&mut second, TABLE.on(east).index(4..8));
-        scope.get(&mut third, TABLE.on(east).index(8..12));
-    });
-    assert_eq!((&first, &*second, &third[..]), (&expected, &expected[..], &expected[..]));
     world.barrier_all();
 }
 

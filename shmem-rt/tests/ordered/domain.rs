@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use shmem::prelude::*;
-use shmem::thread::{InTurn, Multiple, NoStore, Private, Serialized};
+use shmem::thread::InTurn;
 use shmem::{ContextError, DomainHints, ErrorKind, HintScope};
 
 #[symmetric]
@@ -12,22 +12,6 @@ static ROWS: [[u64; 32]; 4];
 static READY: [Signal; 4];
 
 const ONE_OF_EACH: DomainHints = DomainHints { private: 1, serialized: 1, multiple: 1 };
-
-#[shmem::test(pes = 2)]
-fn contexts_of_a_domain_move_data(world: &mut World<Multiple>) {
-    let (west, east) = world.ring_neighbours();
-    let domains = world.domains::<Private>(2).unwrap();
-    let contexts: Vec<_> = domains.iter().map(|domain| domain.create_ctx::<Private>().unwrap()).collect();
-    for (row, context) in contexts.iter().enumerate() {
-        context.bind(world).put(ROWS.on(east).index(row), &[row as u64 + 1; 32]);
-        context.bind(world).quiet();
-    }
-    let reads = domains[0].create_ctx::<NoStore<Private>>().unwrap();
-    world.barrier_all();
-    assert_eq!(ROWS.here(world).index(1).index(31).load(), 2, "from {west}");
-    assert_eq!(reads.bind(world).g(ROWS.on(east).index(0).index(0)), 1);
-    world.barrier_all();
-}
 
 #[shmem::test(pes = 2)]
 fn domains_and_contexts_go_in_any_order(world: &mut World<Multiple>) {
@@ -188,15 +172,13 @@ fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>
     assert_eq!(limit(world), if on_node { 6 } else { apart });
 }
 
-#[shmem::test(pes = 2)]
-fn every_mapping_moves_the_same_data(world: &mut World<Multiple>) {
-    // The mapping decides who completes with whom, never what arrives.
+/// The mapping decides who completes with whom, never what arrives.
+fn moves_the_same_data(world: &World<Multiple>) {
     let (west, east) = world.ring_neighbours();
     for round in 1..=10 {
         let domains = world.domains::<Multiple>(2).unwrap();
         let contexts: Vec<_> =
             domains.iter().cycle().take(4).map(|domain| domain.create_ctx::<Multiple>().unwrap()).collect();
-        let world = &*world;
         std::thread::scope(|scope| {
             for (row, context) in contexts.iter().enumerate() {
                 scope.spawn(move || {
@@ -216,26 +198,15 @@ fn every_mapping_moves_the_same_data(world: &mut World<Multiple>) {
     }
 }
 
-/// The last test once more for every mapping: a variable is read at the start of a job.
+/// A variable is read at the start of a job.
 macro_rules! mappings {
     ($($name:ident = $mapping:literal;)*) => {$(
         #[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = $mapping, "SHMEM_MAX_RESOURCES" = "12"))]
         fn $name(world: &mut World<Multiple>) {
             assert_eq!(world.resources().mapping.name(), $mapping);
+            moves_the_same_data(world);
             let domain = world.domains::<Multiple>(1).unwrap().pop().unwrap();
-            let [a, b] = [(); 2].map(|()| domain.create_ctx::<Multiple>().unwrap());
-            let (_, east) = world.ring_neighbours();
-            for round in 1..=20 {
-                a.bind(world).put(ROWS.on(east).index(0), &[round; 32]);
-                b.bind(world).put(ROWS.on(east).index(1), &[round; 32]);
-                a.bind(world).quiet();
-                b.bind(world).quiet();
-                world.signal_set(READY.on(east).index(0), round);
-                world.quiet();
-                READY.here(world).index(0).wait_until(ge(round));
-                assert_eq!([0, 1].map(|row| ROWS.here(world).index(row).index(7).load()), [round; 2]);
-                world.barrier_all();
-            }
+            let [a, _b] = [(); 2].map(|()| domain.create_ctx::<Multiple>().unwrap());
             // Contexts of one level share from the start, where nobody has said that there are enough. Of the three
             // that a network may have, the last is saved for one that cannot share.
             let alone = $mapping == "auto" && world.resources().limit > Some(3);

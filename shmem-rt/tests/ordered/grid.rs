@@ -2,6 +2,8 @@
 
 use shmem::prelude::*;
 
+use crate::panics::said;
+
 #[symmetric]
 static FROM: [Atomic<u64>; 6];
 
@@ -17,12 +19,6 @@ fn pes_are_a_list_by_number(world: &mut World) {
     }
     assert_eq!((number, pes[world.my_pe()]), (world.n_pes(), world.me()));
     assert_eq!(pes.iter().rev().map(Pe::number).collect::<Vec<_>>(), [2, 1, 0]);
-}
-
-#[shmem::test(pes = 3)]
-#[should_panic(expected = "no PE has the index 3: there are 3, whose indices run from 0 to 2")]
-fn an_index_beyond_the_last_pe_says_how_many_there_are(world: &mut World) {
-    let _ = world.pes()[world.n_pes()];
 }
 
 #[shmem::test(pes = 4)]
@@ -109,14 +105,9 @@ fn what_is_no_place_in_a_grid_is_refused(world: &mut World) {
          PEs, or let `cubic_grid` choose them"
     );
     let grid = world.grid([2, 1]).unwrap().periodic([true, true]);
-    let said = |body: &dyn Fn()| {
-        let message = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_err();
-        *message.downcast::<String>().unwrap()
-    };
-    assert_eq!(said(&|| _ = grid.pe([0, 1])), "no PE is at [0, 1]: the grid has 2 x 1 PEs, counted from 0");
-    assert_eq!(
-        said(&|| _ = grid.coordinates_of(2)),
-        "no PE has rank 2: the grid has 2 (2 x 1), counted from 0"
-    );
-    assert_eq!(said(&|| _ = grid.neighbour(2, 1)), "the grid has no dimension 2: it has 2, counted from 0");
+    let none = said(|| world.pes()[world.n_pes()]);
+    assert_eq!(none, "no PE has the index 2: there are 2, whose indices run from 0 to 1");
+    assert_eq!(said(|| grid.pe([0, 1])), "no PE is at [0, 1]: the grid has 2 x 1 PEs, counted from 0");
+    assert_eq!(said(|| grid.coordinates_of(2)), "no PE has rank 2: the grid has 2 (2 x 1), counted from 0");
+    assert_eq!(said(|| grid.neighbour(2, 1)), "the grid has no dimension 2: it has 2, counted from 0");
 }

@@ -2,68 +2,6 @@
 
 use shmem::prelude::*;
 
-use crate::dice::Dice;
-
-/// Compares a number with that of every other PE.
-fn assert_same(world: &World, what: u64) {
-    let (mut least, mut most) = (what, what);
-    world.min(&mut least);
-    world.max(&mut most);
-    assert_eq!(least, most, "offsets differ between PEs");
-}
-
-fn random_sequence(world: &World, seed: u64) {
-    let mut dice = Dice(seed);
-    let mut boxes: Vec<SymBox<[u8]>> = Vec::new();
-    let mut blocks = Vec::new();
-    for _ in 0..300 {
-        match dice.below(6) {
-            0 | 1 => {
-                let made = world.alloc(shmem::zeroed(dice.below(3000) as usize)).unwrap();
-                assert_same(world, made.offset() as u64);
-                boxes.push(made);
-            }
-            2 => {
-                let align = 1 << dice.below(13);
-                let block = world.align(align.max(8), 1 + dice.below(5000) as usize).unwrap();
-                assert!(block.as_ptr().addr().is_multiple_of(align));
-                blocks.push(block);
-            }
-            3 if !boxes.is_empty() => {
-                let gone = boxes.swap_remove(dice.below(boxes.len() as u64) as usize);
-                world.free(gone).unwrap();
-            }
-            4 if !blocks.is_empty() => {
-                let at = dice.below(blocks.len() as u64) as usize;
-                blocks[at] = world.realloc(blocks[at], 1 + dice.below(9000) as usize).unwrap();
-            }
-            _ if !boxes.is_empty() => {
-                // Dropped on every PE, but not at the same time nor in the same order.
-                let at = dice.below(boxes.len() as u64) as usize;
-                drop(boxes.swap_remove(at));
-            }
-            _ => {}
-        }
-    }
-    for block in blocks {
-        world.free(block).unwrap();
-    }
-    drop(boxes);
-    world.reclaim();
-    let usage = world.heap::<shmem::partition::default>().unwrap().usage();
-    assert_eq!((usage.used, usage.blocks), (0, 0), "everything came back");
-}
-
-#[shmem::test(pes = 2)]
-fn random_sequences_give_equal_offsets_on_2(world: &mut World) {
-    random_sequence(world, 1);
-}
-
-#[shmem::test(pes = 4)]
-fn random_sequences_give_equal_offsets_on_4(world: &mut World) {
-    random_sequence(world, 2);
-}
-
 #[shmem::test(pes = 3)]
 fn a_dropped_object_is_reused_only_when_all_have_dropped_it(world: &mut World) {
     let first = world.alloc([1_u8; 1000]).unwrap();

@@ -1,13 +1,12 @@
 //! Lists of indices: every verb, on one PE and over all of them, is what a slice makes of it.
 
-use std::panic::AssertUnwindSafe;
+use std::ops::{Add, BitAnd, BitOr, BitXor};
 
 use shmem::prelude::*;
-use shmem::{Distribution, OneOrEach, TeamConfig, zeroed};
-use shmem_core::object::AmoValue;
+use shmem::{AmoValue, BitValue, Distribution, OneOrEach};
 
 use crate::dice::Dice;
-use crate::panics::places;
+use crate::panics::{places, said};
 use crate::pes::{go, wait_for};
 
 /// Words of each PE.
@@ -71,58 +70,47 @@ fn updates<V: AmoValue + Sized, D: Distribution>(
     }
 }
 
-macro_rules! integers {
-    ($world:ident, $words:expr, $number:ty, $seed:expr) => {{
-        let of = |number: i32| number as $number;
-        updates(
-            $world,
-            &$words,
-            of,
-            $seed,
-            &[
-                (
-                    |world, words, list, values| world.add_each(words.at(list), values),
-                    <$number>::wrapping_add,
-                ),
-                (|world, words, list, values| world.min_each(words.at(list), values), |a, b| a.min(b)),
-                (|world, words, list, values| world.xor_each(words.at(list), values), |a, b| a ^ b),
-                (|world, words, list, values| world.max_each(words.at(list), values), |a, b| a.max(b)),
-                (|world, words, list, values| world.or_each(words.at(list), values), |a, b| a | b),
-                (
-                    |world, words, list, values| world.scope(|s| s.add_each(words.at(list), values)),
-                    <$number>::wrapping_add,
-                ),
-                (|world, words, list, values| world.and_each(words.at(list), values), |a, b| a & b),
-            ],
-        );
-    }};
+/// What numbers have.
+fn arithmetic<V: AmoValue + Add<Output = V>, D: Distribution>() -> [Verb<V, D>; 4] {
+    [
+        (|world, words, list, values| world.add_each(words.at(list), values), |a, b| a + b),
+        (
+            |world, words, list, values| world.min_each(words.at(list), values),
+            |a, b| if b < a { b } else { a },
+        ),
+        (
+            |world, words, list, values| world.max_each(words.at(list), values),
+            |a, b| if b > a { b } else { a },
+        ),
+        (|world, words, list, values| world.scope(|s| s.add_each(words.at(list), values)), |a, b| a + b),
+    ]
 }
 
-macro_rules! floats {
-    ($world:ident, $words:expr, $number:ty, $seed:expr) => {{
-        let of = |number: i32| number as $number / 4.0;
-        updates(
-            $world,
-            &$words,
-            of,
-            $seed,
-            &[
-                (|world, words, list, values| world.add_each(words.at(list), values), |a, b| a + b),
-                (|world, words, list, values| world.min_each(words.at(list), values), <$number>::min),
-                (|world, words, list, values| world.max_each(words.at(list), values), <$number>::max),
-            ],
-        );
-    }};
+/// What integers have as well.
+fn bits<V: BitValue + Integer, D: Distribution>() -> Vec<Verb<V, D>> {
+    let mut verbs = arithmetic().to_vec();
+    verbs.insert(1, (|world, words, list, values| world.xor_each(words.at(list), values), |a, b| a ^ b));
+    verbs.insert(3, (|world, words, list, values| world.or_each(words.at(list), values), |a, b| a | b));
+    verbs.push((|world, words, list, values| world.and_each(words.at(list), values), |a, b| a & b));
+    verbs
 }
+
+trait Integer:
+    Sized + Add<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
+{
+}
+impl Integer for u64 {}
+impl Integer for i64 {}
+impl Integer for i32 {}
 
 #[shmem::test(pes = [1, 2, 3, 4])]
 fn updates_are_those_of_a_slice(world: &mut World) {
     let team = world.team();
-    integers!(world, WIDE.over(team, Cyclic), u64, 1);
-    integers!(world, SIGNED.over(team, Block::of(SHARE * team.size() - 1)), i64, 2);
-    integers!(world, NARROW.over(team, Block), i32, 3);
-    floats!(world, FLOATS.over(team, BlockCyclic::<8>), f64, 4);
-    floats!(world, SINGLES.over(team, Cyclic), f32, 5);
+    updates(world, &WIDE.over(team, Cyclic), |n| (n + 50) as u64, 1, &bits());
+    updates(world, &SIGNED.over(team, Block::of(SHARE * team.size() - 1)), i64::from, 2, &bits());
+    updates(world, &NARROW.over(team, Block), |n| n, 3, &bits());
+    updates(world, &FLOATS.over(team, BlockCyclic::<8>), |n| f64::from(n) / 4.0, 4, &arithmetic());
+    updates(world, &SINGLES.over(team, Cyclic), |n| n as f32 / 4.0, 5, &arithmetic());
 }
 
 /// Every PE draws tickets of words of all PEs at the same time: each is drawn once.
@@ -292,26 +280,20 @@ fn a_wrong_index_is_told_with_its_line(world: &mut World) {
     let (_, to) = world.ring_neighbours();
     let mut list = vec![3_u32; 200];
     list[150] = SHARE as u32;
-    let refused = |call: &mut dyn FnMut(&World)| {
-        let said = std::panic::catch_unwind(AssertUnwindSafe(|| call(world))).unwrap_err();
-        *said.downcast::<String>().unwrap()
-    };
     let expected =
         "index 24 at position 150 of the list is beyond the end: the object has 24 elements (0..24)";
     let (mut before, mut rows, many) = ([0; 200], [[0.0; 3]; 200], [SHARE as u64 * 2; 5]);
     let first = line!();
-    let (said, places) = places(world, || {
-        assert_eq!(refused(&mut |world| world.add_each(WIDE.on(to).at(&list), 1)), expected);
-        assert_eq!(refused(&mut |world| world.gather(&mut rows, ROWS.on(to).at(&list))), expected);
-        assert_eq!(
-            refused(&mut |world| world.scope(|s| s.swap_each(&mut before, WIDE.on(to).at(&list), 1))),
-            expected
-        );
-        refused(&mut |world| world.xor_each(WIDE.over(world.team(), Cyclic).at(&many), 1))
+    let (many, places) = places(world, || {
+        assert_eq!(said(|| world.add_each(WIDE.on(to).at(&list), 1)), expected);
+        assert_eq!(said(|| world.gather(&mut rows, ROWS.on(to).at(&list))), expected);
+        let swapped = said(|| world.scope(|s| s.swap_each(&mut before, WIDE.on(to).at(&list), 1)));
+        assert_eq!(swapped, expected);
+        said(|| world.xor_each(WIDE.over(world.team(), Cyclic).at(&many), 1))
     });
     let last = line!();
     assert_eq!(
-        said,
+        many,
         "index 48 at position 0 of the list is beyond the end: the object has 48 elements (0..48)"
     );
     assert_eq!(places.len(), 4, "{places:?}");
@@ -340,9 +322,8 @@ fn objects_of_teams_are_spread_over_members(world: &mut World) {
             assert_eq!(over.locate(index).pe(), world.me());
             assert_eq!(world.fetch(over.locate(index)), 3 * index as i64);
         }
-        let refused = std::panic::catch_unwind(AssertUnwindSafe(|| object.over(world.team(), Cyclic).len()));
-        let said = *refused.unwrap_err().downcast::<String>().unwrap();
-        assert!(said.starts_with("PE 0 is not a member of the team"), "{said}");
+        let refused = said(|| object.over(world.team(), Cyclic).len());
+        assert!(refused.starts_with("PE 0 is not a member of the team"), "{refused}");
         team.barrier(world);
     }
     world.barrier_all();

@@ -4,6 +4,8 @@ use shmem::Lock;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 
+use crate::panics::said;
+
 #[symmetric]
 static LOCK: Lock;
 #[symmetric]
@@ -18,28 +20,34 @@ static TURN: Atomic<u64>;
 #[symmetric]
 static INSIDE: Atomic<u64>;
 
-#[shmem::test(pes = 4)]
-fn increments_under_a_lock_are_not_lost(world: &mut World) {
-    const ROUNDS: u64 = 400;
-    let first = world.pe(0).unwrap();
+/// Of all PEs, and of several threads of each.
+#[shmem::test(pes = 3)]
+fn increments_under_a_lock_are_not_lost(world: &mut World<Multiple>) {
+    const ROUNDS: u64 = 200;
+    let (world, first) = (&*world, world.pe(0).unwrap());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for round in 0..ROUNDS {
+                    let guard = if round % 3 == 0 {
+                        // Sometimes at once, sometimes not.
+                        world.try_lock(&LOCK).unwrap_or_else(|| world.lock(&LOCK))
+                    } else {
+                        world.lock(&LOCK)
+                    };
+                    assert_eq!(world.fetch_inc(INSIDE.on(first)), 0, "nobody else is inside");
+                    let before = world.g(TOTAL.on(first).index(0));
+                    // Whoever could come in now would.
+                    std::thread::yield_now();
+                    world.p(TOTAL.on(first).index(0), before + 1);
+                    assert_eq!(world.fetch_add(INSIDE.on(first), u64::MAX), 1);
+                    drop(guard);
+                }
+            });
+        }
+    });
     world.barrier_all();
-    for round in 0..ROUNDS {
-        let guard = if round % 3 == 0 {
-            // Sometimes at once, sometimes not.
-            world.try_lock(&LOCK).unwrap_or_else(|| world.lock(&LOCK))
-        } else {
-            world.lock(&LOCK)
-        };
-        assert_eq!(world.fetch_inc(INSIDE.on(first)), 0, "nobody else is inside");
-        let before = world.g(TOTAL.on(first).index(0));
-        // Whoever could come in now would.
-        std::thread::yield_now();
-        world.p(TOTAL.on(first).index(0), before + 1);
-        assert_eq!(world.fetch_add(INSIDE.on(first), u64::MAX), 1);
-        drop(guard);
-    }
-    world.barrier_all();
-    assert_eq!(world.g(TOTAL.on(first).index(0)), ROUNDS * world.n_pes() as u64);
+    assert_eq!(world.g(TOTAL.on(first).index(0)), 3 * ROUNDS * world.n_pes() as u64);
 }
 
 #[shmem::test(pes = 3)]
@@ -124,53 +132,26 @@ fn a_set_lock_is_held_until_it_is_cleared(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn what_cannot_be_is_said(world: &mut World) {
-    let message = |body: &dyn Fn(&World)| {
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body(world))).unwrap_err();
-        *panic.downcast::<String>().unwrap()
-    };
     if world.my_pe() == 0 {
         let line = line!() + 1;
         let guard = world.lock(&LOCK);
-        let said = message(&|world| drop(world.lock(&LOCK)));
+        let again = said(|| drop(world.lock(&LOCK)));
         let expected = format!("since shmem-rt/tests/ordered/lock.rs:{line}; drop the guard first");
-        assert!(said.contains("`lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:"), "{said}");
-        assert!(said.contains(&expected), "{said}");
+        assert!(again.contains("`lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:"), "{again}");
+        assert!(again.contains(&expected), "{again}");
         drop(guard);
-        let said = message(&|world| world.clear_lock(&LOCK));
-        assert_eq!(said, "`clear_lock(LOCK)`: PE 0 does not hold the lock");
+        let free = said(|| world.clear_lock(&LOCK));
+        assert_eq!(free, "`clear_lock(LOCK)`: PE 0 does not hold the lock");
         let line = line!() + 1;
         let guard = world.lock(&LOCK);
         world.clear_lock(&LOCK);
-        let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(guard))).unwrap_err();
-        let said = said.downcast::<String>().unwrap();
+        let cleared = said(|| drop(guard));
         let expected =
             format!("the guard of `lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:{line} does not hold");
-        assert!(said.contains(&expected), "{said}");
+        assert!(cleared.contains(&expected), "{cleared}");
         // None of them leaves anything behind.
         drop(world.lock(&LOCK));
     }
     world.barrier_all();
     drop(world.lock(&LOCK));
-}
-
-#[shmem::test(pes = 2)]
-fn threads_of_a_pe_take_turns(world: &mut World<Multiple>) {
-    const ROUNDS: u64 = 150;
-    let first = world.pe(0).unwrap();
-    let shared = &*world;
-    std::thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                for _ in 0..ROUNDS {
-                    let guard = shared.lock(&LOCK);
-                    let before = shared.g(TOTAL.on(first).index(2));
-                    std::thread::yield_now();
-                    shared.p(TOTAL.on(first).index(2), before + 1);
-                    drop(guard);
-                }
-            });
-        }
-    });
-    world.barrier_all();
-    assert_eq!(world.g(TOTAL.on(first).index(2)), 3 * ROUNDS * world.n_pes() as u64);
 }

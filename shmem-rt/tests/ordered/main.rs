@@ -10,14 +10,11 @@ mod pes;
 #[path = "../together/mod.rs"]
 mod together;
 
-mod arrays_of_words;
 mod basic;
 mod batches;
-mod bytes;
 mod channel;
 mod collectives;
 mod contribution;
-mod create_partition;
 mod direct;
 mod domain;
 mod exchange;
@@ -30,7 +27,6 @@ mod heap;
 mod indexed;
 mod lock;
 mod long_signals;
-mod numbers;
 mod operations;
 mod padded;
 mod panics;
@@ -43,3 +39,4 @@ mod session;
 mod streams;
 mod sync;
 mod ways;
+mod words;

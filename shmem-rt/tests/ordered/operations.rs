@@ -1,8 +1,11 @@
 //! Operations of the program, results for one member, and parts of any length: what histories do not have, such as items
 //! of unusual sizes, and what is refused.
 
+use shmem::Located;
 use shmem::prelude::*;
-use shmem::{Located, Team, TeamConfig};
+
+use crate::panics::said;
+use crate::together::make::folded;
 
 /// Larger than what lies half made in a frame, and more aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
@@ -18,13 +21,6 @@ struct Ends {
     high: f64,
     /// Ranks that it was made of, as digits.
     made: u64,
-}
-
-fn message(body: impl FnOnce()) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_err();
-    *panic
-        .downcast::<String>()
-        .unwrap_or_else(|other| Box::new(other.downcast::<&str>().unwrap().to_string()))
 }
 
 #[shmem::test(pes = 5)]
@@ -56,19 +52,8 @@ fn items_of_any_size_are_combined_in_the_order_of_ranks(world: &mut World) {
     assert_eq!(world.scatter_from(&vec![large; 5], large, third), Large { numbers: [2; 1000] });
 }
 
-/// The tree over ranks, as it is defined, of what each has, item by item.
-fn tree<T: Copy>(rows: &[Vec<T>], op: &impl Fn(T, T) -> T) -> Vec<T> {
-    match rows {
-        [one] => one.clone(),
-        _ => {
-            let (left, right) = rows.split_at(rows.len().next_power_of_two() / 2);
-            let (left, right) = (tree(left, op), tree(right, op));
-            left.into_iter().zip(right).map(|(left, right)| op(left, right)).collect()
-        }
-    }
-}
-
-/// Combines so many items of so many words by an operation that is neither commutative nor associative, in all ways.
+/// Combines so many items of so many words by an operation that is neither commutative nor associative, in all ways: values
+/// and parts of objects.
 fn combines<const N: usize>(world: &World, team: &Team, len: usize) {
     let of = |pe: usize, len: usize| -> Vec<[u64; N]> {
         let word = |k: usize, i: usize| ((pe * len + k) * N + i) as u64;
@@ -78,33 +63,56 @@ fn combines<const N: usize>(world: &World, team: &Team, len: usize) {
         std::array::from_fn(|i| a[i].wrapping_mul(3).rotate_left(1) ^ b[i])
     };
     let (me, rank, members) = (world.my_pe(), team.rank(), team.size());
-    let told = || format!("{len} items of {N} words among {:?}", team.pes());
-    let rows: Vec<_> = team.pes().iter().map(|pe| of(pe.number(), len)).collect();
-    let all = tree(&rows, &op);
-    assert!(team.reduce(world, of(me, len), op) == all, "{}", told());
-    assert!(team.reduce_inscan(world, of(me, len), op) == tree(&rows[..=rank], &op), "{}", told());
-    let mut before = of(me, len);
-    let found = team.reduce_exscan(world, &mut before[..], op);
-    assert_eq!(found.is_some(), rank > 0);
-    assert!(before == if rank == 0 { of(me, len) } else { tree(&rows[..rank], &op) }, "{}", told());
-    let (mut mine, root) = (of(me, len), len % members);
-    let found = team.reduce_to(world, &mut mine[..], team.pes()[root], op);
-    assert_eq!(found.is_some(), rank == root);
-    assert!(mine == if rank == root { all } else { of(me, len) }, "{}", told());
-    let parts: Vec<_> = team.pes().iter().map(|pe| of(pe.number(), len * members)).collect();
+    let (root, is_root) = (team.pes()[len % members], rank == len % members);
+    let rows = |len: usize| team.pes().iter().map(|pe| of(pe.number(), len)).collect::<Vec<_>>();
+    let (mine, all) = (of(me, len), rows(len * members));
+    let first = |ranks: usize| folded(rows(len)[..ranks].to_vec(), op);
     let part = |row: &Vec<[u64; N]>| row[rank * len..][..len].to_vec();
-    let mine = team.reduce_scatter(world, &parts[rank], of(me, len), op);
-    assert!(mine == tree(&parts.iter().map(part).collect::<Vec<_>>(), &op), "{}", told());
+    let object = team.alloc(world, &all[rank][..]).unwrap();
+    let into = team.alloc(world, &mine[..]).unwrap();
+    macro_rules! both {
+        ($expected:expr, |$x:ident| $call:expr) => {{
+            let (expected, mut values) = ($expected, mine.clone());
+            let $x = &mut values[..];
+            $call;
+            let $x = into.here(world);
+            $x.copy_from(&mine);
+            $call;
+            let is_same = values == expected && $x.to_vec() == expected;
+            assert!(is_same, "{len} items of {N} words among {:?}: {}", team.pes(), stringify!($call));
+        }};
+    }
+    both!(first(members), |x| team.reduce(world, x, op));
+    both!(first(rank + 1), |x| team.reduce_inscan(world, x, op));
+    both!(if rank == 0 { mine.clone() } else { first(rank) }, |x| {
+        assert_eq!(team.reduce_exscan(world, x, op).is_some(), rank > 0);
+    });
+    both!(if is_root { first(members) } else { mine.clone() }, |x| {
+        assert_eq!(team.reduce_to(world, x, root, op).is_some(), is_root);
+    });
+    let sum = folded(all.iter().map(part).collect(), op);
+    both!(sum.clone(), |x| team.reduce_scatter(world, &all[rank], x, op));
+    both!(sum, |x| team.reduce_scatter(world, &object, x, op));
+    both!(part(&all[len % members]), |x| team.scatter_from(world, &all[rank], x, root));
+    both!(part(&all[len % members]), |x| team.scatter_from(world, &object, x, root));
+    into.here(world).copy_from(&mine);
+    team.fcollect_to(world, &into, &object, root);
+    assert!(object.here(world).to_vec() == if is_root { rows(len).concat() } else { all[rank].clone() });
 }
 
-/// Few and many, of sizes that rooms hold many of, one, or none.
+/// Few and many, of sizes that rooms, lines and tiles hold many of, one, none, or no whole number.
 #[shmem::test(pes = 5)]
 fn operations_are_carried_out_by_the_tree_however_large_items_are(world: &mut World) {
     let (me, config) = (world.my_pe(), TeamConfig::default());
     // In order; the first ones, backwards; and in an order in which those of a node do not follow each other.
-    for (members, keys) in [(5, [0; 5]), (2, [0; 5]), (4, [4, 3, 2, 1, 0]), (5, [0, 3, 1, 4, 2])] {
+    for (members, keys) in [(5, [0; 5]), (1, [0; 5]), (2, [0; 5]), (4, [4, 3, 2, 1, 0]), (5, [0, 3, 1, 4, 2])]
+    {
         let team = world.team().split_by(world, (me < members).then_some(0), keys[me], &config).unwrap();
         let Some(team) = team else { continue };
+        for len in [1, 50, 999] {
+            combines::<1>(world, &team, len);
+            combines::<11>(world, &team, len);
+        }
         for len in [1, 300, 9000] {
             combines::<3>(world, &team, len);
         }
@@ -112,25 +120,9 @@ fn operations_are_carried_out_by_the_tree_however_large_items_are(world: &mut Wo
             combines::<128>(world, &team, len);
             combines::<129>(world, &team, len);
         }
+        combines::<400>(world, &team, 7);
         combines::<3000>(world, &team, 2);
     }
-}
-
-#[shmem::test(pes = 3)]
-fn the_argument_decides_what_comes_back(world: &mut World) {
-    let (me, first) = (world.my_pe(), world.pe(0).unwrap());
-    let ones: Option<u16> = world.sum_to(1, first);
-    assert_eq!(ones, (me == 0).then_some(3));
-    let mut mine = [me, 1];
-    assert_eq!(world.sum_to(&mut mine, first), (me == 0).then_some(()));
-    assert_eq!(mine, if me == 0 { [3, 3] } else { [me, 1] });
-    let team = world.team();
-    assert_eq!(team.or_to(world, me == 2, first), (me == 0).then_some(true));
-    let most: f64 = world.reduce(me as f64, f64::max);
-    assert_eq!(most, 2.0);
-    let part: u64 = world.scatter_from(&[7, 8, 9][..], 0, first);
-    assert_eq!(part, 7 + me as u64);
-    assert_eq!(world.collect_to(&[me as u8; 2], first), (me == 0).then(|| vec![[0, 0], [1, 1], [2, 2]]));
 }
 
 #[shmem::test(pes = 3)]
@@ -174,23 +166,24 @@ fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
     let last = world.pe(2).unwrap();
     let team = world.team().split_strided(world, 0, 1, 2, &TeamConfig::default()).unwrap();
     if let Some(team) = &team {
-        let said = message(|| _ = team.sum_to(world, 1, last));
-        assert_eq!(said, "the root of `sum_to`, PE 2, is not a member of the team");
-        let said = message(|| _ = team.collect_to(world, &1_u8, last));
-        assert!(said.starts_with("the root of `collect_to`, PE 2"), "{said}");
-        let said = message(|| _ = team.scatter_from(world, &[1, 2][..], 0, last));
-        assert!(said.starts_with("the root of `scatter_from`, PE 2"), "{said}");
+        let refused = said(|| team.sum_to(world, 1, last).is_some());
+        assert_eq!(refused, "the root of `sum_to`, PE 2, is not a member of the team");
+        let refused = said(|| team.collect_to(world, &1_u8, last));
+        assert!(refused.starts_with("the root of `collect_to`, PE 2"), "{refused}");
+        let refused = said(|| -> i32 { team.scatter_from(world, &[1, 2][..], 0, last) });
+        assert!(refused.starts_with("the root of `scatter_from`, PE 2"), "{refused}");
     }
     let mut into = vec![0_u8];
-    let said = message(|| _ = world.alltoallv(&[1; 3], &[1, 2], &mut into));
-    assert_eq!(said, "2 counts are given for 3 members");
-    let said = message(|| _ = world.alltoallv(&[1; 3], &[1, 2, 1], &mut into));
-    assert_eq!(said, "the counts add up to 4, the source has 3 elements");
-    let said = message(|| _ = world.alltoallv(&[1; 3], &[1, usize::MAX, 1], &mut into));
-    assert_eq!(said, "the counts add up to more than there can be, the source has 3 elements");
-    assert_eq!(into, [0]);
-    let said = message(|| _ = world.sum_scatter(&[1; 5][..], 0));
-    assert_eq!(said, "5 elements are not 3 parts of 1 elements, one for each member");
+    let mut exchange = |counts: &[usize]| said(|| world.alltoallv(&[1; 3], counts, &mut into));
+    let refused = [exchange(&[1, 2][..]), exchange(&[1, 2, 1]), exchange(&[1, usize::MAX, 1])];
+    let expected = [
+        "2 counts are given for 3 members",
+        "the counts add up to 4, the source has 3 elements",
+        "the counts add up to more than there can be, the source has 3 elements",
+    ];
+    assert_eq!((refused.each_ref().map(|said| &said[..]), into), (expected, vec![0]));
+    let refused = said(|| -> i32 { world.sum_scatter(&[1; 5][..], 0) });
+    assert_eq!(refused, "5 elements are not 3 parts of 1 elements, one for each member");
     // Nothing is left of the attempts.
     assert_eq!(world.sum(1), 3);
 }

@@ -3,6 +3,8 @@
 use shmem::Padded;
 use shmem::prelude::*;
 
+use crate::panics::said;
+
 const ROWS: usize = 5;
 const COLUMNS: usize = 128;
 
@@ -122,13 +124,10 @@ fn the_number_of_rows_may_be_known_at_run_time_only(world: &mut World) {
 }
 
 #[shmem::test(pes = 1)]
-#[should_panic(expected = "index 128 is beyond the end: the place has 128 elements")]
 fn the_elements_behind_a_row_have_no_index(world: &mut World) {
-    world.p(FIELD.on(world.pe(0).unwrap()).index(0).index(COLUMNS), 1);
-}
-
-#[shmem::test(pes = 1)]
-#[should_panic(expected = "range 0..129 does not lie in the place, which has 128 elements")]
-fn nor_does_a_range_reach_them(world: &mut World) {
-    world.get(&mut [0; 129][..], FIELD.on(world.pe(0).unwrap()).index(0).index(0..129));
+    let row = FIELD.on(world.me()).index(0);
+    let one = said(|| world.p(row.index(COLUMNS), 1));
+    assert!(one.starts_with("index 128 is beyond the end: the place has 128 elements"), "{one}");
+    let range = said(|| world.get(&mut [0; 129][..], row.index(0..129)));
+    assert!(range.starts_with("range 0..129 does not lie in the place, which has 128 elements"), "{range}");
 }

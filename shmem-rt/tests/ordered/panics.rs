@@ -1,4 +1,4 @@
-//! Where panics say that they are.
+//! What panics say, and where they say that they are.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -35,4 +35,18 @@ pub(crate) fn places<R>(world: &World, body: impl FnOnce() -> R) -> (R, Vec<(Str
     let places = PLACES.take().unwrap();
     // Its own was recorded as well, and not told.
     (result.unwrap_or_else(|_| panic!("the body panicked, at the last of {places:?}")), places)
+}
+
+/// What the panic of a call says.
+///
+/// # Panics
+///
+/// If there is none.
+#[track_caller]
+pub(crate) fn said<R>(call: impl FnOnce() -> R) -> String {
+    let Err(panic) = panic::catch_unwind(AssertUnwindSafe(call)) else { panic!("it does not panic") };
+    match panic.downcast::<String>() {
+        Ok(said) => *said,
+        Err(panic) => (*panic.downcast_ref::<&str>().expect("panics say a text")).to_owned(),
+    }
 }

@@ -1,7 +1,7 @@
 //! Memory that comes after the start, below partitions and arrays: addresses are used again, and
 //! nothing of what was there before is seen or left.
 
-use shmem::partition::NewPartition;
+use shmem::partition::{Kind, NewPartition, Policy};
 use shmem::prelude::*;
 
 /// Mappings of this process's arena and open descriptors.
@@ -22,8 +22,10 @@ fn is_loopback() -> bool {
 
 /// The same addresses again and again: each PE must see the new memory of every other, whoever had
 /// which mapping of the old.
-fn reuse(world: &mut World, rounds: u64) {
+#[shmem::test(pes = [2, 4])]
+fn addresses_are_used_again(world: &mut World) {
     const LEN: usize = 200_000;
+    let rounds = 32 / world.n_pes() as u64;
     let mut offset = None;
     let before = held();
     for round in 1..=rounds {
@@ -57,16 +59,6 @@ fn reuse(world: &mut World, rounds: u64) {
         assert!(is_loopback() || held() == before, "round {round}: {:?}, before {before:?}", held());
     }
     assert_eq!(world.registrations(), rounds);
-}
-
-#[shmem::test(pes = 2)]
-fn addresses_are_used_again_by_2(world: &mut World) {
-    reuse(world, 20);
-}
-
-#[shmem::test(pes = 4)]
-fn addresses_are_used_again_by_4(world: &mut World) {
-    reuse(world, 8);
 }
 
 /// A put may still be on its way when the partition is dropped: dropping waits for it.
@@ -123,20 +115,97 @@ fn after_a_failure_of_one_pe_nothing_is_left_on_any(world: &mut World) {
         return;
     }
     let before = held();
-    for failing in 0..world.n_pes() {
-        let limit = getrlimit(Resource::Nofile);
+    let limits = [(Resource::Nofile, 3, "os error 24"), (Resource::Fsize, 4 << 20, "RLIMIT_FSIZE")];
+    for (failing, (resource, most, part)) in (0..3).flat_map(|pe| limits.map(|limit| (pe, limit))) {
+        let limit = getrlimit(resource);
         if world.my_pe() == failing {
-            setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..limit }).unwrap();
+            setrlimit(resource, Rlimit { current: Some(most), ..limit }).unwrap();
         }
         let array = world.array([1 << 20]).storage(shmem::array::Separate).zeroed::<u64>().map(drop);
         let partition = world.create_partition(NewPartition::new(16 << 20)).map(|_| ());
-        setrlimit(Resource::Nofile, limit).unwrap();
+        setrlimit(resource, limit).unwrap();
         for error in [array.unwrap_err().to_string(), partition.unwrap_err().to_string()] {
-            let parts = [&format!("on PE {failing}: ") as &str, "memfd_create", "os error 24"];
-            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+            assert!(error.contains(&format!("on PE {failing}: ")) && error.contains(part), "{error}");
         }
         assert_eq!(held(), before, "PE {failing} failed");
     }
     assert_eq!(world.registrations(), 0);
     world.create_partition(NewPartition::new(16 << 20)).map(|_| ()).unwrap();
+}
+
+#[shmem::test(pes = 2)]
+fn a_partition_is_described_as_in_the_environment(world: &mut World) {
+    let heap = world.create_partition("size=3M:kind=n:policy=m").unwrap();
+    let (id, name) = (heap.id(), heap.name().to_owned());
+    assert_eq!((id, name.as_str()), (4, "partition4"));
+    let object = heap.alloc([1.5_f64; 100]).unwrap();
+    let aligned = heap.align(4096, 10).unwrap();
+    assert!(aligned.as_ptr().addr().is_multiple_of(4096));
+    assert!(heap.alloc(shmem::zeroed::<u8>(3 << 20)).is_err(), "3M is its size");
+    let (_, east) = world.ring_neighbours();
+    world.p(object.on(east).index(7), 2.5);
+    world.putmem(aligned, &[9; 10], east);
+    world.barrier_all();
+    let mut bytes = [0; 10];
+    world.getmem(&mut bytes, aligned, world.me());
+    assert_eq!((object.here(world).index(7).load(), bytes), (2.5, [9; 10]));
+    world.local(&object, |object| assert_eq!((object[6], object[7]), (1.5, 2.5)));
+
+    let report = world.partitions();
+    let report = report.iter().find(|report| report.spec.id == 4).unwrap();
+    assert!(report.spec.origin.to_string().contains("segments.rs:"), "{}", report.spec.origin);
+    assert_eq!(report.grants.len(), 2);
+    for grant in &report.grants {
+        assert_eq!((grant.size, grant.kind, grant.populated), (3 << 20, Some(Kind::NormalMem), true));
+    }
+    world.free(aligned).unwrap();
+    let error = world.drop_partition(id).unwrap_err().to_string();
+    assert!(error.contains("partition 4 `partition4` cannot be dropped: allocation #"), "{error}");
+    assert!(error.contains("(800 bytes)"), "{error}");
+    drop(object);
+    world.drop_partition(id).unwrap();
+    assert_eq!(world.create_partition(NewPartition::new(1).name("again")).unwrap().id(), 4);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_LATER_SIZE" = "64M"))]
+fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
+    let new = |size| NewPartition::new(size);
+    let cases = [
+        (world.create_partition("SIZE=1M:KIND=F").map(|_| ()), "segments.rs:"),
+        (world.create_partition("SIZE=1M:KIND=F").map(|_| ()), "KIND=FASTMEM needs a POLICY"),
+        (world.create_partition("SIZE=1M:COLOUR=RED").map(|_| ()), "unknown trait `COLOUR`"),
+        (world.create_partition(new(0)).map(|_| ()), "a partition of no bytes"),
+        (world.create_partition(new(9).id(23)).map(|_| ()), "SHMEM_SYMMETRIC_PARTITION23"),
+        (world.create_partition(new(9).name("fast")).map(|_| ()), "the name `fast` is taken"),
+        (world.create_partition(new(65 << 20)).map(|_| ()), "no room for another segment of 65M"),
+        (world.create_partition(new(1 << 60)).map(|_| ()), "1048576T are asked for, and"),
+        (
+            world.create_partition(new(1 << 20).pgsize(1 << 40).policy(Policy::Mandatory)).map(|_| ()),
+            "PGSIZE=1T with POLICY=MANDATORY",
+        ),
+        (world.drop_partition(1), "exists since the start of the job"),
+        (world.drop_partition(99), "there is no partition 99"),
+    ];
+    for (result, part) in cases {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(part), "`{part}` in: {error}");
+        let hash = error.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) + u64::from(byte));
+        assert_eq!(world.min(hash), world.max(hash), "the PEs differ");
+    }
+    // Nothing is left of any of them.
+    assert_eq!(world.registrations(), 0);
+    let all = world.create_partition(new(60 << 20)).unwrap().id();
+    world.drop_partition(all).unwrap();
+}
+
+#[shmem::test(pes = 2)]
+#[should_panic(expected = "not symmetric memory")]
+fn an_address_in_a_dropped_partition_is_no_symmetric_one(world: &mut World) {
+    let heap = world.create_partition(NewPartition::new(1 << 20)).unwrap();
+    let id = heap.id();
+    let block = heap.malloc(100).unwrap();
+    world.free(block).unwrap();
+    world.drop_partition(id).unwrap();
+    let (_, east) = world.ring_neighbours();
+    world.putmem(block, &[1; 100], east);
 }

@@ -4,13 +4,13 @@
 use shmem::Family;
 use shmem::prelude::*;
 
-use crate::{collectives, direct};
+use crate::collectives::{SUMS, play};
+use crate::together::What;
 
-/// All that is compared with a loop or with the tree.
+/// What goes by ways that are asked for, and where the order of sums shows.
 fn is_the_same(world: &mut World) {
-    direct::lists(world);
-    direct::sums(world);
-    collectives::histories(world);
+    play(world, &[What::Broadcast, What::Sum, What::Min, What::Fcollect, What::Alltoall], 6);
+    play(world, SUMS, 4);
 }
 
 macro_rules! ways {

@@ -5,7 +5,7 @@ use super::step::{
     Blocks, Edge, Element, Home, Op, Pes, Program, Slot, Split, Step, Storm, Stream, Token, Update, Way,
 };
 use crate::dice::Dice;
-use crate::together::{Call, MOST};
+use crate::together::{ALL, Call, MOST};
 
 /// The steps of a program that are drawn for it; a few of them do not fit, and are left out.
 const STEPS: usize = 45;
@@ -189,7 +189,7 @@ impl Draw {
                 team: if self.one_in(2) { None } else { Some(self.below(OTHERS)) },
                 call: {
                     let most = if self.one_in(8) { MOST } else { 200 };
-                    Call::draw(&mut self.dice, most)
+                    Call::draw(&mut self.dice, ALL, most)
                 },
             },
         }

@@ -1,12 +1,11 @@
-//! Items of random data.
+//! Items of random data, and room of all PEs for them.
 
-use shmem::{Number, SymBox};
-
-use super::room::Room;
+use shmem::thread::ThreadLevel;
+use shmem::{Number, SymBox, World, zeroed};
 
 /// A number that data of a call are made of.
-pub(crate) trait Item: Number + PartialOrd + std::fmt::Debug {
-    /// One for a random word. Sums and products of a few of them are exact, so that no order is in the result.
+pub(crate) trait Item: Number + std::fmt::Debug {
+    /// One for a random word. Of floating ones each order of a sum or a product gives another one.
     fn of(word: u64) -> Self;
 
     /// The same value; of numbers that are none, both.
@@ -51,12 +50,13 @@ macro_rules! floats {
     ($($t:ident: $object:ident;)*) => {$(
         impl Item for $t {
             fn of(word: u64) -> Self {
-                match word % 16 {
+                match word % 32 {
                     0 => $t::NAN,
                     1 => $t::INFINITY,
-                    2 => 1.0,
-                    // A power of two, so that products are exact as well.
-                    _ => (2.0 as $t).powi((word >> 8) as i32 % 9),
+                    2..4 => -0.0,
+                    4..6 => 0.0,
+                    // Numbers of 24 bits, and of very different sizes.
+                    _ => ((word >> 24) as i32 >> 8) as $t * (2.0 as $t).powi((word >> 8) as i32 % 30),
                 }
             }
 
@@ -77,4 +77,28 @@ macro_rules! floats {
 floats! {
     f32: singles;
     f64: doubles;
+}
+
+/// An object of each kind, with place for what calls give, or for less: then these give a slice.
+pub(crate) struct Room {
+    bytes: SymBox<[u8]>,
+    words: SymBox<[u32]>,
+    numbers: SymBox<[u64]>,
+    pairs: SymBox<[u128]>,
+    singles: SymBox<[f32]>,
+    doubles: SymBox<[f64]>,
+}
+
+impl Room {
+    /// Allocates them, on all PEs, with so many bytes each.
+    pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Self {
+        Self {
+            bytes: world.alloc(zeroed(bytes)).unwrap(),
+            words: world.alloc(zeroed(bytes / 4)).unwrap(),
+            numbers: world.alloc(zeroed(bytes / 8)).unwrap(),
+            pairs: world.alloc(zeroed(bytes / 16)).unwrap(),
+            singles: world.alloc(zeroed(bytes / 4)).unwrap(),
+            doubles: world.alloc(zeroed(bytes / 8)).unwrap(),
+        }
+    }
 }

@@ -1,10 +1,9 @@
 //! Makes calls, and compares what comes of them with a loop over the members.
 
 use shmem::thread::ThreadLevel;
-use shmem::{BitNumber, PlainData, Team, World};
+use shmem::{BitNumber, Here, Located, PlainData, Team, World};
 
-use super::item::Item;
-use super::room::Room;
+use super::item::{Item, Room};
 use super::{Call, Form, Kind, What, len_between, mixed};
 
 /// Makes a call with the members of a team, whose numbers are `members`.
@@ -23,7 +22,7 @@ pub(crate) fn make<L: ThreadLevel>(
     match call.what {
         What::Barrier => team.barrier(world),
         What::Sync => team.sync(world),
-        What::And | What::Or | What::Xor | What::AndTo | What::OrTo | What::XorTo => match call.kind {
+        what if what.takes_bits() => match call.kind {
             Kind::U8 => maker.combine_bits::<u8>(),
             Kind::U32 => maker.combine_bits::<u32>(),
             Kind::U64 => maker.combine_bits::<u64>(),
@@ -52,25 +51,22 @@ struct Maker<'m, L: ThreadLevel> {
 /// memory left has none on all members: nothing is called then.
 macro_rules! change {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
-        let (world, mine) = ($maker.world, $mine);
+        let mine = $mine;
         match $maker.form::<T>() {
             Form::Value => {
                 let $given = mine;
                 $call
             }
             Form::Object => {
-                let object = T::object($maker.room).here(world);
-                let first = $maker.call.seed as usize % (object.len() - $maker.call.len + 1);
-                let $given = object.index(first..first + mine.len());
-                $given.copy_from(&mine);
+                let $given = $maker.part(&mine);
                 $call;
                 $given.to_vec()
             }
             Form::OfTeam => {
-                let Ok(object) = $maker.team.alloc(world, &mine[..]) else { return };
+                let Ok(object) = $maker.team.alloc($maker.world, &mine[..]) else { return };
                 let $given = &object;
                 $call;
-                object.here(world).to_vec()
+                object.here($maker.world).to_vec()
             }
             Form::Slice => {
                 let mut mine = mine;
@@ -82,26 +78,28 @@ macro_rules! change {
     }};
 }
 
-/// Likewise to one that only reads it.
+/// Likewise to one that only reads it: a part of an object of all PEs from anywhere on, or, of a whole list, from its
+/// beginning.
 macro_rules! read {
-    ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
-        let (world, mine) = ($maker.world, $mine);
-        match $maker.form::<T>() {
+    ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
+        read!($maker, $maker.form::<T>(), part, $mine, |$given| $call)
+    };
+    ($maker:ident, $form:expr, $part:ident, $mine:expr, |$given:ident| $call:expr) => {{
+        let mine = $mine;
+        match $form {
             Form::Value => {
                 let $given = &mine;
                 $call
             }
             Form::Object => {
-                let object = T::object($maker.room).here(world);
-                let first = $maker.call.seed as usize % (object.len() - $maker.call.len + 1);
-                let $given = &object.index(first..first + mine.len());
-                $given.copy_from(&mine);
+                let $given = &$maker.$part(&mine);
                 $call
             }
             Form::OfTeam => {
                 // As long on all members, which is more than each gives where lengths differ.
-                let Ok(object) = $maker.team.alloc(world, shmem::zeroed($maker.call.len)) else { return };
-                let $given = &object.here(world).index(..mine.len());
+                let len = $maker.call.len;
+                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed(len)) else { return };
+                let $given = &object.here($maker.world).index(..mine.len());
                 $given.copy_from(&mine);
                 $call
             }
@@ -118,7 +116,7 @@ macro_rules! read {
 macro_rules! list {
     ($maker:ident, $before:expr, $first:expr, |$into:ident| $call:expr) => {{
         let (object, mut before, first) = (T::object($maker.room).here($maker.world), $before, $first);
-        match $maker.call.form {
+        match $maker.call.form_of_list() {
             Form::Object if first + before.len() <= object.len() => {
                 let $into = object.index(first..first + before.len());
                 $into.copy_from(&before);
@@ -144,28 +142,35 @@ macro_rules! list {
 /// else is given of that of all PEs may lie there, too.
 macro_rules! listed {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
-        let (object, mine) = (T::object($maker.room).here($maker.world), $mine);
-        match $maker.call.form {
-            // Where members give different lengths, none gives more than this: all have an object, or none has.
-            Form::Object if mine.len().max($maker.call.len) <= object.len() => {
-                let $given = &object.index(..mine.len());
-                $given.copy_from(&mine);
-                $call
-            }
-            Form::OfTeam => {
-                // As long on all members, of which some give less.
-                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed($maker.call.len)) else {
-                    return;
-                };
-                let $given = &object.here($maker.world).index(..mine.len());
-                $given.copy_from(&mine);
-                $call
-            }
-            _ => {
-                let $given = &mine[..];
-                $call
-            }
-        }
+        let mine = $mine;
+        // Where members give different lengths, none gives more than this: all have an object, or none has.
+        let has_room = mine.len().max($maker.call.len) <= T::object($maker.room).len();
+        let form = match $maker.call.form {
+            Form::Object if has_room => Form::Object,
+            Form::OfTeam => Form::OfTeam,
+            _ => Form::Slice,
+        };
+        read!($maker, form, beginning, mine, |$given| $call)
+    }};
+}
+
+/// Makes a reduction over the first members, by its name, and compares it.
+macro_rules! for_all {
+    ($maker:ident, $name:ident $(($op:expr))?, $of:expr, $ranks:expr) => {{
+        let found = change!($maker, $maker.mine::<T>(), |x| $maker.team.$name($maker.world, x $(, $op)?));
+        $maker.compare(&found, &$maker.combined($ranks, $of));
+    }};
+}
+
+/// Likewise one that the root has the result of.
+macro_rules! for_root {
+    ($maker:ident, $name:ident $(($op:expr))?, $of:expr) => {{
+        let Maker { world, team, members, call, .. } = *$maker;
+        let root = call.root(members.len());
+        let (here, pe) = (team.rank() == root, team.pes()[root]);
+        let found =
+            change!($maker, $maker.mine::<T>(), |x| some(here, team.$name(world, x, pe $(, $op)?)));
+        $maker.compare_some(here, &found, || $maker.combined(members.len(), $of));
     }};
 }
 
@@ -173,56 +178,110 @@ impl<L: ThreadLevel> Maker<'_, L> {
     fn make<T: Item>(&self) {
         let Self { world, team, members, call, .. } = *self;
         let (size, rank, len) = (members.len(), team.rank(), call.len);
-        let me = members[rank];
+        let (me, part) = (members[rank], len / size);
         let root = call.root(size);
+        let (is_root, pe) = (rank == root, team.pes()[root]);
         match call.what {
+            What::Sum => for_all!(self, sum, T::added, size),
+            What::Prod => for_all!(self, prod, T::multiplied, size),
+            What::Min => for_all!(self, min, T::lesser, size),
+            What::Max => for_all!(self, max, T::greater, size),
+            What::Reduce => for_all!(self, reduce(T::mixed), T::mixed, size),
+            What::SumInscan => for_all!(self, sum_inscan, T::added, rank + 1),
+            What::SumExscan => for_all!(self, sum_exscan, T::added, rank),
+            What::ReduceInscan => for_all!(self, reduce_inscan(T::mixed), T::mixed, rank + 1),
+            What::SumTo => for_root!(self, sum_to, T::added),
+            What::ProdTo => for_root!(self, prod_to, T::multiplied),
+            What::MinTo => for_root!(self, min_to, T::lesser),
+            What::MaxTo => for_root!(self, max_to, T::greater),
+            What::ReduceTo => for_root!(self, reduce_to(T::mixed), T::mixed),
+            What::ReduceExscan => {
+                let found = change!(self, self.mine::<T>(), |x| {
+                    some(rank > 0, team.reduce_exscan(world, x, T::mixed))
+                });
+                self.compare_some(rank > 0, &found, || self.combined(rank, T::mixed));
+            }
+            What::SumScatter | What::ReduceScatter => {
+                let (all, mine) = (self.has::<T>(me, part * size), self.has::<T>(!me, part));
+                let (found, of): (_, fn(T, T) -> T) = match call.what {
+                    What::SumScatter => {
+                        let sum = change!(self, mine, |x| listed!(self, all, |all| team
+                            .sum_scatter(world, all, x)));
+                        (sum, T::added)
+                    }
+                    _ => {
+                        let made = change!(self, mine, |x| {
+                            listed!(self, all, |all| team.reduce_scatter(world, all, x, T::mixed))
+                        });
+                        (made, T::mixed)
+                    }
+                };
+                self.compare(&found, &folded(self.parts(part), of));
+            }
             What::Broadcast => {
-                let root_pe = team.pe(root).expect("a rank of the team");
-                let found = change!(self, self.has::<T>(me, len), |x| team.broadcast(world, x, root_pe));
+                let found = change!(self, self.mine::<T>(), |x| team.broadcast(world, x, pe));
                 self.compare(&found, &self.has(members[root], len));
             }
             What::Collect => {
-                let found: Vec<T> =
-                    read!(self, self.has::<T>(me, call.len_of(me)), |x| team.collect(world, x));
-                let parts = members.iter().map(|pe| self.has(*pe, call.len_of(*pe)));
-                self.compare(&found, &parts.collect::<Vec<_>>().concat());
+                let found: Vec<T> = read!(self, self.some_of(me), |x| team.collect(world, x));
+                self.compare(&found, &self.collected());
             }
             What::CollectInto => {
-                let parts = members.iter().map(|pe| self.has(*pe, call.len_of(*pe)));
-                let expected: Vec<T> = parts.collect::<Vec<_>>().concat();
-                let (before, mine) =
-                    (self.has::<T>(!me, expected.len() + 3), self.has::<T>(me, call.len_of(me)));
+                let expected = self.collected::<T>();
+                let before = self.has::<T>(!me, expected.len() + 3);
                 let count;
                 let mut found = list!(self, before.clone(), 0, |into| {
-                    count = read!(self, mine, |x| team.collect_into(world, x, into));
+                    count = read!(self, self.some_of(me), |x| team.collect_into(world, x, into));
                 });
                 assert_eq!(count, expected.len());
-                if call.form == Form::Slice {
+                // The source may lie in the rest of an object.
+                if call.form != Form::Object {
                     self.compare(&found[count..], &before[count..]);
                 }
                 found.truncate(count);
                 self.compare(&found, &expected);
             }
+            What::CollectTo => {
+                let found: Option<Vec<T>> = read!(self, self.some_of(me), |x| team.collect_to(world, x, pe));
+                assert_eq!(found.is_some(), is_root);
+                if let Some(found) = found {
+                    self.compare(&found, &self.collected());
+                }
+            }
             What::Fcollect => {
                 let found = list!(self, vec![T::ZERO; size * len], 0, |into| {
-                    read!(self, self.has::<T>(me, len), |x| team.fcollect(world, x, into));
+                    read!(self, self.mine::<T>(), |x| team.fcollect(world, x, into));
                 });
                 self.compare(&found, &self.all(len).concat());
             }
-            What::Alltoall => {
-                let part = len / size;
-                let source = self.has::<T>(me, part * size);
-                let found = list!(self, vec![T::ZERO; part * size], len, |into| {
-                    listed!(self, source, |x| team.alltoall(world, x, into));
+            What::FcollectTo => {
+                // Others may give nothing, and what they give is left alone.
+                let gives = is_root || call.form_of_list() == Form::OfTeam;
+                let before = vec![T::ZERO; if gives { size * len } else { 0 }];
+                let found = list!(self, before.clone(), 0, |into| {
+                    read!(self, self.mine::<T>(), |x| team.fcollect_to(world, x, into, pe));
                 });
-                let all = self.all::<T>(part * size);
-                let expected: Vec<&[T]> = all.iter().map(|row| &row[rank * part..][..part]).collect();
-                self.compare(&found, &expected.concat());
+                self.compare(&found, &if is_root { self.all(len).concat() } else { before });
+            }
+            What::ScatterFrom => {
+                let source = self.has::<T>(members[root], part * size);
+                // What others give is not looked at.
+                let all = source[..if is_root { part * size } else { part / 2 }].to_vec();
+                let found = change!(self, self.has::<T>(!me, part), |x| {
+                    listed!(self, all, |all| team.scatter_from(world, all, x, pe))
+                });
+                self.compare(&found, &source[rank * part..][..part]);
+            }
+            What::Alltoall => {
+                let found = list!(self, vec![T::ZERO; part * size], len, |into| {
+                    listed!(self, self.has::<T>(me, part * size), |x| team.alltoall(world, x, into));
+                });
+                self.compare(&found, &self.parts(part).concat());
             }
             What::Alltoalls => {
                 // A part of these, with gaps; what lies in the gaps stays.
                 let (from, to) = (1 + call.seed as usize % 3, 1 + call.seed as usize / 3 % 3);
-                let part = len / size / 3;
+                let part = part / 3;
                 let (source, before) =
                     (self.has::<T>(me, part * size * from), self.has::<T>(!me, part * size * to));
                 let found = list!(self, before.clone(), source.len(), |into| {
@@ -235,125 +294,16 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 }
                 self.compare(&found, &expected);
             }
-            What::Sum => {
-                let found = change!(self, self.has::<T>(me, len), |x| team.sum(world, x));
-                self.compare(&found, &folded(self.all(len), T::added));
-            }
-            What::Prod => {
-                let found = change!(self, self.has::<T>(me, len), |x| team.prod(world, x));
-                self.compare(&found, &folded(self.all(len), T::multiplied));
-            }
-            What::Min => {
-                let found = change!(self, self.has::<T>(me, len), |x| team.min(world, x));
-                self.compare(&found, &folded(self.all(len), T::lesser));
-            }
-            What::Max => {
-                let found = change!(self, self.has::<T>(me, len), |x| team.max(world, x));
-                self.compare(&found, &folded(self.all(len), T::greater));
-            }
-            What::SumInscan => {
-                let found = change!(self, self.has::<T>(me, len), |x| team.sum_inscan(world, x));
-                self.compare(&found, &folded(self.all(len)[..=rank].to_vec(), T::added));
-            }
-            What::SumExscan => {
-                let found = change!(self, self.has::<T>(me, len), |x| team.sum_exscan(world, x));
-                let before = self.all(len)[..rank].to_vec();
-                let expected = if rank == 0 { vec![T::ZERO; len] } else { folded(before, T::added) };
-                self.compare(&found, &expected);
-            }
-            What::SumTo | What::ProdTo | What::MinTo | What::MaxTo | What::ReduceTo => {
-                let (pe, mine) = (team.pe(root).expect("a rank of the team"), self.has::<T>(me, len));
-                let here = rank == root;
-                let (found, of): (_, fn(T, T) -> T) = match call.what {
-                    What::SumTo => (change!(self, mine, |x| some(here, team.sum_to(world, x, pe))), T::added),
-                    What::ProdTo => {
-                        (change!(self, mine, |x| some(here, team.prod_to(world, x, pe))), T::multiplied)
-                    }
-                    What::MinTo => {
-                        (change!(self, mine, |x| some(here, team.min_to(world, x, pe))), T::lesser)
-                    }
-                    What::MaxTo => {
-                        (change!(self, mine, |x| some(here, team.max_to(world, x, pe))), T::greater)
-                    }
-                    _ => (
-                        change!(self, mine, |x| some(here, team.reduce_to(world, x, pe, T::mixed))),
-                        T::mixed,
-                    ),
-                };
-                self.compare_some(here, &found, || folded(self.all(len), of));
-            }
-            What::Reduce => {
-                let found =
-                    change!(self, self.has::<T>(me, len), |x| team.reduce(world, x, |a, b| a.mixed(b)));
-                self.compare(&found, &folded(self.all(len), T::mixed));
-            }
-            What::ReduceInscan => {
-                let found = change!(self, self.has::<T>(me, len), |x| team.reduce_inscan(world, x, T::mixed));
-                self.compare(&found, &folded(self.all(len)[..=rank].to_vec(), T::mixed));
-            }
-            What::ReduceExscan => {
-                let found = change!(self, self.has::<T>(me, len), |x| {
-                    some(rank > 0, team.reduce_exscan(world, x, T::mixed))
-                });
-                self.compare_some(rank > 0, &found, || folded(self.all(len)[..rank].to_vec(), T::mixed));
-            }
-            What::CollectTo => {
-                let pe = team.pe(root).expect("a rank of the team");
-                let mine = self.has::<T>(me, call.len_of(me));
-                let found: Option<Vec<T>> = read!(self, mine, |x| team.collect_to(world, x, pe));
-                let parts = members.iter().map(|pe| self.has::<T>(*pe, call.len_of(*pe)));
-                assert_eq!(found.is_some(), rank == root);
-                if let Some(found) = found {
-                    self.compare(&found, &parts.collect::<Vec<_>>().concat());
-                }
-            }
-            What::FcollectTo => {
-                let pe = team.pe(root).expect("a rank of the team");
-                // Others may give nothing, and what they give is left alone.
-                let gives = rank == root || call.form == Form::OfTeam;
-                let before = vec![T::ZERO; if gives { size * len } else { 0 }];
-                let found = list!(self, before.clone(), 0, |into| {
-                    read!(self, self.has::<T>(me, len), |x| team.fcollect_to(world, x, into, pe));
-                });
-                self.compare(&found, &if rank == root { self.all(len).concat() } else { before });
-            }
-            What::ScatterFrom => {
-                let (pe, part) = (team.pe(root).expect("a rank of the team"), len / size);
-                let source = self.has::<T>(members[root], part * size);
-                // What others give is not looked at.
-                let all = if rank == root { &source[..] } else { &source[..part / 2] };
-                let found = change!(self, self.has::<T>(!me, part), |x| {
-                    listed!(self, all, |all| team.scatter_from(world, all, x, pe))
-                });
-                self.compare(&found, &source[rank * part..][..part]);
-            }
-            What::SumScatter | What::ReduceScatter => {
-                let part = len / size;
-                let (all, mine) = (self.has::<T>(me, part * size), self.has::<T>(!me, part));
-                let rows = self.all::<T>(part * size);
-                let rows: Vec<Vec<T>> = rows.iter().map(|row| row[rank * part..][..part].to_vec()).collect();
-                if call.what == What::SumScatter {
-                    let found = change!(self, mine, |x| {
-                        listed!(self, &all[..], |all| team.sum_scatter(world, all, x))
-                    });
-                    self.compare(&found, &folded(rows, T::added));
-                } else {
-                    let found = change!(self, mine, |x| {
-                        listed!(self, &all[..], |all| team.reduce_scatter(world, all, x, T::mixed))
-                    });
-                    self.compare(&found, &folded(rows, T::mixed));
-                }
-            }
             What::Alltoallv => {
                 let counts =
-                    |from: usize, to: usize| len_between(call.seed, members[from], members[to], len / size);
+                    |from: usize, to: usize| len_between(call.seed, members[from], members[to], part);
                 // Where a member's part for another one begins among all it sends.
                 let start =
                     |from: usize, to: usize| (0..to).map(|before| counts(from, before)).sum::<usize>();
                 let of_each: Vec<usize> = (0..size).map(|to| counts(rank, to)).collect();
                 let source = self.has::<T>(me, of_each.iter().sum());
                 let came;
-                let found = match call.form {
+                let found = match call.form_of_list() {
                     Form::Value => {
                         let mut found = vec![T::ZERO; call.seed as usize % 9];
                         came = team.alltoallv(world, &source, &of_each, &mut found);
@@ -378,51 +328,35 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 self.compare(&found, &parts.collect::<Vec<_>>().concat());
             }
             What::MinAt | What::MaxAt => {
-                let mine = self.has::<T>(me, call.len_of(me));
-                let is_least = call.what == What::MinAt;
-                let found = match is_least {
-                    true => read!(self, mine, |x| team.min_at(world, x)),
-                    false => read!(self, mine, |x| team.max_at(world, x)),
+                let (found, op): (_, fn(T, T) -> T) = match call.what {
+                    What::MinAt => (read!(self, self.some_of::<T>(me), |x| team.min_at(world, x)), T::lesser),
+                    _ => (read!(self, self.some_of::<T>(me), |x| team.max_at(world, x)), T::greater),
                 };
-                let mut best: Option<(T, usize, usize)> = None;
-                for (rank, pe) in members.iter().enumerate() {
-                    for (index, number) in self.has::<T>(*pe, call.len_of(*pe)).into_iter().enumerate() {
-                        let is_better = best.is_none_or(|(best, ..)| {
-                            let is_number = number.partial_cmp(&number).is_some();
-                            let is_first = best.partial_cmp(&best).is_none() && is_number;
-                            is_first || if is_least { number < best } else { number > best }
-                        });
-                        if is_better {
-                            best = Some((number, rank, index));
-                        }
-                    }
-                }
-                assert_eq!(found.map(|at| (at.rank, at.index)), best.map(|(_, rank, index)| (rank, index)));
-                let value = |best: Option<T>| best.into_iter().collect::<Vec<_>>();
-                self.compare(&value(found.map(|at| at.value)), &value(best.map(|(best, ..)| best)));
+                let all = members.iter().enumerate().flat_map(|(rank, pe)| {
+                    let located = move |(index, value)| Located { value, rank, index };
+                    self.some_of(*pe).into_iter().enumerate().map(located)
+                });
+                // The first one of those that are alike.
+                let is_left = |best: T, next: T| op(best, next).is(best);
+                let best = all.reduce(|best, next| if is_left(best.value, next.value) { best } else { next });
+                assert_eq!(found.map(|at| (at.rank, at.index)), best.map(|at| (at.rank, at.index)));
+                let value = |at: Option<Located<T>>| Vec::from_iter(at.map(|at| at.value));
+                self.compare(&value(found), &value(best));
             }
-            What::Barrier | What::Sync => unreachable!("they take nothing"),
-            What::And | What::Or | What::Xor | What::AndTo | What::OrTo | What::XorTo => {
-                unreachable!("they take bits")
-            }
+            _ => unreachable!("they take nothing, or bits"),
         }
     }
 
     fn combine_bits<T: Item + BitNumber>(&self) {
-        let Self { world, team, members, call, .. } = *self;
-        let mine = self.has::<T>(members[team.rank()], call.len);
-        let root = call.root(members.len());
-        let (here, pe) = (team.rank() == root, team.pe(root).expect("a rank of the team"));
-        let (found, of): (_, fn(T, T) -> T) = match call.what {
-            What::AndTo => (change!(self, mine, |x| some(here, team.and_to(world, x, pe))), T::anded),
-            What::OrTo => (change!(self, mine, |x| some(here, team.or_to(world, x, pe))), T::ored),
-            What::XorTo => (change!(self, mine, |x| some(here, team.xor_to(world, x, pe))), T::xored),
-            What::And => (change!(self, mine, |x| team.and(world, x)), T::anded),
-            What::Or => (change!(self, mine, |x| team.or(world, x)), T::ored),
-            _ => (change!(self, mine, |x| team.xor(world, x)), T::xored),
-        };
-        let is_mine = here || !matches!(call.what, What::AndTo | What::OrTo | What::XorTo);
-        self.compare_some(is_mine, &found, || folded(self.all(call.len), of));
+        let size = self.members.len();
+        match self.call.what {
+            What::And => for_all!(self, and, T::anded, size),
+            What::Or => for_all!(self, or, T::ored, size),
+            What::Xor => for_all!(self, xor, T::xored, size),
+            What::AndTo => for_root!(self, and_to, T::anded),
+            What::OrTo => for_root!(self, or_to, T::ored),
+            _ => for_root!(self, xor_to, T::xored),
+        }
     }
 
     /// The form of the call, if there is room for it.
@@ -433,9 +367,39 @@ impl<L: ThreadLevel> Maker<'_, L> {
         }
     }
 
+    /// Some part of the object of all PEs, with these in it. All members have the same part.
+    fn part<T: Item>(&self, mine: &[T]) -> Here<'_, [T]> {
+        let object = T::object(self.room).here(self.world);
+        let first = self.call.seed as usize % (object.len() - self.call.len + 1);
+        let part = object.index(first..first + mine.len());
+        part.copy_from(mine);
+        part
+    }
+
+    /// Its first part.
+    fn beginning<T: Item>(&self, mine: &[T]) -> Here<'_, [T]> {
+        let part = T::object(self.room).here(self.world).index(..mine.len());
+        part.copy_from(mine);
+        part
+    }
+
     /// What a PE has.
     fn has<T: Item>(&self, pe: usize, len: usize) -> Vec<T> {
         (0..len).map(|item| T::of(mixed(self.call.seed, pe, item))).collect()
+    }
+
+    fn mine<T: Item>(&self) -> Vec<T> {
+        self.has(self.members[self.team.rank()], self.call.len)
+    }
+
+    /// What a PE has where lengths differ.
+    fn some_of<T: Item>(&self, pe: usize) -> Vec<T> {
+        self.has(pe, self.call.len_of(pe))
+    }
+
+    /// That of all members, one behind the other.
+    fn collected<T: Item>(&self) -> Vec<T> {
+        self.members.iter().flat_map(|pe| self.some_of(*pe)).collect()
     }
 
     /// What all members have, in the order of ranks.
@@ -443,13 +407,24 @@ impl<L: ThreadLevel> Maker<'_, L> {
         self.members.iter().map(|pe| self.has(*pe, len)).collect()
     }
 
+    /// What of that belongs to this member, if each has a part for each.
+    fn parts<T: Item>(&self, part: usize) -> Vec<Vec<T>> {
+        let rows = self.all(part * self.members.len()).into_iter();
+        rows.map(|row| row[self.team.rank() * part..][..part].to_vec()).collect()
+    }
+
+    /// What the first members combine; nothing of none.
+    fn combined<T: Item>(&self, ranks: usize, of: impl Fn(T, T) -> T) -> Vec<T> {
+        match ranks {
+            0 => vec![T::ZERO; self.call.len],
+            _ => folded(self.all(self.call.len)[..ranks].to_vec(), of),
+        }
+    }
+
     /// That who is to have a result has it, and what others have given stays as it was. Values have been taken.
     #[track_caller]
     fn compare_some<T: Item>(&self, is_some: bool, found: &[T], expected: impl FnOnce() -> Vec<T>) {
-        let mine = || match self.call.form {
-            Form::Value => Vec::new(),
-            _ => self.has(self.members[self.team.rank()], self.call.len),
-        };
+        let mine = || if self.call.form == Form::Value { Vec::new() } else { self.mine() };
         self.compare(found, &if is_some { expected() } else { mine() });
     }
 
@@ -472,7 +447,7 @@ fn some<R: Default>(expected: bool, result: Option<R>) -> R {
 }
 
 /// All rows by the tree over their numbers: neighbours first, then neighbours of these.
-fn folded<T: PlainData>(mut rows: Vec<Vec<T>>, of: impl Fn(T, T) -> T) -> Vec<T> {
+pub(crate) fn folded<T: PlainData>(mut rows: Vec<Vec<T>>, of: impl Fn(T, T) -> T) -> Vec<T> {
     while rows.len() > 1 {
         let pairs = rows.chunks(2).map(|pair| match pair {
             [left, right] => left.iter().zip(right).map(|(left, right)| of(*left, *right)).collect(),

@@ -3,95 +3,36 @@
 //! compared with a loop over the members.
 
 mod item;
-mod make;
-mod room;
+pub(crate) mod make;
 
 use crate::dice::Dice;
+pub(crate) use item::Room;
 pub(crate) use make::make;
-pub(crate) use room::Room;
 
 /// Most bytes that a PE gives.
 pub(crate) const MOST: usize = 200 << 10;
 
-/// A collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    Barrier,
-    Sync,
-    Broadcast,
-    Collect,
-    CollectInto,
-    Fcollect,
-    Alltoall,
-    Alltoalls,
-    Sum,
-    Prod,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    SumInscan,
-    SumExscan,
-    Alltoallv,
-    CollectTo,
-    FcollectTo,
-    ScatterFrom,
-    SumTo,
-    ProdTo,
-    MinTo,
-    MaxTo,
-    AndTo,
-    OrTo,
-    XorTo,
-    SumScatter,
-    MinAt,
-    MaxAt,
-    Reduce,
-    ReduceTo,
-    ReduceInscan,
-    ReduceExscan,
-    ReduceScatter,
-}
+macro_rules! collectives {
+    ($($name:ident)*) => {
+        /// A collective.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum What {
+            $($name,)*
+        }
 
-const ALL: [What; 36] = [
-    What::Barrier,
-    What::Sync,
-    What::Broadcast,
-    What::Collect,
-    What::CollectInto,
-    What::Fcollect,
-    What::Alltoall,
-    What::Alltoalls,
-    What::Sum,
-    What::Prod,
-    What::Min,
-    What::Max,
-    What::And,
-    What::Or,
-    What::Xor,
-    What::SumInscan,
-    What::SumExscan,
-    What::Alltoallv,
-    What::CollectTo,
-    What::FcollectTo,
-    What::ScatterFrom,
-    What::SumTo,
-    What::ProdTo,
-    What::MinTo,
-    What::MaxTo,
-    What::AndTo,
-    What::OrTo,
-    What::XorTo,
-    What::SumScatter,
-    What::MinAt,
-    What::MaxAt,
-    What::Reduce,
-    What::ReduceTo,
-    What::ReduceInscan,
-    What::ReduceExscan,
-    What::ReduceScatter,
-];
+        /// All of them.
+        pub(crate) const ALL: &[What] = &[$(What::$name,)*];
+    };
+}
+collectives! {
+    Barrier Sync
+    Broadcast Collect CollectInto Fcollect Alltoall Alltoalls Alltoallv CollectTo FcollectTo ScatterFrom
+    Sum Prod Min Max And Or Xor
+    SumInscan SumExscan SumScatter
+    SumTo ProdTo MinTo MaxTo AndTo OrTo XorTo
+    MinAt MaxAt
+    Reduce ReduceTo ReduceInscan ReduceExscan ReduceScatter
+}
 
 impl What {
     fn takes_bits(self) -> bool {
@@ -152,10 +93,10 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// One with up to `most` bytes of each member.
-    pub(crate) fn draw(dice: &mut Dice, most: usize) -> Self {
+    /// One of these collectives, with up to `most` bytes of each member.
+    pub(crate) fn draw(dice: &mut Dice, of: &[What], most: usize) -> Self {
         let mut below = |n: usize| dice.below(n as u64) as usize;
-        let what = ALL[below(ALL.len())];
+        let what = of[below(of.len())];
         let kind =
             if what.takes_bits() { INTEGERS[below(INTEGERS.len())] } else { NUMBERS[below(NUMBERS.len())] };
         let form = FORMS[below(FORMS.len())];
@@ -175,6 +116,14 @@ impl Call {
     /// The root among so many members.
     fn root(&self, members: usize) -> usize {
         (self.seed >> 7) as usize % members
+    }
+
+    /// The form of a list that it writes beside what it reads: often another one.
+    fn form_of_list(&self) -> Form {
+        match (self.seed >> 20) as usize % 8 {
+            0..4 => self.form,
+            other => FORMS[other - 4],
+        }
     }
 
     /// Items of a member where lengths differ.

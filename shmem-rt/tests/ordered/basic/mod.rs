@@ -3,4 +3,3 @@
 mod collective;
 mod rma;
 mod signal;
-mod tree;

@@ -3,6 +3,8 @@
 use shmem::array::Multi;
 use shmem::prelude::*;
 
+use crate::panics::said;
+
 const ROUNDS: u64 = 2000;
 
 #[symmetric]
@@ -56,19 +58,13 @@ fn a_whole_array_of_numa_nodes_arrives_before_its_signal(world: &mut World) {
 }
 
 #[shmem::test(pes = 2)]
-#[should_panic(
-    expected = "the place is on PE 1 and the signal on PE 0; a signal follows data on the same PE"
-)]
-fn a_signal_elsewhere_is_refused(world: &mut World) {
+fn what_does_not_go_with_the_data_is_refused(world: &mut World) {
     let (here, other) = (world.pe(0).unwrap(), world.pe(1).unwrap());
-    world.put_signal(VALUE.on(other), &1, ROWS.on(here), SignalOp::Set(1));
-}
-
-#[shmem::test(pes = 2)]
-#[should_panic(expected = "the place has 64 elements, the local slice 63")]
-fn a_source_of_another_length_is_refused(world: &mut World) {
-    let here = world.pe(0).unwrap();
-    world.put_signal(ROW.on(here).index(..), &[0; 63], ROWS.on(here), SignalOp::Set(1));
+    let elsewhere = said(|| world.put_signal(VALUE.on(other), &1, ROWS.on(here), SignalOp::Set(1)));
+    let expected = "the place is on PE 1 and the signal on PE 0; a signal follows data on the same PE";
+    assert!(elsewhere.contains(expected), "{elsewhere}");
+    let short = said(|| world.put_signal(ROW.on(here).index(..), &[0; 63], ROWS.on(here), SignalOp::Set(1)));
+    assert!(short.contains("the place has 64 elements, the local slice 63"), "{short}");
 }
 
 const SENDERS: usize = 3;
