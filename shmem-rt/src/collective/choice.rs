@@ -215,15 +215,6 @@ pub(crate) fn radices(members: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    const NEAR: Shape = Shape {
-        members: 0,
-        nodes: 1,
-        in_order: true,
-        shares_cores: false,
-        has_windows: false,
-        model: Model::FREE,
-    };
-
     fn of(members: usize, nodes: usize) -> Shape {
         let model = Model { alpha: 17_000.0, gap: 8_000.0, beta: 0.25 };
         Shape { members, nodes, in_order: true, shares_cores: false, has_windows: nodes > 1, model }
@@ -234,17 +225,71 @@ mod tests {
     }
 
     #[test]
+    fn each_way_is_taken_where_it_is_said_to_be() {
+        use Form::{Private, Symmetric};
+        use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
+        use Way::{Direct, Meetings, Rings, Windows};
+        let shared = Shape { shares_cores: true, ..of(16, 1) };
+        let costly = Shape { model: Model { gap: 80_000.0, ..of(4, 4).model }, ..of(64, 64) };
+        let without_windows = Shape { has_windows: false, ..of(4, 2) };
+        for (shape, form, pattern, way) in [
+            // From so many bytes on, rings.
+            (of(2, 1), Private, Broadcast(16 << 10), Rings),
+            (of(2, 1), Private, Broadcast((16 << 10) - 1), Meetings),
+            (of(2, 1), Private, Reduction(32 << 10), Rings),
+            (of(2, 1), Private, Reduction((32 << 10) - 1), Meetings),
+            (of(5, 1), Private, Reduction(16 << 10), Rings),
+            (of(5, 1), Private, Reduction((16 << 10) - 1), Meetings),
+            (of(3, 1), Private, Fcollect(16 << 10), Rings),
+            (of(3, 1), Private, Fcollect((16 << 10) - 1), Meetings),
+            (of(3, 1), Private, Alltoall(8 << 10), Rings),
+            (of(3, 1), Private, Alltoall((8 << 10) - 1), Meetings),
+            (of(1, 1), Private, Reduction(1 << 30), Meetings),
+            (of(16, 1), Private, Reduction(8), Meetings),
+            (of(1000, 1), Private, Reduction(1 << 20), Rings),
+            // Who shares cores is woken by a meeting, and not by each other one.
+            (shared, Private, Broadcast(64 << 10), Meetings),
+            (shared, Private, Broadcast(1 << 20), Rings),
+            (shared, Private, Fcollect(1 << 20), Meetings),
+            (shared, Private, Reduction(1 << 20), Rings),
+            // Where messages cost more, meetings; and where there are no windows, one goes nowhere, or each other has a word.
+            (of(64, 64), Private, Reduction(16 << 10), Windows),
+            (costly, Private, Reduction(16 << 10), Meetings),
+            (without_windows, Private, Broadcast(1 << 20), Meetings),
+            (of(1, 1), Private, Reduction(1 << 20), Meetings),
+            (of(7, 7), Private, Reduction(1 << 20), Windows),
+            (of(11, 11), Private, Reduction(1 << 20), Windows),
+            (of(1025, 1025), Private, Alltoall(1 << 20), Windows),
+            (of(1026, 1026), Private, Alltoall(1 << 20), Meetings),
+            (of(2, 2), Private, Reduction(512 << 10), Meetings),
+            (of(2, 2), Private, Reduction(1 << 20), Windows),
+            // What lies at one place is reached there.
+            (of(2, 1), Symmetric, Reduction(1 << 10), Direct),
+            (of(2, 1), Symmetric, Reduction(1023), Meetings),
+            (of(1, 1), Symmetric, Broadcast(1 << 20), Meetings),
+            (of(127, 1), Symmetric, Reduction(1 << 20), Direct),
+            (of(128, 1), Symmetric, Reduction(1 << 20), Rings),
+            (of(128, 1), Symmetric, Fcollect(1 << 20), Direct),
+            // Meetings would copy it from the object and back, which takes long where it fits no cache.
+            (of(2, 2), Symmetric, Broadcast(1 << 20), Windows),
+            (of(2, 2), Symmetric, Reduction(512 << 10), Windows),
+            (of(2, 2), Symmetric, Reduction(64 << 10), Meetings),
+        ] {
+            let found = shape.way(CollectiveWays::default(), pattern, form);
+            assert_eq!(found, way, "{pattern:?} of {form:?} data in {shape:?}");
+        }
+        let asked: CollectiveWays = "fcollect:rings".parse().unwrap();
+        assert_eq!(shared.way(asked, Fcollect(8), Private), Rings);
+    }
+
+    #[test]
     fn a_slice_that_has_no_room_is_not_taken() {
         for members in 1..5000 {
-            let shape = Shape { members, ..NEAR };
+            let shape = Shape { members, model: Model::FREE, ..of(1, 1) };
             for pattern in [Pattern::Reduction(1 << 20), Pattern::Alltoall(1 << 20)] {
-                assert!(
-                    private(shape, pattern) != Way::Rings || shape.room_of_chunk() > 0,
-                    "{members} members"
-                );
+                assert!(private(shape, pattern) != Way::Rings || shape.room_of_chunk() > 0, "{members}");
             }
         }
-        assert_eq!(private(of(1000, 1), Pattern::Reduction(1 << 20)), Way::Rings);
     }
 
     #[test]
@@ -258,38 +303,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(private(of(1, 1), Pattern::Reduction(1 << 30)), Way::Meetings);
-        assert_eq!(private(of(16, 1), Pattern::Reduction(8)), Way::Meetings);
-    }
-
-    /// Members, and from how many bytes on they take rings.
-    type Boundary = (usize, fn(usize) -> Pattern, usize);
-
-    #[test]
-    fn each_boundary_of_a_ring_is_where_it_is_said_to_be() {
-        use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
-        let cases: [Boundary; 5] = [
-            (2, Broadcast, 16 << 10),
-            (2, Reduction, 32 << 10),
-            (5, Reduction, 16 << 10),
-            (3, Fcollect, 16 << 10),
-            (3, Alltoall, 8 << 10),
-        ];
-        for (members, pattern, least) in cases {
-            let way = |bytes| private(of(members, 1), pattern(bytes));
-            assert_eq!((way(least), way(least - 1)), (Way::Rings, Way::Meetings), "{:?}", pattern(least));
-        }
-    }
-
-    #[test]
-    fn who_shares_cores_is_woken_by_a_meeting_and_not_by_each_other_one() {
-        use Pattern::{Broadcast, Fcollect, Reduction};
-        let shared = Shape { shares_cores: true, ..of(16, 1) };
-        let way = |pattern| private(shared, pattern);
-        assert_eq!((way(Broadcast(64 << 10)), way(Broadcast(1 << 20))), (Way::Meetings, Way::Rings));
-        assert_eq!((way(Fcollect(1 << 20)), way(Reduction(1 << 20))), (Way::Meetings, Way::Rings));
-        let asked: CollectiveWays = "fcollect:rings".parse().unwrap();
-        assert_eq!(shared.way(asked, Fcollect(8), Form::Private), Way::Rings);
     }
 
     #[test]
@@ -309,38 +322,6 @@ mod tests {
                 assert!(is_near || ways[ways.len() - 1], "{:?} of {shape:?}", pattern(1));
             }
         }
-        let slow = Model { gap: 80_000.0, ..of(4, 4).model };
-        let costly = Shape { model: slow, ..of(64, 64) };
-        let bytes = 16 << 10;
-        assert_eq!(private(of(64, 64), Reduction(bytes)), Way::Windows);
-        assert_eq!(private(costly, Reduction(bytes)), Way::Meetings, "messages cost more there");
-        for members in [1, 7, 11] {
-            // One goes nowhere.
-            let goes = private(of(members, members), Reduction(1 << 20)) == Way::Windows;
-            assert_eq!(goes, members > 1, "{members} members");
-        }
-        assert_eq!(private(of(1025, 1025), Alltoall(1 << 20)), Way::Windows);
-        assert_eq!(private(of(1026, 1026), Alltoall(1 << 20)), Way::Meetings, "each other has a word");
-        let team = Shape { has_windows: false, ..of(4, 2) };
-        assert_eq!(private(team, Broadcast(1 << 20)), Way::Meetings, "it has no windows");
-    }
-
-    #[test]
-    fn what_lies_at_one_place_is_reached_there() {
-        let symmetric =
-            |shape: Shape, pattern| shape.way(CollectiveWays::default(), pattern, Form::Symmetric);
-        assert_eq!(symmetric(of(2, 1), Pattern::Reduction(1 << 10)), Way::Direct);
-        assert_eq!(symmetric(of(2, 1), Pattern::Reduction(1023)), Way::Meetings);
-        assert_eq!(symmetric(of(1, 1), Pattern::Broadcast(1 << 20)), Way::Meetings);
-        assert_eq!(symmetric(of(2, 2), Pattern::Broadcast(1 << 20)), Way::Windows);
-        // Meetings would copy it from the object and back, which takes long where it fits no cache.
-        assert_eq!(symmetric(of(2, 2), Pattern::Reduction(512 << 10)), Way::Windows);
-        assert_eq!(symmetric(of(2, 2), Pattern::Reduction(64 << 10)), Way::Meetings);
-        let private = [512 << 10, 1 << 20].map(|bytes| private(of(2, 2), Pattern::Reduction(bytes)));
-        assert_eq!(private, [Way::Meetings, Way::Windows]);
-        assert_eq!(symmetric(of(127, 1), Pattern::Reduction(1 << 20)), Way::Direct);
-        assert_eq!(symmetric(of(128, 1), Pattern::Reduction(1 << 20)), Way::Rings);
-        assert_eq!(symmetric(of(128, 1), Pattern::Fcollect(1 << 20)), Way::Direct);
     }
 
     #[test]
