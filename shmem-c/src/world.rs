@@ -45,7 +45,7 @@ const CHILD: u8 = 3;
 pub struct Stream {
     /// PEs that it reaches.
     size: AtomicUsize,
-    /// How many contexts have had it before, but for the upper bits: in each handle.
+    /// How many contexts have had it before: in each handle.
     turn: AtomicUsize,
     /// Where the slot of each starts, in the order of their numbers; 0 where an operation goes the cold way.
     bases: AtomicPtr<usize>,
@@ -245,9 +245,12 @@ impl Opened {
         let Some(made) = held(&self.made).take() else { return };
         self.stream.close();
         let turns = self.stream.turn.load(Ordering::Relaxed) + 1;
-        self.stream.turn.store(turns & (usize::MAX >> TURN), Ordering::Relaxed);
+        self.stream.turn.store(turns, Ordering::Relaxed);
         drop(made);
-        held(&PLACES).free.push(self);
+        // After as many contexts as handles can tell apart it is left, so that none of them ever stands for another one.
+        if turns <= usize::MAX >> TURN {
+            held(&PLACES).free.push(self);
+        }
     }
 
     fn close_all() {

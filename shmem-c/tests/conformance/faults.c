@@ -80,6 +80,11 @@ int main(int argc, char **argv)
             shmem_ctx_t gone, other;
             shmem_ctx_create(0, &gone);
             shmem_ctx_destroy(gone);
+            /* However many come after it. */
+            for (int i = 1; i < 1 << 16; i++) {
+                shmem_ctx_create(0, &other);
+                shmem_ctx_destroy(other);
+            }
             shmem_ctx_create(0, &other);
             shmem_ctx_quiet(gone);
         }
