@@ -1,15 +1,87 @@
-//! What `exit` runs before it destroys thread-locals.
+//! How the process ends.
+//!
+//! Only the program calls `exit`, or returns from `main`. The library ends the process by [`end`], behind what was printed: no
+//! destructor runs, nor a handler of `atexit`. It ends it where a job cannot go on, from any thread, and in the middle of
+//! transfers that write to memory of the program. Memory that is not destroyed cannot be used again before the process is gone.
 //!
 //! `exit` does not unwind the stack. It runs the destructors of the calling thread's thread-locals, the newest first, and
 //! only then the handlers of `atexit`. So what must run before the destructor of every thread-local of the program is
-//! registered where such destructors are, behind all that are there ([`run_first`]).
+//! registered where such destructors are, behind all that are there (`run_first`).
 //!
 //! The C library keeps these destructors in a list: a word in its own thread-local memory leads to the newest one. An entry
 //! cannot be taken out again, so who registers often must know whether its last entry still is the newest one. Nothing
-//! tells. [`Newest`] finds that word, once: the one word of that memory which two registrations, one behind the other, both
-//! change. Where there is not exactly one, every call registers.
+//! tells. `Newest` finds that word, once: the one word of that memory which two registrations, one behind the other, both
+//! change. Where there is not exactly one, as there is in every glibc so far, every call registers: some 50 bytes each, which are
+//! given back when the thread ends.
 //!
-//! musl's `exit` runs no destructors of thread-locals, and there is nothing to do.
+//! musl's `exit` runs no destructors of thread-locals, and there is nothing to do. There is no other C library on Linux with which
+//! this is built.
+
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering};
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// How long the end waits for streams to be written out. One that another thread has locked may stay locked for ever.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Ends the process with `code`, and runs nothing more of the program. What Rust's standard output and the streams of C hold
+/// back is written out; then `tell` says to others that the process ends, and why.
+///
+/// It may be called anywhere: in the middle of a transfer, in a destructor, in a handler of `atexit`, by several threads.
+pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
+    let end = End { code, tell: &tell, is_told: AtomicBool::new(false) };
+    end.limit();
+    flush();
+    end.conclude()
+}
+
+/// An end that has begun. It lies in a frame that is never left.
+struct End<'t> {
+    code: i32,
+    tell: &'t (dyn Fn() + Sync),
+    is_told: AtomicBool,
+}
+
+impl End<'_> {
+    /// Has another thread conclude if streams are not written out in time. Where there can be no other thread, they are waited for.
+    fn limit(&self) {
+        extern "C" fn late(end: *mut c_void) -> *mut c_void {
+            std::thread::sleep(PATIENCE);
+            // SAFETY: `limit` has given an `End`, which is shared by its `Sync` parts alone, and lies in a frame that is never left:
+            // `end` does not return, nor does anything unwind that it calls.
+            unsafe { &*end.cast::<End<'_>>() }.conclude()
+        }
+        let (this, mut thread) = (ptr::from_ref(self).cast_mut().cast(), MaybeUninit::uninit());
+        // SAFETY: the function takes what it is given, and may run in any thread. A thread of the C library's can be started in
+        // destructors, too, where the standard library's variables are gone.
+        _ = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), late, this) };
+    }
+
+    /// Tells others, and ends the process. Of two threads that come to this, the first does.
+    fn conclude(&self) -> ! {
+        while self.is_told.swap(true, Ordering::Relaxed) {
+            std::thread::sleep(Duration::MAX);
+        }
+        // What cannot be told ends the process all the same.
+        _ = catch_unwind(AssertUnwindSafe(self.tell));
+        // SAFETY: it takes any number, and does not come back.
+        unsafe { libc::_exit(self.code) }
+    }
+}
+
+/// Writes out what streams hold back. What cannot be written is lost.
+fn flush() {
+    // A reader that is gone is an error to these, and would otherwise be the death of a program in C.
+    // SAFETY: a disposition of signals, of a process that is about to end.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    _ = catch_unwind(|| std::io::stdout().flush());
+    // SAFETY: a null pointer stands for all streams.
+    unsafe { libc::fflush(ptr::null_mut()) };
+}
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
 pub(crate) use glibc::run_first;

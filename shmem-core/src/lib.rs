@@ -37,7 +37,7 @@
 //! text         short texts of fixed size, for records that others read
 //! primitive    atomics, and what loom puts in their place
 //! loader       libraries of C, found when the program runs
-//! exit         what runs before `exit` destroys thread-locals
+//! exit         how the process ends, by the library and by the program
 //! dispositions  how the process handles signals, kept while libraries are loaded
 //! exclusion    mutexes and locks of one process's threads, without poison
 //! ```
@@ -53,7 +53,7 @@ pub mod data;
 pub mod dispositions;
 pub mod endpoint;
 pub mod exclusion;
-mod exit;
+pub mod exit;
 pub mod fingerprint;
 pub mod halo;
 pub mod heap;

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use std::panic::Location;
 use std::process::ExitCode;
 
+use shmem_core::exit;
 use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local};
 use shmem_launch::env::{Settings, TransportChoice};
 use shmem_launch::say::say;
@@ -33,7 +34,8 @@ use crate::world::World;
 pub fn init<L: ThreadLevel>() -> Result<World<L>> {
     match join()? {
         Joined::World(world) => Ok(*world),
-        Joined::Launched(code) => std::process::exit(code.into()),
+        // What the program has left to do at its exit is for its PEs.
+        Joined::Launched(code) => exit::end(code.into(), || ()),
     }
 }
 

@@ -182,7 +182,8 @@ impl<L: ThreadLevel> World<L> {
         &self.inner.node
     }
 
-    /// Ends the job on all PEs.
+    /// Ends the job on all PEs. This one ends behind what it has printed, and at once: no destructor runs, also of no thread-local,
+    /// so what a writer of the program's own holds back is to be flushed before.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_global_exit`.
     pub fn global_exit(&self, code: i32) -> ! {

@@ -9,6 +9,7 @@ use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketType, sockopt};
 use rustix::process::{getpid, getuid};
 use shmem_core::alike::Alike;
+use shmem_core::exit;
 
 use super::launcher::Bootstrap;
 use super::peer::Peer;
@@ -123,19 +124,23 @@ impl Bootstrap for Local {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        // If the launcher is gone, the lifeline kills this process anyway.
-        let _ = self.steps.request(&Request::Abort { code, message: cut(message).into() }, &[]);
-        std::process::exit(code)
+        self.end(code, &Request::Abort { code, message: cut(message).into() })
     }
 
     fn suspect(&self, message: &str) -> ! {
-        let _ = self.steps.request(&Request::Suspect { message: cut(message).into() }, &[]);
-        std::process::exit(1)
+        self.end(1, &Request::Suspect { message: cut(message).into() })
     }
 
     fn finish(&self) {
         // If the launcher is gone, the lifeline kills this process anyway.
         let _ = self.steps.request(&Request::Finish, &[]);
+    }
+}
+
+impl Local {
+    /// Ends this process, and tells the launcher why. If that is gone, the lifeline kills this process anyway.
+    fn end(&self, code: i32, why: &Request) -> ! {
+        exit::end(code, || _ = self.steps.request(why, &[]))
     }
 }
 

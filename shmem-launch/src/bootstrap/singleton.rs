@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::MutexGuard;
 
 use shmem_core::exclusion::Mutex;
+use shmem_core::exit;
 
 use super::launcher::{Bootstrap, no_value};
 use crate::say::say;
@@ -72,10 +73,11 @@ impl Bootstrap for Singleton {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        if !message.is_empty() {
-            say(&format!("PE 0 ended the job with code {code}: {message}"));
-        }
-        std::process::exit(code)
+        exit::end(code, || {
+            if !message.is_empty() {
+                say(&format!("PE 0 ended the job with code {code}: {message}"));
+            }
+        })
     }
 
     fn finish(&self) {}

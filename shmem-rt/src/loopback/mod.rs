@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use shmem_core::exit;
 use shmem_core::memory::{Arena, Machine, Mine, PeList};
 use shmem_core::pe::Pe;
 use shmem_core::transport::loopback::Network;
@@ -129,7 +130,7 @@ pub(crate) fn run<L: ThreadLevel>(
                 let _over = over;
                 if std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_err() {
                     // The others may be waiting for this PE for ever.
-                    std::process::exit(101);
+                    exit::end(101, || ());
                 }
             });
             spawned.map_err(Error::launcher)?;
@@ -145,8 +146,8 @@ fn end_late(limit: Duration, neighbours: &Neighbours) -> ! {
         .map(|peer| (peer.number, Standing::Inside(launch::record::describe(peer.record))))
         .collect();
     let clauses = launch::report::standings(&all).join("\n  ");
-    say(&format!("shmem: the job has run for the {limit:?} it was given\n  {clauses}"));
-    std::process::exit(TIMED_OUT.into())
+    let text = format!("shmem: the job has run for the {limit:?} it was given\n  {clauses}");
+    exit::end(TIMED_OUT.into(), || say(&text))
 }
 
 /// The node of each PE.

@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Barrier};
 
 use shmem_core::exclusion::Mutex;
+use shmem_core::exit;
 use shmem_launch::bootstrap::Bootstrap;
 
 use super::nodes::Nodes;
@@ -81,8 +82,7 @@ impl Bootstrap for Threads {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        eprintln!("shmem: PE {} ends the job: {message}", self.me);
-        std::process::exit(code)
+        exit::end(code, || eprintln!("shmem: PE {} ends the job: {message}", self.me))
     }
 
     fn finish(&self) {}

@@ -26,6 +26,18 @@ static LOCK: Lock;
 
 const SCENARIO: &str = "FAILURE_SCENARIO";
 
+/// What a PE says whose thread-locals are destroyed.
+const DESTROYED: &str = "a thread-local was destroyed";
+
+/// What an exit of the program destroys, and no end that the library makes: transfers may still write there.
+struct Kept;
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        eprintln!("{DESTROYED}");
+    }
+}
+
 /// The programs.
 fn run(scenario: &str, world: &mut World) {
     let me = world.my_pe();
@@ -187,8 +199,23 @@ fn run(scenario: &str, world: &mut World) {
         }
         "index of a PE" => drop(world.pes()[9]),
         "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
-        "global exit" if me == 1 => world.global_exit(7),
-        "global exit" => world.barrier_all(),
+        "global exit" if me == 1 => {
+            print!("unfinished");
+            world.global_exit(7)
+        }
+        "global exit with a locked stream" if me == 1 => {
+            let (locked, is_locked) = std::sync::mpsc::channel();
+            std::thread::spawn(move || {
+                let _held = std::io::stdout().lock();
+                locked.send(()).unwrap();
+                loop {
+                    std::thread::park();
+                }
+            });
+            is_locked.recv().unwrap();
+            world.global_exit(7)
+        }
+        "global exit" | "global exit with a locked stream" => world.barrier_all(),
         "nothing" => world.barrier_all(),
         other => panic!("there is no scenario {other}"),
     }
@@ -213,7 +240,9 @@ fn die() -> ! {
 /// The other side of [`job`].
 #[test]
 fn scenario() {
+    thread_local!(static KEPT: Kept = const { Kept });
     if let Ok(scenario) = std::env::var(SCENARIO) {
+        KEPT.with(|_| ());
         let mut world = shmem::init::<Single>().unwrap_or_else(|error| {
             eprintln!("{error}");
             std::process::exit(3)
@@ -238,12 +267,16 @@ fn fails(job: Launch) -> (Outcome, String) {
     (outcome, said)
 }
 
-/// Runs a job; also gives what was said, by the launcher and by all PEs.
+/// Runs a job; also gives what was said, by the launcher and by all PEs. Who has ended it has destroyed nothing.
 fn ended(job: Launch) -> (Outcome, String) {
     let outcome = job.run().unwrap();
     let mut said = outcome.report.clone();
-    for output in &outcome.outputs {
-        said.push_str(&String::from_utf8_lossy(&output.err));
+    for (pe, output) in outcome.outputs.iter().enumerate() {
+        let err = String::from_utf8_lossy(&output.err);
+        let has_ended_it =
+            matches!(outcome.failure, Some(Failure::Aborted { pe: ending, .. }) if ending == pe);
+        assert!(!(has_ended_it && err.contains(DESTROYED)), "{err}{said}");
+        said.push_str(&err);
     }
     (outcome, said)
 }
@@ -447,13 +480,21 @@ fn a_panic_and_an_early_exit_end_the_job() {
     let (outcome, said) = fails(job("panic", 2));
     assert_eq!(outcome.code, 101);
     assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(READY == 1, is 0)` at"]);
-    let (outcome, _) = fails(job("exit", 2));
+    let (outcome, said) = fails(job("exit", 2));
     assert_says(
         &outcome.report,
         &["PE 0", "exited with code 0 before it left the job", "PE 1 waits in `barrier` at"],
     );
+    assert_says(&said, &[DESTROYED]);
+}
+
+#[test]
+fn a_global_exit_ends_the_job_behind_what_was_printed() {
     let (outcome, _) = fails(job("global exit", 2));
-    assert_eq!(outcome.code, 7);
+    let printed = String::from_utf8_lossy(&outcome.outputs[1].out);
+    assert!(outcome.code == 7 && printed.ends_with("unfinished"), "{}{printed}", outcome.report);
+    let (outcome, _) = fails(job("global exit with a locked stream", 2));
+    assert!(matches!(outcome.failure, Some(Failure::Aborted { pe: 1, code: 7, .. })), "{}", outcome.report);
 }
 
 #[test]

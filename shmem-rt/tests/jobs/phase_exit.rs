@@ -49,6 +49,7 @@ impl Drop for Owner {
         match std::env::var(THEN).unwrap().as_str() {
             "put" => self.world.p(GRID.on(self.world.pes()[1]).index(0), 1.0),
             "all" => all_are_refused(&mut self.world, &mut self.used),
+            "end" => self.world.global_exit(9),
             _ => {}
         }
     }
@@ -200,4 +201,10 @@ fn a_process_that_ends_inside_a_phase_ends_the_job_with_one_message() {
         said.is_empty() && outcome.report.contains("exited with code 0 before it left the job"),
         "{said}"
     );
+}
+
+#[test]
+fn a_process_that_ends_may_end_the_job_itself() {
+    let (outcome, said) = ends("end");
+    assert!(said.is_empty() && outcome.code == 9, "{}{said}", outcome.report);
 }

@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shmem_core::alike::Alike;
+use shmem_core::exit;
 
 use super::launcher::Bootstrap;
 use super::steps::Steps;
@@ -153,12 +154,13 @@ impl Bootstrap for Pmix {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        self.watch.await_turn();
-        if self.watch.may_speak() && !message.is_empty() {
-            say(&format!("PE {} ended the job with code {code}: {message}", self.number));
-        }
-        self.client.abort(code);
-        std::process::exit(code)
+        exit::end(code, || {
+            self.watch.await_turn();
+            if self.watch.may_speak() && !message.is_empty() {
+                say(&format!("PE {} ended the job with code {code}: {message}", self.number));
+            }
+            self.client.abort(code);
+        })
     }
 
     fn suspect(&self, message: &str) -> ! {

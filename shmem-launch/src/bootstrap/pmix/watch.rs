@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendFlags, send};
+use shmem_core::exit;
 
 use super::client::Client;
 
@@ -107,12 +108,12 @@ impl Shared {
         if self.left.load(Ordering::Relaxed) {
             return;
         }
-        if self.may_speak() {
-            eprintln!("shmem: PE {pe} has died: its process ended before it had left the job");
-        }
-        self.client.abort(1);
-        // SAFETY: ends the process at once. What runs at an orderly end would meet threads that still work.
-        unsafe { libc::_exit(1) }
+        exit::end(1, || {
+            if self.may_speak() {
+                eprintln!("shmem: PE {pe} has died: its process ended before it had left the job");
+            }
+            self.client.abort(1);
+        })
     }
 
     fn may_speak(&self) -> bool {
