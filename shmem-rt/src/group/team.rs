@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Range;
 use std::panic::Location;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -55,9 +55,7 @@ pub struct Team {
     shares_cores: bool,
     /// Meetings so far.
     count: AtomicU64,
-    /// The call of the thread that is in a collective, or null.
-    entered: AtomicPtr<Location<'static>>,
-    /// Which thread that is, written by itself; 0 if none is, or it has not said so yet.
+    /// Which thread is in a collective, written by itself; 0 if none is, or it has not said so yet.
     thread: AtomicUsize,
     /// Collectives that were started to go on beside the program, so far.
     started: AtomicU64,
@@ -102,7 +100,6 @@ impl Team {
             meeting,
             shares_cores: !has_cores,
             count: AtomicU64::new(0),
-            entered: AtomicPtr::default(),
             thread: AtomicUsize::new(0),
             started: AtomicU64::new(0),
             worked_out: OnceLock::new(),
@@ -291,8 +288,7 @@ impl Team {
         assert!(endpoint.me() == self.members.member(self.rank), "this is a team of another PE");
         let here = location.unwrap_or(const { Location::caller() });
         endpoint.require_open(here);
-        let (null, call) = (core::ptr::null_mut(), core::ptr::from_ref(here).cast_mut());
-        if let Err(there) = self.entered.compare_exchange(null, call, Ordering::Acquire, Ordering::Relaxed) {
+        if let Err(there) = self.uses.enter(here) {
             self.refuse_second(endpoint.me(), here, there);
         }
         self.thread.store(this_thread(), Ordering::Relaxed);
@@ -306,9 +302,7 @@ impl Team {
     }
 
     #[cold]
-    fn refuse_second(&self, me: Pe, here: &Location<'_>, there: *const Location<'static>) -> ! {
-        // SAFETY: `enter` alone stores there, and nothing but references that live for ever.
-        let there = unsafe { &*there };
+    fn refuse_second(&self, me: Pe, here: &Location<'_>, there: &Location<'_>) -> ! {
         // Every thread writes its own number or 0, and 0 when it leaves: who reads its own is still in.
         if self.thread.load(Ordering::Relaxed) == this_thread() {
             panic!(
@@ -466,7 +460,7 @@ impl Drop for Collective<'_> {
             observer.end(&self.call(&observed), observed.begun);
         }
         self.team.thread.store(0, Ordering::Relaxed);
-        self.team.entered.store(core::ptr::null_mut(), Ordering::Release);
+        self.team.uses.leave();
     }
 }
 

@@ -18,10 +18,12 @@ use crate::world::World;
 
 impl<L: ThreadLevel> Drop for World<L> {
     /// Leaves the job together with all PEs. A PE that is panicking leaves alone; its exit ends the
-    /// job. So does that of one whose process ends inside a phase.
+    /// job. So does that of one whose process ends inside a phase or a collective, in what the program has given it: the
+    /// others wait for it there.
     fn drop(&mut self) {
         let (job, endpoint) = (self.job(), self.endpoint());
-        if std::thread::panicking() || endpoint.is_shut() {
+        let is_inside = || endpoint.is_shut() || job.teams.indexes.lock().are_entered();
+        if std::thread::panicking() || is_inside() {
             return;
         }
         job.quiet_all();

@@ -58,11 +58,12 @@ impl Indexes {
 
     /// The team whose object lies at a place.
     pub(crate) fn owner(&self, place: Extent) -> Option<&Arc<Uses>> {
-        let uses = self.entries.iter().filter_map(|entry| match entry {
-            Entry::Free | Entry::Permanent(None) => None,
-            Entry::Permanent(Some(uses)) | Entry::Made(uses) => Some(uses),
-        });
-        uses.into_iter().find(|uses| uses.has_object_at(place))
+        self.uses().find(|uses| uses.has_object_at(place))
+    }
+
+    /// Whether a thread is in a collective of any of the teams.
+    pub(crate) fn are_entered(&self) -> bool {
+        self.uses().any(|uses| uses.is_entered())
     }
 
     /// Those of teams of which this PE has nothing left.
@@ -96,6 +97,13 @@ impl Indexes {
     /// Gives an index back that [`take`](Self::take) took for a team that was not made.
     pub(crate) fn give(&mut self, index: usize) {
         self.entries[index] = Entry::Free;
+    }
+
+    fn uses(&self) -> impl Iterator<Item = &Arc<Uses>> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Free | Entry::Permanent(None) => None,
+            Entry::Permanent(Some(uses)) | Entry::Made(uses) => Some(uses),
+        })
     }
 
     fn set(&self, holds: impl Fn(&Entry) -> bool) -> Set {

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::panic::Location;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard, OnceLock, Weak};
 
 use shmem_core::exclusion::Mutex;
@@ -20,6 +21,8 @@ pub(crate) struct Uses {
     config: TeamConfig,
     members: Arc<Members>,
     handle: AtomicBool,
+    /// The call of the thread that is in a collective, or null.
+    entered: AtomicPtr<Location<'static>>,
     contexts: AtomicUsize,
     /// A bit for each place of a collective that goes on beside the program: whether it is taken.
     flights: AtomicUsize,
@@ -49,6 +52,7 @@ impl Uses {
             config,
             members,
             handle: AtomicBool::new(true),
+            entered: AtomicPtr::default(),
             contexts: AtomicUsize::new(0),
             flights: AtomicUsize::new(0),
             released: Arc::default(),
@@ -72,6 +76,30 @@ impl Uses {
     #[inline]
     pub(crate) fn has_member(&self, pe: usize) -> bool {
         self.members.rank_of(pe).is_some()
+    }
+
+    /// A thread comes to a collective by a call.
+    ///
+    /// # Errors
+    ///
+    /// Where a thread that is in one has called it.
+    #[inline]
+    pub(crate) fn enter(&self, call: &'static Location<'static>) -> Result<(), &'static Location<'static>> {
+        let (null, call) = (core::ptr::null_mut(), core::ptr::from_ref(call).cast_mut());
+        let entered = self.entered.compare_exchange(null, call, Ordering::Acquire, Ordering::Relaxed);
+        // SAFETY: not null, and nothing but references that live for ever is stored there.
+        entered.map(drop).map_err(|there| unsafe { &*there })
+    }
+
+    /// It leaves.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        self.entered.store(core::ptr::null_mut(), Ordering::Release);
+    }
+
+    /// Whether a thread is in a collective.
+    pub(crate) fn is_entered(&self) -> bool {
+        !self.entered.load(Ordering::Relaxed).is_null()
     }
 
     /// The handle is gone.

@@ -1,4 +1,5 @@
-//! A process that ends inside a phase: destructors of its thread-locals may have the world, and are refused.
+//! A process that ends inside a phase or a collective: destructors of its thread-locals may have the world, and are refused in a
+//! phase.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +19,7 @@ static READY: Signal;
 #[symmetric]
 static LOCK: Lock;
 
-/// What the destructor does with the world.
+/// What the process ends inside of, and what the destructor does with the world.
 const THEN: &str = "PHASE_EXIT_THEN";
 
 const REFUSED: &str = "PE 0 is in `local(GRID)` at shmem-rt/tests/jobs/phase_exit.rs:";
@@ -143,9 +144,7 @@ fn all_are_refused(world: &mut World, used: &mut Used) {
 /// The other side of [`ends`].
 #[test]
 fn scenario() {
-    if std::env::var(THEN).is_err() {
-        return;
-    }
+    let Ok(then) = std::env::var(THEN) else { return };
     let world = shmem::init::<Single>().unwrap();
     let me = world.my_pe();
     let team = world.team().split_by(&world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
@@ -163,12 +162,22 @@ fn scenario() {
         exchange: world.exchange(ExchangeOptions::default()).unwrap(),
         team,
     };
+    let exit = || {
+        if me == 0 {
+            std::process::exit(0);
+        }
+    };
+    let first = |one: u64, _| {
+        exit();
+        one
+    };
     OWNER.with_borrow_mut(|owner| {
-        owner.insert(Owner { world, used }).world.local(&GRID, |_| {
-            if me == 0 {
-                std::process::exit(0);
-            }
-        });
+        let world = &mut owner.insert(Owner { world, used }).world;
+        match then.as_str() {
+            "operation" => _ = world.reduce(1, first),
+            "operation of a team" => _ = world.node_team().reduce(world, 1, first),
+            _ => world.local(&GRID, |_| exit()),
+        }
     });
 }
 
@@ -196,11 +205,11 @@ fn every_operation_is_refused_with_the_name_of_the_phase() {
 fn a_process_that_ends_inside_a_phase_ends_the_job_with_one_message() {
     let (_, said) = ends("put");
     assert_eq!(said.matches(REFUSED).count(), 1, "{said}");
-    let (outcome, said) = ends("nothing");
-    assert!(
-        said.is_empty() && outcome.report.contains("exited with code 0 before it left the job"),
-        "{said}"
-    );
+    for inside in ["nothing", "operation", "operation of a team"] {
+        let (outcome, said) = ends(inside);
+        let is_told = outcome.report.contains("exited with code 0 before it left the job");
+        assert!(said.is_empty() && is_told, "{inside}: {}{said}", outcome.report);
+    }
 }
 
 #[test]
