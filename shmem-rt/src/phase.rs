@@ -12,7 +12,9 @@
 //!    second one can be used instead. Nor does a borrow have to end for the world to be had again: a body may end the
 //!    process, and then the destructors of this thread's thread-locals run, one of which may own the world. So the world
 //!    gives its stream away for the time of the body ([`World::shut`]): operations are refused with the phase's name, an address
-//!    that it gives faults, and contexts refuse to be bound.
+//!    that it gives faults, and contexts refuse to be bound. Other threads may have the body's references still. What these
+//!    lead to stays mapped when the world is gone: the phase keeps the job, which keeps the arena, and the frame in which the phase
+//!    lies is never left.
 //! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
 //!    earlier arrives later.
 //! 4. The barrier in front of the body is checked: all PEs must come to open a phase, or the job ends.

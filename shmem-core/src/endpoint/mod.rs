@@ -95,12 +95,11 @@ impl Endpoint {
     }
 
     /// What stands where this one was lent away: through it nothing is reached. `refuses` is told of each operation, and
-    /// panics with the reason. Every address that it gives faults, and there is no way to other nodes.
+    /// panics with the reason. No PE's slot is found, there is no way to other nodes, and what is said to lie in the own slot faults.
     #[must_use]
     pub fn shut(&self, refuses: Arc<dyn Observer>) -> Self {
         Self {
             // Set, and not added: shut twice it is shut.
-            base: self.base.map_addr(|base| base | POISON),
             mine: self.mine.map_addr(|mine| mine | POISON),
             slots: 0,
             far: None,
@@ -118,7 +117,8 @@ impl Endpoint {
         self.slots == 0
     }
 
-    /// Refuses the call at `location` if it is [`shut`](Self::shut): for what is not told to observers.
+    /// Refuses the call at `location` if it is [`shut`](Self::shut): for what is not told to observers, or too late. What is called
+    /// does not matter to who refuses.
     ///
     /// # Panics
     ///
@@ -160,9 +160,11 @@ impl Endpoint {
     ///
     /// # Panics
     ///
-    /// If that is a PE as another PE has it. Only PEs that are threads of one process can come to that.
+    /// If it is shut, or that is a PE as another PE has it. Only PEs that are threads of one process can come to that.
     #[inline]
+    #[track_caller]
     pub fn mapped(&self, pe: Pe, offset: usize) -> Option<*mut u8> {
+        self.require_open(Location::caller());
         if !pe.is_seen_with(self.me) {
             self.refuse(pe);
         }
@@ -242,23 +244,34 @@ impl Endpoint {
 
     /// The system area of the calling PE.
     ///
+    /// # Panics
+    ///
+    /// If it is shut.
+    ///
     /// # Safety
     ///
     /// Its words are the runtime's: whoever changes them keeps to the protocols of barrier, doorbell
     /// and record, on which exclusive phases rest.
     #[inline]
+    #[track_caller]
     pub unsafe fn system(&self) -> &SystemArea {
-        // SAFETY: every slot starts with a system area (`new`), which all zeroes initialise and
-        // which is shared by atomics only.
+        self.require_open(Location::caller());
+        // SAFETY: `mine` is the start of a mapped slot (`new`), since this is open. It starts with a system area, which all
+        // zeroes initialise and which is shared by atomics only.
         unsafe { &*self.mine.cast() }
     }
 
     /// The system area of a PE on this node.
     ///
+    /// # Panics
+    ///
+    /// As [`mapped`](Self::mapped).
+    ///
     /// # Safety
     ///
     /// As [`system`](Self::system).
     #[inline]
+    #[track_caller]
     pub unsafe fn system_of(&self, pe: Pe) -> Option<&SystemArea> {
         let area = self.mapped(pe, 0)?;
         // SAFETY: every slot starts with a system area (`new`), which all zeroes initialise and which is
@@ -267,9 +280,15 @@ impl Endpoint {
     }
 
     /// The bell of the calling PE.
+    ///
+    /// # Panics
+    ///
+    /// If it is shut.
     #[inline(always)]
+    #[track_caller]
     pub(crate) fn bell(&self) -> &Doorbell {
-        // SAFETY: `mine` is the start of a mapped slot (`new`).
+        self.require_open(Location::caller());
+        // SAFETY: `mine` is the start of a mapped slot (`new`), since this is open.
         unsafe { Self::bell_at(self.mine) }
     }
 

@@ -7,7 +7,6 @@
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::panic::Location;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
 use super::index::PlaceIndex;
@@ -142,7 +141,6 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     #[inline]
     #[track_caller]
     pub fn ptr(self, token: &(impl Initiator + ?Sized)) -> Option<*mut T> {
-        token.endpoint().require_open(Location::caller());
         let start = token.endpoint().mapped(self.pe, self.offset)?;
         Some(T::from_raw(start.cast(), self.len))
     }
