@@ -37,8 +37,8 @@ pub(crate) struct Job {
     pub(crate) settings: Settings,
     /// Who is told of operations, if anybody.
     pub(crate) observers: Option<Arc<Observers>>,
-    /// Calls that have been warned about.
-    pub(crate) warned: Mutex<HashSet<(&'static str, u32)>>,
+    /// Calls that have been warned about, and what of each.
+    pub(crate) warned: Mutex<HashSet<(&'static str, u32, String)>>,
     pub(crate) site: Site,
     pub(crate) contexts: Contexts,
     pub(crate) teams: Teams,
@@ -197,9 +197,9 @@ impl Job {
         holds(&whole).then(|| Named { whole, name: format!("heap object #{id}"), is_called: true })
     }
 
-    /// Whether nothing has been said about this call yet.
-    pub(crate) fn first_time_at(&self, location: &'static Location<'static>) -> bool {
-        self.warned.lock().insert((location.file(), location.line()))
+    /// Whether nothing has been said about this call yet, or not about what is named here.
+    pub(crate) fn first_time_at(&self, location: &'static Location<'static>, what: &str) -> bool {
+        self.warned.lock().insert((location.file(), location.line(), what.to_owned()))
     }
 }
 

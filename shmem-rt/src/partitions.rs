@@ -141,7 +141,7 @@ impl<L: ThreadLevel> World<L> {
         let colour = statics::colour(made.index, spec.size) as usize;
         let heap = Allocator::new(spec.id, spec.name, start + colour..start + size);
         job.memory.ledger.lock().add_heap(made.index, heap);
-        if self.my_pe() == 0 && job.first_time_at(location) {
+        if self.my_pe() == 0 && job.first_time_at(location, &spec.title()) {
             let (specs, grants) = (std::slice::from_ref(&spec), std::slice::from_ref(&granted));
             report::degraded(&job.settings, specs, grants);
         }

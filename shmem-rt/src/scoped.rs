@@ -33,7 +33,7 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
     ) -> Result<SymBox<I::Contents>> {
         let heap = self.heap_of(partition)?;
         let granted = heap.page_bytes();
-        if pgsize > granted && self.job().first_time_at(Location::caller()) {
+        if pgsize > granted && self.job().first_time_at(Location::caller(), "") {
             let (id, name, location) = (heap.id(), heap.name(), Location::caller());
             say(&format!(
                 "shmem: warning: PE {}: {}:{} asks for pages of {}, but partition `{name}` has pages of {}; \

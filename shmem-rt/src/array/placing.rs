@@ -160,7 +160,7 @@ impl Placing {
 
     /// Says once for each place in the program what is not as it should be.
     pub(super) fn say(&self, job: &Job, reason: &str) {
-        if job.first_time_at(self.location) {
+        if job.first_time_at(self.location, "") {
             let me = job.bootstrap.number();
             say(&format!("shmem: warning: PE {me}: {}: {reason}", self.what));
         }

@@ -216,6 +216,11 @@ fn run(scenario: &str, world: &mut World) {
             world.global_exit(7)
         }
         "global exit" | "global exit with a locked stream" => world.barrier_all(),
+        "partitions in a loop" => {
+            for _ in 0..2 {
+                world.create_partition("SIZE=1M:KIND=FASTMEM:POLICY=PREFERRED").unwrap();
+            }
+        }
         "nothing" => world.barrier_all(),
         other => panic!("there is no scenario {other}"),
     }
@@ -661,12 +666,14 @@ fn has_fast_memory() -> bool {
 }
 
 #[test]
-fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_job_or_not_at_all() {
+fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_all() {
     if has_fast_memory() {
         return;
     }
-    for (warn, lines) in [("1", 1), ("0", 0)] {
-        let job = job("nothing", 3).env("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=P");
+    for (scenario, warn, lines) in
+        [("nothing", "1", 1), ("nothing", "0", 0), ("partitions in a loop", "1", 3)]
+    {
+        let job = job(scenario, 3).env("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=P");
         let outcome = job.env("SHMEM_PARTITION_WARN", warn).run().unwrap();
         assert_eq!(outcome.code, 0, "{}", outcome.report);
         let said: String =
