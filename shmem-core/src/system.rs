@@ -290,7 +290,7 @@ pub struct PeRecord {
     question: AtomicU64,
     /// The question that was answered last, in 47 bits; whether something here may act; how many threads have.
     answers: AtomicU64,
-    /// The place of the first panic of a PE of the node; 0: none. That of the node's first PE is used.
+    /// The place of the first panic of a PE of the node, and below it the PE; 0: none. That of the node's first PE is used.
     panicked: AtomicU64,
     /// Whether a thread of this PE asks.
     asking: AtomicU32,
@@ -310,9 +310,11 @@ unsafe impl Sync for SystemArea {}
 impl PeRecord {
     const MAGIC: u64 = u64::from_le_bytes(*b"shmrec03");
 
-    /// Whether a panic at `place`, which is not 0, is not the same as the first one: that is remembered here.
-    pub fn is_another_panic(&self, place: u64) -> bool {
-        self.panicked.compare_exchange(0, place, Ordering::Relaxed, Ordering::Relaxed) != Err(place)
+    /// Whether a panic of a PE at `place`, which is not 0, is not what another one has come to first: that is remembered here.
+    pub fn is_another_panic(&self, place: u32, pe: u32) -> bool {
+        let this = u64::from(place) << 32 | u64::from(pe);
+        let first = self.panicked.compare_exchange(0, this, Ordering::Relaxed, Ordering::Relaxed);
+        first.err().is_none_or(|first| first >> 32 != u64::from(place) || first == this)
     }
 
     /// Fills the record in, at the start.
@@ -523,6 +525,15 @@ mod tests {
         assert_eq!([sleeps(7), sleeps(0)], [true, false]);
         record.set_stage(Stage::Finished);
         assert!(!record.runs());
+    }
+
+    #[test]
+    fn a_panic_is_another_one_but_for_other_pes_at_the_first_place() {
+        // SAFETY: all zeroes is the initial state of a record.
+        let record = unsafe { Box::<PeRecord>::new(core::mem::zeroed()) };
+        let panics = [(7, 0), (7, 0), (7, 1), (8, 1), (7, 2)];
+        let are_others = panics.map(|(place, pe)| record.is_another_panic(place, pe));
+        assert_eq!(are_others, [true, true, false, true, false]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
         panic::set_hook(Box::new(move |info| {
             // Before it is the first: a backtrace takes long, and PEs that come behind it end the job meanwhile.
             let how = how(is_first.swap(false, Ordering::Relaxed));
-            let is_another = slot.is_none_or(|slot| is_another(&arena, slot, info.location()));
+            let is_another = slot.is_none_or(|slot| is_another(&arena, slot, pe, info.location()));
             say(&told(pe, info, is_another.then_some(&*how)));
         }));
     } else {
@@ -36,8 +36,8 @@ pub(crate) fn tell_as<L: ThreadLevel>(world: &World<L>) {
     }
 }
 
-/// Whether no PE of the node, whose first one has this slot, has panicked there before.
-fn is_another(arena: &Arena, slot: usize, place: Option<&Location<'_>>) -> bool {
+/// Whether no other PE of the node, whose first one has this slot, has panicked there first.
+fn is_another(arena: &Arena, slot: usize, pe: usize, place: Option<&Location<'_>>) -> bool {
     let Some(place) = place else { return true };
     // The same in all processes.
     let mut hasher = DefaultHasher::new();
@@ -45,7 +45,7 @@ fn is_another(arena: &Arena, slot: usize, place: Option<&Location<'_>>) -> bool 
     // SAFETY: a job's arena maps the slot of each PE of the node as long as it lives, and a slot begins with a system
     // area, in which all that is used here is a record, which is shared by atomics.
     let area = unsafe { &*arena.start_of(slot).cast::<SystemArea>() };
-    area.record.is_another_panic(hasher.finish().max(1))
+    area.record.is_another_panic((hasher.finish() as u32).max(1), pe as u32)
 }
 
 /// A panic in words; `how` it came to it, unless another PE has said so.
