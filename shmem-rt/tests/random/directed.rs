@@ -1,8 +1,19 @@
 //! Programs written by hand: each breaks a library with one certain hole in most runs.
 
-use super::step::{Element, Home, Op, Pes, Program, Slot, Split, Step, Storage, Storm, Stream, Token, Way};
+use shmem::array::Separate;
+use shmem::prelude::*;
+use shmem::thread::Multiple;
+use shmem::{TeamConfig, zeroed};
+
+use super::direct;
+use super::step::{
+    Blocks, Element, HALOS, Home, Op, Pes, Program, Slot, Split, Step, Storage, Storm, Stream, TEAMS, Token,
+    Way,
+};
 
 const ALL: Pes = Pes(0b11);
+const HALO: Slot = HALOS.start;
+const TEAM: Slot = TEAMS.start;
 
 /// Bytes of what takes long to be copied.
 const LARGE: usize = 48 << 20;
@@ -13,7 +24,7 @@ fn storm(pe: usize, target: usize, address: Slot, bytes: usize) -> Storm {
 
 /// The memory of an array goes while other threads, of both PEs, write to all of it by its address; then ghost cells
 /// come where it was.
-pub(crate) fn memory_goes_under_writers(storage: Storage) -> Program {
+fn memory_goes(storage: Storage) -> Program {
     let array = Home::Array(storage, 1);
     let round = |seed: u64| {
         let ring = vec![vec![Some((1, 0, 30_000))], vec![Some((0, 0, 30_000))]];
@@ -25,9 +36,14 @@ pub(crate) fn memory_goes_under_writers(storage: Storage) -> Program {
                 steps: vec![
                     Step::Drop { slot: 4, pes: ALL, forget: false },
                     Step::Reclaim,
-                    Step::Halo { slot: 0, element: Element::Number, edges: ring },
-                    Step::Exchange { slot: 0, seed, iter: false, hold: vec![Step::Reclaim, Step::Reclaim] },
-                    Step::DropHalo { slot: 0, pes: ALL, forget: false },
+                    Step::Halo { slot: HALO, element: Element::Number, edges: ring },
+                    Step::Exchange {
+                        slot: HALO,
+                        seed,
+                        iter: false,
+                        hold: vec![Step::Reclaim, Step::Reclaim],
+                    },
+                    Step::Drop { slot: HALO, pes: ALL, forget: false },
                     Step::Reclaim,
                 ],
             },
@@ -36,8 +52,17 @@ pub(crate) fn memory_goes_under_writers(storage: Storage) -> Program {
     (0..8).flat_map(round).collect()
 }
 
+#[shmem::test(pes = 2)]
+fn memory_goes_under_writers(world: &mut World<Multiple>) {
+    // Each has memory of its own; the others lie in a heap, which stays.
+    for storage in [Storage::Separate, Storage::Multi] {
+        direct(world, &memory_goes(storage));
+    }
+}
+
 /// A partition goes while threads write to all of it.
-pub(crate) fn a_partition_goes_under_writers() -> Program {
+#[shmem::test(pes = 2)]
+fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
     let mut program = Vec::new();
     for seed in 0..4 {
         program.extend([
@@ -53,28 +78,45 @@ pub(crate) fn a_partition_goes_under_writers() -> Program {
             },
         ]);
     }
-    program
+    direct(world, &program);
 }
 
+/// Aligned to more than any place is.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(8388608))]
+struct Vast([u8; 8 << 20]);
+
 /// Types that are aligned to more than any place is, wherever something is allocated.
-pub(crate) fn alignment_is_refused_everywhere() -> Program {
-    vec![
-        Step::Split { slot: 0, parent: None, split: Split::By(vec![Some(1), Some(1)]) },
+#[shmem::test(pes = 2)]
+fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
+    let refused = world.alloc(zeroed::<Vast>(1)).unwrap_err().to_string();
+    assert_eq!(refused, "8388608 is not an alignment: give a power of two, at most 2M");
+    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+    // The memory of the team begins elsewhere then.
+    let _three = team.alloc(world, [[1_u8; 3]; 5]).unwrap();
+    assert_eq!(team.alloc(world, zeroed::<Vast>(1)).unwrap_err().to_string(), refused);
+    // Nothing is left of it, and the team goes on.
+    assert_eq!(team.alloc(world, [1_u64; 4]).unwrap().here(world).index(3).load(), 1);
+    assert!(world.array([2]).storage(Separate).chunks(1).zeroed::<Vast>().is_err());
+    let edges = [Edge::new(world.me(), 1, 1), Edge::new(world.me(), 0, 1)];
+    assert!(world.halo::<Vast>(&edges).is_err(), "cells aligned to 8 MiB cannot be placed");
+    let program = vec![
+        Step::Split { slot: TEAM, parent: None, split: Split::By(vec![(Some(1), 0); 2]) },
         // The memory of the team begins elsewhere then.
-        Step::Alloc { slot: 4, home: Home::Team(0), element: Element::Three, len: 5, seed: 1 },
-        Step::Vast { team: None },
-        Step::Vast { team: Some(0) },
-        Step::Alloc { slot: 5, home: Home::Team(0), element: Element::Page, len: 2, seed: 2 },
+        Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Three, len: 5, seed: 1 },
+        Step::Alloc { slot: 5, home: Home::Team(TEAM), element: Element::Page, len: 2, seed: 2 },
         Step::TeamPhase { slot: 5, frozen: false, seed: 3, storms: Vec::new() },
-    ]
+    ];
+    direct(world, &program);
 }
 
 /// A PE alone in a team has its memory open, while the other one writes wherever it can name something.
-pub(crate) fn a_team_is_alone_with_its_memory() -> Program {
-    vec![
+#[shmem::test(pes = 2)]
+fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
+    let program = vec![
         Step::Keep { slot: 1, address: 0, byte: 0 },
-        Step::Split { slot: 0, parent: None, split: Split::By(vec![Some(0), None]) },
-        Step::Alloc { slot: 4, home: Home::Team(0), element: Element::Number, len: 500, seed: 1 },
+        Step::Split { slot: TEAM, parent: None, split: Split::By(vec![(Some(0), 0), (None, 0)]) },
+        Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Number, len: 500, seed: 1 },
         Step::TeamPhase {
             slot: 4,
             frozen: false,
@@ -84,21 +126,24 @@ pub(crate) fn a_team_is_alone_with_its_memory() -> Program {
                 .map(|back| Storm { pe: 1, address: 0, delta: -back, bytes: 1 << 16, target: 0, get: false })
                 .collect(),
         },
-    ]
+    ];
+    direct(world, &program);
 }
 
 /// Contexts and transfers that were forgotten are complete when a phase begins.
-pub(crate) fn what_was_forgotten_is_complete() -> Program {
+#[shmem::test(pes = 2)]
+fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
     let write = |pe: usize| Op::Write {
         slot: 1,
         pe: 1 - pe,
-        at: super::step::Blocks { first: 0, block: 40, stride: 40, count: 1 },
+        at: Blocks { first: 0, block: 40, stride: 40, count: 1 },
         way: Way::Forgotten,
         seed: 5 + pe as u64,
     };
     let stream = |pe: usize| Stream { pe, token: Token::Leaked, ops: vec![write(pe)] };
-    vec![
+    let program = vec![
         Step::Epoch { streams: vec![stream(0), stream(1)] },
         Step::Phase { objects: vec![1], frozen: false, seed: 7 },
-    ]
+    ];
+    direct(world, &program);
 }

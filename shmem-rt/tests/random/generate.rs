@@ -1,26 +1,15 @@
 //! Programs out of one number.
 
-use super::model::{ADDRESSES, Model, OBJECTS, OTHERS, STATICS, STORAGES};
+use super::model::{Model, Thing};
 use super::step::{
-    Blocks, Edge, Element, Home, Op, Pes, Program, Slot, Split, Step, Storm, Stream, Token, Update, Way,
+    ADDRESSES, Blocks, Edge, Element, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, STATICS, Slot,
+    Split, Step, Storage, Storm, Stream, TEAMS, Token, Update, Way,
 };
 use crate::dice::Dice;
 use crate::together::{ALL, Call, MOST};
 
 /// The steps of a program that are drawn for it; a few of them do not fit, and are left out.
 const STEPS: usize = 45;
-
-const WAYS: [Way; 9] = [
-    Way::Typed,
-    Way::Each,
-    Way::Bytes,
-    Way::Scope,
-    Way::Panicking,
-    Way::Owned,
-    Way::Forgotten,
-    Way::Here,
-    Way::Written,
-];
 
 const TOKENS: [Token; 8] = [
     Token::World,
@@ -36,7 +25,7 @@ const TOKENS: [Token; 8] = [
 /// The program of a seed.
 pub(crate) fn program(seed: u64, pes: usize) -> Program {
     let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ pes as u64);
-    let mut draw = Draw { dice, model: Model::new(pes), pes, kept: [None; ADDRESSES] };
+    let mut draw = Draw { dice, model: Model::new(pes), pes };
     // The first numbers of such a generator are alike.
     for _ in 0..8 {
         draw.below(2);
@@ -44,20 +33,16 @@ pub(crate) fn program(seed: u64, pes: usize) -> Program {
     let mut steps = Vec::new();
     while steps.len() < STEPS {
         let step = draw.step();
-        if draw.model.allows(&step, false) {
-            draw.take(&step);
-            steps.push(step);
-        }
+        steps.extend(draw.taken(step, false));
     }
     steps
 }
 
 struct Draw {
     dice: Dice,
+    /// As it is when the next step is carried out.
     model: Model,
     pes: usize,
-    /// Whose address is kept, and how many bytes it has.
-    kept: [Option<(Slot, usize)>; ADDRESSES],
 }
 
 impl Draw {
@@ -79,98 +64,48 @@ impl Draw {
 
     /// Some of the PEs, mostly all.
     fn some(&mut self) -> Pes {
-        let all = (1_usize << self.pes) - 1;
-        Pes(if self.one_in(2) { all } else { 1 + self.below(all) } as u32)
+        let all = Pes::all(self.pes);
+        if self.one_in(2) { all } else { Pes(1 + self.below(all.0 as usize) as u32) }
     }
 
-    /// Carries a step out on the model, as far as later steps depend on it.
-    fn take(&mut self, step: &Step) {
-        let model = &mut self.model;
-        match step {
-            Step::Alloc { slot, home, element, len, seed } => {
-                model.alloc(*slot, *home, *element, *len, *seed)
-            }
-            Step::Drop { slot, pes, .. } => model.drop_object(*slot, *pes),
-            Step::Free { slot } => model.drop_object(*slot, Pes(u32::MAX)),
-            Step::Realloc { slot, len } => model.realloc(*slot, *len),
-            Step::Keep { slot, address, .. } => {
-                model.addresses[*address] = Some(0);
-                self.kept[*address] = model.object(*slot).map(|object| (*slot, object.bytes()));
-            }
-            Step::Split { slot, parent, split } => {
-                let groups = model.groups_of(*parent, split);
-                if !groups.is_empty() {
-                    let held = Pes(groups.iter().flatten().fold(0, |held, pe| held | 1 << pe));
-                    model.teams[*slot] = Some(super::model::Teams { groups, held });
-                }
-            }
-            Step::DropTeam { slot, pes } => {
-                if let Some(teams) = &mut model.teams[*slot] {
-                    teams.held.0 &= !pes.0;
-                    if teams.held.0 == 0 {
-                        model.teams[*slot] = None;
-                    }
-                }
-            }
-            Step::Halo { slot, element, edges } => {
-                let held = Pes((1 << self.pes) - 1);
-                let halo =
-                    super::model::Halo { element: *element, edges: edges.clone(), held, abandoned: false };
-                model.halos[*slot] = Some(halo);
-            }
-            Step::Abandon { slot, .. } => {
-                if let Some(halo) = &mut model.halos[*slot] {
-                    halo.abandoned = true;
-                }
-            }
-            Step::DropHalo { slot, pes, .. } => {
-                if let Some(halo) = &mut model.halos[*slot] {
-                    halo.held.0 &= !pes.0;
-                    if halo.held.0 == 0 {
-                        model.halos[*slot] = None;
-                    }
-                }
-            }
-            Step::Partition { slot, .. } => model.partitions[*slot] = Some(()),
-            Step::DropPartition { slot } => model.partitions[*slot] = None,
-            Step::Window { steps, .. } | Step::Exchange { hold: steps, .. } => {
-                for step in steps {
-                    if self.model.allows(step, true) {
-                        self.take(step);
-                    }
-                }
-            }
-            _ => {}
-        }
+    /// A step that fits, which is carried out on the model.
+    fn taken(&mut self, step: Step, shared: bool) -> Option<Step> {
+        self.model.allows(&step, shared).then(|| {
+            self.model.apply(&step);
+            step
+        })
+    }
+
+    /// Objects to which a step could be applied.
+    fn fitting(&self, step: impl Fn(Slot) -> Step) -> Vec<Slot> {
+        OBJECTS.filter(|slot| self.model.allows(&step(*slot), false)).collect()
+    }
+
+    fn team(&mut self) -> Slot {
+        self.below(TEAMS.len()) + TEAMS.start
+    }
+
+    fn halo_slot(&mut self) -> Slot {
+        self.below(HALOS.len()) + HALOS.start
     }
 
     fn step(&mut self) -> Step {
-        match self.below(31) {
-            30 => self.window(),
+        match self.below(30) {
             0..=4 => self.alloc(),
             5..=8 => self.epoch(),
-            9 => self.window(),
-            10 => self.team_phase(),
-            11 => self.phase(),
-            12 => self.exchange(),
-            13 => self.halo(),
-            14 => self.split(),
-            15 => match self.below(4) {
-                0 => Step::DropTeam { slot: self.below(OTHERS), pes: self.some() },
-                1 => Step::Vast { team: None },
-                2 => Step::Vast { team: Some(self.below(OTHERS)) },
-                _ => Step::Partition { slot: self.below(OTHERS), bytes: 1 + self.below(1 << 18) as u64 },
+            9..=10 => self.window(),
+            11..=12 => self.phase(),
+            13..=14 => self.team_phase(),
+            15..=16 => self.exchange(),
+            17 => self.halo(),
+            18 => self.split(),
+            19 => match self.below(3) {
+                0 => Step::DropPartition { slot: self.below(PARTITIONS) },
+                1 => Step::Partition { slot: self.below(PARTITIONS), bytes: 1 + self.below(1 << 18) as u64 },
+                _ => Step::Abandon { slot: self.halo_slot(), seed: self.seed(), forget: self.one_in(2) },
             },
-            16 => match self.below(3) {
-                0 => Step::DropPartition { slot: self.below(OTHERS) },
-                1 => Step::Locked { threads: 1 + self.below(3), times: 1 + self.below(8) as u64 },
-                _ => Step::Abandon { slot: self.below(OTHERS), seed: self.seed(), forget: self.one_in(2) },
-            },
-            17 => Step::DropHalo { slot: self.below(OTHERS), pes: self.some(), forget: self.one_in(6) },
-            18..=19 => Step::Messages { slot: self.below(OBJECTS), len: self.below(9), seed: self.seed() },
-            20 => self.phase(),
-            21 => self.team_phase(),
-            22 => self.exchange(),
+            20 => Step::Drop { slot: self.halo_slot(), pes: self.some(), forget: self.one_in(6) },
+            21 => Step::Drop { slot: self.team(), pes: self.some(), forget: false },
             _ => self.quiet_step(),
         }
     }
@@ -186,7 +121,7 @@ impl Draw {
             10 => self.epoch(),
             11 => Step::Realloc { slot: self.object(), len: 1 + self.below(3000) },
             _ => Step::Together {
-                team: if self.one_in(2) { None } else { Some(self.below(OTHERS)) },
+                team: if self.one_in(2) { None } else { Some(self.team()) },
                 call: {
                     let most = if self.one_in(8) { MOST } else { 200 };
                     Call::draw(&mut self.dice, ALL, most)
@@ -197,9 +132,8 @@ impl Draw {
 
     /// A slot, mostly of something that is there.
     fn object(&mut self) -> Slot {
-        let slot = self.below(OBJECTS);
-        let is_there = self.model.object(slot).is_some();
-        if is_there || self.one_in(4) { slot } else { self.below(OBJECTS) }
+        let slot = self.below(OBJECTS.end);
+        if self.model.thing(slot).is_some() || self.one_in(4) { slot } else { self.below(OBJECTS.end) }
     }
 
     fn keep(&mut self) -> Step {
@@ -208,14 +142,14 @@ impl Draw {
     }
 
     fn alloc(&mut self) -> Step {
-        let free = (STATICS.len()..OBJECTS).find(|slot| self.model.object(*slot).is_none());
-        let slot = free.unwrap_or(STATICS.len() + self.below(OBJECTS - STATICS.len()));
+        let free = (STATICS.len()..OBJECTS.end).find(|slot| self.model.thing(*slot).is_none());
+        let slot = free.unwrap_or(STATICS.len() + self.below(OBJECTS.end - STATICS.len()));
         let home = match self.below(10) {
             0..=2 => Home::Heap(None),
-            3 => Home::Heap(Some(self.below(OTHERS))),
+            3 => Home::Heap(Some(self.below(PARTITIONS))),
             4 => Home::Block,
-            5..=6 => Home::Array(self.of(&STORAGES), 1 + self.below(4)),
-            _ => Home::Team(self.below(OTHERS)),
+            5..=6 => Home::Array(self.of(&Storage::ALL), 1 + self.below(4)),
+            _ => Home::Team(self.team()),
         };
         let elements = [
             Element::Byte,
@@ -257,7 +191,7 @@ impl Draw {
 
     fn op(&mut self, me: usize) -> Op {
         let (slot, pe) = (self.object(), if self.one_in(3) { me } else { self.below(self.pes) });
-        let Some(object) = self.model.object(slot).cloned() else { return Op::Quiet };
+        let Some(object) = self.model.thing(slot).cloned() else { return Op::Quiet };
         if object.element == Element::Word {
             let n = self.seed();
             let update = match self.below(8) {
@@ -272,8 +206,8 @@ impl Draw {
         }
         let len = object.len.min(4096);
         match self.below(12) {
-            0..=4 => Op::Write { slot, pe, at: self.blocks(len), way: self.of(&WAYS), seed: self.seed() },
-            5..=8 => Op::Read { slot, pe, at: self.blocks(len), way: self.of(&WAYS) },
+            0..=4 => Op::Write { slot, pe, at: self.blocks(len), way: self.of(&Way::ALL), seed: self.seed() },
+            5..=8 => Op::Read { slot, pe, at: self.blocks(len), way: self.of(&Way::ALL) },
             9 => {
                 Op::Copy { to: slot, from: self.object(), pe, elements: self.below(20), get: self.one_in(2) }
             }
@@ -336,56 +270,45 @@ impl Draw {
         }
         let storms = self.storms();
         let count = 3 + self.below(6);
-        let steps = self.inner(count, true);
-        Step::Window { storms, steps }
+        Step::Window { storms, steps: self.inner(Vec::new(), count, true) }
     }
 
     /// The memory of an array goes while it is written to as a whole by its address, and something else comes there.
     fn attack(&mut self) -> Option<Step> {
-        let is_array =
-            |slot: Slot| self.model.object(slot).is_some_and(|object| matches!(object.home, Home::Array(..)));
-        let fitting = (0..ADDRESSES).filter_map(|address| Some((address, self.kept[address]?)));
-        let fitting: Vec<_> = fitting.filter(|(_, (slot, _))| is_array(*slot)).collect();
-        if fitting.is_empty() {
-            let arrays: Vec<Slot> = (0..OBJECTS).filter(|slot| is_array(*slot)).collect();
+        let is_array = |thing: &Thing| matches!(thing.home, Home::Array(..));
+        let is_array = |slot: Slot| self.model.thing(slot).is_some_and(is_array);
+        let kept = self.model.addresses.iter().enumerate();
+        let kept = kept.filter_map(|(address, kept)| Some((address, kept.as_ref()?.object)));
+        let kept: Vec<_> = kept.filter(|(_, (slot, _))| is_array(*slot)).collect();
+        if kept.is_empty() {
+            let arrays: Vec<Slot> = OBJECTS.filter(|slot| is_array(*slot)).collect();
             let slot = *arrays.get(self.below(arrays.len().max(1)))?;
             return Some(Step::Keep { slot, address: self.below(ADDRESSES), byte: 0 });
         }
-        let (address, (slot, bytes)) = self.of(&fitting);
+        let (address, (slot, bytes)) = self.of(&kept);
         let storms = (0..1 + self.below(3)).map(|_| {
             let (pe, target, get) = (self.below(self.pes), self.below(self.pes), self.one_in(4));
             Storm { pe, address, delta: 0, bytes: bytes - self.below(64).min(bytes), target, get }
         });
         let storms = storms.collect();
-        let before = self.model.clone();
-        let mut steps = Vec::new();
-        let all = Pes((1 << self.pes) - 1);
-        let gone =
-            [Step::Drop { slot, pes: all, forget: false }, Step::Reclaim, self.halo(), self.exchange()];
-        for step in gone {
-            if self.model.allows(&step, true) {
-                self.take(&step);
-                steps.push(step);
-            }
-        }
-        steps.extend(self.inner(3, true));
-        self.model = before;
-        Some(Step::Window { storms, steps })
+        let gone = Step::Drop { slot, pes: Pes::all(self.pes), forget: false };
+        let first = vec![gone, Step::Reclaim, self.halo(), self.exchange()];
+        Some(Step::Window { storms, steps: self.inner(first, 7, true) })
     }
 
-    /// Steps that stand inside another one, as the model is when they are carried out.
-    fn inner(&mut self, count: usize, exchanges: bool) -> Vec<Step> {
+    /// So many steps that stand inside another one, as the model is when they are carried out; these first, if they fit.
+    fn inner(&mut self, first: Vec<Step>, count: usize, exchanges: bool) -> Vec<Step> {
         let before = self.model.clone();
-        let mut steps = Vec::new();
+        let first = first.into_iter().filter_map(|step| self.taken(step, true));
+        let mut steps: Vec<Step> = first.collect();
         for _ in 0..count * 4 {
             let step = match self.below(8) {
                 0 if exchanges => self.exchange(),
                 1 if exchanges => self.halo(),
                 _ => self.quiet_step(),
             };
-            if steps.len() < count && self.model.allows(&step, true) {
-                self.take(&step);
-                steps.push(step);
+            if steps.len() < count {
+                steps.extend(self.taken(step, true));
             }
         }
         self.model = before;
@@ -393,45 +316,37 @@ impl Draw {
     }
 
     fn phase(&mut self) -> Step {
-        let fitting: Vec<Slot> = (0..OBJECTS)
-            .filter(|slot| {
-                let phase = Step::Phase { objects: vec![*slot], frozen: false, seed: 0 };
-                self.model.allows(&phase, false)
-            })
-            .collect();
+        let phase = |objects| Step::Phase { objects, frozen: false, seed: 0 };
+        let fitting = self.fitting(|slot| phase(vec![slot]));
         let mut objects = vec![self.of(&fitting)];
         let second = self.of(&fitting);
-        let both = Step::Phase { objects: vec![objects[0], second], frozen: false, seed: 0 };
-        if self.model.allows(&both, false) && self.one_in(2) {
+        if self.model.allows(&phase(vec![objects[0], second]), false) && self.one_in(2) {
             objects.push(second);
         }
         Step::Phase { objects, frozen: self.one_in(3), seed: self.seed() }
     }
 
     fn team_phase(&mut self) -> Step {
-        let fitting: Vec<Slot> = (0..OBJECTS)
-            .filter(|slot| {
-                let step = Step::TeamPhase { slot: *slot, frozen: false, seed: 0, storms: Vec::new() };
-                self.model.allows(&step, false)
-            })
-            .collect();
-        let slot = if fitting.is_empty() { self.below(OBJECTS) } else { self.of(&fitting) };
+        let phase = |slot| Step::TeamPhase { slot, frozen: false, seed: 0, storms: Vec::new() };
+        let fitting = self.fitting(phase);
+        let slot = if fitting.is_empty() { self.below(OBJECTS.end) } else { self.of(&fitting) };
         Step::TeamPhase { slot, frozen: self.one_in(3), seed: self.seed(), storms: self.storms() }
     }
 
     fn split(&mut self) -> Step {
-        let slot = self.below(OTHERS);
+        let slot = self.team();
         if self.one_in(4) {
             let (start, stride) = (self.below(self.pes), self.below(5) as isize - 2);
             return Step::Split { slot, parent: None, split: Split::Strided(start, stride, self.below(4)) };
         }
-        let parent = if self.one_in(3) { Some(self.below(OTHERS)) } else { None };
-        let colours = (0..self.pes).map(|_| self.below(4).checked_sub(1).map(|colour| colour as u64));
-        Step::Split { slot, parent, split: Split::By(colours.collect()) }
+        let parent = if self.one_in(3) { Some(self.team()) } else { None };
+        let colour = |colour: usize| colour.checked_sub(1).map(|colour| colour as u64);
+        let wishes = (0..self.pes).map(|_| (colour(self.below(4)), self.below(5) as i64 - 2));
+        Step::Split { slot, parent, split: Split::By(wishes.collect()) }
     }
 
     fn halo(&mut self) -> Step {
-        let free = (0..OTHERS).find(|slot| self.model.halos[*slot].is_none());
+        let slot = HALOS.clone().find(|slot| self.model.thing(*slot).is_none()).unwrap_or(HALOS.start);
         let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); self.pes];
         for _ in 0..1 + self.below(2 * self.pes) {
             let (a, b) = (self.below(self.pes), self.below(self.pes));
@@ -445,12 +360,12 @@ impl Draw {
             edges[b].push(Some((a, first, back)));
         }
         let element = self.of(&[Element::Byte, Element::Number, Element::Three, Element::Line]);
-        Step::Halo { slot: free.unwrap_or_default(), element, edges }
+        Step::Halo { slot, element, edges }
     }
 
     fn exchange(&mut self) -> Step {
         let count = self.below(4);
-        let hold = self.inner(count, false);
-        Step::Exchange { slot: self.below(OTHERS), seed: self.seed(), iter: self.one_in(3), hold }
+        let hold = self.inner(Vec::new(), count, false);
+        Step::Exchange { slot: self.halo_slot(), seed: self.seed(), iter: self.one_in(3), hold }
     }
 }

@@ -23,16 +23,16 @@ mod together;
 
 mod cells;
 mod directed;
+mod epoch;
 mod generate;
 mod machine;
 mod mistakes;
 mod model;
+mod object;
 mod opened;
 mod shrink;
 mod step;
-mod transfer;
 
-use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
 use shmem::World;
@@ -69,7 +69,7 @@ fn number(variable: &str) -> Option<u64> {
 fn programs(world: &mut World<Multiple>) {
     let Some(first) = number(PROGRAM) else { return };
     let count = if std::env::var_os(STEPS).is_some() { 1 } else { number(PROGRAMS).unwrap_or(1) };
-    transfer::quiet_hook();
+    object::quiet_hook();
     for seed in first..first + count {
         let mut program = generate::program(seed, world.n_pes());
         if let Ok(steps) = std::env::var(STEPS) {
@@ -83,36 +83,8 @@ fn programs(world: &mut World<Multiple>) {
 }
 
 fn direct(world: &mut World<Multiple>, program: &Program) {
-    transfer::quiet_hook();
+    object::quiet_hook();
     machine::run(world, program, std::env::var_os(TRACE).is_some());
-}
-
-#[shmem::test(pes = 2)]
-fn memory_goes_under_writers(world: &mut World<Multiple>) {
-    // Each has memory of its own; the others lie in a heap, which stays.
-    for storage in [step::Storage::Separate, step::Storage::Multi] {
-        direct(world, &directed::memory_goes_under_writers(storage));
-    }
-}
-
-#[shmem::test(pes = 2)]
-fn a_partition_goes_under_writers(world: &mut World<Multiple>) {
-    direct(world, &directed::a_partition_goes_under_writers());
-}
-
-#[shmem::test(pes = 2)]
-fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
-    direct(world, &directed::alignment_is_refused_everywhere());
-}
-
-#[shmem::test(pes = 2)]
-fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
-    direct(world, &directed::a_team_is_alone_with_its_memory());
-}
-
-#[shmem::test(pes = 2)]
-fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
-    direct(world, &directed::what_was_forgotten_is_complete());
 }
 
 #[shmem::test(pes = 3)]
@@ -141,20 +113,15 @@ fn mistakes_end_the_job_with_a_message() {
 fn run(test: &str, variables: &[(&str, String)]) -> Result<(), String> {
     let mut command = Command::new(std::env::current_exe().expect("this very program"));
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).stdin(Stdio::null());
-    command
-        .env("RUST_BACKTRACE", "0")
-        .env_remove(PROGRAM)
-        .env_remove(PROGRAMS)
-        .env_remove(STEPS)
-        .env_remove(MISTAKE);
+    command.env("RUST_BACKTRACE", "0");
+    for variable in [PROGRAM, PROGRAMS, STEPS, MISTAKE] {
+        command.env_remove(variable);
+    }
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     let output = command.output().expect("this program runs");
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            Err([output.stdout, output.stderr].map(|out| String::from_utf8_lossy(&out).into_owned()).concat())
-        }
-    }
+    let said = [output.stdout, output.stderr].map(|out| String::from_utf8_lossy(&out).into_owned()).concat();
+    assert!(said.contains("running 1 test"), "no test is called {test}:\n{said}");
+    if output.status.success() { Ok(()) } else { Err(said) }
 }
 
 /// What was said, without what is too long to be read.
@@ -165,64 +132,44 @@ fn short(said: &str) -> String {
 
 /// Runs programs for a number of PEs. One that fails is told, with the steps that are needed for it.
 fn random_programs(pes: usize) {
-    // The tests above have been told which.
-    if number(PROGRAM).is_some() {
-        return;
-    }
-    let test = format!("programs_of_{pes}");
+    let test = format!("programs_on_{pes}");
     let (first, count) = (number(FIRST).unwrap_or(0), number(PROGRAMS).unwrap_or(USUALLY));
     for start in (first..first + count).step_by(IN_A_JOB as usize) {
         let in_a_job = IN_A_JOB.min(first + count - start);
         let all = [(PROGRAM, start.to_string()), (PROGRAMS, in_a_job.to_string())];
-        let Err(said) = run(&test, &all) else { continue };
-        let mut begun =
-            said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
-        let seed = begun.next_back().unwrap_or(start);
-        let alone =
-            |steps: &[usize]| run(&test, &[(PROGRAM, seed.to_string()), (STEPS, shrink::show(steps))]);
-        let mut told = said.clone();
+        let Err(mut said) = run(&test, &all) else { continue };
+        let begun = said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
+        let seed = begun.last().unwrap_or(start);
         let program = generate::program(seed, pes);
         let steps: Vec<usize> = (0..shrink::count(&program)).collect();
         // What depends on the moment fails now and then.
         let least = shrink::least(steps, |steps| {
-            let failed = (0..3).find_map(|_| alone(steps).err());
-            failed.map(|said| told = said).is_some()
+            let alone = [(PROGRAM, seed.to_string()), (STEPS, shrink::show(steps))];
+            let failed = (0..3).find_map(|_| run(&test, &alone).err());
+            failed.map(|failed| said = failed).is_some()
         });
-        let mut message = format!("a program of {pes} PEs fails:\n{}\n", short(&told));
-        match least {
+        let (needed, again) = match least {
             Some(steps) => {
-                let shown = shrink::show(&steps);
-                let _ = writeln!(message, "needed of it:");
-                for step in shrink::cut(program, &steps, &mut 0) {
-                    let _ = writeln!(message, "  {step:?}");
-                }
-                let _ = write!(
-                    message,
-                    "again: {PROGRAM}={seed} {STEPS}={shown} cargo test -p shmem-rt --test random {test}"
-                );
+                let again = format!("{PROGRAM}={seed} {STEPS}={}", shrink::show(&steps));
+                let needed =
+                    shrink::cut(program, &steps, &mut 0).into_iter().map(|step| format!("\n  {step:?}"));
+                (format!("needed of it:{}", needed.collect::<String>()), again)
             }
-            None => {
-                let _ = write!(
-                    message,
-                    "by itself it does not; again: {PROGRAM}={start} {PROGRAMS}={in_a_job} cargo test -p shmem-rt --test random {test}"
-                );
-            }
-        }
-        panic!("{message}");
+            None => ("by itself it does not".into(), format!("{PROGRAM}={start} {PROGRAMS}={in_a_job}")),
+        };
+        let again = format!("{again} cargo test -p shmem-rt --test random {test}");
+        panic!("a program of {pes} PEs fails:\n{}\n{needed}\nagain: {again}", short(&said));
     }
 }
 
 #[test]
-fn random_programs_of_2() {
-    random_programs(2);
-}
-
-#[test]
-fn random_programs_of_3() {
-    random_programs(3);
-}
-
-#[test]
-fn random_programs_of_4() {
-    random_programs(4);
+fn random_programs_hold_what_the_model_says() {
+    // The tests above have been told which.
+    if number(PROGRAM).is_none() {
+        std::thread::scope(|scope| {
+            for pes in [2, 3, 4] {
+                scope.spawn(move || random_programs(pes));
+            }
+        });
+    }
 }

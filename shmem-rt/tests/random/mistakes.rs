@@ -1,4 +1,5 @@
-//! Programs in which one PE calls something else than the others: each ends with one message, and none goes on.
+//! Programs in which one PE calls something else than the others, whatever was before: each ends with one message, and none goes
+//! on. Collectives on data, halos and partitions are in `jobs::agreement`.
 
 use shmem::array::{Cyclic, Separate, StorageKind};
 use shmem::partition::NewPartition;
@@ -32,38 +33,6 @@ pub(crate) const MISTAKES: &[Mistake] = mistakes! {
     "kinds of allocation", DIFFERENT, |world, wrong| match wrong {
         true => drop(world.malloc(64)),
         false => drop(world.alloc(zeroed::<u8>(64))),
-    };
-    "reductions", DIFFERENT, |world, wrong| match wrong {
-        true => world.max(&mut 1_u64),
-        false => world.sum(&mut 1_u64),
-    };
-    "lengths of a reduction", DIFFERENT, |world, wrong| world.sum(&mut vec![1_u32; 9 - usize::from(wrong)][..]);
-    "types of a reduction", DIFFERENT, |world, wrong| match wrong {
-        true => world.sum(&mut 1_u64),
-        false => world.sum(&mut 1.0_f64),
-    };
-    "objects of a reduction", DIFFERENT, |world, wrong| {
-        let (one, two) = (world.alloc([0_u8; 8]).expect("room"), world.alloc([0_u8; 8]).expect("room"));
-        world.sum(if wrong { &one } else { &two })
-    };
-    "an object and a value", DIFFERENT, |world, wrong| {
-        let object = world.alloc([0_u8; 8]).expect("room");
-        match wrong {
-            true => world.sum(&object),
-            false => world.sum(&mut [0_u8; 8]),
-        }
-    };
-    "roots", DIFFERENT, |world, wrong| {
-        let root = world.pe(usize::from(wrong)).expect("a PE of the job");
-        world.broadcast(&mut 1_u64, root)
-    };
-    "lengths of what is collected", DIFFERENT, |world, wrong| {
-        let items = 2 + usize::from(wrong);
-        world.fcollect(&vec![1_u16; items][..], &mut vec![0; items * world.n_pes()])
-    };
-    "lengths of an exchange", DIFFERENT, |world, wrong| {
-        let items = (1 + usize::from(wrong)) * world.n_pes();
-        world.alltoall(&vec![1_u8; items], &mut vec![0; items])
     };
     "shapes of arrays", DIFFERENT, |world, wrong| world.array([100 + usize::from(wrong)]).chunks(2).zeroed::<u64>();
     "chunks", DIFFERENT, |world, wrong| world.array([100]).chunks(2 + usize::from(wrong)).zeroed::<u64>();
@@ -106,21 +75,10 @@ pub(crate) const MISTAKES: &[Mistake] = mistakes! {
         drop(caught);
         world.barrier_all()
     };
-    "sizes of partitions", DIFFERENT, |world, wrong| {
-        drop(world.create_partition(NewPartition::new(4096 + u64::from(wrong))))
-    };
     "partitions that are dropped", DIFFERENT, |world, wrong| {
         let one = world.create_partition(NewPartition::new(4096)).expect("room").id();
         let two = world.create_partition(NewPartition::new(4096)).expect("room").id();
         world.drop_partition(if wrong { one } else { two })
-    };
-    "splits", DIFFERENT, |world, wrong| {
-        let team = world.team().split_strided(world, 0, 1, 1 + usize::from(wrong), &TeamConfig::default());
-        drop(team)
-    };
-    "cells of a halo", DIFFERENT, |world, wrong| match wrong {
-        true => drop(world.halo::<u64>(&[])),
-        false => drop(world.halo::<u32>(&[])),
     };
     "sizes in the memory of a team", DIFFERENT, |world, wrong| {
         let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).expect("room").expect("a colour");

@@ -3,10 +3,24 @@
 //! A step names the objects, teams and halos that it uses by slots. One that finds its slot empty, because the step
 //! that filled it was cut out, is left out on all PEs: so every part of a program is a program.
 
+use std::ops::Range;
+
 use crate::together::Call;
 
-/// Where something is kept.
+/// Where something is kept: one of [`OBJECTS`], [`TEAMS`] or [`HALOS`], or of as many partitions or addresses.
 pub(crate) type Slot = usize;
+
+/// Slots of objects, of which the first are static.
+pub(crate) const OBJECTS: Range<Slot> = 0..14;
+/// Slots of the teams of a split.
+pub(crate) const TEAMS: Range<Slot> = 14..17;
+pub(crate) const HALOS: Range<Slot> = 17..20;
+pub(crate) const PARTITIONS: usize = 3;
+pub(crate) const ADDRESSES: usize = 8;
+
+/// The static objects that every program finds: in these slots.
+pub(crate) const STATICS: [(Element, usize); 4] =
+    [(Element::Byte, 256), (Element::Number, 64), (Element::Number, 32), (Element::Word, 8)];
 
 /// A program.
 pub(crate) type Program = Vec<Step>;
@@ -47,6 +61,10 @@ pub(crate) enum Storage {
     Multi,
 }
 
+impl Storage {
+    pub(crate) const ALL: [Self; 4] = [Self::Single, Self::Separate, Self::Cyclic, Self::Multi];
+}
+
 /// Where an object lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
@@ -56,9 +74,21 @@ pub(crate) enum Home {
     Heap(Option<Slot>),
     /// By address, without a type.
     Block,
+    /// In so many chunks.
     Array(Storage, usize),
     /// In the memory of the teams of a split.
     Team(Slot),
+    /// Nowhere: it is the teams of a split.
+    Split,
+    /// Nowhere: it is a halo.
+    Halo,
+}
+
+impl Home {
+    /// The split in the memory of whose teams it lies.
+    pub(crate) fn team(self) -> Option<Slot> {
+        if let Self::Team(slot) = self { Some(slot) } else { None }
+    }
 }
 
 /// A set of PEs.
@@ -66,6 +96,10 @@ pub(crate) enum Home {
 pub(crate) struct Pes(pub(crate) u32);
 
 impl Pes {
+    pub(crate) fn all(pes: usize) -> Self {
+        Self((1 << pes) - 1)
+    }
+
     pub(crate) fn has(self, pe: usize) -> bool {
         self.0 >> pe & 1 == 1
     }
@@ -118,6 +152,28 @@ pub(crate) enum Way {
     Here,
     /// `strided!`.
     Written,
+    /// With a signal behind it.
+    Signalled,
+}
+
+impl Way {
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Typed,
+        Self::Each,
+        Self::Bytes,
+        Self::Scope,
+        Self::Panicking,
+        Self::Owned,
+        Self::Forgotten,
+        Self::Here,
+        Self::Written,
+        Self::Signalled,
+    ];
+
+    /// Whether all that the token has started is complete behind it.
+    pub(crate) fn quiets(self) -> bool {
+        matches!(self, Self::Scope | Self::Panicking | Self::Owned)
+    }
 }
 
 /// An update of a word.
@@ -134,41 +190,19 @@ pub(crate) enum Update {
 /// What one thread does.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    Write {
-        slot: Slot,
-        pe: usize,
-        at: Blocks,
-        way: Way,
-        seed: u64,
-    },
-    Read {
-        slot: Slot,
-        pe: usize,
-        at: Blocks,
-        way: Way,
-    },
+    /// Elements of a seed, to blocks of an object.
+    Write { slot: Slot, pe: usize, at: Blocks, way: Way, seed: u64 },
+    /// Blocks of an object.
+    Read { slot: Slot, pe: usize, at: Blocks, way: Way },
     /// From the own copy of one object to another one, or from a place to the own copy: as many bytes.
-    Copy {
-        to: Slot,
-        from: Slot,
-        pe: usize,
-        elements: usize,
-        get: bool,
-    },
-    Update {
-        slot: Slot,
-        pe: usize,
-        word: usize,
-        update: Update,
-    },
+    Copy { to: Slot, from: Slot, pe: usize, elements: usize, get: bool },
+    /// Of a word, atomically.
+    Update { slot: Slot, pe: usize, word: usize, update: Update },
     /// Beyond the end: a panic, and nothing else.
-    Beyond {
-        slot: Slot,
-        pe: usize,
-        past: usize,
-        get: bool,
-    },
+    Beyond { slot: Slot, pe: usize, past: usize, get: bool },
+    /// Completes what the thread has started.
     Quiet,
+    /// Orders it.
     Fence,
 }
 
@@ -210,117 +244,48 @@ pub(crate) type Edge = Option<(usize, usize, usize)>;
 /// How many teams a split makes of its parent, and which.
 #[derive(Clone, Debug)]
 pub(crate) enum Split {
-    /// The colour of each PE.
-    By(Vec<Option<u64>>),
+    /// The colour and the key of each PE.
+    By(Vec<(Option<u64>, i64)>),
     /// Start, stride and size.
     Strided(usize, isize, usize),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Alloc {
-        slot: Slot,
-        home: Home,
-        element: Element,
-        len: usize,
-        seed: u64,
-    },
-    /// A type that is aligned to more than any place is: an error wherever it is allocated.
-    Vast {
-        team: Option<Slot>,
-    },
-    /// Drops the handles of these PEs, or forgets them.
-    Drop {
-        slot: Slot,
-        pes: Pes,
-        forget: bool,
-    },
-    Free {
-        slot: Slot,
-    },
-    Realloc {
-        slot: Slot,
-        len: usize,
-    },
+    /// An object whose elements are those of the seed, on every PE; a block holds what was there.
+    Alloc { slot: Slot, home: Home, element: Element, len: usize, seed: u64 },
+    /// Drops the handles of these PEs, or forgets them: of an object, of teams or of a halo.
+    Drop { slot: Slot, pes: Pes, forget: bool },
+    /// Frees an object, on all PEs.
+    Free { slot: Slot },
+    /// Gives a block another length.
+    Realloc { slot: Slot, len: usize },
+    /// Gives back what all have dropped.
     Reclaim,
-    Keep {
-        slot: Slot,
-        address: Slot,
-        byte: usize,
-    },
-    Epoch {
-        streams: Vec<Stream>,
-    },
+    /// Keeps the address of a byte.
+    Keep { slot: Slot, address: Slot, byte: usize },
+    /// Threads of all PEs, which write, read and update.
+    Epoch { streams: Vec<Stream> },
     /// Storms that blow while steps are carried out.
-    Window {
-        storms: Vec<Storm>,
-        steps: Vec<Step>,
-    },
-    Messages {
-        slot: Slot,
-        len: usize,
-        seed: u64,
-    },
-    Locked {
-        threads: usize,
-        times: u64,
-    },
-    Together {
-        team: Option<Slot>,
-        call: Call,
-    },
-    Split {
-        slot: Slot,
-        parent: Option<Slot>,
-        split: Split,
-    },
-    DropTeam {
-        slot: Slot,
-        pes: Pes,
-    },
+    Window { storms: Vec<Storm>, steps: Vec<Step> },
+    /// A collective of all PEs, or of the teams of a split.
+    Together { team: Option<Slot>, call: Call },
+    /// Teams of all PEs, or of the teams of another split.
+    Split { slot: Slot, parent: Option<Slot>, split: Split },
     /// `local` or `frozen` of the world.
-    Phase {
-        objects: Vec<Slot>,
-        frozen: bool,
-        seed: u64,
-    },
+    Phase { objects: Vec<Slot>, frozen: bool, seed: u64 },
     /// `local` or `frozen` of all teams of a split, beside which the others storm.
-    TeamPhase {
-        slot: Slot,
-        frozen: bool,
-        seed: u64,
-        storms: Vec<Storm>,
-    },
-    Halo {
-        slot: Slot,
-        element: Element,
-        edges: Vec<Vec<Edge>>,
-    },
+    TeamPhase { slot: Slot, frozen: bool, seed: u64, storms: Vec<Storm> },
+    /// A halo, of which each PE has these edges.
+    Halo { slot: Slot, element: Element, edges: Vec<Vec<Edge>> },
     /// One exchange; the ghost cells are held while the other steps are carried out.
-    Exchange {
-        slot: Slot,
-        seed: u64,
-        iter: bool,
-        hold: Vec<Step>,
-    },
+    Exchange { slot: Slot, seed: u64, iter: bool, hold: Vec<Step> },
     /// An exchange that is never finished, after which there is none.
-    Abandon {
-        slot: Slot,
-        seed: u64,
-        forget: bool,
-    },
-    DropHalo {
-        slot: Slot,
-        pes: Pes,
-        forget: bool,
-    },
-    Partition {
-        slot: Slot,
-        bytes: u64,
-    },
-    DropPartition {
-        slot: Slot,
-    },
+    Abandon { slot: Slot, seed: u64, forget: bool },
+    /// A partition of so many bytes.
+    Partition { slot: Slot, bytes: u64 },
+    /// Drops it, if nothing is left in it.
+    DropPartition { slot: Slot },
 }
 
 /// Byte `i` of what a seed stands for.

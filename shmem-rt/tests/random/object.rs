@@ -1,0 +1,549 @@
+//! Objects of any kind of elements, wherever they lie; and how single operations on them are carried out: by each routine
+//! that does the same.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use shmem::array::{Contiguous, Cyclic, Multi, Separate, Single};
+use shmem::prelude::*;
+use shmem::thread::Multiple;
+use shmem::{Here, On, PlainData, Result, Stores, SymAddr, TeamBox};
+use shmem_core::array::Part;
+
+use super::machine::{NEWS, WORDS};
+use super::model::Span;
+use super::opened::Phase;
+use super::step::{Blocks, Storage, Way, items};
+
+/// Aligned to a line of the cache.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(64))]
+pub(crate) struct Line([u64; 8]);
+
+/// Aligned to a page.
+#[derive(Clone, Copy, Symmetric)]
+#[repr(C, align(4096))]
+pub(crate) struct Page([u8; 4096]);
+
+/// Evaluates an expression for the type of an element.
+macro_rules! of_element {
+    ($element:expr, $type:ident => $then:expr) => {
+        match $element {
+            Element::Byte => {
+                type $type = u8;
+                $then
+            }
+            Element::Number | Element::Word => {
+                type $type = u64;
+                $then
+            }
+            Element::Three => {
+                type $type = [u8; 3];
+                $then
+            }
+            Element::Line => {
+                type $type = crate::object::Line;
+                $then
+            }
+            Element::Page => {
+                type $type = crate::object::Page;
+                $then
+            }
+        }
+    };
+}
+pub(crate) use of_element;
+
+/// Blocks of an object on a PE, and how they are moved.
+#[derive(Clone, Copy)]
+pub(crate) struct Transfer<'t> {
+    pub(crate) world: &'t World<Multiple>,
+    pub(crate) token: &'t dyn Stores,
+    pub(crate) pe: Pe,
+    pub(crate) at: Blocks,
+    pub(crate) way: Way,
+}
+
+/// An object of a program.
+pub(crate) trait Object: Any + Sync {
+    /// Writes bytes to blocks.
+    fn write(&self, _: Transfer<'_>, _: &[u8]) {
+        unreachable!("words are updated");
+    }
+
+    /// The bytes of blocks.
+    fn read(&self, from: Transfer<'_>) -> Vec<u8>;
+
+    /// Where it lies, counted from the address at which this PE's place begins; nowhere: it has no address.
+    fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span>;
+
+    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()>;
+
+    /// Opens it in a phase.
+    fn open(&self, _: Phase<'_>) {
+        unreachable!("neither words nor blocks are opened");
+    }
+}
+
+/// What came of an allocation, as an object.
+pub(crate) fn boxed<O: Object>(made: Result<O>) -> Result<Box<dyn Object>> {
+    Ok(Box::new(made?))
+}
+
+/// Elements one behind the other, on every PE.
+pub(crate) trait Flat: Any + Sync {
+    type Item: PlainData;
+
+    fn place(&self, pe: Pe) -> On<'_, [Self::Item]>;
+
+    /// The own copy.
+    fn own<'a>(&'a self, _: &'a dyn Stores) -> Option<Here<'a, [Self::Item]>> {
+        None
+    }
+
+    /// Where it lies, if it is an array.
+    fn parts(&self) -> &[Part] {
+        &[]
+    }
+
+    fn free(self, _: &World<Multiple>) -> Result<()>
+    where
+        Self: Sized,
+    {
+        unreachable!("statics stay, and objects of a team are dropped")
+    }
+
+    fn open(&self, phase: Phase<'_>);
+}
+
+impl<T: PlainData> Flat for SymBox<[T]> {
+    type Item = T;
+
+    fn place(&self, pe: Pe) -> On<'_, [T]> {
+        self.on(pe)
+    }
+
+    fn own<'a>(&'a self, token: &'a dyn Stores) -> Option<Here<'a, [T]>> {
+        Some(self.here(token))
+    }
+
+    fn free(self, world: &World<Multiple>) -> Result<()> {
+        world.free(self)
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        phase.of(self);
+    }
+}
+
+impl<T: PlainData> Flat for TeamBox<[T]> {
+    type Item = T;
+
+    fn place(&self, pe: Pe) -> On<'_, [T]> {
+        self.on(pe)
+    }
+
+    fn own<'a>(&'a self, token: &'a dyn Stores) -> Option<Here<'a, [T]>> {
+        Some(self.here(token))
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        phase.of_team(self);
+    }
+}
+
+impl<T: PlainData + Sync, const N: usize> Flat for &'static Symmetric<[T; N]> {
+    type Item = T;
+
+    fn place(&self, pe: Pe) -> On<'_, [T]> {
+        self.on(pe).index(..)
+    }
+
+    fn own<'a>(&'a self, token: &'a dyn Stores) -> Option<Here<'a, [T]>> {
+        Some(self.here(token).index(..))
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        phase.of(*self);
+    }
+}
+
+impl<S: Contiguous> Flat for NumaArray<u64, 1, S> {
+    type Item = u64;
+
+    fn place(&self, pe: Pe) -> On<'_, [u64]> {
+        self.slice_on(pe)
+    }
+
+    fn parts(&self) -> &[Part] {
+        NumaArray::parts(self).list()
+    }
+
+    fn free(self, world: &World<Multiple>) -> Result<()> {
+        world.free(self)
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        phase.of(self);
+    }
+}
+
+impl<F: Flat> Object for F {
+    fn write(&self, to: Transfer<'_>, data: &[u8]) {
+        let Transfer { world, token, pe, at, way } = to;
+        let items: Vec<F::Item> = items(data);
+        let (place, unit, one) = (self.place(pe), size_of::<F::Item>(), at.count <= 1);
+        macro_rules! put {
+            ($through:expr) => {
+                match one {
+                    true => $through.put(place.index(at.first..at.end()), &items[..]),
+                    false => {
+                        let place = place.index(at.first..);
+                        $through.ibput(place, &items, at.stride, at.block, at.block, at.count);
+                    }
+                }
+            };
+        }
+        match (way, self.own(token), address(self, token)) {
+            (Way::Each, ..) => {
+                at.elements().zip(&items).for_each(|(i, item)| token.p(place.index(i), *item));
+            }
+            (Way::Bytes, _, Some(address)) => {
+                let (to, block) = (address.add(at.first * unit), at.block * unit);
+                match one {
+                    true => token.putmem(to, data, pe),
+                    false => token.iputmem(to, data, at.stride * unit, block, block, at.count, pe),
+                }
+            }
+            (Way::Scope, ..) => token.scope(|scope| put!(scope)),
+            (Way::Panicking, ..) => {
+                let panicked = panics(|| {
+                    token.scope(|scope| {
+                        put!(scope);
+                        std::panic::panic_any(EXPECTED);
+                    });
+                });
+                assert!(panicked);
+            }
+            (Way::Owned, ..) if one => {
+                let back = token.put_owned(place.index(at.first..at.end()), items.clone()).wait();
+                assert_eq!(cast_slice::<F::Item, u8>(&back), data, "an owned buffer comes back as it was");
+            }
+            (Way::Forgotten, ..) if one => {
+                std::mem::forget(token.put_owned(place.index(at.first..at.end()), items));
+            }
+            (Way::Here, Some(own), _) => {
+                at.elements().zip(&items).for_each(|(i, item)| own.index(i).store(*item));
+            }
+            (Way::Signalled, ..) if one => {
+                let signal = NEWS.on(pe);
+                token.put_signal(place.index(at.first..at.end()), &items[..], signal, SignalOp::Add(1));
+            }
+            // It is the world's, and a quiet of the token completes what is the token's.
+            (Way::Written, ..) if written(self, &to, Some(data)).is_some() => world.quiet(),
+            _ => {
+                put!(token);
+                if way == Way::Owned {
+                    token.quiet();
+                }
+            }
+        }
+    }
+
+    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
+        let Transfer { token, pe, at, way, .. } = from;
+        let mut items = vec![<F::Item as bytemuck::Zeroable>::zeroed(); at.len()];
+        let (place, unit, one) = (self.place(pe), size_of::<F::Item>(), at.count <= 1);
+        macro_rules! get {
+            ($through:expr) => {
+                match one {
+                    true => $through.get(&mut items[..], place.index(at.first..at.end())),
+                    false => {
+                        let place = place.index(at.first..);
+                        $through.ibget(&mut items, place, at.block, at.stride, at.block, at.count);
+                    }
+                }
+            };
+        }
+        match (way, self.own(token), address(self, token)) {
+            (Way::Each, ..) => {
+                at.elements().zip(&mut items).for_each(|(i, item)| *item = token.g(place.index(i)));
+            }
+            (Way::Bytes, _, Some(address)) => {
+                let (from, block) = (address.add(at.first * unit), at.block * unit);
+                let into = cast_slice_mut(&mut items);
+                match one {
+                    true => token.getmem(into, from, pe),
+                    false => token.igetmem(into, from, block, at.stride * unit, block, at.count, pe),
+                }
+            }
+            (Way::Scope | Way::Panicking, ..) => token.scope(|scope| get!(scope)),
+            (Way::Owned, ..) if one => {
+                items = token.get_owned(items, place.index(at.first..at.end())).wait();
+            }
+            (Way::Here, Some(own), _) => {
+                at.elements().zip(&mut items).for_each(|(i, item)| *item = own.index(i).load());
+            }
+            _ => {
+                if way == Way::Written
+                    && let Some(found) = written(self, &from, None)
+                {
+                    return found;
+                }
+                // Some objects have no own copy; it is the same PE.
+                get!(token);
+                if way == Way::Owned {
+                    token.quiet();
+                }
+            }
+        }
+        cast_slice(&items).to_vec()
+    }
+
+    fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span> {
+        if let (Some(own), Some(address)) = (self.own(world), address(self, world)) {
+            return vec![(address.as_ptr() as usize - base, 0, own.len() * size_of::<F::Item>())];
+        }
+        spans(self.parts())
+    }
+
+    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
+        Flat::free(*self, world)
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        Flat::open(self, phase);
+    }
+}
+
+/// The address of the own copy, if it has one.
+fn address(object: &impl Flat, token: &dyn Stores) -> Option<SymAddr> {
+    object.own(token).map(|own| own.addr()).filter(|address| token.address(address.as_ptr()).is_ok())
+}
+
+/// Where the parts of an array lie.
+fn spans(parts: &[Part]) -> Vec<Span> {
+    let mut start = 0;
+    let spans = parts.iter().map(|part| {
+        let bytes = part.elements * 8;
+        start += bytes;
+        (part.offset, start - bytes, bytes)
+    });
+    spans.collect()
+}
+
+/// Moves blocks by `strided!`, if that takes the object: writes `data`, or gives what it has read.
+fn written(object: &dyn Any, by: &Transfer<'_>, data: Option<&[u8]>) -> Option<Vec<u8>> {
+    let Transfer { world, pe, at, .. } = *by;
+    let end = at.end();
+    // It has no stride of 0, which a block of nothing may have.
+    if at.len() == 0 {
+        return None;
+    }
+    macro_rules! of {
+        ($($object:ty: $item:ty;)*) => {$(
+            let still = object.downcast_ref::<&'static $object>().copied();
+            if let Some(object) = still.or(object.downcast_ref::<$object>()) {
+                let mut list: Vec<$item> = vec![0; at.len()];
+                match data {
+                    Some(data) => {
+                        list = items(data);
+                        strided!(world, object@pe[dyn at.first..end; dyn at.stride; dyn at.block] = list[..]);
+                    }
+                    None => {
+                        strided!(world, list[..] = object@pe[dyn at.first..end; dyn at.stride; dyn at.block]);
+                    }
+                }
+                return Some(cast_slice(&list).to_vec());
+            }
+        )*};
+    }
+    of! {
+        SymBox<[u8]>: u8;
+        SymBox<[u64]>: u64;
+        Symmetric<[u8; 256]>: u8;
+        Symmetric<[u64; 64]>: u64;
+        Symmetric<[u64; 32]>: u64;
+    }
+    None
+}
+
+/// Numbers one behind the other, with an own copy.
+pub(crate) fn numbers(object: &dyn Object) -> &dyn Flat<Item = u64> {
+    let object: &dyn Any = object;
+    if let Some(boxed) = object.downcast_ref::<SymBox<[u64]>>() {
+        boxed
+    } else if let Some(still) = object.downcast_ref::<&'static Symmetric<[u64; 64]>>() {
+        still
+    } else {
+        object.downcast_ref::<&'static Symmetric<[u64; 32]>>().expect("the model says that it is numbers")
+    }
+}
+
+/// An array of numbers.
+pub(crate) fn array(
+    world: &World<Multiple>,
+    storage: Storage,
+    len: usize,
+    chunks: usize,
+    numbers: &[u64],
+) -> Result<Box<dyn Object>> {
+    let array = world.array([len]).chunks(chunks);
+    macro_rules! made {
+        ($storage:expr) => {
+            match numbers.is_empty() {
+                true => array.storage($storage).zeroed(),
+                false => array.storage($storage).from_fn(|[i]| numbers[i]),
+            }
+        };
+    }
+    match storage {
+        Storage::Single => boxed(made!(Single)),
+        Storage::Separate => boxed(made!(Separate)),
+        Storage::Cyclic => boxed(made!(Cyclic::default())),
+        Storage::Multi => boxed(made!(Multi).map(Pieces)),
+    }
+}
+
+/// An array in pieces, of which only a part is reached by elements.
+struct Pieces(NumaArray<u64, 1, Multi>);
+
+impl Object for Pieces {
+    fn write(&self, to: Transfer<'_>, data: &[u8]) {
+        for (block, numbers) in items::<u64>(data).chunks(to.at.block.max(1)).enumerate() {
+            let first = to.at.first + block * to.at.stride;
+            to.token.put(self.0.on(to.pe).index(first..first + numbers.len()), numbers);
+        }
+        to.complete();
+    }
+
+    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
+        let mut numbers = vec![0_u64; from.at.len()];
+        for (block, numbers) in numbers.chunks_mut(from.at.block.max(1)).enumerate() {
+            let first = from.at.first + block * from.at.stride;
+            from.token.get(numbers, self.0.on(from.pe).index(first..first + numbers.len()));
+        }
+        from.complete();
+        cast_slice(&numbers).to_vec()
+    }
+
+    fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {
+        spans(self.0.parts().list())
+    }
+
+    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
+        world.free(self.0)
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        phase.of(&self.0);
+    }
+}
+
+/// Bytes without a type.
+pub(crate) struct Block {
+    /// Its address: as a number, which threads may share.
+    pub(crate) at: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Block {
+    pub(crate) fn new(address: SymAddr, bytes: usize) -> Self {
+        Self { at: address.as_ptr() as usize, bytes }
+    }
+
+    pub(crate) fn address(&self, world: &World<Multiple>) -> SymAddr {
+        world.address(self.at as *const u8).expect("a block lies in a partition")
+    }
+}
+
+impl Object for Block {
+    fn write(&self, to: Transfer<'_>, data: &[u8]) {
+        let Transfer { world, token, pe, at, .. } = to;
+        let place = self.address(world).add(at.first);
+        match at.count <= 1 {
+            true => token.putmem(place, data, pe),
+            false => token.iputmem(place, data, at.stride, at.block, at.block, at.count, pe),
+        }
+        to.complete();
+    }
+
+    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
+        let Transfer { world, token, pe, at, .. } = from;
+        let (place, mut into) = (self.address(world).add(at.first), vec![0; at.len()]);
+        match at.count <= 1 {
+            true => token.getmem(&mut into, place, pe),
+            false => token.igetmem(&mut into, place, at.block, at.stride, at.block, at.count, pe),
+        }
+        from.complete();
+        into
+    }
+
+    fn spans(&self, _: &World<Multiple>, base: usize) -> Vec<Span> {
+        vec![(self.at - base, 0, self.bytes)]
+    }
+
+    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
+        world.free(self.address(world))
+    }
+}
+
+/// Words for atomic operations: those of a box, or the static ones.
+pub(crate) struct Words(pub(crate) Option<SymBox<[Atomic<u64>]>>);
+
+impl Words {
+    pub(crate) fn on(&self, pe: Pe) -> On<'_, [Atomic<u64>]> {
+        self.0.as_ref().map_or_else(|| WORDS.on(pe).index(..), |words| words.on(pe))
+    }
+}
+
+impl Object for Words {
+    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
+        let words = from.at.elements().map(|word| from.token.fetch(self.on(from.pe).index(word)));
+        words.flat_map(u64::to_le_bytes).collect()
+    }
+
+    fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span> {
+        let words = self.0.as_ref().map_or_else(|| WORDS.here(world).index(..), |words| words.here(world));
+        vec![(words.addr().as_ptr() as usize - base, 0, words.len() * 8)]
+    }
+
+    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
+        self.0.map_or(Ok(()), |words| world.free(words))
+    }
+}
+
+impl Transfer<'_> {
+    /// What has only one routine does not end in the quiet that the model expects of the way.
+    fn complete(&self) {
+        if self.way.quiets() {
+            self.token.quiet();
+        }
+    }
+}
+
+/// What an expected panic says.
+const EXPECTED: &str = "this panic is part of the program";
+
+thread_local! {
+    static EXPECTS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Panics that a program expects are not printed.
+pub(crate) fn quiet_hook() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !EXPECTS.get() {
+            before(info);
+        }
+    }));
+}
+
+/// Whether something panics.
+pub(crate) fn panics<R>(body: impl FnOnce() -> R) -> bool {
+    EXPECTS.set(true);
+    let caught = catch_unwind(AssertUnwindSafe(body)).is_err();
+    EXPECTS.set(false);
+    caught
+}
