@@ -7,10 +7,7 @@
 //! nobody else. All other calls are what they always are.
 
 use core::cell::RefCell;
-use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::collections::VecDeque;
-use std::sync::Mutex;
 
 use shmem_core::shared;
 
@@ -55,7 +52,7 @@ pub(crate) unsafe fn copy(local: &[libc::iovec]) {
 }
 
 /// What a counter counts of them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Count {
     own: AtomicU64,
     /// What the real counter has said last, and when that was.
@@ -78,62 +75,5 @@ impl Count {
             self.read.store(now, Ordering::Release);
         }
         self.real.load(Ordering::Relaxed) + self.own.load(Ordering::Acquire)
-    }
-}
-
-/// Contexts of those that are reported, until they are read.
-#[derive(Debug, Default)]
-pub(crate) struct Reports(Mutex<VecDeque<usize>>);
-
-impl Reports {
-    /// One is to be reported.
-    pub(crate) fn add(&self, context: *mut c_void) {
-        self.0.lock().expect("a panic ends the process").push_back(context.expose_provenance());
-    }
-
-    /// Gives the oldest, at most so many, to `write`, each with its place; says how many there were.
-    pub(crate) fn read(&self, most: usize, mut write: impl FnMut(usize, *mut c_void)) -> usize {
-        let mut reports = self.0.lock().expect("a panic ends the process");
-        let given = most.min(reports.len());
-        for (at, context) in reports.drain(..given).enumerate() {
-            write(at, core::ptr::with_exposed_provenance_mut(context));
-        }
-        given
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_counter_asks_once_while_writes_are_complete_at_once() {
-        let (count, asked) = (Count::default(), core::cell::Cell::new(0));
-        let total = || {
-            count.total(|| {
-                asked.set(asked.get() + 1);
-                7
-            })
-        };
-        assert_eq!((total(), total(), asked.get()), (7, 7, 2));
-        switch(true);
-        switch(true);
-        assert!(is_on());
-        count.add();
-        assert_eq!((total(), total(), asked.get()), (8, 8, 3));
-        switch(false);
-        assert!(!is_on());
-        assert_eq!((total(), asked.get()), (8, 4));
-    }
-
-    #[test]
-    fn reports_come_in_order_and_once() {
-        let reports = Reports::default();
-        let context = |number: usize| core::ptr::without_provenance_mut::<c_void>(number);
-        (1..=3).for_each(|number| reports.add(context(number)));
-        let mut seen = Vec::new();
-        let mut read = |most| reports.read(most, |at, context| seen.push((at, context.addr())));
-        assert_eq!((read(2), read(2), read(2)), (2, 1, 0));
-        assert_eq!(seen, [(0, 1), (1, 2), (0, 3)]);
     }
 }

@@ -1,175 +1,179 @@
-//! Domains: what opens the objects of one.
+//! Fabrics and domains: what opens the objects of one.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::calls;
+use shmem_core::libfabric::{VERSION, calls};
 
-use crate::address::Addresses;
-use crate::context::Contexts;
-use crate::counter::Counter;
-use crate::demand::Demands;
+use crate::address;
+use crate::demand::demands;
 use crate::endpoint::Endpoint;
-use crate::information::{self, Parts};
-use crate::object::{self, Standing, Wrapper, close, identity, table};
-use crate::queue::Queue;
-use crate::real::{Real, failure};
-use crate::region::Region;
-use crate::regions::Regions;
-use crate::shared::Shared;
-use crate::violation::violation;
+use crate::information;
+use crate::object::{Kind, Object, Real, close, failure, identity, open, table};
+use crate::queue::{Counter, Queue};
+use crate::region;
+use crate::shared::{Contexts, Regions, Shared};
 
-/// A domain.
-#[repr(C)]
-pub(crate) struct Domain {
-    seen: fid_domain,
-    core: Arc<Shared>,
+/// A fabric, of which the shim knows nothing but what it stands for.
+pub(crate) struct Fabric;
+
+impl Kind for Fabric {
+    type Seen = fid_fabric;
 }
 
-// SAFETY: `repr(C)`, and the first field is what is seen.
-unsafe impl Wrapper for Domain {
-    type Seen = fid_domain;
-}
-
-impl Standing for Domain {
-    fn real(&self) -> Real<fid_domain> {
-        self.core.real
+impl Fabric {
+    /// What users see of one.
+    pub(crate) fn new(context: *mut c_void) -> (fid_fabric, Self) {
+        let fid = identity(FI_CLASS_FABRIC, context, table!(fi_ops { close: close::<Fabric> }));
+        let ops = table!(fi_ops_fabric { domain, trywait });
+        (fid_fabric { fid, ops, api_version: VERSION }, Self)
     }
 }
 
-static BASE: fi_ops = table!(fi_ops { close: close::<Domain> });
-
-static OPERATIONS: fi_ops_domain = table!(fi_ops_domain { av_open, cq_open, endpoint, cntr_open });
-
-static MEMORY: fi_ops_mr = table!(fi_ops_mr { regattr });
-
-impl Domain {
-    /// Stands for a real one.
-    pub(crate) fn new(
-        real: Real<fid_domain>,
-        context: *mut c_void,
-        info: &Parts<'_>,
-        demands: &'static Demands,
-    ) -> Self {
-        let core = Shared {
-            real,
-            demands,
-            managed: info.domain.resource_mgmt != FI_RM_DISABLED,
-            regions: Regions::new(demands),
-            contexts: Contexts::new(demands.context),
+unsafe extern "C" fn domain(
+    fabric: *mut fid_fabric,
+    info: *mut fi_info,
+    place: *mut *mut fid_domain,
+    context: *mut c_void,
+) -> c_int {
+    // SAFETY: libfabric calls this with a fabric of the shim's, which is open.
+    let fabric = unsafe { Object::<Fabric>::behind(fabric) }.real();
+    // SAFETY: an entry that the shim has offered (user).
+    let mut wanted = unsafe { information::returned(info) };
+    let managed = wanted.parts().domain.resource_mgmt != FI_RM_DISABLED;
+    // SAFETY: an open fabric, and an entry as the library has filled it in.
+    let call = |real: *mut _| unsafe { calls::domain(fabric, wanted.as_ptr(), real, context) };
+    let stand = |real| {
+        let shared = Shared {
+            real: Real::new(real),
+            managed,
+            regions: Regions::default(),
+            contexts: Contexts::default(),
             endpoints: AtomicUsize::new(0),
             enabled: AtomicUsize::new(0),
         };
-        let fid = identity(FI_CLASS_DOMAIN, context, &BASE);
-        let mr = (&raw const MEMORY).cast_mut();
-        let seen = fid_domain { fid, ops: (&raw const OPERATIONS).cast_mut(), mr };
-        Self { seen, core: Arc::new(core) }
-    }
+        let fid = identity(FI_CLASS_DOMAIN, context, table!(fi_ops { close: close::<Arc<Shared>> }));
+        let ops = table!(fi_ops_domain { av_open, cq_open, endpoint, cntr_open });
+        (fid_domain { fid, ops, mr: table!(fi_ops_mr { regattr }) }, Arc::new(shared))
+    };
+    // SAFETY: a place for the answer (user).
+    unsafe { open(place, call, stand) }
+}
 
-    /// What its objects share.
-    pub(crate) fn core(&self) -> &Arc<Shared> {
-        &self.core
+/// Whether it is safe to sleep on the wait objects of these queues: not while the shim itself keeps something that belongs to
+/// them.
+unsafe extern "C" fn trywait(fabric: *mut fid_fabric, queues: *mut *mut fid, count: c_int) -> c_int {
+    // SAFETY: libfabric calls this with a fabric of the shim's, which is open.
+    let fabric = unsafe { Object::<Fabric>::behind(fabric) }.real();
+    for at in 0..usize::try_from(count).unwrap_or(0) {
+        // SAFETY: as many objects as are counted (user).
+        let queue = unsafe { *queues.wrapping_add(at) };
+        // SAFETY: an object of the shim's, which is open (user).
+        let class = unsafe { (*queue).fclass };
+        if class != FI_CLASS_CQ as usize {
+            return failure(FI_EINVAL);
+        }
+        // SAFETY: of that class, the shim hands out its own only.
+        let queue = unsafe { Object::<Arc<Queue>>::behind(queue) };
+        if queue.is_behind() {
+            return failure(FI_EAGAIN);
+        }
+        let mut real: *mut fid = queue.real().cast();
+        // SAFETY: an open fabric, and an open queue of it.
+        let result = unsafe { calls::trywait(fabric, &raw mut real, 1) };
+        if result != 0 {
+            return result;
+        }
     }
+    0
 }
 
 unsafe extern "C" fn av_open(
     domain: *mut fid_domain,
     attributes: *mut fi_av_attr,
-    av: *mut *mut fid_av,
+    place: *mut *mut fid_av,
     context: *mut c_void,
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Domain::behind(domain) };
+    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
     // SAFETY: an open domain, and the user's attributes.
-    let call = |real: *mut _| unsafe { calls::av_open(domain.core.real.as_ptr(), attributes, real, context) };
+    let call = |real: *mut _| unsafe { calls::av_open(domain.real(), attributes, real, context) };
     // SAFETY: a place for the answer (user).
-    unsafe { object::open(av, call, |real| Addresses::new(real, context)) }
+    unsafe { open(place, call, |_| address::vector(context)) }
 }
 
 unsafe extern "C" fn cq_open(
     domain: *mut fid_domain,
     attributes: *mut fi_cq_attr,
-    queue: *mut *mut fid_cq,
+    place: *mut *mut fid_cq,
     context: *mut c_void,
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Domain::behind(domain) };
+    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
     // SAFETY: attributes of the user's.
-    let wait = unsafe { (*attributes).wait_obj };
-    if domain.core.demands.no_wait && wait != FI_WAIT_NONE {
+    let &mut fi_cq_attr { wait_obj, format, size, .. } = unsafe { &mut *attributes };
+    if format != FI_CQ_FORMAT_DATA || demands().no_wait && wait_obj != FI_WAIT_NONE {
         return failure(FI_ENOSYS);
     }
     // SAFETY: an open domain, and the user's attributes.
-    let call = |real: *mut _| unsafe { calls::cq_open(domain.core.real.as_ptr(), attributes, real, context) };
-    let stand = |real| {
-        // SAFETY: attributes of the user's.
-        Queue::new(real, context, unsafe { &*attributes }, domain.core.clone())
-    };
+    let call = |real: *mut _| unsafe { calls::cq_open(domain.real(), attributes, real, context) };
     // SAFETY: a place for the answer (user).
-    unsafe { object::open(queue, call, stand) }
+    unsafe { open(place, call, |real| Queue::new(real, context, size, domain)) }
 }
 
 unsafe extern "C" fn cntr_open(
     domain: *mut fid_domain,
     attributes: *mut fi_cntr_attr,
-    counter: *mut *mut fid_cntr,
+    place: *mut *mut fid_cntr,
     context: *mut c_void,
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Domain::behind(domain) };
+    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
     // SAFETY: an open domain, and the user's attributes.
-    let call =
-        |real: *mut _| unsafe { calls::cntr_open(domain.core.real.as_ptr(), attributes, real, context) };
+    let call = |real: *mut _| unsafe { calls::cntr_open(domain.real(), attributes, real, context) };
     // SAFETY: a place for the answer (user).
-    unsafe { object::open(counter, call, |real| Counter::new(real, context)) }
+    unsafe { open(place, call, |_| Counter::new(context)) }
 }
 
 unsafe extern "C" fn endpoint(
     domain: *mut fid_domain,
     info: *mut fi_info,
-    endpoint: *mut *mut fid_ep,
+    place: *mut *mut fid_ep,
     context: *mut c_void,
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let core = unsafe { Domain::behind(domain) }.core();
-    if let Some(most) = core.demands.endpoints
-        && core.endpoints.load(Ordering::Relaxed) >= most
+    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
+    if let Some(most) = demands().endpoints
+        && domain.endpoints.load(Ordering::Relaxed) >= most
     {
-        violation(
-            "endpoints",
-            format_args!("an endpoint more than the {most} that ep_cnt of the domain allows"),
-        );
+        violation!("endpoints", "an endpoint more than the {most} that ep_cnt of the domain allows");
     }
     // SAFETY: an entry that the shim has offered (user).
-    let wanted = unsafe { information::returned(info, core.demands) };
+    let mut wanted = unsafe { information::returned(info) };
+    let entry = wanted.as_ptr();
     // SAFETY: an open domain, and an entry as the library has filled it in.
-    let call = |real: *mut _| unsafe { calls::endpoint(core.real.as_ptr(), wanted.as_ptr(), real, context) };
-    let stand = |real| {
-        // SAFETY: the copy has all parts, and nobody else has it.
-        let parts = unsafe { Parts::of(wanted.as_ptr()) };
-        Endpoint::new(real, context, &parts, core.clone())
-    };
+    let call = |real: *mut _| unsafe { calls::endpoint(domain.real(), entry, real, context) };
     // SAFETY: a place for the answer (user).
-    unsafe { object::open(endpoint, call, stand) }
+    unsafe { open(place, call, |real| Endpoint::new(real, context, &wanted.parts(), domain)) }
 }
 
 unsafe extern "C" fn regattr(
     domain: *mut fid,
     attributes: *const fi_mr_attr,
     flags: u64,
-    region: *mut *mut fid_mr,
+    place: *mut *mut fid_mr,
 ) -> c_int {
     // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Domain::behind(domain.cast()) }.core();
+    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
     // SAFETY: the user's attributes.
     let attributes = unsafe { &*attributes };
     // SAFETY: the user registers its own memory, and counts its ranges.
-    match unsafe { Region::register(domain, attributes, flags) } {
+    match unsafe { region::register(domain, attributes, flags) } {
         Ok(made) => {
             // SAFETY: a place for the answer (user).
-            unsafe { region.write(made) };
+            unsafe { place.write(made) };
             0
         }
         Err(error) => error,

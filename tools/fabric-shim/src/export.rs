@@ -4,9 +4,9 @@ use core::ffi::{c_char, c_int, c_void};
 
 use shmem_core::libfabric::bindings::{fi_fabric_attr, fi_info, fid_fabric};
 
-use crate::fabric::Fabric;
-use crate::real::library;
-use crate::{at_once, demand::Demands, information, object};
+use crate::domain::Fabric;
+use crate::object::{library, open};
+use crate::{at_once, information};
 
 /// `fi_getinfo`: the real library's answer, with the demands in it.
 ///
@@ -23,28 +23,20 @@ pub unsafe extern "C" fn fi_getinfo(
     info: *mut *mut fi_info,
 ) -> c_int {
     // SAFETY: hints are null or a list of the real library's (caller).
-    let wanted = match unsafe { information::wanted(hints, Demands::of_process()) } {
+    let mut wanted = match unsafe { information::wanted(hints) } {
         Ok(wanted) => wanted,
         Err(error) => return error,
     };
-    let mut list = core::ptr::null_mut();
+    let getinfo = library().symbols().fi_getinfo;
     // SAFETY: the caller's arguments, and hints of the library's own.
-    let result = unsafe {
-        (library().symbols().fi_getinfo)(version, node, service, flags, wanted.as_ptr(), &raw mut list)
-    };
-    if result != 0 {
-        return result;
+    let result = unsafe { getinfo(version, node, service, flags, wanted.as_ptr(), info) };
+    if result == 0 {
+        // SAFETY: where the answer is (caller).
+        let list = unsafe { *info };
+        // SAFETY: the library has just made the list.
+        unsafe { information::offer(list, &mut wanted) };
     }
-    // SAFETY: the library has just made the list.
-    let offered = unsafe { information::offered(list, &wanted, Demands::of_process()) };
-    match offered {
-        Ok(list) => {
-            // SAFETY: a place for the answer (caller).
-            unsafe { info.write(list) };
-            0
-        }
-        Err(error) => error,
-    }
+    result
 }
 
 /// `fi_freeinfo`.
@@ -83,7 +75,7 @@ pub unsafe extern "C" fn fi_fabric(
     // SAFETY: attributes that the real library has filled in (caller).
     let call = |real: *mut _| unsafe { (library().symbols().fi_fabric)(attributes, real, context) };
     // SAFETY: a place for the answer (caller).
-    unsafe { object::open(fabric, call, |real| Fabric::new(real, context)) }
+    unsafe { open(fabric, call, |_| Fabric::new(context)) }
 }
 
 /// `fi_version`: the real library's.

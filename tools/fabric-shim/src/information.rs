@@ -5,11 +5,12 @@
 //! network that is not there, the shim says on the standard error why.
 
 use core::ffi::{CStr, c_int};
+use core::ptr::null_mut;
 
 use shmem_core::libfabric::bindings::*;
 
-use crate::demand::{Atomics, Demands};
-use crate::real::{failure, library};
+use crate::demand::demands;
+use crate::object::{failure, library};
 
 /// The provider that stands behind the shim.
 const PROVIDER: &CStr = c"tcp;ofi_rxm";
@@ -20,9 +21,18 @@ const LEFT_OUT: u64 = (FI_TAGGED | FI_COLLECTIVE | FI_MULTI_RECV) as u64;
 /// The order that can be had although operations are reordered: sends among each other.
 const KEPT_ORDER: u64 = FI_ORDER_SAS as u64;
 
-/// An entry of the real library's, freed with this value.
-#[derive(Debug)]
+/// An entry of the real library's, with all its parts and nobody else's, freed with this value.
 pub(crate) struct Owned(*mut fi_info);
+
+/// One entry with its parts, which libfabric keeps apart.
+pub(crate) struct Parts<'a> {
+    pub(crate) info: &'a mut fi_info,
+    pub(crate) tx: &'a mut fi_tx_attr,
+    pub(crate) rx: &'a mut fi_rx_attr,
+    pub(crate) endpoint: &'a mut fi_ep_attr,
+    pub(crate) domain: &'a mut fi_domain_attr,
+    pub(crate) fabric: &'a mut fi_fabric_attr,
+}
 
 impl Owned {
     /// A copy; of an empty entry where there is none.
@@ -41,6 +51,12 @@ impl Owned {
     pub(crate) fn as_ptr(&self) -> *mut fi_info {
         self.0
     }
+
+    /// Its parts.
+    pub(crate) fn parts(&mut self) -> Parts<'_> {
+        // SAFETY: an entry of the library's with all its parts, which nobody else has.
+        unsafe { Parts::of(self.0) }
+    }
 }
 
 impl Drop for Owned {
@@ -50,23 +66,13 @@ impl Drop for Owned {
     }
 }
 
-/// One entry with its parts, which libfabric keeps apart.
-pub(crate) struct Parts<'a> {
-    pub(crate) info: &'a mut fi_info,
-    pub(crate) tx: &'a mut fi_tx_attr,
-    pub(crate) rx: &'a mut fi_rx_attr,
-    pub(crate) endpoint: &'a mut fi_ep_attr,
-    pub(crate) domain: &'a mut fi_domain_attr,
-    pub(crate) fabric: &'a mut fi_fabric_attr,
-}
-
 impl Parts<'_> {
     /// The parts of an entry.
     ///
     /// # Safety
     ///
     /// The entry must be one that libfabric has made, with all its parts, and nobody else use it meanwhile.
-    pub(crate) unsafe fn of(info: *mut fi_info) -> Self {
+    unsafe fn of(info: *mut fi_info) -> Self {
         // SAFETY: the caller's promise.
         let info = unsafe { &mut *info };
         Self {
@@ -84,74 +90,56 @@ impl Parts<'_> {
         }
     }
 
-    /// The bits of each demand, as libfabric's `mr_mode`.
-    fn memory_modes(demands: &Demands) -> [(bool, u32, &'static str); 5] {
-        [
-            (demands.prov_key, FI_MR_PROV_KEY, "FI_MR_PROV_KEY"),
-            (demands.endpoint, FI_MR_ENDPOINT, "FI_MR_ENDPOINT"),
-            (demands.local, FI_MR_LOCAL, "FI_MR_LOCAL"),
-            (demands.virt_addr, FI_MR_VIRT_ADDR, "FI_MR_VIRT_ADDR"),
-            (demands.allocated, FI_MR_ALLOCATED, "FI_MR_ALLOCATED"),
-        ]
-    }
-
-    /// The bit of the demanded context, as libfabric's `mode`.
-    fn context_mode(demands: &Demands) -> u64 {
-        match demands.context {
-            None => 0,
-            Some(4) => FI_CONTEXT,
-            Some(_) => FI_CONTEXT2,
-        }
-    }
-
     /// What hints do not accept, if anything.
-    fn refuses(&self, demands: &Demands) -> Option<&'static str> {
+    fn refuses(&self) -> Option<&'static str> {
         let offered = self.domain.mr_mode.cast_unsigned();
-        let memory = Self::memory_modes(demands);
-        if let Some((_, _, name)) = memory.iter().find(|(asked, bit, _)| *asked && offered & bit == 0) {
+        if let Some((_, _, name)) = memory_modes().iter().find(|(asked, bit, _)| *asked && offered & bit == 0)
+        {
             return Some(name);
         }
-        let context = Self::context_mode(demands);
-        if self.info.mode & context != context {
-            return Some(if context == FI_CONTEXT { "FI_CONTEXT" } else { "FI_CONTEXT2" });
+        if self.info.mode & context_mode() != context_mode() {
+            return Some(if context_mode() == FI_CONTEXT { "FI_CONTEXT" } else { "FI_CONTEXT2" });
         }
-        if demands.atomics == Atomics::None && self.info.caps & u64::from(FI_ATOMIC) != 0 {
+        if demands().no_atomics && self.info.caps & u64::from(FI_ATOMIC) != 0 {
             return Some("that there is no FI_ATOMIC");
         }
         if self.info.caps & LEFT_OUT != 0 {
             return Some("that there are no tagged, collective or multi-receive operations");
         }
-        if demands.reorder && (self.tx.msg_order | self.rx.msg_order) & !KEPT_ORDER != 0 {
+        if demands().reorder && (self.tx.msg_order | self.rx.msg_order) & !KEPT_ORDER != 0 {
             return Some("that nothing is ordered but sends among each other");
+        }
+        // SAFETY: a name of a provider ends with a zero.
+        if !self.fabric.prov_name.is_null() && unsafe { CStr::from_ptr(self.fabric.prov_name) } != PROVIDER {
+            return Some("the provider tcp;ofi_rxm");
         }
         None
     }
 
     /// Sets what is demanded.
-    fn demand(&mut self, demands: &Demands, wanted: &Parts<'_>) {
-        for (asked, bit, _) in Self::memory_modes(demands) {
-            if asked {
-                self.domain.mr_mode |= bit.cast_signed();
-            }
+    fn demand(&mut self, wanted: &Parts<'_>) {
+        let demands = demands();
+        for (_, bit, _) in memory_modes().iter().filter(|(asked, ..)| *asked) {
+            self.domain.mr_mode |= bit.cast_signed();
         }
-        self.info.mode |= Self::context_mode(demands);
-        let mut without = LEFT_OUT;
-        if demands.atomics == Atomics::None {
-            without |= u64::from(FI_ATOMIC);
-        }
+        self.info.mode |= context_mode();
+        let without = LEFT_OUT | if demands.no_atomics { u64::from(FI_ATOMIC) } else { 0 };
         for caps in [&mut self.info.caps, &mut self.tx.caps, &mut self.rx.caps, &mut self.domain.caps] {
             *caps &= !without;
         }
-        let lower = |limit: &mut usize, to: Option<usize>| *limit = to.map_or(*limit, |to| to.min(*limit));
-        lower(&mut self.endpoint.max_msg_size, demands.max_msg);
-        lower(&mut self.tx.iov_limit, demands.iov);
-        lower(&mut self.rx.iov_limit, demands.iov);
-        lower(&mut self.tx.rma_iov_limit, demands.rma_iov);
-        lower(&mut self.tx.inject_size, demands.inject);
-        lower(&mut self.tx.size, demands.cq);
-        lower(&mut self.rx.size, demands.cq);
-        lower(&mut self.domain.ep_cnt, demands.endpoints);
-        lower(&mut self.domain.mr_key_size, demands.key_size);
+        for (limit, to) in [
+            (&mut self.endpoint.max_msg_size, demands.max_msg),
+            (&mut self.tx.iov_limit, demands.iov),
+            (&mut self.rx.iov_limit, demands.iov),
+            (&mut self.tx.rma_iov_limit, demands.rma_iov),
+            (&mut self.tx.inject_size, demands.inject),
+            (&mut self.tx.size, demands.cq),
+            (&mut self.rx.size, demands.cq),
+            (&mut self.domain.ep_cnt, demands.endpoints),
+            (&mut self.domain.mr_key_size, demands.key_size),
+        ] {
+            *limit = to.map_or(*limit, |to| to.min(*limit));
+        }
         // Where the real library counts none, it says 0.
         self.domain.mr_cnt = demands.registrations.unwrap_or(self.domain.mr_cnt);
         if demands.cq.is_some() && wanted.domain.resource_mgmt != FI_RM_ENABLED {
@@ -160,34 +148,48 @@ impl Parts<'_> {
         if demands.reorder {
             self.tx.msg_order = wanted.tx.msg_order & KEPT_ORDER;
             self.rx.msg_order = wanted.rx.msg_order & KEPT_ORDER;
-            self.tx.comp_order = 0;
-            self.rx.comp_order = 0;
+            (self.tx.comp_order, self.rx.comp_order) = (0, 0);
             self.endpoint.max_order_raw_size = 0;
             self.endpoint.max_order_war_size = 0;
             self.endpoint.max_order_waw_size = 0;
         }
         // Where the real library has such objects open already: they are nothing that its user may see.
-        self.fabric.fabric = core::ptr::null_mut();
-        self.domain.domain = core::ptr::null_mut();
+        self.fabric.fabric = null_mut();
+        self.domain.domain = null_mut();
     }
 
     /// Takes back what the real library has not asked for.
-    fn relax(&mut self, demands: &Demands) {
-        for (_, bit, _) in Self::memory_modes(demands) {
+    fn relax(&mut self) {
+        for (_, bit, _) in memory_modes() {
             self.domain.mr_mode &= !bit.cast_signed();
         }
-        if demands.registrations.is_some() {
+        if demands().registrations.is_some() {
             self.domain.mr_cnt = 0;
         }
         for mode in [&mut self.info.mode, &mut self.tx.mode, &mut self.rx.mode, &mut self.domain.mode] {
             *mode &= !(FI_CONTEXT | FI_CONTEXT2);
         }
     }
+}
 
-    /// Whether this is the provider behind the shim.
-    fn is_behind(&self) -> bool {
-        // SAFETY: libfabric names the provider of each entry with a string that ends with a zero.
-        !self.fabric.prov_name.is_null() && unsafe { CStr::from_ptr(self.fabric.prov_name) } == PROVIDER
+/// The bits of each demand, as libfabric's `mr_mode`.
+fn memory_modes() -> [(bool, u32, &'static str); 5] {
+    let demands = demands();
+    [
+        (demands.mr_prov_key, FI_MR_PROV_KEY, "FI_MR_PROV_KEY"),
+        (demands.mr_endpoint, FI_MR_ENDPOINT, "FI_MR_ENDPOINT"),
+        (demands.mr_local, FI_MR_LOCAL, "FI_MR_LOCAL"),
+        (demands.mr_virt_addr, FI_MR_VIRT_ADDR, "FI_MR_VIRT_ADDR"),
+        (demands.mr_allocated, FI_MR_ALLOCATED, "FI_MR_ALLOCATED"),
+    ]
+}
+
+/// The bit of the demanded context, as libfabric's `mode`.
+fn context_mode() -> u64 {
+    match demands().words() {
+        None => 0,
+        Some(4) => FI_CONTEXT,
+        Some(_) => FI_CONTEXT2,
     }
 }
 
@@ -200,69 +202,47 @@ impl Parts<'_> {
 /// # Safety
 ///
 /// The hints must be null, or an entry of the real library's with all its parts.
-pub(crate) unsafe fn wanted(hints: *const fi_info, demands: &Demands) -> Result<Owned, c_int> {
+pub(crate) unsafe fn wanted(hints: *const fi_info) -> Result<Owned, c_int> {
     // SAFETY: the caller's promise.
-    let wanted = unsafe { Owned::copy_of(hints) };
-    // SAFETY: libfabric has just made the copy.
-    let mut parts = unsafe { Parts::of(wanted.as_ptr()) };
-    if let Some(refused) = parts.refuses(demands) {
+    let mut wanted = unsafe { Owned::copy_of(hints) };
+    let mut parts = wanted.parts();
+    if let Some(refused) = parts.refuses() {
         eprintln!("fabric-shim: nothing is offered: the hints do not accept {refused}");
         return Err(failure(FI_ENODATA));
     }
-    parts.relax(demands);
-    parts.fabric.fabric = core::ptr::null_mut();
-    parts.domain.domain = core::ptr::null_mut();
+    parts.relax();
+    (parts.fabric.fabric, parts.domain.domain) = (null_mut(), null_mut());
+    if parts.fabric.prov_name.is_null() {
+        // Freed with the entry.
+        // SAFETY: a text that ends with a zero.
+        parts.fabric.prov_name = unsafe { libc::strdup(PROVIDER.as_ptr()) };
+    }
     Ok(wanted)
 }
 
-/// What its user is offered of what the real library has found.
-///
-/// # Errors
-///
-/// `-FI_ENODATA`, where the provider behind the shim is not among it.
+/// Makes what the real library has found what its user is offered.
 ///
 /// # Safety
 ///
-/// The list must be one of the real library's, which this function takes.
-pub(crate) unsafe fn offered(
-    list: *mut fi_info,
-    wanted: &Owned,
-    demands: &Demands,
-) -> Result<*mut fi_info, c_int> {
-    // SAFETY: libfabric has made the hints, and nobody else has them.
-    let wanted = unsafe { Parts::of(wanted.as_ptr()) };
-    let (mut first, mut last) = (core::ptr::null_mut::<fi_info>(), core::ptr::null_mut::<fi_info>());
-    let mut next = list;
-    while !next.is_null() {
-        let entry = next;
+/// The list must be one of the real library's, which nobody else uses meanwhile.
+pub(crate) unsafe fn offer(list: *mut fi_info, wanted: &mut Owned) {
+    let (mut entry, wanted) = (list, wanted.parts());
+    while !entry.is_null() {
         // SAFETY: an entry of the list (caller).
         let mut parts = unsafe { Parts::of(entry) };
-        next = core::mem::replace(&mut parts.info.next, core::ptr::null_mut());
-        if !parts.is_behind() {
-            drop(Owned(entry));
-            continue;
-        }
-        parts.demand(demands, &wanted);
-        if last.is_null() {
-            first = entry;
-        } else {
-            // SAFETY: the entry before, which is part of the new list.
-            unsafe { (*last).next = entry };
-        }
-        last = entry;
+        parts.demand(&wanted);
+        entry = parts.info.next;
     }
-    if first.is_null() { Err(failure(FI_ENODATA)) } else { Ok(first) }
 }
 
 /// An entry as the real library needs it for opening a domain or an endpoint.
 ///
 /// # Safety
 ///
-/// The entry must be one that [`offered`] has returned, or a copy.
-pub(crate) unsafe fn returned(entry: *const fi_info, demands: &Demands) -> Owned {
+/// The entry must be one that the shim has offered, or a copy.
+pub(crate) unsafe fn returned(entry: *const fi_info) -> Owned {
     // SAFETY: the caller's promise.
-    let entry = unsafe { Owned::copy_of(entry) };
-    // SAFETY: libfabric has just made the copy.
-    unsafe { Parts::of(entry.as_ptr()) }.relax(demands);
+    let mut entry = unsafe { Owned::copy_of(entry) };
+    entry.parts().relax();
     entry
 }

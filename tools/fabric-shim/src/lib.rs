@@ -14,26 +14,18 @@
 //!
 //! ```text
 //! export       the symbols of a libfabric
-//! fabric       fabrics
-//! domain       domains: what opens the objects of one
+//! domain       fabrics and domains: what opens the objects of one
 //! region       registered memory: its key, when it may be used
 //! endpoint     endpoints: the calls that move data
-//! queue        completion queues
-//! counter      counters
+//! queue        completion queues and counters
+//! shared       what the objects of a domain share: what is registered, which contexts are in flight
 //! address      address vectors
-//! shared       what the objects of a domain share
-//! regions      which memory may be used with which descriptor
-//! operation    one call that moves data, checked, kept for later, and given to the real endpoint
-//! object       objects of the shim's, as users see them: opened, closed, their tables
+//! kept         operations that are kept for later, and who hands them over
+//! operation    one call that moves data, taken apart, and given to the real endpoint
 //! information  fi_info on the way out and on the way back
-//! context      contexts of operations in flight
-//! key          keys that the provider makes up
-//! real         objects of the real library
+//! object       objects of the shim's, as users see them: opened, closed, their tables
 //! demand       what is demanded
 //! at_once      writes that are complete before they return, for who measures
-//! progress     who hands over what endpoints keep for later
-//! random       chance, other in every process
-//! violation    the end of a process that does not obey
 //! ```
 //!
 //! ```text
@@ -41,24 +33,42 @@
 //! FABRIC_SHIM_LIBRARY   the library behind it, where it is not the system's
 //! ```
 
+use core::hash::BuildHasher;
+use std::hash::RandomState;
+
+/// Ends the process: says which demand was violated, by what, and what would have been right.
+macro_rules! violation {
+    ($demand:expr, $($what:tt)*) => { $crate::end($demand, format_args!($($what)*)) };
+}
+
 mod address;
 mod at_once;
-mod context;
-mod counter;
 mod demand;
 mod domain;
 mod endpoint;
 pub mod export;
-mod fabric;
 mod information;
-mod key;
+mod kept;
 mod object;
 mod operation;
-mod progress;
 mod queue;
-mod random;
-mod real;
 mod region;
-mod regions;
 mod shared;
-mod violation;
+
+fn end(demand: &str, what: core::fmt::Arguments<'_>) -> ! {
+    eprintln!("fabric-shim: {demand}: {what}");
+    // Providers that the real library has loaded catch the signal, and end the process in their own way.
+    // SAFETY: the default action takes no code of ours.
+    unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
+    std::process::abort()
+}
+
+/// A number for orders, delays and keys: another one each time, and in every process.
+fn random() -> u64 {
+    RandomState::new().hash_one(0)
+}
+
+/// A number below `bound`, which is not 0.
+fn below(bound: usize) -> usize {
+    (random() % bound as u64) as usize
+}

@@ -1,73 +1,112 @@
 //! Objects of the shim's, as their users see them: a structure of libfabric's, with tables of calls, in front of what
 //! only the shim knows.
 
+use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
+use core::ops::Deref;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 use shmem_core::libfabric::bindings::{fi_ops, fid};
-use shmem_core::libfabric::calls;
+use shmem_core::libfabric::{Library, calls};
 
-use crate::real::Real;
-
-/// A table of libfabric's with these calls. It has none of the others.
+/// A table of libfabric's with these calls, which is always there. It has none of the others.
 macro_rules! table {
-    ($table:ident { $($call:ident $(: $function:expr)?),* $(,)? }) => {
-        $table {
+    ($table:ident { $($call:ident $(: $function:expr)?),* }) => {{
+        static TABLE: $table = $table {
             size: size_of::<$table>(),
             $($call: Some($crate::object::table!(@ $call $($function)?)),)*
             // SAFETY: of numbers and optional functions: all zeroes are a value, with none of them.
             ..unsafe { core::mem::zeroed() }
-        }
-    };
+        };
+        (&raw const TABLE).cast_mut()
+    }};
     (@ $call:ident) => { $call };
     (@ $call:ident $function:expr) => { $function };
 }
 pub(crate) use table;
 
-/// An object of the shim that stands for a real one: `repr(C)`, and begins with the structure of libfabric
-/// that its user sees.
-///
-/// # Safety
-///
-/// The type must be `repr(C)` and its first field be of type `Seen`.
-pub(crate) unsafe trait Wrapper: Sized {
+/// An object that stands for a real one. Its users see its beginning.
+#[repr(C)]
+pub(crate) struct Object<K: Kind> {
+    seen: UnsafeCell<K::Seen>,
+    real: Real<K::Seen>,
+    kind: K,
+}
+
+/// What only the shim knows of an object.
+pub(crate) trait Kind: Sized {
     /// The structure that users see.
     type Seen;
 
-    /// The address that users get. The object lives until [`Wrapper::reclaim`].
-    fn hand_out(self) -> *mut Self::Seen {
-        Box::into_raw(Box::new(self)).cast()
+    /// Closes the real object by `close`, and what the shim has for the one at `address`.
+    fn close(&self, _address: usize, close: impl FnOnce() -> c_int) -> c_int {
+        close()
+    }
+}
+
+/// An object of the real library, which is open for as long as this is used, or null before it is opened.
+///
+/// Threads share it: the application has chosen a threading level of libfabric, and the shim calls an object
+/// only while the application calls it, or one that is bound to it.
+pub(crate) struct Real<T>(AtomicPtr<T>);
+
+impl<T> Real<T> {
+    /// What an opening call has returned.
+    pub(crate) fn new(object: *mut T) -> Self {
+        Self(AtomicPtr::new(object))
+    }
+
+    /// For calls.
+    pub(crate) fn as_ptr(&self) -> *mut T {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl<K: Kind> Deref for Object<K> {
+    type Target = K;
+
+    fn deref(&self) -> &K {
+        &self.kind
+    }
+}
+
+impl<K: Kind> Object<K> {
+    /// Makes one, which lives until it is closed; gives the address that users get.
+    pub(crate) fn hand_out(seen: K::Seen, real: *mut K::Seen, kind: K) -> *mut K::Seen {
+        let object = Self { seen: UnsafeCell::new(seen), real: Real::new(real), kind };
+        Box::into_raw(Box::new(object)).cast()
     }
 
     /// The object behind an address that a user gives back.
     ///
     /// # Safety
     ///
-    /// The address must come from [`Wrapper::hand_out`] of this type and not be reclaimed while the result is used.
-    unsafe fn behind<'a>(seen: *mut Self::Seen) -> &'a Self {
-        // SAFETY: the structure is the first field of such an object (trait), which lives (caller).
+    /// The address must come from [`Object::hand_out`] of this type, and the object not be closed while the result is used.
+    pub(crate) unsafe fn behind<'a, S>(seen: *mut S) -> &'a Self {
+        // SAFETY: what users see is the beginning of such an object, which lives (caller).
         unsafe { &*seen.cast::<Self>() }
     }
 
-    /// Takes the object back, to drop it.
-    ///
-    /// # Safety
-    ///
-    /// As [`Wrapper::behind`], and nobody uses the address afterwards.
-    unsafe fn reclaim(seen: *mut Self::Seen) -> Box<Self> {
-        // SAFETY: `hand_out` made it from a box of this type; taken back once (caller).
-        unsafe { Box::from_raw(seen.cast::<Self>()) }
+    /// The real one.
+    pub(crate) fn real(&self) -> *mut K::Seen {
+        self.real.as_ptr()
+    }
+
+    /// Stands for a real one that was opened later.
+    pub(crate) fn stand_for(&self, real: *mut K::Seen) {
+        self.real.0.store(real, Ordering::Relaxed);
+    }
+
+    /// What users see.
+    pub(crate) fn seen(&self) -> *mut K::Seen {
+        self.seen.get()
     }
 }
 
-/// An object of the shim that stands for one real object, from the start to the end.
-pub(crate) trait Standing: Wrapper {
-    /// The real one.
-    fn real(&self) -> Real<Self::Seen>;
-}
-
 /// What users see of every object.
-pub(crate) fn identity(class: u32, context: *mut c_void, base: &'static fi_ops) -> fid {
-    fid { fclass: class as usize, context, ops: core::ptr::from_ref(base).cast_mut() }
+pub(crate) fn identity(class: u32, context: *mut c_void, ops: *mut fi_ops) -> fid {
+    fid { fclass: class as usize, context, ops }
 }
 
 /// Opens a real object by `call`, and hands out what `stand` makes to stand for it.
@@ -75,43 +114,63 @@ pub(crate) fn identity(class: u32, context: *mut c_void, base: &'static fi_ops) 
 /// # Safety
 ///
 /// There must be a place for the answer.
-pub(crate) unsafe fn open<W: Wrapper>(
-    place: *mut *mut W::Seen,
-    call: impl FnOnce(*mut *mut W::Seen) -> c_int,
-    stand: impl FnOnce(Real<W::Seen>) -> W,
+pub(crate) unsafe fn open<K: Kind>(
+    place: *mut *mut K::Seen,
+    call: impl FnOnce(*mut *mut K::Seen) -> c_int,
+    stand: impl FnOnce(*mut K::Seen) -> (K::Seen, K),
 ) -> c_int {
-    let mut real = core::ptr::null_mut();
+    let mut real = null_mut();
     let result = call(&raw mut real);
     if result == 0 {
-        let opened = stand(Real::new(real)).hand_out();
+        let (seen, kind) = stand(real);
         // SAFETY: the caller's promise.
-        unsafe { place.write(opened) };
+        unsafe { place.write(Object::hand_out(seen, real, kind)) };
     }
     result
 }
 
 /// `fi_close`.
-pub(crate) unsafe extern "C" fn close<S: Standing>(object: *mut fid) -> c_int {
-    let object = object.cast();
+pub(crate) unsafe extern "C" fn close<K: Kind>(object: *mut fid) -> c_int {
     // SAFETY: libfabric calls this with an object of this type, which is open.
-    let real = unsafe { S::behind(object) }.real();
-    // SAFETY: an open object, which nobody uses afterwards.
-    let result = unsafe { calls::close(real.as_ptr().cast()) };
+    let open = unsafe { Object::<K>::behind(object) };
+    let result = open.close(object.addr(), || match open.real() {
+        real if real.is_null() => 0,
+        // SAFETY: an open object, which nobody uses afterwards.
+        real => unsafe { calls::close(real.cast()) },
+    });
     if result == 0 {
-        // SAFETY: libfabric calls this with an object of this type, which nobody uses afterwards.
-        drop(unsafe { S::reclaim(object) });
+        // SAFETY: `hand_out` has made it from a box of this type, and nobody uses it afterwards (user).
+        drop(unsafe { Box::from_raw(object.cast::<Object<K>>()) });
     }
     result
 }
 
 /// `fi_control`, left to the real object.
-pub(crate) unsafe extern "C" fn control<S: Standing>(
+pub(crate) unsafe extern "C" fn control<K: Kind>(
     object: *mut fid,
     command: c_int,
     argument: *mut c_void,
 ) -> c_int {
     // SAFETY: libfabric calls this with an object of this type, which is open.
-    let real = unsafe { S::behind(object.cast()) }.real();
+    let real = unsafe { Object::<K>::behind(object) }.real();
     // SAFETY: an open object, and the user's argument.
-    unsafe { calls::control(real.as_ptr().cast(), command.cast_unsigned(), argument) }
+    unsafe { calls::control(real.cast(), command.cast_unsigned(), argument) }
+}
+
+/// The library behind the shim, loaded with the first call.
+pub(crate) fn library() -> &'static Library {
+    let named = std::env::var("FABRIC_SHIM_LIBRARY").ok();
+    // SAFETY: who sets the environment names the library that is behind the shim.
+    unsafe { Library::load(named.as_deref()) }
+        .unwrap_or_else(|error| violation!("FABRIC_SHIM_LIBRARY", "{error}"))
+}
+
+/// An error as calls of libfabric return it.
+pub(crate) const fn failure(code: u32) -> i32 {
+    -(code.cast_signed())
+}
+
+/// An error as calls that move data return it.
+pub(crate) const fn refusal(code: u32) -> isize {
+    failure(code) as isize
 }

@@ -1,16 +1,15 @@
 //! One call that moves data: taken apart, checked, kept for later, given to the real endpoint.
 
 use core::ffi::c_void;
+use core::ptr::null_mut;
 use core::slice;
 
 use libc::iovec;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-use crate::real::Real;
-
 /// The calls that move data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     Send,
     Receive,
@@ -35,9 +34,14 @@ impl Call {
         }
     }
 
+    /// Whether it is an atomic that gives what was there.
+    pub(crate) fn fetches(self) -> bool {
+        matches!(self, Self::FetchAtomic | Self::CompareAtomic)
+    }
+
     /// Whether it is an atomic.
     pub(crate) fn is_atomic(self) -> bool {
-        matches!(self, Self::Atomic | Self::FetchAtomic | Self::CompareAtomic)
+        self == Self::Atomic || self.fetches()
     }
 
     /// The access to its first local buffers that their registration must allow.
@@ -51,8 +55,11 @@ impl Call {
     }
 }
 
+/// Elements as calls of atomics take them: where they are listed, their descriptors if there are some, and how many.
+pub(crate) type Elements = (*const fi_ioc, *mut *mut c_void, usize);
+
 /// Local buffers and what their user gives as their descriptors.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Buffers {
     pub(crate) parts: Vec<iovec>,
     /// Empty where none are given.
@@ -60,40 +67,20 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Buffers of bytes.
+    /// Those of a list, each as bytes.
     ///
     /// # Safety
     ///
     /// As many parts, and descriptors where they are given, must be at the addresses.
-    pub(crate) unsafe fn bytes(parts: *const iovec, descriptors: *mut *mut c_void, count: usize) -> Self {
-        // SAFETY: the caller's promise.
-        let parts = unsafe { list(parts, count) }.to_vec();
-        // SAFETY: the caller's promise.
-        Self { parts, descriptors: unsafe { addresses(descriptors, count) } }
-    }
-
-    /// Buffers of elements.
-    ///
-    /// # Safety
-    ///
-    /// As [`Buffers::bytes`].
-    unsafe fn elements(
-        parts: *const fi_ioc,
-        descriptors: *mut *mut c_void,
-        count: usize,
-        bytes: usize,
+    unsafe fn of<T>(
+        (parts, descriptors, count): (*const T, *mut *mut c_void, usize),
+        as_bytes: impl Fn(&T) -> iovec,
     ) -> Self {
         // SAFETY: the caller's promise.
-        let parts = unsafe { list(parts, count) };
-        let parts =
-            parts.iter().map(|part| iovec { iov_base: part.addr, iov_len: part.count * bytes }).collect();
+        let parts = unsafe { list(parts, count) }.iter().map(as_bytes).collect();
         // SAFETY: the caller's promise.
-        Self { parts, descriptors: unsafe { addresses(descriptors, count) } }
-    }
-
-    /// One buffer.
-    pub(crate) fn one(base: *mut c_void, length: usize, descriptor: *mut c_void) -> Self {
-        Self { parts: vec![iovec { iov_base: base, iov_len: length }], descriptors: vec![descriptor.addr()] }
+        let descriptors = unsafe { list(descriptors, count) };
+        Self { parts, descriptors: descriptors.iter().map(|descriptor| descriptor.addr()).collect() }
     }
 
     /// Each part with its descriptor, or 0.
@@ -114,7 +101,6 @@ impl Buffers {
 }
 
 /// What an atomic works on.
-#[derive(Clone, Copy, Debug)]
 struct Element {
     datatype: fi_datatype,
     operation: fi_op,
@@ -122,14 +108,13 @@ struct Element {
 }
 
 /// One call.
-#[derive(Debug)]
 pub(crate) struct Operation {
     pub(crate) call: Call,
     pub(crate) local: Buffers,
     pub(crate) compare: Buffers,
     pub(crate) result: Buffers,
     pub(crate) remote: Vec<fi_rma_iov>,
-    element: Option<Element>,
+    element: Element,
     pub(crate) peer: fi_addr_t,
     pub(crate) context: *mut c_void,
     data: u64,
@@ -142,127 +127,76 @@ pub(crate) struct Operation {
 unsafe impl Send for Operation {}
 
 impl Operation {
-    fn new(call: Call, local: Buffers, peer: fi_addr_t, context: *mut c_void, flags: u64) -> Self {
+    /// One that is no atomic; sends and receives have nothing that is remote.
+    ///
+    /// # Safety
+    ///
+    /// The message must be as libfabric's manual page asks.
+    pub(crate) unsafe fn transfer(call: Call, message: &fi_msg_rma, flags: u64) -> Self {
+        // SAFETY: the caller's promise.
+        let local = unsafe { Buffers::of((message.msg_iov, message.desc, message.iov_count), |part| *part) };
+        // SAFETY: the caller's promise.
+        let remote = unsafe { list(message.rma_iov, message.rma_iov_count) };
         Self {
             call,
             local,
             compare: Buffers::default(),
             result: Buffers::default(),
-            remote: Vec::new(),
-            element: None,
-            peer,
-            context,
-            data: 0,
+            remote: remote.to_vec(),
+            element: Element { datatype: 0, operation: 0, bytes: 1 },
+            peer: message.addr,
+            context: message.context,
+            data: message.data,
             flags,
             own: Vec::new(),
         }
     }
 
-    /// A receive of one buffer.
-    pub(crate) fn receive(local: Buffers, peer: fi_addr_t, context: *mut c_void, flags: u64) -> Self {
-        Self::new(Call::Receive, local, peer, context, flags)
-    }
-
-    /// A send.
+    /// An atomic, with what it compares with and where its results go.
     ///
     /// # Safety
     ///
-    /// The message must be as libfabric's manual page asks.
-    pub(crate) unsafe fn message(message: *const fi_msg, flags: u64) -> Self {
-        // SAFETY: the caller's promise.
-        let message = unsafe { &*message };
-        // SAFETY: the caller's promise.
-        let local = unsafe { Buffers::bytes(message.msg_iov, message.desc, message.iov_count) };
-        let mut operation = Self::new(Call::Send, local, message.addr, message.context, flags);
-        operation.data = message.data;
-        operation
-    }
-
-    /// A write or a read.
-    ///
-    /// # Safety
-    ///
-    /// The message must be as libfabric's manual page asks.
-    pub(crate) unsafe fn remote(call: Call, message: *const fi_msg_rma, flags: u64) -> Self {
-        // SAFETY: the caller's promise.
-        let message = unsafe { &*message };
-        // SAFETY: the caller's promise.
-        let local = unsafe { Buffers::bytes(message.msg_iov, message.desc, message.iov_count) };
-        let mut operation = Self::new(call, local, message.addr, message.context, flags);
-        // SAFETY: the caller's promise.
-        operation.remote = unsafe { list(message.rma_iov, message.rma_iov_count) }.to_vec();
-        operation.data = message.data;
-        operation
-    }
-
-    /// An atomic. Its results and what is compared are added by the caller.
-    ///
-    /// # Safety
-    ///
-    /// The message must be as libfabric's manual page asks.
-    pub(crate) unsafe fn atomic(call: Call, message: *const fi_msg_atomic, flags: u64) -> Self {
-        // SAFETY: the caller's promise.
-        let message = unsafe { &*message };
+    /// The message must be as libfabric's manual page asks, and as many elements be in the lists as they count.
+    pub(crate) unsafe fn atomic(
+        call: Call,
+        message: &fi_msg_atomic,
+        compare: Elements,
+        result: Elements,
+        flags: u64,
+    ) -> Self {
         let bytes = size_of_element(message.datatype);
-        // SAFETY: the caller's promise.
-        let local = unsafe { Buffers::elements(message.msg_iov, message.desc, message.iov_count, bytes) };
-        let mut operation = Self::new(call, local, message.addr, message.context, flags);
+        let as_bytes = |part: &fi_ioc| iovec { iov_base: part.addr, iov_len: part.count * bytes };
         // SAFETY: the caller's promise.
         let remote = unsafe { list(message.rma_iov, message.rma_iov_count) };
-        operation.remote = remote
-            .iter()
-            .map(|part| fi_rma_iov { addr: part.addr, len: part.count * bytes, key: part.key })
-            .collect();
-        operation.data = message.data;
-        operation.element = Some(Element { datatype: message.datatype, operation: message.op, bytes });
-        operation
+        let remote = remote.iter();
+        Self {
+            call,
+            // SAFETY: the caller's promise.
+            local: unsafe { Buffers::of((message.msg_iov, message.desc, message.iov_count), as_bytes) },
+            // SAFETY: the caller's promise.
+            compare: unsafe { Buffers::of(compare, as_bytes) },
+            // SAFETY: the caller's promise.
+            result: unsafe { Buffers::of(result, as_bytes) },
+            remote: remote
+                .map(|part| fi_rma_iov { addr: part.addr, len: part.count * bytes, key: part.key })
+                .collect(),
+            element: Element { datatype: message.datatype, operation: message.op, bytes },
+            peer: message.addr,
+            context: message.context,
+            data: message.data,
+            flags,
+            own: Vec::new(),
+        }
     }
 
-    /// Where the results of an atomic go.
-    ///
-    /// # Safety
-    ///
-    /// As [`Buffers::bytes`].
-    pub(crate) unsafe fn with_result(
-        mut self,
-        parts: *const fi_ioc,
-        descriptors: *mut *mut c_void,
-        count: usize,
-    ) -> Self {
-        // SAFETY: the caller's promise.
-        self.result = unsafe { Buffers::elements(parts, descriptors, count, self.element_bytes()) };
-        self
-    }
-
-    /// What an atomic compares with.
-    ///
-    /// # Safety
-    ///
-    /// As [`Buffers::bytes`].
-    pub(crate) unsafe fn with_compare(
-        mut self,
-        parts: *const fi_ioc,
-        descriptors: *mut *mut c_void,
-        count: usize,
-    ) -> Self {
-        // SAFETY: the caller's promise.
-        self.compare = unsafe { Buffers::elements(parts, descriptors, count, self.element_bytes()) };
-        self
-    }
-
-    fn element_bytes(&self) -> usize {
-        self.element.map_or(1, |element| element.bytes)
-    }
-
-    /// Whether an atomic changes what it works on.
+    /// Whether it is an atomic that changes what it works on.
     pub(crate) fn is_update(&self) -> bool {
-        self.element.is_some_and(|element| element.operation != FI_ATOMIC_READ)
+        self.call.is_atomic() && self.element.operation != FI_ATOMIC_READ
     }
 
     /// Makes an update one that changes nothing, and still completes and fetches as before.
     pub(crate) fn lose_update(&mut self) {
-        let Some(element) = &mut self.element else { return };
-        element.operation = FI_SUM;
+        self.element.operation = FI_SUM;
         if self.call == Call::CompareAtomic {
             self.call = Call::FetchAtomic;
             self.compare = Buffers::default();
@@ -295,41 +229,31 @@ impl Operation {
     /// # Safety
     ///
     /// The endpoint must be open, and the buffers stay as libfabric asks until completion.
-    pub(crate) unsafe fn issue(&self, endpoint: Real<fid_ep>) -> isize {
-        let endpoint = endpoint.as_ptr();
-        let none = core::ptr::null_mut::<*mut c_void>();
+    pub(crate) unsafe fn issue(&self, endpoint: *mut fid_ep) -> isize {
         if self.call.is_atomic() {
             // SAFETY: the caller's promise.
             return unsafe { self.issue_atomic(endpoint) };
         }
-        let (parts, count) = (self.local.parts.as_ptr(), self.local.parts.len());
+        let Self { peer: addr, context, data, flags, .. } = *self;
+        let (msg_iov, desc, iov_count) = (self.local.parts.as_ptr(), null_mut(), self.local.parts.len());
+        let (rma_iov, rma_iov_count) = (self.remote.as_ptr(), self.remote.len());
         match self.call {
             Call::Receive => {
-                let part = &self.local.parts[0];
-                let none = core::ptr::null_mut();
+                let iovec { iov_base, iov_len } = self.local.parts[0];
                 // SAFETY: an open endpoint, and a buffer that its user keeps (caller).
-                unsafe { calls::recv(endpoint, part.iov_base, part.iov_len, none, self.peer, self.context) }
+                unsafe { calls::recv(endpoint, iov_base, iov_len, null_mut(), addr, context) }
             }
             Call::Send => {
-                let (addr, context, data) = (self.peer, self.context, self.data);
-                let message = fi_msg { msg_iov: parts, desc: none, iov_count: count, addr, context, data };
+                let message = fi_msg { msg_iov, desc, iov_count, addr, context, data };
                 // SAFETY: an open endpoint, and buffers that their user keeps (caller).
-                unsafe { calls::sendmsg(endpoint, &raw const message, self.flags) }
+                unsafe { calls::sendmsg(endpoint, &raw const message, flags) }
             }
             _ => {
-                let message = fi_msg_rma {
-                    msg_iov: parts,
-                    desc: none,
-                    iov_count: count,
-                    addr: self.peer,
-                    rma_iov: self.remote.as_ptr(),
-                    rma_iov_count: self.remote.len(),
-                    context: self.context,
-                    data: self.data,
-                };
                 let call = if self.call == Call::Read { calls::readmsg } else { calls::writemsg };
+                let message =
+                    fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, context, data };
                 // SAFETY: an open endpoint, and buffers that their user keeps (caller).
-                unsafe { call(endpoint, &raw const message, self.flags) }
+                unsafe { call(endpoint, &raw const message, flags) }
             }
         }
     }
@@ -340,18 +264,14 @@ impl Operation {
     ///
     /// As there.
     unsafe fn issue_atomic(&self, endpoint: *mut fid_ep) -> isize {
-        let none = core::ptr::null_mut::<*mut c_void>();
-        let Element { datatype, operation, bytes } = self.element.expect("an atomic has elements");
-        let local = self.local.as_elements(bytes);
-        let compare = self.compare.as_elements(bytes);
+        let Element { datatype, operation, bytes } = self.element;
+        let (local, compare) = (self.local.as_elements(bytes), self.compare.as_elements(bytes));
         let mut result = self.result.as_elements(bytes);
-        let remote = self.remote.iter();
-        let remote: Vec<_> = remote
-            .map(|part| fi_rma_ioc { addr: part.addr, count: part.len / bytes, key: part.key })
-            .collect();
+        let part = |part: &fi_rma_iov| fi_rma_ioc { addr: part.addr, count: part.len / bytes, key: part.key };
+        let remote: Vec<_> = self.remote.iter().map(part).collect();
         let message = fi_msg_atomic {
             msg_iov: local.as_ptr(),
-            desc: none,
+            desc: null_mut(),
             iov_count: local.len(),
             addr: self.peer,
             rma_iov: remote.as_ptr(),
@@ -361,7 +281,7 @@ impl Operation {
             context: self.context,
             data: self.data,
         };
-        let (message, flags) = (&raw const message, self.flags);
+        let (message, none, flags) = (&raw const message, null_mut(), self.flags);
         let (results, most) = (result.as_mut_ptr(), result.len());
         match self.call {
             // SAFETY: an open endpoint, and buffers that their user keeps (caller).
@@ -396,14 +316,4 @@ pub(crate) unsafe fn list<'a, T>(start: *const T, count: usize) -> &'a [T] {
     }
     // SAFETY: the caller's promise.
     unsafe { slice::from_raw_parts(start, count) }
-}
-
-/// Descriptors, as numbers.
-///
-/// # Safety
-///
-/// As [`list`].
-unsafe fn addresses(descriptors: *mut *mut c_void, count: usize) -> Vec<usize> {
-    // SAFETY: the caller's promise.
-    unsafe { list(descriptors, count) }.iter().map(|descriptor| descriptor.addr()).collect()
 }

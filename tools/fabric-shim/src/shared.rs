@@ -1,21 +1,24 @@
-//! What the objects of a domain share.
+//! What the objects of a domain share: which memory may be used with which descriptor or key, and which contexts are in
+//! flight.
 
+use core::ffi::c_void;
+use core::ops::Range;
+use core::slice;
 use core::sync::atomic::AtomicUsize;
+use std::collections::HashMap;
 
+use libc::iovec;
+use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::fid_domain;
 
-use crate::context::Contexts;
-use crate::demand::Demands;
-use crate::real::Real;
-use crate::regions::Regions;
+use crate::demand::demands;
+use crate::object::{Kind, Real};
+use crate::random;
 
 /// What the objects of a domain share.
-#[derive(Debug)]
 pub(crate) struct Shared {
     /// The real domain.
     pub(crate) real: Real<fid_domain>,
-    /// What is demanded.
-    pub(crate) demands: &'static Demands,
     /// The provider guards queues against overruns.
     pub(crate) managed: bool,
     /// The memory that is registered.
@@ -26,4 +29,158 @@ pub(crate) struct Shared {
     pub(crate) endpoints: AtomicUsize,
     /// How often one was to be enabled.
     pub(crate) enabled: AtomicUsize,
+}
+
+impl Kind for std::sync::Arc<Shared> {
+    type Seen = fid_domain;
+}
+
+/// The registrations of a domain, as operations see them: by their descriptors.
+#[derive(Default)]
+pub(crate) struct Regions(Mutex<HashMap<usize, Facts>>);
+
+/// What an operation needs to know of a registration.
+pub(crate) struct Facts {
+    /// Where its memory lies.
+    pub(crate) ranges: Vec<Range<usize>>,
+    /// What may be done with it.
+    pub(crate) access: u64,
+    /// It may be used.
+    pub(crate) enabled: bool,
+}
+
+impl Regions {
+    /// Adds one, if there may be one more.
+    pub(crate) fn add(&self, descriptor: usize, facts: Facts) -> bool {
+        let mut known = self.0.lock();
+        let is_room = demands().registrations.is_none_or(|most| known.len() < most);
+        if is_room {
+            known.insert(descriptor, facts);
+        }
+        is_room
+    }
+
+    /// Lets one be used.
+    pub(crate) fn enable(&self, descriptor: usize) {
+        if let Some(facts) = self.0.lock().get_mut(&descriptor) {
+            facts.enabled = true;
+        }
+    }
+
+    /// Takes one out, if it is there.
+    pub(crate) fn remove(&self, descriptor: usize) {
+        self.0.lock().remove(&descriptor);
+    }
+
+    /// Ends the process unless a local buffer may be used with its descriptor.
+    pub(crate) fn check(&self, buffer: &iovec, descriptor: usize, access: u32, call: &str) {
+        let start = buffer.iov_base.addr();
+        let end = start.saturating_add(buffer.iov_len);
+        let what = format!("{call} of {} bytes at {start:#x}", buffer.iov_len);
+        let known = self.0.lock();
+        let Some(Facts { ranges, access: had, enabled }) = known.get(&descriptor) else {
+            let given = match descriptor {
+                0 => "without a descriptor".to_owned(),
+                _ => format!("with the descriptor {descriptor:#x}, which is that of no open registration"),
+            };
+            violation!("FI_MR_LOCAL", "{what} {given}; local buffers are registered, and fi_mr_desc given");
+        };
+        if !enabled {
+            violation!("FI_MR_ENDPOINT", "{what} with a registration that is not enabled yet");
+        }
+        if !ranges.iter().any(|range| range.start <= start && end <= range.end) {
+            violation!("FI_MR_LOCAL", "{what} with the descriptor of other memory: {ranges:#x?}");
+        }
+        if had & u64::from(access) == 0 {
+            violation!("FI_MR_LOCAL", "{what} needs the access {access:#x}; it was registered with {had:#x}");
+        }
+    }
+}
+
+/// Contexts of operations in flight: memory of the user that belongs to the provider until completion.
+///
+/// The provider writes into it at any time. The shim fills it with a pattern of its own when an operation begins,
+/// looks at completion whether it is still there, and leaves another one. Who kept something in it has lost it
+/// either way. One context serves one operation at a time.
+#[derive(Default)]
+pub(crate) struct Contexts(Mutex<HashMap<usize, u64>>);
+
+impl Contexts {
+    /// An operation that will complete takes its context.
+    ///
+    /// # Safety
+    ///
+    /// Where contexts are demanded, the address must be null, or that of as many words as are asked for, which
+    /// nobody else uses until the operation has completed.
+    pub(crate) unsafe fn begin(&self, context: *mut c_void) {
+        let Some(words) = demands().words() else { return };
+        if context.is_null() || !context.cast::<u64>().is_aligned() {
+            violation!(
+                "FI_CONTEXT",
+                "an operation that completes has the context {context:p}; the provider asks for the address of {words} \
+                 words of its own, until the completion has been read"
+            );
+        }
+        let pattern = random();
+        if self.0.lock().insert(context.addr(), pattern).is_some() {
+            violation!(
+                "FI_CONTEXT",
+                "the context {context:p} is given to an operation while another one is in flight with it; each operation \
+                 has its own until its completion has been read"
+            );
+        }
+        // SAFETY: so many words, of the operation alone (caller).
+        unsafe { slice::from_raw_parts_mut(context.cast::<u64>(), words) }.fill(pattern);
+    }
+
+    /// An operation has completed, or was refused, and gives its context back.
+    ///
+    /// # Safety
+    ///
+    /// As [`Contexts::begin`], for an operation that has begun; any other address is allowed and nothing is done
+    /// with it.
+    pub(crate) unsafe fn end(&self, context: *mut c_void) {
+        let Some(words) = demands().words() else { return };
+        let Some(pattern) = self.0.lock().remove(&context.addr()) else { return };
+        // SAFETY: the context is in flight: its words are the provider's (`begin`).
+        let found = unsafe { slice::from_raw_parts_mut(context.cast::<u64>(), words) };
+        if found.iter().any(|word| *word != pattern) {
+            violation!(
+                "FI_CONTEXT",
+                "the context {context:p} was written to while its operation was in flight; its {words} words are the \
+                 provider's until the completion has been read"
+            );
+        }
+        found.fill(!pattern);
+    }
+}
+
+/// `FI_KEY_NOTAVAIL`: a key that there is not yet.
+pub(crate) const NO_KEY: u64 = u64::MAX;
+
+/// Makes up a key. It follows from nothing that the user knows. It carries the port of the endpoint that its memory is bound
+/// to, where it has room for that, and a sum over the rest, so that a key that nobody made, or one of another process, is
+/// found where it is used, before the target answers it with an error.
+pub(crate) fn made_up(port: u16) -> u64 {
+    let (bits, body) = match demands().key_size {
+        Some(4) => (8, random() & 0xff_ffff),
+        _ => (16, u64::from(port) << 32 | random() & 0xffff_ffff),
+    };
+    body << bits | sum(body) & ((1 << bits) - 1)
+}
+
+/// The port that a key carries, or 0; `None`: nobody has made it up.
+pub(crate) fn port_in(key: u64) -> Option<u16> {
+    let (bits, fits) = match demands().key_size {
+        Some(4) => (8, key >> 32 == 0),
+        _ => (16, true),
+    };
+    let is_sum = (sum(key >> bits) ^ key) & ((1 << bits) - 1) == 0;
+    (fits && is_sum).then_some((key >> 48) as u16)
+}
+
+/// Bits that follow from all of the body's.
+fn sum(body: u64) -> u64 {
+    let mixed = (body ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 29 ^ mixed >> 47
 }

@@ -1,155 +1,151 @@
 //! The tables of an endpoint.
 
 use core::ffi::{c_int, c_void};
+use core::ptr::{null, null_mut};
+use std::sync::Arc;
 
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
 use super::Endpoint;
 use crate::at_once;
-use crate::demand::Atomics;
-use crate::object::{self, Standing, Wrapper, identity, table};
-use crate::operation::{Buffers, Call, Operation, size_of_element};
-use crate::real::failure;
-
-static BASE: fi_ops = table!(fi_ops { close, bind, control });
-
-static GENERAL: fi_ops_ep = table!(fi_ops_ep {});
-
-static ADDRESS: fi_ops_cm = table!(fi_ops_cm { getname });
-
-static MESSAGES: fi_ops_msg = table!(fi_ops_msg { recv, sendmsg });
-
-static REMOTE: fi_ops_rma = table!(fi_ops_rma { readmsg, writemsg });
-
-static ATOMICS: fi_ops_atomic = table!(fi_ops_atomic {
-    writemsg: atomicmsg,
-    readwritemsg: fetch_atomicmsg,
-    compwritemsg: compare_atomicmsg,
-    writevalid: atomicvalid,
-    readwritevalid: fetch_atomicvalid,
-    compwritevalid: compare_atomicvalid
-});
+use crate::demand::demands;
+use crate::object::{self, Object, close, failure, identity, table};
+use crate::operation::{Call, Elements, Operation, size_of_element};
 
 /// What users see of an endpoint.
-pub(super) fn endpoint(context: *mut c_void) -> fid_ep {
+pub(super) fn seen(context: *mut c_void) -> fid_ep {
+    let ops = table!(fi_ops { close: close::<Arc<Endpoint>>, bind, control });
     fid_ep {
-        fid: identity(FI_CLASS_EP, context, &BASE),
-        ops: (&raw const GENERAL).cast_mut(),
-        cm: (&raw const ADDRESS).cast_mut(),
-        msg: (&raw const MESSAGES).cast_mut(),
-        rma: (&raw const REMOTE).cast_mut(),
-        tagged: core::ptr::null_mut(),
-        atomic: (&raw const ATOMICS).cast_mut(),
-        collective: core::ptr::null_mut(),
+        fid: identity(FI_CLASS_EP, context, ops),
+        ops: table!(fi_ops_ep {}),
+        cm: table!(fi_ops_cm { getname }),
+        msg: table!(fi_ops_msg { recv, sendmsg }),
+        rma: table!(fi_ops_rma { readmsg, writemsg }),
+        tagged: null_mut(),
+        atomic: table!(fi_ops_atomic {
+            writemsg: atomicmsg,
+            readwritemsg: fetch_atomicmsg,
+            compwritemsg: compare_atomicmsg,
+            writevalid: valid::<0>,
+            readwritevalid: valid::<1>,
+            compwritevalid: valid::<2>
+        }),
+        collective: null_mut(),
     }
 }
 
 unsafe extern "C" fn control(endpoint: *mut fid, command: c_int, argument: *mut c_void) -> c_int {
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let core = unsafe { Endpoint::behind(endpoint.cast()) }.core();
-    if command.cast_unsigned() == FI_ENABLE && core.is_taken() {
+    let open = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
+    if command.cast_unsigned() == FI_ENABLE && open.is_taken() {
         return failure(FI_EADDRINUSE);
     }
     // SAFETY: an endpoint of the shim's, which is open, and the user's argument.
-    unsafe { object::control::<Endpoint>(endpoint, command, argument) }
-}
-
-unsafe extern "C" fn close(endpoint: *mut fid) -> c_int {
-    let endpoint = endpoint.cast();
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let core = unsafe { Endpoint::behind(endpoint) }.core().clone();
-    // SAFETY: nobody uses it afterwards (user).
-    let result = unsafe { core.close() };
-    if result == 0 {
-        // SAFETY: nobody uses it afterwards (user).
-        drop(unsafe { Endpoint::reclaim(endpoint) });
-    }
-    result
+    unsafe { object::control::<Arc<Endpoint>>(endpoint, command, argument) }
 }
 
 unsafe extern "C" fn bind(endpoint: *mut fid, to: *mut fid, flags: u64) -> c_int {
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let endpoint = unsafe { Endpoint::behind(endpoint.cast()) };
+    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
     // SAFETY: an open object (user).
     unsafe { endpoint.bind(to, flags) }
 }
 
 unsafe extern "C" fn getname(endpoint: *mut fid, address: *mut c_void, length: *mut usize) -> c_int {
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let real = unsafe { Endpoint::behind(endpoint.cast()) }.real();
+    let real = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) }.real();
     // SAFETY: an open endpoint, and the user's place for the address.
-    unsafe { calls::getname(real.as_ptr(), address, length) }
+    unsafe { calls::getname(real, address, length) }
+}
+
+/// # Safety
+///
+/// For libfabric's calls, with an endpoint of the shim's, which is open, and a user who keeps the buffers until
+/// completion.
+unsafe fn take(endpoint: *mut fid_ep, operation: Operation) -> isize {
+    // SAFETY: the caller's promise.
+    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
+    // SAFETY: the caller's promise.
+    unsafe { endpoint.take(operation) }
 }
 
 unsafe extern "C" fn recv(
     endpoint: *mut fid_ep,
-    buffer: *mut c_void,
-    length: usize,
-    descriptor: *mut c_void,
-    peer: fi_addr_t,
+    iov_base: *mut c_void,
+    iov_len: usize,
+    mut descriptor: *mut c_void,
+    addr: fi_addr_t,
     context: *mut c_void,
 ) -> isize {
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
-    let local = Buffers::one(buffer, length, descriptor);
-    // SAFETY: the user keeps the buffer until completion.
-    unsafe { core.take(Operation::receive(local, peer, context, core.receive_flags)) }
+    let flags = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) }.receive_flags;
+    let (part, desc) = (libc::iovec { iov_base, iov_len }, &raw mut descriptor);
+    let message = fi_msg { msg_iov: &raw const part, desc, iov_count: 1, addr, context, data: 0 };
+    // SAFETY: a list of one buffer and its descriptor.
+    let operation = unsafe { Operation::transfer(Call::Receive, &to_no_memory(&message), flags) };
+    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffer until completion.
+    unsafe { take(endpoint, operation) }
 }
 
 unsafe extern "C" fn sendmsg(endpoint: *mut fid_ep, message: *const fi_msg, flags: u64) -> isize {
     // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::message(message, flags) };
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open; the user keeps the buffers
-    // until completion.
+    let message = to_no_memory(unsafe { &*message });
+    // SAFETY: a message of the user's.
+    let operation = unsafe { Operation::transfer(Call::Send, &message, flags) };
+    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffers until completion.
     unsafe { take(endpoint, operation) }
+}
+
+/// A message as one to remote memory, of which it names none.
+fn to_no_memory(message: &fi_msg) -> fi_msg_rma {
+    let fi_msg { msg_iov, desc, iov_count, addr, context, data } = *message;
+    fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov: null(), rma_iov_count: 0, context, data }
 }
 
 unsafe extern "C" fn readmsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
     // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::remote(Call::Read, message, flags) };
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open; the user keeps the buffers
-    // until completion.
+    let message = unsafe { &*message };
+    // SAFETY: a message of the user's.
+    let operation = unsafe { Operation::transfer(Call::Read, message, flags) };
+    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffers until completion.
     unsafe { take(endpoint, operation) }
 }
 
 unsafe extern "C" fn writemsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
+    // SAFETY: a message of the user's.
+    let message = unsafe { &*message };
     if at_once::is_on() {
         // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-        let core = unsafe { Endpoint::behind(endpoint) }.core();
+        let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
         // SAFETY: a message of the user's.
-        return unsafe { core.write_at_once(message, flags) };
+        return unsafe { endpoint.write_at_once(message, flags) };
     }
     // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::remote(Call::Write, message, flags) };
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open; the user keeps the buffers
-    // until completion.
+    let operation = unsafe { Operation::transfer(Call::Write, message, flags) };
+    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffers until completion.
     unsafe { take(endpoint, operation) }
 }
 
+/// No elements.
+const NONE: Elements = (null(), null_mut(), 0);
+
 unsafe extern "C" fn atomicmsg(endpoint: *mut fid_ep, message: *const fi_msg_atomic, flags: u64) -> isize {
-    // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::atomic(Call::Atomic, message, flags) };
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open; the user keeps the buffers
-    // until completion.
-    unsafe { take(endpoint, operation) }
+    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
+    unsafe { atomic(Call::Atomic, endpoint, message, NONE, NONE, flags) }
 }
 
 unsafe extern "C" fn fetch_atomicmsg(
     endpoint: *mut fid_ep,
     message: *const fi_msg_atomic,
     results: *mut fi_ioc,
-    result_descriptors: *mut *mut c_void,
-    result_count: usize,
+    descriptors: *mut *mut c_void,
+    count: usize,
     flags: u64,
 ) -> isize {
-    // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::atomic(Call::FetchAtomic, message, flags) };
-    // SAFETY: as many results as the user counts.
-    let operation = unsafe { operation.with_result(results, result_descriptors, result_count) };
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open; the user keeps the buffers
-    // until completion.
-    unsafe { take(endpoint, operation) }
+    let results = (results.cast_const(), descriptors, count);
+    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
+    unsafe { atomic(Call::FetchAtomic, endpoint, message, NONE, results, flags) }
 }
 
 unsafe extern "C" fn compare_atomicmsg(
@@ -159,84 +155,55 @@ unsafe extern "C" fn compare_atomicmsg(
     compare_descriptors: *mut *mut c_void,
     compare_count: usize,
     results: *mut fi_ioc,
-    result_descriptors: *mut *mut c_void,
-    result_count: usize,
+    descriptors: *mut *mut c_void,
+    count: usize,
     flags: u64,
 ) -> isize {
-    // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::atomic(Call::CompareAtomic, message, flags) };
-    // SAFETY: as many results as the user counts.
-    let operation = unsafe { operation.with_result(results, result_descriptors, result_count) };
-    // SAFETY: as many operands as the user counts.
-    let operation = unsafe { operation.with_compare(compares, compare_descriptors, compare_count) };
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open; the user keeps the buffers
-    // until completion.
+    let compares = (compares, compare_descriptors, compare_count);
+    let results = (results.cast_const(), descriptors, count);
+    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
+    unsafe { atomic(Call::CompareAtomic, endpoint, message, compares, results, flags) }
+}
+
+/// # Safety
+///
+/// For libfabric's calls, with an endpoint of the shim's, which is open, and a message and elements of a user who keeps the
+/// buffers until completion.
+unsafe fn atomic(
+    call: Call,
+    endpoint: *mut fid_ep,
+    message: *const fi_msg_atomic,
+    compares: Elements,
+    results: Elements,
+    flags: u64,
+) -> isize {
+    // SAFETY: the caller's promise.
+    let message = unsafe { &*message };
+    // SAFETY: the caller's promise.
+    let operation = unsafe { Operation::atomic(call, message, compares, results, flags) };
+    // SAFETY: the caller's promise.
     unsafe { take(endpoint, operation) }
 }
 
-/// # Safety
-///
-/// For libfabric's calls, with an endpoint of the shim's, which is open, and a user who keeps the buffers until
-/// completion.
-unsafe fn take(endpoint: *mut fid_ep, operation: Operation) -> isize {
-    // SAFETY: the caller's promise.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
-    // SAFETY: the caller's promise.
-    unsafe { core.take(operation) }
-}
+/// How libfabric asks whether there is an atomic: one that gives nothing, one that fetches, one that compares.
+const VALID: [unsafe fn(*mut fid_ep, fi_datatype, fi_op, *mut usize) -> c_int; 3] =
+    [calls::atomicvalid, calls::fetch_atomicvalid, calls::compare_atomicvalid];
 
-/// How libfabric asks whether there is an atomic.
-type Valid = unsafe fn(*mut fid_ep, fi_datatype, fi_op, *mut usize) -> c_int;
-
-unsafe extern "C" fn atomicvalid(
+unsafe extern "C" fn valid<const KIND: usize>(
     endpoint: *mut fid_ep,
     datatype: fi_datatype,
     operation: fi_op,
     count: *mut usize,
 ) -> c_int {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a place for the count.
-    unsafe { valid(calls::atomicvalid, endpoint, datatype, operation, count) }
-}
-
-unsafe extern "C" fn fetch_atomicvalid(
-    endpoint: *mut fid_ep,
-    datatype: fi_datatype,
-    operation: fi_op,
-    count: *mut usize,
-) -> c_int {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a place for the count.
-    unsafe { valid(calls::fetch_atomicvalid, endpoint, datatype, operation, count) }
-}
-
-unsafe extern "C" fn compare_atomicvalid(
-    endpoint: *mut fid_ep,
-    datatype: fi_datatype,
-    operation: fi_op,
-    count: *mut usize,
-) -> c_int {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a place for the count.
-    unsafe { valid(calls::compare_atomicvalid, endpoint, datatype, operation, count) }
-}
-
-/// # Safety
-///
-/// For libfabric's calls, with an endpoint of the shim's, which is open, and a place for the count.
-unsafe fn valid(
-    ask: Valid,
-    endpoint: *mut fid_ep,
-    datatype: fi_datatype,
-    operation: fi_op,
-    count: *mut usize,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let core = unsafe { Endpoint::behind(endpoint) }.core();
-    if core.domain.demands.atomics == Atomics::None {
+    if demands().no_atomics {
         return failure(FI_EOPNOTSUPP);
     }
-    // SAFETY: an open endpoint, and a place for the count.
-    let result = unsafe { ask(core.real.as_ptr(), datatype, operation, count) };
+    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
+    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
+    // SAFETY: an open endpoint, and a place for the count (user).
+    let result = unsafe { VALID[KIND](endpoint.real(), datatype, operation, count) };
     if result == 0 {
-        let most = core.limits.message / size_of_element(datatype);
+        let most = endpoint.limits.message / size_of_element(datatype);
         // SAFETY: the place for the count, which the library has filled in.
         let count = unsafe { &mut *count };
         *count = most.min(*count);

@@ -3,14 +3,19 @@
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
+use core::ptr::null_mut;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use libc::iovec;
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Reports};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Registration, Reports};
 
-use crate::memory::{ANY_USE, Memory};
+/// All that memory may be used for.
+pub(crate) const ANY_USE: u32 = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+
+/// Words in each piece of memory.
+pub(crate) const WORDS: usize = 512;
 
 /// An endpoint answers `-FI_EAGAIN`.
 pub(crate) const AGAIN: isize = -(FI_EAGAIN.cast_signed() as isize);
@@ -18,13 +23,44 @@ pub(crate) const AGAIN: isize = -(FI_EAGAIN.cast_signed() as isize);
 /// How long a completion may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Memory of the provider's, one for each operation in flight.
-pub(crate) type Context = UnsafeCell<fi_context2>;
+/// Words, and their registration. The words are never freed.
+pub(crate) struct Memory {
+    words: &'static UnsafeCell<[u64; WORDS]>,
+    pub(crate) registration: Registration,
+}
 
-/// A new context, never freed.
-pub(crate) fn context() -> &'static Context {
-    let internal = [core::ptr::null_mut(); 8];
-    Box::leak(Box::new(UnsafeCell::new(fi_context2 { internal })))
+impl Memory {
+    /// Registers new words in a domain, under a key of the user's, for some use.
+    pub(crate) fn register(domain: &Arc<Domain>, key: u64, access: u32) -> Result<Self, i32> {
+        let words: &'static UnsafeCell<_> = Box::leak(Box::new(UnsafeCell::new([0; WORDS])));
+        let bytes = (words.get().cast(), size_of::<[u64; WORDS]>());
+        // SAFETY: never freed, and read and written through pointers alone.
+        let registration = unsafe { Registration::new(domain, bytes, access, key) };
+        Ok(Self { words, registration: registration.map_err(|refused| refused.code)? })
+    }
+
+    /// Where a word of it lies.
+    pub(crate) fn at(&self, word: usize) -> *mut u64 {
+        assert!(word < WORDS);
+        self.words.get().cast::<u64>().wrapping_add(word)
+    }
+
+    /// A word, as it is now.
+    pub(crate) fn load(&self, word: usize) -> u64 {
+        // SAFETY: one of the words; the fabric may be changing it.
+        unsafe { self.at(word).read_volatile() }
+    }
+
+    /// Sets a word.
+    pub(crate) fn store(&self, word: usize, value: u64) {
+        // SAFETY: one of the words; the fabric may be changing it.
+        unsafe { self.at(word).write_volatile(value) };
+    }
+}
+
+/// A new context for one operation: memory of the provider's, never freed.
+pub(crate) fn context() -> *mut c_void {
+    Box::into_raw(Box::new(fi_context2 { internal: [null_mut(); 8] })).cast()
 }
 
 /// The endpoints, and what they need. Fields are closed in order.
@@ -38,7 +74,7 @@ pub(crate) struct Pair {
     /// Entries of each one's queue.
     entries: usize,
     /// The second one, for the first.
-    pub(crate) peer: fi_addr_t,
+    peer: fi_addr_t,
     pub(crate) addresses: Arc<Addresses>,
 }
 
@@ -53,7 +89,7 @@ pub(crate) struct Transfer {
     pub(crate) flags: u32,
 }
 
-/// What is asked for: all that the probe can do.
+/// What is asked for: all that the steps can do.
 pub(crate) fn asked(atomics: bool) -> Hints<'static> {
     Hints {
         capabilities: u64::from(FI_MSG | FI_RMA | if atomics { FI_ATOMIC } else { 0 }),
@@ -70,12 +106,8 @@ impl Pair {
         Self::of(library, &[asked(true), asked(false)], 1024)
     }
 
-    /// Whose user guards its queue of so many entries itself.
-    pub(crate) fn unmanaged(library: &'static Library, entries: usize) -> Self {
-        Self::of(library, &[Hints { resources: FI_RM_UNSPEC, ..asked(true) }], entries)
-    }
-
-    fn of(library: &'static Library, asked: &[Hints<'_>], entries: usize) -> Self {
+    /// Of which each has a queue of so many entries.
+    pub(crate) fn of(library: &'static Library, asked: &[Hints<'_>], entries: usize) -> Self {
         let offers = asked.iter().find_map(|asked| library.offers(asked).ok());
         let offers = offers.expect("the fabric has something to offer");
         let domain = Domain::open(offers.first()).expect("a domain");
@@ -88,8 +120,8 @@ impl Pair {
         let pair = Self { local, target, first, second, entries, peer, addresses };
         if pair.demands(FI_MR_ENDPOINT) {
             for (memory, endpoint) in [(&pair.local, &pair.first), (&pair.target, &pair.second)] {
-                memory.bind(endpoint);
-                memory.enable();
+                memory.registration.bind(endpoint).expect("it is bound");
+                memory.registration.enable().expect("it is enabled");
             }
         }
         pair
@@ -105,32 +137,26 @@ impl Pair {
         Endpoint::open(&self.addresses, self.entries, false, Reports::All).expect("an endpoint")
     }
 
+    /// More memory, registered for as long as the program runs.
+    pub(crate) fn another(&self, key: u64, access: u32) -> &'static Memory {
+        Box::leak(Box::new(Memory::register(self.domain(), key, access).expect("memory")))
+    }
+
     /// Whether a mode of registration is demanded.
-    pub(crate) fn demands(&self, mode: u32) -> bool {
+    fn demands(&self, mode: u32) -> bool {
         self.domain().entry().domain().mr_mode.cast_unsigned() & mode != 0
-    }
-
-    /// The limits of a transfer.
-    pub(crate) fn limits(&self) -> &fi_tx_attr {
-        self.domain().entry().transmit()
-    }
-
-    /// The longest message.
-    pub(crate) fn longest(&self) -> usize {
-        self.domain().entry().endpoint().max_msg_size
     }
 
     /// A word of the first's memory and one of the second's, for a put, a get or an atomic.
     pub(crate) fn transfer(&self, from: usize, to: usize) -> Transfer {
-        let part = iovec { iov_base: self.local.at(from).cast(), iov_len: 8 };
         let base = if self.demands(FI_MR_VIRT_ADDR) { self.target.at(0).addr() as u64 } else { 0 };
-        let remote = fi_rma_iov { addr: base + 8 * to as u64, len: 8, key: self.target.key() };
+        let key = self.target.registration.key();
         Transfer {
-            local: vec![part],
-            descriptors: vec![self.local.descriptor()],
+            local: vec![iovec { iov_base: self.local.at(from).cast(), iov_len: 8 }],
+            descriptors: vec![self.local.registration.description()],
             peer: self.peer,
-            remote: vec![remote],
-            context: context().get().cast(),
+            remote: vec![fi_rma_iov { addr: base + 8 * to as u64, len: 8, key }],
+            context: context(),
             flags: 0,
         }
     }
@@ -155,6 +181,37 @@ impl Pair {
         let message = transfer.message(&mut descriptors);
         // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
         self.start("get", || unsafe { self.first.poster().readmsg(&message, 0) });
+    }
+
+    /// Tries once to add 1 to the first word of the target; what was there goes to the local word 1.
+    pub(crate) fn try_add(&self, flags: u32) -> isize {
+        let transfer = self.transfer(0, 0);
+        self.local.store(0, 1);
+        let mut descriptors = [self.local.registration.description(); 2];
+        let [operand, result] = descriptors.each_mut();
+        let local = fi_ioc { addr: self.local.at(0).cast(), count: 1 };
+        let mut before = fi_ioc { addr: self.local.at(1).cast(), count: 1 };
+        let remote = fi_rma_ioc { addr: transfer.remote[0].addr, count: 1, key: transfer.remote[0].key };
+        let message = fi_msg_atomic {
+            msg_iov: &raw const local,
+            desc: operand,
+            iov_count: 1,
+            addr: transfer.peer,
+            rma_iov: &raw const remote,
+            rma_iov_count: 1,
+            datatype: FI_UINT64,
+            op: FI_SUM,
+            context: transfer.context,
+            data: 0,
+        };
+        // SAFETY: neither buffers nor contexts are ever freed; what a step does wrong, the shim refuses.
+        unsafe { self.first.poster().fetch_atomicmsg(&message, (&mut before, result), flags.into()) }
+    }
+
+    /// Adds to the first word of the target, and waits.
+    pub(crate) fn add(&self, flags: u32) {
+        self.start("add", || self.try_add(flags));
+        self.wait();
     }
 
     /// Starts an operation, and makes progress for as long as it is to be tried again.
@@ -193,10 +250,10 @@ impl Pair {
 
 impl Transfer {
     /// As libfabric takes it.
-    pub(crate) fn message(&self, descriptors: &mut [*mut c_void]) -> fi_msg_rma {
+    fn message(&self, descriptors: &mut [*mut c_void]) -> fi_msg_rma {
         fi_msg_rma {
             msg_iov: self.local.as_ptr(),
-            desc: if descriptors.is_empty() { core::ptr::null_mut() } else { descriptors.as_mut_ptr() },
+            desc: if descriptors.is_empty() { null_mut() } else { descriptors.as_mut_ptr() },
             iov_count: self.local.len(),
             addr: self.peer,
             rma_iov: self.remote.as_ptr(),

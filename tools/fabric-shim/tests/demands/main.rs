@@ -1,0 +1,187 @@
+//! Each demand from both sides: who obeys it works, who violates it ends at once and is told why; and what was
+//! violated passes where it is not demanded.
+//!
+//! The user is a copy of this program, which calls libfabric directly: it does one step on two endpoints of its own, and
+//! fails unless that goes as expected.
+
+mod pair;
+mod steps;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use shmem_core::libfabric::Library;
+
+/// Set for the copy: what it does, and the shim.
+const STEP: &str = "DEMANDS_STEP";
+const SHIM: &str = "DEMANDS_SHIM";
+
+/// Demands, a step that violates one, and what is said of it.
+const VIOLATIONS: [(&str, &str, &str); 28] = [
+    ("mr_prov_key", "own key", "FI_MR_PROV_KEY: fi_writemsg with the key 0x2, which no provider has made"),
+    ("key_size=4,mr_prov_key", "own key", "FI_MR_PROV_KEY: fi_writemsg with the key 0x2"),
+    ("key_size=4", "large key", "key_size: the key 0x10000000000 is asked for"),
+    ("key_size=2", "large key", "key_size: the key 0x10000000000 is asked for"),
+    ("mr_endpoint", "unbound", "FI_MR_ENDPOINT: memory is enabled that is bound to no endpoint"),
+    ("mr_endpoint", "not enabled", "FI_MR_ENDPOINT: fi_writemsg with FI_KEY_NOTAVAIL"),
+    ("mr_endpoint,mr_prov_key", "other endpoint", "FI_MR_ENDPOINT: fi_writemsg to port"),
+    ("mr_endpoint,mr_local", "local not enabled", "FI_MR_ENDPOINT: fi_writemsg of 8 bytes at"),
+    ("mr_local", "no descriptor", "FI_MR_LOCAL: fi_writemsg of 8 bytes at"),
+    ("mr_local", "other descriptor", "FI_MR_LOCAL: fi_writemsg of 8 bytes at"),
+    ("mr_local", "wrong access", "FI_MR_LOCAL: fi_writemsg of 8 bytes at"),
+    ("mr_virt_addr", "offset", "FI_MR_VIRT_ADDR: fi_writemsg to 0x8"),
+    ("mr_allocated", "unmapped", "FI_MR_ALLOCATED: 0x40000000..0x40100000 is registered"),
+    ("context", "no context", "FI_CONTEXT: an operation that completes has the context 0x0"),
+    ("context", "context twice", "FI_CONTEXT: the context"),
+    ("context", "context written", "FI_CONTEXT: the context"),
+    (
+        "context2",
+        "no context",
+        "FI_CONTEXT: an operation that completes has the context 0x0; the provider asks for the address of 8 words",
+    ),
+    ("context2", "context twice", "FI_CONTEXT: the context"),
+    ("context2", "context written", "FI_CONTEXT: the context"),
+    ("max_msg=512", "too much", "max_msg_size: fi_writemsg with 513; the endpoint's fi_info allows 512"),
+    ("iov=1", "too much", "iov_limit: fi_writemsg with 2; the endpoint's fi_info allows 1"),
+    ("rma_iov=1", "too much", "rma_iov_limit: fi_writemsg with 2; the endpoint's fi_info allows 1"),
+    ("inject=0", "too much", "inject_size: fi_writemsg with 8; the endpoint's fi_info allows 0"),
+    ("cq=4", "overrun", "cq: 5 completions may come before one is read, to a queue of 4"),
+    ("no_atomics", "call atomics", "FI_ATOMIC: fi_fetch_atomicmsg on an endpoint that has no atomics"),
+    ("plain_fetch", "delivered fetch", "plain_fetch: fi_fetch_atomicmsg with FI_DELIVERY_COMPLETE"),
+    ("eagain=3", "impatience", "eagain: 1000000 calls were repeated after FI_EAGAIN"),
+    ("endpoints=3", "four endpoints", "endpoints: an endpoint more than the 3"),
+];
+
+const ALL: &str = "mr_prov_key,mr_endpoint,mr_local,mr_virt_addr,mr_allocated,context2,max_msg=512,iov=1,rma_iov=1,inject=0,eagain=2,reorder";
+
+/// Not a test by itself: a copy of this program does its step in it.
+#[test]
+fn step() {
+    let (Ok(step), Ok(shim)) = (std::env::var(STEP), std::env::var(SHIM)) else { return };
+    // SAFETY: whoever sets the variable names a libfabric.
+    let library = unsafe { Library::load(Some(&shim)) }.unwrap_or_else(|error| panic!("{error}"));
+    steps::run(&step, library);
+}
+
+/// The shim, where the build has put it, beside this program or below the folder of its package: which is up to the version
+/// of cargo. The last one that was built.
+fn shim() -> PathBuf {
+    let own = std::env::current_exe().expect("this program has a place");
+    let units =
+        own.ancestors().nth(3).and_then(|above| above.read_dir().ok()).into_iter().flatten().flatten();
+    let folders =
+        units.map(|unit| unit.path().join("out")).chain(own.ancestors().skip(1).take(2).map(PathBuf::from));
+    let built = |place: &PathBuf| place.metadata().and_then(|file| file.modified()).ok();
+    let places = folders.map(|folder| folder.join("libfabric_shim.so")).filter(|place| place.exists());
+    places.max_by_key(built).expect("cargo has built the shim before its tests")
+}
+
+/// Does one step over the shim, under these demands; gives what was said, too. `None`: there is no libfabric.
+fn user(demands: &str, step: &str) -> Option<(Output, String)> {
+    // SAFETY: the system's own library.
+    if unsafe { Library::load(None) }.is_err() {
+        eprintln!("skipped: there is no libfabric (Debian: libfabric1)");
+        return None;
+    }
+    let mut command = Command::new(std::env::current_exe().expect("this program has a place"));
+    command.args(["--exact", "step", "--nocapture", "--test-threads=1"]);
+    command.envs([(STEP, step), ("FABRIC_SHIM", demands)]).env(SHIM, shim());
+    let output = command.output().expect("a copy of this program runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Some((output, said))
+}
+
+fn passes(demands: &str, step: &str) {
+    let Some((output, said)) = user(demands, step) else { return };
+    assert!(output.status.success(), "{step} under \"{demands}\": {}\n{said}", output.status);
+}
+
+fn ends(demands: &str, step: &str, expected: &str) {
+    let Some((output, said)) = user(demands, step) else { return };
+    assert!(said.contains(&format!("fabric-shim: {expected}")), "{step} under \"{demands}\" says:\n{said}");
+    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{step} under \"{demands}\" goes on");
+}
+
+#[test]
+fn who_obeys_works() {
+    let mut demands = VIOLATIONS.map(|(demands, ..)| demands).to_vec();
+    demands.extend(["", "reorder", ALL]);
+    demands.sort_unstable();
+    demands.dedup();
+    demands.into_iter().for_each(|demands| passes(demands, "everything"));
+}
+
+#[test]
+fn who_violates_a_demand_ends_at_once_and_is_told_why() {
+    VIOLATIONS.into_iter().for_each(|(demands, step, expected)| ends(demands, step, expected));
+}
+
+#[test]
+fn what_is_not_demanded_passes() {
+    // What nobody can do without the demand, what a real library refuses, and what never ends.
+    let others = [
+        "unbound",
+        "not enabled",
+        "local not enabled",
+        "other endpoint",
+        "unmapped",
+        "call atomics",
+        "impatience",
+    ];
+    let mut steps = VIOLATIONS.map(|(_, step, _)| step).to_vec();
+    steps.retain(|step| !others.contains(step));
+    steps.dedup();
+    steps.into_iter().for_each(|step| passes("", step));
+}
+
+#[test]
+fn who_does_not_accept_a_demand_is_offered_nothing() {
+    for (demand, bit) in [
+        ("mr_prov_key", "FI_MR_PROV_KEY"),
+        ("mr_endpoint", "FI_MR_ENDPOINT"),
+        ("mr_local", "FI_MR_LOCAL"),
+        ("mr_virt_addr", "FI_MR_VIRT_ADDR"),
+        ("mr_allocated", "FI_MR_ALLOCATED"),
+        ("context", "FI_CONTEXT"),
+        ("context2", "FI_CONTEXT2"),
+        ("no_atomics", "that there is no FI_ATOMIC"),
+    ] {
+        let Some((output, said)) = user(demand, "refuse") else { return };
+        let why = format!("nothing is offered: the hints do not accept {bit}\n");
+        assert!(output.status.success() && said.contains(&why), "{demand}: {said}");
+    }
+}
+
+#[test]
+fn what_the_hardware_may_do_happens() {
+    for (demands, step) in [
+        ("no_atomics", "try atomics"),
+        ("atomics_missing", "call atomics"),
+        ("atomics_lost", "lose atomics"),
+        ("registrations=2", "few registrations"),
+        ("endpoints=3", "three endpoints"),
+        ("eagain=3", "fail first"),
+        ("reorder", "reorder"),
+        ("cq=4", "fill"),
+        ("", "at once"),
+        ("no_wait", "no sleep"),
+        ("taken=2", "taken ports"),
+    ] {
+        passes(demands, step);
+    }
+}
+
+#[test]
+fn a_mistake_in_the_list_ends_the_process() {
+    for (list, said) in [
+        ("mr_provkey", "\"mr_provkey\" is no demand; there are mr_prov_key, mr_endpoint,"),
+        ("inject", "inject needs a value: inject=<number>"),
+        ("inject=few", "inject=few: not a number"),
+        ("reorder=1", "reorder takes no value"),
+        ("key_size=3", "key_size is 2, 4 or 8"),
+        ("mr_prov_key, key_size=2", "keys of 2 bytes are the user's own"),
+    ] {
+        ends(list, "everything", &format!("FABRIC_SHIM: {said}"));
+    }
+}

@@ -1,0 +1,304 @@
+//! What the user does, one thing at a time: what an obedient one does, and what no provider of hardware forgives. Without the
+//! demand, all of it passes.
+
+use core::ffi::c_int;
+use core::ptr::{null_mut, without_provenance_mut};
+
+use libc::iovec;
+use shmem_core::libfabric::bindings::*;
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Refused, Registration, Reports};
+use shmem_core::loader::Loaded;
+
+use crate::SHIM;
+use crate::pair::{AGAIN, ANY_USE, Memory, Pair, Transfer, address_of, asked, context};
+
+/// Puts in flight at a time.
+const BATCH: usize = 16;
+
+/// Does one step, by its name.
+pub(crate) fn run(step: &str, library: &'static Library) {
+    let pair = || Pair::open(library);
+    // One put in which something is changed.
+    let put = |change: &dyn Fn(&Pair, &mut Transfer)| put(&pair(), change);
+    // One from, or to, other memory than that of the pair.
+    let from = |memory: &Memory, put: &mut Transfer| {
+        put.local[0].iov_base = memory.at(0).cast();
+        put.descriptors[0] = memory.registration.description();
+    };
+    match step {
+        "everything" => everything(&pair()),
+        "own key" => put(&|_, put| put.remote[0].key = 2),
+        "large key" => assert_eq!(pair().another(1 << 40, ANY_USE).registration.key(), 1 << 40),
+        // Memory that is enabled before it is bound, or never; to which something is put, or from which.
+        "unbound" => pair().another(3, ANY_USE).registration.enable().expect("it is enabled"),
+        "not enabled" => put(&|pair, put| put.remote[0].key = pair.another(3, ANY_USE).registration.key()),
+        "local not enabled" => put(&|pair, put| from(pair.another(3, ANY_USE), put)),
+        // Memory that is bound to one endpoint, used through another one, which is open for as long as the program runs.
+        "other endpoint" => put(&|pair, put| put.peer = address_of(Box::leak(Box::new(pair.endpoint())))),
+        "no descriptor" => put(&|_, put| put.descriptors.clear()),
+        "other descriptor" => put(&|pair, put| put.descriptors[0] = pair.target.registration.description()),
+        "wrong access" => put(&|pair, put| from(pair.another(3, FI_REMOTE_WRITE), put)),
+        "offset" => put(&|_, put| put.remote[0].addr = 8),
+        "unmapped" => {
+            // SAFETY: nobody ever uses its key or its description.
+            unsafe {
+                Registration::new(pair().domain(), (without_provenance_mut(1 << 30), 1 << 20), ANY_USE, 3)
+            }
+            .expect("memory");
+        }
+        "no context" => put(&|_, put| put.context = null_mut()),
+        "context twice" => put(&|pair, put| pair.put(put)),
+        "context written" => written(&pair()),
+        "too much" => too_much(&pair()),
+        "delivered fetch" => pair().add(FI_DELIVERY_COMPLETE),
+        "three endpoints" => {
+            let pair = pair();
+            (0..2).for_each(|_| drop(pair.endpoint()));
+        }
+        "four endpoints" => {
+            let pair = pair();
+            let _third = pair.endpoint();
+            pair.endpoint();
+        }
+        // Repeats a call without ever reading the queue.
+        "impatience" => {
+            let pair = pair();
+            let transfer = pair.transfer(0, 0);
+            while pair.try_put(&transfer) == AGAIN {}
+        }
+        // More puts than the queue has room for, where nobody guards it.
+        "overrun" => {
+            let pair = Pair::of(library, &[Hints { resources: FI_RM_UNSPEC, ..asked(true) }], 4);
+            (0..5).for_each(|_| pair.put(&pair.transfer(0, 0)));
+            (0..5).for_each(|_| _ = pair.wait());
+        }
+        "refuse" => {
+            let asked = Hints { mode: 0, registration: 0, ..asked(true) };
+            assert_eq!(code(library.offers(&asked)), FI_ENODATA.cast_signed());
+        }
+        "try atomics" => {
+            assert!(library.offers(&asked(true)).is_err());
+            let answer = pair().first.has_fetch_atomic(FI_UINT64, FI_SUM);
+            assert_eq!(answer, -FI_EOPNOTSUPP.cast_signed());
+        }
+        "call atomics" => {
+            let pair = pair();
+            assert_eq!(pair.try_add(0), -(FI_ENOSYS.cast_signed() as isize));
+            assert_eq!(pair.first.has_fetch_atomic(FI_UINT64, FI_SUM), 0, "they are advertised");
+        }
+        "lose atomics" => {
+            let pair = pair();
+            (0..64).for_each(|_| pair.add(0));
+            assert_eq!(pair.target.load(0), 60);
+        }
+        // A third registration fails, until another one has gone.
+        "few registrations" => {
+            let pair = pair();
+            let third = || Memory::register(pair.addresses.domain(), 3, ANY_USE);
+            assert_eq!(third().map(|_| ()), Err(FI_ENOMEM.cast_signed()));
+            drop(pair.local);
+            assert!(third().is_ok());
+        }
+        // Two endpoints find their ports taken, the third one does not.
+        "taken ports" => {
+            let offers = library.offers(&asked(true)).expect("the fabric has something to offer");
+            let domain = Domain::open(offers.first()).expect("a domain");
+            let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
+            let open = || code(Endpoint::open(&addresses, 16, false, Reports::All));
+            assert_eq!(
+                [open(), open(), open()],
+                [FI_EADDRINUSE.cast_signed(), FI_EADDRINUSE.cast_signed(), 0]
+            );
+        }
+        // A queue that can be slept on is refused, one that cannot is there.
+        "no sleep" => {
+            let sleepy = Endpoint::open(&pair().addresses, 16, true, Reports::All);
+            assert_eq!(code(sleepy), FI_ENOSYS.cast_signed());
+        }
+        "fail first" => fail_first(&pair()),
+        "at once" => at_once(&pair()),
+        "reorder" => reorder(&pair()),
+        "fill" => fill(&pair()),
+        other => panic!("there is no step {other}"),
+    }
+}
+
+/// Why a call was refused; 0: it was not.
+fn code<T>(answer: Result<T, Refused>) -> i32 {
+    answer.err().map_or(0, |refused| refused.code)
+}
+
+fn put(pair: &Pair, change: &dyn Fn(&Pair, &mut Transfer)) {
+    pair.local.store(0, 4711);
+    let mut transfer = pair.transfer(0, 0);
+    change(pair, &mut transfer);
+    pair.put(&transfer);
+    pair.wait();
+}
+
+/// Puts, gets, sends and, where there are some, atomics.
+fn everything(pair: &Pair) {
+    for round in 0..8 {
+        pair.local.store(round, 100 + round as u64);
+        let transfer = pair.transfer(round, round + 8);
+        pair.put(&transfer);
+        assert_eq!(pair.wait(), transfer.context);
+        assert_eq!(pair.target.load(round + 8), 100 + round as u64);
+        let transfer = pair.transfer(round + 64, round + 8);
+        pair.get(&transfer);
+        assert_eq!(pair.wait(), transfer.context);
+        assert_eq!(pair.local.load(round + 64), 100 + round as u64);
+    }
+    send(pair);
+    if pair.first.has_fetch_atomic(FI_UINT64, FI_SUM) == 0 {
+        pair.target.store(0, 40);
+        for before in 40..44 {
+            pair.add(0);
+            assert_eq!(pair.local.load(1), before);
+        }
+    }
+}
+
+/// One message from the first to the second.
+fn send(pair: &Pair) {
+    pair.local.store(20, 2020);
+    let receive = context();
+    let (buffer, descriptor) = (pair.target.at(21).cast::<u8>(), pair.target.registration.description());
+    // SAFETY: neither the buffer nor the context is ever freed.
+    pair.start("receive", || unsafe { pair.second.poster().recv((buffer, 8), descriptor, receive) });
+    let transfer = pair.transfer(20, 0);
+    let mut descriptors = transfer.descriptors.clone();
+    let message = fi_msg {
+        msg_iov: transfer.local.as_ptr(),
+        desc: descriptors.as_mut_ptr(),
+        iov_count: 1,
+        addr: transfer.peer,
+        context: transfer.context,
+        data: 0,
+    };
+    // SAFETY: neither the buffer nor the context is ever freed.
+    pair.start("send", || unsafe { pair.first.poster().sendmsg(&message, 0) });
+    let completed = [pair.wait(), pair.wait()];
+    assert!(completed.contains(&receive) && completed.contains(&transfer.context));
+    assert_eq!(pair.target.load(21), 2020);
+}
+
+/// A context that its user writes to while the operation is in flight.
+fn written(pair: &Pair) {
+    let transfer = pair.transfer(0, 0);
+    pair.put(&transfer);
+    // SAFETY: a word that nobody reads at this moment: the program has one thread, and the provider is not called.
+    unsafe { transfer.context.cast::<u64>().write(7) };
+    pair.wait();
+}
+
+/// More than each limit allows, one after the other.
+fn too_much(pair: &Pair) {
+    let entry = pair.domain().entry();
+    let (limits, longest) = (entry.transmit(), entry.endpoint().max_msg_size);
+    if limits.iov_limit < 4 {
+        put(pair, &|_, put| {
+            let (start, parts) = (put.local[0].iov_base, limits.iov_limit + 1);
+            let part = |index: usize| iovec { iov_base: start.wrapping_byte_add(index), iov_len: 1 };
+            put.local = (0..parts).map(part).collect();
+            put.descriptors = vec![put.descriptors[0]; parts];
+            put.remote[0].len = parts;
+        });
+    }
+    if limits.rma_iov_limit < 4 {
+        put(pair, &|_, put| {
+            let (fi_rma_iov { addr, key, .. }, parts) = (put.remote[0], limits.rma_iov_limit + 1);
+            put.remote = (0..parts).map(|at| fi_rma_iov { addr: addr + at as u64, len: 1, key }).collect();
+            put.local[0].iov_len = parts;
+        });
+    }
+    if limits.inject_size < 8 {
+        put(pair, &|_, put| put.flags = FI_INJECT);
+    }
+    if longest < 4096 {
+        put(pair, &|_, put| (put.local[0].iov_len, put.remote[0].len) = (longest + 1, longest + 1));
+    }
+}
+
+/// A call fails three times, and then does not.
+fn fail_first(pair: &Pair) {
+    // Connects the two, which may fail as well.
+    pair.put(&pair.transfer(0, 0));
+    pair.wait();
+    for _ in 0..4 {
+        let transfer = pair.transfer(0, 0);
+        let answers = [(); 4].map(|()| {
+            let answer = pair.try_put(&transfer);
+            assert_eq!(pair.poll(), None);
+            answer
+        });
+        assert_eq!(answers, [AGAIN, AGAIN, AGAIN, 0]);
+        assert_eq!(pair.wait(), transfer.context);
+    }
+}
+
+/// The switch of the shim that completes writes at once.
+fn switch() -> extern "C" fn(c_int) {
+    let shim = std::env::var(SHIM).expect("the shim is named");
+    // SAFETY: it is loaded: what its initialisers do is done.
+    let library = unsafe { Loaded::open(&shim) }.expect("a library that is loaded");
+    // SAFETY: the one function of that name is the shim's, and has this type.
+    unsafe { library.function(c"fabric_shim_at_once", None) }.expect("the shim has a switch")
+}
+
+/// A write is complete before the call returns, is counted and reported, and reaches nobody; the next one is what it always is.
+fn at_once(pair: &Pair) {
+    let switch = switch();
+    let put = |number| {
+        pair.local.store(0, number);
+        let put = pair.transfer(0, 0);
+        pair.put(&put);
+        put.context
+    };
+    assert_eq!((put(1), 1), (pair.wait(), pair.target.load(0)));
+    let counted = pair.first.completed();
+    switch(1);
+    switch(1);
+    let contexts = [2, 3].map(put);
+    assert_eq!(pair.first.completed(), counted + 2);
+    assert_eq!([pair.poll(), pair.poll(), pair.poll()], [Some(contexts[0]), Some(contexts[1]), None]);
+    switch(0);
+    assert_eq!(pair.target.load(0), 1, "it went nowhere");
+    assert_eq!((put(4), 4), (pair.wait(), pair.target.load(0)));
+    assert_eq!(pair.first.completed(), counted + 3);
+}
+
+/// Completions come in another order, and so do the puts themselves.
+fn reorder(pair: &Pair) {
+    // Puts a batch of numbers to one word; gives the order of completions, and what is there in the end.
+    let batch = || -> (Vec<usize>, u64) {
+        let start = |number| {
+            pair.local.store(number, number as u64);
+            let put = pair.transfer(number, 0);
+            pair.put(&put);
+            put.context
+        };
+        let puts: Vec<_> = (0..BATCH).map(start).collect();
+        let place = |context| puts.iter().position(|put| *put == context).expect("one of the batch");
+        let order = puts.iter().map(|_| place(pair.wait())).collect();
+        (order, pair.target.load(0))
+    };
+    let batches: Vec<_> = (0..16).map(|_| batch()).collect();
+    assert!(batches.iter().any(|(order, _)| !order.is_sorted()), "completions are in order");
+    assert!(batches.iter().any(|(_, last)| *last != BATCH as u64 - 1), "puts are in order");
+    for (mut order, _) in batches {
+        order.sort_unstable();
+        assert!(order.into_iter().eq(0..BATCH), "each completes once");
+    }
+}
+
+/// As many puts as the queue has room for are accepted, and more once one has completed.
+fn fill(pair: &Pair) {
+    pair.put(&pair.transfer(0, 0));
+    pair.wait();
+    let put = || pair.try_put(&pair.transfer(0, 0));
+    assert_eq!([(); 6].map(|()| put()), [0, 0, 0, 0, AGAIN, AGAIN]);
+    pair.wait();
+    assert_eq!(put(), 0);
+    (0..4).for_each(|_| _ = pair.wait());
+}
