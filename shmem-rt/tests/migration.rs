@@ -2,8 +2,6 @@
 
 #[path = "migration/names.rs"]
 mod names;
-#[path = "migration/page.rs"]
-mod page;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -36,7 +34,7 @@ fn every_name_stands_in_the_page_once() {
     assert_eq!(places.len(), all.len(), "a name stands in the lists twice");
     assert!(all.len() > 2000, "{} names", all.len());
     let mut faults = String::new();
-    for row in page::rows(PAGE) {
+    for row in rows(PAGE) {
         for pattern in &row.names {
             let mut found = false;
             for name in names::expand(&families(pattern), &lists) {
@@ -65,12 +63,12 @@ fn families(pattern: &str) -> String {
 #[test]
 fn every_row_leads_somewhere_or_says_why_not() {
     let variables = |text: &str| {
-        let quoted = page::quoted(text);
+        let quoted = quoted(text);
         let mut named = quoted.iter().filter(|quoted| quoted.starts_with("SHMEM_")).peekable();
         named.peek().is_some() && named.all(|name| VARIABLES.iter().any(|variable| variable.name == name))
     };
     let mut faults = String::new();
-    for row in page::rows(PAGE) {
+    for row in rows(PAGE) {
         let absent = row.here.strip_prefix("absent: ").is_some_and(|why| why.len() > 10);
         if !(row.here.contains("`shmem::") || absent || variables(&row.here)) || row.names.is_empty() {
             let _ = writeln!(faults, "line {}: {:?}", row.line, row);
@@ -82,7 +80,7 @@ fn every_row_leads_somewhere_or_says_why_not() {
 #[test]
 fn every_variable_in_the_page_is_one() {
     let (all, _) = known();
-    for quoted in page::quoted(PAGE).iter().filter(|quoted| quoted.starts_with("SHMEM_")) {
+    for quoted in quoted(PAGE).iter().filter(|quoted| quoted.starts_with("SHMEM_")) {
         let name = quoted.split(['=', '[', '{', ' ']).next().unwrap_or_default();
         let ours = VARIABLES.iter().any(|variable| variable.name == name);
         assert!(ours || all.iter().any(|known| known.starts_with(name)), "`{quoted}` is no variable");
@@ -101,7 +99,7 @@ fn variables_with_older_names_are_read_by_both() {
 /// of traits, macros and fields, and takes no more than a name to find them.
 #[test]
 fn every_path_in_the_page_leads_somewhere() {
-    let mut paths = page::paths(PAGE);
+    let mut paths = paths(PAGE);
     assert!(paths.len() > 150, "{} paths", paths.len());
     let library = library();
     assert_eq!(unresolved(&paths, &library), [""; 0]);
@@ -215,7 +213,7 @@ fn every_routine_that_the_documentation_cites_exists() {
     let (mut cited, mut faults) = (0, String::new());
     sources(&["../shmem-core/src", "src"], |path, line| {
         if line.contains("Source: OpenSHMEM") {
-            for name in page::quoted(line).iter().filter(|name| !name.contains('"')) {
+            for name in quoted(line).iter().filter(|name| !name.contains('"')) {
                 cited += 1;
                 if !all.contains(name) && name.to_lowercase().starts_with("shmem") {
                     let _ = writeln!(faults, "{}: {line}", path.display());
@@ -231,7 +229,7 @@ fn every_routine_that_the_documentation_cites_exists() {
 #[test]
 fn the_page_agrees_with_the_table_of_operations() {
     let (all, lists) = known();
-    let rows = page::rows(PAGE);
+    let rows = rows(PAGE);
     let mut faults = String::new();
     // What is done with heaps is one line of the table, and with teams another.
     let several = [Family::Memory, Family::Teams];
@@ -239,7 +237,7 @@ fn the_page_agrees_with_the_table_of_operations() {
     for family in Family::ALL.iter().filter(single) {
         let routine = family.routine().to_owned();
         let name = format!("::{}`", family.name().trim_end_matches("_nbi"));
-        let names = |row: &&page::Row| {
+        let names = |row: &&Row| {
             row.names.iter().any(|pattern| names::expand(&families(pattern), &lists).contains(&routine))
         };
         let row = rows.iter().find(names);
@@ -248,4 +246,54 @@ fn the_page_agrees_with_the_table_of_operations() {
         }
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// A row of a table of names.
+#[derive(Debug)]
+struct Row {
+    /// Its line in the page.
+    line: usize,
+    /// Patterns of names.
+    names: Vec<String>,
+    /// Where they are here.
+    here: String,
+}
+
+/// The rows of all tables whose first column is headed `OpenSHMEM`.
+fn rows(page: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut inside = false;
+    for (line, text) in (1..).zip(page.lines()) {
+        let Some(cells) = text.strip_prefix('|') else {
+            inside = false;
+            continue;
+        };
+        let cells: Vec<&str> = cells.split('|').map(str::trim).collect();
+        if cells[0] == "OpenSHMEM" {
+            inside = true;
+        } else if inside && !cells[0].starts_with("--") {
+            rows.push(Row { line, names: quoted(cells[0]), here: cells[1].to_owned() });
+        }
+    }
+    rows
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The paths into this library that the page names outside its code.
+fn paths(page: &str) -> Vec<String> {
+    let mut code = false;
+    let prose = page.lines().filter(|line| {
+        let fence = line.starts_with("```");
+        code ^= fence;
+        !code && !fence
+    });
+    let mut paths: Vec<String> =
+        prose.flat_map(quoted).filter(|quoted| quoted.starts_with("shmem::")).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
