@@ -1,14 +1,12 @@
 //! Partitions that outlive their job. Each test runs several jobs, one after the other; the PEs are this
 //! test's own binary, which runs one of the programs below.
 
-use std::ffi::{CStr, CString};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use shmem::array::StorageKind;
-use shmem::launch::{Launch, Outcome};
+use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::fingerprint::fingerprint;
@@ -320,29 +318,25 @@ fn launch(name: &str, pes: usize, partition: &str) -> Launch {
         .timeout(Duration::from_secs(60))
 }
 
-fn job(name: &str, pes: usize, partition: &str) -> Outcome {
-    launch(name, pes, partition).run().unwrap()
-}
-
-fn said(outcome: &Outcome) -> String {
+/// The code of a job, and all that was said.
+fn run_job(job: Launch) -> (i32, String) {
+    let outcome = job.run().unwrap();
     let printed = outcome.outputs.iter().flat_map(|one| [&one.out, &one.err]);
     let printed: String = printed.map(|bytes| String::from_utf8_lossy(bytes)).collect();
-    outcome.report.clone() + &printed
+    (outcome.code.into(), outcome.report + &printed)
 }
 
 #[track_caller]
 fn succeeds(name: &str, pes: usize, partition: &str) -> String {
-    let outcome = job(name, pes, partition);
-    let said = said(&outcome);
-    assert_eq!(outcome.code, 0, "{said}");
+    let (code, said) = run_job(launch(name, pes, partition));
+    assert_eq!(code, 0, "{said}");
     said
 }
 
 #[track_caller]
 fn refused(name: &str, pes: usize, partition: &str, parts: &[&str]) {
-    let outcome = job(name, pes, partition);
-    let said = said(&outcome);
-    assert_eq!(outcome.code, 1, "{said}");
+    let (code, said) = run_job(launch(name, pes, partition));
+    assert_eq!(code, 1, "{said}");
     for part in parts {
         assert_eq!(said.matches(part).count(), 1, "{part:?} once in: {said}");
     }
@@ -352,10 +346,21 @@ fn partition(directory: &Path) -> String {
     format!("SIZE=4M:KIND=PMEM:POLICY=M:PMEM={}/heap", directory.display())
 }
 
-#[test]
-fn a_later_job_finds_what_was_persisted() {
+/// Where normal memory will do.
+fn preferred(partition: &str) -> String {
+    partition.replace("POLICY=M", "POLICY=P")
+}
+
+/// An empty directory, and the partition in it.
+fn place() -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let partition = partition(directory.path());
+    (directory, partition)
+}
+
+#[test]
+fn a_later_job_finds_what_was_persisted() {
+    let (directory, partition) = place();
     succeeds("write", 3, &partition);
     succeeds("read", 3, &partition);
     succeeds("read again", 3, &partition);
@@ -369,8 +374,7 @@ fn a_later_job_finds_what_was_persisted() {
 
 #[test]
 fn names_that_a_raw_transfer_destroys_are_written_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
+    let (_directory, partition) = place();
     let said = succeeds("stray", 2, &partition);
     let warning = "shmem: warning: PE 1: the list of names of partition 4 `keep`";
     assert_eq!(said.matches(warning).count(), 1, "{said}");
@@ -387,8 +391,7 @@ fn headers(file: &[u8]) -> [usize; 2] {
 
 #[test]
 fn a_header_that_was_cut_short_is_said_and_a_damaged_one_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
+    let (directory, partition) = place();
     succeeds("write", 2, &partition);
     let path = directory.path().join("heap.1");
     let whole = std::fs::read(&path).unwrap();
@@ -416,71 +419,54 @@ fn a_header_that_was_cut_short_is_said_and_a_damaged_one_refused() {
 fn a_list_of_names_that_somebody_made_up_is_refused() {
     const ENTRY: usize = 128;
     const HEAD: usize = 24;
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
+    let (directory, partition) = place();
     succeeds("write", 1, &partition);
     let path = directory.path().join("heap.0");
     let whole = std::fs::read(&path).unwrap();
     let lists: Vec<usize> =
         (0..whole.len()).step_by(64).filter(|&at| whole[at..].starts_with(b"shmnames")).collect();
     assert_eq!(lists.len(), 2, "in the working area and in the copy");
-    let word =
-        |at: usize, with: u64| move |list: &mut [u8]| list[at..at + 8].copy_from_slice(&with.to_le_bytes());
     // The working area begins at 2M. `numbers` is the first object, `gone` the second one.
     let (offset, items, sizes) = (ENTRY + 64, ENTRY + 72, ENTRY + 80);
     let there = |at: usize| u64::from_le_bytes(*whole[lists[0] + at..].first_chunk().unwrap());
-    let (numbers, gone) = (there(offset), there(offset + ENTRY));
-    let text =
-        |with: &'static [u8]| move |list: &mut [u8]| list[ENTRY..ENTRY + with.len()].copy_from_slice(with);
-    type Change<'c> = Box<dyn Fn(&mut [u8]) + 'c>;
-    let changes: Vec<(&str, Change<'_>)> = vec![
-        ("not free", Box::new(word(offset, 0))),
-        ("not free", Box::new(word(offset, lists[0] as u64 - (2 << 20)))),
-        ("not free", Box::new(word(offset, gone))),
-        ("not free", Box::new(word(offset, numbers + 1))),
-        ("not free", Box::new(word(offset, numbers + 8))),
-        ("not free", Box::new(word(offset, 4 << 20))),
-        ("not free", Box::new(word(offset, (4 << 20) - 64))),
-        ("not free", Box::new(word(offset, 1 << 40))),
-        ("not free", Box::new(word(offset, u64::MAX - 63))),
-        ("not free", Box::new(word(items, 1 << 20))),
-        ("not free", Box::new(word(items, (u64::MAX >> 2) - 15))),
-        ("no name", Box::new(word(items, u64::MAX >> 1))),
-        ("not free", Box::new(word(sizes, 8192 << 32 | 8192))),
-        ("alignment", Box::new(word(sizes, 1 << 62 | 1 << 30))),
-        ("no name", Box::new(word(sizes, 4 << 32))),
-        ("no name", Box::new(word(sizes, 3 << 32 | 3))),
-        ("no name", Box::new(word(sizes, 4 << 32 | 8))),
-        ("no name", Box::new(text(b"\0"))),
-        ("no name", Box::new(text(b"\x1b[2J"))),
-        ("no name", Box::new(text(b"\xff"))),
-        ("the name `gone` twice", Box::new(text(b"gone\0"))),
-        ("more names than there is room for", Box::new(word(16, 32))),
-        ("more names than there is room for", Box::new(word(16, u64::MAX))),
-        ("leads to itself", Box::new(word(8, lists[0] as u64 - (2 << 20)))),
-        ("leads out of the heap", Box::new(word(8, 64))),
-        ("leads out of the heap", Box::new(word(8, numbers + 1))),
-        ("leads out of the heap", Box::new(word(8, (4 << 20) - 64))),
-        ("leads out of the heap", Box::new(word(8, u64::MAX - 63))),
-        ("is not what was written", Box::new(word(8, numbers))),
+    let (numbers, gone, list) = (there(offset), there(offset + ENTRY), lists[0] as u64 - (2 << 20));
+    let (end, most, pair) = (4_u64 << 20, u64::MAX, |size: u64, align: u64| size << 32 | align);
+    let words: [(&str, usize, &[u64]); 10] = [
+        ("not free", offset, &[0, list, gone, numbers + 1, numbers + 8, end, end - 64, 1 << 40, most - 63]),
+        ("not free", items, &[1 << 20, (most >> 2) - 15]),
+        ("no name", items, &[most >> 1]),
+        ("not free", sizes, &[pair(8192, 8192)]),
+        ("alignment", sizes, &[1 << 62 | 1 << 30]),
+        ("no name", sizes, &[pair(4, 0), pair(3, 3), pair(4, 8)]),
+        ("more names than there is room for", 16, &[32, most]),
+        ("leads to itself", 8, &[list]),
+        ("leads out of the heap", 8, &[64, numbers + 1, end - 64, most - 63]),
+        ("is not what was written", 8, &[numbers]),
     ];
-    for (number, (says, change)) in changes.iter().enumerate() {
+    let words = words
+        .into_iter()
+        .flat_map(|(says, at, words)| words.iter().map(move |word| (says, at, word.to_le_bytes().to_vec())));
+    let texts: [(&str, &[u8]); 4] = [
+        ("no name", b"\0"),
+        ("no name", b"\x1b[2J"),
+        ("no name", b"\xff"),
+        ("the name `gone` twice", b"gone\0"),
+    ];
+    let texts = texts.map(|(says, text)| (says, ENTRY, text.to_vec()));
+    for (says, at, new) in words.chain(texts) {
         let mut made_up = whole.clone();
-        for &at in &lists {
-            let list = &mut made_up[at..at + 4096];
-            change(list);
+        for &list in &lists {
+            let list = &mut made_up[list..list + 4096];
+            list[at..at + new.len()].copy_from_slice(&new);
             let sum = fingerprint(list[..HEAD].iter().chain(&list[HEAD + 8..]).copied());
             list[HEAD..HEAD + 8].copy_from_slice(&sum.to_le_bytes());
         }
         std::fs::write(&path, made_up).unwrap();
-        let outcome = job("nothing", 1, &partition);
-        let said = said(&outcome);
-        assert_eq!(outcome.code, 1, "{number}: {says}: {said}");
-        assert!(
-            said.contains(&format!("{}: ", path.display())) && said.contains(says),
-            "{number}: {says}: {said}"
-        );
-        assert!(!said.contains("panicked") && !said.contains('\x1b'), "{number}: {said}");
+        let (code, said) = run_job(launch("nothing", 1, &partition));
+        assert_eq!(code, 1, "{new:?} at {at}: {says}: {said}");
+        let is_said = said.contains(&format!("{}: ", path.display())) && said.contains(says);
+        assert!(is_said, "{new:?} at {at}: {says}: {said}");
+        assert!(!said.contains("panicked") && !said.contains('\x1b'), "{new:?} at {at}: {said}");
     }
     std::fs::write(&path, whole).unwrap();
     succeeds("nothing", 1, &partition);
@@ -488,8 +474,7 @@ fn a_list_of_names_that_somebody_made_up_is_refused() {
 
 #[test]
 fn what_was_never_persisted_is_new_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
+    let (_directory, partition) = place();
     succeeds("nothing", 2, &partition);
     succeeds("write", 2, &partition);
     // Another number of PEs, another size: nothing would be lost.
@@ -501,8 +486,7 @@ fn what_was_never_persisted_is_new_again() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
+    let (directory, partition) = place();
     succeeds("write", 2, &partition);
     let path = directory.path().join("heap.0").display().to_string();
     let title = "PE 0: partition 4 `keep` (SHMEM_SYMMETRIC_PARTITION4): PMEM: ";
@@ -520,8 +504,7 @@ fn what_does_not_fit_is_refused() {
     succeeds("read", 2, &partition);
     std::fs::remove_file(directory.path().join("heap.1")).unwrap();
     refused("nothing", 2, &partition, &["PE 0 has persist 3, PE 1 has nothing persisted yet"]);
-    let preferred = partition.replace("POLICY=M", "POLICY=P");
-    refused("nothing", 2, &preferred, &["do not belong together"]);
+    refused("nothing", 2, &preferred(&partition), &["do not belong together"]);
     std::fs::write(directory.path().join("heap.1"), "a letter").unwrap();
     refused("nothing", 2, &partition, &["heap.1 holds something else than a partition"]);
     assert_eq!(std::fs::read(directory.path().join("heap.1")).unwrap(), b"a letter");
@@ -529,22 +512,20 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn another_job_waits_its_turn() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
+    let (directory, partition) = place();
     let stop = directory.path().join("stop");
     let name = stop.display().to_string();
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| launch("hold", 1, &partition).env(STOP, name.clone()).run().unwrap());
+        let first = scope.spawn(|| run_job(launch("hold", 1, &partition).env(STOP, name.clone())));
         let deadline = Instant::now() + Duration::from_secs(30);
         while !Path::new(&format!("{name}.ready")).exists() {
             assert!(Instant::now() < deadline && !first.is_finished(), "the first job starts");
             std::thread::sleep(Duration::from_millis(10));
         }
         refused("nothing", 1, &partition, &["/heap.0 is in use by another job"]);
-        let preferred = partition.replace("POLICY=M", "POLICY=P");
-        refused("nothing", 1, &preferred, &["/heap.0 is in use by another job"]);
+        refused("nothing", 1, &preferred(&partition), &["/heap.0 is in use by another job"]);
         std::fs::write(&stop, "").unwrap();
-        assert_eq!(first.join().unwrap().code, 0);
+        assert_eq!(first.join().unwrap().0, 0);
     });
     succeeds("nothing", 1, &partition);
 }
@@ -555,7 +536,7 @@ fn a_path_that_cannot_be_used_is_said() {
     let missing = partition(&directory.path().join("missing"));
     let why = format!("there is no directory {}", directory.path().join("missing").display());
     refused("volatile", 2, &missing, &[&why]);
-    let said = succeeds("volatile", 2, &missing.replace("POLICY=M", "POLICY=P"));
+    let said = succeeds("volatile", 2, &preferred(&missing));
     let warning = "warning: partition 4 `keep` (from SHMEM_SYMMETRIC_PARTITION4), all PEs: KIND=PMEM: ";
     assert!(said.contains(warning) && said.contains(&why), "{said}");
     assert!(said.contains("normal memory is used, and nothing survives the job"), "{said}");
@@ -563,8 +544,7 @@ fn a_path_that_cannot_be_used_is_said() {
     std::os::unix::fs::symlink("/dev/null", directory.path().join("heap.0")).unwrap();
     let partition = partition(directory.path());
     refused("nothing", 1, &partition, &["/heap.0 is a device; put a file system on the memory"]);
-    let preferred = partition.replace("POLICY=M", "POLICY=P");
-    refused("nothing", 1, &preferred, &["/heap.0 is a device; put a file system on the memory"]);
+    refused("nothing", 1, &preferred(&partition), &["/heap.0 is a device; put a file system on the memory"]);
     std::fs::create_dir(directory.path().join("heap.1")).unwrap();
     std::fs::remove_file(directory.path().join("heap.0")).unwrap();
     refused("nothing", 2, &partition, &["/heap.1 is no file but a directory"]);
@@ -576,14 +556,13 @@ fn a_path_that_cannot_be_used_is_said() {
 /// A PE, any of them, is killed at any time; the launcher kills the others. What is found next is one round.
 #[test]
 fn a_job_that_is_killed_leaves_its_last_persist() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
+    let (directory, partition) = place();
     let mut last = 0;
     let ready = directory.path().join("ready");
     for attempt in 0..25_u64 {
         _ = std::fs::remove_file(&ready);
-        let outcome = std::thread::scope(|scope| {
-            let job = scope.spawn(|| launch("loop", 2, &partition).env(STOP, &ready).run().unwrap());
+        let (code, said) = std::thread::scope(|scope| {
+            let job = scope.spawn(|| run_job(launch("loop", 2, &partition).env(STOP, &ready)));
             // Some die while they start, most in the loop.
             let early = attempt % 5 == 4;
             while (pes_of("loop").len() < 2 || !early && !ready.exists()) && !job.is_finished() {
@@ -597,8 +576,7 @@ fn a_job_that_is_killed_leaves_its_last_persist() {
             }
             job.join().unwrap()
         });
-        let said = said(&outcome);
-        assert_ne!(outcome.code, 0, "{said}");
+        assert_ne!(code, 0, "{said}");
         assert!(!said.contains("panicked"), "{said}");
         let Some(line) = said.lines().find(|line| line.contains("round ")) else { continue };
         let mut words = line.split_whitespace().skip_while(|word| !word.ends_with("round")).skip(1);
@@ -609,158 +587,95 @@ fn a_job_that_is_killed_leaves_its_last_persist() {
     assert!(last > 10, "jobs got somewhere: {last}");
 }
 
+/// Runs a program that starts its PEs by itself; its code, and all that was said.
+fn run_alone(mut command: Command, name: &str, partition: &str) -> (i32, String) {
+    let output = command.env(PROGRAM, name).env(FILE, partition).output().unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    (output.status.code().unwrap(), said)
+}
+
 #[test]
 fn pes_that_are_threads_have_files_as_well() {
-    let directory = tempfile::tempdir().unwrap();
+    let (directory, partition) = place();
     for name in ["write", "read", "read again", "read many"] {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "program_on_threads", "--nocapture"])
-            .env("SHMEM_TRANSPORT", "loopback")
-            .env(PROGRAM, name)
-            .env(FILE, partition(directory.path()))
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{name}: {}", text(&output));
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "program_on_threads", "--nocapture"]).env("SHMEM_TRANSPORT", "loopback");
+        let (code, said) = run_alone(command, name, &partition);
+        assert_eq!(code, 0, "{name}: {said}");
     }
     assert!(directory.path().join("heap.1").exists());
 }
 
 #[test]
 fn a_full_file_system_is_an_error_at_the_start_and_never_later() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
-    let run =
-        |bytes, name, partition: &str| run_mounted(directory.path(), Mounted::Small(bytes), name, partition);
+    let (directory, partition) = place();
+    let run = |bytes: u64, name, partition: &str| {
+        let mount = format!("mount -t tmpfs -o mode=0700,size={bytes} none \"$0\"");
+        run_mounted(directory.path(), &mount, name, partition)
+    };
     // Each file takes 10M: room for one, and for both.
-    let Some(output) = run(15 << 20, "nothing", &partition) else { return };
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains(
-            "it takes 10M (the partition twice, so that a persist that is interrupted loses nothing)"
-        ),
-        "{said}"
-    );
-    assert!(said.contains("and the file system has "), "{said}");
-    let preferred = partition.replace("POLICY=M", "POLICY=P");
-    let output = run(15 << 20, "left clean", &preferred).unwrap();
-    let said = text(&output);
-    assert!(
-        output.status.success() && said.contains("normal memory is used, and nothing survives"),
-        "{said}"
-    );
-    let output = run(21 << 20, "fill", &partition).unwrap();
-    assert!(output.status.success(), "{}", text(&output));
+    let Some((code, said)) = run(15 << 20, "nothing", &partition) else { return };
+    assert_eq!(code, 1, "{said}");
+    let takes = "it takes 10M (the partition twice, so that a persist that is interrupted loses nothing)";
+    assert!(said.contains(takes) && said.contains("and the file system has "), "{said}");
+    let (code, said) = run(15 << 20, "left clean", &preferred(&partition)).unwrap();
+    assert!(code == 0 && said.contains("normal memory is used, and nothing survives"), "{said}");
+    let (code, said) = run(21 << 20, "fill", &partition).unwrap();
+    assert_eq!(code, 0, "{said}");
 }
 
 #[test]
 fn on_a_file_system_that_cannot_reserve_zeroes_are_written() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
-    let Some(output) = run_mounted(directory.path(), Mounted::Plain, "write", &partition) else { return };
-    assert!(output.status.success(), "{}", text(&output));
+    let (directory, partition) = place();
+    let mount = "mount -t ramfs -o mode=0700 none \"$0\"";
+    let Some((code, said)) = run_mounted(directory.path(), mount, "write", &partition) else { return };
+    assert_eq!(code, 0, "{said}");
 }
 
 #[test]
 fn a_read_only_file_system_is_said() {
-    let directory = tempfile::tempdir().unwrap();
-    let partition = partition(directory.path());
-    let preferred = partition.replace("POLICY=M", "POLICY=P");
-    let run = |mounted, name, partition: &str| run_mounted(directory.path(), mounted, name, partition);
-    let Some(output) = run(Mounted::ReadOnly, "nothing", &partition) else { return };
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("cannot be made: the file system is mounted read-only; mount it read-write"),
-        "{said}"
-    );
-    let output = run(Mounted::ReadOnly, "volatile", &preferred).unwrap();
-    assert!(output.status.success(), "{}", text(&output));
+    let (directory, partition) = place();
+    let run = |mount, name, partition: &str| run_mounted(directory.path(), mount, name, partition);
+    let read_only = "mount -t tmpfs -o ro,mode=0700 none \"$0\"";
+    let Some((code, said)) = run(read_only, "nothing", &partition) else { return };
+    assert_eq!(code, 1, "{said}");
+    let why = "cannot be made: the file system is mounted read-only; mount it read-write";
+    assert!(said.contains(why), "{said}");
+    let (code, said) = run(read_only, "volatile", &preferred(&partition)).unwrap();
+    assert_eq!(code, 0, "{said}");
     // What is there, and cannot be used, is not replaced by memory.
     succeeds("write", 2, &partition);
-    for partition in [&partition, &preferred] {
-        let output = run(Mounted::Frozen, "nothing", partition).unwrap();
-        let said = text(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+    let frozen = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
+    for partition in [&partition, &preferred(&partition)] {
+        let (code, said) = run(frozen, "nothing", partition).unwrap();
+        assert_eq!(code, 1, "{said}");
         assert!(said.contains("cannot be opened: the file system is mounted read-only"), "{said}");
     }
     succeeds("read", 2, &partition);
 }
 
-/// What a directory is to be, for a job alone.
-#[derive(Clone, Copy)]
-enum Mounted {
-    /// A file system in memory, of so many bytes.
-    Small(u64),
-    /// One in memory that knows no `fallocate`.
-    Plain,
-    /// An empty one on which nothing can be made.
-    ReadOnly,
-    /// What it is, but nothing can be written.
-    Frozen,
-}
-
-/// Runs a program of two PEs in a mount namespace of its own, where `directory` is something else. `None`: this
-/// process may not do that.
-fn run_mounted(directory: &Path, mounted: Mounted, name: &str, partition: &str) -> Option<Output> {
-    let path = CString::new(directory.to_str().unwrap()).unwrap();
-    let options = match mounted {
-        Mounted::Small(bytes) => format!("mode=0700,size={bytes}"),
-        Mounted::Plain | Mounted::ReadOnly | Mounted::Frozen => "mode=0700".into(),
-    };
-    let (options, itself) = (CString::new(options).unwrap(), path.clone());
-    let call = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
-    let mount = move |source: &CStr, kind: &CStr, flags: libc::c_ulong, data: &CStr| {
-        // SAFETY: all are strings that end with a zero byte.
-        call(unsafe {
-            libc::mount(source.as_ptr(), path.as_ptr(), kind.as_ptr(), flags, data.as_ptr().cast())
-        })
-    };
-    let alone = move || {
-        // SAFETY: only this process, which is about to become the program, gets other mounts.
-        call(unsafe { libc::unshare(libc::CLONE_NEWNS) })?;
-        let (root, flags) = (c"/", libc::MS_REC | libc::MS_PRIVATE);
-        // SAFETY: only this process, which is about to become the program, gets other mounts; nothing is
-        // mounted, only the mounts there are no longer told to others.
-        call(unsafe { libc::mount(root.as_ptr(), root.as_ptr(), root.as_ptr(), flags, std::ptr::null()) })?;
-        match mounted {
-            Mounted::Small(_) => mount(c"none", c"tmpfs", 0, &options),
-            Mounted::Plain => mount(c"none", c"ramfs", 0, &options),
-            Mounted::ReadOnly => mount(c"none", c"tmpfs", libc::MS_RDONLY, &options),
-            Mounted::Frozen => {
-                mount(&itself, c"none", libc::MS_BIND, c"")?;
-                mount(&itself, c"none", libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY, c"")
-            }
-        }
-    };
-    let mut command = Command::new(std::env::current_exe().unwrap());
+/// Runs a program of two PEs in a mount namespace of its own, where `directory` is what a command of the shell mounts as
+/// `$0`. `None`: this process may not do that.
+fn run_mounted(directory: &Path, mount: &str, name: &str, partition: &str) -> Option<(i32, String)> {
+    if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: a mount needs the rights of root");
+        return None;
+    }
+    let mut command = Command::new("unshare");
     command
+        .args(["--mount", "sh", "-c", &format!("{mount} && exec \"$@\"")])
+        .args([directory, &std::env::current_exe().unwrap()])
         .args(["--exact", "program", "--nocapture", "-q"])
         .env("SHMEM_NPES", "2")
-        .env(PROGRAM, name)
-        .env(FILE, partition)
         .env(DIRECTORY, directory)
         .env_remove("SHMEM_TRANSPORT");
-    // SAFETY: the closure makes system calls only; its strings were made before.
-    unsafe { command.pre_exec(alone) };
-    match command.output() {
-        Ok(output) => Some(output),
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            eprintln!("skipped: a mount needs the rights of root");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+    Some(run_alone(command, name, partition))
 }
 
 #[test]
 fn arrays_lie_in_the_file_or_are_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    succeeds("arrays", 2, &partition(directory.path()));
+    let (_directory, partition) = place();
+    succeeds("arrays", 2, &partition);
 }
 
 /// The processes of a job that this one has started, in the order of their numbers.
