@@ -45,8 +45,8 @@ if [ "${1-}" = --whole ]; then
     exit 0
 fi
 
-under "$verbs" long_blocks:: long_signals:: rma:: segments:: under_way::
-under "$efa" long_blocks:: long_signals:: rma:: signal::
+under "$verbs" long_blocks:: long_signals:: signal_leaves rma:: segments:: under_way::
+under "$efa" long_blocks:: long_signals:: signal_leaves rma:: signal::
 # Lists of pieces, and an atomic of each kind.
 for demands in "$cxi" "$psm3"; do
     under "$demands" rma:: lock::increments_under_a_lock structures
@@ -67,5 +67,5 @@ done
 FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- computed:: --skip loopback
 # Ports that others have taken meanwhile.
 under taken=3 rma::structures
-under max_msg=4096,cq=4,eagain=3 long_signals::
+under max_msg=4096,cq=4,eagain=3 long_signals:: signal_leaves
 under endpoints=3 threads::

@@ -5,6 +5,7 @@ use shmem::array::{Chosen, Cyclic, Multi, NumaArray, Separate, Single, Storage};
 use shmem::prelude::*;
 
 use crate::dice::Dice;
+use crate::refusal;
 
 fn below(dice: &mut Dice, n: usize) -> usize {
     dice.below(n as u64) as usize
@@ -166,14 +167,8 @@ fn regions_of_an_array_on_this_pe_do_not_overlap(world: &mut World) {
     let me = world.me();
     strided!(world, a@me[0, 1..11] = a[3, 30..40]);
     assert_eq!(elements(world, &a, me)[1..11], (180..190).collect::<Vec<u32>>());
-    let overlap = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        strided!(world, a@me[0, 1..11] = a[0, 2..12]);
-    }));
-    let message = *overlap.unwrap_err().downcast::<String>().unwrap();
+    let message = refusal(|| strided!(world, a@me[0, 1..11] = a[0, 2..12]));
     assert!(message.contains("the two regions of `a` overlap"), "{message}");
-    let beyond = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        strided!(world, a@me[0, 41..51] = a[1, 0..10]);
-    }));
-    let message = *beyond.unwrap_err().downcast::<String>().unwrap();
+    let message = refusal(|| strided!(world, a@me[0, 41..51] = a[1, 0..10]));
     assert_eq!(message, "`a` has 50 elements in dimension 1, but the region ends at 51");
 }

@@ -1,12 +1,13 @@
 //! Contexts: streams of their own, for threads of their own.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use shmem::prelude::*;
 use shmem::thread::{Multiple, NoStore, Private, Serialized};
 use shmem::{Context, ContextError, ErrorKind};
+
+use crate::refusal;
 
 #[symmetric]
 static CELLS: [[u64; 64]; 4];
@@ -33,35 +34,6 @@ fn a_forgotten_context_is_quieted_by_a_phase(world: &mut World) {
         context.bind(world).put(CELLS.on(east).index(1), &[round; 64]);
         std::mem::forget(context);
         world.local(&CELLS, |cells| assert_eq!(cells[1], [round; 64]));
-    }
-}
-
-#[shmem::test(pes = 2)]
-fn threads_with_their_own_contexts(world: &mut World<Multiple>) {
-    let (west, east) = world.ring_neighbours();
-    let world_ref = &*world;
-    // A network may have few endpoints, one of which is the world's.
-    let threads = world.resources().limit.map_or(4, |limit| 4.min(limit - 1));
-    std::thread::scope(|scope| {
-        for row in 0..threads {
-            scope.spawn(move || {
-                let context = world_ref.create_ctx::<Private>().unwrap();
-                let ctx = context.bind(world_ref);
-                for i in 0..64 {
-                    ctx.p(
-                        CELLS.on(east).index(row).index(i),
-                        (row * 100 + i + 1000 * world_ref.my_pe()) as u64,
-                    );
-                }
-            });
-        }
-    });
-    world.barrier_all();
-    for row in 0..threads {
-        for i in 0..64 {
-            let expected = (row * 100 + i + 1000 * west.number()) as u64;
-            assert_eq!(CELLS.here(world).index(row).index(i).load(), expected);
-        }
     }
 }
 
@@ -206,10 +178,7 @@ fn a_context_serves_its_own_pe_only(world: &mut World<Multiple>) {
     world.barrier_all();
     if world.my_pe() == 1 {
         let context = GIVEN.lock().unwrap().take().unwrap();
-        let bound = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            context.bind(world).put(CELLS.on(east).index(0), &[9; 64]);
-        }));
-        let message = *bound.unwrap_err().downcast::<&str>().unwrap();
+        let message = refusal(|| context.bind(world).put(CELLS.on(east).index(0), &[9; 64]));
         assert!(message.contains("a context of another PE"), "{message}");
     }
     world.barrier_all();
@@ -231,8 +200,7 @@ fn a_second_thread_in_a_collective_is_refused(world: &mut World<Multiple>) {
         let first_thread = told.recv().unwrap();
         if me == 0 {
             first_thread.wait_until_asleep();
-            let second = std::panic::catch_unwind(AssertUnwindSafe(|| world.sum(&mut [1_u64; 8])));
-            let message = *second.unwrap_err().downcast::<String>().unwrap();
+            let message = refusal(|| world.sum(&mut [1_u64; 8]));
             assert!(message.contains("two threads of PE 0 are in collectives"), "{message}");
             world.signal_set(READY.on(world.pe(1).unwrap()), 1);
         }

@@ -10,10 +10,7 @@ mod dice;
 mod array_strided;
 mod arrays;
 mod context;
-mod hints;
 mod histories;
-mod iput;
-mod long_signals;
 mod nonblocking;
 mod phase;
 mod reach;
@@ -22,3 +19,15 @@ mod strided;
 mod team;
 mod testing;
 mod threads;
+
+fn is_loopback() -> bool {
+    std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
+}
+
+/// What is said of a call that is refused, by a panic.
+#[track_caller]
+fn refusal<R>(call: impl FnOnce() -> R) -> String {
+    let call = std::panic::AssertUnwindSafe(|| drop(call()));
+    let said = std::panic::catch_unwind(call).expect_err("it is not refused");
+    said.downcast::<String>().map_or_else(|said| said.downcast::<&str>().unwrap().to_string(), |said| *said)
+}

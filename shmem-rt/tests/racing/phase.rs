@@ -2,6 +2,7 @@
 //! is what must work, and what must end the job.
 
 use crate::dice::Dice;
+use crate::refusal;
 use shmem::prelude::*;
 
 #[symmetric]
@@ -55,19 +56,6 @@ fn nobody_writes_inside(world: &mut World) {
     }
 }
 
-#[shmem::test(pes = 2)]
-fn tuples_mix_statics_and_heap_objects(world: &mut World) {
-    let scratch = world.alloc([0.0; 8]).unwrap();
-    let one = world.alloc(shmem::value(5_u32)).unwrap();
-    world.local((&GRID, &scratch, &one), |(grid, scratch, one)| {
-        scratch.copy_from_slice(&[1.0; 8]);
-        grid[0][0] = scratch.iter().sum();
-        *one += 1;
-    });
-    let (total, one) = world.frozen((&GRID, &one), |(grid, one)| (grid[0][0], *one));
-    assert_eq!((total, one), (8.0, 6));
-}
-
 /// Random parts of a list against a list of vectors.
 #[shmem::test(pes = 2)]
 fn a_list_opens_as_a_list_of_what_its_objects_open_as(world: &mut World) {
@@ -110,7 +98,9 @@ fn arrays_and_lists_of_references_open_too(world: &mut World) {
     let one = world.alloc([3_u64; 4]).unwrap();
     let pair = [one, world.alloc([4_u64; 2]).unwrap()];
     world.local(&pair, |[one, two]| std::mem::swap(&mut one[0], &mut two[0]));
-    let both = vec![&LEFT, &RIGHT];
+    let (both, number) = (vec![&LEFT, &RIGHT], world.alloc(shmem::value(5_u32)).unwrap());
+    world.local((&number, &GRID), |(number, grid)| *number += grid.len() as u32);
+    assert_eq!(world.frozen(&number, |number| *number), 8);
     let found = world.frozen(([&both, &both], &pair, &both[..1]), |([all, again], [one, two], first)| {
         assert_eq!((all, again[1]), (vec![&[1, 0, 0], &[0, 0, 2]], &[0, 0, 2]));
         [one[0], two[0], first.len() as u64]
@@ -125,16 +115,13 @@ fn naming_an_object_twice_in_a_list_is_refused(world: &mut World) {
     for (first, second) in (0..9).flat_map(|first| (0..9).map(move |second| (first, second))) {
         let mut list: Vec<_> = boxes.iter().collect();
         list[first] = list[second];
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            world.local((&list[..4], &GRID, &list[4..]), |(head, _, tail)| head.len() + tail.len())
-        }));
-        match result {
-            Ok(opened) => assert_eq!((opened, first), (9, second)),
-            Err(message) => {
-                let message = *message.downcast::<String>().unwrap();
-                let named = format!("`heap object #{}` is named twice", boxes[second].id());
-                assert!(first != second && message.contains(&named), "{message}");
-            }
+        let mut open =
+            || world.local((&list[..4], &GRID, &list[4..]), |(head, _, tail)| head.len() + tail.len());
+        if first == second {
+            assert_eq!(open(), 9);
+        } else {
+            let (message, id) = (refusal(open), boxes[second].id());
+            assert!(message.contains(&format!("`heap object #{id}` is named twice")), "{message}");
         }
     }
     world.barrier_all();
@@ -142,28 +129,10 @@ fn naming_an_object_twice_in_a_list_is_refused(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn naming_an_object_twice_is_refused_before_the_barrier(world: &mut World) {
-    let twice = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        world.local((&GRID, &GRID), |(a, b)| a[0][0] = b[0][0]);
-    }));
-    let message = *twice.unwrap_err().downcast::<String>().unwrap();
+    let message = refusal(|| world.local((&GRID, &GRID), |(a, b)| a[0][0] = b[0][0]));
     assert!(message.contains("`GRID` is named twice in one `local`"), "{message}");
     // Nothing is left of the attempt: the PEs still meet.
     world.barrier_all();
-}
-
-#[shmem::test(pes = 2)]
-fn a_handle_lives_across_phases(world: &mut World) {
-    struct Solver {
-        field: SymBox<[f64]>,
-    }
-    let solver = Solver { field: world.alloc(shmem::filled(1.0, 16)).unwrap() };
-    for _ in 0..3 {
-        world.local(&solver.field, |field| field.iter_mut().for_each(|x| *x *= 2.0));
-        let (_, east) = world.ring_neighbours();
-        assert_eq!(world.g(solver.field.on(east).index(15)), solver.field.here(world).index(0).load());
-        world.barrier_all();
-    }
-    assert_eq!(solver.field.here(world).index(7).load(), 8.0);
 }
 
 #[shmem::test(pes = 1)]

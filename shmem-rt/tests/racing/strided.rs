@@ -1,11 +1,13 @@
-//! `strided!` between PEs, against loops over elements: each orientation with random regions, and the
-//! places that the grammar allows.
+//! `strided!` and the strided routines between PEs, against loops over elements: each orientation with random regions, at once
+//! and in scopes, by every algorithm; and the places that the grammar allows.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use shmem::PlainData;
 use shmem::prelude::*;
+
+use crate::refusal;
 
 const LEN: usize = 240;
 const ROWS: usize = 20;
@@ -34,9 +36,14 @@ const VELOCITY_Y: Field = Field { offset: 12, bytes: 4 };
 const MASS_AND_VELOCITY: Field = Field { offset: 0, bytes: 16 };
 const SPIN: Field = Field { offset: 16, bytes: 6 };
 const SPIN_TO_LEVEL: Field = Field { offset: 16, bytes: 8 };
+const KIND_AND_LEVEL: Field = Field { offset: 22, bytes: 2 };
 
 #[symmetric]
 static BYTES: [u8; LEN];
+#[symmetric]
+static HALVES: [i16; LEN];
+#[symmetric]
+static WORDS: [f32; LEN];
 #[symmetric]
 static ROW: [f64; LEN];
 #[symmetric]
@@ -76,13 +83,17 @@ impl Taken {
     fn elements(self) -> Vec<usize> {
         (self.first..self.end).step_by(self.step).flat_map(|i| i..i + self.block).collect()
     }
+
+    fn count(self) -> usize {
+        self.elements().len() / self.block
+    }
 }
 
 prop_compose! {
-    /// `count` blocks of `block` in a dimension of `len`, as far as they fit: both sides of a transfer take
-    /// as many.
-    fn taken(len: usize, count: usize, block: usize)
-        (step in block..block + 4, first in 0..=len - reach(count, block + 3, block), rest in 0..4_usize)
+    /// `count` blocks of `block` in a dimension of `len`, at most `gap` apart, as far as they fit: both sides of a transfer
+    /// take as many.
+    fn taken(len: usize, count: usize, block: usize, gap: usize)
+        (step in block..=block + gap, first in 0..=len - reach(count, block + gap, block), rest in 0..4_usize)
         -> Taken
     {
         let end = first + reach(count, step, block);
@@ -100,10 +111,11 @@ fn reach(count: usize, step: usize, block: usize) -> usize {
 /// The same number of elements of a dimension of `there` and of one of `here`, in blocks of up to `block`.
 fn pair(there: usize, here: usize, block: usize) -> impl Strategy<Value = (Taken, Taken)> {
     let shorter = there.min(here);
-    let count = move |block: usize| (0..=(shorter - block) / (block + 3) + 1, Just(block));
-    (1..=block)
-        .prop_flat_map(count)
-        .prop_flat_map(move |(count, block)| (taken(there, count, block), taken(here, count, block)))
+    let gap = (shorter / 5).clamp(1, 12);
+    let count = move |block: usize| (0..=(shorter - block) / (block + gap) + 1, Just(block));
+    (1..=block).prop_flat_map(count).prop_flat_map(move |(count, block)| {
+        (taken(there, count, block, gap), taken(here, count, block, gap))
+    })
 }
 
 /// Bytes of a region, in order. `dims` are lengths, outermost first.
@@ -130,14 +142,20 @@ struct Sides {
     here: Vec<usize>,
 }
 
+/// Whether a transfer is a put, and whether it is made in a scope.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    put: bool,
+    scoped: bool,
+}
+
 /// Puts and gets between both PEs at once, on random cases, each against a loop over bytes.
 fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     world: &mut World,
     object: &'static Symmetric<A>,
     cases: impl Strategy<Value = C>,
     sides: impl Fn(C) -> Sides,
-    put: impl Fn(&World, Pe, C, &B),
-    get: impl Fn(&World, Pe, C, &mut B),
+    transfer: impl Fn(&World, Pe, C, &mut B, How),
 ) {
     let (_, other) = world.ring_neighbours();
     let me = world.my_pe();
@@ -147,7 +165,8 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     let default = Config::default();
     let config = Config { cases: default.cases.min(100), failure_persistence: None, ..default };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let done = runner.run(&(cases, any::<bool>()), |(case, is_put)| {
+    let how = (any::<bool>(), any::<bool>()).prop_map(|(put, scoped)| How { put, scoped });
+    let done = runner.run(&(cases, how), |(case, how)| {
         let Sides { there, here } = sides(case);
         prop_assert_eq!(there.len(), here.len());
         let mut before = vec![A::zeroed()];
@@ -157,12 +176,11 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
         cast_slice_mut(&mut local).copy_from_slice(&private(me));
         world.barrier_all();
         let (mut expected_there, mut expected_here) = (symmetric(me), private(me));
-        if is_put {
-            put(world, other, case, &local[0]);
+        transfer(world, other, case, &mut local[0], how);
+        if how.put {
             let source = private(other.number());
             there.iter().zip(&here).for_each(|(to, from)| expected_there[*to] = source[*from]);
         } else {
-            get(world, other, case, &mut local[0]);
             let source = symmetric(other.number());
             there.iter().zip(&here).for_each(|(from, to)| expected_here[*to] = source[*from]);
         }
@@ -177,8 +195,32 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     done.unwrap();
 }
 
+/// Compares `strided!` between a region of an object and one of an array of the PE.
+macro_rules! both_ways {
+    ($world:ident, $object:ident, $local:ty, $cases:expr, $sides:expr, |$case:pat_param|
+        [$($there:tt)*] $(. $of_there:tt)* = [$($here:tt)*] $(. $of_here:tt)*) => {
+        compare::<_, $local, _>($world, &$object, $cases, $sides, |world, pe, $case, local, how| match how {
+            How { put: true, scoped: false } => {
+                let local = &*local;
+                strided!(world, $object@pe[$($there)*] $(. $of_there)* = local[$($here)*] $(. $of_here)*);
+            }
+            How { put: false, scoped: false } => {
+                strided!(world, local[$($here)*] $(. $of_here)* = $object@pe[$($there)*] $(. $of_there)*);
+            }
+            How { put: true, scoped: true } => {
+                let local = &*local;
+                world.scope(|s| {
+                    strided!(s, $object@pe[$($there)*] $(. $of_there)* = local[$($here)*] $(. $of_here)*);
+                });
+            }
+            How { put: false, scoped: true } => world.scope(|s| {
+                strided!(s, local[$($here)*] $(. $of_here)* = $object@pe[$($there)*] $(. $of_there)*);
+            }),
+        })
+    };
+}
+
 type Line = (Taken, Taken);
-type Plane = (Line, Line);
 
 fn line<E>(there: usize, here: usize, field: Field) -> impl Fn(Line) -> Sides {
     move |(to, from)| Sides {
@@ -187,16 +229,10 @@ fn line<E>(there: usize, here: usize, field: Field) -> impl Fn(Line) -> Sides {
     }
 }
 
-fn plane<E>(there: [usize; 2], here: [usize; 2], field: Field) -> impl Fn(Plane) -> Sides {
-    move |(rows, columns)| Sides {
-        there: bytes(&there, &[rows.0, columns.0], size_of::<E>(), field),
-        here: bytes(&here, &[rows.1, columns.1], size_of::<E>(), field),
-    }
-}
-
-/// Two axes of planes of `ROWS` x `COLUMNS` on both sides.
-fn planes(block: usize) -> impl Strategy<Value = Plane> {
-    (pair(ROWS, ROWS, 1), pair(COLUMNS, COLUMNS, block))
+/// Of `ROWS` x `COLUMNS` on both sides.
+fn plane<E>(field: Field) -> impl Fn((Line, Line)) -> Sides {
+    let side = move |rows, columns| bytes(&[ROWS, COLUMNS], &[rows, columns], size_of::<E>(), field);
+    move |(rows, columns)| Sides { there: side(rows.0, columns.0), here: side(rows.1, columns.1) }
 }
 
 #[shmem::test(pes = 2)]
@@ -206,38 +242,17 @@ fn contiguous(world: &mut World) {
         let first = 0..=LEN - count;
         (first.clone().prop_map(run(count)), first.prop_map(run(count)))
     });
-    compare::<_, [f64; LEN], _>(
-        world,
-        &ROW,
-        cases,
-        line::<f64>(LEN, LEN, whole::<f64>()),
-        |world, pe, (to, from), local| {
-            strided!(world, ROW@pe[dyn to.first..to.end] = local[dyn from.first..from.end]);
-        },
-        |world, pe, (from, to), local| {
-            strided!(world, local[dyn to.first..to.end] = ROW@pe[dyn from.first..from.end]);
-        },
-    );
+    let sides = line::<f64>(LEN, LEN, whole::<f64>());
+    both_ways!(world, ROW, [f64; LEN], cases, sides, |(t, h)| [dyn t.first..t.end] = [dyn h.first..h.end]);
 }
 
 #[shmem::test(pes = 2)]
 fn element_by_element(world: &mut World) {
     macro_rules! elements {
         ($object:ident: $element:ty) => {
-            compare::<_, [$element; 100], _>(
-                world,
-                &$object,
-                pair(LEN, 100, 1),
-                line::<$element>(LEN, 100, whole::<$element>()),
-                |world, pe, (to, from), local| {
-                    strided!(world, $object@pe[dyn to.first..to.end; dyn to.step]
-                        = local[dyn from.first..from.end; dyn from.step]);
-                },
-                |world, pe, (from, to), local| {
-                    strided!(world, local[dyn to.first..to.end; dyn to.step]
-                        = $object@pe[dyn from.first..from.end; dyn from.step]);
-                },
-            );
+            let sides = line::<$element>(LEN, 100, whole::<$element>());
+            both_ways!(world, $object, [$element; 100], pair(LEN, 100, 1), sides, |(t, h)|
+                [dyn t.first..t.end; dyn t.step] = [dyn h.first..h.end; dyn h.step]);
         };
     }
     elements!(BYTES: u8);
@@ -245,43 +260,12 @@ fn element_by_element(world: &mut World) {
     elements!(WIDE: u128);
 }
 
-#[shmem::test(pes = 2)]
-fn block_by_block(world: &mut World) {
-    in_blocks(world);
-}
-
-#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "1"))]
-fn block_by_block_by_algorithm_1(world: &mut World) {
-    in_blocks(world);
-}
-
-#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "2"))]
-fn block_by_block_by_algorithm_2(world: &mut World) {
-    in_blocks(world);
-}
-
-#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "3"))]
-fn block_by_block_by_algorithm_3(world: &mut World) {
-    in_blocks(world);
-}
-
 fn in_blocks(world: &mut World) {
     macro_rules! blocks {
         ($object:ident: $element:ty) => {
-            compare::<_, [$element; 100], _>(
-                world,
-                &$object,
-                pair(LEN, 100, 7),
-                line::<$element>(LEN, 100, whole::<$element>()),
-                |world, pe, (to, from), local| {
-                    strided!(world, $object@pe[dyn to.first..to.end; dyn to.step; dyn to.block]
-                        = local[dyn from.first..from.end; dyn from.step; dyn from.block]);
-                },
-                |world, pe, (from, to), local| {
-                    strided!(world, local[dyn to.first..to.end; dyn to.step; dyn to.block]
-                        = $object@pe[dyn from.first..from.end; dyn from.step; dyn from.block]);
-                },
-            );
+            let sides = line::<$element>(LEN, 100, whole::<$element>());
+            both_ways!(world, $object, [$element; 100], pair(LEN, 100, 7), sides, |(t, h)|
+                [dyn t.first..t.end; dyn t.step; dyn t.block] = [dyn h.first..h.end; dyn h.step; dyn h.block]);
         };
     }
     blocks!(BYTES: u8);
@@ -289,45 +273,114 @@ fn in_blocks(world: &mut World) {
     blocks!(WIDE: u128);
 }
 
+/// The typed routine of the world or of a scope, or the one that is named after the size of the elements.
+macro_rules! call {
+    ($by:expr, $how:expr, $place:expr, $local:expr, $blocks:expr, $iput:ident $iget:ident $ibput:ident $ibget:ident) => {{
+        let (there, here, block, count) = $blocks;
+        match ($how.put, block) {
+            (true, 1) => $by.$iput($place, $local, there, here, count),
+            (true, n) if n % 2 == 0 => $by.ibput($place, $local, there, here, n, count),
+            (true, n) => $by.$ibput($place, $local, there, here, n, count),
+            (false, 1) => $by.$iget($local, $place, here, there, count),
+            (false, n) if n % 2 == 0 => $by.ibget($local, $place, here, there, n, count),
+            (false, n) => $by.$ibget($local, $place, here, there, n, count),
+        }
+    }};
+}
+
+/// The routines on bytes.
+macro_rules! call_on_bytes {
+    ($by:expr, $how:expr, $pe:expr, $place:expr, $local:expr, $blocks:expr) => {{
+        let (there, here, block, count) = $blocks;
+        match ($how.put, count) {
+            (true, 1) => $by.putmem($place, &$local[..block], $pe),
+            (true, _) => $by.iputmem($place, $local, there, here, block, count, $pe),
+            (false, 1) => $by.getmem(&mut $local[..block], $place, $pe),
+            (false, _) => $by.igetmem($local, $place, here, there, block, count, $pe),
+        }
+    }};
+}
+
+fn by_routines(world: &mut World) {
+    macro_rules! sized {
+        ($object:ident: $element:ty, $($routine:ident)*) => {
+            let sides = line::<$element>(LEN, LEN, whole::<$element>());
+            compare::<_, [$element; LEN], _>(world, &$object, pair(LEN, LEN, 30), sides, |world, pe, (t, h), local, how| {
+                let (place, local) = ($object.on(pe).index(t.first..), &mut local[h.first..]);
+                let blocks = (t.step, h.step, t.block, t.count());
+                match how.scoped {
+                    false => call!(world, how, place, local, blocks, $($routine)*),
+                    true => world.scope(|s| call!(s, how, place, local, blocks, $($routine)*)),
+                }
+            });
+        };
+    }
+    sized!(BYTES: u8, iput8 iget8 ibput8 ibget8);
+    sized!(HALVES: i16, iput16 iget16 ibput16 ibget16);
+    sized!(WORDS: f32, iput32 iget32 ibput32 ibget32);
+    sized!(ROW: f64, iput64 iget64 ibput64 ibget64);
+    sized!(WIDE: u128, iput128 iget128 ibput128 ibget128);
+    let sides = line::<u8>(LEN, LEN, whole::<u8>());
+    compare::<_, [u8; LEN], _>(world, &BYTES, pair(LEN, LEN, 30), sides, |world, pe, (t, h), local, how| {
+        let (place, local) = (BYTES.here(world).addr().add(t.first), &mut local[h.first..]);
+        let blocks = (t.step, h.step, t.block, t.count());
+        match how.scoped {
+            false => call_on_bytes!(world, how, pe, place, local, blocks),
+            true => world.scope(|s| call_on_bytes!(s, how, pe, place, local, blocks)),
+        }
+    });
+}
+
+#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "auto"))]
+fn blocks_by_kernels(world: &mut World) {
+    in_blocks(world);
+    by_routines(world);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "1"))]
+fn blocks_one_by_one(world: &mut World) {
+    in_blocks(world);
+    by_routines(world);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "2"))]
+fn blocks_by_columns(world: &mut World) {
+    in_blocks(world);
+    by_routines(world);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_STRIDED_ALGORITHM" = "3"))]
+fn blocks_by_the_published_table(world: &mut World) {
+    in_blocks(world);
+    by_routines(world);
+}
+
 /// Blocks on one side, and as many elements in a row on the other.
 #[shmem::test(pes = 2)]
 fn blocks_packed_and_unpacked(world: &mut World) {
-    let packed = |(to, _): Line| {
+    let packed = pair(LEN, LEN, 7).prop_map(|(to, _)| {
         let count = to.elements().len();
         (to, Taken { first: 0, end: count, step: 1, block: 1 })
-    };
-    compare::<_, [f64; LEN], _>(
-        world,
-        &ROW,
-        pair(LEN, LEN, 7).prop_map(packed),
-        line::<f64>(LEN, LEN, whole::<f64>()),
-        |world, pe, (to, from), local| {
-            strided!(world, ROW@pe[dyn to.first..to.end; dyn to.step; dyn to.block] = (local[..from.end])[..]);
-        },
-        |world, pe, (from, to), local| {
-            strided!(world, local[dyn ..to.end] = ROW@pe[dyn from.first..from.end; dyn from.step; dyn from.block]);
-        },
-    );
+    });
+    let sides = line::<f64>(LEN, LEN, whole::<f64>());
+    compare::<_, [f64; LEN], _>(world, &ROW, packed, sides, |world, pe, (t, h), local, how| match how.put {
+        true => {
+            let local = &local[..h.end];
+            strided!(world, ROW@pe[dyn t.first..t.end; dyn t.step; dyn t.block] = local[..]);
+        }
+        false => {
+            strided!(world, local[dyn ..h.end] = ROW@pe[dyn t.first..t.end; dyn t.step; dyn t.block]);
+        }
+    });
 }
 
 #[shmem::test(pes = 2)]
 fn structures(world: &mut World) {
     macro_rules! fields {
-        ($field:expr, $($chosen:tt)*) => {
-            compare::<_, [Cell; 100], _>(
-                world,
-                &CELLS,
-                pair(LEN, 100, 3),
-                line::<Cell>(LEN, 100, $field),
-                |world, pe, (to, from), local| {
-                    strided!(world, CELLS@pe[dyn to.first..to.end; dyn to.step; dyn to.block] $($chosen)*
-                        = local[dyn from.first..from.end; dyn from.step; dyn from.block] $($chosen)*);
-                },
-                |world, pe, (from, to), local| {
-                    strided!(world, local[dyn to.first..to.end; dyn to.step; dyn to.block] $($chosen)*
-                        = CELLS@pe[dyn from.first..from.end; dyn from.step; dyn from.block] $($chosen)*);
-                },
-            );
+        ($field:expr, $(. $of:tt)*) => {
+            both_ways!(world, CELLS, [Cell; 100], pair(LEN, 100, 3), line::<Cell>(LEN, 100, $field), |(t, h)|
+                [dyn t.first..t.end; dyn t.step; dyn t.block] $(. $of)*
+                    = [dyn h.first..h.end; dyn h.step; dyn h.block] $(. $of)*);
         };
     }
     fields!(whole::<Cell>(),);
@@ -341,145 +394,106 @@ fn structures(world: &mut World) {
 /// A field on one side, an array of what it is on the other.
 #[shmem::test(pes = 2)]
 fn fields_of_structures_and_arrays(world: &mut World) {
-    compare::<_, [[u16; 3]; 100], _>(
-        world,
-        &CELLS,
-        pair(LEN, 100, 1),
-        |(to, from)| Sides {
-            there: bytes(&[LEN], &[to], size_of::<Cell>(), SPIN),
-            here: bytes(&[100], &[from], 6, whole::<[u16; 3]>()),
-        },
-        |world, pe, (to, from), local| {
-            strided!(world, CELLS@pe[dyn to.first..to.end; dyn to.step].spin
-                = local[dyn from.first..from.end; dyn from.step, ..]);
-        },
-        |world, pe, (from, to), local| {
-            strided!(world, local[dyn to.first..to.end; dyn to.step, ..]
-                = CELLS@pe[dyn from.first..from.end; dyn from.step].spin);
-        },
-    );
-    compare::<_, [[u8; 2]; 100], _>(
-        world,
-        &CELLS,
-        pair(LEN, 100, 1),
-        |(to, from)| Sides {
-            there: bytes(&[LEN], &[to], size_of::<Cell>(), Field { offset: 22, bytes: 2 }),
-            here: bytes(&[100], &[from], 2, whole::<[u8; 2]>()),
-        },
-        |world, pe, (to, from), local| {
-            strided!(world, CELLS@pe[dyn to.first..to.end; dyn to.step].{kind, level}
-                = local[dyn from.first..from.end; dyn from.step, ..]);
-        },
-        |world, pe, (from, to), local| {
-            strided!(world, local[dyn to.first..to.end; dyn to.step, ..]
-                = CELLS@pe[dyn from.first..from.end; dyn from.step].{kind, level});
-        },
-    );
+    macro_rules! fields {
+        ($field:expr, $array:ty, $(. $of:tt)*) => {
+            let sides = |(there, here)| Sides {
+                there: bytes(&[LEN], &[there], size_of::<Cell>(), $field),
+                here: bytes(&[100], &[here], size_of::<$array>(), whole::<$array>()),
+            };
+            both_ways!(world, CELLS, [$array; 100], pair(LEN, 100, 1), sides, |(t, h)|
+                [dyn t.first..t.end; dyn t.step] $(. $of)* = [dyn h.first..h.end; dyn h.step, ..]);
+        };
+    }
+    fields!(SPIN, [u16; 3], .spin);
+    fields!(KIND_AND_LEVEL, [u8; 2], .{kind, level});
 }
 
 /// The fields of one colour: every other element of every other row.
 #[shmem::test(pes = 2)]
 fn checkerboard(world: &mut World) {
-    let colour = |rows: (usize, usize), columns: (usize, usize)| {
-        let half =
-            |first: usize, count: usize| Taken { first, end: first + 2 * count - 1, step: 2, block: 1 };
-        let there = (half(rows.0, 4), half(columns.0, 9));
-        let here = (half(rows.1, 4), half(columns.1, 9));
-        ((there.0, here.0), (there.1, here.1))
-    };
-    let cases = (
-        (0..=ROWS - 7, 0..=ROWS - 7).prop_map(|rows| rows),
-        (0..=COLUMNS - 17, 0..=COLUMNS - 17).prop_map(|columns| columns),
-    );
-    compare::<_, [[f32; COLUMNS]; ROWS], _>(
-        world,
-        &FIELD,
-        cases.prop_map(move |(rows, columns)| colour(rows, columns)),
-        plane::<f32>([ROWS, COLUMNS], [ROWS, COLUMNS], whole::<f32>()),
-        |world, pe, (rows, columns), local| {
-            strided!(world, FIELD@pe[dyn rows.0.first..rows.0.end; 2, dyn columns.0.first..columns.0.end; 2]
-                = local[dyn rows.1.first..rows.1.end; 2, dyn columns.1.first..columns.1.end; 2]);
-        },
-        |world, pe, (rows, columns), local| {
-            strided!(world, local[dyn rows.1.first..rows.1.end; 2, dyn columns.1.first..columns.1.end; 2]
-                = FIELD@pe[dyn rows.0.first..rows.0.end; 2, dyn columns.0.first..columns.0.end; 2]);
-        },
-    );
+    let half = |first: usize, count: usize| Taken { first, end: first + 2 * count - 1, step: 2, block: 1 };
+    let (rows, columns) = ((0..=ROWS - 7, 0..=ROWS - 7), (0..=COLUMNS - 17, 0..=COLUMNS - 17));
+    let cases = (rows, columns).prop_map(move |(rows, columns)| {
+        ((half(rows.0, 4), half(rows.1, 4)), (half(columns.0, 9), half(columns.1, 9)))
+    });
+    let sides = plane::<f32>(whole::<f32>());
+    both_ways!(world, FIELD, [[f32; COLUMNS]; ROWS], cases, sides, |(r, c)|
+        [dyn r.0.first..r.0.end; 2, dyn c.0.first..c.0.end; 2]
+            = [dyn r.1.first..r.1.end; 2, dyn c.1.first..c.1.end; 2]);
 }
 
-macro_rules! matrix {
-    ($world:ident, $object:ident: $element:ty, $block:expr, $field:expr, $($chosen:tt)*) => {
-        compare::<_, [[$element; COLUMNS]; ROWS], _>(
-            $world,
-            &$object,
-            planes($block),
-            plane::<$element>([ROWS, COLUMNS], [ROWS, COLUMNS], $field),
-            |world, pe, ((rows, to_rows), (columns, to_columns)), local| {
-                strided!(world,
-                    $object@pe[dyn rows.first..rows.end; dyn rows.step,
-                        dyn columns.first..columns.end; dyn columns.step; dyn columns.block] $($chosen)*
-                    = local[dyn to_rows.first..to_rows.end; dyn to_rows.step,
-                        dyn to_columns.first..to_columns.end; dyn to_columns.step; dyn to_columns.block]
-                        $($chosen)*);
-            },
-            |world, pe, ((rows, to_rows), (columns, to_columns)), local| {
-                strided!(world,
-                    local[dyn to_rows.first..to_rows.end; dyn to_rows.step,
-                        dyn to_columns.first..to_columns.end; dyn to_columns.step; dyn to_columns.block]
-                        $($chosen)*
-                    = $object@pe[dyn rows.first..rows.end; dyn rows.step,
-                        dyn columns.first..columns.end; dyn columns.step; dyn columns.block] $($chosen)*);
-            },
-        );
-    };
-}
-
+/// Single elements and groups, of one type and of several.
 #[shmem::test(pes = 2)]
-fn matrix_of_single_elements(world: &mut World) {
-    matrix!(world, MATRIX: f64, 1, whole::<f64>(),);
-    matrix!(world, FIELD: f32, 1, whole::<f32>(),);
-}
-
-#[shmem::test(pes = 2)]
-fn matrix_of_groups_of_one_type(world: &mut World) {
-    matrix!(world, MATRIX: f64, 5, whole::<f64>(),);
-    matrix!(world, FIELD: f32, 5, whole::<f32>(),);
-}
-
-#[shmem::test(pes = 2)]
-fn matrix_of_groups_of_several_types(world: &mut World) {
-    matrix!(world, GRID: Cell, 1, whole::<Cell>(),);
-    matrix!(world, GRID: Cell, 3, MASS_AND_VELOCITY, .{mass, velocity});
-    matrix!(world, GRID: Cell, 3, SPIN_TO_LEVEL, .{spin, kind, level});
+fn matrices(world: &mut World) {
+    macro_rules! matrix {
+        ($object:ident: $element:ty, $block:expr, $field:expr, $(. $of:tt)*) => {
+            let (cases, sides) = ((pair(ROWS, ROWS, 1), pair(COLUMNS, COLUMNS, $block)), plane::<$element>($field));
+            both_ways!(world, $object, [[$element; COLUMNS]; ROWS], cases, sides, |((r, to_r), (c, to_c))|
+                [dyn r.first..r.end; dyn r.step, dyn c.first..c.end; dyn c.step; dyn c.block] $(. $of)*
+                    = [dyn to_r.first..to_r.end; dyn to_r.step,
+                        dyn to_c.first..to_c.end; dyn to_c.step; dyn to_c.block] $(. $of)*);
+        };
+    }
+    matrix!(MATRIX: f64, 1, whole::<f64>(),);
+    matrix!(FIELD: f32, 1, whole::<f32>(),);
+    matrix!(MATRIX: f64, 5, whole::<f64>(),);
+    matrix!(FIELD: f32, 5, whole::<f32>(),);
+    matrix!(GRID: Cell, 1, whole::<Cell>(),);
+    matrix!(GRID: Cell, 3, MASS_AND_VELOCITY, .{mass, velocity});
+    matrix!(GRID: Cell, 3, SPIN_TO_LEVEL, .{spin, kind, level});
 }
 
 /// Three dimensions, one of them an index.
 #[shmem::test(pes = 2)]
 fn planes_of_a_cube(world: &mut World) {
-    compare::<_, [[u16; 8]; 5], _>(
-        world,
-        &CUBE,
-        (pair(5, 5, 1), 0..6_usize, pair(8, 8, 2)),
-        |(planes, row, columns)| {
-            let row = Taken { first: row, end: row + 1, step: 1, block: 1 };
-            Sides {
-                there: bytes(&[5, 6, 8], &[planes.0, row, columns.0], 2, whole::<u16>()),
-                here: bytes(&[5, 8], &[planes.1, columns.1], 2, whole::<u16>()),
-            }
-        },
-        |world, pe, (planes, row, columns), local| {
-            strided!(world,
-                CUBE@pe[dyn planes.0.first..planes.0.end; dyn planes.0.step, dyn row,
-                    dyn columns.0.first..columns.0.end; dyn columns.0.step; dyn columns.0.block]
-                = local[dyn planes.1.first..planes.1.end; dyn planes.1.step,
-                    dyn columns.1.first..columns.1.end; dyn columns.1.step; dyn columns.1.block]);
-        },
-        |world, pe, (planes, row, columns), local| {
-            strided!(world,
-                local[dyn planes.1.first..planes.1.end; dyn planes.1.step,
-                    dyn columns.1.first..columns.1.end; dyn columns.1.step; dyn columns.1.block]
-                = CUBE@pe[dyn planes.0.first..planes.0.end; dyn planes.0.step, dyn row,
-                    dyn columns.0.first..columns.0.end; dyn columns.0.step; dyn columns.0.block]);
-        },
+    let sides = |(planes, row, columns): (Line, usize, Line)| {
+        let row = Taken { first: row, end: row + 1, step: 1, block: 1 };
+        Sides {
+            there: bytes(&[5, 6, 8], &[planes.0, row, columns.0], 2, whole::<u16>()),
+            here: bytes(&[5, 8], &[planes.1, columns.1], 2, whole::<u16>()),
+        }
+    };
+    let cases = (pair(5, 5, 1), 0..6_usize, pair(8, 8, 2));
+    both_ways!(world, CUBE, [[u16; 8]; 5], cases, sides, |(p, row, c)|
+        [dyn p.0.first..p.0.end; dyn p.0.step, dyn row, dyn c.0.first..c.0.end; dyn c.0.step; dyn c.0.block]
+            = [dyn p.1.first..p.1.end; dyn p.1.step, dyn c.1.first..c.1.end; dyn c.1.step; dyn c.1.block]);
+}
+
+#[shmem::test]
+fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
+    let me = world.me();
+    let row = ROW.on(me).index(..100);
+    let ones = [1.0; 100];
+    assert_eq!(
+        refusal(|| world.iput(row, &ones, 20, 1, 6)),
+        "the place has 100 elements, but 6 blocks of 1 at a stride of 20 end at 101"
     );
+    assert_eq!(
+        refusal(|| world.ibput(row, &ones[..10], 8, 4, 4, 3)),
+        "the source has 10 elements, but 3 blocks of 4 at a stride of 4 end at 12"
+    );
+    assert_eq!(
+        refusal(|| world.iget(&mut [0.0; 4], row, 0, 1, 4)),
+        "the stride of the destination is 0; a stride must be at least 1"
+    );
+    assert_eq!(
+        refusal(|| world.ibget(&mut [0.0; 20], row, 4, 3, 4, 2)),
+        "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block"
+    );
+    // Of no blocks nothing else is looked at, and of one no stride.
+    let most = usize::MAX;
+    world.ibput(row, &ones, 0, 0, most, 0);
+    world.ibget(&mut [0.0; 1], row, most, 3, most, 0);
+    world.ibget(&mut [0.0; 2], row, most, most, 2, 1);
+    world.iput(row, &[0.0; 3], most / 8 + 2, most - 1, 1);
+    let address = ROW.here(world).addr();
+    for (count, stride) in [(2, most), (3, most / 2 + 1), (most / 8 + 2, 8), (most, 1)] {
+        refusal(|| world.iput(row, &ones, stride, 1, count));
+        refusal(|| world.iget(&mut [0.0; 2], row, 1, stride, count));
+        refusal(|| world.iputmem(address, &[1; 8], stride, 1, 1, count, me));
+        refusal(|| world.igetmem(&mut [1; 8], address, stride, 1, 1, count, me));
+    }
+    let miss = refusal(|| world.iputmem(address, &[1; 8], 1 << 40, 1, 1, 2, me));
+    assert!(miss.starts_with("`iputmem`: the 1099511627777 bytes at"), "{miss}");
+    assert_eq!(ROW.here(world).load(), [0.0; LEN], "something was written");
 }

@@ -1,9 +1,9 @@
 //! Teams: who is in them, their memory, their phases, and what becomes of them.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
 use crate::dice::Dice;
+use crate::refusal;
 use shmem::prelude::*;
 use shmem::{ErrorKind, Team, TeamBox, TeamConfig};
 
@@ -32,54 +32,6 @@ fn check(world: &World, team: &Team) {
 }
 
 #[shmem::test(pes = 5)]
-fn strided_teams_are_those_of_the_model(world: &mut World) {
-    let mut dice = Dice(7);
-    let mut made = 0;
-    for _ in 0..120 {
-        let (start, size) = (dice.below(6) as usize, dice.below(6) as usize);
-        let stride = dice.below(9) as isize - 4;
-        let ranks: Vec<isize> = (0..size as isize).map(|k| start as isize + k * stride).collect();
-        let possible = size > 0 && (stride != 0 || size == 1) && ranks.iter().all(|r| (0..5).contains(r));
-        match world.team().split_strided(world, start, stride, size, &plain()) {
-            Ok(team) => {
-                assert!(possible, "start {start} stride {stride} size {size}");
-                let ranks: Vec<usize> = ranks.iter().map(|rank| *rank as usize).collect();
-                assert_eq!(team.is_some(), ranks.contains(&world.my_pe()));
-                if let Some(team) = &team {
-                    assert_eq!(numbers(team), ranks);
-                    check(world, team);
-                }
-                made += 1;
-            }
-            Err(error) => assert!(!possible && matches!(error.kind(), ErrorKind::Team(_)), "{error}"),
-        }
-    }
-    assert!(made > 20);
-}
-
-#[shmem::test(pes = 5)]
-fn colours_and_keys_are_those_of_the_model(world: &mut World) {
-    let mut dice = Dice(11);
-    for round in 0..60 {
-        let wishes: Vec<(Option<u64>, i64)> =
-            (0..5).map(|_| (dice.below(4).checked_sub(1), dice.below(5) as i64 - 2)).collect();
-        let (colour, key) = wishes[world.my_pe()];
-        let team = world.team().split_by(world, colour, key, &plain()).unwrap();
-        let mut expected: Vec<usize> = (0..5).filter(|pe| wishes[*pe].0 == colour).collect();
-        expected.sort_by_key(|pe| (wishes[*pe].1, *pe));
-        assert_eq!(team.is_some(), colour.is_some(), "in round {round}");
-        if let Some(team) = &team {
-            assert_eq!(numbers(team), expected, "in round {round}");
-            check(world, team);
-            // Splits of a part go on while other parts do something else.
-            let half = team.split_strided(world, 0, 1, team.size().div_ceil(2), &plain()).unwrap();
-            assert_eq!(half.is_some(), team.rank() < team.size().div_ceil(2));
-            half.iter().for_each(|half| check(world, half));
-        }
-    }
-}
-
-#[shmem::test(pes = 5)]
 fn a_grid_has_rows_and_columns(world: &mut World) {
     for width in 1..8 {
         let (row, column) = world.team().split_2d(world, width, &plain(), &plain()).unwrap();
@@ -90,6 +42,10 @@ fn a_grid_has_rows_and_columns(world: &mut World) {
         assert_eq!((row.rank(), column.rank()), (me % width, me / width));
         check(world, &row);
         check(world, &column);
+        // Splits of a part go on while other parts do something else.
+        let half = row.split_strided(world, 0, 1, row.size().div_ceil(2), &plain()).unwrap();
+        assert_eq!(half.is_some(), row.rank() < row.size().div_ceil(2));
+        half.iter().for_each(|half| check(world, half));
     }
     let error = world.team().split_2d(world, 0, &plain(), &plain()).unwrap_err().to_string();
     assert_eq!(error, "a team has at least one member; a row of a grid of width 0 has none");
@@ -312,13 +268,6 @@ fn nobody_writes_inside_a_phase_of_a_team(world: &mut World) {
     assert_eq!(count.here(world).load(), 151);
 }
 
-fn message(body: impl FnOnce()) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_err();
-    *panic
-        .downcast::<String>()
-        .unwrap_or_else(|other| Box::new(other.downcast::<&str>().unwrap().to_string()))
-}
-
 #[shmem::test(pes = 3)]
 fn objects_of_a_team_are_the_members(world: &mut World) {
     let pair = world.team().split_strided(world, 0, 1, 2, &plain()).unwrap();
@@ -326,14 +275,14 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
     if let (Some(pair), Some(other)) = (&pair, &other) {
         let object = pair.alloc(world, [5_u64; 4]).unwrap();
         let outside = world.pe(2).unwrap();
-        let said = message(|| _ = object.on(outside));
+        let said = refusal(|| _ = object.on(outside));
         assert_eq!(said, "PE 2 is not a member of the team that has allocated this object, and has none");
-        let said = message(|| object.local(world, other, |_| ()));
+        let said = refusal(|| object.local(world, other, |_| ()));
         assert!(
             said.starts_with("an object that this team has not allocated cannot be opened by its mem"),
             "{said}"
         );
-        let said = message(|| pair.local(world, (&object, &object), |_| ()));
+        let said = refusal(|| pair.local(world, (&object, &object), |_| ()));
         assert!(said.contains("is named twice in one `local`"), "{said}");
         let list = [pair.alloc(world, [6_u64; 2]).unwrap(), pair.alloc(world, [7_u64; 3]).unwrap()];
         let sum = pair.local(world, (&list[..], [&object]), |(mut list, [object])| {
@@ -343,10 +292,10 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
         assert_eq!(sum, 2 * 6 + 3 * 7 + 6 + 4 * 5);
         pair.frozen(world, &list, |[_, second]| assert_eq!(second, [7, 7, 13]));
         pair.frozen(world, &list.iter().collect::<Vec<_>>(), |list| assert_eq!(list[0], [6, 6]));
-        let said = message(|| other.local(world, &list[1..], |_| ()));
+        let said = refusal(|| other.local(world, &list[1..], |_| ()));
         assert!(said.starts_with("an object that this team has not allocated"), "{said}");
         let address = object.here(world).addr();
-        let said = message(|| world.putmem(address, &[0; 8], world.me()));
+        let said = refusal(|| world.putmem(address, &[0; 8], world.me()));
         assert!(said.contains("not symmetric memory of this PE"), "{said}");
         // Nothing is left of the attempts.
         pair.barrier(world);
@@ -381,12 +330,6 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
     world.barrier_all();
     if world.my_pe() == 2 {
         let ([near, far], team, object) = GIVEN.lock().unwrap().take().unwrap();
-        let refusal = |work: &mut dyn FnMut()| {
-            let panic = std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_err();
-            panic
-                .downcast::<String>()
-                .map_or_else(|panic| panic.downcast_ref::<&str>().unwrap().to_string(), |text| *text)
-        };
         let address = WORDS.here(world).addr();
         for pe in [near, far] {
             let stranger = format!("PE 2 was given PE {pe} by another PE of this process");
@@ -405,14 +348,14 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
             refused(&mut || world.iput(WORDS.on(pe).index(..), &[1; 2], 2, 1, 2));
             refused(&mut || _ = WORDS.on(pe).ptr(world));
         }
-        let refused = refusal(&mut || world.put(object.on(near), &[1; 4]));
+        let refused = refusal(|| world.put(object.on(near), &[1; 4]));
         assert!(refused.starts_with("PE 2 was given PE 1"), "{refused}");
         let own = world.pe(1).unwrap();
-        let refused = refusal(&mut || _ = object.on(own));
+        let refused = refusal(|| _ = object.on(own));
         assert!(refused.contains("is not a member"), "{refused}");
-        let refused = refusal(&mut || team.barrier(world));
+        let refused = refusal(|| team.barrier(world));
         assert_eq!(refused, "this is a team of another PE");
-        let refused = refusal(&mut || world.local(&object, |_| ()));
+        let refused = refusal(|| world.local(&object, |_| ()));
         assert_eq!(refused, "this object of a team is another PE's handle");
     }
     world.barrier_all();
@@ -422,20 +365,4 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
     let mut there = [0; 4];
     object.here(world).copy_to(&mut there);
     assert_eq!(there, [7; 4]);
-}
-
-/// More aligned than any place is.
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C, align(8388608))]
-struct Aligned([u8; 8 << 20]);
-
-#[shmem::test(pes = 2)]
-fn an_alignment_that_no_address_has_is_refused(world: &mut World) {
-    let team = world.team().split_by(world, Some(0), 0, &plain()).unwrap().unwrap();
-    let refused = team.alloc(world, shmem::zeroed::<Aligned>(1)).map(drop).unwrap_err().to_string();
-    assert_eq!(refused, "8388608 is not an alignment: give a power of two, at most 2M");
-    assert_eq!(refused, world.alloc(shmem::zeroed::<Aligned>(1)).map(drop).unwrap_err().to_string());
-    // Nothing is left of it, and the team goes on.
-    let object = team.alloc(world, [1_u64; 4]).unwrap();
-    assert_eq!(object.here(world).index(3).load(), 1);
 }

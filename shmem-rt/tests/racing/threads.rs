@@ -6,6 +6,8 @@ use shmem::prelude::*;
 use shmem::thread::{Funneled, Multiple, Private, Serialized};
 use shmem::{ContextError, ErrorKind, TeamConfig};
 
+use crate::refusal;
+
 /// Most threads with endpoints of their own.
 const THREADS: usize = 4;
 
@@ -209,14 +211,9 @@ fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multip
     let me = world.me();
     for at in [block.as_ptr() as usize, start] {
         let address = block.add(at.wrapping_sub(block.as_ptr() as usize));
-        let put = || world.putmem(address, &[1; 64], me);
-        let miss = *std::panic::catch_unwind(std::panic::AssertUnwindSafe(put))
-            .unwrap_err()
-            .downcast::<String>()
-            .unwrap();
+        let miss = refusal(|| world.putmem(address, &[1; 64], me));
         assert!(miss.starts_with("`putmem`: ") && miss.contains("not symmetric memory of this PE"), "{miss}");
-        let get = || world.iputmem(address, &[1; 64], 2, 1, 1, 8, me);
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(get)).is_err());
+        refusal(|| world.iputmem(address, &[1; 64], 2, 1, 1, 8, me));
         assert!(world.address(address.as_ptr()).is_err() && !world.addr_accessible(address.as_ptr(), me));
     }
     drop((pooled, array));

@@ -299,18 +299,7 @@ fn written((history, event): &(usize, Event)) -> [u64; NUMBERS] {
 }
 
 fn read([history, kind, a, b, result, invoked, returned]: [u64; NUMBERS]) -> (usize, Event) {
-    let op = match kind >> 1 {
-        0 => Op::Fetch,
-        1 => Op::Set(a),
-        2 => Op::Swap(a),
-        3 => Op::CompareSwap(a, b),
-        4 => Op::Add(a),
-        5 => Op::And(a),
-        6 => Op::Or(a),
-        7 => Op::Xor(a),
-        8 => Op::Min(a),
-        _ => Op::Max(a),
-    };
+    let op = Op::ALL[kind as usize >> 1](a, b);
     (history as usize, Event { op, result: (kind & 1 == 1).then_some(result), invoked, returned })
 }
 

@@ -7,7 +7,10 @@
 
 use shmem::prelude::*;
 use shmem::thread::Private;
+use shmem::{Ctx, Stores};
 use shmem_core::system::monotonic_now;
+
+use crate::is_loopback;
 
 const N: usize = 64;
 
@@ -21,10 +24,6 @@ static FLAG: Signal;
 static ACKNOWLEDGED: Signal;
 #[symmetric]
 static WORDS: [[u64; 8]; 20_000];
-
-fn is_loopback() -> bool {
-    std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
-}
 
 /// Whether operations are loads and stores; elsewhere each takes some microseconds.
 fn is_in_memory() -> bool {
@@ -54,11 +53,16 @@ fn message(world: &World, send: impl Fn(Pe, u64)) {
     world.barrier_all();
 }
 
+/// All data of a round.
+fn put_both(token: &dyn Stores, to: Pe, round: u64) {
+    token.put(DATA.on(to), &[round; N]);
+    token.put(MORE.on(to), &[round; N]);
+}
+
 #[shmem::test(pes = 2)]
 fn put_fence_flag(world: &mut World) {
     message(world, |to, round| {
-        world.put(DATA.on(to), &[round; N]);
-        world.put(MORE.on(to), &[round; N]);
+        put_both(world, to, round);
         world.fence();
         world.signal_set(FLAG.on(to), round);
     });
@@ -112,28 +116,24 @@ fn a_signal_is_set_while_somebody_adds_to_it(world: &mut World) {
 }
 
 /// The flag goes through another stream, which knows nothing of the data.
-#[shmem::test(pes = 2)]
-fn put_quiet_flag_across_contexts(world: &mut World) {
+fn put_flag_across_contexts(world: &World, complete: impl Fn(&Ctx<'_, Private>, Pe)) {
     let context = world.create_ctx::<Private>().unwrap();
     let ctx = context.bind(world);
     message(world, |to, round| {
-        ctx.put(DATA.on(to), &[round; N]);
-        ctx.put(MORE.on(to), &[round; N]);
-        ctx.quiet();
+        put_both(&ctx, to, round);
+        complete(&ctx, to);
         world.signal_set(FLAG.on(to), round);
     });
 }
 
 #[shmem::test(pes = 2)]
+fn put_quiet_flag_across_contexts(world: &mut World) {
+    put_flag_across_contexts(world, |ctx, _| ctx.quiet());
+}
+
+#[shmem::test(pes = 2)]
 fn put_quiet_of_one_pe_flag_across_contexts(world: &mut World) {
-    let context = world.create_ctx::<Private>().unwrap();
-    let ctx = context.bind(world);
-    message(world, |to, round| {
-        ctx.put(DATA.on(to), &[round; N]);
-        ctx.put(MORE.on(to), &[round; N]);
-        ctx.quiet_pe(to);
-        world.signal_set(FLAG.on(to), round);
-    });
+    put_flag_across_contexts(world, |ctx, to| ctx.quiet_pe(to));
 }
 
 #[shmem::test(pes = 2)]

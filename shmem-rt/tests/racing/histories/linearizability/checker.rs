@@ -33,18 +33,27 @@ pub(crate) struct Event {
 }
 
 impl Op {
+    /// Each with two values, of which some take one or none.
+    pub(crate) const ALL: [fn(u64, u64) -> Self; 10] = [
+        |_, _| Self::Fetch,
+        |v, _| Self::Set(v),
+        |v, _| Self::Swap(v),
+        Self::CompareSwap,
+        |v, _| Self::Add(v),
+        |v, _| Self::And(v),
+        |v, _| Self::Or(v),
+        |v, _| Self::Xor(v),
+        |v, _| Self::Min(v),
+        |v, _| Self::Max(v),
+    ];
+
     /// What the word is afterwards.
     pub(crate) fn applied(self, value: u64, mask: u64) -> u64 {
         let after = match self {
             Self::Fetch => value,
             Self::Set(v) | Self::Swap(v) => v,
-            Self::CompareSwap(expected, desired) => {
-                if value == expected & mask {
-                    desired
-                } else {
-                    value
-                }
-            }
+            Self::CompareSwap(expected, desired) if value == expected & mask => desired,
+            Self::CompareSwap(..) => value,
             Self::Add(v) => value.wrapping_add(v),
             Self::And(v) => value & v,
             Self::Or(v) => value | v,
@@ -128,18 +137,7 @@ mod tests {
     }
 
     fn ops() -> impl Strategy<Value = Op> {
-        prop_oneof![
-            Just(Op::Fetch),
-            (0..8_u64).prop_map(Op::Set),
-            (0..8_u64).prop_map(Op::Swap),
-            (0..8_u64, 0..8_u64).prop_map(|(a, b)| Op::CompareSwap(a, b)),
-            (0..8_u64).prop_map(Op::Add),
-            (0..8_u64).prop_map(Op::And),
-            (0..8_u64).prop_map(Op::Or),
-            (0..8_u64).prop_map(Op::Xor),
-            (0..8_u64).prop_map(Op::Min),
-            (0..8_u64).prop_map(Op::Max),
-        ]
+        (0..Op::ALL.len(), 0..8_u64, 0..8_u64).prop_map(|(op, a, b)| Op::ALL[op](a, b))
     }
 
     proptest! {
