@@ -5,11 +5,11 @@
 //! from the standard library's backtrace: behind the exported function's own stands the caller's.
 
 use std::backtrace::Backtrace;
-use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use shmem::raw;
+use shmem_core::exit;
 use shmem_launch::say::say;
 
 use crate::world;
@@ -25,20 +25,11 @@ pub fn refuse(routine: &str, argument: &str, why: fmt::Arguments<'_>) -> ! {
     end(1, &text)
 }
 
-/// Ends the job, or the process where there is none, with a message. What handlers of that exit do wrong is not told.
+/// Ends the job, or the process where there is none, with a message.
 pub fn end(code: i32, text: &str) -> ! {
-    thread_local!(static ENDS_WITH: Cell<Option<i32>> = const { Cell::new(None) });
-    if let Some(first) = ENDS_WITH.get() {
-        // SAFETY: this thread is in a handler of the exit below, and glibc goes on with those that are left.
-        unsafe { libc::exit(first) }
-    }
-    ENDS_WITH.set(Some(code));
     match world::any() {
         Some(world) => raw::job::abort(world, code, text),
-        None => {
-            say(&format!("shmem: {text}"));
-            std::process::exit(code)
-        }
+        None => exit::end(code, || say(&format!("shmem: {text}"))),
     }
 }
 

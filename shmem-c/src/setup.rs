@@ -154,7 +154,6 @@ fn finalize(routine: &'static str) {
     if world::is_closed() {
         return;
     }
-    // A refusal runs handlers of the exit, which may come here again: before the lock.
     let world = world::current(routine);
     let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
     shmem::raw::job::quiet_all(world);
