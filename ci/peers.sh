@@ -18,6 +18,7 @@ peer() { # NAME COMPILER
 peer mpi mpicc
 peer oshmem oshcc
 peer oshmem-micro oshcc
+peer waiting oshcc
 peer mpi-micro mpicc
 peer floor cc
 

@@ -2,16 +2,16 @@
 //!
 //! Each baseline is short enough to be checked by eye and stands on something that is not written
 //! here: the processor's store, the C library's `memcpy`, the transfer of a cache line between two
-//! cores, the kernel's futex and its processes.
+//! cores, the kernel's futex.
 
-use std::io;
 use std::ops::RangeInclusive;
-use std::process::Command;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use rustix::thread::futex;
 use shmem::thread::ThreadLevel;
 use shmem::{On, World};
+
+use crate::samples::nanoseconds_each;
 
 /// Cache lines that a pass of 8-byte stores writes, one word in each.
 pub(crate) const LINES: usize = 64;
@@ -57,7 +57,7 @@ pub(crate) unsafe fn memcpy(to: *mut u8, from: *const u8, bytes: usize) {
 
 /// Sends a cache line from one core to another and back, `count` times: `first` on one of two PEs,
 /// the other one answers. The line holds a counter, even between calls.
-pub(crate) fn round_trips(line: &AtomicU64, first: bool, count: u64) {
+fn round_trips(line: &AtomicU64, first: bool, count: u64) {
     let before = line.load(Ordering::Acquire) & !1;
     for there in (0..count).map(|trip| before + 2 * trip + 1) {
         if first {
@@ -68,6 +68,11 @@ pub(crate) fn round_trips(line: &AtomicU64, first: bool, count: u64) {
             line.store(there + 1, Ordering::Release);
         }
     }
+}
+
+/// Nanoseconds of one of so many.
+pub(crate) fn round_trip(line: &AtomicU64, first: bool, times: usize) -> f64 {
+    nanoseconds_each(times, || round_trips(line, first, times as u64))
 }
 
 /// Waits until a counter is at least so high.
@@ -180,15 +185,6 @@ impl FutexBarrier {
     }
 }
 
-/// Starts `count` processes that do nothing, and waits for all of them.
-pub(crate) fn processes(count: usize) -> io::Result<()> {
-    let children: io::Result<Vec<_>> = (0..count).map(|_| Command::new("true").spawn()).collect();
-    for mut child in children? {
-        child.wait()?;
-    }
-    Ok(())
-}
-
 /// Words that limits run on, on a line of their own. All zeroes to begin with.
 pub(crate) const LIMIT_WORDS: usize = 16;
 
@@ -213,16 +209,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pass_stores_one_word_to_each_line() {
-        let mut words = vec![0_u64; LINES * WORDS_OF_LINE];
-        // SAFETY: as many words as are written.
-        unsafe { stores(words.as_mut_ptr(), 7) };
-        for (i, word) in words.iter().enumerate() {
-            assert_eq!(*word, if i % WORDS_OF_LINE == 0 { 7 } else { 0 }, "word {i}");
-        }
-    }
-
-    #[test]
     fn a_line_goes_there_and_back_as_often_as_asked() {
         let line = AtomicU64::new(0);
         std::thread::scope(|scope| {
@@ -236,12 +222,11 @@ mod tests {
 
     #[test]
     fn data_are_there_when_their_counter_is() {
-        const TRIPS: u64 = 200;
         for bytes in [8, 24] {
             let counters = [const { AtomicU64::new(0) }; 2];
             let places = [const { [const { AtomicU64::new(0) }; 3] }; 2];
             let run = |me: usize| {
-                for trip in 1..=TRIPS {
+                for trip in 1..=200 {
                     let source = [trip * 2 + me as u64; 3];
                     let to = places[1 - me].as_ptr().cast_mut().cast();
                     // SAFETY: three words on either side, of which at most as many are named.
@@ -267,19 +252,15 @@ mod tests {
 
     #[test]
     fn nobody_leaves_the_barrier_before_all_are_there() {
-        let barrier = FutexBarrier::default();
-        let here = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for round in 1..=200 {
-                        here.fetch_add(1, Ordering::Relaxed);
-                        barrier.wait(4);
-                        assert!(here.load(Ordering::Relaxed) >= 4 * round);
-                        barrier.wait(4);
-                    }
-                });
+        let (barrier, here) = (FutexBarrier::default(), AtomicUsize::new(0));
+        let run = || {
+            for round in 1..=200 {
+                here.fetch_add(1, Ordering::Relaxed);
+                barrier.wait(4);
+                assert!(here.load(Ordering::Relaxed) >= 4 * round);
+                barrier.wait(4);
             }
-        });
+        };
+        std::thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(run)));
     }
 }

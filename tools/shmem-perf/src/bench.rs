@@ -1,85 +1,172 @@
-//! One PE of a job: what measures have in common inside.
+//! Inside a PE: what it is started for, and what measures have in common there.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use serde::{Deserialize, Serialize};
 use shmem::prelude::*;
 use shmem::thread::{Single, ThreadLevel};
+use shmem::value;
 
-use crate::affinity;
 use crate::case::{Record, Site};
+use crate::fabric::Far;
 use crate::peers::{Missing, Peer, PeerError, Programs, Running};
 use crate::samples::Samples;
-use crate::task::{Done, Given};
+
+/// What measuring ends with.
+pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
+
+/// What the PEs of a job are started for.
+#[derive(Clone, Copy)]
+pub(crate) struct Task {
+    /// On the command line of a PE.
+    pub(crate) name: &'static str,
+    pub(crate) pe: Work,
+}
+
+/// What each PE does. All of them call it; what PE 0 records counts.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// With a core of its own, where there are enough; PE 0 has the programs that it was given beside it.
+    Near(fn(&mut Bench<'_>) -> Done),
+    /// With a bare program over libfabric, and no core of its own: threads that do what has come need them, too.
+    Far(fn(&Far<'_>) -> Done),
+    /// The same with threads that call the library at the same time.
+    Threads(fn(&Far<'_, Multiple>) -> Done),
+    /// By itself.
+    Own(fn(&Given) -> Done),
+}
+
+/// What a PE is given on its command line.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Given {
+    pub(crate) repetitions: usize,
+    /// Partitions, where a measure does not say how many.
+    pub(crate) partitions: usize,
+    /// By which random layouts are drawn.
+    pub(crate) seed: u64,
+    /// Where the programs of other libraries are.
+    pub(crate) peers: Option<PathBuf>,
+    /// By which power of two arrays are smaller than those of their source.
+    pub(crate) scale: u32,
+    /// Bytes of transfers, where a measure has no sizes of its own.
+    pub(crate) sizes: Vec<usize>,
+    /// Numbers of threads, likewise.
+    pub(crate) threads: Vec<usize>,
+    /// How much is to be moved, or how many layouts; not given: everything.
+    pub(crate) most: Option<usize>,
+}
+
+impl Given {
+    /// Beside these programs of other libraries.
+    pub(crate) fn beside(programs: &Programs) -> Self {
+        Self { peers: Some(programs.directory().to_owned()), ..Self::default() }
+    }
+}
+
+/// What is found and is no number: a text with a place in a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fact {
+    pub(crate) table: String,
+    pub(crate) row: String,
+    pub(crate) column: String,
+    pub(crate) value: String,
+}
+
+impl Fact {
+    pub(crate) fn new(table: &str, row: &str, column: &str, value: impl Into<String>) -> Self {
+        Self { table: table.to_owned(), row: row.to_owned(), column: column.to_owned(), value: value.into() }
+    }
+}
+
+impl Task {
+    pub(crate) const fn near(name: &'static str, pe: fn(&mut Bench<'_>) -> Done) -> Self {
+        Self { name, pe: Work::Near(pe) }
+    }
+
+    pub(crate) const fn far(name: &'static str, pe: fn(&Far<'_>) -> Done) -> Self {
+        Self { name, pe: Work::Far(pe) }
+    }
+
+    pub(crate) const fn own(name: &'static str, pe: fn(&Given) -> Done) -> Self {
+        Self { name, pe: Work::Own(pe) }
+    }
+
+    /// Does it, as one PE of a job.
+    pub(crate) fn run(&self, given: &Given) -> Done {
+        match self.pe {
+            Work::Near(pe) => {
+                let world = shmem::init::<Single>()?;
+                // They take cores of their own accord, and could not once this process has taken one.
+                let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
+                let beside = directory.map(start).unwrap_or_default();
+                // Far away, threads that do what has come need cores, too.
+                let cores = match world.pes().iter().all(|pe| pe.on_node().is_some()) {
+                    true => take_core(world.my_pe(), world.n_pes())?,
+                    false => allowed_cores()?.len(),
+                };
+                let mut bench = Bench { beside, ..Bench::new(&world, given, cores) };
+                pe(&mut bench)?;
+                bench.print()
+            }
+            Work::Far(pe) => far(pe, given),
+            Work::Threads(pe) => far(pe, given),
+            Work::Own(pe) => pe(given),
+        }
+    }
+}
+
+fn far<L: ThreadLevel>(pe: fn(&Far<'_, L>) -> Done, given: &Given) -> Done {
+    let world = shmem::init::<L>()?;
+    let far = Far::new(&world, given)?;
+    pe(&far)?;
+    far.print()
+}
 
 /// What measures need, inside a PE.
-pub(crate) struct Bench<'w> {
-    pub(crate) world: &'w World,
+pub(crate) struct Bench<'w, L: ThreadLevel = Single> {
+    pub(crate) world: &'w World<L>,
     pub(crate) site: Site,
+    pub(crate) cores: usize,
     pub(crate) repetitions: usize,
     pub(crate) given: &'w Given,
     /// The programs of other libraries that run beside PE 0.
     pub(crate) beside: Vec<Running>,
+    pub(crate) records: RefCell<Vec<Record>>,
 }
 
-pub(crate) type Records = std::result::Result<Vec<Record>, Box<dyn std::error::Error>>;
-
-/// A PE that takes a core for itself, where there are enough.
-pub(crate) fn run(
-    given: &Given,
-    repetitions: usize,
-    measure: impl FnOnce(&mut Bench<'_>) -> Records,
-) -> Done {
-    let world = shmem::init::<Single>()?;
-    // They take cores of their own accord, and could not once this process has taken one.
-    let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
-    let beside = directory.map(start).unwrap_or_default();
-    let is_near = world.pes().iter().all(|pe| pe.on_node().is_some());
-    // Far away, threads that do what has come need cores, too.
-    let cores = match is_near {
-        true => affinity::take(world.my_pe(), world.n_pes())?,
-        false => affinity::allowed()?.len(),
-    };
-    let site = Site::of(&world, cores);
-    let records = measure(&mut Bench { world: &world, site, repetitions, given, beside })?;
-    print(&world, &records)
-}
-
-/// Starts those whose programs are in a directory. Who does not start is said.
-fn start(directory: &Path) -> Vec<Running> {
-    let running = |&peer: &Peer| {
-        Running::start(peer, directory).unwrap_or_else(|reason| {
-            lose(directory, peer, reason);
-            None
-        })
-    };
-    Peer::ALL.iter().filter_map(running).collect()
-}
-
-/// Says that there will be no more of a peer, neither in this job nor in later ones.
-fn lose(directory: &Path, peer: Peer, reason: PeerError) {
-    eprintln!("shmem-perf: {}", Missing { peer, reason });
-    Programs::forget(peer, directory);
-}
-
-/// PE 0 prints for the tool.
-pub(crate) fn print<L: ThreadLevel>(world: &World<L>, records: &[Record]) -> Done {
-    if world.my_pe() == 0 {
-        for record in records {
-            println!("{}", serde_json::to_string(&record)?);
-        }
-    }
-    Ok(())
-}
-
-impl Bench<'_> {
-    /// What was measured in nanoseconds: a case of a measure, `put 4096`.
-    pub(crate) fn record(&self, name: &str, compared: &str, samples: Samples) -> Record {
-        self.record_in("ns", name, compared, samples)
+impl<'w, L: ThreadLevel> Bench<'w, L> {
+    /// With so many cores for the PEs of this host.
+    pub(crate) fn new(world: &'w World<L>, given: &'w Given, cores: usize) -> Self {
+        let (site, repetitions) = (Site::of(world, cores), given.repetitions);
+        Self { world, site, cores, repetitions, given, beside: Vec::new(), records: RefCell::default() }
     }
 
-    /// The same in another unit.
-    pub(crate) fn record_in(&self, unit: &str, name: &str, compared: &str, samples: Samples) -> Record {
-        Record::new(&self.site, name, unit, compared, samples)
+    /// Keeps the samples of a case: `put 4096`.
+    pub(crate) fn add(&self, name: impl Into<String>, samples: Samples) {
+        self.push(self.record(name, samples));
+    }
+
+    pub(crate) fn record(&self, name: impl Into<String>, samples: Samples) -> Record {
+        Record::new(&self.site, name, samples)
+    }
+
+    pub(crate) fn push(&self, record: Record) {
+        self.records.borrow_mut().push(record);
+    }
+
+    /// Takes the samples of a case in turn; each closure gives the cost of one operation.
+    pub(crate) fn pairs(
+        &self,
+        name: impl Into<String>,
+        cost: impl FnMut() -> f64,
+        limit: impl FnMut() -> f64,
+    ) {
+        self.add(name, Samples::alternate(self.repetitions, cost, limit));
     }
 
     /// The PE that is written and read.
@@ -90,28 +177,21 @@ impl Bench<'_> {
     /// Runs `measure` on PE 0 while the others sleep.
     pub(crate) fn alone<R: Default>(&self, measure: impl FnOnce() -> R) -> R {
         self.world.barrier_all();
-        let records = if self.world.my_pe() == 0 { measure() } else { R::default() };
+        let result = if self.world.my_pe() == 0 { measure() } else { R::default() };
         self.world.barrier_all();
-        records
+        result
     }
 
-    /// Runs `measure` on PE 0 while the others sleep in their own code: updates would wake those that wait in the library.
-    /// `done` is zero to begin with.
-    pub(crate) fn absent<R: Default>(&self, done: &SymBox<u64>, measure: impl FnOnce() -> R) -> R {
-        let world = self.world;
-        let next = done.here(world).load() + 1;
-        world.barrier_all();
-        let mut records = R::default();
-        if world.my_pe() == 0 {
-            records = measure();
-            world.pes().iter().for_each(|pe| world.p(done.on(pe), next));
+    /// PE 0 prints its records for the tool.
+    pub(crate) fn print(&self) -> Done {
+        for record in self.records.borrow().iter().filter(|_| self.world.my_pe() == 0) {
+            println!("{}", serde_json::to_string(record)?);
         }
-        while done.here(world).load() < next {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        records
+        Ok(())
     }
+}
 
+impl Bench<'_> {
     /// Says why there is no case of a peer; that there will be no more of it if it will not answer.
     pub(crate) fn fail(&mut self, name: &str, peer: Peer, reason: PeerError) {
         if !reason.is_final() {
@@ -122,4 +202,60 @@ impl Bench<'_> {
             lose(directory, peer, reason);
         }
     }
+}
+
+/// Runs `measure` on PE 0 while the others sleep in their own code: updates would wake those that wait in the library.
+pub(crate) fn absent(world: &World, measure: impl FnOnce()) -> Result<()> {
+    let done = world.alloc(value(0_u64))?;
+    world.barrier_all();
+    if world.my_pe() == 0 {
+        measure();
+        world.pes().iter().for_each(|pe| world.p(done.on(pe), 1));
+    }
+    while done.here(world).load() == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    world.free(done)
+}
+
+/// Starts those whose programs are in a directory. Who does not start is said.
+fn start(directory: &Path) -> Vec<Running> {
+    let running = |&peer: &Peer| {
+        Running::start(peer, directory).unwrap_or_else(|reason| {
+            lose(directory, peer, reason);
+            None
+        })
+    };
+    Peer::ANSWERING.iter().filter_map(running).collect()
+}
+
+/// Says that there will be no more of a peer, neither in this job nor in later ones.
+fn lose(directory: &Path, peer: Peer, reason: PeerError) {
+    eprintln!("shmem-perf: {}", Missing { peer, reason });
+    Programs::forget(peer, directory);
+}
+
+/// Keeps the calling process on one of the cores it may use, by its number in the job, unless the
+/// job has more PEs than that. Gives the number of these cores.
+///
+/// It is for PEs that have joined their job: how PEs wait is decided by the cores they had then.
+pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
+    let cores = allowed_cores()?;
+    if pes <= cores.len() {
+        keep_on(&cores[pe..=pe])?;
+    }
+    Ok(cores.len())
+}
+
+/// Keeps the calling thread on some of the cores.
+pub(crate) fn keep_on(cores: &[usize]) -> std::io::Result<()> {
+    let mut set = CpuSet::new();
+    cores.iter().for_each(|&core| set.set(core));
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+/// The cores that the calling process may run on.
+pub(crate) fn allowed_cores() -> std::io::Result<Vec<usize>> {
+    let set = sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
 }

@@ -5,6 +5,7 @@ use shmem::World;
 use shmem::thread::ThreadLevel;
 use shmem_core::context::Initiator;
 
+use crate::measure;
 use crate::samples::Samples;
 
 /// One case of a measure, as it is printed.
@@ -54,66 +55,41 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// PEs of this host with a core each.
-    pub(crate) fn near(pes: usize) -> Self {
-        Self { pes, transport: "shm".into(), shared_cores: false }
+    /// PEs of this host, which has so many cores for them.
+    pub(crate) fn near(pes: usize, cores: usize) -> Self {
+        Self { pes, transport: "shm".into(), shared_cores: pes > cores }
     }
 
     /// Where a job runs whose PEs may use `cores` cores.
     pub(crate) fn of<L: ThreadLevel>(world: &World<L>, cores: usize) -> Self {
-        let near = world.pes().iter().all(|pe| pe.on_node().is_some());
-        let far = world.endpoint().transport_name().unwrap_or("none");
-        Self {
-            pes: world.n_pes(),
-            transport: if near { "shm" } else { far }.into(),
-            shared_cores: world.n_pes() > cores,
+        let near = Self::near(world.n_pes(), cores);
+        match world.pes().iter().all(|pe| pe.on_node().is_some()) {
+            true => near,
+            false => Self { transport: world.endpoint().transport_name().unwrap_or("none").into(), ..near },
         }
     }
 }
 
-/// The samples of one case, as they travel from PE 0 to the tool.
+/// The samples of one case, as they travel from PE 0 to the tool. What was compared, and in which unit, says its
+/// [row](measure::Row).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    pub(crate) measure: String,
-    pub(crate) case: String,
-    pub(crate) unit: String,
-    pub(crate) compared: String,
+    /// `put 4096` is the case `4096` of the measure `put`.
+    pub(crate) name: String,
     pub(crate) site: Site,
     pub(crate) samples: Samples,
     /// The same costs, each with that of a loop of puts.
-    #[serde(default)]
     pub(crate) loop_of_puts: Option<Samples>,
     /// Whether each sample is of another layout, so that their geometric mean counts.
-    #[serde(default)]
     pub(crate) geometric: bool,
+    /// What was compared, beyond what the row says: the library, the part of a payload.
+    pub(crate) note: String,
 }
 
 impl Record {
-    /// The samples of a case, in a unit: `put 4096` is the case `4096` of the measure `put`.
-    pub(crate) fn new(site: &Site, name: &str, unit: &str, compared: &str, samples: Samples) -> Self {
-        let (measure, case) =
-            name.split_once(' ').unwrap_or_else(|| unreachable!("`{name}` has a measure and a case"));
-        let [measure, case, unit, compared] = [measure, case, unit, compared].map(str::to_owned);
-        Self {
-            measure,
-            case,
-            unit,
-            compared,
-            site: site.clone(),
-            samples,
-            loop_of_puts: None,
-            geometric: false,
-        }
-    }
-
-    /// With the same costs beside those of a loop of puts.
-    pub(crate) fn beside(self, loop_of_puts: Samples) -> Self {
-        Self { loop_of_puts: Some(loop_of_puts), ..self }
-    }
-
-    /// With geometric means instead of medians: each sample is of another layout.
-    pub(crate) fn geometric(self) -> Self {
-        Self { geometric: true, ..self }
+    pub(crate) fn new(site: &Site, name: impl Into<String>, samples: Samples) -> Self {
+        let (name, site, note) = (name.into(), site.clone(), String::new());
+        Self { name, site, samples, loop_of_puts: None, geometric: false, note }
     }
 
     /// Joins the samples of equal cases, which come from several jobs. The cases stay in the order in
@@ -121,73 +97,94 @@ impl Record {
     pub(crate) fn join(records: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut joined: Vec<Self> = Vec::new();
         for record in records {
-            let same = |other: &&mut Self| other.measure == record.measure && other.case == record.case;
-            match joined.iter_mut().find(same) {
-                Some(other) => {
-                    other.samples.append(&record.samples);
-                    if let (Some(other), Some(more)) = (&mut other.loop_of_puts, &record.loop_of_puts) {
-                        other.append(more);
-                    }
-                }
-                None => joined.push(record),
-            }
+            let Some(other) = joined.iter_mut().find(|other| other.name == record.name) else {
+                joined.push(record);
+                continue;
+            };
+            other.samples.0.extend(record.samples.0);
+            let more = record.loop_of_puts.into_iter().flat_map(|more| more.0);
+            other.loop_of_puts.iter_mut().zip([more]).for_each(|(puts, more)| puts.0.extend(more));
         }
         joined
     }
 
     /// What comes out.
     pub(crate) fn case(&self) -> Case {
-        let Self { site, samples, .. } = self;
-        let cost = samples.cost();
-        let (value, limit, ratio) = match self.geometric {
-            true => samples.geometric_means(),
-            false => (cost.median, samples.limit().median, samples.ratio().median),
+        let Self { name, site, samples, geometric, note, .. } = self;
+        let (measure, case) =
+            name.split_once(' ').unwrap_or_else(|| unreachable!("`{name}` has a measure and a case"));
+        let (unit, compared) = measure::row_of(measure, case).map_or(("ns", String::new()), |row| {
+            (row.unit, format!("{}, against {}{note}", row.operation, row.limit))
+        });
+        let [p25, cost, p75] = samples.quarters(|cost, _| cost);
+        let middle = |number: fn(f64, f64) -> f64| match geometric {
+            true => samples.geometric_mean(number),
+            false => samples.quarters(number)[1],
         };
         Case {
-            measure: self.measure.clone(),
-            case: self.case.clone(),
-            value,
-            p25: cost.p25,
-            p75: cost.p75,
-            n: samples.pairs().len(),
-            unit: self.unit.clone(),
-            limit,
-            ratio,
+            measure: measure.to_owned(),
+            case: case.to_owned(),
+            value: if *geometric { middle(|cost, _| cost) } else { cost },
+            p25,
+            p75,
+            n: samples.0.len(),
+            unit: unit.to_owned(),
+            limit: middle(|_, limit| limit),
+            ratio: middle(|cost, limit| cost / limit),
             pes: site.pes,
             transport: site.transport.clone(),
             shared_cores: site.shared_cores,
-            difference: samples.difference().median,
-            compared: self.compared.clone(),
-            vs_a1: self.loop_of_puts.as_ref().map(|pairs| 1.0 / pairs.ratio().median),
-            p95: self.geometric.then(|| samples.cost_at(0.95)),
+            difference: samples.quarters(|cost, limit| cost - limit)[1],
+            compared,
+            vs_a1: self.loop_of_puts.as_ref().map(|pairs| 1.0 / pairs.ratio()[1]),
+            p95: geometric.then(|| samples.cost_at(0.95)),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::table::tests::record;
 
-    #[test]
-    fn equal_cases_of_several_jobs_become_one() {
-        let of = |case, cost| record("put", case, &[(cost, 2.0)]);
-        let joined = Record::join([of("8", 1.0), of("64", 9.0), of("8", 3.0), of("8", 2.0)]);
-        let cases: Vec<Case> = joined.iter().map(Record::case).collect();
-        assert_eq!(cases.iter().map(|case| case.case.as_str()).collect::<Vec<_>>(), ["8", "64"]);
-        assert_eq!((cases[0].n, cases[0].value, cases[0].ratio, cases[0].difference), (3, 2.0, 1.0, 0.0));
-        assert_eq!((cases[0].vs_a1, cases[0].p95), (None, None));
+    /// Pairs of a case that two PEs of a node have measured.
+    pub(crate) fn record(name: &str, pairs: &[(f64, f64)]) -> Record {
+        Record::new(&Site::near(2, 2), name, Samples(pairs.to_vec()))
+    }
+
+    /// A case of them that took 1.25 times its limit.
+    pub(crate) fn case(name: &str) -> Case {
+        record(name, &[(0.3125, 0.25); 31]).case()
     }
 
     #[test]
-    fn a_loop_of_puts_stands_beside_the_limit_in_every_job() {
-        let of = |cost, limit, puts| {
-            record("m", "c", &[(cost, limit)]).beside(record("", "", &[(cost, puts)]).samples)
+    fn equal_cases_of_several_jobs_become_one() {
+        let of = |name, cost, puts| {
+            let record = record(name, &[(cost, 2.0)]);
+            Record { loop_of_puts: Some(Samples(vec![(cost, puts)])), ..record }
         };
-        let case = Record::join([of(2.0, 2.0, 6.0), of(2.0, 1.0, 8.0), of(2.0, 4.0, 20.0)])[0].case();
-        assert_eq!((case.ratio, case.vs_a1, case.p95), (1.0, Some(4.0), None));
-        let regret = record("m", "c", &[(4.0, 2.0)]).geometric().case();
+        let all =
+            [of("put 8", 1.0, 3.0), of("put 64", 9.0, 9.0), of("put 8", 3.0, 6.0), of("put 8", 2.0, 20.0)];
+        let cases: Vec<Case> = Record::join(all).iter().map(Record::case).collect();
+        assert_eq!(cases.iter().map(|case| case.case.as_str()).collect::<Vec<_>>(), ["8", "64"]);
+        let Case { n, value, ratio, difference, vs_a1, p95, .. } = cases[0];
+        assert_eq!((n, value, ratio, difference, p95), (3, 2.0, 1.0, 0.0, None));
+        assert!((vs_a1.unwrap() - 3.0).abs() < 1e-12);
+        let regret = Record { geometric: true, ..record("m c", &[(2.0, 1.0), (8.0, 4.0)]) }.case();
         assert!((regret.value - 4.0).abs() < 1e-12 && (regret.ratio - 2.0).abs() < 1e-12);
-        assert_eq!(regret.p95, Some(4.0));
+        assert!(regret.p95 > Some(7.0));
+    }
+
+    #[test]
+    fn a_line_of_json_has_the_keys_in_order_and_comes_back_the_same() {
+        let case = case("put 8");
+        let line = serde_json::to_string(&case).unwrap();
+        assert!(
+            line.starts_with(
+                r#"{"measure":"put","case":"8","value":0.3125,"p25":0.3125,"p75":0.3125,"n":31,"unit":"ns","limit":0.25,"ratio":1.25,"pes":2,"transport":"shm","shared_cores":false,"#
+            ),
+            "{line}"
+        );
+        assert!(case.compared.ends_with("against the C library's `memcpy` on the same bytes"), "{line}");
+        assert_eq!(serde_json::from_str::<Case>(&line).unwrap(), case);
     }
 }

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use shmem::launch::{DEPUTY, deputy};
 
+use crate::bench::Done;
 use crate::measure::{self, MEASURES};
 use crate::runner::Runner;
 use crate::samples::FEWEST;
-use crate::task::{Done, Given};
 use crate::{check, report};
 
 /// Measures what operations cost, each against a limit that is measured beside it, in turn.
@@ -37,9 +37,13 @@ enum Tool {
     /// Measures everything that is claimed, beside other libraries, and writes a page that stands alone, with its data
     /// beside it. Takes up to twenty minutes.
     Report(report::Options),
-    /// One PE of a measure.
+    /// One PE of a measure: its task, and what it is given, as JSON.
     #[command(hide = true)]
-    Pe(Given),
+    Pe {
+        task: String,
+        #[arg(default_value = "{}")]
+        given: String,
+    },
 }
 
 /// Runs the tool.
@@ -74,7 +78,7 @@ fn run(matches: &ArgMatches) -> Done {
     match Tool::from_arg_matches(matches)? {
         Tool::Check(options) => check::check(&options, json),
         Tool::Report(options) => report::report(&options),
-        Tool::Pe(given) => measure::pe(&given, repetitions.into()),
+        Tool::Pe { task, given } => measure::pe(&task, &serde_json::from_str(&given)?),
     }
 }
 

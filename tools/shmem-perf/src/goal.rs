@@ -1,27 +1,28 @@
-//! What each measure ought to reach.
+//! What a case ought to reach, as it is written in [rows](crate::measure::Row) and shown in tables.
 
 use std::fmt;
+use std::str::FromStr;
 
-use super::case::Case;
+use crate::case::Case;
 
 /// What a case ought to reach against its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Goal {
-    /// At most so many times the limit.
+    /// `1.2`: at most so many times the limit.
     Ratio(f64),
-    /// At most so many times the limit, or at most so much more, in the unit of the case.
+    /// `1.01 or +0.05`: at most so many times the limit, or at most so much more, in the unit of the case.
     RatioOr(f64, f64),
-    /// At most so many times the limit and so much more, in the unit of the case.
+    /// `3 and +20`: at most so many times the limit and so much more, in the unit of the case.
     RatioPlus(f64, f64),
-    /// At most so much, in the unit of the case, whatever the limit.
+    /// `at most 50`: in the unit of the case, whatever the limit.
     AtMost(f64),
-    /// At most so many times the limit, and so many times faster than a loop of puts.
+    /// `1.1, 2.2x A1`: at most so many times the limit, and so many times faster than a loop of puts.
     Faster(f64, f64),
-    /// So many times faster than a loop of puts, whatever the limit.
+    /// `10x A1`: so many times faster than a loop of puts, whatever the limit.
     OnlyFaster(f64),
-    /// At most so much on average, and so much in 95 of 100 layouts.
+    /// `1.1, p95 1.4`: at most so much on average, and so much in 95 of 100 layouts.
     Tail(f64, f64),
-    /// At least so many times what it is compared with.
+    /// `at least 1.3`: so many times what it is compared with.
     Beaten(f64),
 }
 
@@ -56,6 +57,34 @@ impl Goal {
     }
 }
 
+impl FromStr for Goal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let decimal = |text: &str| text.parse::<f64>().ok();
+        let number = |text: &str| match text.split_once('/') {
+            Some((over, under)) => Some(decimal(over)? / decimal(under)?),
+            None => decimal(text),
+        };
+        let two = |between: &str, of: fn(f64, f64) -> Self| {
+            let (one, other) = text.strip_suffix("x A1").unwrap_or(text).split_once(between)?;
+            Some(of(number(one)?, number(other)?))
+        };
+        let goal = match text {
+            _ if text.contains(" or +") => two(" or +", Self::RatioOr),
+            _ if text.contains(" and +") => two(" and +", Self::RatioPlus),
+            _ if text.contains(", p95 ") => two(", p95 ", Self::Tail),
+            _ if text.contains(", ") => two(", ", Self::Faster),
+            _ => None
+                .or_else(|| Some(Self::AtMost(number(text.strip_prefix("at most ")?)?)))
+                .or_else(|| Some(Self::Beaten(number(text.strip_prefix("at least ")?)?)))
+                .or_else(|| Some(Self::OnlyFaster(number(text.strip_suffix("x A1")?)?)))
+                .or_else(|| number(text).map(Self::Ratio)),
+        };
+        goal.ok_or_else(|| format!("`{text}` is no goal"))
+    }
+}
+
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // No more digits than were asked for, also with an allowance.
@@ -76,27 +105,31 @@ impl fmt::Display for Goal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::tests::case;
+    use crate::case::tests::case;
 
+    /// Each is written as it is shown, and has its ends.
     #[test]
-    fn each_kind_of_goal_has_its_ends() {
-        let of = |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m", "c") };
-        let faster = |ratio, vs_a1| Case { ratio, vs_a1, ..case("m", "c") };
-        let tail = |ratio, p95| Case { ratio, p95, ..case("m", "c") };
+    fn each_kind_of_goal_is_read_and_has_its_ends() {
+        let of = |ratio, difference, value, limit| Case { ratio, difference, value, limit, ..case("m c") };
+        let faster = |ratio, vs_a1| Case { ratio, vs_a1, ..case("m c") };
+        let tail = |ratio, p95| Case { ratio, p95, ..case("m c") };
         for (goal, met, missed) in [
-            (Goal::Ratio(1.2), of(1.2, 9.0, 9.0, 1.0), of(1.21, 0.0, 0.0, 1.0)),
-            (Goal::RatioOr(1.01, 0.05), of(1.5, 0.05, 0.15, 0.1), of(1.02, 0.06, 3.06, 3.0)),
-            (Goal::RatioOr(1.01, 0.05), of(1.01, 10.0, 1010.0, 1000.0), of(1.02, 0.06, 3.06, 3.0)),
-            (Goal::RatioPlus(3.0, 20.0), of(23.0, 22.0, 23.0, 1.0), of(24.0, 23.0, 24.0, 1.0)),
-            (Goal::AtMost(50.0), of(9.0, 45.0, 50.0, 5.0), of(0.1, 0.0, 51.0, 500.0)),
-            (Goal::Faster(1.1, 2.2), faster(1.1, Some(2.2)), faster(1.11, Some(9.0))),
-            (Goal::Faster(1.1, 2.2), faster(0.5, Some(2.3)), faster(0.5, None)),
-            (Goal::OnlyFaster(10.0), faster(9.0, Some(10.0)), faster(0.1, Some(9.9))),
-            (Goal::Tail(1.1, 1.4), tail(1.1, Some(1.4)), tail(1.0, Some(1.41))),
-            (Goal::Beaten(1.3), tail(1.3, None), tail(1.29, None)),
+            ("1.20", of(1.2, 9.0, 9.0, 1.0), of(1.21, 0.0, 0.0, 1.0)),
+            ("1.01 or +0.05", of(1.5, 0.05, 0.15, 0.1), of(1.02, 0.06, 3.06, 3.0)),
+            ("1.01 or +0.05", of(1.01, 10.0, 1010.0, 1000.0), of(1.02, 0.06, 3.06, 3.0)),
+            ("3.00 and +20", of(23.0, 22.0, 23.0, 1.0), of(24.0, 23.0, 24.0, 1.0)),
+            ("at most 50", of(9.0, 45.0, 50.0, 5.0), of(0.1, 0.0, 51.0, 500.0)),
+            ("1.10, 2.2x A1", faster(1.1, Some(2.2)), faster(1.11, Some(9.0))),
+            ("1.10, 2.2x A1", faster(0.5, Some(2.3)), faster(0.5, None)),
+            ("10x A1", faster(9.0, Some(10.0)), faster(0.1, Some(9.9))),
+            ("1.10, p95 1.4", tail(1.1, Some(1.4)), tail(1.0, Some(1.41))),
+            ("at least 1.3", tail(1.3, None), tail(1.29, None)),
         ] {
-            assert!(goal.is_met(&met) && !goal.is_met(&missed), "{goal}");
-            assert!(goal.eased(2.0).is_met(&met), "{goal}");
+            let read: Goal = goal.parse().unwrap();
+            assert_eq!(read.to_string(), goal);
+            assert!(read.is_met(&met) && !read.is_met(&missed) && read.eased(2.0).is_met(&met), "{goal}");
         }
+        assert_eq!("1/0.8".parse(), Ok(Goal::Ratio(1.25)));
+        assert!(["", "fast", "1.2 or so", "x A1"].iter().all(|text| text.parse::<Goal>().is_err()));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A pretended host is a network namespace: what is in it has a network of its own, and reaches the other one through
 //! a pair of virtual interfaces, as through a cable. Nothing is seen of it in the machine's own network. The
-//! namespaces are held by two processes that end when this one does, however it ends, and with them all is gone.
+//! namespaces are held by a process that ends when this one does, however it ends, and with it all is gone.
 //! A job is started from inside the first one, by a thread that goes there, and reaches the second one by an agent
 //! that does. What the hosts have in common (processor, memory, kernel) makes their network no faster and no slower
 //! than two interfaces of one kernel are.
@@ -12,9 +12,9 @@
 
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
@@ -30,32 +30,44 @@ const NETWORK: &str = "10.77.0";
 /// The interface by which they reach each other.
 const INTERFACE: &str = "eth0";
 
-/// What holds a namespace: it makes the interface of the host ready when it is told to, and ends with its input. An
+/// What holds both namespaces, its own and that of a process which it names: it ends with its input, as that does. An
 /// interface that has come up reaches nobody for some milliseconds, and providers do not offer it.
 const HOLDER: &str = r#"
-    echo here && read -r _ && ip link set lo up && ip addr add "$0" dev "$1" && ip link set "$1" up || exit
+    set -e
+    exec 3<&0
+    unshare --net cat <&3 >&2 &
+    until [ "$(readlink /proc/$!/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do sleep 0.01; done
+    ip link add "$0" type veth peer name "$0" netns $!
+    up='ip link set lo up; ip addr add "$1" dev "$0"; ip link set "$0" up'
+    sh -ec "$up" "$0" "$1.1/24"
+    nsenter --target $! --net sh -ec "$up" "$0" "$1.2/24"
     tries=0
-    until ip link show "$1" | grep -q "state UP"; do
+    until ip link show "$0" | grep -q "state UP"; do
         tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || { echo "$1 does not come up" >&2; exit 1; }
+        [ "$tries" -lt 200 ] || { echo "$0 does not come up" >&2; exit 1; }
         sleep 0.01
     done
-    echo ready
-    exec cat"#;
+    echo $!
+    cat
+    wait"#;
 
 /// What enters a namespace, as an agent: its arguments are a name that does not matter, and a line for a shell.
 const AGENT: &str = r#"exec nsenter --target "$0" --net -- sh -c "$2""#;
 
 /// Hosts on which jobs of this program run, as many PEs on the one as on the other.
 #[derive(Debug)]
-pub(crate) struct Hosts {
-    kind: Kind,
+pub(crate) enum Hosts {
+    Named { names: [String; 2], agent: Vec<String> },
+    Pretended(Pretended),
 }
 
+/// Two namespaces, that of the process which holds both, and that of another one.
 #[derive(Debug)]
-enum Kind {
-    Named { names: [String; 2], agent: Vec<String> },
-    Pretended([Holder; 2]),
+pub(crate) struct Pretended {
+    /// It ends when its input is closed: the kernel does that if nobody else does.
+    holder: Child,
+    first: OwnedFd,
+    second: String,
 }
 
 /// Why there are no two hosts.
@@ -98,167 +110,111 @@ impl Elsewhere {
 
     /// The hosts; says why if there are none.
     pub(crate) fn hosts(&self, runner: &mut Runner) -> Option<Arc<Hosts>> {
-        let words = |agent: &String| agent.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let make = || {
+            let agent = self.named.agent.iter().flat_map(|agent| agent.split_whitespace());
             let hosts = match &self.named.hosts {
-                Some(names) => Hosts::named(names, &self.named.agent.as_ref().map(words).unwrap_or_default()),
+                Some(names) => Hosts::named(names, agent.map(str::to_owned).collect()),
                 None => Hosts::pretended(),
             };
             hosts.map(Arc::new).map_err(|error| error.to_string())
         };
-        match self.hosts.get_or_init(make) {
-            Ok(hosts) => Some(Arc::clone(hosts)),
-            Err(why) => {
-                runner.remark(&format!("not measured between two hosts: {why}"));
-                None
-            }
-        }
+        let hosts = self.hosts.get_or_init(make);
+        hosts
+            .as_ref()
+            .map_err(|why| runner.remark(&format!("not measured between two hosts: {why}")))
+            .ok()
+            .cloned()
     }
 }
 
 impl Hosts {
     /// Two hosts that are reached by an agent, a program that is run with a host's name and a line for the shell
     /// there; without words: `ssh`. One of them may be this one.
-    pub(crate) fn named(names: &str, agent: &[String]) -> Result<Self, HostsError> {
+    pub(crate) fn named(names: &str, agent: Vec<String>) -> Result<Self, HostsError> {
         let not_two = || HostsError::NotTwo(names.to_owned());
         let pair: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
         let pair: [String; 2] = pair.try_into().map_err(|_| not_two())?;
         if names.parse::<HostList>()?.slots() != 2 || pair[0] == pair[1] {
             return Err(not_two());
         }
-        Ok(Self { kind: Kind::Named { names: pair, agent: agent.to_owned() } })
+        Ok(Self::Named { names: pair, agent })
     }
 
     /// Two hosts that this machine pretends to be.
     pub(crate) fn pretended() -> Result<Self, HostsError> {
-        let mut holders =
-            [Holder::start(&format!("{NETWORK}.1/24"))?, Holder::start(&format!("{NETWORK}.2/24"))?];
-        let [one, other] = holders.each_ref().map(|holder| holder.child.id().to_string());
-        let cable = ["link", "add", INTERFACE, "netns", &one, "type", "veth", "peer", "name", INTERFACE];
-        done(Command::new("ip").args(cable).args(["netns", &other]))?;
-        holders.iter_mut().for_each(Holder::connect);
-        holders.iter_mut().try_for_each(Holder::connected)?;
-        Ok(Self { kind: Kind::Pretended(holders) })
+        let failed = |error: io::Error| HostsError::Pretended(format!("unshare: {error}"));
+        let mut holder = Command::new("unshare")
+            .args(["--net", "sh", "-c", HOLDER, INTERFACE, NETWORK])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let mut second = String::new();
+        // An output that cannot be read says nothing.
+        if let Some(output) = &mut holder.stdout {
+            _ = BufReader::new(output).read_line(&mut second);
+        }
+        if second.is_empty() {
+            drop(holder.stdin.take());
+            let mut why = String::new();
+            _ = holder.stderr.as_mut().map(|errors| errors.read_to_string(&mut why));
+            _ = holder.wait();
+            return Err(HostsError::Pretended(why.trim().to_owned()));
+        }
+        let first = File::open(format!("/proc/{}/ns/net", holder.id())).map_err(failed)?.into();
+        Ok(Self::Pretended(Pretended { holder, first, second: second.trim().to_owned() }))
     }
 
     /// What they are, in words.
     pub(crate) fn describe(&self) -> String {
-        match &self.kind {
-            Kind::Named { names: [one, other], .. } => format!("{one} and {other}"),
-            Kind::Pretended(_) => {
+        match self {
+            Self::Named { names: [one, other], .. } => format!("{one} and {other}"),
+            Self::Pretended(_) => {
                 "two network namespaces of this machine, joined by a pair of virtual interfaces".to_owned()
             }
         }
     }
 
     /// Runs a job on them: the first half of its PEs on the first one.
-    pub(super) fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, JobError> {
-        match &self.kind {
-            Kind::Named { names: [one, other], agent } => {
-                Ok(launch.hosts(list(one, other, pes)).agent(agent).run()?)
+    pub(crate) fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, JobError> {
+        let list = |one: &str, other: &str| -> HostList {
+            let half = (pes / 2).max(1);
+            let text = format!("[{one}]:{},[{other}]:{half}", (pes - pes / 2).max(1));
+            text.parse().unwrap_or_else(|error| unreachable!("both were parsed before: {error}"))
+        };
+        match self {
+            Self::Named { names: [one, other], agent } => {
+                Ok(launch.hosts(list(one, other)).agent(agent).run()?)
             }
-            Kind::Pretended([first, second]) => {
-                let words = ["sh", "-c", AGENT, &second.child.id().to_string()].map(str::to_owned);
-                let launch = launch.hosts(list("localhost", "second", pes)).agent(words);
+            Self::Pretended(Pretended { first, second, .. }) => {
+                let words = ["sh", "-c", AGENT, second].map(str::to_owned);
+                let launch = launch.hosts(list("localhost", "second")).agent(words);
                 let launch = launch.env("SHMEM_OFI_INTERFACE", INTERFACE);
-                Ok(first.inside(|| launch.run()).map_err(JobError::Host)??)
+                Ok(inside(first, || launch.run()).map_err(JobError::Host)??)
             }
         }
     }
 }
 
-/// Half of the PEs each.
-fn list(one: &str, other: &str, pes: usize) -> HostList {
-    let half = (pes / 2).max(1);
-    let text = format!("[{one}]:{},[{other}]:{half}", (pes - pes / 2).max(1));
-    text.parse().unwrap_or_else(|error| unreachable!("both were parsed before: {error}"))
-}
-
-/// The process that holds the namespace of a pretended host.
-#[derive(Debug)]
-struct Holder {
-    child: Child,
-    /// It ends when this is closed: the kernel does that if nobody else does.
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    namespace: OwnedFd,
-}
-
-impl Holder {
-    /// Makes the namespace of a host with an address, which has no interface yet.
-    fn start(address: &str) -> Result<Self, HostsError> {
-        let failed = |error: io::Error| HostsError::Pretended(format!("unshare: {error}"));
-        let mut child = Command::new("unshare")
-            .args(["--net", "sh", "-c", HOLDER, address, INTERFACE])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let mut output = BufReader::new(output.unwrap_or_else(|| unreachable!("it has a pipe")));
-        if let Some(why) = unheard(&mut child, &mut output, "here") {
-            return Err(HostsError::Pretended(why));
-        }
-        let namespace = File::open(format!("/proc/{}/ns/net", child.id())).map_err(failed)?.into();
-        Ok(Self { child, input, output, namespace })
-    }
-
-    /// Lets the interface be made ready.
-    fn connect(&mut self) {
-        // Whether it has ended is seen by what it says.
-        _ = self.input.as_mut().map(|input| input.write_all(b"\n"));
-    }
-
-    /// Waits until it is.
-    fn connected(&mut self) -> Result<(), HostsError> {
-        unheard(&mut self.child, &mut self.output, "ready")
-            .map_or(Ok(()), |why| Err(HostsError::Pretended(why)))
-    }
-
-    /// Does something inside the namespace, and starts processes there.
-    fn inside<R: Send>(&self, body: impl FnOnce() -> R + Send) -> io::Result<R> {
-        std::thread::scope(|scope| {
-            // A thread of its own: it alone moves.
-            let thread = scope.spawn(|| {
-                move_into_link_name_space(self.namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
-                Ok(body())
-            });
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    }
-}
-
-impl Drop for Holder {
+impl Drop for Pretended {
     fn drop(&mut self) {
-        drop(self.input.take());
+        drop(self.holder.stdin.take());
         // What cannot be waited for has ended.
-        _ = self.child.wait();
+        _ = self.holder.wait();
     }
 }
 
-/// What a process says instead of a word; nothing if it is that word.
-fn unheard(child: &mut Child, output: &mut BufReader<ChildStdout>, word: &str) -> Option<String> {
-    let mut line = String::new();
-    // An output that cannot be read says nothing.
-    _ = output.read_line(&mut line);
-    if line.trim() == word {
-        return None;
-    }
-    let mut why = String::new();
-    _ = child.stderr.as_mut().map(|errors| errors.read_to_string(&mut why));
-    _ = child.wait();
-    Some(why.trim().to_owned())
-}
-
-/// Runs a program that must succeed.
-fn done(command: &mut Command) -> Result<(), HostsError> {
-    let program = command.get_program().display().to_string();
-    let output = command.output().map_err(|error| HostsError::Pretended(format!("{program}: {error}")))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(HostsError::Pretended(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+/// Does something inside a namespace, and starts processes there.
+fn inside<R: Send>(namespace: &OwnedFd, body: impl FnOnce() -> R + Send) -> io::Result<R> {
+    std::thread::scope(|scope| {
+        // A thread of its own: it alone moves.
+        let thread = scope.spawn(|| {
+            move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+            Ok(body())
+        });
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 #[cfg(test)]
@@ -270,11 +226,11 @@ mod tests {
 
     #[test]
     fn two_hosts_are_named_and_no_other_number() {
-        assert_eq!(Hosts::named("a, me@b", &[]).unwrap().describe(), "a and me@b");
+        assert_eq!(Hosts::named("a, me@b", Vec::new()).unwrap().describe(), "a and me@b");
         for text in ["a", "a,a", "a,b,c", "a:2", "a:1,b:2"] {
-            assert!(matches!(Hosts::named(text, &[]), Err(HostsError::NotTwo(_))), "{text}");
+            assert!(matches!(Hosts::named(text, Vec::new()), Err(HostsError::NotTwo(_))), "{text}");
         }
-        assert!(matches!(Hosts::named("a,-b", &[]), Err(HostsError::Names(_))));
+        assert!(matches!(Hosts::named("a,-b", Vec::new()), Err(HostsError::Names(_))));
     }
 
     /// Needs the right to make namespaces.
@@ -284,16 +240,17 @@ mod tests {
             Ok(hosts) => hosts,
             Err(why) => return println!("skipped: {why}"),
         };
-        let Kind::Pretended([first, second]) = &hosts.kind else { unreachable!("they have no names") };
-        let listener = second.inside(|| TcpListener::bind((format!("{NETWORK}.2"), 0))).unwrap().unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let reached = first.inside(|| TcpStream::connect((format!("{NETWORK}.2"), port)));
-        assert!(reached.unwrap().is_ok());
-        assert!(
-            TcpStream::connect((format!("{NETWORK}.2"), port)).is_err(),
-            "this machine does not see them"
-        );
-        let processes = [first, second].map(|holder| format!("/proc/{}", holder.child.id()));
+        let Hosts::Pretended(Pretended { holder, first, second }) = &hosts else {
+            unreachable!("they have no names")
+        };
+        let process = |id: &str| format!("/proc/{id}");
+        let processes = [process(&holder.id().to_string()), process(second)];
+        let other = OwnedFd::from(File::open(format!("{}/ns/net", processes[1])).unwrap());
+        let place = (format!("{NETWORK}.2"), 0);
+        let listener = inside(&other, || TcpListener::bind(place)).unwrap().unwrap();
+        let address = listener.local_addr().unwrap();
+        assert!(inside(first, || TcpStream::connect(address)).unwrap().is_ok());
+        assert!(TcpStream::connect(address).is_err(), "this machine does not see them");
         drop(hosts);
         assert!(processes.iter().all(|process| !Path::new(process).exists()));
     }

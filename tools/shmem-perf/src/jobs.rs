@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use shmem::launch::{Bind, Launch, LaunchError};
 
-use super::hosts::Hosts;
-use super::peers::Programs;
+use crate::hosts::Hosts;
 
 /// A job that could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -53,20 +52,9 @@ impl Asked {
         self
     }
 
-    /// With an option of its PEs.
-    pub(crate) fn told(mut self, name: &str, value: impl ToString) -> Self {
-        self.args.extend([name.to_owned(), value.to_string()]);
-        self
-    }
-
-    /// With numbers of an option.
-    pub(crate) fn told_all(self, name: &str, numbers: &[usize]) -> Self {
-        self.told(name, numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
-    }
-
-    /// Beside the programs of other libraries.
-    pub(crate) fn beside(self, programs: &Programs) -> Self {
-        self.told("--peers", programs.directory().display())
+    /// With so many bytes of heap.
+    pub(crate) fn heap(self, bytes: usize) -> Self {
+        self.with(&[("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
     /// The same job on these hosts, if there are some.
@@ -97,11 +85,12 @@ impl Asked {
         let remarks: Vec<u8> = outcome.outputs.iter().flat_map(|printed| printed.err.clone()).collect();
         let remarks = String::from_utf8_lossy(&remarks).into_owned();
         if outcome.code != 0 {
+            let report = format!("{remarks}{}", outcome.report).trim_end().to_owned();
             return Err(JobError::Failed {
                 what: self.args.join(" "),
                 pes: self.pes,
                 code: outcome.code,
-                report: format!("{remarks}{}", outcome.report).trim_end().to_owned(),
+                report,
             });
         }
         let results = outcome.outputs.first().map_or_else(Default::default, |printed| printed.out.clone());

@@ -10,9 +10,14 @@ pub(crate) type Found<'c> = Vec<(&'static str, &'c str)>;
 /// What a pattern finds in a case; nothing if the case is not one of these.
 pub(crate) fn find<'c>(pattern: &'static str, measure: &str, case: &'c str) -> Option<Found<'c>> {
     let (of, pieces) = pattern.split_once(' ')?;
+    of.split('|').any(|of| of == measure).then(|| find_pieces(pieces, case))?
+}
+
+/// The same of the pieces alone.
+pub(crate) fn find_pieces<'c>(pieces: &'static str, case: &'c str) -> Option<Found<'c>> {
     let (specs, pieces): (Vec<_>, Vec<_>) = (pieces.split('/').collect(), case.split('/').collect());
     let mut found = Vec::new();
-    (of.split('|').any(|of| of == measure) && walk(&specs, &pieces, &mut found)).then_some(found)
+    walk(&specs, &pieces, &mut found).then_some(found)
 }
 
 fn walk<'c>(specs: &[&'static str], pieces: &[&'c str], found: &mut Found<'c>) -> bool {
@@ -50,6 +55,13 @@ pub(crate) fn named(found: &Found<'_>, name: &str) -> String {
     found.iter().filter(|(of, _)| *of == name).map(|(_, piece)| *piece).collect::<Vec<_>>().join(" ")
 }
 
+/// A name with each of the alternatives that it has in braces: `put {1,8}`.
+pub(crate) fn expanded(name: &str) -> Vec<String> {
+    let braces = name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    let Some((before, (all, after))) = braces else { return vec![name.to_owned()] };
+    all.split(',').flat_map(|one| expanded(&format!("{before}{one}{after}"))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,9 +75,7 @@ mod tests {
         assert!(!is("m 8..", "x") && !is("m 8..", ""));
         assert!(is("m a/**/z", "a/z") && is("m a/**/z", "a/b/c/z") && !is("m a/**/z", "a/b"));
         let found = find("m {row}/{x:4..}/**/{row}", "m", "a/8/b/c").unwrap();
-        assert_eq!(
-            (named(&found, "row"), named(&found, "x"), named(&found, "y")),
-            ("a c".into(), "8".into(), "".into())
-        );
+        assert_eq!(["row", "x", "y"].map(|name| named(&found, name)), ["a c", "8", ""]);
+        assert_eq!(expanded("{a,b} {1,2}"), ["a 1", "a 2", "b 1", "b 2"]);
     }
 }

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use shmem_core::exclusion::Mutex;
 
-use super::samples::Samples;
+use crate::samples::Samples;
 
 /// What the threads of a sample do together.
 pub(crate) struct Rounds {
     barrier: Barrier,
     repetitions: usize,
     passes: u64,
-    /// Those of what is measured, and of its limit, for each round.
+    /// When each thread has begun and ended what is measured, and its limit, for each round.
     times: Mutex<Vec<[Vec<Span>; 2]>>,
 }
 
@@ -30,12 +30,8 @@ pub(crate) fn in_turn(
     repetitions: usize,
     thread: impl Fn(usize, &Rounds) + Sync,
 ) -> Samples {
-    let rounds = Rounds {
-        barrier: Barrier::new(threads),
-        repetitions,
-        passes,
-        times: Mutex::new(vec![[Vec::new(), Vec::new()]; repetitions + 1]),
-    };
+    let times = Mutex::new(vec![[Vec::new(), Vec::new()]; repetitions + 1]);
+    let rounds = Rounds { barrier: Barrier::new(threads), repetitions, passes, times };
     std::thread::scope(|scope| {
         for number in 0..threads {
             let (thread, rounds) = (&thread, &rounds);
@@ -43,24 +39,16 @@ pub(crate) fn in_turn(
         }
     });
     let have_cores = std::thread::available_parallelism().is_ok_and(|cores| threads <= cores.get());
-    let each = |times: &[Span]| duration(times, have_cores) / (passes * operations as u64) as f64;
-    let mut samples = Samples::new();
-    let times = rounds.times.into_inner();
+    let each = |times: &[Span]| {
+        let slowest = times.iter().map(|(start, end)| *end - *start).max();
+        let (starts, ends) = (times.iter().map(|time| time.0), times.iter().map(|time| time.1));
+        // They take turns: one that has its turn alone seems to be fast.
+        let all = ends.max().zip(starts.min()).map(|(end, start)| end - start);
+        let duration = if have_cores { slowest } else { all };
+        duration.unwrap_or_default().as_nanos() as f64 / (passes * operations as u64) as f64
+    };
     // The first round is for first touches.
-    for [cost, limit] in &times[1..] {
-        samples.push(each(cost), each(limit));
-    }
-    samples
-}
-
-/// Nanoseconds of what threads have done at the same time.
-fn duration(times: &[Span], have_cores: bool) -> f64 {
-    let slowest = times.iter().map(|(start, end)| *end - *start).max();
-    let (starts, ends) = (times.iter().map(|time| time.0), times.iter().map(|time| time.1));
-    // They take turns: one that has its turn alone seems to be fast.
-    let all = ends.max().zip(starts.min()).map(|(end, start)| end - start);
-    let duration = if have_cores { slowest } else { all };
-    duration.unwrap_or_default().as_nanos() as f64
+    rounds.times.into_inner()[1..].iter().map(|[cost, limit]| (each(cost), each(limit))).collect()
 }
 
 impl Rounds {

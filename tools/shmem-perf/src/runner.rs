@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use shmem::launch::Bind;
 
+use crate::bench::{Done, Fact, Given, Task};
 use crate::case::{Case, Record};
 use crate::jobs::{Asked, Printed};
 use crate::peers::{Peer, Programs};
 use crate::table;
-use crate::task::{Done, Fact, Task};
 
 /// The tool: starts jobs, and shows or keeps what they print.
 pub(crate) struct Runner {
@@ -41,17 +41,13 @@ pub(crate) struct Kept {
 impl Runner {
     /// A runner that prints: lines of JSON, or tables with goals.
     pub(crate) fn printing(json: bool, repetitions: usize, jobs: u16) -> Self {
-        Self {
-            sink: if json { Sink::Json } else { Sink::Tables },
-            repetitions,
-            jobs,
-            remarks: BTreeSet::new(),
-        }
+        let sink = if json { Sink::Json } else { Sink::Tables };
+        Self { sink, repetitions, jobs, remarks: BTreeSet::new() }
     }
 
     /// A runner that keeps what comes out.
     pub(crate) fn keeping(repetitions: usize, jobs: u16) -> Self {
-        Self { sink: Sink::Kept(Kept::default()), repetitions, jobs, remarks: BTreeSet::new() }
+        Self { sink: Sink::Kept(Kept::default()), ..Self::printing(false, repetitions, jobs) }
     }
 
     /// What was kept since the last call; remarks that were made before do not come again.
@@ -61,9 +57,17 @@ impl Runner {
         Kept { records: Record::join(kept.records), ..kept }
     }
 
+    /// A job of so many PEs for a task.
+    pub(crate) fn job(&self, task: &Task, pes: usize, given: Given) -> Asked {
+        let given = serde_json::to_string(&Given { repetitions: self.repetitions, ..given });
+        let given = given.unwrap_or_else(|error| unreachable!("numbers and paths of our own: {error}"));
+        let args = ["pe", task.name, &given].map(str::to_owned).into();
+        Asked { pes, args, bind: Bind::None, ..Asked::default() }
+    }
+
     /// Runs jobs of so many PEs, of which PE 0 prints records, and shows what comes out of all of them.
     pub(crate) fn jobs(&mut self, task: &Task, pes: usize) -> Done {
-        self.repeat(&self.job(task, pes, &[]))
+        self.repeat(&self.job(task, pes, Given::default()))
     }
 
     pub(crate) fn repeat(&mut self, job: &Asked) -> Done {
@@ -81,18 +85,6 @@ impl Runner {
         let outcome = measure(self);
         self.jobs = before;
         outcome
-    }
-
-    /// A job of so many PEs with these variables.
-    pub(crate) fn job(&self, task: &Task, pes: usize, variables: &[(&str, String)]) -> Asked {
-        let repetitions = self.repetitions.to_string();
-        let args = ["pe", task.name, "--repetitions", &repetitions].map(str::to_owned).into();
-        Asked { pes, args, bind: Bind::None, ..Asked::default() }.with(variables)
-    }
-
-    /// One of two PEs with so many bytes of heap.
-    pub(crate) fn job_with_heap(&self, task: &Task, bytes: usize) -> Asked {
-        self.job(task, 2, &[("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
     /// What a job prints, a line of JSON for each.
@@ -127,13 +119,10 @@ impl Runner {
         match &mut self.sink {
             Sink::Kept(kept) => kept.facts.extend_from_slice(facts),
             Sink::Tables => {
-                for table in facts.chunk_by(|a, b| a.table == b.table) {
-                    println!("{}", table[0].table);
-                    for row in table.chunk_by(|a, b| a.row == b.row) {
-                        let cells: Vec<_> =
-                            row.iter().map(|one| format!("{}: {}", one.column, one.value)).collect();
-                        println!("  {}\n    {}", row[0].row, cells.join("; "));
-                    }
+                for row in facts.chunk_by(|a, b| (&a.table, &a.row) == (&b.table, &b.row)) {
+                    let cells = row.iter().map(|one| format!("{}: {}", one.column, one.value));
+                    let cells = cells.collect::<Vec<_>>().join("; ");
+                    println!("{}\n  {}\n    {cells}", row[0].table, row[0].row);
                 }
             }
             Sink::Json => {

@@ -14,24 +14,9 @@ pub(crate) const FEWEST: usize = 11;
 
 /// Pairs of what something cost and what its limit cost, in the order they were taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Samples {
-    pairs: Vec<(f64, f64)>,
-}
-
-/// The middle of a list of numbers, and the quarters around it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Quartiles {
-    pub(crate) p25: f64,
-    pub(crate) median: f64,
-    pub(crate) p75: f64,
-}
+pub(crate) struct Samples(pub(crate) Vec<(f64, f64)>);
 
 impl Samples {
-    /// No pairs.
-    pub(crate) const fn new() -> Self {
-        Self { pairs: Vec::new() }
-    }
-
     /// Takes `repetitions` pairs, in turn; each closure gives the cost of one operation. Both run
     /// once before that, so that no pair pays for first touches.
     pub(crate) fn alternate(
@@ -45,93 +30,59 @@ impl Samples {
     /// Takes `repetitions` pairs, and one before that does not count.
     pub(crate) fn of(repetitions: usize, mut pair: impl FnMut() -> (f64, f64)) -> Self {
         pair();
-        Self { pairs: (0..repetitions).map(|_| pair()).collect() }
+        (0..repetitions).map(|_| pair()).collect()
     }
 
     /// Pairs, of which one may fail.
     pub(crate) fn tried<E>(
         repetitions: usize,
-        pair: impl FnMut() -> Result<(f64, f64), E>,
+        mut pair: impl FnMut() -> Result<(f64, f64), E>,
     ) -> Result<Self, E> {
-        let mut pair = pair;
-        Ok(Self { pairs: (0..repetitions).map(|_| pair()).collect::<Result<_, E>>()? })
+        (0..repetitions).map(|_| pair()).collect()
     }
 
-    pub(crate) fn push(&mut self, cost: f64, limit: f64) {
-        self.pairs.push((cost, limit));
+    /// The middle of a number of each pair, between the quarters around it.
+    pub(crate) fn quarters(&self, number: impl Fn(f64, f64) -> f64) -> [f64; 3] {
+        quantiles(self.0.iter().map(|&(cost, limit)| number(cost, limit)).collect(), [0.25, 0.5, 0.75])
     }
 
-    /// Adds the pairs of another run of the same measure.
-    pub(crate) fn append(&mut self, other: &Self) {
-        self.pairs.extend_from_slice(&other.pairs);
+    /// Quarters of the cost over the limit's cost, pair by pair.
+    pub(crate) fn ratio(&self) -> [f64; 3] {
+        self.quarters(|cost, limit| cost / limit)
     }
 
-    /// Each pair made something else.
-    pub(crate) fn map(&self, number: impl Fn(f64, f64) -> (f64, f64)) -> Self {
-        Self { pairs: self.pairs.iter().map(|&(cost, limit)| number(cost, limit)).collect() }
-    }
-
-    /// What it cost, and what the limit cost.
-    pub(crate) fn pairs(&self) -> &[(f64, f64)] {
-        &self.pairs
-    }
-
-    pub(crate) fn cost(&self) -> Quartiles {
-        self.quartiles(|(cost, _)| cost)
-    }
-
-    pub(crate) fn limit(&self) -> Quartiles {
-        self.quartiles(|(_, limit)| limit)
-    }
-
-    /// The cost over the limit's cost, pair by pair.
-    pub(crate) fn ratio(&self) -> Quartiles {
-        self.quartiles(|(cost, limit)| cost / limit)
-    }
-
-    /// The cost beyond the limit's cost, pair by pair.
-    pub(crate) fn difference(&self) -> Quartiles {
-        self.quartiles(|(cost, limit)| cost - limit)
-    }
-
-    /// Geometric means of the cost, of the limit's, and of cost over limit.
-    pub(crate) fn geometric_means(&self) -> (f64, f64, f64) {
-        let mean = |of: fn(&(f64, f64)) -> f64| {
-            (self.pairs.iter().map(|pair| of(pair).ln()).sum::<f64>() / self.pairs.len() as f64).exp()
-        };
-        (mean(|pair| pair.0), mean(|pair| pair.1), mean(|pair| pair.0 / pair.1))
+    /// The geometric mean of a number of each pair.
+    pub(crate) fn geometric_mean(&self, number: impl Fn(f64, f64) -> f64) -> f64 {
+        let logarithms = self.0.iter().map(|&(cost, limit)| number(cost, limit).ln());
+        (logarithms.sum::<f64>() / self.0.len() as f64).exp()
     }
 
     /// The cost that a part of all costs is not above.
     pub(crate) fn cost_at(&self, part: f64) -> f64 {
-        Quartiles::at(&Quartiles::sorted(self.pairs.iter().map(|pair| pair.0).collect()), part)
-    }
-
-    fn quartiles(&self, number: impl Fn((f64, f64)) -> f64) -> Quartiles {
-        Quartiles::of(self.pairs.iter().map(|&pair| number(pair)).collect())
+        quantiles(self.0.iter().map(|pair| pair.0).collect(), [part])[0]
     }
 }
 
-impl Quartiles {
-    /// The quartiles of some numbers; between two of them, on the straight line.
-    pub(crate) fn of(numbers: Vec<f64>) -> Self {
-        let numbers = Self::sorted(numbers);
-        let at = |part| Self::at(&numbers, part);
-        Self { p25: at(0.25), median: at(0.5), p75: at(0.75) }
+impl FromIterator<(f64, f64)> for Samples {
+    fn from_iter<I: IntoIterator<Item = (f64, f64)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
     }
+}
 
-    fn sorted(mut numbers: Vec<f64>) -> Vec<f64> {
-        assert!(!numbers.is_empty(), "no samples were taken");
-        numbers.sort_by(f64::total_cmp);
-        numbers
-    }
-
-    /// The number that a part of the sorted ones is not above.
-    fn at(sorted: &[f64], part: f64) -> f64 {
-        let place = part * (sorted.len() - 1) as f64;
-        let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+/// The numbers that some parts of all are not above; between two of them, on the straight line.
+fn quantiles<const N: usize>(mut numbers: Vec<f64>, parts: [f64; N]) -> [f64; N] {
+    assert!(!numbers.is_empty(), "no samples were taken");
+    numbers.sort_by(f64::total_cmp);
+    parts.map(|part| {
+        let place = part * (numbers.len() - 1) as f64;
+        let (below, above) = (numbers[place.floor() as usize], numbers[place.ceil() as usize]);
         below + (above - below) * place.fract()
-    }
+    })
+}
+
+/// The middle of some numbers.
+pub(crate) fn median(numbers: Vec<f64>) -> f64 {
+    quantiles(numbers, [0.5])[0]
 }
 
 /// Nanoseconds of one of the `operations` that `body` does.
@@ -140,6 +91,18 @@ pub(crate) fn nanoseconds_each(operations: usize, body: impl FnOnce()) -> f64 {
     let start = Instant::now();
     body();
     start.elapsed().as_nanos() as f64 / operations as f64
+}
+
+/// Nanoseconds of one of `times` calls.
+#[inline]
+pub(crate) fn each(times: usize, mut call: impl FnMut()) -> f64 {
+    nanoseconds_each(times, || (0..times).for_each(|_| call()))
+}
+
+/// The same of calls that are given their number.
+#[inline]
+pub(crate) fn numbered(times: u64, call: impl FnMut(u64)) -> f64 {
+    nanoseconds_each(times as usize, || (0..times).for_each(call))
 }
 
 /// Milliseconds that `body` takes.
@@ -154,30 +117,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quartiles_lie_where_the_definition_puts_them() {
-        let of = |numbers: &[f64]| Quartiles::of(numbers.to_vec());
-        assert_eq!(of(&[5.0]), Quartiles { p25: 5.0, median: 5.0, p75: 5.0 });
-        assert_eq!(of(&[4.0, 1.0, 3.0, 2.0, 5.0]), Quartiles { p25: 2.0, median: 3.0, p75: 4.0 });
-        assert_eq!(of(&[10.0, 20.0, 40.0, 30.0]), Quartiles { p25: 17.5, median: 25.0, p75: 32.5 });
+    fn quarters_lie_where_the_definition_puts_them() {
+        let of = |numbers: &[f64]| quantiles(numbers.to_vec(), [0.25, 0.5, 0.75]);
+        assert_eq!(of(&[5.0]), [5.0; 3]);
+        assert_eq!(of(&[4.0, 1.0, 3.0, 2.0, 5.0]), [2.0, 3.0, 4.0]);
+        assert_eq!(of(&[10.0, 20.0, 40.0, 30.0]), [17.5, 25.0, 32.5]);
     }
 
     #[test]
     fn a_machine_that_slows_down_does_not_change_the_ratio() {
         // The last ones are pairs of which one half was disturbed.
         let slowed = (1..=20).map(|slowness| (f64::from(3 * slowness), f64::from(2 * slowness)));
-        let samples = Samples { pairs: slowed.chain([(1e6, 2.0); 5]).collect() };
-        assert_eq!(samples.ratio().median, 1.5);
-        assert_ne!(samples.cost().median / samples.limit().median, 1.5, "unpaired, it does");
-    }
-
-    #[test]
-    fn means_over_layouts_are_geometric() {
-        let samples = Samples { pairs: vec![(1.0, 1.0), (2.0, 1.0), (4.0, 8.0)] };
-        let (cost, limit, ratio) = samples.geometric_means();
-        for (found, expected) in [(cost, 2.0), (limit, 2.0), (ratio, 1.0)] {
-            assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
-        }
-        assert_eq!([0.0, 0.5, 0.75, 1.0].map(|part| samples.cost_at(part)), [1.0, 2.0, 3.0, 4.0]);
+        let samples: Samples = slowed.chain([(1e6, 2.0); 5]).collect();
+        assert_eq!(samples.ratio()[1], 1.5);
+        assert_ne!(samples.cost_at(0.5) / samples.quarters(|_, limit| limit)[1], 1.5, "unpaired, it does");
     }
 
     #[test]
@@ -187,11 +140,8 @@ mod tests {
             order.borrow_mut().push(c);
             time
         };
-        let samples = Samples::alternate(3, || say('a', 6.0), || say('b', 2.0));
-        assert_eq!(*order.borrow(), "abababab");
-        assert_eq!(
-            (samples.pairs().len(), samples.ratio().median, samples.difference().median),
-            (3, 3.0, 4.0)
-        );
+        let samples = Samples::alternate(3, || say('a', 8.0), || say('b', 2.0));
+        assert_eq!((&**order.borrow(), samples.0.len(), samples.ratio()[1]), ("abababab", 3, 4.0));
+        assert!((samples.geometric_mean(|cost, limit| cost * limit) - 16.0).abs() < 1e-12);
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Operation {
     pub(crate) name: &'static str,
     /// Bytes of each transfer.
     pub(crate) bytes: usize,
-    /// Transfers between two quiets.
+    /// Transfers between two quiets. Latencies are those with one in flight.
     pub(crate) in_flight: usize,
     /// Quiets in one sample: some milliseconds.
     rounds: usize,
@@ -31,9 +31,8 @@ const BYTE: usize = 250;
 
 /// Bytes of the memory that many transfers go to in turn, of which the largest are of 1 MiB.
 const ROOM: usize = 8 << 20;
-const PAGE: usize = 4 << 10;
 
-/// The operations of which a network's figures consist. Latencies are those with one in flight.
+/// The operations of which a network's figures consist.
 pub(crate) const OPERATIONS: [Operation; 8] = {
     const fn of(name: &'static str, bytes: usize, in_flight: usize, rounds: usize) -> Operation {
         Operation { name, bytes, in_flight, rounds: rounds.div_ceil(LESS) }
@@ -51,6 +50,9 @@ pub(crate) const OPERATIONS: [Operation; 8] = {
 };
 
 impl Operation {
+    /// Bytes of memory that the most hungry one needs, and a page more for what PEs tell each other.
+    pub(crate) const ROOM: usize = ROOM + (4 << 10);
+
     /// The usual micro-benchmarks that one PE does to another one: latencies of puts, gets and atomic operations, and puts
     /// with 64 in flight, for 1 byte to 1 MiB; `few`: for some sizes between.
     pub(crate) fn micro(few: bool) -> Vec<Self> {
@@ -75,28 +77,6 @@ impl Operation {
         Self { name, bytes, in_flight, rounds }
     }
 
-    /// What it does, in words.
-    pub(crate) fn does(&self) -> String {
-        let Self { name, in_flight, .. } = *self;
-        match (name, in_flight) {
-            ("put" | "add", 1) => format!("{} {name} and its quiet", if name == "add" { "an" } else { "a" }),
-            (_, 1) => format!("a {name}"),
-            ("put-rate", _) => format!("puts with {in_flight} in flight"),
-            ("get", _) => format!("non-blocking gets with {in_flight} in flight"),
-            _ => format!("non-blocking puts with {in_flight} in flight"),
-        }
-    }
-
-    /// Whether each transfer is waited for.
-    pub(crate) fn is_latency(&self) -> bool {
-        self.in_flight == 1
-    }
-
-    /// Bytes of memory that the most hungry one needs, and a page more for what PEs tell each other.
-    pub(crate) fn room() -> usize {
-        ROOM + PAGE
-    }
-
     /// Transfers of one sample.
     pub(crate) fn count(&self) -> usize {
         self.rounds * self.in_flight
@@ -111,8 +91,7 @@ impl Operation {
         own: &mut [u8],
     ) {
         let Self { name, bytes, in_flight, rounds } = *self;
-        let slots = ROOM / bytes;
-        let slot = |k: usize| k % slots * bytes..(k % slots + 1) * bytes;
+        let slot = |k: usize| k % (ROOM / bytes) * bytes..(k % (ROOM / bytes) + 1) * bytes;
         for _ in 0..rounds {
             match (name, in_flight) {
                 ("put", 1) | ("put-rate", _) => {
@@ -141,9 +120,8 @@ impl Operation {
     /// The same by the bare program, between registered memory of `own` bytes on both sides.
     pub(crate) fn by_hand(&self, lane: &Lane, peer: &Peer) {
         let Self { name, bytes, in_flight, rounds } = *self;
-        let slots = ROOM / bytes;
         for _ in 0..rounds {
-            for at in (0..in_flight).map(|k| k % slots * bytes) {
+            for at in (0..in_flight).map(|k| k % (ROOM / bytes) * bytes) {
                 match name {
                     "put" | "put-rate" | "bandwidth" => lane.put(peer, at, at, bytes),
                     "get" => lane.get(peer, at, at, bytes),

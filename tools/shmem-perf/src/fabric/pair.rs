@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shmem::thread::ThreadLevel;
+use shmem::thread::{Single, ThreadLevel};
 use shmem::{World, value, zeroed};
 use shmem_core::context::{Order, Rma, eq};
 use shmem_core::object::{Atomic, Here, On, Signal, SymBox};
@@ -13,9 +13,9 @@ use shmem_core::pe::Pe;
 
 use super::bare::{Bare, CARD, Peer};
 use super::lane::{Attendant, Lane};
-use super::operation::{LESS, OPERATIONS, Operation, TARGET};
-use crate::measure::collective::{self, Buffers, CollectiveCase};
-use crate::samples::{Samples, nanoseconds_each};
+use super::operation::{LESS, Operation, TARGET};
+use crate::measure::collective::{Collective, Data, OPERATIONS};
+use crate::samples::{each, nanoseconds_each};
 
 /// How often a PE that sleeps in its own code looks whether the measure is over.
 const NAP: Duration = Duration::from_millis(1);
@@ -45,7 +45,7 @@ pub(crate) enum State {
 
 /// What the PE is told to do next, some of it with a number of bytes, a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+pub(crate) enum Turn {
     Library,
     Bare,
     Sleep,
@@ -59,34 +59,22 @@ enum Turn {
     Collective(&'static str, bool),
 }
 
-const TURNS: [Turn; 18] = [
-    Turn::Library,
-    Turn::Bare,
-    Turn::Sleep,
-    Turn::Over,
-    Turn::Exchange,
-    Turn::BareExchange,
-    Turn::BareSwap(1),
-    Turn::BareSwap(2),
-    Turn::Collective(collective::OPERATIONS[0], false),
-    Turn::Collective(collective::OPERATIONS[1], false),
-    Turn::Collective(collective::OPERATIONS[2], false),
-    Turn::Collective(collective::OPERATIONS[3], false),
-    Turn::Collective(collective::OPERATIONS[4], false),
-    Turn::Collective(collective::OPERATIONS[0], true),
-    Turn::Collective(collective::OPERATIONS[1], true),
-    Turn::Collective(collective::OPERATIONS[2], true),
-    Turn::Collective(collective::OPERATIONS[3], true),
-    Turn::Collective(collective::OPERATIONS[4], true),
-];
+/// All of them: a turn is told by its place.
+fn turns() -> impl Iterator<Item = Turn> {
+    let collectives = |direct| OPERATIONS.map(|operation| Turn::Collective(operation, direct));
+    [Turn::Library, Turn::Bare, Turn::Sleep, Turn::Over, Turn::Exchange, Turn::BareExchange]
+        .into_iter()
+        .chain([1, 2].map(Turn::BareSwap))
+        .chain([false, true].into_iter().flat_map(collectives))
+}
 
-/// Bits of a turn in what is told: the logarithm of its bytes, and its place in [`TURNS`] behind them.
+/// Bits of a turn in what is told: the logarithm of its bytes, and its place among [`turns`] behind them.
 const TURN: u32 = 16;
 const BYTES: u32 = 8;
 
 /// Two PEs of a job that are neighbours in its ring, with what the library and the bare program need
 /// between them. PE 0 measures.
-pub(crate) struct Pair<'w, L: ThreadLevel> {
+pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     pub(crate) world: &'w World<L>,
     /// The PE that is written and read.
     pub(crate) other: Pe,
@@ -122,7 +110,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
             told: world.alloc(value(0_u64))?,
             never: world.alloc(value(Signal::new(0)))?,
             times: Cell::new(0),
-            own: RefCell::new(vec![1; Operation::room()]),
+            own: RefCell::new(vec![1; Operation::ROOM]),
             lane,
             peer,
         })
@@ -144,75 +132,6 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         measured
     }
 
-    /// An operation through the library, against the same by the bare program: nanoseconds for each
-    /// transfer.
-    pub(crate) fn against_bare(&self, operation: &Operation, state: State, repetitions: usize) -> Samples {
-        self.ready(state);
-        let library = || {
-            if state == State::Polling {
-                self.tell(Turn::Library, 1);
-            }
-            nanoseconds_each(operation.count(), || self.through(operation))
-        };
-        Samples::alternate(repetitions, library, || self.bare(operation, state))
-    }
-
-    /// An operation by the bare program, against one 8-byte put of it and its quiet: nanoseconds for each
-    /// transfer.
-    pub(crate) fn bare_alone(&self, operation: &Operation, state: State, repetitions: usize) -> Samples {
-        self.ready(state);
-        Samples::alternate(repetitions, || self.bare(operation, state), || self.bare(&OPERATIONS[0], state))
-    }
-
-    /// Puts of so many bytes in both directions at once, against the same by the bare program: nanoseconds for a put
-    /// of each PE.
-    pub(crate) fn both_ways(&self, bytes: usize, repetitions: usize) -> Samples {
-        let of = |turn| move || self.together(turn, bytes);
-        Samples::alternate(repetitions, of(Turn::Exchange), of(Turn::BareExchange))
-    }
-
-    /// A collective of the two PEs (`direct`: of symmetric objects), against a put of as many bytes by the bare program and its
-    /// quiet, which is there and back: nanoseconds. On both sides what is given is written anew each time. A barrier is as of
-    /// a word.
-    pub(crate) fn collective(&self, case: CollectiveCase, direct: bool, repetitions: usize) -> Samples {
-        let (bytes, written) = (case.bytes.max(8), case.written(2, true) * size_of::<f64>());
-        let collective = || self.together(Turn::Collective(case.operation, direct), bytes);
-        Samples::alternate(repetitions, collective, || self.bare_puts(bytes, bytes, written))
-    }
-
-    /// The same, against a put of as many bytes by each PE at once by the bare program, behind whose quiets they meet.
-    pub(crate) fn collective_both_ways(
-        &self,
-        case: CollectiveCase,
-        direct: bool,
-        repetitions: usize,
-    ) -> Samples {
-        let parts = case.written(2, true) * size_of::<f64>() / case.bytes;
-        let of = |turn| move || self.together(turn, case.bytes);
-        Samples::alternate(
-            repetitions,
-            of(Turn::Collective(case.operation, direct)),
-            of(Turn::BareSwap(parts)),
-        )
-    }
-
-    /// A put of so many bytes by each PE at once by the bare program, behind whose quiets they meet, against one of one of them
-    /// and its quiet: nanoseconds. What is put is written anew each time.
-    pub(crate) fn bare_both_ways(&self, bytes: usize, repetitions: usize) -> Samples {
-        Samples::alternate(
-            repetitions,
-            || self.together(Turn::BareSwap(1), bytes),
-            || self.bare_puts(bytes, bytes, bytes),
-        )
-    }
-
-    /// So many bytes in puts of `each` by the bare program and their quiet, against one put of all and its quiet: nanoseconds.
-    /// What is put is written anew each time.
-    pub(crate) fn bare_chunks(&self, bytes: usize, each: usize, repetitions: usize) -> Samples {
-        let puts = |each| move || self.bare_puts(bytes, each, bytes);
-        Samples::alternate(repetitions, puts(each), puts(bytes))
-    }
-
     /// Memory of the other PE, of as many bytes as the bare program has.
     pub(crate) fn place(&self) -> On<'_, [u8]> {
         self.place.on(self.other)
@@ -228,65 +147,74 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.tell(if state == State::Asleep { Turn::Sleep } else { Turn::Library }, 1);
     }
 
-    /// Nanoseconds of so many bytes that are put, and as many as are asked for that are got, by the bare program, in pieces of
-    /// 64 KiB, with a quiet behind each 64 and at the end.
-    pub(crate) fn bare_stream(&self, put: usize, got: usize) -> f64 {
-        const PIECE: usize = 64 << 10;
-        self.tell(Turn::Bare, 1);
-        let pieces = (Operation::room() / PIECE).min(64);
-        let mut under_way = 0;
-        nanoseconds_each(1, || {
-            for (bytes, is_put) in [(put, true), (got, false)] {
-                for _ in 0..bytes.div_ceil(PIECE) {
-                    let at = under_way * PIECE;
-                    if is_put {
-                        self.lane.put(&self.peer, at, at, PIECE);
-                    } else {
-                        self.lane.get(&self.peer, at, at, PIECE);
-                    }
-                    under_way += 1;
-                    if under_way == pieces {
-                        self.lane.quiet();
-                        under_way = 0;
-                    }
-                }
-            }
-            self.lane.quiet();
-        })
+    /// Nanoseconds of each transfer of an operation through the library. The other PE was made [`ready`](Self::ready).
+    pub(crate) fn library(&self, operation: &Operation, state: State) -> f64 {
+        if state == State::Polling {
+            self.tell(Turn::Library, 1);
+        }
+        nanoseconds_each(operation.count(), || self.through(operation))
     }
 
-    fn through(&self, operation: &Operation) {
-        operation.through(self.world, self.place(), self.word.on(self.other), &mut self.own.borrow_mut());
-    }
-
-    fn bare(&self, operation: &Operation, state: State) -> f64 {
+    /// The same by the bare program.
+    pub(crate) fn bare(&self, operation: &Operation, state: State) -> f64 {
         if state == State::Polling {
             self.tell(Turn::Bare, 1);
         }
         nanoseconds_each(operation.count(), || operation.by_hand(&self.lane, &self.peer))
     }
 
-    /// So many bytes by the bare program, in puts of `each` and one quiet; `written` bytes are written before.
-    fn bare_puts(&self, bytes: usize, each: usize, written: usize) -> f64 {
+    /// Nanoseconds of so many bytes by the bare program, in puts of `part` and one quiet, which is there and back; `written`
+    /// bytes of what is put are written anew before.
+    pub(crate) fn bare_puts(&self, bytes: usize, part: usize, written: usize) -> f64 {
         self.tell(Turn::Bare, 1);
-        let times = put_of(bytes).count();
-        steadily(|| {
-            nanoseconds_each(times, || (0..times).for_each(|turn| self.bare_put(bytes, each, written, turn)))
+        let (times, mut turn) = (times_of(bytes), 0);
+        let mut put = || {
+            self.bare_put(bytes, part, written, turn);
+            turn += 1;
+        };
+        steadily(|| each(times, &mut put))
+    }
+
+    /// Nanoseconds of so many bytes that are put, and as many as are asked for that are got, by the bare program, in pieces of
+    /// 64 KiB, with a quiet behind each 64 and at the end.
+    pub(crate) fn bare_stream(&self, put: usize, got: usize) -> f64 {
+        const PIECE: usize = 64 << 10;
+        self.tell(Turn::Bare, 1);
+        let pieces = (Operation::ROOM / PIECE).min(64);
+        let all = [(put, true), (got, false)].into_iter();
+        let all = all.flat_map(|(bytes, is_put)| (0..bytes.div_ceil(PIECE)).map(move |_| is_put));
+        nanoseconds_each(1, || {
+            for (number, is_put) in all.enumerate() {
+                let at = number % pieces * PIECE;
+                match is_put {
+                    true => self.lane.put(&self.peer, at, at, PIECE),
+                    false => self.lane.get(&self.peer, at, at, PIECE),
+                }
+                if (number + 1) % pieces == 0 {
+                    self.lane.quiet();
+                }
+            }
+            self.lane.quiet();
         })
     }
 
-    fn bare_put(&self, bytes: usize, each: usize, written: usize, turn: usize) {
-        self.lane.bare().fill(OWN, written, (turn % 100) as u8);
-        (0..bytes).step_by(each).for_each(|at| self.lane.put(&self.peer, at, OWN + at, each));
-        self.lane.quiet();
-    }
-
-    fn together(&self, turn: Turn, bytes: usize) -> f64 {
+    /// What both PEs do at once, with so many bytes: nanoseconds of one.
+    pub(crate) fn together(&self, turn: Turn, bytes: usize) -> f64 {
         self.tell(turn, bytes);
         self.take_part(turn, bytes)
     }
 
-    /// What each of the two PEs does: nanoseconds each.
+    fn through(&self, operation: &Operation) {
+        operation.through(self.world, self.place(), self.word.on(self.other), &mut self.own.borrow_mut());
+    }
+
+    fn bare_put(&self, bytes: usize, part: usize, written: usize, turn: usize) {
+        self.lane.bare().fill(OWN, written, (turn % 100) as u8);
+        (0..bytes).step_by(part).for_each(|at| self.lane.put(&self.peer, at, OWN + at, part));
+        self.lane.quiet();
+    }
+
+    /// What each of the two PEs does.
     fn take_part(&self, turn: Turn, bytes: usize) -> f64 {
         let many = Operation::timed("bandwidth", bytes, 64);
         match turn {
@@ -299,27 +227,20 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
                 self.meet_bare(1);
             }),
             Turn::BareSwap(parts) => {
-                let (times, mut turn) = (put_of(bytes).count(), 0);
+                let mut turn = 0;
                 let mut swap = || {
                     turn += 1;
                     self.bare_put(bytes, bytes, parts * bytes, turn);
                     self.meet_bare(turn as u64);
                 };
-                steadily(|| nanoseconds_each(times, || (0..times).for_each(|_| swap())))
+                steadily(|| each(times_of(bytes), &mut swap))
             }
             Turn::Collective(operation, direct) => {
-                let (world, case) = (self.world, CollectiveCase { operation, bytes });
+                let case = Collective { operation, bytes, direct };
                 let times = (TARGET * 1000 / (COLLECTIVE + bytes * BYTE) / LESS).max(1);
-                if direct {
-                    let objects = [(); 2].map(|()| world.alloc(zeroed::<f64>(2 * bytes / size_of::<f64>())));
-                    let objects =
-                        objects.map(|object| object.unwrap_or_else(|error| panic!("{bytes} bytes: {error}")));
-                    return steadily(|| {
-                        collective::run_direct(world, case, (&objects[0], &objects[1]), times)
-                    });
-                }
-                let mut buffers = Buffers::new(world.n_pes());
-                steadily(|| collective::run(world, case, &mut buffers, times))
+                let data = Data::new(self.world, if direct { 2 * bytes } else { 0 });
+                let mut data = data.unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
+                steadily(|| case.run(self.world, &mut data, times))
             }
             Turn::Library | Turn::Bare | Turn::Sleep | Turn::Over => unreachable!("it is not done together"),
         }
@@ -328,10 +249,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// Tells the other PE what to do, and waits until it does.
     fn tell(&self, turn: Turn, bytes: usize) {
         assert!(bytes.is_power_of_two(), "{bytes} bytes are no power of two");
-        let place = TURNS
-            .iter()
-            .position(|&one| one == turn)
-            .unwrap_or_else(|| unreachable!("all of them are there"));
+        let place =
+            turns().position(|one| one == turn).unwrap_or_else(|| unreachable!("all of them are there"));
         self.times.set(self.times.get() + 1);
         let told = self.times.get() << TURN | (place as u64) << BYTES | u64::from(bytes.trailing_zeros());
         self.world.p(self.told.on(self.other), told);
@@ -371,7 +290,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
             let told = self.told.here(self.world).load();
             if told != seen {
                 seen = told;
-                turn = TURNS[(told >> BYTES) as usize & ((1 << (TURN - BYTES)) - 1)];
+                let place = (told >> BYTES) as usize & ((1 << (TURN - BYTES)) - 1);
+                turn = turns().nth(place).unwrap_or_else(|| unreachable!("the other PE runs this program"));
                 self.times.set(told >> TURN);
                 attendant = (turn == Turn::Sleep).then(|| Attendant::of(&self.lane));
                 self.world.p(self.told.on(self.other), told);
@@ -399,9 +319,9 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 }
 
-/// A put and its quiet, of which there are as many as fill a sample.
-fn put_of(bytes: usize) -> Operation {
-    Operation::timed("put", bytes, 1)
+/// As many puts of so many bytes and their quiets as fill a sample.
+fn times_of(bytes: usize) -> usize {
+    Operation::timed("put", bytes, 1).count()
 }
 
 /// The second of two runs: in the first one the progress thread of the library finds out that the program polls, and leaves

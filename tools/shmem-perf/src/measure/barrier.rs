@@ -1,61 +1,76 @@
-//! What a barrier costs.
+//! What a barrier costs, and a collective allocation, which needs two of them.
 
 use shmem::{World, zeroed};
 
-use super::{At, Cases, Measure, row};
+use super::Measure;
 use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, word_at};
-use crate::bench::{Bench, Records};
-use crate::check::{Bound, Guard, held_by_two};
-use crate::goal::Goal;
-use crate::samples::{Samples, nanoseconds_each};
-use crate::task::Task;
+use crate::bench::{Bench, Done, Task};
+use crate::check::Guard;
+use crate::samples::each;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "barrier",
     about: "Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier",
     run: |runner, _| [2, 16].into_iter().try_for_each(|pes| runner.jobs(&BARRIER, pes)),
     tasks: &[BARRIER],
-    rows: ROWS,
+    rows: &[
+        "barrier * | PEs | `barrier_all` | 2 with a core each: a round trip of a cache line; others: a plain futex barrier \
+             of as many processes | 2 apart 3; 16 shared 2",
+    ],
     // 1.2 where cores are near, 2.2 where they are far.
-    guards: &[Guard::of(
-        "barrier",
-        |runner| runner.jobs(&BARRIER, 2),
-        || vec![held_by_two("barrier 2", Bound::Own(Goal::Ratio(6.0)))],
-    )],
+    guards: &[Guard::of("barrier", |runner| runner.jobs(&BARRIER, 2), &["barrier 2 | 2 | 6"])],
     ..Measure::PLAIN
 };
 
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("barrier | PEs | `barrier_all` | 2: a round trip of a cache line; 16: a plain futex barrier",
-        &[("barrier 2", At::Apart, Goal::Ratio(3.0)), ("barrier 16", At::Shared, Goal::Ratio(2.0))]),
-];
+pub(crate) const ALLOC: Measure = Measure {
+    name: "alloc",
+    about: "Collective allocations, against the barriers that they need",
+    run: |runner, _| runner.jobs(&ALLOCATIONS, 2),
+    tasks: &[ALLOCATIONS],
+    rows: &["alloc * | bytes | collective `malloc` and `free` | two barriers"],
+    // 2.3 where cores are far from each other, and 4 where they are near: then barriers cost less, and the rest does not.
+    guards: &[Guard::of("alloc", |runner| runner.jobs(&ALLOCATIONS, 2), &["alloc {64,65536} | 2 | 12"])],
+    ..Measure::PLAIN
+};
 
 const BARRIER: Task = Task::near("barrier", meet);
+const ALLOCATIONS: Task = Task::near("alloc", allocations);
 
 /// Barriers in one sample while every PE has a core, and while PEs share cores: each is a round of sleeping and waking.
 const SPINNING: usize = 500;
 const SLEEPING: usize = 20;
 
-fn meet(bench: &mut Bench<'_>) -> Records {
-    let world = bench.world;
+fn meet(bench: &mut Bench<'_>) -> Done {
+    let (world, pes) = (bench.world, bench.world.n_pes());
     let words = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
-    let (pes, words) = (world.n_pes(), words.on(world.pe(0)?));
-    let (samples, compared) = if pes == 2 && !bench.site.shared_cores {
+    let words = words.on(world.pe(0)?);
+    let name = format!("barrier {pes}");
+    if pes == 2 && !bench.site.shared_cores {
         let (line, first) = (word_at(world, words.index(0)), world.my_pe() == 0);
-        let limit = || nanoseconds_each(SPINNING, || baseline::round_trips(line, first, SPINNING as u64));
-        let samples = Samples::alternate(bench.repetitions, || barriers(world, SPINNING), limit);
-        (samples, "barrier_all, against a round trip of a cache line between the two")
+        bench.pairs(name, || barriers(world, SPINNING), || baseline::round_trip(line, first, SPINNING));
     } else {
         let barrier = FutexBarrier::on(world, words);
-        let limit = || nanoseconds_each(SLEEPING, || (0..SLEEPING).for_each(|_| barrier.wait(pes as u32)));
-        let samples = Samples::alternate(bench.repetitions, || barriers(world, SLEEPING), limit);
-        (samples, "barrier_all, against a plain futex barrier of as many processes")
-    };
-    Ok(vec![bench.record(&format!("barrier {pes}"), compared, samples)])
+        bench.pairs(name, || barriers(world, SLEEPING), || each(SLEEPING, || barrier.wait(pes as u32)));
+    }
+    Ok(())
 }
 
 /// Nanoseconds of one of `count` barriers.
-pub(super) fn barriers(world: &World, count: usize) -> f64 {
-    nanoseconds_each(count, || (0..count).for_each(|_| world.barrier_all()))
+fn barriers(world: &World, count: usize) -> f64 {
+    each(count, || world.barrier_all())
+}
+
+fn allocations(bench: &mut Bench<'_>) -> Done {
+    const COUNT: usize = 100;
+    let world = bench.world;
+    for bytes in [64, 4 << 10, 64 << 10, 1 << 20] {
+        let both = || world.malloc(bytes).and_then(|block| world.free(block));
+        // Says on all PEs whether there is room, so that the samples need not.
+        both()?;
+        let mut failed = Ok(());
+        let cost = || each(COUNT, || failed = both().and(std::mem::replace(&mut failed, Ok(()))));
+        bench.pairs(format!("alloc {bytes}"), cost, || 2.0 * barriers(world, COUNT));
+        failed?;
+    }
+    Ok(())
 }

@@ -2,46 +2,39 @@
 
 use std::path::Path;
 
-use super::micro::{self, MicroCase};
-use super::{At, Cases, Measure, row};
-use crate::bench::{Bench, Records};
+use super::{Measure, micro};
+use crate::bench::{Bench, Done, Given, Task, allowed_cores};
 use crate::case::{Record, Site};
-use crate::goal::Goal;
 use crate::jobs::{Asked, JobError};
-use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running};
+use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
 use crate::runner::Runner;
 use crate::samples::{Samples, milliseconds};
-use crate::task::{Done, Task};
-use crate::{affinity, sources};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "c",
     about: "The C library, which is made first: its routines in turn with the same calls in Rust, and with those of Open MPI's \
             OpenSHMEM where that is installed",
-    run: |runner, _| measure(runner, &PROGRAMS),
+    run: |runner, _| measure(runner, true),
     usual: false,
     tasks: &[C],
-    rows: ROWS,
+    rows: &[
+        "c */*/oshmem | routine/number/oshmem | a call of a program in C, one behind the other: `p8`, `put8` to lines of the \
+         heap; `fetch-add`; `iput` of 1024 doubles so many doubles apart | the same program with Open MPI's OpenSHMEM | \
+         p8|put8/** 0.3; iput/** 0.2",
+        "c put8-global/heap | put8-global/heap | `put8` to a global of a program in C | the same to the heap | ** 1 and +0.5",
+        "c */*/rust | operation/bytes/rust | what else `micro` has, by a program in C | the same by a program in Rust | \
+         fetch-add/** 1 and +2; barrier/** 1.1; put/4096../* 1.03",
+        "c bandwidth|bidirectional/*/rust | operation/bytes/rust | these of `micro`, by a program in C | the same by a program \
+         in Rust; time for each byte | | ns/B",
+        "c wake|wake-plain/futex | `wake`, `wake-plain`/futex | PEs outnumber cores, and each but one sleeps in \
+         `shmem_long_wait_until`: one step of a word that goes round by `shmem_long_p`; the longest of 8 from the plain store \
+         of a thread until its own PE goes on | the same by the kernel's wait and wake alone | wake/* at most 50; \
+         wake-plain/* at most 1100 | us",
+        "c start/** | start/PEs/rust | `examples/c/hello.c` from start to end | `examples/hello.rs`, by the same launcher | \
+         ** 1 and +0.5 | ms",
+    ],
     ..Measure::PLAIN
 };
-
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("c | routine/number/oshmem | a call of a program in C, one behind the other: `p8`, `put8` to lines of the heap; \
-         `fetch-add`; `iput` of 1024 doubles so many doubles apart | the same program with Open MPI's OpenSHMEM",
-        &[("c p8|put8/*/oshmem", At::Anywhere, Goal::Ratio(0.3)), ("c iput/*/oshmem", At::Anywhere, Goal::Ratio(0.2))]),
-    row("c | put8-global/heap | `put8` to a global of a program in C | the same to the heap",
-        &[("c put8-global/heap", At::Anywhere, Goal::RatioPlus(1.0, 0.5))]),
-    row("c | operation/bytes/rust | what `micro` has, by a program in C | the same by a program in Rust",
-        &[("c fetch-add/*/rust", At::Anywhere, Goal::RatioPlus(1.0, 2.0)), ("c barrier/*/rust", At::Anywhere, Goal::Ratio(1.1)),
-        ("c put/4096../rust", At::Anywhere, Goal::Ratio(1.03))]),
-    row("c | `wake`, `wake-plain`/futex | PEs outnumber cores, and each but one sleeps in `shmem_long_wait_until`: one step \
-         of a word that goes round by `shmem_long_p`; the longest of 8 from the plain store of a thread until its own PE goes \
-         on | the same by the kernel's wait and wake alone", &[("c wake/futex", At::Anywhere, Goal::AtMost(50.0)),
-        ("c wake-plain/futex", At::Anywhere, Goal::AtMost(1100.0))]),
-    row("c | start/PEs/rust | `examples/c/hello.c` from start to end | `examples/hello.rs`, by the same launcher",
-        &[("c start/*/rust", At::Anywhere, Goal::RatioPlus(1.0, 0.5))]),
-];
 
 const C: Task = Task::near("c", c);
 
@@ -49,28 +42,25 @@ const C: Task = Task::near("c", c);
 const ROUTINES: [(&str, usize); 7] =
     [("p8", 8), ("put8", 8), ("fetch-add", 8), ("iput", 1), ("iput", 2), ("iput", 128), ("iput", 129)];
 
-fn request(operation: &'static str, number: usize) -> Request {
-    let times = if operation == "iput" { 30 } else { 20_000 };
+fn request(operation: &'static str, number: usize, times: usize) -> Request {
     Request { case: format!("{operation}/{number}"), operation, numbers: format!("{number} {times}") }
+}
+
+fn of_routine(operation: &'static str, number: usize) -> Request {
+    request(operation, number, if operation == "iput" { 30 } else { 20_000 })
 }
 
 /// What asks a program for each routine.
 #[cfg(test)]
-pub(crate) fn requests() -> impl Iterator<Item = Request> {
-    ROUTINES.into_iter().map(|(routine, number)| request(routine, number))
+pub(crate) fn requests() -> Vec<Request> {
+    ROUTINES.into_iter().map(|(routine, number)| of_routine(routine, number)).collect()
 }
 
-/// PEs of the programs that are started.
-const STARTED: usize = 4;
-
-/// The programs of the C library, and one of Open MPI's.
-pub(crate) const PROGRAMS: [Peer; 5] =
-    [Peer::Library, Peer::Routines, Peer::Waking, Peer::Hello, Peer::OshmemRoutines];
-
-/// Measures what some of the programs show.
-pub(crate) fn measure(runner: &mut Runner, programs: &[Peer]) -> Done {
-    let Some(programs) = runner.programs(programs, PATIENCE)? else { return Ok(()) };
-    runner.repeat(&runner.job(&C, 2, &[("SHMEM_SYMMETRIC_SIZE", "48M".to_owned())]).beside(&programs))?;
+/// Measures what the programs of the C library show, and of Open MPI's if that is wanted.
+pub(crate) fn measure(runner: &mut Runner, peers: bool) -> Done {
+    let all = [Peer::Library, Peer::Routines, Peer::Waking, Peer::Hello, Peer::OshmemRoutines];
+    let Some(programs) = runner.programs(&all[..if peers { 5 } else { 4 }], PATIENCE)? else { return Ok(()) };
+    runner.repeat(&runner.job(&C, 2, Given::beside(&programs)).heap(48 << 20))?;
     wakes(runner, &programs)?;
     starts(runner, &programs)
 }
@@ -78,35 +68,16 @@ pub(crate) fn measure(runner: &mut Runner, programs: &[Peer]) -> Done {
 /// Measures how PEs wake each other where they outnumber cores, by a program that runs alone.
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
     let Some(mut waking) = Running::start(Peer::Waking, programs.directory())? else { return Ok(()) };
-    let processes = Peer::Waking.processes(affinity::allowed()?.len());
-    let site = Site { shared_cores: true, ..Site::near(processes) };
-    let asked = |operation: &'static str, times: usize| Request {
-        case: format!("{operation}/{processes}"),
-        operation,
-        numbers: format!("{processes} {times}"),
-    };
-    let cases = [
-        (
-            "c wake/futex",
-            asked("wake", STEPS),
-            asked("futex", STEPS),
-            "one step of a word that goes round by puts",
-        ),
-        (
-            "c wake-plain/futex",
-            asked("wake-plain", STORES),
-            asked("futex-plain", STORES),
-            "a plain store of a thread until its PE goes on, the longest of 8,",
-        ),
-    ];
+    let cores = allowed_cores()?.len();
+    let processes = Peer::Waking.processes(cores);
     let mut records = Vec::new();
-    for (name, ours, kernel, what) in cases {
-        waking.check(&ours)?;
-        waking.check(&kernel)?;
-        let pair = || Ok::<_, PeerError>((waking.sample(&ours)? / 1e3, waking.sample(&kernel)? / 1e3));
-        let samples = Samples::tried(runner.repetitions, pair)?;
-        let compared = format!("{what} against the kernel's wait and wake alone, PEs outnumber cores");
-        records.push(Record::new(&site, name, "us", &compared, samples));
+    for (name, ours, kernel, times) in
+        [("c wake/futex", "wake", "futex", 50), ("c wake-plain/futex", "wake-plain", "futex-plain", 8)]
+    {
+        let [ours, kernel] = [ours, kernel].map(|operation| request(operation, processes, times));
+        let samples = in_turn(&mut waking, (&ours, &kernel), None, runner.repetitions)?;
+        let microseconds = samples.0.iter().map(|(ours, kernel)| (ours / 1e3, kernel / 1e3));
+        records.push(Record::new(&Site::near(processes, cores), name, microseconds.collect()));
     }
     runner.show(records);
     Ok(())
@@ -114,9 +85,10 @@ fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
 
 /// Measures starts of a program in C and of the same in Rust, by the same launcher.
 fn starts(runner: &mut Runner, programs: &Programs) -> Done {
+    const PES: usize = 4;
     let Some(c) = Programs::of(Peer::Hello, programs.directory()) else { return Ok(()) };
-    let rust = sources::built("hello", &["-p", "shmem-examples", "--bin", "hello"])?;
-    let job = Asked { pes: STARTED, ..Asked::default() };
+    let rust = built("hello", &["-p", "shmem-examples", "--bin", "hello"])?;
+    let job = Asked { pes: PES, ..Asked::default() };
     let start = |program: &Path| {
         let (milliseconds, ended) = milliseconds(|| job.run_program(program));
         ended.map(|_| milliseconds)
@@ -125,72 +97,54 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
     start(&c)?;
     start(&rust)?;
     let samples = Samples::tried(runner.repetitions, || Ok::<_, JobError>((start(&c)?, start(&rust)?)))?;
-    let cores = affinity::allowed()?.len();
-    let site = Site { shared_cores: STARTED > cores, ..Site::near(STARTED) };
-    let compared = "start and end of a hello in C against one in Rust";
-    runner.show(vec![Record::new(&site, &format!("c start/{STARTED}/rust"), "ms", compared, samples)]);
+    let site = Site::near(PES, allowed_cores()?.len());
+    runner.show(vec![Record::new(&site, format!("c start/{PES}/rust"), samples)]);
     Ok(())
 }
 
-/// Rounds of a sample.
-const STEPS: usize = 50;
-
-/// Stores of a sample.
-const STORES: usize = 8;
-
 /// PE 0 brings the programs in C: those of single routines of both libraries, and the micro-benchmarks.
-fn c(bench: &mut Bench<'_>) -> Records {
+fn c(bench: &mut Bench<'_>) -> Done {
     let (library, mut others): (Vec<_>, Vec<_>) =
         std::mem::take(&mut bench.beside).into_iter().partition(|running| running.peer() == Peer::Library);
     bench.beside = library;
-    let mut records = routines(bench, &mut others);
+    routines(bench, &mut others);
     // Those in which C and Rust do the same in the same order.
     let is_shared =
-        |case: MicroCase| !matches!(case.operation, "histogram" | "index-gather") && !case.is_direct();
-    records.extend(micro::in_turn(bench, is_shared, |bench, case, ours| {
-        let mut records = Vec::new();
-        for (peer, _, found) in micro::beside(bench, case, ours) {
-            let name = format!("c {}/rust", case.name());
-            match found {
-                Ok(samples) => {
-                    let compared =
-                        "a program in C against the same in Rust; time for each operation, message or byte";
-                    let turned = samples.map(|rust, c| (c, rust));
-                    records.push(bench.record_in(case.unit(), &name, compared, turned));
-                }
-                Err(reason) => bench.fail(&name, peer, reason),
-            }
-        }
-        records
-    })?);
-    Ok(records)
+        |case: micro::MicroCase| !matches!(case.operation, "histogram" | "index-gather") && !case.is_direct();
+    micro::in_turn(bench, is_shared, |case, _| format!("c {}/rust", case.name()), true)
 }
 
 /// Single routines: of both libraries, and to a global beside the heap.
-fn routines(bench: &Bench<'_>, programs: &mut [Running]) -> Vec<Record> {
+fn routines(bench: &Bench<'_>, programs: &mut [Running]) {
     let (ours, theirs): (Vec<_>, Vec<_>) =
         programs.iter_mut().partition(|running| running.peer() == Peer::Routines);
-    let (mut ours, mut theirs) = (ours.into_iter().next(), theirs.into_iter().next());
-    let Some(ours) = &mut ours else { return Vec::new() };
-    let mut records = Vec::new();
-    let mut add = |name: &str, compared: &str, samples: Result<Samples, PeerError>| match samples {
-        Ok(samples) => records.push(bench.record(name, compared, samples)),
+    let (Some(ours), mut theirs) = (ours.into_iter().next(), theirs.into_iter().next()) else { return };
+    let add = |name: &str, note: &str, samples: Result<Samples, PeerError>| match samples {
+        Ok(samples) => bench.push(Record { note: note.to_owned(), ..bench.record(name, samples) }),
         Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
     };
     for (routine, number) in ROUTINES {
         let Some(theirs) = &mut theirs else { break };
-        let asked = request(routine, number);
-        let samples = ours.check(&asked).and_then(|()| theirs.check(&asked)).and_then(|()| {
-            Samples::tried(bench.repetitions, || Ok((ours.sample(&asked)?, theirs.sample(&asked)?)))
-        });
-        let compared = format!("single routines in C against {}", theirs.library());
-        add(&format!("c {routine}/{number}/oshmem"), &compared, samples);
+        let asked = of_routine(routine, number);
+        let note = format!(": {}", theirs.library());
+        let samples = in_turn(ours, (&asked, &asked), Some(&mut **theirs), bench.repetitions);
+        add(&format!("c {routine}/{number}/oshmem"), &note, samples);
     }
-    let (global, heap) = (request("put8-global", 8), request("put8", 8));
-    let pair = |ours: &mut Running| {
-        Samples::tried(bench.repetitions, || Ok((ours.sample(&global)?, ours.sample(&heap)?)))
-    };
-    let samples = ours.check(&global).and_then(|()| pair(ours));
-    add("c put8-global/heap", "a put to a global in C against one to the heap", samples);
-    records
+    let (global, heap) = (of_routine("put8-global", 8), of_routine("put8", 8));
+    add("c put8-global/heap", "", in_turn(ours, (&global, &heap), None, bench.repetitions));
+}
+
+/// Samples of a program in turn with those of another one, or with its own.
+fn in_turn(
+    ours: &mut Running,
+    (cost, limit): (&Request, &Request),
+    mut theirs: Option<&mut Running>,
+    repetitions: usize,
+) -> Result<Samples, PeerError> {
+    ours.check(cost)?;
+    theirs.as_deref_mut().unwrap_or(&mut *ours).check(limit)?;
+    Samples::tried(repetitions, || {
+        let cost = ours.sample(cost)?;
+        Ok((cost, theirs.as_deref_mut().unwrap_or(&mut *ours).sample(limit)?))
+    })
 }

@@ -20,13 +20,11 @@ use shmem_core::transport::ofi::strided::{Row, Way};
 use super::Measure;
 use super::ofi::{OFI_COSTS, OFI_PIECES, forcing};
 use super::strided::transfers;
-use crate::bench::{Bench, Records};
+use crate::bench::{Bench, Done, Given, Task};
 use crate::fabric::over;
 use crate::runner::Runner;
-use crate::samples::{Quartiles, nanoseconds_each};
-use crate::scratch::Scratch;
+use crate::samples::{each, median};
 use crate::strided::{Direction, Sides, Spread};
-use crate::task::{Done, Task};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "calibrate",
@@ -64,7 +62,8 @@ const VARIABLE: &str = "SHMEM_STRIDED_TABLE";
 
 /// Measures, shows, and leaves a table.
 fn calibrate(runner: &mut Runner, table: Option<PathBuf>, providers: &[String], dry_run: bool) -> Done {
-    let job = runner.job_with_heap(&CALIBRATE, 2 * ROOM).with(&[(VARIABLE, "none".to_owned())]);
+    let job =
+        runner.job(&CALIBRATE, 2, Given::default()).heap(2 * ROOM).with(&[(VARIABLE, "none".to_owned())]);
     let mut measured = Thresholds::default();
     for (name, value) in runner.lines::<(String, u64)>(&job)? {
         measured = measured.with(&name, value).ok_or_else(|| format!("{name} cannot be {value}"))?;
@@ -101,12 +100,13 @@ fn calibrate(runner: &mut Runner, table: Option<PathBuf>, providers: &[String], 
 fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<dyn Error>> {
     let mut row = Row::of(provider);
     for (task, way) in [(OFI_COSTS, Way::Messages), (OFI_PIECES, Way::Lists)] {
-        let directory = Scratch::new()?;
+        let directory = tempfile::tempdir()?;
         let file = directory.path().join("table.json");
         Table::new(machine.to_owned(), Thresholds::default())
             .with_row(provider, &forcing(way))
             .write(&file)?;
-        let job = over(runner, &task, provider).with(&[(VARIABLE, file.display().to_string())]);
+        let job =
+            over(runner, &task, provider, Given::default()).with(&[(VARIABLE, file.display().to_string())]);
         for (name, value) in runner.lines::<(String, u64)>(&job)? {
             // Nothing is said of lists where blocks go in messages.
             if name != "piece" || way == Way::Lists {
@@ -117,15 +117,15 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
     Ok(row)
 }
 
-/// One PE: prints each threshold as a line of JSON, and has no records.
-fn thresholds(bench: &mut Bench<'_>) -> Records {
+/// One PE: prints each threshold as a line of JSON; they are no records.
+fn thresholds(bench: &mut Bench<'_>) -> Done {
     let object = bench.world.alloc(zeroed::<u8>(ROOM))?;
     let place = object.on(bench.other());
     let measured = bench.alone(|| Some(found(&mut Sides::new(bench.world, place).skewed(1024))));
     for field in measured.iter().flat_map(Thresholds::fields) {
         println!("{}", serde_json::to_string(&field)?);
     }
-    Ok(Vec::new())
+    Ok(())
 }
 
 /// Bytes of each side.
@@ -216,10 +216,9 @@ fn from_size(sizes: &[usize], mut ratio: impl FnMut(usize) -> f64) -> usize {
 fn time_over<I: Stores>(sides: &mut Sides<'_, I>, spread: &Spread, way: Kernel, other: Kernel) -> f64 {
     let [way, other] = [way, other].map(|kernel| Plan::by(spread.pattern(), Method::Kernel(kernel)));
     let count = transfers(spread);
-    let mut time =
-        |plan| nanoseconds_each(count, || (0..count).for_each(|_| sides.planned(0, plan, Direction::Put)));
+    let mut time = |plan| each(count, || sides.planned(0, plan, Direction::Put));
     time(&way);
-    Quartiles::of((0..PAIRS).map(|_| time(&way) / time(&other)).collect()).median
+    median((0..PAIRS).map(|_| time(&way) / time(&other)).collect())
 }
 
 #[cfg(test)]

@@ -19,17 +19,14 @@ use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;
 use shmem_core::partition::PARTITION_VARIABLE;
 
+use super::Measure;
 use super::indexed::random;
-use super::{At, Cases, Measure, row};
-use crate::bench::{Bench, Records};
-use crate::case::Record;
-use crate::check::{Bound, Guard, held};
+use crate::bench::{Bench, Done, Given, Task, absent};
+use crate::check::Guard;
 use crate::fabric;
-use crate::goal::Goal;
 use crate::jobs::Asked;
 use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
-use crate::task::{Done, Task};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "lookup",
@@ -37,49 +34,37 @@ pub(crate) const MEASURE: Measure = Measure {
     options: Options::augment_args,
     run: |runner, options| Options::from_arg_matches(options)?.run(runner),
     tasks: &[LOOKUP, LOOKUP_PUBLISHED, LOOKUP_BY_SIZE],
-    rows: ROWS,
+    rows: &[
+        // Over a network, nothing that a lookup costs can be seen.
+        "lookup ** | kind/partitions/bytes | typed puts, untyped puts (`raw`), `get` and `fetch-add` on random buffers, each in \
+         a partition of its own | the same buffers at the same distances, all in one partition | typed/** near 1.01 or +0.05; \
+         ** near 1.02 or +0.3",
+        "lookup-published ** | operation/partitions/bytes | 10,000 operations on random partitions, then quiet; fewer where \
+         they move more than 64 MiB, and 200 over a network | the same on one buffer",
+    ],
     guards: &[
         Guard::of(
             "lookup",
-            |runner| runner.repeat(&of_partitions(runner, &LOOKUP, 127)),
-            || {
-                ["lookup typed/127/8", "lookup raw/127/8"]
-                    .map(|name| held(name, Bound::Own(Goal::RatioOr(3.0, 0.5))))
-                    .into()
-            },
+            |runner| runner.repeat(&of_partitions(runner, &LOOKUP, 127, &[])),
+            &["lookup {typed,raw}/127/8 | 1 | 3 or +0.5"],
         ),
         // Against one buffer in the first of them: what looks from either end is seen. 1.00 to 1.02.
         Guard::of(
             "lookup",
-            |runner| runner.repeat(&of_partitions(runner, &LOOKUP_PUBLISHED, 127)),
-            || {
-                ["lookup-published put/127/8", "lookup-published get/127/8"]
-                    .map(|name| held(name, Bound::Own(Goal::Ratio(3.0))))
-                    .into()
-            },
+            |runner| runner.repeat(&of_partitions(runner, &LOOKUP_PUBLISHED, 127, &[])),
+            &["lookup-published {put,get}/127/8 | 1 | 3"],
         ),
     ],
     ..Measure::PLAIN
 };
 
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("lookup | kind/partitions/bytes | typed puts, untyped puts (`raw`), `get` and `fetch-add` on random buffers, each in \
-         a partition of its own | the same buffers at the same distances, all in one partition",
-        // Over a network, nothing that a lookup costs can be seen.
-         &[("lookup typed/**", At::Near, Goal::RatioOr(1.01, 0.05)), ("lookup **", At::Near, Goal::RatioOr(1.02, 0.3))]),
-    row("lookup-published | operation/partitions/bytes | 10,000 operations on random partitions, then quiet; fewer where they \
-         move more than 64 MiB, and 200 over a network | the same on one buffer", &[]),
-];
-
 const LOOKUP: Task = Task::near("lookup", |bench| {
-    let mut records = typed::<u8>(bench)?;
-    records.extend(typed::<u64>(bench)?);
-    records.extend(typed::<[u64; 8]>(bench)?);
-    records.extend(typed::<[u64; 64]>(bench)?);
-    records.extend(typed::<[u64; 512]>(bench)?);
-    records.extend(of_forms(bench, &[Form::Fair], &[1, 8, 64, 512, 4096])?);
-    Ok(records)
+    typed::<u8>(bench)?;
+    typed::<u64>(bench)?;
+    typed::<[u64; 8]>(bench)?;
+    typed::<[u64; 64]>(bench)?;
+    typed::<[u64; 512]>(bench)?;
+    of_forms(bench, &[Form::Fair], &[1, 8, 64, 512, 4096])
 });
 const LOOKUP_PUBLISHED: Task =
     Task::near("lookup-published", |bench| of_forms(bench, &[Form::Published], &[8]));
@@ -104,13 +89,15 @@ struct Options {
 impl Options {
     fn run(&self, runner: &mut Runner) -> Done {
         let mut numbers = [1].into_iter().chain(PARTITIONS);
-        if self.sizes.is_empty() {
-            PARTITIONS.into_iter().try_for_each(|n| runner.repeat(&of_partitions(runner, &LOOKUP, n)))?;
-            return numbers.try_for_each(|n| runner.repeat(&of_partitions(runner, &LOOKUP_PUBLISHED, n)));
-        }
         let sizes: Vec<_> = self.sizes.iter().map(|&bytes| bytes as usize).collect();
-        let provider = self.provider.as_deref();
-        numbers.try_for_each(|n| runner.repeat(&of_sizes(runner, n, &sizes, provider)))
+        if sizes.is_empty() {
+            PARTITIONS
+                .into_iter()
+                .try_for_each(|n| runner.repeat(&of_partitions(runner, &LOOKUP, n, &[])))?;
+            return numbers
+                .try_for_each(|n| runner.repeat(&of_partitions(runner, &LOOKUP_PUBLISHED, n, &[])));
+        }
+        numbers.try_for_each(|n| runner.repeat(&of_sizes(runner, n, &sizes, self.provider.as_deref())))
     }
 }
 
@@ -125,19 +112,23 @@ const LESS: usize = if cfg!(debug_assertions) { 50 } else { 1 };
 
 /// A job with so many partitions, with the IDs from 1 on, the last of which has room for [`Buffers`]. Little is kept for later
 /// segments: the more there is, the further apart partitions start.
-fn of_partitions(runner: &Runner, task: &Task, n: usize) -> Asked {
+fn of_partitions(runner: &Runner, task: &Task, n: usize, sizes: &[usize]) -> Asked {
     let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
-    let job = (1..=n).fold(runner.job(task, 2, &[("SHMEM_LATER_SIZE", "2M".to_owned())]), |job, id| {
+    let given = Given { partitions: n, sizes: sizes.to_vec(), ..Given::default() };
+    let job = runner.job(task, 2, given).with(&[("SHMEM_LATER_SIZE", "2M".to_owned())]);
+    (1..=n).fold(job, |job, id| {
         job.with(&[(&format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)))])
-    });
-    job.told("--partitions", n)
+    })
 }
 
 /// A job of both forms with so many partitions and transfers of these sizes; of PEs that reach each other through a provider if
 /// one is named.
 pub(crate) fn of_sizes(runner: &Runner, partitions: usize, sizes: &[usize], provider: Option<&str>) -> Asked {
-    let job = of_partitions(runner, &LOOKUP_BY_SIZE, partitions).told_all("--sizes", sizes);
-    provider.map_or(job.clone(), |provider| job.with(&fabric::variables(provider)))
+    let job = of_partitions(runner, &LOOKUP_BY_SIZE, partitions, sizes);
+    match provider {
+        Some(provider) => job.with(&fabric::variables(provider)),
+        None => job,
+    }
 }
 
 /// What operations on buffers in many partitions are compared with.
@@ -147,93 +138,75 @@ enum Form {
     Fair,
 }
 
-impl Form {
-    const fn compared(self) -> &'static str {
-        match self {
-            Self::Published => {
-                "operations on buffers of random partitions, then quiet, against all on one buffer"
-            }
-            Self::Fair => {
-                "operations on random buffers in a partition each, against the same in one partition"
-            }
-        }
-    }
-
-    /// As its measure and an operation are written.
-    fn name(self, put: bool) -> &'static str {
-        match (self, put) {
-            (Self::Published, true) => "lookup-published put",
-            (Self::Published, false) => "lookup-published get",
-            (Self::Fair, true) => "lookup raw",
-            (Self::Fair, false) => "lookup get",
-        }
-    }
-}
-
-/// A buffer in each of `n` partitions, and `n` of them in one, at the same distances.
-struct Buffers<T: SymmetricData> {
-    apart: Vec<SymBox<[T]>>,
+/// A buffer in each of `n` partitions, and `n` of them in one, at the same distances: each as operations name it.
+struct Buffers<B> {
+    apart: Vec<B>,
     /// All in the last of these partitions.
-    together: Vec<SymBox<[T]>>,
-    between: Vec<SymAddr>,
-}
-
-impl<T: SymmetricData> Buffers<T> {
-    /// Buffers of `len` elements. All PEs call it.
-    fn allocate(world: &World, n: usize, len: usize) -> Result<Self> {
-        let apart = (1..=n as u32)
-            .map(|id| world.partition(id)?.alloc(zeroed::<T>(len)))
-            .collect::<Result<Vec<_>>>()?;
-        let heap = world.partition(n as u32)?;
-        let room = (len * size_of::<T>()).next_multiple_of(shmem_core::heap::MIN_ALIGN);
-        let first = apart[0].offset();
-        let mut end = apart[n - 1].offset() + room;
-        // The first one lies where the first one of the others does, as far as pages can tell.
-        let start = end + (first.wrapping_sub(end) % REGION);
-        let (mut together, mut between) = (Vec::new(), Vec::new());
-        for other in &apart {
-            let wanted = start + (other.offset() - first);
-            if wanted > end {
-                between.push(heap.malloc(wanted - end)?);
-            }
-            let buffer = heap.alloc(zeroed::<T>(len))?;
-            assert_eq!(buffer.offset(), wanted, "the heap of the last partition was not empty");
-            end = wanted + room;
-            together.push(buffer);
-        }
-        Ok(Self { apart, together, between })
-    }
+    together: Vec<B>,
 }
 
 /// Measures with buffers of so many elements.
 fn with_buffers<T: SymmetricData>(
     bench: &Bench<'_>,
     len: usize,
-    measure: impl FnOnce(&mut Buffers<T>) -> Vec<Record>,
-) -> Records {
-    let world = bench.world;
-    let mut buffers = Buffers::allocate(world, bench.given.partitions, len)?;
-    let done = world.alloc(value(0_u64))?;
-    let records = match bench.site.transport.as_str() {
-        "shm" => bench.absent(&done, || measure(&mut buffers)),
+    measure: impl FnOnce(&mut Buffers<SymBox<[T]>>),
+) -> Done {
+    let (world, n) = (bench.world, bench.given.partitions);
+    let apart: Vec<_> =
+        (1..=n as u32).map(|id| world.partition(id)?.alloc(zeroed::<T>(len))).collect::<Result<_>>()?;
+    let heap = world.partition(n as u32)?;
+    let room = (len * size_of::<T>()).next_multiple_of(shmem_core::heap::MIN_ALIGN);
+    let first = apart[0].offset();
+    let mut end = apart[n - 1].offset() + room;
+    // The first one lies where the first one of the others does, as far as pages can tell.
+    let start = end + (first.wrapping_sub(end) % REGION);
+    let (mut together, mut between) = (Vec::new(), Vec::new());
+    for other in &apart {
+        let wanted = start + (other.offset() - first);
+        if wanted > end {
+            between.push(heap.malloc(wanted - end)?);
+        }
+        let buffer = heap.alloc(zeroed::<T>(len))?;
+        assert_eq!(buffer.offset(), wanted, "the heap of the last partition was not empty");
+        end = wanted + room;
+        together.push(buffer);
+    }
+    let mut buffers = Buffers { apart, together };
+    match bench.site.transport.as_str() {
+        "shm" => absent(world, || measure(&mut buffers))?,
         _ => bench.alone(|| measure(&mut buffers)),
-    };
-    let Buffers { apart, together, between } = buffers;
-    apart.into_iter().chain(together).try_for_each(|buffer| world.free(buffer))?;
-    between.into_iter().try_for_each(|block| world.free(block))?;
-    world.free(done)?;
-    Ok(records)
+    }
+    buffers.apart.into_iter().chain(buffers.together).try_for_each(|buffer| world.free(buffer))?;
+    Ok(between.into_iter().try_for_each(|block| world.free(block))?)
 }
 
-/// Transfers of these sizes, and fetch-adds.
-fn of_forms(bench: &Bench<'_>, forms: &[Form], sizes: &[usize]) -> Records {
-    let mut records = Vec::new();
-    for &bytes in sizes {
-        records.extend(transfers(bench, forms, bytes)?);
+impl<B> Buffers<B> {
+    /// Passes over the buffers that a list of numbers names, which does so many operations of some bytes. Where buffers are
+    /// named is one place for both layouts.
+    fn measure(
+        &mut self,
+        bench: &Bench<'_>,
+        form: Form,
+        (operation, bytes): (&str, usize),
+        pass: impl Fn(&[B], &[u8]),
+    ) {
+        let (n, count) = (self.apart.len(), operations(bench, bytes));
+        // In random order, the same on every run.
+        let [random, one] =
+            [n, 1].map(|below| random(count, below, 0).into_iter().map(|at| at as u8).collect::<Vec<_>>());
+        let samples = Samples::of(bench.repetitions, || {
+            let cost = nanoseconds_each(count, || pass(&self.apart, &random));
+            if form == Form::Published {
+                return (cost, nanoseconds_each(count, || pass(&self.apart, &one)));
+            }
+            self.apart.swap_with_slice(&mut self.together);
+            let limit = nanoseconds_each(count, || pass(&self.apart, &random));
+            self.apart.swap_with_slice(&mut self.together);
+            (cost, limit)
+        });
+        let measure = if form == Form::Published { "lookup-published" } else { "lookup" };
+        bench.add(format!("{measure} {operation}/{n}/{bytes}"), samples);
     }
-    records.extend(fetch_adds::<Atomic<u32>>(bench, forms)?);
-    records.extend(fetch_adds::<Atomic<u64>>(bench, forms)?);
-    Ok(records)
 }
 
 /// Operations of `bytes` bytes in one sample: those of the publication, or fewer that move some ten megabytes; over a network, a
@@ -243,102 +216,50 @@ fn operations(bench: &Bench<'_>, bytes: usize) -> usize {
     ((64 << 20) / bytes / LESS).clamp(most / 40, most)
 }
 
-/// Buffers in random order, the same on every run.
-fn sequence(count: usize, buffers: usize) -> Vec<u8> {
-    random(count, buffers, 0).into_iter().map(|index| index as u8).collect()
-}
-
 /// Random typed puts: apart, with together as the limit.
-fn typed<T: PlainData>(bench: &mut Bench<'_>) -> Records {
-    let (world, pe, value, partitions) = (bench.world, bench.other(), T::zeroed(), bench.given.partitions);
+fn typed<T: PlainData>(bench: &mut Bench<'_>) -> Done {
+    let (world, pe, value) = (bench.world, bench.other(), T::zeroed());
     with_buffers::<T>(bench, 1, |buffers| {
-        let samples =
-            in_turn(bench, buffers, |boxes, sequence| typed_pass(world, boxes, sequence, pe, &value));
-        vec![bench.record(
-            &format!("lookup typed/{partitions}/{}", size_of::<T>()),
-            Form::Fair.compared(),
-            samples,
-        )]
+        let pass = |boxes: &[_], list: &[u8]| typed_pass(world, boxes, list, pe, &value);
+        buffers.measure(bench, Form::Fair, ("typed", size_of::<T>()), pass);
     })
 }
 
-/// Untyped transfers to or from the whole of the buffers.
-fn transfers(bench: &Bench<'_>, forms: &[Form], bytes: usize) -> Records {
-    let (world, pe, partitions, count) =
-        (bench.world, bench.other(), bench.given.partitions, operations(bench, bytes));
-    with_buffers::<u8>(bench, bytes, |buffers| {
-        let addresses =
-            |boxes: &[SymBox<[u8]>]| boxes.iter().map(|buffer| buffer.here(world).addr()).collect::<Vec<_>>();
-        let (apart, together) = (addresses(&buffers.apart), addresses(&buffers.together));
-        let own = RefCell::new(vec![1_u8; bytes]);
-        // Addresses are read where they lie: both layouts take turns at one place.
-        let current = RefCell::new(apart.clone());
-        let pass = |addresses: &[SymAddr], sequence: &[u8], put: bool| {
-            current.borrow_mut().copy_from_slice(addresses);
-            let (current, own) = (current.borrow(), &mut *own.borrow_mut());
-            nanoseconds_each(count, || raw_pass(world, put, &current, sequence, pe, own))
-        };
-        let (sequence, one) = (sequence(count, partitions), sequence(count, 1));
-        let mut records = Vec::new();
-        for (form, put) in forms.iter().flat_map(|form| [(*form, true), (*form, false)]) {
-            let limit = || match form {
-                Form::Published => pass(&apart, &one, put),
-                Form::Fair => pass(&together, &sequence, put),
+/// Untyped transfers of these sizes to or from the whole of the buffers, and fetch-adds on words.
+fn of_forms(bench: &Bench<'_>, forms: &[Form], sizes: &[usize]) -> Done {
+    let (world, pe) = (bench.world, bench.other());
+    for &bytes in sizes {
+        with_buffers::<u8>(bench, bytes, |buffers| {
+            let addresses = |boxes: &[SymBox<[u8]>]| {
+                boxes.iter().map(|buffer| buffer.here(world).addr()).collect::<Vec<_>>()
             };
-            let samples = Samples::alternate(bench.repetitions, || pass(&apart, &sequence, put), limit);
-            records.push(bench.record(
-                &format!("{}/{partitions}/{bytes}", form.name(put)),
-                form.compared(),
-                samples,
-            ));
-        }
-        records
-    })
+            let (apart, together) = (addresses(&buffers.apart), addresses(&buffers.together));
+            let (mut buffers, own) = (Buffers { apart, together }, RefCell::new(vec![1_u8; bytes]));
+            for (form, put) in forms.iter().flat_map(|form| [(*form, true), (*form, false)]) {
+                let operation = match (form, put) {
+                    (Form::Fair, true) => "raw",
+                    (_, true) => "put",
+                    (_, false) => "get",
+                };
+                let pass = |addresses: &[_], list: &[u8]| {
+                    raw_pass(world, put, addresses, list, pe, &mut own.borrow_mut());
+                };
+                buffers.measure(bench, form, (operation, bytes), pass);
+            }
+        })?;
+    }
+    fetch_adds::<Atomic<u32>>(bench, forms)?;
+    fetch_adds::<Atomic<u64>>(bench, forms)
 }
 
 /// Random fetch-adds on words.
-fn fetch_adds<W: AtomicWord<Value: From<u8>>>(bench: &Bench<'_>, forms: &[Form]) -> Records {
-    let (world, pe, partitions, bytes) = (bench.world, bench.other(), bench.given.partitions, size_of::<W>());
-    let count = operations(bench, bytes);
+fn fetch_adds<W: AtomicWord<Value: From<u8>>>(bench: &Bench<'_>, forms: &[Form]) -> Done {
+    let (world, pe) = (bench.world, bench.other());
     with_buffers::<W>(bench, 1, |buffers| {
-        let pass = |boxes: &[SymBox<[W]>], sequence: &[u8]| word_pass(world, boxes, sequence, pe);
-        let mut records = Vec::new();
         for &form in forms {
-            let (measure, samples) = match form {
-                Form::Fair => ("lookup", in_turn(bench, buffers, pass)),
-                Form::Published => {
-                    let timed = |sequence: &[u8]| nanoseconds_each(count, || pass(&buffers.apart, sequence));
-                    let (random, one) = (sequence(count, partitions), sequence(count, 1));
-                    (
-                        "lookup-published",
-                        Samples::alternate(bench.repetitions, || timed(&random), || timed(&one)),
-                    )
-                }
-            };
-            records.push(bench.record(
-                &format!("{measure} fetch-add/{partitions}/{bytes}"),
-                form.compared(),
-                samples,
-            ));
+            let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, pe);
+            buffers.measure(bench, form, ("fetch-add", size_of::<W>()), pass);
         }
-        records
-    })
-}
-
-/// Passes over the handles of buffers, which lie at one place for both layouts.
-fn in_turn<T: SymmetricData>(
-    bench: &Bench<'_>,
-    buffers: &mut Buffers<T>,
-    pass: impl Fn(&[SymBox<[T]>], &[u8]),
-) -> Samples {
-    let count = operations(bench, size_of::<T>());
-    let sequence = sequence(count, buffers.apart.len());
-    Samples::of(bench.repetitions, || {
-        let cost = nanoseconds_each(count, || pass(&buffers.apart, &sequence));
-        buffers.apart.swap_with_slice(&mut buffers.together);
-        let limit = nanoseconds_each(count, || pass(&buffers.apart, &sequence));
-        buffers.apart.swap_with_slice(&mut buffers.together);
-        (cost, limit)
     })
 }
 

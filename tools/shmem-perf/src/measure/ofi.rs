@@ -10,21 +10,16 @@ use std::time::Duration;
 
 use clap::{Args, FromArgMatches};
 use rustix::time::{ClockId, clock_gettime};
-use shmem::thread::Single;
 use shmem_core::context::{NonBlocking, Order, Strided};
 use shmem_core::transport::ofi::strided::{self, Blocks, Reach, Row, Way};
 
-use super::{At, Cases, Measure, network, row};
-use crate::bench::Records;
+use super::{Measure, network};
+use crate::bench::{Done, Given, Task};
 use crate::case::Record;
-use crate::check::{Bound, Guard, held_by_two};
-use crate::fabric::{self, Far, OPERATIONS, Operation, PROVIDER, State, over};
-use crate::goal::Goal;
+use crate::check::Guard;
+use crate::fabric::{self, Far, OPERATIONS, Operation, PROVIDER, Pair, State, over};
 use crate::runner::Runner;
-use crate::samples::{FEWEST, Quartiles, Samples, nanoseconds_each};
-use crate::task::{Done, Task};
-
-type Pair<'w> = fabric::Pair<'w, Single>;
+use crate::samples::{FEWEST, Samples, each, median};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "ofi",
@@ -33,54 +28,60 @@ pub(crate) const MEASURE: Measure = Measure {
     run: |runner, options| Options::from_arg_matches(options)?.run(runner),
     usual: false,
     tasks: &[OFI, OFI_BARE, OFI_STRIDED, OFI_COSTS, OFI_PIECES],
-    rows: ROWS,
+    rows: &[
+        "ofi ** | operation/bytes/provider | puts and their quiet, gets, fetch-add; `-asleep`: to a PE that sleeps in its own \
+         code | the same by a bare program on libfabric | put|get|fetch-add/8/* 1.1; \
+         put-asleep|get-asleep|fetch-add-asleep/8/* 1.25",
+        // 0.9 of the rate, 0.95 of the bandwidth.
+        "ofi put-rate/** | put-rate/8/provider | 8-byte puts with 64 in flight; time for each | the same by the bare program | \
+         */8/* 1/0.9",
+        "ofi put|get/65536|1048576/* | put, get/65536, 1048576/provider | non-blocking transfers, 32 and 8 in flight; time for \
+         each | the same by the bare program | ** 1/0.95",
+        "ofi idle/** | idle/0/provider | share of a core that a PE uses while all sleep | 1 % | ** 1 | %",
+        "ofi-bare ** | operation/bytes/provider | what the bare program does | its 8-byte put and quiet",
+        "ofi-bare pingpong/** | pingpong/8/provider | the bare program's 8-byte put and quiet | a round trip of `fi_pingpong`, \
+         if that is installed | */8/* 1.1",
+        "ofi-strided ** | blocks/bytes/state | blocks by one strided put and a quiet | a non-blocking put for each block and one \
+         quiet | 16/** 1/2.5; 64/..256/* 1/9; 64/** 1/4",
+        // 0.85 of what the model predicts.
+        "ofi-strided-model ** | blocks/bytes/state | how many times faster that is | what the cost model predicts by the costs \
+         of the same run (`transport/ofi/strided`) | ** at least 0.85 | x",
+    ],
     guards: &[Guard {
         jobs: 1,
         possible: fabric::possible,
         ..Guard::of(
             "ofi",
-            |runner| runner.repeat(&over(runner, &OFI, PROVIDER)),
-            || {
-                let small = |name| held_by_two(&format!("ofi {name}/8/{PROVIDER}"), Bound::Eased(3.0));
-                ["put", "get", "fetch-add", "put-rate"].map(small).into()
-            },
+            |runner| runner.repeat(&over(runner, &OFI, PROVIDER, Given::default())),
+            &["ofi {put,get,fetch-add,put-rate}/8/tcp;ofi_rxm | 2 | goal x3"],
         )
     }],
 };
 
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("ofi | operation/bytes/provider | puts and their quiet, gets, fetch-add; `-asleep`: to a PE that sleeps in its own \
-         code | the same by a bare program on libfabric", &[("ofi put|get|fetch-add/8/*", At::Anywhere, Goal::Ratio(1.1)),
-        ("ofi put-asleep|get-asleep|fetch-add-asleep/8/*", At::Anywhere, Goal::Ratio(1.25))]),
-    // 0.9 of the rate, 0.95 of the bandwidth.
-    row("ofi | put-rate/8/provider | 8-byte puts with 64 in flight; time for each | the same by the bare program",
-        &[("ofi put-rate/8/*", At::Anywhere, Goal::Ratio(1.0 / 0.9))]),
-    row("ofi | put, get/65536, 1048576/provider | non-blocking transfers, 32 and 8 in flight; time for each | the same by the \
-         bare program", &[("ofi put|get/65536|1048576/*", At::Anywhere, Goal::Ratio(1.0 / 0.95))]),
-    row("ofi | idle/0/provider | share of a core that a PE uses while all sleep | 1 %",
-        &[("ofi idle/0/*", At::Anywhere, Goal::Ratio(1.0))]),
-    row("ofi-bare | operation/bytes/provider | what the bare program does | its 8-byte put and quiet", &[]),
-    row("ofi-bare | pingpong/8/provider | the bare program's 8-byte put and quiet | a round trip of `fi_pingpong`, if that is \
-         installed", &[("ofi-bare pingpong/8/*", At::Anywhere, Goal::Ratio(1.1))]),
-    row("ofi-strided | blocks/bytes/state | blocks by one strided put and a quiet | a non-blocking put for each block and one \
-         quiet", &[("ofi-strided 16/*/*", At::Anywhere, Goal::Ratio(1.0 / 2.5)),
-        ("ofi-strided 64/..256/*", At::Anywhere, Goal::Ratio(1.0 / 9.0)),
-        ("ofi-strided 64/*/*", At::Anywhere, Goal::Ratio(1.0 / 4.0))]),
-    // 0.85 of what the model predicts.
-    row("ofi-strided-model | blocks/bytes/state | how many times faster that is | what the cost model predicts by the costs \
-         of the same run (`transport/ofi/strided`)", &[("ofi-strided-model **", At::Anywhere, Goal::Beaten(0.85))]),
-];
-
-const OFI: Task = Task::far("ofi", operations);
-const OFI_BARE: Task = Task::far("ofi-bare", bare);
+const OFI: Task = Task::far("ofi", |far| {
+    far.pair()?.measure(|pair| {
+        all().for_each(|(operation, state)| against_bare(far, pair, "ofi", &operation, state));
+        far.add(format!("ofi idle/0/{}", far.provider), idle(pair));
+    });
+    Ok(())
+});
+const OFI_BARE: Task = Task::far("ofi-bare", |far| {
+    far.pair()?.measure(|pair| {
+        for (operation, state) in all() {
+            pair.ready(state);
+            let of = |operation: Operation| move || pair.bare(&operation, state);
+            far.pairs(name(far, "ofi-bare", &operation, state), of(operation), of(OPERATIONS[0]));
+        }
+    });
+    Ok(())
+});
 const OFI_STRIDED: Task = Task::far("ofi-strided", strided);
 /// Costs of puts and messages, for a calibration.
-pub(crate) const OFI_COSTS: Task = Task::far("ofi-costs", |far| {
+pub(super) const OFI_COSTS: Task = Task::far("ofi-costs", |far| {
     costs(far, |pair| row_of(pair, State::Polling, carries(far, LONG), far.repetitions).fields().collect())
 });
 /// Costs of pieces, likewise.
-pub(crate) const OFI_PIECES: Task = Task::far("ofi-pieces", |far| {
+pub(super) const OFI_PIECES: Task = Task::far("ofi-pieces", |far| {
     costs(far, |pair| vec![("piece", piece(pair, State::Polling, far.repetitions))])
 });
 
@@ -110,9 +111,9 @@ impl Options {
         let Self { bare, strided, micro, few, provider } = self;
         match (bare, strided, micro) {
             (true, ..) => bare_alone(runner, provider),
-            (_, true, _) => runner.repeat(&over(runner, &OFI_STRIDED, provider)),
+            (_, true, _) => runner.repeat(&over(runner, &OFI_STRIDED, provider, Given::default())),
             (.., true) => network::micro(runner, *few, None, provider),
-            _ => runner.repeat(&over(runner, &OFI, provider)),
+            _ => runner.repeat(&over(runner, &OFI, provider, Given::default())),
         }
     }
 }
@@ -121,78 +122,50 @@ impl Options {
 /// delivered is a message there and an answer back, so its latency ought to be that of a round trip there, or less.
 fn bare_alone(runner: &mut Runner, provider: &str) -> Done {
     // The bare program needs no transport: its PEs are told what to do through shared memory.
-    let job = runner.job(&OFI_BARE, 2, &[fabric::only(provider)]);
-    let (mut records, mut anchored) = (Vec::<Record>::new(), Samples::new());
+    let job = runner.job(&OFI_BARE, 2, Given::default()).with(&[fabric::only(provider)]);
+    let (mut records, mut anchored) = (Vec::<Record>::new(), Samples::default());
     for _ in 0..runner.jobs {
         let found: Vec<Record> = runner.lines(&job)?;
-        let put = found.iter().find(|record| record.case.starts_with("put/8/"));
-        let put = put.ok_or("the bare program has not said what a put costs")?.samples.cost().median;
+        let put = found.iter().find(|record| record.name.starts_with("ofi-bare put/8/"));
+        let put = put.ok_or("the bare program has not said what a put costs")?.samples.cost_at(0.5);
         match pingpong::round_trip(provider)? {
-            Some(round_trip) => anchored.push(put, round_trip),
+            Some(round_trip) => anchored.0.push((put, round_trip)),
             None => runner.remark("fi_pingpong is not installed, or does not run with this provider: the bare program stands alone (Debian: libfabric-bin)"),
         }
         records.extend(found);
     }
-    if !anchored.pairs().is_empty() {
-        let compared =
-            "a put of the bare program and its quiet, against a round trip of messages by fi_pingpong";
-        let (site, name) = (records[0].site.clone(), format!("ofi-bare pingpong/8/{provider}"));
-        records.push(Record::new(&site, &name, "ns", compared, anchored));
+    if !anchored.0.is_empty() {
+        let name = format!("ofi-bare pingpong/8/{provider}");
+        records.push(Record::new(&records[0].site.clone(), name, anchored));
     }
     runner.show(records);
     Ok(())
 }
 
-/// The case of an operation: `ofi put-asleep/8/sockets`; and in words what is measured.
-pub(super) fn case_of(
-    far: &Far<'_, Single>,
+/// The case of an operation: `ofi put-asleep/8/sockets`.
+fn name(far: &Far<'_>, measure: &str, operation: &Operation, state: State) -> String {
+    let suffix = if state == State::Asleep { "-asleep" } else { "" };
+    format!("{measure} {}{suffix}/{}/{}", operation.name, operation.bytes, far.provider)
+}
+
+/// An operation through the library, against the same by the bare program: nanoseconds for each transfer.
+pub(super) fn against_bare(
+    far: &Far<'_>,
+    pair: &Pair<'_>,
     measure: &str,
     operation: &Operation,
     state: State,
-) -> (String, String) {
-    let (suffix, does) = match state {
-        State::Polling => ("", "polls"),
-        State::Asleep => ("-asleep", "sleeps in its own code"),
-    };
-    let name = format!("{measure} {}{suffix}/{}/{}", operation.name, operation.bytes, far.provider);
-    (name, format!("{}, against the bare program; the other PE {does}", operation.does()))
+) {
+    pair.ready(state);
+    let name = name(far, measure, operation, state);
+    far.pairs(name, || pair.library(operation, state), || pair.bare(operation, state));
 }
 
 /// All operations at a PE that polls, and those that are waited for at one that sleeps.
 fn all() -> impl Iterator<Item = (Operation, State)> {
-    let asleep =
-        OPERATIONS.into_iter().filter(Operation::is_latency).map(|operation| (operation, State::Asleep));
-    OPERATIONS.into_iter().map(|operation| (operation, State::Polling)).chain(asleep)
-}
-
-fn operations(far: &Far<'_, Single>) -> Records {
-    Ok(far.pair()?.measure(|pair| {
-        let of = |(operation, state)| {
-            let (name, compared) = case_of(far, "ofi", &operation, state);
-            far.record(&name, &compared, pair.against_bare(&operation, state, far.repetitions))
-        };
-        let mut records: Vec<_> = all().map(of).collect();
-        let compared = "share of a core that a PE uses while all sleep in their own code, against 1 %";
-        records.push(Record::new(
-            &far.site,
-            &format!("ofi idle/0/{}", far.provider),
-            "%",
-            compared,
-            idle(pair),
-        ));
-        records
-    }))
-}
-
-fn bare(far: &Far<'_, Single>) -> Records {
-    Ok(far.pair()?.measure(|pair| {
-        let of = |(operation, state)| {
-            let compared = "what the bare program does, against its 8-byte put and quiet; the other PE polls, or sleeps in its own code";
-            let samples = pair.bare_alone(&operation, state, far.repetitions);
-            far.record(&case_of(far, "ofi-bare", &operation, state).0, compared, samples)
-        };
-        all().map(of).collect()
-    }))
+    let asleep = OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1);
+    let polling = OPERATIONS.into_iter().map(|operation| (operation, State::Polling));
+    polling.chain(asleep.map(|operation| (operation, State::Asleep)))
 }
 
 /// The share of a core that this PE uses while both sleep in their own code, against a hundredth: hundredths.
@@ -204,19 +177,18 @@ fn idle(pair: &Pair<'_>) -> Samples {
         Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
     };
     pair.ready(State::Asleep);
-    let mut samples = Samples::new();
-    for _ in 0..FEWEST {
+    let share = |_| {
         let before = used();
         std::thread::sleep(IDLE);
-        samples.push(100.0 * (used() - before).as_secs_f64() / IDLE.as_secs_f64(), 1.0);
-    }
-    samples
+        (100.0 * (used() - before).as_secs_f64() / IDLE.as_secs_f64(), 1.0)
+    };
+    (0..FEWEST).map(share).collect()
 }
 
 /// Blocks by one strided put and a quiet, against a non-blocking put for each and one quiet; and that against the model.
-fn strided(far: &Far<'_, Single>) -> Records {
-    Ok(far.pair()?.measure(|pair| {
-        let mut records = Vec::new();
+fn strided(far: &Far<'_>) -> Done {
+    far.pair()?.measure(|pair| {
+        let mut gains = Vec::new();
         for (state, name) in [(State::Polling, "polling"), (State::Asleep, "asleep")] {
             for (count, bytes) in
                 [16, 64].into_iter().flat_map(|count| [8, 256, 4096].map(|bytes| (count, bytes)))
@@ -230,37 +202,28 @@ fn strided(far: &Far<'_, Single>) -> Records {
                 let reach = Reach { pieces: 1, message: carries(far, blocks) };
                 let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
                 let predicted = time(Way::Each) / time(Way::Messages);
-                let gains = samples.map(|cost, limit| (limit / cost, predicted));
                 let case = format!("{count}/{bytes}/{name}");
-                let compared =
-                    "blocks by one strided put, against a non-blocking put for each; both with one quiet";
-                records.push(far.record(&format!("ofi-strided {case}"), compared, samples));
-                let compared = "how many times faster that is, against what the model predicts";
-                records.push(Record::new(
-                    &far.site,
-                    &format!("ofi-strided-model {case}"),
-                    "x",
-                    compared,
-                    gains,
-                ));
+                let gained = samples.0.iter().map(|(cost, limit)| (limit / cost, predicted)).collect();
+                gains.push((format!("ofi-strided-model {case}"), gained));
+                far.add(format!("ofi-strided {case}"), samples);
             }
         }
-        records.sort_by(|a, b| a.measure.cmp(&b.measure));
-        records
-    }))
+        gains.into_iter().for_each(|(name, samples)| far.add(name, samples));
+    });
+    Ok(())
 }
 
 /// Bytes of blocks in each message of a transfer of some.
-fn carries(far: &Far<'_, Single>, blocks: Blocks) -> usize {
+fn carries(far: &Far<'_>, blocks: Blocks) -> usize {
     strided::limits_of(&far.provider).carries(blocks.count * blocks.bytes, true)
 }
 
 /// Prints costs, a line of JSON for each; they are no records.
-fn costs(far: &Far<'_, Single>, measure: impl FnOnce(&Pair<'_>) -> Vec<(&'static str, u64)>) -> Records {
+fn costs(far: &Far<'_>, measure: impl FnOnce(&Pair<'_>) -> Vec<(&'static str, u64)>) -> Done {
     for cost in far.pair()?.measure(measure) {
         println!("{}", serde_json::to_string(&cost)?);
     }
-    Ok(Vec::new())
+    Ok(())
 }
 
 /// Transfers in one sample.
@@ -283,7 +246,7 @@ const SHORT: Blocks = blocks(32, 8);
 const LONG: Blocks = blocks(32, 4096);
 
 /// A row by which every strided transfer goes one way.
-pub(crate) fn forcing(way: Way) -> Row {
+pub(super) fn forcing(way: Way) -> Row {
     let row = Row { operation: NEVER, ..Row::TCP };
     match way {
         Way::Messages => Row { piece: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..row },
@@ -295,7 +258,7 @@ pub(crate) fn forcing(way: Way) -> Row {
 /// What puts cost: the first one, a further one, and a byte, in nanoseconds.
 fn of_puts(pair: &Pair<'_>, state: State, repetitions: usize) -> (f64, f64, f64) {
     pair.ready(state);
-    let each = |blocks| median(repetitions, || one_by_one(pair, blocks));
+    let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
     let (one, short, long) = (each(blocks(1, 8)), each(SHORT), each(LONG));
     let operation = ((short - one) / (SHORT.count - 1) as f64).max(0.0);
     let byte = ((long - short) / (LONG.count * (LONG.bytes - SHORT.bytes)) as f64).max(0.0);
@@ -306,7 +269,7 @@ fn of_puts(pair: &Pair<'_>, state: State, repetitions: usize) -> (f64, f64, f64)
 /// them.
 fn row_of(pair: &Pair<'_>, state: State, carries: usize, repetitions: usize) -> Row {
     let (latency, operation, byte) = of_puts(pair, state, repetitions);
-    let message = |blocks| median(repetitions, || in_one(pair, blocks));
+    let message = |blocks| middle(repetitions, || in_one(pair, blocks));
     let (few, many, short, long) = (message(FEW), message(MANY), message(SHORT), message(LONG));
     let further = (LONG.count * LONG.bytes).div_ceil(carries) - 1;
     let block = (many - few) / (MANY.count - FEW.count) as f64;
@@ -328,24 +291,22 @@ fn row_of(pair: &Pair<'_>, state: State, carries: usize, repetitions: usize) -> 
 fn piece(pair: &Pair<'_>, state: State, repetitions: usize) -> u64 {
     let (latency, operation, _) = of_puts(pair, state, repetitions);
     // One operation, whatever the provider's limit.
-    let list = median(repetitions, || in_one(pair, PAIR));
+    let list = middle(repetitions, || in_one(pair, PAIR));
     picoseconds((list - latency - operation) / PAIR.count as f64)
 }
 
-fn median(repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {
+fn middle(repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {
     sample();
-    Quartiles::of((0..repetitions).map(|_| sample()).collect()).median
+    median((0..repetitions).map(|_| sample()).collect())
 }
 
 /// Blocks at equal distances on both sides, each as long as the gap behind it, by a strided put and a quiet: nanoseconds.
 fn in_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     let (world, to, stride) = (pair.world, pair.here().addr(), 2 * bytes);
     let source = vec![1_u8; count * stride];
-    nanoseconds_each(TRANSFERS, || {
-        for _ in 0..TRANSFERS {
-            world.iputmem(to, black_box(&source[..]), stride, stride, bytes, count, pair.other);
-            world.quiet();
-        }
+    each(TRANSFERS, || {
+        world.iputmem(to, black_box(&source[..]), stride, stride, bytes, count, pair.other);
+        world.quiet();
     })
 }
 
@@ -353,14 +314,12 @@ fn in_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
 fn one_by_one(pair: &Pair<'_>, Blocks { count, bytes }: Blocks) -> f64 {
     let (world, place, stride) = (pair.world, pair.place(), 2 * bytes);
     let source = vec![1_u8; count * stride];
-    nanoseconds_each(TRANSFERS, || {
-        for _ in 0..TRANSFERS {
-            world.scope(|scope| {
-                for at in (0..count).map(|k| k * stride) {
-                    scope.put(place.index(at..at + bytes), &source[at..at + bytes]);
-                }
-            });
-        }
+    each(TRANSFERS, || {
+        world.scope(|scope| {
+            for at in (0..count).map(|k| k * stride) {
+                scope.put(place.index(at..at + bytes), &source[at..at + bytes]);
+            }
+        });
     })
 }
 
@@ -377,9 +336,6 @@ mod pingpong {
 
     const PROGRAM: &str = "fi_pingpong";
 
-    /// Round trips of one run: some ten milliseconds.
-    const TRIPS: &str = "2000";
-
     /// How long the tool's own first half takes to listen at most.
     const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -387,7 +343,8 @@ mod pingpong {
     /// tool is not installed, or does not run with this provider.
     pub(super) fn round_trip(provider: &str) -> io::Result<Option<f64>> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
-        let common = ["-p", provider, "-e", "rdm", "-I", TRIPS, "-S", "8"];
+        // Some ten milliseconds.
+        let common = ["-p", provider, "-e", "rdm", "-I", "2000", "-S", "8"];
         let mut server = Command::new(PROGRAM);
         server.args(common).args(["-B", &port]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut server = match server.spawn() {

@@ -9,59 +9,53 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::partition::PARTITION_VARIABLE;
 
-use super::{At, Cases, Measure, row};
-use crate::affinity;
-use crate::bench::print;
-use crate::case::{Record, Site};
-use crate::goal::Goal;
+use super::Measure;
+use crate::bench::{Bench, Done, Given, Task, take_core};
 use crate::runner::Runner;
 use crate::samples::{Samples, nanoseconds_each};
-use crate::task::{Done, Task};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "pages",
     about: "Columns in pages of 2 MiB, against columns in small pages",
     run: |runner, _| measure(runner),
     tasks: &[PAGES],
-    rows: ROWS,
+    rows: &[
+        "pages stencil/* | stencil/n | a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in \
+         pages of 2 MiB; time for each cell | the same in small pages",
+        // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
+        "pages column/* | column/pages | a column of `iput` that touches so many small pages, in pages of 2 MiB; time for each \
+         element | the same in small pages | */4097.. 1/1.3",
+    ],
     ..Measure::PLAIN
 };
 
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("pages | stencil/n | a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in pages of 2 \
-         MiB | the same in small pages", &[]),
-    row("pages | column/pages | a column of `iput` that touches so many small pages, in pages of 2 MiB | the same in small \
-         pages",
-        // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
-         &[("pages column/4097..", At::Anywhere, Goal::Ratio(1.0 / 1.3))]),
-];
-
-const PAGES: Task = Task::own("pages", |_, repetitions| by_pages(repetitions));
+const PAGES: Task = Task::own("pages", by_pages);
 
 /// A stencil and columns.
 pub(crate) fn measure(runner: &mut Runner) -> Done {
     // A partition in small pages and one in large ones.
-    let partition = |page| format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
-    let [small, large] = [SMALL, LARGE].map(|id| format!("{PARTITION_VARIABLE}{id}"));
-    let variables =
-        [(&*small, partition(rustix::param::page_size() as u64)), (&*large, partition(LARGE_PAGE))];
-    runner.repeat(&runner.job(&PAGES, 2, &variables))
+    let partition = |id, page| {
+        let traits = format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
+        (format!("{PARTITION_VARIABLE}{id}"), traits)
+    };
+    let partitions = [partition(SMALL, rustix::param::page_size() as u64), partition(LARGE, LARGE_PAGE)];
+    let variables = partitions.each_ref().map(|(name, traits)| (&**name, traits.clone()));
+    runner.repeat(&runner.job(&PAGES, 2, Given::default()).with(&variables))
 }
 
 /// A stencil, and columns, in large and small pages.
-fn by_pages(repetitions: usize) -> Done {
+fn by_pages(given: &Given) -> Done {
     let world = &mut shmem::init::<Single>()?;
-    let cores = affinity::take(world.my_pe(), world.n_pes())?;
+    let cores = take_core(world.my_pe(), world.n_pes())?;
     let large = world.partitions().into_iter().find(|partition| partition.spec.id == LARGE);
     let grants = large.map(|partition| partition.grants).unwrap_or_default();
-    let given = grants.iter().map(|grant| grant.pgsize).min();
+    let given_pages = grants.iter().map(|grant| grant.pgsize).min();
     let said = |text: &str| {
         if world.my_pe() == 0 {
             eprintln!("shmem-perf: {text}");
         }
     };
-    if given.is_none_or(|bytes| bytes < LARGE_PAGE) {
+    if given_pages.is_none_or(|bytes| bytes < LARGE_PAGE) {
         let reasons: Vec<_> = grants.iter().flat_map(|grant| &grant.downgrades).collect();
         said(&format!("no large pages to compare with: {reasons:?}"));
         return Ok(());
@@ -71,24 +65,13 @@ fn by_pages(repetitions: usize) -> Done {
             "no pages of 2M are reserved: those that are measured are small ones that the kernel has merged",
         );
     }
-    let samples = stencil(world, repetitions)?;
-    let site = Site::of(world, cores);
-    let compared = "a step of a stencil whose columns go to both neighbours, in pages of 2 MiB against small ones; \
-                    time for each cell";
-    let mut records = vec![Record::new(&site, &format!("pages stencil/{SIZE}"), "ns", compared, samples)];
+    let samples = stencil(world, given.repetitions)?;
+    let bench = Bench::new(world, given, cores);
+    bench.add(format!("pages stencil/{SIZE}"), samples);
     let small = world.partition(SMALL)?.alloc(zeroed::<u64>(WORDS))?;
     let large = world.partition(LARGE)?.alloc(zeroed::<u64>(WORDS))?;
-    let (_, other) = world.ring_neighbours();
-    world.barrier_all();
-    if world.my_pe() == 0 {
-        for touched in TOUCHED {
-            let samples = column(world, large.on(other), small.on(other), touched, repetitions);
-            let compared = "a column that touches so many small pages, in pages of 2 MiB against small ones";
-            records.push(Record::new(&site, &format!("pages column/{touched}"), "ns", compared, samples));
-        }
-    }
-    world.barrier_all();
-    print(world, &records)
+    bench.alone(|| TOUCHED.into_iter().for_each(|touched| column(&bench, &large, &small, touched)));
+    bench.print()
 }
 
 /// Pages that a column touches.
@@ -109,9 +92,6 @@ const LARGE: u32 = 5;
 
 /// Bytes of a large page.
 const LARGE_PAGE: u64 = 2 << 20;
-
-/// Elements that one sample writes at least.
-const ELEMENTS: usize = 64 << 10;
 
 /// Rows and columns of the stencil on each PE: its two grids are larger than caches. A debug build is for tests of the
 /// tool.
@@ -134,24 +114,19 @@ fn stencil(world: &mut World, repetitions: usize) -> Result<Samples> {
 
 /// Writing a column of `touched` elements on another PE in large pages, against one in small pages:
 /// nanoseconds for each element. Both places have [`WORDS`] words.
-fn column(
-    world: &World,
-    large: On<'_, [u64]>,
-    small: On<'_, [u64]>,
-    touched: usize,
-    repetitions: usize,
-) -> Samples {
-    let row = vec![1_u64; touched];
-    let passes = ELEMENTS.div_ceil(touched);
-    let write = |to: On<'_, [u64]>| {
+fn column(bench: &Bench<'_>, large: &SymBox<[u64]>, small: &SymBox<[u64]>, touched: usize) {
+    /// Elements that one sample writes at least.
+    const ELEMENTS: usize = 64 << 10;
+    let (row, passes) = (vec![1_u64; touched], ELEMENTS.div_ceil(touched));
+    let write = |to: &SymBox<[u64]>| {
         nanoseconds_each(passes * touched, || {
             for _ in 0..passes {
-                world.iput(to, &row, STRIDE, 1, touched);
+                bench.world.iput(to.on(bench.other()), &row, STRIDE, 1, touched);
             }
-            world.quiet();
+            bench.world.quiet();
         })
     };
-    Samples::alternate(repetitions, || write(large), || write(small))
+    bench.pairs(format!("pages column/{touched}"), || write(large), || write(small));
 }
 
 /// Words of a cache line: rows begin on one, and do not follow each other at a power of two.

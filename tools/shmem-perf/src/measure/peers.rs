@@ -8,35 +8,31 @@ use std::hint::black_box;
 
 use shmem::prelude::*;
 
-use super::{At, Cases, Measure, row};
+use super::Measure;
 use crate::baseline::near;
-use crate::bench::{Bench, Records};
-use crate::goal::Goal;
+use crate::bench::{Bench, Done, Given, Task};
+use crate::case::Record;
 use crate::peers::{PATIENCE, Peer, PeerError, Request, Running};
 use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each};
+use crate::samples::{Samples, each};
 use crate::strided::baseline::loop_of_puts;
 use crate::strided::{Direction, Spread};
-use crate::task::{Done, Task};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "peers",
     usual: false,
     tasks: &[STRIDED_PEERS, STRIDED_OWN],
-    rows: ROWS,
+    rows: &[
+        // A power of two: 128.
+        "peers ** | peer/shape/stride | `iput`, or `ibput` for blocks, and quiet; `a1`: our loop of puts; time for each \
+         transfer | the same transfer by Open MPI's MPI (`MPI_Put` with vector types and `MPI_Win_flush`) and OpenSHMEM \
+         (`shmem_double_iput`, or a loop of `shmem_putmem` for blocks, and `shmem_quiet`); `a1`: their loop of puts | \
+         mpi/*/2/** 1/4; mpi/*/128/** 1/1.2; mpi|a1/** 1; oshmem/column/** 1/9",
+        "strided-own ** | library/direction/stride/elements | `iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, \
+         `MPI_Get` with vector types | a loop of the same library's put or get for each element",
+    ],
     ..Measure::PLAIN
 };
-
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("peers | peer/shape/stride | `iput`, or `ibput` for blocks; `a1`: our loop of puts | the same transfer by Open MPI's \
-         MPI and OpenSHMEM; `a1`: their loop of puts", &[("peers mpi/*/2/**", At::Anywhere, Goal::Ratio(1.0 / 4.0)),
-        // A power of two.
-         ("peers mpi/*/128/**", At::Anywhere, Goal::Ratio(1.0 / 1.2)), ("peers mpi|a1/**", At::Anywhere, Goal::Ratio(1.0)),
-        ("peers oshmem/column/**", At::Anywhere, Goal::Ratio(1.0 / 9.0))]),
-    row("strided-own | library/direction/stride/elements | `iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, \
-         `MPI_Get` with vector types | a loop of the same library's put or get for each element", &[]),
-];
 
 const STRIDED_PEERS: Task = Task::near("strided-peers", |bench| with_arrays(bench, beside_peers));
 const STRIDED_OWN: Task = Task::near("strided-own", |bench| with_arrays(bench, own));
@@ -44,17 +40,14 @@ const STRIDED_OWN: Task = Task::near("strided-own", |bench| with_arrays(bench, o
 /// Our routines against theirs. Nothing is measured where none of them is there.
 pub(crate) fn beside(runner: &mut Runner) -> Done {
     let Some(programs) = runner.programs(&Peer::STRIDED, PATIENCE)? else { return Ok(()) };
-    runner.repeat(&runner.job_with_heap(&STRIDED_PEERS, 32 << 20).beside(&programs))
+    runner.repeat(&runner.job(&STRIDED_PEERS, 2, Given::beside(&programs)).heap(32 << 20))
 }
 
 /// The strided routines of each library against its own loop of puts or gets; ours are always there.
 pub(crate) fn own_loops(runner: &mut Runner, peers: &[Peer]) -> Done {
     let programs = runner.programs(peers, PATIENCE)?;
-    let job = runner.job_with_heap(&STRIDED_OWN, 32 << 20);
-    runner.repeat(&match &programs {
-        Some(programs) => job.beside(programs),
-        None => job,
-    })
+    let given = programs.as_ref().map(Given::beside).unwrap_or_default();
+    runner.repeat(&runner.job(&STRIDED_OWN, 2, given).heap(32 << 20))
 }
 
 /// Transfers in one sample, each complete at its destination before the next one begins.
@@ -139,7 +132,7 @@ fn skip(address: usize) -> usize {
 }
 
 /// Measures with arrays of both PEs, on PE 0.
-fn with_arrays(bench: &mut Bench<'_>, measure: fn(&mut Bench<'_>, Arrays<'_>) -> Records) -> Records {
+fn with_arrays(bench: &mut Bench<'_>, measure: fn(&mut Bench<'_>, Arrays<'_>)) -> Done {
     let world = bench.world;
     let (to, source) = (world.alloc(zeroed::<f64>(DOUBLES))?, world.alloc(zeroed::<f64>(DOUBLES))?);
     // SAFETY: this PE's copy of `source` is written by nobody: no PE has a place on it but this
@@ -149,52 +142,36 @@ fn with_arrays(bench: &mut Bench<'_>, measure: fn(&mut Bench<'_>, Arrays<'_>) ->
     let first = skip(near(to.ptr(world)).addr()) + START / size_of::<f64>();
     let arrays = Arrays { to: to.index(first..), from: &from[skip(from.as_ptr().addr())..] };
     world.barrier_all();
-    let records = if world.my_pe() == 0 { measure(bench, arrays) } else { Ok(Vec::new()) };
+    if world.my_pe() == 0 {
+        measure(bench, arrays);
+    }
     world.barrier_all();
-    records
+    Ok(())
 }
 
 /// All transfers beside a peer's, each complete at its destination, in turn: our routines beside the one of its calls that does
 /// it fastest (OpenSHMEM's `iput` knows elements only, and is the faster one for these), and our loop of puts beside theirs.
-fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) -> Records {
-    let mut records = Vec::new();
+fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
     for mut peer in std::mem::take(&mut bench.beside) {
-        let of_mpi = peer.peer() == Peer::Mpi;
-        for (case, transfer, is_loop) in ALL
-            .map(|(case, transfer)| (case, transfer, false))
-            .into_iter()
-            .chain(ALL.map(|(case, transfer)| (case, transfer, true)))
-        {
-            let (kind, operation, ours, theirs) = match (of_mpi, is_loop) {
-                (true, true) => continue,
-                (true, false) => ("mpi", "put", ROUTINE, "MPI_Put with vector types and MPI_Win_flush"),
-                (false, true) => {
-                    ("a1", "putmem", "our loop of puts (A1)", "a loop of shmem_putmem, then shmem_quiet")
-                }
-                (false, false) => {
-                    let theirs = "shmem_double_iput, or a loop of shmem_putmem for blocks, and shmem_quiet";
-                    ("oshmem", if transfer.block == 1 { "iput" } else { "putmem" }, ROUTINE, theirs)
-                }
+        let kinds: &[_] = if peer.peer() == Peer::Mpi { &["mpi"] } else { &["oshmem", "a1"] };
+        for (kind, (case, transfer)) in kinds.iter().flat_map(|kind| ALL.map(|one| (*kind, one))) {
+            let (operation, ours): (_, fn(&World, Arrays<'_>, &Transfer)) = match kind {
+                "mpi" => ("put", routine),
+                "oshmem" if transfer.block == 1 => ("iput", routine),
+                "oshmem" => ("putmem", routine),
+                _ => ("putmem", puts),
             };
             let time = || {
-                let one = || {
-                    if is_loop {
-                        puts(bench.world, arrays, &transfer)
-                    } else {
-                        routine(bench.world, arrays, &transfer)
-                    }
-                };
                 // The caches belonged to somebody else, as they do for the peer.
-                one();
-                nanoseconds_each(TRANSFERS, || (0..TRANSFERS).for_each(|_| one()))
+                ours(bench.world, arrays, &transfer);
+                each(TRANSFERS, || ours(bench.world, arrays, &transfer))
             };
             let asked = request(case, operation, &transfer, TRANSFERS);
             let name = format!("peers {kind}/{case}");
-            match peer.check(&asked).and_then(|()| peer.against(&asked, bench.repetitions, time)) {
+            match peer.against(&asked, bench.repetitions, time) {
                 Ok(samples) => {
-                    let compared =
-                        format!("{ours}, against {theirs} of {}; time for each transfer", peer.library());
-                    records.push(bench.record(&name, &compared, samples));
+                    let note = format!(": {}", peer.library());
+                    bench.push(Record { note, ..bench.record(name, samples) });
                 }
                 Err(reason) => {
                     let is_lost = reason.is_final();
@@ -206,10 +183,7 @@ fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) -> Records {
             }
         }
     }
-    Ok(records)
 }
-
-const ROUTINE: &str = "iput, or ibput for blocks, and quiet";
 
 /// Where a transfer's source begins.
 fn source<'a>(arrays: Arrays<'a>, transfer: &Transfer) -> &'a [f64] {
@@ -259,29 +233,24 @@ const fn times(elements: usize) -> usize {
 }
 
 /// The strided routines of each library against its own loop of puts or gets.
-fn own(bench: &mut Bench<'_>, arrays: Arrays<'_>) -> Records {
-    let mut records = Vec::new();
+fn own(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
     let of = |library: &str, (direction, stride, elements): Column| {
         format!("strided-own {library}/{}/{stride}/{elements}", direction.name())
     };
     let mut place = vec![0.0; DOUBLES];
     let first = skip(place.as_ptr().addr()) + SKEW / size_of::<f64>();
     let into = RefCell::new(&mut place[first..]);
-    let compared = "iput and iget of this library, against a loop of its own put and get; time for a column";
     for column in columns() {
-        let samples = of_ours(bench, arrays, &into, column);
-        records.push(bench.record(&of("ours", column), compared, samples));
+        of_ours(bench, &of("ours", column), arrays, &into, column);
     }
     for mut peer in std::mem::take(&mut bench.beside) {
-        let (library, routines, each) = match peer.peer() {
-            Peer::Mpi => ("mpi", "MPI_Put and MPI_Get with vector types", "MPI_Put and MPI_Get"),
-            _ => ("oshmem", "shmem_double_iput and _iget", "shmem_putmem and shmem_getmem of an element"),
-        };
-        let compared =
-            format!("{routines} of {}, against a loop of its own {each}; time for a column", peer.library());
+        let library = if peer.peer() == Peer::Mpi { "mpi" } else { "oshmem" };
         for column in columns() {
             match of_theirs(&mut peer, column, bench.repetitions) {
-                Ok(samples) => records.push(bench.record(&of(library, column), &compared, samples)),
+                Ok(samples) => {
+                    let note = format!(": {}", peer.library());
+                    bench.push(Record { note, ..bench.record(of(library, column), samples) });
+                }
                 Err(reason) => {
                     eprintln!("shmem-perf: {}: {reason}", of(library, column));
                     if reason.is_final() {
@@ -291,10 +260,9 @@ fn own(bench: &mut Bench<'_>, arrays: Arrays<'_>) -> Records {
             }
         }
     }
-    Ok(records)
 }
 
-fn of_ours(bench: &Bench<'_>, arrays: Arrays<'_>, into: &RefCell<&mut [f64]>, column: Column) -> Samples {
+fn of_ours(bench: &Bench<'_>, name: &str, arrays: Arrays<'_>, into: &RefCell<&mut [f64]>, column: Column) {
     let (world, there, here) = (bench.world, arrays.to, &arrays.from[SKEW / size_of::<f64>()..]);
     let (direction, stride, elements) = column;
     let routine = || {
@@ -305,7 +273,7 @@ fn of_ours(bench: &Bench<'_>, arrays: Arrays<'_>, into: &RefCell<&mut [f64]>, co
         }
         world.quiet();
     };
-    let each = || {
+    let each_one = || {
         let (stride, elements) = black_box((stride, elements));
         let mut into = into.borrow_mut();
         for at in (0..elements).map(|element| element * stride) {
@@ -319,9 +287,9 @@ fn of_ours(bench: &Bench<'_>, arrays: Arrays<'_>, into: &RefCell<&mut [f64]>, co
     let time = |one: &dyn Fn()| {
         // What the other way left in the caches is not its own.
         one();
-        nanoseconds_each(times(elements), || (0..times(elements)).for_each(|_| one()))
+        each(times(elements), one)
     };
-    Samples::alternate(bench.repetitions, || time(&routine), || time(&each))
+    bench.pairs(name, || time(&routine), || time(&each_one));
 }
 
 /// The same of a peer, by its strided routine, and by that of which its users would make a loop.
@@ -346,11 +314,11 @@ fn of_theirs(
 
 /// What asks a peer for each transfer.
 #[cfg(test)]
-pub(crate) fn requests(peer: Peer) -> impl Iterator<Item = Request> {
+pub(crate) fn requests(peer: Peer) -> Vec<Request> {
     let operations: &[&str] = if peer == Peer::Mpi { &["put"] } else { &["iput", "putmem"] };
     let all = ALL.iter().flat_map(|one| operations.iter().map(move |operation| (one, *operation)));
     let all = all.filter(|((_, transfer), operation)| transfer.block == 1 || *operation != "iput");
-    all.map(|((case, transfer), operation)| request(case, operation, transfer, TRANSFERS))
+    all.map(|((case, transfer), operation)| request(case, operation, transfer, TRANSFERS)).collect()
 }
 
 #[cfg(test)]

@@ -1,91 +1,94 @@
-//! What puts and gets cost.
+//! What puts and gets cost, and atomic operations that give something back.
 
 use std::cell::RefCell;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use shmem::prelude::*;
-use shmem::zeroed;
+use shmem::{value, zeroed};
 
-use super::{At, Cases, Measure, row};
+use super::Measure;
 use crate::baseline::{self, LINES, WORDS_OF_LINE, near};
-use crate::bench::{Bench, Records};
-use crate::check::{Bound, Guard, held};
-use crate::goal::Goal;
-use crate::samples::{Samples, nanoseconds_each};
-use crate::task::Task;
-
-/// 0.95 of the bandwidth of `memcpy`, where a transfer is so large that it has one.
-const BANDWIDTH: Goal = Goal::Ratio(1.0 / 0.95);
-
-/// A call more than `memcpy`: 1.0 to 1.15.
-const CALL: Bound = Bound::Own(Goal::Ratio(3.0));
+use crate::bench::{Bench, Done, Task, absent};
+use crate::check::Guard;
+use crate::samples::{each, numbered};
 
 pub(crate) const PUT: Measure = Measure {
     name: "put",
     about: "Puts: of 8 bytes to a static against a store, of 1 byte to 4 MiB against `memcpy`",
     run: |runner, _| runner.jobs(&PUTS, 2),
     tasks: &[PUTS],
-    rows: OF_PUT,
+    rows: &[
+        "put8-static * | 8 | 8-byte puts to a static, one to each of 64 lines | volatile stores to the same words | * 1.2",
+        "put8-quiet * | 8 | an 8-byte put and its quiet | a volatile store to the same word and a full fence | * 1.2",
+        // 0.95 of the bandwidth, where a transfer is so large that it has one.
+        "put * | bytes | a put of a slice; time for each byte | the C library's `memcpy` on the same bytes | \
+         4096..4194304 1/0.95",
+    ],
+    // Of 8 bytes a call more than `memcpy`: 1.0 to 1.15.
     guards: &[Guard::of(
         "put",
         |runner| runner.jobs(&PUTS, 2),
-        || {
-            vec![
-                held("put8-static 8", Bound::Eased(3.0)),
-                held("put8-quiet 8", Bound::Eased(3.0)),
-                held("put 8", CALL),
-                held("put 4096", Bound::Eased(3.0)),
-                held("put 65536", Bound::Eased(3.0)),
-            ]
-        },
+        &["put8-{static,quiet} 8 | 1 | goal x3", "put 8 | 1 | 3", "put {4096,65536} | 1 | goal x3"],
     )],
     ..Measure::PLAIN
 };
-
-#[rustfmt::skip]
-const OF_PUT: &[Cases] = &[
-    row("put8-static | 8 | 8-byte puts to a static, one to each of 64 lines | volatile stores to the same words",
-        &[("put8-static *", At::Anywhere, Goal::Ratio(1.2))]),
-    row("put8-quiet | 8 | an 8-byte put and its quiet | a volatile store to the same word and a full fence",
-        &[("put8-quiet *", At::Anywhere, Goal::Ratio(1.2))]),
-    row("put | bytes | a put of a slice | the C library's `memcpy` on the same bytes",
-        &[("put 4096..4194304", At::Anywhere, BANDWIDTH)]),
-];
 
 pub(crate) const GET: Measure = Measure {
     name: "get",
     about: "Gets of 1 byte to 4 MiB, against `memcpy`",
     run: |runner, _| runner.jobs(&GETS, 2),
     tasks: &[GETS],
-    rows: OF_GET,
+    rows: &[
+        "get * | bytes | a get of a slice; time for each byte | the C library's `memcpy` on the same bytes | \
+             4096..4194304 1/0.95",
+    ],
     guards: &[Guard::of(
         "get",
         |runner| runner.jobs(&GETS, 2),
-        || {
-            vec![
-                held("get 8", CALL),
-                held("get 4096", Bound::Eased(3.0)),
-                held("get 65536", Bound::Eased(3.0)),
-            ]
-        },
+        &["get 8 | 1 | 3", "get {4096,65536} | 1 | goal x3"],
     )],
     ..Measure::PLAIN
 };
 
-#[rustfmt::skip]
-const OF_GET: &[Cases] = &[
-    row("get | bytes | a get of a slice | the C library's `memcpy` on the same bytes",
-        &[("get 4096..4194304", At::Anywhere, BANDWIDTH)]),
-];
+pub(crate) const ATOMIC: Measure = Measure {
+    name: "atomic",
+    about: "Atomic operations on a word of another PE, against the same locked instructions",
+    run: |runner, _| runner.jobs(&ATOMICS, 2),
+    tasks: &[ATOMICS],
+    rows: &[
+        "atomic ** | operation/bits | fetching atomic operations on a word of another PE | the same locked instruction on \
+             the same word | ** 1.2",
+    ],
+    guards: &[Guard::of(
+        "atomic",
+        |runner| runner.jobs(&ATOMICS, 2),
+        &["atomic {fetch-add,compare-swap}/64 | 1 | goal x3"],
+    )],
+    ..Measure::PLAIN
+};
 
-const PUTS: Task = Task::near("put", puts);
-const GETS: Task = Task::near("get", gets);
+const PUTS: Task = Task::near("put", |bench| {
+    let object = bench.world.alloc(zeroed::<u8>(4 << 20))?;
+    bench.alone(|| {
+        put8_static(bench);
+        put8_quiet(bench);
+        SIZES.into_iter().for_each(|bytes| put(bench, object.on(bench.other()).index(..bytes)));
+    });
+    Ok(())
+});
+const GETS: Task = Task::near("get", |bench| {
+    let object = bench.world.alloc(zeroed::<u8>(4 << 20))?;
+    bench.alone(|| SIZES.into_iter().for_each(|bytes| get(bench, object.on(bench.other()).index(..bytes))));
+    Ok(())
+});
+const ATOMICS: Task = Task::near("atomic", atomics);
 
 /// Sizes of transfers, in bytes.
 const SIZES: [usize; 8] = [1, 8, 64, 512, 4 << 10, 64 << 10, 1 << 20, 4 << 20];
 
 /// Passes over the lines in one sample: some ten microseconds.
-const PASSES: usize = 1000;
+const PASSES: u64 = 1000;
 
 /// Transfers of a size in one sample: some hundred microseconds, and one transfer of the largest is
 /// that long.
@@ -107,127 +110,96 @@ fn put_row(world: &World, pe: Pe, value: u64) {
     }
 }
 
-fn puts(bench: &mut Bench<'_>) -> Records {
-    let (world, repetitions) = (bench.world, bench.repetitions);
-    let object = world.alloc(zeroed::<u8>(4 << 20))?;
-    let to = object.on(bench.other());
-    Ok(bench.alone(|| {
-        let mut records = vec![
-            bench.record(
-                "put8-static 8",
-                "an 8-byte put to a static, against a store to the same word",
-                put8_static(world, bench.other(), repetitions),
-            ),
-            bench.record(
-                "put8-quiet 8",
-                "an 8-byte put and its quiet, against a store to the same word and a full fence",
-                put8_quiet(world, bench.other(), repetitions),
-            ),
-        ];
-        for bytes in SIZES {
-            let compared = "a put, against memcpy into the same bytes; time for each byte";
-            records.push(bench.record(
-                &format!("put {bytes}"),
-                compared,
-                put(world, to.index(..bytes), repetitions),
-            ));
-        }
-        records
-    }))
+fn put8_static(bench: &Bench<'_>) {
+    let words: *mut u64 = near(ROW.on(bench.other()).ptr(bench.world)).cast();
+    let (world, pe) = black_box((bench.world, bench.other()));
+    let cost = || numbered(PASSES, |value| put_row(world, pe, value)) / LINES as f64;
+    // SAFETY: a row has `LINES * WORDS_OF_LINE` words, and lives as long as the program.
+    let limit = || numbered(PASSES, |value| unsafe { baseline::stores(words, value) }) / LINES as f64;
+    bench.pairs("put8-static 8", cost, limit);
 }
 
-fn put8_static(world: &World, pe: Pe, repetitions: usize) -> Samples {
-    let words: *mut u64 = near(ROW.on(pe).ptr(world)).cast();
-    let (world, pe) = (black_box(world), black_box(pe));
-    let cost =
-        || nanoseconds_each(PASSES * LINES, || (0..PASSES as u64).for_each(|pass| put_row(world, pe, pass)));
-    let limit = || {
-        nanoseconds_each(PASSES * LINES, || {
-            // SAFETY: a row has `LINES * WORDS_OF_LINE` words, and lives as long as the program.
-            (0..PASSES as u64).for_each(|pass| unsafe { baseline::stores(words, pass) });
-        })
-    };
-    Samples::alternate(repetitions, cost, limit)
-}
-
-fn put8_quiet(world: &World, pe: Pe, repetitions: usize) -> Samples {
-    let word = ROW.on(pe).index(0);
-    let raw = near(word.ptr(world));
+fn put8_quiet(bench: &Bench<'_>) {
+    let word = ROW.on(bench.other()).index(0);
+    let raw = near(word.ptr(bench.world));
+    let (world, word) = black_box((bench.world, word));
     let cost = || {
-        let (world, word) = (black_box(world), black_box(word));
-        nanoseconds_each(PASSES, || {
-            for pass in 0..PASSES as u64 {
-                world.p(word, pass);
-                world.quiet();
-            }
+        numbered(PASSES, |value| {
+            world.p(word, value);
+            world.quiet();
         })
     };
-    let limit = || {
-        nanoseconds_each(PASSES, || {
-            // SAFETY: the place holds an aligned word and lives as long as the program.
-            (0..PASSES as u64).for_each(|pass| unsafe { baseline::fenced_store(raw, pass) });
-        })
-    };
-    Samples::alternate(repetitions, cost, limit)
+    // SAFETY: the place holds an aligned word and lives as long as the program.
+    let limit = || numbered(PASSES, |value| unsafe { baseline::fenced_store(raw, value) });
+    bench.pairs("put8-quiet 8", cost, limit);
 }
 
-fn put(world: &World, to: On<'_, [u8]>, repetitions: usize) -> Samples {
-    let (bytes, count) = (to.len(), transfers(to.len()));
+fn put(bench: &Bench<'_>, to: On<'_, [u8]>) {
+    let (world, bytes, count) = (bench.world, to.len(), transfers(to.len()));
     let source = vec![1_u8; bytes];
     let start: *mut u8 = near(to.ptr(world)).cast();
-    let cost = || {
-        nanoseconds_each(count * bytes, || {
-            (0..count).for_each(|_| world.put(to, black_box(source.as_slice())))
-        })
+    let cost = || each(count, || world.put(to, black_box(source.as_slice()))) / bytes as f64;
+    let copy = || {
+        let source = black_box(source.as_slice());
+        // SAFETY: `start` is a place as long as the source, which is private memory.
+        unsafe { baseline::memcpy(start, source.as_ptr(), source.len()) };
     };
-    let limit = || {
-        nanoseconds_each(count * bytes, || {
-            for _ in 0..count {
-                let source = black_box(source.as_slice());
-                // SAFETY: `start` is a place as long as the source, which is private memory.
-                unsafe { baseline::memcpy(start, source.as_ptr(), source.len()) };
-            }
-        })
-    };
-    Samples::alternate(repetitions, cost, limit)
+    bench.pairs(format!("put {bytes}"), cost, || each(count, copy) / bytes as f64);
 }
 
-fn gets(bench: &mut Bench<'_>) -> Records {
-    let world = bench.world;
-    let object = world.alloc(zeroed::<u8>(4 << 20))?;
-    let from = object.on(bench.other());
-    Ok(bench.alone(|| {
-        let compared = "a get, against memcpy out of the same bytes; time for each byte";
-        let of = |bytes| {
-            bench.record(
-                &format!("get {bytes}"),
-                compared,
-                get(world, from.index(..bytes), bench.repetitions),
-            )
-        };
-        SIZES.into_iter().map(of).collect()
-    }))
-}
-
-fn get(world: &World, from: On<'_, [u8]>, repetitions: usize) -> Samples {
-    let (bytes, count) = (from.len(), transfers(from.len()));
+fn get(bench: &Bench<'_>, from: On<'_, [u8]>) {
+    let (world, bytes, count) = (bench.world, from.len(), transfers(from.len()));
     let start: *const u8 = near(from.ptr(world)).cast();
     let into = RefCell::new(vec![0_u8; bytes]);
     let cost = || {
         let into = &mut *into.borrow_mut();
-        nanoseconds_each(count * bytes, || {
-            (0..count).for_each(|_| world.get(black_box(into.as_mut_slice()), from))
-        })
+        each(count, || world.get(black_box(into.as_mut_slice()), from)) / bytes as f64
     };
     let limit = || {
         let into = &mut *into.borrow_mut();
-        nanoseconds_each(count * bytes, || {
-            for _ in 0..count {
-                let into = black_box(into.as_mut_slice());
-                // SAFETY: `start` is a place as long as `into`, which is private memory.
-                unsafe { baseline::memcpy(into.as_mut_ptr(), start, into.len()) };
-            }
-        })
+        let copy = || {
+            let into = black_box(into.as_mut_slice());
+            // SAFETY: `start` is a place as long as `into`, which is private memory.
+            unsafe { baseline::memcpy(into.as_mut_ptr(), start, into.len()) };
+        };
+        each(count, copy) / bytes as f64
     };
-    Samples::alternate(repetitions, cost, limit)
+    bench.pairs(format!("get {bytes}"), cost, limit);
+}
+
+/// Each operation on words of another PE, against the same locked instruction on the same memory.
+fn atomics(bench: &mut Bench<'_>) -> Done {
+    const ORDER: Ordering = Ordering::SeqCst;
+    let (world, bench) = (bench.world, &*bench);
+    let (wide, narrow) = (world.alloc(value(Atomic::new(0_u64)))?, world.alloc(value(Atomic::new(0_u32)))?);
+    absent(world, || {
+        let (wide, narrow) = (wide.on(bench.other()), narrow.on(bench.other()));
+        // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
+        let raw = unsafe { AtomicU64::from_ptr(near(wide.ptr(world)).cast()) };
+        // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
+        let raw_narrow = unsafe { AtomicU32::from_ptr(near(narrow.ptr(world)).cast()) };
+        let (world, wide, raw) = black_box((world, wide, raw));
+        against(bench, "fetch-add/64", |v| world.fetch_add(wide, v), |v| raw.fetch_add(v, ORDER));
+        against(bench, "fetch-inc/64", |_| world.fetch_inc(wide), |_| raw.fetch_add(1, ORDER));
+        against(bench, "swap/64", |v| world.swap(wide, v), |v| raw.swap(v, ORDER));
+        let exchange = |v| raw.compare_exchange(v, v + 1, ORDER, ORDER).unwrap_or_else(|before| before);
+        against(bench, "compare-swap/64", |v| world.compare_swap(wide, v, v + 1), exchange);
+        against(bench, "fetch-xor/64", |v| world.fetch_xor(wide, v), |v| raw.fetch_xor(v, ORDER));
+        let (narrow, raw) = black_box((narrow, raw_narrow));
+        against(
+            bench,
+            "fetch-add/32",
+            |v| world.fetch_add(narrow, v as u32),
+            |v| raw.fetch_add(v as u32, ORDER),
+        );
+        against(bench, "swap/32", |v| world.swap(narrow, v as u32), |v| raw.swap(v as u32, ORDER));
+    })?;
+    Ok(())
+}
+
+fn against<T>(bench: &Bench<'_>, case: &str, mut ours: impl FnMut(u64) -> T, mut raw: impl FnMut(u64) -> T) {
+    /// Operations in one sample: some ten microseconds.
+    const OPERATIONS: u64 = 5000;
+    let cost = || numbered(OPERATIONS, |value| _ = black_box(ours(value)));
+    bench.pairs(format!("atomic {case}"), cost, || numbered(OPERATIONS, |value| _ = black_box(raw(value))));
 }

@@ -7,18 +7,15 @@ use clap::{Args, FromArgMatches};
 use shmem::Context;
 use shmem::prelude::*;
 
+use super::Measure;
 use super::put::Row;
-use super::{At, Cases, Measure, row};
 use crate::baseline::{self, LINES, WORDS_OF_LINE, near};
-use crate::bench::print;
-use crate::case::{Record, Site};
-use crate::check::{Bound, Guard, held_by_two};
-use crate::goal::Goal;
+use crate::bench::{Bench, Done, Given, Task, take_core};
+use crate::case::Site;
+use crate::check::Guard;
 use crate::jobs::Asked;
-use crate::rounds::Rounds;
+use crate::rounds::{self, Rounds};
 use crate::runner::Runner;
-use crate::task::{Done, Task};
-use crate::{affinity, rounds};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "threads",
@@ -30,31 +27,26 @@ pub(crate) const MEASURE: Measure = Measure {
         runner.repeat(&of_words(runner))?;
         if sizes { runner.repeat(&of_sizes(runner, &SIZES)) } else { Ok(()) }
     },
-    tasks: &[WORDS, BY_SIZE],
-    rows: ROWS,
+    tasks: &[THREADS],
+    rows: &[
+        "threads ** | threads/contexts | 8-byte puts of 1 to 36 threads, each with a context, all with one, all with one behind \
+         a lock for each put; those beyond the cores share cores | volatile stores of as many threads to the same words | \
+         2/private apart 1.05",
+        "threads-by-size ** | threads/contexts/bytes | puts of 64 bytes to 64 KiB of as many threads, each to a place of its \
+         own | `memcpy` by as many threads into the same places",
+    ],
     guards: &[Guard {
         jobs: 1,
         ..Guard::of(
             "threads",
             |runner| runner.repeat(&of_words(runner)),
-            || vec![held_by_two("threads 2/private", Bound::Eased(4.0))],
+            &["threads 2/private | 2 | goal x4"],
         )
     }],
     ..Measure::PLAIN
 };
 
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("threads | threads/contexts | 8-byte puts of 1 to 36 threads, each with a context, all with one, all with one behind \
-         a lock for each put; those beyond the cores share cores | volatile stores of as many threads to the same words",
-        &[("threads 2/private", At::Apart, Goal::Ratio(1.05))]),
-    row("threads-by-size | threads/contexts/bytes | puts of 64 bytes to 64 KiB of as many threads, each to a place of its own \
-         | `memcpy` by as many threads into the same places", &[]),
-];
-
-const WORDS: Task = Task::own("threads", |_, repetitions| by_threads(&[], repetitions));
-const BY_SIZE: Task =
-    Task::own("threads-by-size", |given, repetitions| by_threads(&given.sizes, repetitions));
+const THREADS: Task = Task::own("threads", by_threads);
 
 /// Which puts.
 #[derive(Args, Clone, Debug, Default)]
@@ -66,16 +58,16 @@ struct Options {
 
 /// A job with puts of words.
 pub(crate) fn of_words(runner: &Runner) -> Asked {
-    runner.job_with_heap(&WORDS, 4 << 20)
+    of_sizes(runner, &[])
 }
 
 /// A job with puts of these sizes, in bytes, of at most those of [`SIZES`].
 pub(crate) fn of_sizes(runner: &Runner, sizes: &[usize]) -> Asked {
-    runner.job_with_heap(&BY_SIZE, 4 << 20).told_all("--sizes", sizes)
+    runner.job(&THREADS, 2, Given { sizes: sizes.to_vec(), ..Given::default() }).heap(4 << 20)
 }
 
 /// Numbers of threads that are measured. Those beyond the cores take turns on them.
-const THREADS: [usize; 6] = [1, 2, 4, 8, 16, 36];
+const NUMBERS: [usize; 6] = [1, 2, 4, 8, 16, 36];
 
 /// Sizes of puts beyond those of words, in bytes.
 pub(crate) const SIZES: [usize; 4] = [64, 512, 4 << 10, 64 << 10];
@@ -89,13 +81,6 @@ fn puts(bytes: usize) -> u64 {
     ((8 << 20) / bytes as u64).clamp(64, 20_000).div_ceil(less)
 }
 
-/// What a thread puts through: a context of its own, one of all, or one of all behind a lock for each put.
-const SHARINGS: [(&str, &str); 3] = [
-    ("private", "puts of threads with a context each"),
-    ("multiple", "puts of threads through one context"),
-    ("locked", "puts of threads through one context, each behind a lock"),
-];
-
 /// One 8-byte put to each line of a thread's row.
 #[inline(never)]
 fn put_row<I: Stores>(token: &I, row: On<'_, Row>, value: u64) {
@@ -105,31 +90,35 @@ fn put_row<I: Stores>(token: &I, row: On<'_, Row>, value: u64) {
 }
 
 /// One PE of the job: PE 0 has the threads, and writes to the other. Of no sizes they put words.
-fn by_threads(sizes: &[usize], repetitions: usize) -> Done {
+fn by_threads(given: &Given) -> Done {
     let world = &shmem::init::<Multiple>()?;
-    let cores = std::thread::available_parallelism()?.get();
-    let most = THREADS[THREADS.len() - 1];
-    let (_, other) = world.ring_neighbours();
+    let bench = Bench::new(world, given, std::thread::available_parallelism()?.get());
+    let (most, sizes, other) = (NUMBERS[NUMBERS.len() - 1], &given.sizes, bench.other());
     let rows = world.alloc(zeroed::<Row>(most))?;
     let places = world.alloc(zeroed::<u8>((most * sizes.iter().max().copied().unwrap_or(0)).max(1)))?;
     world.barrier_all();
-    let all = THREADS.into_iter().flat_map(|threads| {
-        let sizes: Vec<Option<usize>> = sizes.iter().copied().map(Some).collect();
-        (if sizes.is_empty() { vec![None] } else { sizes }).into_iter().map(move |bytes| (threads, bytes))
-    });
-    for (threads, bytes) in all.filter(|_| world.my_pe() == 0) {
+    for threads in NUMBERS.into_iter().filter(|_| world.my_pe() == 0) {
+        let site = Site { shared_cores: threads > bench.cores, ..bench.site.clone() };
+        let bench = Bench { site, ..Bench::new(world, given, bench.cores) };
         let shared: Context<Multiple> = world.create_ctx()?;
         let locked: Mutex<Context<Serialized>> = Mutex::new(world.create_ctx()?);
-        for (sharing, what) in SHARINGS {
-            let less = if sharing == "locked" { 8 } else { 1 };
+        // What a thread puts through: a context of its own, one of all, or one of all behind a lock for each put.
+        for (sharing, less) in [("private", 1), ("multiple", 1), ("locked", 8)] {
             // The objects have a row and a place for each thread on the other PE, which sleeps.
-            let samples = match bytes {
-                None => rounds::in_turn(threads, (PASSES / less, LINES), repetitions, |number, rounds| {
+            if sizes.is_empty() {
+                let words = |number: usize, rounds: &Rounds| {
                     keep(number, threads);
                     let row = rows.on(other).index(number);
                     match sharing {
-                        "private" => words(rounds, world, &own(world).bind(world), row),
-                        "multiple" => words(rounds, world, &shared.bind(world), row),
+                        "private" => {
+                            let context = own(world);
+                            let token = context.bind(world);
+                            against_stores(rounds, world, row, |pass| put_row(&token, row, pass));
+                        }
+                        "multiple" => {
+                            let token = shared.bind(world);
+                            against_stores(rounds, world, row, |pass| put_row(&token, row, pass));
+                        }
                         _ => against_stores(rounds, world, row, |pass| {
                             for line in 0..LINES {
                                 let context = locked.lock().unwrap_or_else(|error| panic!("{error}"));
@@ -137,42 +126,36 @@ fn by_threads(sizes: &[usize], repetitions: usize) -> Done {
                             }
                         }),
                     }
-                }),
-                Some(bytes) => {
-                    let puts = (puts(bytes).div_ceil(less), 1);
-                    rounds::in_turn(threads, puts, repetitions, |number, rounds| {
-                        keep(number, threads);
-                        let to = places.on(other).index(number * bytes..(number + 1) * bytes);
-                        match sharing {
-                            "private" => {
-                                let context = own(world);
-                                let ctx = context.bind(world);
-                                against_copies(rounds, world, to, |source| ctx.put(to, source));
-                            }
-                            "multiple" => {
-                                let ctx = shared.bind(world);
-                                against_copies(rounds, world, to, |source| ctx.put(to, source));
-                            }
-                            _ => against_copies(rounds, world, to, |source| {
-                                let context = locked.lock().unwrap_or_else(|error| panic!("{error}"));
-                                context.bind(world).put(to, source);
-                            }),
+                };
+                let samples = rounds::in_turn(threads, (PASSES / less, LINES), given.repetitions, words);
+                bench.add(format!("threads {threads}/{sharing}"), samples);
+            }
+            for &bytes in sizes {
+                let transfers = |number: usize, rounds: &Rounds| {
+                    keep(number, threads);
+                    let to = places.on(other).index(number * bytes..(number + 1) * bytes);
+                    match sharing {
+                        "private" => {
+                            let context = own(world);
+                            let token = context.bind(world);
+                            against_copies(rounds, world, to, |source| token.put(to, source));
                         }
-                    })
-                }
-            };
-            let (name, limit) = match bytes {
-                None => {
-                    (format!("threads {threads}/{sharing}"), "stores of as many threads to the same words")
-                }
-                Some(bytes) => (
-                    format!("threads-by-size {threads}/{sharing}/{bytes}"),
-                    "memcpy by as many threads into the same bytes",
-                ),
-            };
-            let site = Site { shared_cores: threads > cores, ..Site::of(world, cores) };
-            print(world, &[Record::new(&site, &name, "ns", &format!("{what}, against {limit}"), samples)])?;
+                        "multiple" => {
+                            let token = shared.bind(world);
+                            against_copies(rounds, world, to, |source| token.put(to, source));
+                        }
+                        _ => against_copies(rounds, world, to, |source| {
+                            let context = locked.lock().unwrap_or_else(|error| panic!("{error}"));
+                            context.bind(world).put(to, source);
+                        }),
+                    }
+                };
+                let passes = (puts(bytes).div_ceil(less), 1);
+                let samples = rounds::in_turn(threads, passes, given.repetitions, transfers);
+                bench.add(format!("threads-by-size {threads}/{sharing}/{bytes}"), samples);
+            }
         }
+        bench.print()?;
     }
     world.free(rows)?;
     world.free(places)?;
@@ -181,15 +164,11 @@ fn by_threads(sizes: &[usize], repetitions: usize) -> Done {
 
 /// Keeps the calling thread on a core, if there are enough for all.
 fn keep(number: usize, threads: usize) {
-    affinity::take(number, threads).unwrap_or_else(|error| panic!("a thread has no core: {error}"));
+    take_core(number, threads).unwrap_or_else(|error| panic!("a thread has no core: {error}"));
 }
 
 fn own(world: &World<Multiple>) -> Context<Private> {
     world.create_ctx().unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn words<I: Stores>(rounds: &Rounds, world: &World<Multiple>, token: &I, row: On<'_, Row>) {
-    against_stores(rounds, world, row, |pass| put_row(token, row, pass));
 }
 
 fn against_stores(rounds: &Rounds, world: &World<Multiple>, row: On<'_, Row>, put_row: impl FnMut(u64)) {

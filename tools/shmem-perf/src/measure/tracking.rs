@@ -6,20 +6,19 @@ use std::path::PathBuf;
 
 use shmem::mapping::Design;
 use shmem::thread::{Multiple, Private};
-use shmem::{Order as _, Rma as _, World};
-use shmem_core::context::{NonBlocking, Stores};
+use shmem::{Order as _, Rma as _};
+use shmem_core::context::NonBlocking;
 use shmem_core::loader::Loaded;
 
-use super::{At, Cases, Measure, mapping, row};
-use crate::bench::Records;
-use crate::check::{Bound, Guard, held_by_two};
-use crate::fabric::{self, Far, LESS, LIBFABRIC, PROVIDER, State, over};
-use crate::goal::Goal;
+use super::{Measure, mapping};
+use crate::bench::{Done, Given, Task, Work};
+use crate::check::Guard;
+use crate::fabric::{self, LESS, LIBFABRIC, PROVIDER, State, over};
+use crate::peers::built;
 use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each};
-use crate::sources::{self, Missing};
-use crate::task::{Done, Task};
+use crate::samples::{Samples, each, nanoseconds_each};
 
+type Far<'w> = fabric::Far<'w, Multiple>;
 type Pair<'w> = fabric::Pair<'w, Multiple>;
 
 pub(crate) const MEASURE: Measure = Measure {
@@ -33,40 +32,28 @@ pub(crate) const MEASURE: Measure = Measure {
     // Two networks, of which one may have to be built first.
     usual: false,
     tasks: &[TRACKING],
-    rows: ROWS,
+    rows: &[
+        // Large ones do not notice, where a network takes its time.
+        "tracking ** | design/bytes/provider | puts of four contexts in turn and their quiets, in each mapping of contexts to \
+         endpoints; `at-once`: over a provider (`fabric-shim`) that copies the bytes and is done; time for each put | the same \
+         by a bare program, which has one endpoint and its counter | events|hybrid|domain/65536../tcp;ofi_rxm 1.05",
+        "tracking */quiet/* | design/quiet/provider | one 8-byte put and its quiet | the same by a bare program, which has one \
+         endpoint and its counter",
+    ],
     guards: &[Guard {
         jobs: 1,
-        possible: || {
-            shim().map_err(|why| why.to_string())?;
-            fabric::possible()
-        },
+        possible: || shim().map(drop).and_then(|()| fabric::possible()),
         ..Guard::of(
             "tracking",
             |runner| measure(runner, AT_ONCE),
-            || {
-                vec![
-                    held_by_two("tracking events/65536/at-once", Bound::Own(Goal::Ratio(3.0))),
-                    // By events it is more than six.
-                    held_by_two("tracking domain/8/at-once", Bound::Own(Goal::Ratio(5.0))),
-                ]
-            },
+            // By events it is more than six.
+            &["tracking events/65536/at-once | 2 | 3", "tracking domain/8/at-once | 2 | 5"],
         )
     }],
     ..Measure::PLAIN
 };
 
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("tracking | design/bytes/provider | puts of four contexts in turn and their quiets, in each mapping of contexts to \
-         endpoints; `at-once`: over a provider (`fabric-shim`) that copies the bytes and is done | the same by a bare \
-         program, which has one endpoint and its counter",
-        // Large ones do not notice, where a network takes its time.
-         &[("tracking events|hybrid|domain/65536../tcp;ofi_rxm", At::Anywhere, Goal::Ratio(1.05))]),
-    row("tracking | design/quiet/provider | one 8-byte put and its quiet | the same", &[]),
-];
-
-const TRACKING: Task =
-    Task::own("tracking", |given, repetitions| fabric::with_threads(given, repetitions, tracking));
+const TRACKING: Task = Task { name: "tracking", pe: Work::Threads(tracking) };
 
 /// The designs. The last one is nearest to what they are compared with.
 const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
@@ -76,15 +63,14 @@ pub(crate) const AT_ONCE: &str = "at-once";
 
 /// `fabric-shim`, a libfabric that has a switch for it: beside this program, where a build leaves it; built if it is not there
 /// and the sources are.
-fn shim() -> Result<PathBuf, Missing> {
-    sources::built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
+fn shim() -> Result<PathBuf, String> {
+    built("libfabric_shim.so", &["-p", "fabric-shim", "--lib"])
 }
 
 /// Every design over a provider. Where it cannot be had, that is said.
 pub(crate) fn measure(runner: &mut Runner, provider: &str) -> Done {
-    let shim = if provider == AT_ONCE { Some(shim()) } else { None };
-    let shim = match shim.transpose() {
-        Ok(shim) => shim,
+    let shim = match (provider == AT_ONCE).then(shim).transpose() {
+        Ok(shim) => shim.map(|shim| (LIBFABRIC, shim.display().to_string())),
         Err(why) => {
             runner.remark(&format!(
                 "shmem-perf: nothing is complete at once, and tracking is not measured so: {why}"
@@ -93,11 +79,8 @@ pub(crate) fn measure(runner: &mut Runner, provider: &str) -> Done {
         }
     };
     DESIGNS.into_iter().try_for_each(|design| {
-        let job = over(runner, &TRACKING, PROVIDER).with(&[mapping::variable(design)]);
-        runner.repeat(&match &shim {
-            Some(shim) => job.with(&[(LIBFABRIC, shim.display().to_string())]),
-            None => job,
-        })
+        let job = over(runner, &TRACKING, PROVIDER, Given::default()).with(&[mapping::variable(design)]);
+        runner.repeat(&job.with(shim.as_slice()))
     })
 }
 
@@ -109,88 +92,71 @@ const BATCH: usize = 64;
 const BATCH_BYTES: usize = 2 << 20;
 
 /// One PE of a job.
-fn tracking(far: &Far<'_, Multiple>) -> Records {
+fn tracking(far: &Far<'_>) -> Done {
     let (world, design) = (far.world, mapping::design().name());
     // SAFETY: the transport of this job has loaded it.
     let switch = fabric::variable(LIBFABRIC).and_then(|library| unsafe { Switch::of(&library) });
     // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
-    let (provider, rounds, sizes, compared) = match switch {
-        Some(_) => (
-            AT_ONCE,
-            [16, 256],
-            &[8, 64, 512, 4 << 10, 64 << 10, 1 << 20][..],
-            "puts of four contexts and their quiets over a provider whose writes are complete at once, against the same by the bare program; time for each put",
-        ),
-        None => (
-            PROVIDER,
-            [2, 32],
-            &[8, 4 << 10, 64 << 10][..],
-            "puts of four contexts and their quiets, against the same by the bare program; the other PE sleeps; time for each put",
-        ),
+    let (provider, rounds, sizes) = match switch {
+        Some(_) => (AT_ONCE, [16, 256], &[8, 64, 512, 4 << 10, 64 << 10, 1 << 20][..]),
+        None => (PROVIDER, [2, 32], &[8, 4 << 10, 64 << 10][..]),
     };
     let domain = &world.domains::<Private>(1)?[0];
     let contexts = (0..CONTEXTS).map(|_| domain.create_ctx::<Private>()).collect::<Result<Vec<_>, _>>()?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(world)).collect();
-    Ok(far.pair()?.measure(|pair| {
+    far.pair()?.measure(|pair| {
         if let Some(switch) = switch {
-            is_alone(world, pair, switch);
+            is_alone(far, pair, switch);
         }
-        let take = |case: &str, bytes, batch, rounds: usize| {
+        // Puts through contexts in turn, a batch and its quiet through each.
+        let take = |case: &str, bytes: usize, batch: usize, rounds: usize| {
+            let rounds = rounds.div_ceil(LESS);
+            let (own, place) = (vec![1_u8; bytes], pair.place().index(..bytes));
+            let cost = || {
+                each(rounds, || {
+                    for context in &tokens {
+                        // The end of a scope is the quiet of its context.
+                        context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
+                    }
+                })
+            };
+            let limit = || {
+                nanoseconds_each(rounds, || {
+                    for _ in 0..rounds * CONTEXTS {
+                        (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
+                        pair.lane.quiet();
+                    }
+                })
+            };
+            let puts = (CONTEXTS * batch) as f64;
+            let measure = || Samples::alternate(far.repetitions, || cost() / puts, || limit() / puts);
             // The other PE is told before anything goes nowhere.
-            let measure =
-                || against_bare(pair, &tokens, (bytes, batch), rounds.div_ceil(LESS), far.repetitions);
             pair.ready(State::Asleep);
             let samples = match switch {
                 Some(switch) => switch.during(measure),
                 None => measure(),
             };
-            far.record(&format!("tracking {design}/{case}/{provider}"), compared, samples)
+            far.add(format!("tracking {design}/{case}/{provider}"), samples);
         };
-        let batch = |bytes: &usize| {
-            take(&bytes.to_string(), *bytes, BATCH.min(BATCH_BYTES / bytes).max(1), rounds[0])
-        };
-        let mut records: Vec<_> = sizes.iter().map(batch).collect();
-        records.push(take("quiet", 8, 1, rounds[1]));
-        records
-    }))
-}
-
-/// Puts of `bytes` bytes through contexts in turn, a batch and its quiet through each, against the same by the bare program,
-/// which has one endpoint and its counter: nanoseconds for each put. The other PE has been told to sleep.
-fn against_bare<I: Stores>(
-    pair: &Pair<'_>,
-    contexts: &[I],
-    (bytes, batch): (usize, usize),
-    rounds: usize,
-    repetitions: usize,
-) -> Samples {
-    let (own, place, puts) =
-        (vec![1_u8; bytes], pair.place().index(..bytes), rounds * contexts.len() * batch);
-    // The end of a scope is the quiet of its context.
-    let through = |context: &I| context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
-    let cost = || nanoseconds_each(puts, || (0..rounds).for_each(|_| contexts.iter().for_each(through)));
-    let limit = || {
-        nanoseconds_each(puts, || {
-            for _ in 0..rounds * contexts.len() {
-                (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
-                pair.lane.quiet();
-            }
-        })
-    };
-    Samples::alternate(repetitions, cost, limit)
+        for &bytes in sizes {
+            take(&bytes.to_string(), bytes, BATCH.min(BATCH_BYTES / bytes).max(1), rounds[0]);
+        }
+        take("quiet", 8, 1, rounds[1]);
+    });
+    Ok(())
 }
 
 /// Sees for itself that nothing goes out while writes are complete at once.
-fn is_alone(world: &World<Multiple>, pair: &Pair<'_>, switch: Switch) {
+fn is_alone(far: &Far<'_>, pair: &Pair<'_>, switch: Switch) {
     pair.ready(State::Asleep);
     let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
     let put = |byte| {
-        world.put(place, &[byte; 8]);
-        world.quiet();
+        far.world.put(place, &[byte; 8]);
+        far.world.quiet();
     };
     put(2);
     switch.during(|| put(3));
-    world.get(&mut found, place);
+    far.world.get(&mut found, place);
     assert_eq!(found, [2; 8], "a write that is complete at once has reached the other PE");
 }
 

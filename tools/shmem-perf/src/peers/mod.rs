@@ -10,24 +10,27 @@
 //! library that does something else than it was asked to.
 //!
 //! ```text
-//! program    what runs, built and started    running    a peer that answers    answer    what it is asked, and says
+//! program    what runs, built and started    running    a peer that answers
 //! ```
 
-mod answer;
+/// A file of `examples`.
+macro_rules! example {
+    ($file:literal) => {
+        include_str!(concat!("../../../../examples/", $file))
+    };
+}
+
 mod program;
 mod running;
 
-use std::path::PathBuf;
-use std::process::{Command, ExitStatus};
-use std::time::Duration;
+use std::process::Command;
 use std::{fmt, io};
 
-pub(crate) use self::answer::Request;
-pub(crate) use self::program::{PATIENCE, Programs};
-pub(crate) use self::running::Running;
+pub(crate) use self::program::{PATIENCE, Programs, built, open_mpi};
+pub(crate) use self::running::{Request, Running};
 
 /// A program to compare with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it.
     Mpi,
@@ -49,6 +52,10 @@ pub(crate) enum Peer {
     Library,
     /// How PEs of the C library wake each other: more processes than cores.
     Waking,
+    /// What waiting costs a program of the C library that has just begun; it answers nothing.
+    Waiting,
+    /// The same of Open MPI's OpenSHMEM.
+    OshmemWaiting,
     /// A program of the C library that answers nothing: all PEs greet, and end.
     Hello,
 }
@@ -58,29 +65,19 @@ pub(crate) enum Peer {
 enum Source {
     /// A file of C, by a compiler that a Debian package brings.
     C { text: &'static str, compiler: &'static str, packages: &'static str },
-    /// A file of C, by the compiler that the C library of this workspace brings.
+    /// A file of C, by the compiler that the C library of this workspace brings, whose launcher starts it.
     Own(&'static str),
     /// A Rust package with its manifest, outside of the workspace.
     Package(&'static str),
 }
 
-/// What starts the processes of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Launcher {
-    /// The program itself.
-    None,
-    /// One of Open MPI's.
-    OpenMpi(&'static str),
-    /// That of the C library of this workspace.
-    Own,
-}
-
-/// The packages of Open MPI.
+/// The packages of Open MPI, and of a C compiler.
 const OPEN_MPI: &str = "openmpi-bin libopenmpi-dev";
+const CC: &str = "gcc libc6-dev";
 
 impl Peer {
     /// All that run beside PE 0, of two processes each.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ANSWERING: [Self; 9] = [
         Self::Mpi,
         Self::Oshmem,
         Self::Floor,
@@ -92,51 +89,41 @@ impl Peer {
         Self::Library,
     ];
 
-    /// Those written in C, for compilers that packages bring.
-    #[cfg(test)]
-    pub(crate) const C: [Self; 6] =
-        [Self::Mpi, Self::Oshmem, Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::OshmemRoutines];
-
     /// Those with strided transfers.
     pub(crate) const STRIDED: [Self; 2] = [Self::Mpi, Self::Oshmem];
 
     /// Those with micro-benchmarks.
     pub(crate) const MICRO: [Self; 4] = [Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::Lamellar];
 
-    /// The name of its program, what that is built from, and what starts its processes.
-    const fn facts(self) -> (&'static str, Source, Launcher) {
-        const MPI: Launcher = Launcher::OpenMpi("mpirun");
-        const OSHMEM: Launcher = Launcher::OpenMpi("oshrun");
-        const ROUTINES: &str = include_str!("../../../../examples/peers/routines.c");
-        const OSHMEM_MICRO: &str = include_str!("../../../../examples/peers/oshmem-micro.c");
+    /// The name of its program, and what that is built from.
+    const fn facts(self) -> (&'static str, Source) {
+        const ROUTINES: &str = example!("peers/routines.c");
+        const WAITING: &str = example!("peers/waiting.c");
+        const OSHMEM_MICRO: &str = example!("peers/oshmem-micro.c");
         const LAMELLAR: &str =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/peers/lamellar/Cargo.toml");
-        const fn c(text: &'static str, compiler: &'static str) -> Source {
-            Source::C { text, compiler, packages: OPEN_MPI }
+        const fn oshmem(text: &'static str) -> Source {
+            Source::C { text, compiler: "oshcc", packages: OPEN_MPI }
+        }
+        const fn mpi(text: &'static str) -> Source {
+            Source::C { text, compiler: "mpicc", packages: OPEN_MPI }
         }
         match self {
-            Self::Mpi => ("mpi", c(include_str!("../../../../examples/peers/mpi.c"), "mpicc"), MPI),
-            Self::Oshmem => {
-                ("oshmem", c(include_str!("../../../../examples/peers/oshmem.c"), "oshcc"), OSHMEM)
-            }
+            Self::Mpi => ("mpi", mpi(example!("peers/mpi.c"))),
+            Self::Oshmem => ("oshmem", oshmem(example!("peers/oshmem.c"))),
             Self::Floor => {
-                let text = include_str!("../../../../examples/peers/floor.c");
-                ("floor", Source::C { text, compiler: "cc", packages: program::CC }, Launcher::None)
+                ("floor", Source::C { text: example!("peers/floor.c"), compiler: "cc", packages: CC })
             }
-            Self::OshmemMicro => ("oshmem-micro", c(OSHMEM_MICRO, "oshcc"), OSHMEM),
-            Self::MpiMicro => {
-                ("mpi-micro", c(include_str!("../../../../examples/peers/mpi-micro.c"), "mpicc"), MPI)
-            }
-            Self::Lamellar => ("lamellar", Source::Package(LAMELLAR), Launcher::None),
-            Self::OshmemRoutines => ("oshmem-routines", c(ROUTINES, "oshcc"), OSHMEM),
-            Self::Routines => ("routines", Source::Own(ROUTINES), Launcher::Own),
-            Self::Library => ("library", Source::Own(OSHMEM_MICRO), Launcher::Own),
-            Self::Waking => {
-                ("waking", Source::Own(include_str!("../../../../examples/peers/waking.c")), Launcher::Own)
-            }
-            Self::Hello => {
-                ("hello", Source::Own(include_str!("../../../../examples/c/hello.c")), Launcher::Own)
-            }
+            Self::OshmemMicro => ("oshmem-micro", oshmem(OSHMEM_MICRO)),
+            Self::MpiMicro => ("mpi-micro", mpi(example!("peers/mpi-micro.c"))),
+            Self::Lamellar => ("lamellar", Source::Package(LAMELLAR)),
+            Self::OshmemRoutines => ("oshmem-routines", oshmem(ROUTINES)),
+            Self::Routines => ("routines", Source::Own(ROUTINES)),
+            Self::Library => ("library", Source::Own(OSHMEM_MICRO)),
+            Self::Waking => ("waking", Source::Own(example!("peers/waking.c"))),
+            Self::Waiting => ("waiting", Source::Own(WAITING)),
+            Self::OshmemWaiting => ("oshmem-waiting", oshmem(WAITING)),
+            Self::Hello => ("hello", Source::Own(example!("c/hello.c"))),
         }
     }
 
@@ -173,21 +160,11 @@ pub(crate) struct Missing {
 /// Why there is no comparison with a peer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// Its compiler, or its launcher, is not there.
-    #[error("not installed, there is no {program} (Debian: {packages})")]
-    NotInstalled { program: String, packages: &'static str },
-    #[error("its package is not at {}, where it was when this tool was built", .0.display())]
-    NoPackage(PathBuf),
-    #[error("its program was not built within {} s; what is built so far is kept, another run goes on", .0.as_secs())]
-    Slow(Duration),
+    /// There is no more to be expected of it: its compiler is not there, it does not compile, it hangs.
+    #[error("{0}")]
+    Lost(String),
     #[error("its program could not be run: {0}")]
     Run(#[from] io::Error),
-    #[error("its program does not compile, {compiler}: {status}\n{report}")]
-    Compile { compiler: String, status: ExitStatus, report: String },
-    #[error("no answer within {} s, it hangs{}", .within.as_secs_f64(), behind(.remarks))]
-    Silent { within: Duration, remarks: String },
-    #[error("it ended before it had answered{}", behind(.0))]
-    Ended(String),
     /// It says something else than was asked for.
     #[error("`{line}` is no answer to `{request}`: {fault}")]
     Answer { line: String, request: String, fault: String },
@@ -198,10 +175,11 @@ pub(crate) enum PeerError {
 
 impl PeerError {
     /// What it means that a program of some Debian packages cannot be started.
-    fn of_start(error: io::Error, command: &Command, packages: &'static str) -> Self {
+    fn of_start(error: io::Error, command: &Command, packages: &str) -> Self {
+        let program = command.get_program().display();
         match error.kind() {
             io::ErrorKind::NotFound => {
-                Self::NotInstalled { program: command.get_program().to_string_lossy().into(), packages }
+                Self::Lost(format!("not installed, there is no {program} (Debian: {packages})"))
             }
             _ => Self::Run(error),
         }
@@ -209,12 +187,6 @@ impl PeerError {
 
     /// Whether there is no more to be expected of the peer, for other requests either.
     pub(crate) const fn is_final(&self) -> bool {
-        !matches!(self, Self::Answer { .. } | Self::Refused { .. })
+        matches!(self, Self::Lost(_) | Self::Run(_))
     }
-}
-
-/// What a program said besides, in front of which something else stands.
-fn behind(remarks: &str) -> String {
-    let remarks = remarks.trim();
-    if remarks.is_empty() { String::new() } else { format!("; it said:\n{remarks}") }
 }

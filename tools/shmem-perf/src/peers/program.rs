@@ -1,6 +1,6 @@
 //! The programs of the peers, which are built where the tool runs, and how they are started.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,15 +12,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
 
-use super::{Launcher, Missing, Peer, PeerError, Source};
-use crate::scratch::Scratch;
+use super::{CC, Missing, Peer, PeerError, Source};
 
 /// What the programs in C have in common.
-const HEADERS: [(&str, &str); 2] = [
-    ("peer.h", include_str!("../../../../examples/peers/peer.h")),
-    ("micro.h", include_str!("../../../../examples/peers/micro.h")),
-];
+const HEADERS: [(&str, &str); 2] =
+    [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
 
 /// How long a program may take to be built. C needs a second; a package with all that it depends on, minutes, but
 /// only once.
@@ -29,7 +27,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 /// The programs, in a directory of their own, which goes away with this.
 #[derive(Debug)]
 pub(crate) struct Programs {
-    directory: Scratch,
+    directory: TempDir,
     missing: Vec<Missing>,
 }
 
@@ -37,7 +35,7 @@ impl Programs {
     /// Builds the programs of some peers, each within a time. Those that cannot be built are
     /// [`missing`](Self::missing).
     pub(crate) fn build(peers: &[Peer], patience: Duration) -> io::Result<Self> {
-        let mut programs = Self { directory: Scratch::new()?, missing: Vec::new() };
+        let mut programs = Self { directory: TempDir::new()?, missing: Vec::new() };
         for (name, text) in HEADERS {
             fs::write(programs.directory().join(name), text)?;
         }
@@ -65,19 +63,11 @@ impl Programs {
         let _ = fs::remove_file(directory.join(peer.name()));
     }
 
-    /// Where the commands of the C library are, of programs in a directory.
-    pub(super) fn of_library(directory: &Path) -> PathBuf {
-        directory.join("libshmem/bin")
-    }
-
     /// The program of a peer in a directory, if it has been built.
     pub(crate) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name())).filter(|program| program.is_file())
     }
 }
-
-/// The packages of a C compiler.
-pub(super) const CC: &str = "gcc libc6-dev";
 
 /// Builds the program of a peer in a directory.
 fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
@@ -87,45 +77,45 @@ fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerErr
         compiler.args(["-O2", "-pthread", &file, "-o", peer.name()]).current_dir(directory);
         compile(&mut compiler, packages, directory, patience)
     };
+    let found = |file: &'static str| {
+        let file = Path::new(file);
+        let missing =
+            || format!("its package is not at {}, where it was when this tool was built", file.display());
+        file.is_file().then_some(file).ok_or_else(|| PeerError::Lost(missing()))
+    };
     match peer.facts().1 {
         Source::C { text, compiler, packages } => of_c(text, Command::new(compiler), packages),
+        // What is built of the library is kept with what the workspace is built into.
         Source::Own(text) => {
-            library(directory, patience)?;
-            of_c(text, Command::new(Programs::of_library(directory).join("oshcc")), CC)
+            let script = found(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shmem-c/make.sh"))?;
+            let mut command = Command::new("sh");
+            command.arg(script).arg(directory.join("libshmem"));
+            compile(&mut command, CC, directory, patience)?;
+            of_c(text, Command::new(of_library(directory).join("oshcc")), CC)
         }
-        Source::Package(manifest) => package(peer, Path::new(manifest), directory, patience),
+        // The same of a package: it takes minutes.
+        Source::Package(manifest) => {
+            let target = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(peer.name());
+            let mut command = Command::new("cargo");
+            command
+                .args(["build", "--quiet", "--release", "--locked", "--manifest-path"])
+                .arg(found(manifest)?);
+            compile(command.arg("--target-dir").arg(&target), "cargo", directory, patience)?;
+            symlink(target.canonicalize()?.join("release").join(peer.name()), directory.join(peer.name()))?;
+            Ok(())
+        }
     }
 }
 
-/// Makes the C library, and keeps what is built with what the workspace is built into.
-fn library(directory: &Path, patience: Duration) -> Result<(), PeerError> {
-    let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shmem-c/make.sh"));
-    if !script.is_file() {
-        return Err(PeerError::NoPackage(script.to_owned()));
-    }
-    let mut command = Command::new("sh");
-    command.arg(script).arg(directory.join("libshmem"));
-    compile(&mut command, CC, directory, patience)
-}
-
-/// Builds a package, and keeps what is built beside what the workspace is built into: it takes minutes.
-fn package(peer: Peer, manifest: &Path, directory: &Path, patience: Duration) -> Result<(), PeerError> {
-    if !manifest.is_file() {
-        return Err(PeerError::NoPackage(manifest.to_owned()));
-    }
-    let target = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(peer.name());
-    let mut command = Command::new("cargo");
-    command.args(["build", "--quiet", "--release", "--locked", "--manifest-path"]).arg(manifest);
-    command.arg("--target-dir").arg(&target);
-    compile(&mut command, "cargo", directory, patience)?;
-    symlink(target.canonicalize()?.join("release").join(peer.name()), directory.join(peer.name()))?;
-    Ok(())
+/// Where the commands of the C library are, of programs in a directory.
+fn of_library(directory: &Path) -> PathBuf {
+    directory.join("libshmem/bin")
 }
 
 /// Runs a compiler to its end, or to the end of patience.
 fn compile(
     command: &mut Command,
-    packages: &'static str,
+    packages: &str,
     directory: &Path,
     patience: Duration,
 ) -> Result<(), PeerError> {
@@ -141,29 +131,35 @@ fn compile(
                 // With what it has started itself.
                 let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
                 child.wait()?;
-                return Err(PeerError::Slow(patience));
+                return Err(PeerError::Lost(format!(
+                    "its program was not built within {} s; what is built so far is kept, another run goes on",
+                    patience.as_secs()
+                )));
             }
         }
     };
     if status.success() {
         return Ok(());
     }
-    let compiler = command.get_program().to_string_lossy().into_owned();
-    let report = String::from_utf8_lossy(&fs::read(&remarks)?).trim_end().to_owned();
-    Err(PeerError::Compile { compiler, status, report })
+    let (compiler, report) = (command.get_program().display(), fs::read(&remarks)?);
+    let report = String::from_utf8_lossy(&report);
+    Err(PeerError::Lost(format!("its program does not compile, {compiler}: {status}\n{}", report.trim_end())))
 }
 
-/// What starts the processes of a program: two on the first two of some cores, or more on all of them.
+/// What starts the processes of a program: two on the first two of some cores, or more on all of them. Nothing binds them,
+/// they do that by themselves: their CPUs are those of our PEs.
 pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
-    let mut command = match peer.facts().2 {
-        Launcher::OpenMpi(launcher) => open_mpi(launcher, program, directory),
-        // It binds nothing either.
-        Launcher::Own => {
-            let mut command = Command::new(Programs::of_library(directory).join("oshrun"));
+    let mut command = match peer.facts().1 {
+        Source::C { compiler: "cc", .. } | Source::Package(_) => Command::new(program),
+        Source::C { compiler, .. } => {
+            let launcher = if compiler == "oshcc" { "oshrun" } else { "mpirun" };
+            open_mpi(launcher, &["-np", "2", "--bind-to", "none"], program, directory)
+        }
+        Source::Own(_) => {
+            let mut command = Command::new(of_library(directory).join("oshrun"));
             command.args(["-np", &peer.processes(cores.len()).to_string()]).arg(program);
             command
         }
-        Launcher::None => Command::new(program),
     };
     if let ([first, second, ..], 2) = (cores, peer.processes(cores.len())) {
         command.args([first.to_string(), second.to_string()]);
@@ -177,14 +173,13 @@ pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usiz
     command
 }
 
-/// Open MPI's launcher, with what makes it fast and lets it end:
+/// Open MPI's launcher with some options, and what makes it fast and lets it end:
 ///
-/// * It binds nothing, the program does that by itself: its CPUs are those of our PEs.
 /// * Without memory hooks, since OSHMEM ends with a segmentation fault otherwise.
 /// * What it would leave behind when it is ended by force lies in the directory of the programs.
-fn open_mpi(launcher: &str, program: &Path, directory: &Path) -> Command {
+pub(crate) fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(launcher);
-    command.args(["-np", "2", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]);
+    command.args(["--allow-run-as-root", "--oversubscribe"]).args(options);
     command.args(["--mca", "memory", "^patcher"]);
     for parameter in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
         command.args(["--mca", parameter]).arg(directory);
@@ -193,13 +188,39 @@ fn open_mpi(launcher: &str, program: &Path, directory: &Path) -> Command {
     command
 }
 
+/// A file beside this program, where a build leaves it; built, by these arguments of `cargo build`, if it is not there and the
+/// sources are.
+pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
+    let this =
+        std::env::current_exe().map_err(|why| format!("the file of this program is not known: {why}"))?;
+    let (file, by) = (this.with_file_name(name), arguments.join(" "));
+    let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"));
+    // target/release/shmem-perf
+    if let Some(target) = this.ancestors().nth(2).filter(|_| !file.is_file() && sources.is_file()) {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet"]).args(arguments).arg("--manifest-path").arg(sources);
+        build.args((!cfg!(debug_assertions)).then_some("--release")).env("CARGO_TARGET_DIR", target);
+        let failed = |said: &str| format!("`cargo build {by}` has failed: {}", said.trim());
+        let output = build.output().map_err(|error| failed(&error.to_string()))?;
+        if !output.status.success() {
+            return Err(failed(&String::from_utf8_lossy(&output.stderr)));
+        }
+    }
+    let missing = || {
+        let file = file.display();
+        format!("{file} is not beside this program: `cargo build --release {by}` in the sources builds it")
+    };
+    file.is_file().then_some(&file).cloned().ok_or_else(missing)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::OPEN_MPI;
     use super::*;
 
     fn refused(command: &mut Command, patience: Duration) -> PeerError {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = TempDir::new().unwrap();
         compile(command, OPEN_MPI, directory.path(), patience).unwrap_err()
     }
 
@@ -207,33 +228,17 @@ mod tests {
     fn a_missing_compiler_is_a_line_that_says_what_to_install() {
         let reason = refused(&mut Command::new("mpicc-of-nobody"), PATIENCE);
         let line = Missing { peer: Peer::Mpi, reason }.to_string();
-        assert_eq!(
-            line,
-            "peer mpi: not installed, there is no mpicc-of-nobody (Debian: openmpi-bin libopenmpi-dev)"
-        );
+        let expected =
+            "peer mpi: not installed, there is no mpicc-of-nobody (Debian: openmpi-bin libopenmpi-dev)";
+        assert_eq!(line, expected);
     }
 
     #[test]
     fn a_build_that_takes_too_long_is_ended_and_said() {
-        let started = Instant::now();
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 1000; true"]);
         let line = refused(&mut command, Duration::from_millis(50)).to_string();
         assert!(line.starts_with("its program was not built within 0 s"), "{line}");
-        assert!(started.elapsed() < Duration::from_secs(10));
-    }
-
-    #[test]
-    fn the_directory_goes_away_with_the_programs() {
-        let programs = Programs::build(&Peer::C, PATIENCE).unwrap();
-        let directory = programs.directory().to_owned();
-        assert!(directory.join("peer.h").is_file());
-        for peer in Peer::C {
-            let missing = programs.missing().iter().any(|missing| missing.peer == peer);
-            assert_eq!(Programs::of(peer, &directory).is_none(), missing, "{peer}");
-        }
-        drop(programs);
-        assert!(!directory.exists());
     }
 
     #[test]

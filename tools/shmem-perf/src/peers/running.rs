@@ -1,4 +1,4 @@
-//! A peer that runs beside us and answers.
+//! A peer that runs beside us and answers: a line of JSON for each request, behind one in which it introduces itself.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
+use serde::Deserialize;
 
-use super::answer::{self, Line};
 use super::program::{Programs, launch};
-use super::{OPEN_MPI, Peer, PeerError, Request};
-use crate::affinity;
+use super::{OPEN_MPI, Peer, PeerError};
+use crate::bench::allowed_cores;
 use crate::samples::Samples;
 
 /// How long a peer may take for its start, for an answer, and for its end. It needs less than a
@@ -23,6 +23,63 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a launcher may take to end its processes once it is told to.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// An operation that a peer is asked to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// What the case is called; without blanks.
+    pub(crate) case: String,
+    /// What the program calls the operation.
+    pub(crate) operation: &'static str,
+    /// Its sizes, and how many operations make a sample, as the program reads them.
+    pub(crate) numbers: String,
+}
+
+impl Request {
+    /// The line that asks for samples; for none, whether the operation does what it should.
+    fn line(&self, samples: usize) -> String {
+        let Self { case, operation, numbers } = self;
+        format!("{case} {operation} {numbers} {samples}")
+    }
+
+    /// The nanoseconds of each of so many samples, from the answer.
+    fn answer(&self, line: &str, number: usize) -> Result<Vec<f64>, PeerError> {
+        let request = self.line(number);
+        let Line { case, operation, ns, error, .. } = Line::parse(line, &request)?;
+        if let Some(fault) = error {
+            return Err(PeerError::Refused { request, fault });
+        }
+        let fault = match ns {
+            _ if case != self.case || operation != self.operation => "it answers another request".to_owned(),
+            Some(ns) if ns.len() == number && ns.iter().all(|&ns| ns > 0.0 && ns.is_finite()) => {
+                return Ok(ns);
+            }
+            Some(ns) if ns.len() == number => "times are positive".to_owned(),
+            _ => format!("{number} samples were asked for"),
+        };
+        Err(PeerError::Answer { line: line.to_owned(), request, fault })
+    }
+}
+
+/// A line of a peer. Launchers add lines of their own: what is no JSON is none.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+struct Line {
+    library: String,
+    case: String,
+    operation: String,
+    ns: Option<Vec<f64>>,
+    error: Option<String>,
+}
+
+impl Line {
+    fn parse(line: &str, request: &str) -> Result<Self, PeerError> {
+        let (text, request) = (line.to_owned(), request.to_owned());
+        let fault =
+            |error: serde_json::Error| PeerError::Answer { line: text, request, fault: error.to_string() };
+        serde_json::from_str(line).map_err(fault)
+    }
+}
 
 /// A peer's processes, started by its launcher. They sleep while they are not asked.
 #[derive(Debug)]
@@ -42,10 +99,10 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the program of a peer, out of the directory of [`Programs`]; nothing if it is not there.
     /// Its processes take a core each, those that the first two PEs of this node
-    /// [take](crate::affinity::take): so it is started before.
+    /// [take](crate::bench::take_core): so it is started before.
     pub(crate) fn start(peer: Peer, directory: &Path) -> Result<Option<Self>, PeerError> {
         let Some(program) = Programs::of(peer, directory) else { return Ok(None) };
-        let mut command = launch(peer, &program, directory, &affinity::allowed()?);
+        let mut command = launch(peer, &program, directory, &allowed_cores()?);
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
         Self::spawn(peer, &mut command, remarks, PATIENCE).map(Some)
     }
@@ -57,21 +114,12 @@ impl Running {
         patience: Duration,
     ) -> Result<Self, PeerError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&remarks)?);
-        let mut child = command.spawn().map_err(|error| PeerError::of_start(error, command, OPEN_MPI))?;
-        let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both were asked for above");
-        };
-        let mut running = Self {
-            peer,
-            library: String::new(),
-            launcher: child,
-            requests: Some(requests),
-            answers,
-            begun: Vec::new(),
-            remarks,
-            patience,
-        };
-        running.library = answer::introduction(&running.line()?)?;
+        let mut launcher = command.spawn().map_err(|error| PeerError::of_start(error, command, OPEN_MPI))?;
+        let requests = launcher.stdin.take();
+        let Some(answers) = launcher.stdout.take() else { unreachable!("it was asked for above") };
+        let (library, begun) = (String::new(), Vec::new());
+        let mut running = Self { peer, library, launcher, requests, answers, begun, remarks, patience };
+        running.library = Line::parse(&running.line()?, "who are you?")?.library;
         Ok(running)
     }
 
@@ -95,30 +143,24 @@ impl Running {
         self.ask(request, 1).map(|samples| samples[0])
     }
 
-    /// Pairs of samples of our own operation and the peer's, in turn; of ours as many whatever happens.
+    /// Pairs of samples of our own operation and the peer's, in turn, if the operation does what it should.
     pub(crate) fn against(
         &mut self,
         request: &Request,
         repetitions: usize,
-        ours: impl FnMut() -> f64,
+        mut ours: impl FnMut() -> f64,
     ) -> Result<Samples, PeerError> {
-        let mut failed = None;
-        let theirs = || match failed {
-            Some(_) => f64::NAN,
-            None => self.sample(request).unwrap_or_else(|error| {
-                failed = Some(error);
-                f64::NAN
-            }),
-        };
-        let samples = Samples::alternate(repetitions, ours, theirs);
-        failed.map_or(Ok(samples), Err)
+        self.check(request)?;
+        ours();
+        self.sample(request)?;
+        Samples::tried(repetitions, || Ok((ours(), self.sample(request)?)))
     }
 
     fn ask(&mut self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
         let line = request.line(samples) + "\n";
         // A peer that is gone is found out by its answer.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
-        answer::samples(&self.line()?, request, samples)
+        request.answer(&self.line()?, samples)
     }
 
     /// The next line of the peer itself.
@@ -127,16 +169,17 @@ impl Running {
         loop {
             if let Some(end) = self.begun.iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.begun.drain(..=end).collect();
-                let line = String::from_utf8_lossy(&line).trim_end().to_owned();
-                if Line::is_one(&line) {
-                    return Ok(line);
+                if line.starts_with(b"{") {
+                    return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
                 }
             } else if !self.readable(until)? {
-                return Err(PeerError::Silent { within: self.patience, remarks: self.remarks() });
+                return Err(
+                    self.lost(&format!("no answer within {} s, it hangs", self.patience.as_secs_f64()))
+                );
             } else {
                 let mut bytes = [0; 4096];
                 match self.answers.read(&mut bytes)? {
-                    0 => return Err(PeerError::Ended(self.remarks())),
+                    0 => return Err(self.lost("it ended before it had answered")),
                     read => self.begun.extend_from_slice(&bytes[..read]),
                 }
             }
@@ -156,11 +199,20 @@ impl Running {
         }
     }
 
-    /// The last lines of what it has said besides.
+    /// That there is no more to be expected, with the last lines of what it has said besides.
+    fn lost(&self, what: &str) -> PeerError {
+        let remarks = self.remarks();
+        PeerError::Lost(if remarks.is_empty() {
+            what.to_owned()
+        } else {
+            format!("{what}; it said:\n{remarks}")
+        })
+    }
+
     fn remarks(&self) -> String {
         let text = fs::read(&self.remarks).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let lines: Vec<&str> = text.lines().collect();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.trim().lines().collect();
         lines[lines.len().saturating_sub(8)..].join("\n")
     }
 
@@ -195,9 +247,8 @@ impl Drop for Running {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program;
     use super::*;
-    use crate::measure::{c, collective, micro, peers as strided};
+    use crate::measure::{c, micro, peers as strided};
 
     const HELLO: &str = r#"echo '{"peer":"mpi","library":"a shell"}'"#;
 
@@ -217,6 +268,24 @@ mod tests {
     }
 
     #[test]
+    fn whoever_says_something_else_is_not_believed() {
+        let refused = |line: &str, number, why: &str| {
+            let error = column().answer(line, number).unwrap_err().to_string();
+            assert!(error.contains(why), "{line}: {error}");
+        };
+        let line = r#"{"peer":"mpi","case":"column/128","operation":"iput","ns":[2315.9]}"#;
+        refused(line, 2, "2 samples were asked for");
+        refused(&line.replace("/128", "/129"), 1, "another request");
+        refused(&line.replace(r#""iput""#, r#""put""#), 1, "another request");
+        refused(&line.replace("2315.9", "0.0"), 1, "times are positive");
+        refused(&line.replace("ns", "us"), 1, "1 samples were asked for");
+        refused(&line[..50], 1, "is no answer to `column/128 iput 1000 1 128 128 4416 20 1`");
+        let wrong =
+            r#"{"peer":"mpi","case":"column/128","operation":"iput","error":"it wrote beyond its blocks"}"#;
+        refused(wrong, 0, "it wrote beyond its blocks (asked for `column/128");
+    }
+
+    #[test]
     fn a_peer_is_asked_line_by_line() {
         let script = format!(
             r#"{HELLO}; read -r case operation rest
@@ -230,40 +299,46 @@ mod tests {
         assert_eq!(peer.library(), "a shell");
         peer.check(&column()).unwrap();
         assert_eq!(peer.sample(&column()).unwrap(), "1000 1 128 128 4416 20 1".len() as f64);
-        assert!(matches!(peer.sample(&column()), Err(PeerError::Ended(_))));
+        assert!(
+            peer.sample(&column()).unwrap_err().to_string().starts_with("it ended before it had answered")
+        );
     }
 
     #[test]
     fn a_peer_that_hangs_is_said_and_ended() {
         let (mut peer, _directory) = peer(&format!("{HELLO}; echo stuck >&2; exec sleep 1000")).unwrap();
-        let started = Instant::now();
         let error = peer.check(&column()).unwrap_err().to_string();
         assert_eq!(error, "no answer within 0.5 s, it hangs; it said:\nstuck");
         let process = Pid::from_child(&peer.launcher);
         drop(peer);
-        assert!(started.elapsed() < Duration::from_secs(10));
         assert!(rustix::process::test_kill_process(process).is_err());
     }
 
+    /// Those in C, for compilers that packages bring; their directory goes away with them.
     #[test]
     fn peers_that_are_installed_do_what_they_should() {
-        let programs = Programs::build(&Peer::C, program::PATIENCE).unwrap();
+        let all = [
+            (Peer::Mpi, strided::requests(Peer::Mpi)),
+            (Peer::Oshmem, strided::requests(Peer::Oshmem)),
+            (Peer::Floor, micro::requests()),
+            (Peer::OshmemMicro, micro::requests()),
+            (Peer::MpiMicro, micro::requests()),
+            (Peer::OshmemRoutines, c::requests()),
+        ];
+        let programs =
+            Programs::build(&all.each_ref().map(|(peer, _)| *peer), super::super::PATIENCE).unwrap();
+        let directory = programs.directory().to_owned();
         for missing in programs.missing() {
             eprintln!("skipped: {missing}");
         }
-        for peer in Peer::C {
-            let Some(mut running) = Running::start(peer, programs.directory()).unwrap() else {
-                continue;
-            };
-            let requests: Vec<_> = match peer {
-                Peer::Floor | Peer::MpiMicro => micro::requests().collect(),
-                Peer::OshmemMicro => {
-                    micro::requests().chain(collective::cases().map(|case| case.request())).collect()
-                }
-                Peer::OshmemRoutines => c::requests().collect(),
-                _ => strided::requests(peer).collect(),
-            };
-            assert!(!requests.is_empty());
+        for (peer, requests) in all {
+            let running = Running::start(peer, &directory).unwrap();
+            assert_eq!(
+                running.is_none(),
+                programs.missing().iter().any(|missing| missing.peer == peer),
+                "{peer}"
+            );
+            let Some(mut running) = running else { continue };
             for request in requests {
                 running.check(&request).unwrap();
                 assert!(running.sample(&request).unwrap() > 0.0);
@@ -272,5 +347,7 @@ mod tests {
             assert!(running.ends(PATIENCE), "{peer} does not end by itself: {}", running.remarks());
             assert!(running.launcher.wait().unwrap().success(), "{peer}: {}", running.remarks());
         }
+        drop(programs);
+        assert!(!directory.exists());
     }
 }

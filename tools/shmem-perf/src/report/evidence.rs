@@ -16,11 +16,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bench;
 use crate::case::{Case, Record};
 use crate::pattern::{self, Found};
 use crate::runner::Kept;
-use crate::samples::Samples;
-use crate::task;
 
 /// Everything.
 #[derive(Debug, Default, PartialEq)]
@@ -73,6 +72,13 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
+impl Entry {
+    /// What stands in a column of `cases.csv`, if it is a number.
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
+        serde_json::to_value(self).ok()?.get(column)?.as_f64()
+    }
+}
+
 impl Evidence {
     /// Adds what a step of a section has kept, and why it has failed.
     pub(crate) fn add(
@@ -83,17 +89,18 @@ impl Evidence {
         kept: Kept,
         failure: Option<Box<dyn Error>>,
     ) {
-        for record in kept.records.into_iter().filter(|record| !record.samples.pairs().is_empty()) {
-            let (limit, ratio) = (record.samples.limit(), record.samples.ratio());
+        for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
+            let [limit_p25, _, limit_p75] = record.samples.quarters(|_, limit| limit);
+            let [ratio_p25, _, ratio_p75] = record.samples.ratio();
             self.cases.push(Entry {
                 id: self.cases.len() + 1,
                 section: section.to_owned(),
                 variant: variant.to_owned(),
                 case: record.case(),
-                limit_p25: limit.p25,
-                limit_p75: limit.p75,
-                ratio_p25: ratio.p25,
-                ratio_p75: ratio.p75,
+                limit_p25,
+                limit_p75,
+                ratio_p25,
+                ratio_p75,
                 record: Some(record),
             });
         }
@@ -107,10 +114,10 @@ impl Evidence {
 
     /// Adds a fact about the machine.
     pub(crate) fn know(&mut self, row: &str, value: impl Into<String>) {
-        self.push("", task::Fact::new("machine", row, "", value));
+        self.push("", bench::Fact::new("machine", row, "", value));
     }
 
-    fn push(&mut self, section: &str, task::Fact { table, row, column, value }: task::Fact) {
+    fn push(&mut self, section: &str, bench::Fact { table, row, column, value }: bench::Fact) {
         self.facts.push(Fact {
             id: self.facts.len() + 1,
             section: section.to_owned(),
@@ -152,17 +159,17 @@ impl Evidence {
 
     /// Writes all files into a directory.
     pub(crate) fn write(&self, directory: &Path, samples: bool) -> io::Result<()> {
-        write(&directory.join("cases.csv"), &CASES, &self.cases)?;
-        write(&directory.join("facts.csv"), &FACTS, &self.facts)?;
-        write(&directory.join("notes.csv"), &NOTES, &self.notes)?;
+        write(&directory.join("cases.csv"), CASES, &self.cases)?;
+        write(&directory.join("facts.csv"), FACTS, &self.facts)?;
+        write(&directory.join("notes.csv"), NOTES, &self.notes)?;
         if !samples {
             return Ok(());
         }
         let mut file = Writer::from_path(directory.join("samples.csv"))?;
         file.write_record(["id", "pair", "cost", "limit", "loop_of_puts"])?;
         for (id, record) in self.cases.iter().filter_map(|entry| Some((entry.id, entry.record.as_ref()?))) {
-            let puts = record.loop_of_puts.as_ref().map_or(&[][..], Samples::pairs);
-            for (at, (cost, limit)) in record.samples.pairs().iter().enumerate() {
+            let puts = record.loop_of_puts.as_ref().map_or(&[][..], |puts| &puts.0);
+            for (at, (cost, limit)) in record.samples.0.iter().enumerate() {
                 file.serialize((id, at + 1, cost, limit, puts.get(at).map(|(_, puts)| puts)))?;
             }
         }
@@ -173,73 +180,46 @@ impl Evidence {
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let texts = ["section", "variant", "measure", "case", "unit", "transport", "compared"];
         Ok(Self {
-            cases: read(&directory.join("cases.csv"), &texts)?,
-            facts: read(&directory.join("facts.csv"), &FACTS[1..])?,
-            notes: read(&directory.join("notes.csv"), &NOTES)?,
+            cases: read(&directory.join("cases.csv"), |head| texts.contains(&head))?,
+            facts: read(&directory.join("facts.csv"), |head| head != "id")?,
+            notes: read(&directory.join("notes.csv"), |_| true)?,
         })
     }
 }
 
-const CASES: [&str; 23] = [
-    "id",
-    "section",
-    "variant",
-    "measure",
-    "case",
-    "unit",
-    "value",
-    "p25",
-    "p75",
-    "limit",
-    "limit_p25",
-    "limit_p75",
-    "ratio",
-    "ratio_p25",
-    "ratio_p75",
-    "difference",
-    "vs_a1",
-    "p95",
-    "n",
-    "pes",
-    "transport",
-    "shared_cores",
-    "compared",
-];
-const FACTS: [&str; 6] = ["id", "section", "table", "row", "column", "value"];
-const NOTES: [&str; 4] = ["section", "step", "failed", "text"];
+/// The columns of the files, in order.
+const CASES: &str = "id,section,variant,measure,case,unit,value,p25,p75,limit,limit_p25,limit_p75,ratio,ratio_p25,ratio_p75,difference,\
+                     vs_a1,p95,n,pes,transport,shared_cores,compared";
+const FACTS: &str = "id,section,table,row,column,value";
+const NOTES: &str = "section,step,failed,text";
 
-fn write<T: Serialize>(file: &Path, heads: &[&str], lines: &[T]) -> io::Result<()> {
-    let mut file = Writer::from_path(file)?;
-    file.write_record(heads)?;
+fn write<T: Serialize>(file: &Path, heads: &str, lines: &[T]) -> io::Result<()> {
+    let (mut file, heads) = (Writer::from_path(file)?, heads.split(','));
+    file.write_record(heads.clone())?;
     for line in lines {
         let line = serde_json::to_value(line)?;
-        let cell = |head: &&str| match &line[*head] {
+        file.write_record(heads.clone().map(|head| match &line[head] {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
             other => other.to_string(),
-        };
-        file.write_record(heads.iter().map(cell))?;
+        }))?;
     }
     file.flush()
 }
 
-/// Lines of a file, of which some columns are texts and the others numbers.
-fn read<T: DeserializeOwned>(file: &Path, texts: &[&str]) -> Result<Vec<T>, String> {
+/// Lines of a file, of which some columns are texts, also where they look like numbers.
+fn read<T: DeserializeOwned>(file: &Path, is_text: impl Fn(&str) -> bool) -> Result<Vec<T>, String> {
     let lines = || -> Result<Vec<T>, Box<dyn Error>> {
         let mut lines = Reader::from_path(file)?;
         let heads = lines.headers()?.clone();
+        // Integers are read as such; whoever asks for a float is given the one that was written.
+        let float = |text: &str| text.parse::<f64>().map_or(Value::Null, Value::from);
+        let value = |text: &str| match text {
+            "true" | "false" => (text == "true").into(),
+            _ => text.parse::<u64>().map_or_else(|_| float(text), Value::from),
+        };
         let cell = |(head, text): (&str, &str)| {
-            let is_text = texts.contains(&head);
-            // Integers are read as such; whoever asks for a float is given the one that was written.
-            let float = || text.parse::<f64>().map_or(Value::Null, Value::from);
-            let value = match is_text {
-                true => text.into(),
-                false => text.parse::<u64>().map(Value::from).unwrap_or_else(|_| match text {
-                    "true" | "false" => (text == "true").into(),
-                    _ => float(),
-                }),
-            };
-            (head.to_owned(), value)
+            (head.to_owned(), if is_text(head) { text.into() } else { value(text) })
         };
         let line = |line: csv::Result<csv::StringRecord>| {
             Ok(serde_json::from_value(Value::Object(heads.iter().zip(&line?).map(cell).collect()))?)
@@ -252,19 +232,20 @@ fn read<T: DeserializeOwned>(file: &Path, texts: &[&str]) -> Result<Vec<T>, Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::tests::record;
+    use crate::case::tests::record;
 
     #[test]
     fn what_is_read_is_what_was_written() {
         let some = [(1.0, 3.0), (1e-9, 0.1), (7.25, 2e9), (0.3, 0.7)];
+        let with_puts = Some(record("put 8", &some[2..]).samples);
         let records = vec![
-            record("put", "8", &some),
-            record("put", "64", &some[1..]).geometric(),
-            record("put", "a, b", &some[..2]).beside(record("put", "", &some[2..]).samples),
+            record("put 8", &some),
+            Record { geometric: true, ..record("put 64", &some[1..]) },
+            Record { loop_of_puts: with_puts, ..record("put a, b", &some[..2]) },
         ];
         let mut evidence = Evidence::default();
         evidence.know("cores", "2; a core each");
-        let facts = vec![task::Fact::new("where", "a", "b, c", "d\ne")];
+        let facts = vec![bench::Fact::new("where", "a", "b, c", "d\ne")];
         let kept = Kept { records, remarks: vec!["a remark".into()], facts };
         evidence.add("micro", "a step", "far", kept, Some("it failed".into()));
         let directory = tempfile::tempdir().unwrap();
@@ -273,6 +254,7 @@ mod tests {
         assert_eq!(samples.lines().count(), 1 + 4 + 3 + 2);
         evidence.cases.iter_mut().for_each(|entry| entry.record = None);
         assert_eq!(Evidence::read(directory.path()).unwrap(), evidence);
+        assert_eq!(evidence.cases[0].number("limit_p75"), Some(evidence.cases[0].limit_p75));
         let said = Evidence::read(&directory.path().join("elsewhere")).err().unwrap();
         assert!(said.contains("cases.csv is no file of a report"), "{said}");
     }

@@ -24,10 +24,10 @@ use clap::builder::PossibleValuesParser;
 use evidence::Evidence;
 use sections::{Plan, SECTIONS, Section};
 
+use crate::bench::Done;
 use crate::hosts::{Elsewhere, Named};
 use crate::runner::Runner;
 use crate::samples::FEWEST;
-use crate::task::Done;
 
 /// What the report is to be.
 #[derive(Args, Clone, Debug)]
@@ -62,7 +62,7 @@ pub(crate) struct Options {
 pub(crate) fn report(options: &Options) -> Done {
     let chosen =
         |section: &&Section| options.only.is_empty() || options.only.iter().any(|one| one == section.name);
-    let sections: Vec<&Section> = SECTIONS.iter().filter(chosen).collect();
+    let sections: Vec<&'static Section> = SECTIONS.iter().filter(chosen).collect();
     let page = options.out.join("index.html");
     if options.redraw {
         let evidence = Evidence::read(&options.out)?;
@@ -89,11 +89,11 @@ pub(crate) fn report(options: &Options) -> Done {
     for section in &sections {
         // Jobs of one section say the same; another section says it again.
         let mut runner = Runner::keeping(FEWEST, 1);
-        for step in (section.steps)(&plan) {
+        for step in plan.steps(section) {
             eprintln!("shmem-perf: {}: {}", section.name, step.name);
             let started = Instant::now();
             let outcome = (step.run)(&mut runner);
-            evidence.add(section.name, &step.name, step.variant, runner.take(), outcome.err());
+            evidence.add(section.name, &step.name, step.place, runner.take(), outcome.err());
             eprintln!("shmem-perf:   {:.1} s", started.elapsed().as_secs_f64());
         }
         // Whoever ends it early has what was measured by then.

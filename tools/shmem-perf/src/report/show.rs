@@ -1,367 +1,391 @@
-//! What sections show: rows of data, of which one function for each kind makes a table, a figure or a line of what users ask.
+//! What sections show: rows of data, of which one function for each kind makes tables, figures or a line of what users ask.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, Render, html};
 
 use super::evidence::{Entry, Evidence, Fact};
-use super::page::{Cell, Column, Table};
 use super::plot::{Figure, Series};
+use super::sections::{Form, Headline, Section, Show};
 use crate::measure;
-use crate::pattern::named;
+use crate::pattern::{Found, named};
+use crate::table::digits;
 
-/// A part of a section.
-pub(crate) enum Show {
-    Heading(&'static str),
-    Text(&'static str),
-    Cases(Cases),
-    Grid(Grid),
-    Plot(Plot),
-    Facts(Facts),
-}
-
-/// A table with a line for each case.
-pub(crate) struct Cases {
-    /// What links lead to; none: nothing.
-    pub(crate) name: &'static str,
-    pub(crate) title: &'static str,
-    /// In which of several places; none: in all.
-    pub(crate) variant: &'static str,
-    /// Patterns of cases, in the order in which they are shown, with what is published of them.
-    pub(crate) cases: &'static [(&'static str, &'static str)],
-    pub(crate) under: &'static str,
-}
-
-/// A table by what the pattern calls `{row}` and `{column}`.
-pub(crate) struct Grid {
-    pub(crate) name: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) variant: &'static str,
-    pub(crate) cases: &'static str,
-    pub(crate) shows: &'static [Column],
-    /// What is published of a row.
-    pub(crate) published: &'static [(&'static str, &'static str)],
-    pub(crate) under: &'static str,
-}
-
-/// A figure.
-pub(crate) struct Plot {
-    pub(crate) title: &'static str,
-    pub(crate) variant: &'static str,
-    pub(crate) x: &'static str,
-    pub(crate) y: &'static str,
-    pub(crate) lines: &'static [Line],
-}
-
-/// Lines of a figure: a point at each `{x}` of the pattern, a line for each `{line}`; of one line, with a name.
-pub(crate) struct Line(pub(crate) &'static str, pub(crate) Of, pub(crate) &'static str);
-
-/// What is shown of a case.
+/// What was measured for a section.
 #[derive(Clone, Copy)]
-pub(crate) enum Of {
-    Cost,
-    /// What another library costs.
-    Theirs,
-    /// The limit, which is dashed.
-    Limit,
-    Ratio,
-}
-
-/// A table of what was found and is no number.
-pub(crate) struct Facts {
-    pub(crate) title: &'static str,
-    pub(crate) table: &'static str,
-    pub(crate) under: &'static str,
-}
-
-/// What users ask, answered by a number of this library, beside those of other libraries.
-pub(crate) struct Headline {
-    pub(crate) asked: &'static str,
-    /// The table of the page that shows the measure behind it.
-    pub(crate) table: &'static str,
-    pub(crate) variant: &'static str,
-    /// The case, and what of it.
-    pub(crate) ours: &'static str,
-    pub(crate) shows: Column,
-    /// Those whose limits are what OpenSHMEM, MPI, lamellar and the machine take.
-    pub(crate) beside: [&'static str; 4],
-    pub(crate) published: &'static str,
-}
-
-impl Headline {
-    /// A ratio, and what is published of it.
-    pub(crate) const fn ratio(
-        asked: &'static str,
-        table: &'static str,
-        ours: &'static str,
-        published: &'static str,
-    ) -> Self {
-        Self { asked, table, variant: "", ours, shows: Column::Ratio, beside: [""; 4], published }
-    }
-
-    /// A time, beside those of OpenSHMEM, MPI, lamellar and the machine.
-    pub(crate) const fn time(
-        asked: &'static str,
-        table: &'static str,
-        ours: &'static str,
-        beside: [&'static str; 4],
-    ) -> Self {
-        Self { asked, table, variant: "", ours, shows: Column::Value, beside, published: "" }
-    }
-}
-
-/// Patterns and entries of one section.
-#[derive(Clone, Copy)]
-pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static str);
+pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static Section);
 
 impl<'a> View<'a> {
-    fn first(self, variant: &'static str, pattern: &'static str) -> Option<&'a Entry> {
-        self.0.find((self.1, variant), pattern).map(|(_, entry)| entry).next()
+    fn find(
+        self,
+        place: &'static str,
+        pattern: &'static str,
+    ) -> impl Iterator<Item = (Found<'a>, &'a Entry)> {
+        self.0.find((self.1.name, place), pattern)
     }
 
-    /// A line for each case.
-    pub(super) fn cases(self, row: &Cases) -> Table {
-        let heads =
-            ["case", "cost", "limit", "unit", "ratio", "quarters", "", "pairs", "PEs", "cores", "goal"];
-        let is_published = row.cases.iter().any(|(_, published)| !published.is_empty());
-        let of = |&(pattern, published): &(&'static str, &'static str)| {
-            self.0.find((self.1, row.variant), pattern).map(move |(_, entry)| (entry, published))
-        };
-        let found: Vec<_> = row.cases.iter().flat_map(of).collect();
-        let beside_puts = found.iter().any(|(entry, _)| entry.case.vs_a1.is_some());
-        let more = [beside_puts.then_some("A1"), is_published.then_some("published")];
-        let heads = heads.into_iter().chain(more.into_iter().flatten());
-        let mut table = Table::new(row.name, row.title, row.under, heads);
-        for (entry, published) in found {
-            let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
-            let place = if row.variant.is_empty() { &*entry.variant } else { "" };
-            let mut cells = vec![
-                Cell::text(format!("{} {} {place}", case.measure, case.case).trim_end()),
-                of(Column::Value),
-                of(Column::Limit),
-                Cell::text(&*case.unit),
-                of(Column::Ratio),
-                of(Column::RatioP25),
-                of(Column::RatioP75),
-                of(Column::Pairs),
-                Cell::text(case.pes.to_string()),
-                Cell::text(if case.shared_cores { "shared" } else { "one each" }),
-                Cell::text(measure::goal(case).map_or_else(String::new, |goal| goal.to_string())),
-            ];
-            let times = || case.vs_a1.map_or_else(|| Cell::text(""), |_| of(Column::VsA1));
-            cells.extend(beside_puts.then(times));
-            cells.push(Cell::published(published));
-            table.row(cells);
-        }
-        table
-    }
-
-    /// By rows and columns, each in the order in which it comes first.
-    pub(super) fn grid(self, row: &Grid) -> Table {
-        let found: Vec<_> = self.0.find((self.1, row.variant), row.cases).collect();
-        let at = |name| found.iter().map(|(found, entry)| (named(found, name), *entry)).collect::<Vec<_>>();
-        let (rows, columns) = (at("row"), at("column"));
-        let (names, heads) = (once(&rows), once(&columns));
-        let shown = row.shows.iter().map(|column| column.name());
-        let head = |head: &String| shown.clone().map(|of| format!("{head}, {of}")).collect::<Vec<_>>();
-        let heads_shown = [String::new()].into_iter().chain(heads.iter().flat_map(head));
-        let published = (!row.published.is_empty()).then(|| "published".to_owned());
-        let mut table = Table::new(row.name, row.title, row.under, heads_shown.chain(published));
-        for name in names {
-            let mut cells = vec![Cell::text(name.clone())];
-            for head in &heads {
-                let here = rows.iter().zip(&columns).find(|(row, column)| row.0 == name && column.0 == *head);
-                cells.extend(row.shows.iter().map(|column| Cell::of(here.map(|(row, _)| row.1), *column)));
-            }
-            let published = row.published.iter().find(|(of, _)| *of == name);
-            cells.push(Cell::published(published.map_or("", |(_, said)| said)));
-            table.row(cells);
-        }
-        table
-    }
-
-    /// A figure.
-    pub(super) fn plot(self, row: &Plot) -> Figure {
-        let mut figure = Figure::new(row.title, row.x, row.y);
-        for Line(pattern, of, label) in row.lines {
-            for (found, entry) in self.0.find((self.1, row.variant), pattern) {
-                let Ok(x) = named(&found, "x").parse::<f64>() else { continue };
-                let line = named(&found, "line");
-                let label = [*label, &*line].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
-                let case = &entry.case;
-                let point = match of {
-                    Of::Cost => (case.value, case.p25, case.p75),
-                    Of::Theirs | Of::Limit => (case.limit, entry.limit_p25, entry.limit_p75),
-                    Of::Ratio => (case.ratio, entry.ratio_p25, entry.ratio_p75),
+    /// Shows one part of it.
+    pub(super) fn show(self, at: usize) -> Markup {
+        match &self.1.shows[at] {
+            Show::Heading(text) => html! { h3 { (text) } },
+            Show::Text(text) => html! { p { (text) } },
+            Show::Facts { title, table } => self.facts(title, table),
+            Show::Cases { title, place, form: Form::Lines(cases) } => {
+                let of = |&(pattern, published): &(&'static str, &'static str)| {
+                    self.find(place, pattern).map(move |(_, entry)| (entry, published))
                 };
-                figure.push(Series { label: label.join(" "), is_beside: matches!(of, Of::Limit) }, x, point);
+                let found: Vec<_> = cases.iter().flat_map(of).collect();
+                cases_of(title, &found, place.is_empty()).named(self.id(at)).render()
+            }
+            Show::Cases { title, place, form: Form::Grid(cases, shows, published) } => {
+                self.grid(self.id(at), (*title, *place, *cases), shows, published)
+            }
+            Show::Cases { title, place, form: Form::Plot(axes, lines) } => {
+                self.plot((*title, *place), *axes, lines)
             }
         }
-        figure
+    }
+
+    /// Figures, one for each part.
+    fn plot(
+        self,
+        (title, place): (&str, &'static str),
+        axes: [&'static str; 2],
+        lines: &[(&'static str, &'static str, &'static str)],
+    ) -> Markup {
+        let mut figures: Vec<(String, Figure)> = Vec::new();
+        for &(pattern, of, name) in lines {
+            for (found, entry) in self.find(place, pattern) {
+                let Ok(at) = named(&found, "x").parse::<f64>() else { continue };
+                let (part, case) = (named(&found, "part"), &entry.case);
+                let point = match of {
+                    "cost" => (case.value, case.p25, case.p75),
+                    "ratio" => (case.ratio, entry.ratio_p25, entry.ratio_p75),
+                    _ => (case.limit, entry.limit_p25, entry.limit_p75),
+                };
+                let label = format!("{name} {}", named(&found, "line")).trim().to_owned();
+                let place = figures.iter().position(|(of, _)| *of == part).unwrap_or_else(|| {
+                    figures.push((part.clone(), Figure::new(titled(title, &part), axes)));
+                    figures.len() - 1
+                });
+                figures[place].1.push(Series { label, is_beside: of == "limit" }, at, point);
+            }
+        }
+        html! { @for (_, figure) in figures { (figure) } }
+    }
+
+    /// What links to a part lead to.
+    fn id(self, at: usize) -> String {
+        format!("{}-{at}", self.1.name)
+    }
+
+    fn grid(
+        self,
+        id: String,
+        (title, place, cases): (&str, &'static str, &'static str),
+        shows: &[&'static str],
+        published: &[(&'static str, &'static str)],
+    ) -> Markup {
+        let found: Vec<_> = self.find(place, cases).collect();
+        let parts = once(found.iter().map(|(found, _)| named(found, "part")));
+        let mut tables = Vec::new();
+        for part in parts {
+            let here: Vec<_> = found.iter().filter(|(found, _)| named(found, "part") == part).collect();
+            let names = once(here.iter().map(|(found, _)| named(found, "row")));
+            let heads = once(here.iter().map(|(found, _)| named(found, "column")));
+            let heads_of = |head: &String| shows.iter().map(|of| format!("{head}, {of}")).collect::<Vec<_>>();
+            let mut table = Table::new(
+                titled(title, &part),
+                [String::new()].into_iter().chain(heads.iter().flat_map(heads_of)),
+            );
+            table.heads.extend((!published.is_empty()).then(|| "published".to_owned()));
+            for name in names {
+                let mut cells = vec![Cell::Text(name.clone())];
+                for head in &heads {
+                    let is_it = |found| named(found, "row") == name && named(found, "column") == *head;
+                    let entry = here.iter().find(|(found, _)| is_it(found)).map(|(_, entry)| *entry);
+                    cells.extend(shows.iter().map(|&column| Cell::of(entry, column)));
+                }
+                cells.push(Cell::Published(
+                    published.iter().find(|(of, _)| *of == name).map_or("", |(_, said)| said),
+                ));
+                table.row(cells);
+            }
+            table.explain(here.iter().map(|(_, entry)| *entry));
+            tables.push(if tables.is_empty() { table.named(id.clone()) } else { table });
+        }
+        html! { @for table in tables { (table) } }
     }
 
     /// By the rows and columns of facts.
-    pub(super) fn facts(self, row: &Facts) -> Table {
-        let of = |fact: &&Fact| fact.section == self.1 && fact.table == row.table;
+    fn facts(self, title: &str, table: &str) -> Markup {
+        let of = |fact: &&Fact| fact.section == self.1.name && fact.table == table;
         let facts: Vec<&Fact> = self.0.facts.iter().filter(of).collect();
-        let columns = once(&facts.iter().map(|fact| (fact.column.clone(), ())).collect::<Vec<_>>());
-        let rows = once(&facts.iter().map(|fact| (fact.row.clone(), ())).collect::<Vec<_>>());
-        let heads = [String::new()].into_iter().chain(columns.iter().cloned());
-        let mut table = Table::new("", row.title, row.under, heads);
-        for row in rows {
+        let columns = once(facts.iter().map(|fact| fact.column.clone()));
+        let mut table = Table::new(title, [String::new()].into_iter().chain(columns.iter().cloned()));
+        for row in once(facts.iter().map(|fact| fact.row.clone())) {
             let cell = |column: &String| {
                 let fact = facts.iter().find(|fact| fact.row == row && fact.column == *column);
-                fact.map_or_else(|| Cell::text(""), |fact| Cell::fact(fact.id, &fact.value))
+                fact.map_or(Cell::Text(String::new()), |fact| Cell::Fact(fact))
             };
-            table.row(
-                [Cell::text(row.clone())].into_iter().chain(columns.iter().map(cell)).collect::<Vec<_>>(),
-            );
+            table.row([Cell::Text(row.clone())].into_iter().chain(columns.iter().map(cell)));
         }
-        table
+        table.render()
     }
 
     /// A line of what users ask; none where it was not measured.
-    pub(super) fn headline(self, row: &Headline) -> Option<Vec<Cell>> {
-        let ours = self.first(row.variant, row.ours)?;
+    pub(super) fn headline(self, row: &Headline) -> Option<Vec<Cell<'a>>> {
+        let all = |pattern| self.find(row.place, pattern).map(|(_, entry)| entry);
+        // Of peers: the case and, as its last piece, a name.
+        let of_peer = |name: &str| {
+            let names = |entry: &&Entry| {
+                format!("{} {}", entry.case.measure, entry.case.case) == format!("{}/{name}", row.ours)
+            };
+            self.0.cases.iter().find(names)
+        };
+        let is_of_peers = row.beside[3] == "floor";
+        let first = |pattern: &'static str| if is_of_peers { of_peer(pattern) } else { all(pattern).next() };
+        let ours =
+            if is_of_peers { row.beside.iter().find_map(|name| first(name))? } else { first(row.ours)? };
         let limit = |pattern: &&'static str| match *pattern {
-            "" => Cell::text(""),
-            pattern => Cell::of(self.first(row.variant, pattern), Column::Limit),
+            "" => Cell::Text(String::new()),
+            pattern => Cell::of(first(pattern), "limit"),
         };
         let [others @ .., machine] = row.beside.each_ref().map(limit);
-        let mut answers: Vec<Cell> = [Cell::of(Some(ours), row.shows)].into_iter().chain(others).collect();
-        let best = answers.iter().filter_map(Cell::number).fold(f64::INFINITY, f64::min);
+        let answer = Cell::of(Some(ours), if row.is_ratio { "ratio" } else { "value" });
+        let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(others).collect();
+        let numbers: Vec<f64> = answers.iter().filter_map(Cell::number).collect();
         // A ratio is over something of each library's own.
-        let is_marked =
-            matches!(row.shows, Column::Value) && answers.iter().filter_map(Cell::number).count() > 1;
-        answers.iter_mut().filter(|cell| is_marked && cell.number() == Some(best)).for_each(Cell::choose);
-        let unit = if matches!(row.shows, Column::Ratio) { "ratio" } else { &*ours.case.unit };
-        let mut cells = vec![Cell::Link { text: row.asked, to: row.table }, Cell::text(unit)];
-        cells.extend(answers);
-        cells.extend([machine, Cell::published(row.published)]);
-        Some(cells)
+        if !row.is_ratio && numbers.len() > 1 {
+            let best = numbers.into_iter().fold(f64::INFINITY, f64::min);
+            answers.iter_mut().for_each(|cell| cell.choose(best));
+        }
+        // The table that shows the measure behind it.
+        let shows = |show: &Show| {
+            let Show::Cases { place, form: form @ (Form::Lines(_) | Form::Grid(..)), .. } = show else {
+                return false;
+            };
+            form.patterns()
+                .iter()
+                .any(|pattern| self.find(place, pattern).any(|(_, entry)| entry.id == ours.id))
+        };
+        let table = self.1.shows.iter().position(shows);
+        let asked = table.map_or(Cell::Text(row.asked.into()), |at| Cell::Link(row.asked, self.id(at)));
+        let unit = if row.is_ratio { "ratio" } else { &*ours.case.unit };
+        let cells = [asked, Cell::Text(unit.into())].into_iter().chain(answers);
+        Some(cells.chain([machine, Cell::Published(row.published)]).collect())
     }
+}
+
+fn titled(title: &str, part: &str) -> String {
+    if part.is_empty() { title.to_owned() } else { format!("{title}: {part}") }
 }
 
 /// Names, each where it comes first.
-fn once<T>(all: &[(String, T)]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (name, _) in all {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
+fn once(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    all.filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// A line for each case, with what is published of it, and with its place if they are of several.
+fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) -> Table<'a> {
+    let heads = ["case", "cost", "limit", "unit", "ratio", "quarters", "", "pairs", "PEs", "cores", "goal"];
+    let beside_puts = found.iter().any(|(entry, _)| entry.case.vs_a1.is_some());
+    let is_published = found.iter().any(|(_, published)| !published.is_empty());
+    let more = [beside_puts.then_some("A1"), is_published.then_some("published")];
+    let mut table = Table::new(title, heads.into_iter().chain(more.into_iter().flatten()));
+    for &(entry, published) in found {
+        let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
+        let place = if places { &*entry.variant } else { "" };
+        let text = |text: String| Cell::Text(text);
+        let mut cells = vec![
+            text(format!("{} {} {place}", case.measure, case.case).trim_end().to_owned()),
+            of("value"),
+            of("limit"),
+            text(case.unit.clone()),
+            of("ratio"),
+            of("ratio_p25"),
+            of("ratio_p75"),
+            of("n"),
+            text(case.pes.to_string()),
+            text(if case.shared_cores { "shared" } else { "one each" }.to_owned()),
+            text(measure::goal(case).map_or_else(String::new, |goal| goal.to_string())),
+        ];
+        cells.extend(beside_puts.then(|| of("vs_a1")));
+        cells.extend(is_published.then_some(Cell::Published(published)));
+        table.row(cells);
     }
-    names
+    table.explain(found.iter().map(|(entry, _)| *entry));
+    table
 }
 
 /// A line for each measure: its best, its middle and its worst case.
-pub(super) fn measures(evidence: &Evidence) -> Table {
+pub(super) fn measures(evidence: &Evidence) -> Markup {
     let heads =
         ["section", "measure", "cases", "best ratio", "middle", "worst", "the worst case", "goals met"];
-    let under = "Ratios are costs over the limit's cost. What the limit is, and which cases have a goal, the sections say.";
-    let mut table = Table::new("", "Each measure, from its best case to its worst", under, heads);
+    let mut table = Table::new("Each measure, from its best case to its worst", heads);
     let key = |entry: &Entry| format!("{} {} {}", entry.section, entry.case.measure, entry.variant);
-    for name in once(&evidence.cases.iter().map(|entry| (key(entry), ())).collect::<Vec<_>>()) {
+    for name in once(evidence.cases.iter().map(key)) {
         let mut group: Vec<&Entry> = evidence.cases.iter().filter(|entry| key(entry) == name).collect();
         group.sort_by(|a, b| a.case.ratio.total_cmp(&b.case.ratio));
         let (best, middle, worst) = (group[0], group[group.len() / 2], group[group.len() - 1]);
-        let ratio = |entry: &Entry| Cell::of(Some(entry), Column::Ratio);
         let met = |entry: &&Entry| Some(measure::goal(&entry.case)?.is_met(&entry.case));
         let goals: Vec<bool> = group.iter().filter_map(met).collect();
         let (met, all) = (goals.iter().filter(|met| **met).count(), goals.len());
-        table.row([
-            Cell::text(&*best.section),
-            Cell::text(format!("{} {}", best.case.measure, best.variant)),
-            Cell::text(group.len().to_string()),
-            ratio(best),
-            ratio(middle),
-            ratio(worst),
-            Cell::text(&*worst.case.case),
-            Cell::text(if all == 0 { String::new() } else { format!("{met} of {all}") }),
-        ]);
+        let ratios = [best, middle, worst].map(|entry| Cell::of(Some(entry), "ratio"));
+        let measure = format!("{} {}", best.case.measure, best.variant);
+        let names = [best.section.clone(), measure, group.len().to_string()].map(Cell::Text);
+        let met = if all == 0 { String::new() } else { format!("{met} of {all}") };
+        let behind = [worst.case.case.clone(), met].map(Cell::Text);
+        table.row(names.into_iter().chain(ratios).chain(behind));
     }
-    table
+    table.render()
 }
 
 /// The cases that have a goal and do not reach it.
-pub(super) fn missed(evidence: &Evidence) -> Table {
-    let heads = ["measure", "case", "cost", "limit", "unit", "ratio", "quarters", "", "goal"];
-    let mut table = Table::new("", "What does not reach its goal", "", heads);
-    for entry in &evidence.cases {
-        let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
-        let Some(goal) = measure::goal(case).filter(|goal| !goal.is_met(case)) else { continue };
-        table.row([
-            Cell::text(format!("{} {}", case.measure, entry.variant)),
-            Cell::text(&*case.case),
-            of(Column::Value),
-            of(Column::Limit),
-            Cell::text(&*case.unit),
-            of(Column::Ratio),
-            of(Column::RatioP25),
-            of(Column::RatioP75),
-            Cell::text(goal.to_string()),
-        ]);
-    }
-    table
+pub(super) fn missed(evidence: &Evidence) -> Markup {
+    let is_missed = |entry: &&Entry| measure::goal(&entry.case).is_some_and(|goal| !goal.is_met(&entry.case));
+    let found: Vec<_> = evidence.cases.iter().filter(is_missed).map(|entry| (entry, "")).collect();
+    let mut table = cases_of("What does not reach its goal", &found, true);
+    table.under.clear();
+    table.render()
 }
 
-#[cfg(test)]
-mod tests {
-    use maud::Render as _;
+/// A table. Its first column says what the row is.
+pub(super) struct Table<'a> {
+    id: Option<String>,
+    title: String,
+    /// What the cases in it are.
+    under: Vec<String>,
+    heads: Vec<String>,
+    rows: Vec<Vec<Cell<'a>>>,
+}
 
-    use super::*;
-    use crate::runner::Kept;
-    use crate::table::tests::record;
-
-    fn evidence() -> Evidence {
-        let one = |measure, case, cost| record(measure, case, &[(cost, 1.0)]);
-        let mut evidence = Evidence::default();
-        let records = vec![
-            one("get", "4096", 1.3),
-            one("get", "8192", 0.9),
-            one("get", "8", 9.0),
-            one("a", "x/8/p", 2.0),
-            one("a", "x/16/q", 3.0),
-        ];
-        evidence.add("s", "", "", Kept { records, ..Kept::default() }, None);
-        evidence
+impl<'a> Table<'a> {
+    pub(super) fn new<H: Into<String>>(title: impl Into<String>, heads: impl IntoIterator<Item = H>) -> Self {
+        let heads = heads.into_iter().map(Into::into).collect();
+        Self { id: None, title: title.into(), under: Vec::new(), heads, rows: Vec::new() }
     }
 
-    #[test]
-    fn a_grid_has_a_row_and_a_column_for_each_name() {
-        let evidence = evidence();
-        let grid = Grid {
-            name: "n",
-            title: "t",
-            variant: "",
-            cases: "a x/{row}/{column}",
-            shows: &[Column::Ratio],
-            published: &[("8", "said")],
-            under: "",
-        };
-        let html = View(&evidence, "s").grid(&grid).render().into_string();
-        assert!(html.contains("p, ratio") && html.contains("q, ratio") && html.contains(">said<"), "{html}");
-        assert_eq!((html.matches("data-id").count(), html.matches("not measured").count()), (2, 2), "{html}");
+    fn named(self, id: String) -> Self {
+        Self { id: Some(id), ..self }
     }
 
-    #[test]
-    fn a_question_leads_to_its_measure_and_the_least_time_is_marked() {
-        let evidence = evidence();
-        let ask = |headline: &Headline| View(&evidence, "s").headline(headline);
-        let mut table = Table::new("", "", "", ["", "a", "b", "c", "d", "e", "f", "g"]);
-        table.row(ask(&Headline::time("how long?", "there", "a x/8/*", ["a x/16/q", "", "", ""])).unwrap());
-        let html = table.render().into_string();
-        assert!(html.contains(r##"<a href="#there">how long?</a>"##), "{html}");
-        let marked: Vec<_> =
-            html.split("chosen\"").skip(1).map(|rest| rest.split(['>', '<']).nth(1).unwrap()).collect();
-        assert_eq!(marked, ["1.00"], "{html}");
-        assert!(ask(&Headline::ratio("", "", "a x/9/*", "")).is_none(), "what was not measured is not asked");
+    /// Adds a line, of as many cells as there are columns.
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) {
+        self.rows.push(cells.into_iter().take(self.heads.len()).collect());
     }
 
-    #[test]
-    fn measures_go_from_best_to_worst_and_what_is_missed_is_listed() {
-        let html = measures(&evidence()).render().into_string();
-        let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} is not in {html}"));
-        assert!(
-            at(">0.900<") < at(">1.30<") && at(">1.30<") < at(">9.00<") && at(">8<") < at("1 of 2"),
-            "{html}"
-        );
-        let html = missed(&evidence()).render().into_string();
-        assert!(html.contains(">4096<") && !html.contains(">8192<") && !html.contains(">8<"), "{html}");
+    /// Adds what is said below.
+    pub(super) fn under(&mut self, text: &str) {
+        self.under.push(text.to_owned());
+    }
+
+    /// Says below what is compared in these cases.
+    fn explain(&mut self, entries: impl Iterator<Item = &'a Entry>) {
+        let rows = entries.filter_map(|entry| measure::row_of(&entry.case.measure, &entry.case.case));
+        self.under.extend(once(rows.map(measure::Row::sentence)));
+    }
+
+    /// Whether a column has words in it, and no numbers.
+    fn is_text(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(column));
+        !cells.any(|cell| matches!(cell, Cell::Number { .. } | Cell::Missing | Cell::Published(_)))
+    }
+}
+
+impl Render for Table<'_> {
+    fn render(&self) -> Markup {
+        html! {
+            h3 id=[self.id.as_ref()] { (self.title) }
+            @if self.rows.is_empty() {
+                p.under { "Nothing was measured." }
+            } @else {
+                div.scroll { table {
+                    thead { tr {
+                        @for (head, at) in self.heads.iter().zip(0..) {
+                            th scope="col" class=[self.is_text(at).then_some("text")] { (head) }
+                        }
+                    } }
+                    tbody {
+                        @for row in &self.rows {
+                            // What was compared is said once for a row.
+                            @let about = row.iter().find_map(Cell::about);
+                            tr title=[about] { @for cell in row { (cell.render(about, self.heads.len())) } }
+                        }
+                    }
+                } }
+            }
+            @for text in &self.under { p.under { (text) } }
+        }
+    }
+}
+
+/// One cell of a table.
+#[derive(Clone)]
+pub(super) enum Cell<'a> {
+    Text(String),
+    Fact(&'a Fact),
+    /// What the next lines are about, over all columns.
+    Group(&'static str),
+    /// What leads to a table of the page.
+    Link(&'static str, String),
+    /// From the literature, not measured here.
+    Published(&'static str),
+    Missing,
+    /// In a column of a line of `cases.csv`; made to stand out, if so.
+    Number {
+        entry: &'a Entry,
+        column: &'static str,
+        number: f64,
+        chosen: bool,
+    },
+}
+
+impl<'a> Cell<'a> {
+    /// A number of a line, or that there is none.
+    fn of(entry: Option<&'a Entry>, column: &'static str) -> Self {
+        let number = entry.and_then(|entry| Some((entry, entry.number(column)?)));
+        number.map_or(Self::Missing, |(entry, number)| Self::Number { entry, column, number, chosen: false })
+    }
+
+    /// The number, if it is one.
+    fn number(&self) -> Option<f64> {
+        if let Self::Number { number, .. } = self { Some(*number) } else { None }
+    }
+
+    /// Makes it stand out if it is the best of a row.
+    fn choose(&mut self, best: f64) {
+        if let Self::Number { number, chosen, .. } = self {
+            *chosen = *number == best;
+        }
+    }
+
+    fn about(&self) -> Option<&'a str> {
+        if let Self::Number { entry, .. } = self { Some(&entry.case.compared) } else { None }
+    }
+
+    /// In a row which says what was compared, and so need not be said again, of a table with so many columns.
+    fn render(&self, said: Option<&str>, columns: usize) -> Markup {
+        match self {
+            Self::Text(text) => html! { td.text { (text) } },
+            Self::Fact(fact) => html! { td.text data-fact=(fact.id) { (fact.value) } },
+            Self::Group(text) => html! { th.group scope="rowgroup" colspan=(columns) { (text) } },
+            Self::Link(text, to) => html! { td.text { a href={ "#" (to) } { (text) } } },
+            Self::Published(text) => html! { td.published { (text) } },
+            Self::Missing => html! { td.missing { "not measured" } },
+            Self::Number { entry, column, number, chosen } => {
+                // What is written as 1.00 is neither.
+                let is_ratio = *column == "ratio" && !(0.995..1.005).contains(number);
+                let colour = is_ratio.then_some(if *number >= 1.0 { "worse" } else { "better" });
+                let class: Vec<_> = colour.into_iter().chain(chosen.then_some("chosen")).collect();
+                let written = if *column == "n" { format!("{number:.0}") } else { digits(*number) };
+                let about = self.about().filter(|about| said != Some(about));
+                html! {
+                    td class=[(!class.is_empty()).then(|| class.join(" "))] data-id=(entry.id) data-field=(column)
+                        title=[about] { (written) }
+                }
+            }
+        }
     }
 }

@@ -9,23 +9,14 @@
 //! those that are not are not worth placing. What the same loops cost in a cache is shown beside, without
 //! a goal.
 
-/// What a function measures of each storage, by the name that cases have for it; `chosen`: and where nobody has named one.
+/// What a function measures of each storage, by the name that cases have for it.
 macro_rules! of_storages {
-    ($of:ident, $world:expr, $number:expr) => {{
-        (|| {
-            let mut all = $of($world, $number, "single", Single)?;
-            all.extend($of($world, $number, "separate", Separate)?);
-            all.extend($of($world, $number, "cyclic", Cyclic { block: 0 })?);
-            all.extend($of($world, $number, "multi", Multi)?);
-            Ok::<_, shmem::Error>(all)
-        })()
-    }};
-    ($of:ident, $world:expr, $number:expr, chosen) => {{
-        of_storages!($of, $world, $number).and_then(|mut all: Vec<Measured>| {
-            all.extend($of($world, $number, "chosen", Chosen)?);
-            Ok(all)
-        })
-    }};
+    ($of:ident, $world:expr, $number:expr) => {
+        $of($world, $number, "single", Single)
+            .and_then(|all| Ok([all, $of($world, $number, "separate", Separate)?].concat()))
+            .and_then(|all| Ok([all, $of($world, $number, "cyclic", Cyclic { block: 0 })?].concat()))
+            .and_then(|all| Ok([all, $of($world, $number, "multi", Multi)?].concat()))
+    };
 }
 
 mod loops;
@@ -34,7 +25,6 @@ mod parallel;
 
 use std::hint::black_box;
 
-use clap::ArgMatches;
 use shmem::prelude::*;
 use shmem::thread::Single as OneThread;
 use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
@@ -43,72 +33,63 @@ use self::loops::{
     chunks, each, index, index_2, index_2_of_slice, index_3, index_3_of_slice, index_of_slice, iter,
     iter_of_slice, read, read_slice, zip, zip_of_slice,
 };
-use super::{At, Cases, Measure, row};
-use crate::affinity;
-use crate::bench::print;
-use crate::case::{Record, Site};
-use crate::check::{Bound, Guard, held};
+use super::Measure;
+use crate::bench::{Bench, Done, Given, Task, take_core};
+use crate::check::Guard;
 use crate::fabric::over;
-use crate::goal::Goal;
+use crate::jobs::Asked;
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, nanoseconds_each};
-use crate::task::{Done, Task};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "array",
     about: "Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against objects in the \
             heap. With the feature `rayon`, parallel loops, too",
-    run: measure,
+    run: |runner, _| {
+        loops(runner, &ARRAY)?;
+        loops_by_all_threads(runner)?;
+        [2, 4, 8].into_iter().try_for_each(|pes| layers(runner, pes, &SIZES))
+    },
     tasks: &[ARRAY, ARRAY_BRIEF, ARRAY_PARALLEL, ARRAY_APART, ARRAY_LAYER],
-    rows: ROWS,
+    rows: &[
+        "array ** | storage/loop | loops over arrays on NUMA nodes by index, element and chunk, and zipped; in parallel with \
+         feature `rayon`; time for each element | the same loop over a slice | \
+         single|separate|cyclic/index|par-index 1.05; single|separate|cyclic/index/2|3 1.05; multi/index|par-index 1.5; \
+         multi/iter|each|par-iter 1.05; multi/chunks|par-chunks 1.02",
+        "array next-layer/** | next-layer/storage/bytes/PEs | an array made, filled and freed in a loop; in the report between \
+         two nodes, too | an object in the heap | | us",
+        "array technique/** | technique | a loop by threads over one array, or by PEs over their own; time for each element | \
+         memory of one process touched first by its threads",
+    ],
     guards: &[Guard {
         jobs: 1,
         // As fast as memory, which neighbours use, too: up to 2.3 where they do.
         ..Guard::of(
             "array",
             |runner| loops(runner, &ARRAY),
-            || {
-                let all = [
-                    "single/index",
-                    "separate/index",
-                    "cyclic/index",
-                    "multi/index",
-                    "multi/iter",
-                    "multi/chunks",
-                ];
-                all.map(|case| held(&format!("array {case}"), Bound::Eased(4.0))).into()
-            },
+            &[
+                "array {single,separate,cyclic,multi}/index | 1 | goal x4",
+                "array multi/{iter,chunks} | 1 | goal x4",
+            ],
         )
     }],
     ..Measure::PLAIN
 };
 
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("array | storage/loop | loops over arrays on NUMA nodes by index, element and chunk, and zipped; in parallel with \
-         feature `rayon` | the same loop over a slice",
-        &[("array single|separate|cyclic/index|par-index", At::Anywhere, Goal::Ratio(1.05)),
-        ("array single|separate|cyclic/index/2|3", At::Anywhere, Goal::Ratio(1.05)),
-        ("array multi/index|par-index", At::Anywhere, Goal::Ratio(1.5)),
-        ("array multi/iter|each|par-iter", At::Anywhere, Goal::Ratio(1.05)),
-        ("array multi/chunks|par-chunks", At::Anywhere, Goal::Ratio(1.02))]),
-    row("array | next-layer/storage/bytes/PEs | an array made, filled and freed in a loop; in the report between two nodes, \
-         too | an object in the heap", &[]),
-    row("array | technique | a loop by threads over one array, or by PEs over their own | memory of one process touched first \
-         by its threads", &[]),
-];
-
 /// Loops by one thread.
-pub(crate) const ARRAY: Task = Task::own("array", |_, repetitions| {
-    on_a_core(repetitions, |world, repetitions| of_storages!(of_shapes, world, repetitions, chosen))
+pub(crate) const ARRAY: Task = Task::own("array", |given| {
+    on_a_core(given, |world, repetitions| {
+        let all = of_storages!(of_shapes, world, repetitions)?;
+        Ok([all, of_shapes(world, repetitions, "chosen", Chosen)?].concat())
+    })
 });
 /// Fewer of them: those of one dimension that are larger than caches, of the four storages.
-pub(crate) const ARRAY_BRIEF: Task = Task::own("array-brief", |_, repetitions| {
-    on_a_core(repetitions, |world, repetitions| of_storages!(in_a_line, world, repetitions))
+pub(crate) const ARRAY_BRIEF: Task = Task::own("array-brief", |given| {
+    on_a_core(given, |world, repetitions| of_storages!(in_a_line, world, repetitions))
 });
-const ARRAY_PARALLEL: Task = Task::own("array-parallel", |_, repetitions| in_parallel(repetitions));
-const ARRAY_APART: Task = Task::own("array-apart", |_, repetitions| apart(repetitions));
-const ARRAY_LAYER: Task = Task::own("array-layer", |given, _| of_layers(&given.sizes));
+const ARRAY_PARALLEL: Task = Task::own("array-parallel", in_parallel);
+const ARRAY_APART: Task = Task::own("array-apart", apart);
+const ARRAY_LAYER: Task = Task::own("array-layer", of_layers);
 
 /// Bytes of a layer. A debug build is for tests of the tool.
 pub(crate) const SIZES: [usize; 5] = if cfg!(debug_assertions) {
@@ -117,20 +98,14 @@ pub(crate) const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20]
 };
 
-fn measure(runner: &mut Runner, _: &ArgMatches) -> Done {
-    loops(runner, &ARRAY)?;
-    loops_by_all_threads(runner)?;
-    [2, 4, 8].into_iter().try_for_each(|pes| layers(runner, pes, &SIZES))
-}
-
-/// Room for the arrays.
-fn heap() -> (&'static str, String) {
-    ("SHMEM_SYMMETRIC_SIZE", "256M".to_owned())
+/// With room for the arrays.
+fn roomy(job: Asked) -> Asked {
+    job.heap(256 << 20)
 }
 
 /// Loops by one thread: [`ARRAY`], or [`ARRAY_BRIEF`].
 pub(crate) fn loops(runner: &mut Runner, task: &Task) -> Done {
-    runner.repeat(&runner.job(task, 1, &[heap()]))
+    runner.repeat(&roomy(runner.job(task, 1, Given::default())))
 }
 
 /// Loops by all threads, and other ways to use all CPUs.
@@ -142,47 +117,38 @@ pub(crate) fn loops_by_all_threads(runner: &mut Runner) -> Done {
         );
         return Ok(());
     }
-    runner.repeat(&runner.job(&ARRAY_PARALLEL, 1, &[heap()]))?;
+    loops(runner, &ARRAY_PARALLEL)?;
     let cpus = std::thread::available_parallelism()?.get();
-    runner.repeat(&runner.job(&ARRAY_APART, cpus, &[heap()]))
+    runner.repeat(&roomy(runner.job(&ARRAY_APART, cpus, Given::default())))
 }
 
 /// Arrays made and freed in a loop.
 pub(crate) fn layers(runner: &mut Runner, pes: usize, bytes: &[usize]) -> Done {
-    runner.repeat(&runner.job(&ARRAY_LAYER, pes, &[heap()]).told_all("--sizes", bytes))
+    let given = Given { sizes: bytes.to_vec(), ..Given::default() };
+    runner.repeat(&roomy(runner.job(&ARRAY_LAYER, pes, given)))
 }
 
 /// The same by two PEs that reach each other through a provider, which registers what is made.
 pub(crate) fn far_layers(runner: &mut Runner, provider: &str) -> Done {
-    runner.repeat(
-        &over(runner, &ARRAY_LAYER, provider).with(&[heap()]).told_all("--sizes", &[1 << 20, 4 << 20]),
-    )
+    let given = Given { sizes: vec![1 << 20, 4 << 20], ..Given::default() };
+    runner.repeat(&roomy(over(runner, &ARRAY_LAYER, provider, given)))
 }
-
-const LOOPS: &str =
-    "a loop over an array, against the same loop over a slice in the heap; time for each element";
 
 /// A case, and its samples.
 type Measured = (String, Samples);
 
-/// Where a job runs, before its PEs take cores.
-fn site(world: &World) -> std::result::Result<Site, Box<dyn std::error::Error>> {
-    Ok(Site::of(world, std::thread::available_parallelism()?.get()))
+/// Prints what a PE has measured, on so many cores.
+fn show(world: &World, given: &Given, cores: usize, measured: Vec<Measured>) -> Done {
+    let bench = Bench::new(world, given, cores);
+    measured.into_iter().for_each(|(case, samples)| bench.add(format!("array {case}"), samples));
+    bench.print()
 }
 
-/// What a PE has measured, in a unit.
-fn show(site: &Site, world: &World, (unit, compared): (&str, &str), measured: Vec<Measured>) -> Done {
-    let record =
-        |(case, samples): Measured| Record::new(site, &format!("array {case}"), unit, compared, samples);
-    print(world, &measured.into_iter().map(record).collect::<Vec<_>>())
-}
-
-fn on_a_core(repetitions: usize, measure: fn(&mut World, usize) -> Result<Vec<Measured>>) -> Done {
+fn on_a_core(given: &Given, measure: fn(&mut World, usize) -> Result<Vec<Measured>>) -> Done {
     let world = &mut shmem::init::<OneThread>()?;
-    let site = site(world)?;
-    affinity::take(world.my_pe(), world.n_pes())?;
-    let measured = measure(world, repetitions)?;
-    show(&site, world, ("ns", LOOPS), measured)
+    let cores = take_core(world.my_pe(), world.n_pes())?;
+    let measured = measure(world, given.repetitions)?;
+    show(world, given, cores, measured)
 }
 
 /// Elements of the arrays: 64 MiB, not a multiple of anything. A debug build is for tests of the tool.
@@ -261,16 +227,17 @@ fn of_shapes<S: Storage>(
             let array = world.array($shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
             measured.extend(world.local((&array, &plain), |(mut a, plain)| {
                 let plain = &mut plain[..elements];
-                let by_index =
-                    pair(repetitions, elements, &mut || $index(black_box(a.view_mut())), &mut || {
+                let of = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
+                    (format!("{name}/{way}/{}", $shape.len()), pair(repetitions, elements, cost, limit))
+                };
+                [
+                    of("index", &mut || $index(black_box(a.view_mut())), &mut || {
                         $index_of_slice(black_box(plain), black_box($shape))
-                    });
-                let by_element =
-                    pair(repetitions, elements, &mut || iter(black_box(a.view_mut())), &mut || {
+                    }),
+                    of("iter", &mut || iter(black_box(a.view_mut())), &mut || {
                         iter_of_slice(black_box(plain))
-                    });
-                let of = |way| format!("{name}/{way}/{}", $shape.len());
-                [(of("index"), by_index), (of("iter"), by_element)]
+                    }),
+                ]
             }));
             world.free(array)?;
         }};
@@ -291,19 +258,18 @@ fn of_shapes<S: Storage>(
 /// Making an array is to allocate it, place its chunks, register it and tell all PEs.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
-fn of_layers(sizes: &[usize]) -> Done {
+fn of_layers(given: &Given) -> Done {
     let world = &mut shmem::init::<OneThread>()?;
-    let site = site(world)?;
+    let cores = std::thread::available_parallelism()?.get();
     // Threads that do what has come from another node need cores, too.
     if world.endpoint().transport_name().is_none() {
-        affinity::take(world.my_pe(), world.n_pes())?;
+        take_core(world.my_pe(), world.n_pes())?;
     }
-    let compared = "arrays made and freed in a loop, against objects in the heap; time for each";
     let mut measured = Vec::new();
-    for &bytes in sizes {
+    for &bytes in &given.sizes {
         measured.extend(of_storages!(layer, world, bytes)?);
     }
-    show(&site, world, ("us", compared), measured)
+    show(world, given, cores, measured)
 }
 
 /// Making and freeing a zeroed array, against a zeroed object in the heap: microseconds for each. The one before is freed when
@@ -330,26 +296,26 @@ fn layer<S: Storage>(world: &mut World, bytes: usize, name: &str, storage: S) ->
     // Says on all PEs whether there is room, so that the samples need not.
     array()?;
     object()?;
-    let samples = Samples::tried(FEWEST, || {
+    let samples: Samples = Samples::tried(FEWEST, || {
         let time = |one: &dyn Fn() -> Result<()>| {
             let mut done = Ok(());
             let nanoseconds = nanoseconds_each(count, || done = one());
             done.map(|()| nanoseconds / 1e3)
         };
-        Ok((time(&array)?, time(&object)?))
-    });
-    samples.map(|samples: Samples| vec![(format!("next-layer/{name}/{bytes}/{}", world.n_pes()), samples)])
+        Ok::<_, shmem::Error>((time(&array)?, time(&object)?))
+    })?;
+    Ok(vec![(format!("next-layer/{name}/{bytes}/{}", world.n_pes()), samples)])
 }
 
 #[cfg(feature = "rayon")]
 use self::parallel::{apart, in_parallel};
 
 #[cfg(not(feature = "rayon"))]
-fn apart(_: usize) -> Done {
+fn apart(_: &Given) -> Done {
     Err("parallel loops need the feature rayon".into())
 }
 
 #[cfg(not(feature = "rayon"))]
-fn in_parallel(_: usize) -> Done {
-    Err("parallel loops need the feature rayon".into())
+fn in_parallel(given: &Given) -> Done {
+    apart(given)
 }

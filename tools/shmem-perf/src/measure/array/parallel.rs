@@ -12,17 +12,18 @@ use shmem::prelude::*;
 use shmem::thread::Single as OneThread;
 use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
-use super::{CHUNKS, ELEMENTS, LOOPS, Measured, show, site};
+use super::{CHUNKS, ELEMENTS, Measured, show};
+use crate::bench::{Done, Given};
 use crate::samples::{Samples, nanoseconds_each};
-use crate::task::Done;
 
 /// Parallel loops over arrays of each storage, and one PE with an array.
-pub(super) fn in_parallel(repetitions: usize) -> Done {
-    let world = &mut shmem::init::<OneThread>()?;
-    let site = site(world)?;
-    let mut measured = of_storages!(loops, world, repetitions, chosen)?;
-    measured.extend(of_storages!(together, world, repetitions)?);
-    show(&site, world, ("ns", LOOPS), measured)
+pub(super) fn in_parallel(given: &Given) -> Done {
+    let (world, repetitions) = (&mut shmem::init::<OneThread>()?, given.repetitions);
+    let loops_of_all = of_storages!(loops, world, repetitions)?;
+    let chosen = loops(world, repetitions, "chosen", Chosen)?;
+    let techniques = of_storages!(together, world, repetitions)?;
+    let cores = std::thread::available_parallelism()?.get();
+    show(world, given, cores, [loops_of_all, chosen, techniques].concat())
 }
 
 /// Parallel loops over an array, against `rayon`'s loops over a slice in the heap, on as many threads: nanoseconds for each
@@ -47,14 +48,10 @@ fn loops<S: Storage>(world: &mut World, repetitions: usize, name: &str, storage:
                 &mut || a.par_iter_mut(pools).indexed().for_each(|(i, value)| *value = i as u64),
                 &mut || index(plain),
             ),
-            pair(
-                "par-iter",
-                &mut || a.par_iter_mut(pools).for_each(|value| *value = value.wrapping_mul(3)),
-                &mut || {
-                    let plain = black_box(&mut *plain);
-                    pool.install(|| plain.par_iter_mut().for_each(|value| *value = value.wrapping_mul(3)));
-                },
-            ),
+            pair("par-iter", &mut || a.par_iter_mut(pools).for_each(work), &mut || {
+                let plain = black_box(&mut *plain);
+                pool.install(|| plain.par_iter_mut().for_each(work));
+            }),
             pair(
                 "par-chunks",
                 &mut || {
@@ -124,13 +121,13 @@ fn together<S: Storage>(
 
 /// PEs with a part of the elements each, against a first touch by one of them on all CPUs, while the others
 /// wait: nanoseconds for each element.
-pub(super) fn apart(repetitions: usize) -> Done {
+pub(super) fn apart(given: &Given) -> Done {
     let world = &mut shmem::init::<OneThread>()?;
-    let (site, pes) = (site(world)?, world.n_pes());
+    let pes = world.n_pes();
     let part = world.alloc(zeroed::<u64>(ELEMENTS.div_ceil(pes)))?;
     let pool = pools_of_one(pes)?;
     let mut limit = (world.my_pe() == 0).then(|| first_touch(&pool));
-    let samples = Samples::of(repetitions, || {
+    let samples = Samples::of(given.repetitions, || {
         let cost = nanoseconds_each(ELEMENTS, || {
             world.local(&part, |part| black_box(part).iter_mut().for_each(work));
         });
@@ -140,8 +137,7 @@ pub(super) fn apart(repetitions: usize) -> Done {
     });
     drop(limit);
     world.free(part)?;
-    let compared = "a part of memory for each PE, against memory of one process touched first by its threads; time for each element";
-    show(&site, world, ("ns", compared), vec![(format!("technique/pes/{pes}"), samples)])
+    show(world, given, pes, vec![(format!("technique/pes/{pes}"), samples)])
 }
 
 fn pools_of_one(threads: usize) -> Result<rayon::ThreadPool> {

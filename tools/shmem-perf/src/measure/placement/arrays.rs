@@ -10,8 +10,7 @@ use shmem_core::array::{Chunking, StorageKind};
 use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread};
 use shmem_core::topology::Topology;
 
-use crate::affinity;
-use crate::task::Fact;
+use crate::bench::{Fact, keep_on};
 
 /// The table of affinities: the share of elements on the node of the threads that own their chunk.
 const AFFINITY: &str = "affinity";
@@ -22,33 +21,23 @@ const PART: u64 = 12;
 /// The source's arrays are not made smaller than this, in powers of two: chunks of many pages are what they are about.
 const LEAST: u32 = 20;
 
-/// A shape of the source, by its name there; five pages are its example of what four nodes cannot share exactly.
-#[derive(Clone, Copy)]
-enum Shape {
-    Line(usize),
-    Plane([usize; 2]),
+/// The shapes of the source, by their names there, with their sizes divided by a power of two; what is smaller than a page stays
+/// so. Rows: of some there are several. Five pages are its example of what four nodes cannot share exactly.
+fn shapes(scale: u32) -> [(&'static str, usize, usize); 6] {
+    let (many, few) = (1 << (30 - scale), 1 << (20 - scale));
+    [
+        ("[0..#2**30] int(8)", 1, many),
+        ("[0..#2**30-2**20] int(8)", 1, many - few),
+        ("[0..#2**11] int(8)", 1, 1 << 11),
+        ("five pages", 1, 5 * 4096),
+        ("[0..1, 0..#2**30] int(8)", 2, many),
+        ("[0..1, 0..#2**30-2**20] int(8)", 2, many - few),
+    ]
 }
 
-impl Shape {
-    /// Those of the source, their sizes divided by a power of two; what is smaller than a page stays so.
-    fn all(scale: u32) -> [(&'static str, Self); 6] {
-        let (many, few) = (1 << (30 - scale), 1 << (20 - scale));
-        [
-            ("[0..#2**30] int(8)", Self::Line(many)),
-            ("[0..#2**30-2**20] int(8)", Self::Line(many - few)),
-            ("[0..#2**11] int(8)", Self::Line(1 << 11)),
-            ("five pages", Self::Line(5 * 4096)),
-            ("[0..1, 0..#2**30] int(8)", Self::Plane([2, many])),
-            ("[0..1, 0..#2**30-2**20] int(8)", Self::Plane([2, many - few])),
-        ]
-    }
-
-    fn len(self) -> usize {
-        match self {
-            Self::Line(len) => len,
-            Self::Plane([rows, columns]) => rows * columns,
-        }
-    }
+/// Bytes of the largest array.
+pub(super) fn most_bytes(scale: u32) -> usize {
+    shapes(scale).map(|(_, rows, columns)| rows * columns).into_iter().max().unwrap_or(0)
 }
 
 /// By which power of two the arrays of the source are made smaller, so that the memory of this machine is enough;
@@ -61,20 +50,14 @@ pub(super) fn scale(topology: &Topology) -> Option<u32> {
     (homes.len() > 1).then(|| (0..30 - LEAST).find(fits).unwrap_or(30 - LEAST))
 }
 
-/// The variable of a job with room for the arrays.
-pub(super) fn heap(scale: u32) -> (&'static str, String) {
-    let largest = Shape::all(scale).map(|(_, shape)| shape.len()).into_iter().max().unwrap_or(0);
-    ("SHMEM_SYMMETRIC_SIZE", (largest + (8 << 20)).to_string())
-}
-
 /// Arrays of each storage, and fresh memory touched first by the threads that work on it, and by one thread. For a job of
 /// one PE that has the CPUs of several nodes.
 pub(super) fn arrays(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     let mut found = Vec::new();
-    for (name, shape) in Shape::all(scale) {
-        match shape {
-            Shape::Line(len) => of_shape(world, name, [len], &mut found)?,
-            Shape::Plane(shape) => of_shape(world, name, shape, &mut found)?,
+    for (name, rows, columns) in shapes(scale) {
+        match rows {
+            1 => of_shape(world, name, [columns], &mut found)?,
+            _ => of_shape(world, name, [rows, columns], &mut found)?,
         }
     }
     let inner = 1 << (20 - scale);
@@ -127,8 +110,8 @@ fn of_arrays(world: &mut World, inner: usize, kind: StorageKind) -> Result<f64> 
 pub(super) fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
     let home = Machine::default().topology().home();
     let mut found = Vec::new();
-    for (name, shape) in Shape::all(scale) {
-        let part = world.alloc(zeroed::<u8>(shape.len().div_ceil(world.n_pes())))?;
+    for (name, rows, columns) in shapes(scale) {
+        let part = world.alloc(zeroed::<u8>((rows * columns).div_ceil(world.n_pes())))?;
         world.local(&part, |part| part.fill(1));
         let pages = world.heap::<default>()?.pages_per_node()?;
         let all: u64 = pages.iter().map(|(_, pages)| pages).sum();
@@ -161,7 +144,7 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
         let home = homes[if by_owners { chunk % homes.len() } else { 0 }];
         let runs = chunking.runs(chunk).map(|run| pages(&run, page));
         let on_node = || {
-            affinity::keep_on(&topology.cpus_of(home))?;
+            keep_on(&topology.cpus_of(home))?;
             for address in runs.flat_map(|run| (start + run.start..start + run.end).step_by(page)) {
                 let byte: *mut u8 = core::ptr::with_exposed_provenance_mut(address);
                 // SAFETY: the arena's memory is mapped, it belongs to this function, and threads come one after the other.
@@ -172,12 +155,8 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
         let touched: std::io::Result<()> = std::thread::scope(|scope| {
             scope.spawn(on_node).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let place = || format!("node {home}");
-        touched.map_err(|error| ErrorKind::Threads {
-            threads: 1,
-            place: place(),
-            reason: error.to_string(),
-        })?;
+        let place = format!("node {home}");
+        touched.map_err(|error| ErrorKind::Threads { threads: 1, place, reason: error.to_string() })?;
     }
 
     let nodes = arena.nodes_of(0, whole, page)?;

@@ -21,9 +21,9 @@ use shmem_core::topology::Topology;
 
 use super::Measure;
 use super::pages::Stencil;
+use crate::bench::{Done, Fact, Given, Task};
 use crate::jobs::{Asked, JobError};
 use crate::runner::Runner;
-use crate::task::{Done, Fact, Task};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "placement",
@@ -37,10 +37,9 @@ pub(crate) const MEASURE: Measure = Measure {
 };
 
 const PLACED_ARRAYS: Task =
-    Task::own("placed-arrays", |given, _| pe(|world| arrays::arrays(world, given.scale)));
-const PLACED_APART: Task =
-    Task::own("placed-apart", |given, _| pe(|world| arrays::apart(world, given.scale)));
-const PLACED_PARTITION: Task = Task::own("placed-partition", |_, _| pe(partition));
+    Task::own("placed-arrays", |given| pe(|world| arrays::arrays(world, given.scale)));
+const PLACED_APART: Task = Task::own("placed-apart", |given| pe(|world| arrays::apart(world, given.scale)));
+const PLACED_PARTITION: Task = Task::own("placed-partition", |_| pe(partition));
 
 #[derive(Args, Clone, Debug)]
 struct Options {
@@ -58,37 +57,27 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// As it is given on the command line.
-    const fn name(self) -> &'static str {
+    /// As it is given on the command line, and the machine on which it makes a difference: of arrays four nodes, of which five
+    /// pages cannot be shared out exactly; of partitions a kind of memory for each, and huge pages where they are asked for.
+    const fn guest(self) -> (&'static str, [&'static str; 4]) {
         match self {
-            Self::Arrays => "arrays",
-            Self::Partitions => "partitions",
-        }
-    }
-
-    /// The machine on which it makes a difference: of arrays four nodes, of which five pages cannot be shared out
-    /// exactly; of partitions a kind of memory for each, and huge pages where they are asked for.
-    const fn guest(self) -> [&'static str; 4] {
-        match self {
-            Self::Arrays => ["--nodes", "dram,dram,dram,dram", "--mem", "320M"],
-            Self::Partitions => ["--nodes", "dram,dram,hbm,slow", "--hugepages", "2M:0:32,2M:1:32,2M:2:64"],
+            Self::Arrays => ("arrays", ["--nodes", "dram,dram,dram,dram", "--mem", "320M"]),
+            Self::Partitions => {
+                ("partitions", ["--nodes", "dram,dram,hbm,slow", "--hugepages", "2M:0:32,2M:1:32,2M:2:64"])
+            }
         }
     }
 
     /// Whether it makes a difference on a machine.
     fn is_seen_on(self, topology: &Topology) -> bool {
+        let has = |kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty());
         match self {
             Self::Arrays => topology.homes().len() > 1,
-            // Normal and fast memory: kinds make a difference then.
-            Self::Partitions => [Kind::NormalMem, Kind::FastMem]
-                .iter()
-                .all(|&kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty())),
+            // Kinds make a difference then.
+            Self::Partitions => has(Kind::NormalMem) && has(Kind::FastMem),
         }
     }
 }
-
-/// Seconds that a guest may take.
-const PATIENCE: &str = "120";
 
 /// Says where it lies on this machine.
 fn here(runner: &mut Runner, what: Option<Subject>) -> Done {
@@ -103,30 +92,29 @@ fn here(runner: &mut Runner, what: Option<Subject>) -> Done {
 
 /// Says where it lies, on this machine if it has several nodes and kinds of memory, or else in a guest.
 pub(crate) fn anywhere(runner: &mut Runner, what: Subject, guest: Option<&Path>) -> Done {
-    let is_here = what.is_seen_on(&Machine::default().topology());
-    let found = match guest.filter(|_| !is_here) {
-        Some(guest) => in_guest(runner, what, guest).map(Some),
-        None => Ok(None),
-    };
-    match found {
-        Ok(Some(found)) => return runner.found(&found),
-        Ok(None) if is_here => {}
-        Ok(None) => runner.remark(
-            "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest was \
-             run that has: --guest names a program like ci/numa-vm of the sources, which needs a Debian or Ubuntu on \
-             x86-64; a quick report runs none",
-        ),
-        // What this machine can show stays.
-        Err(why) => runner.remark(&format!("no guest has run, only this machine is shown: {why}")),
+    if !what.is_seen_on(&Machine::default().topology()) {
+        match guest.map(|guest| in_guest(runner, what, guest)) {
+            Some(Ok(found)) => return runner.found(&found),
+            // What this machine can show stays.
+            Some(Err(why)) => {
+                runner.remark(&format!("no guest has run, only this machine is shown: {why}"));
+            }
+            None => runner.remark(
+                "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest was \
+                 run that has: --guest names a program like ci/numa-vm of the sources, which needs a Debian or Ubuntu on \
+                 x86-64; a quick report runs none",
+            ),
+        }
     }
     runner.found(&[place("run on", "this machine")])?;
     here(runner, Some(what))
 }
 
 fn in_guest(runner: &mut Runner, what: Subject, guest: &Path) -> Result<Vec<Fact>, Box<dyn Error>> {
+    let (name, machine) = what.guest();
     let mut command = Command::new(guest);
-    command.args(what.guest()).args(["--timeout", PATIENCE, "--"]).arg(std::env::current_exe()?);
-    let output = command.args(["placement", what.name(), "--json"]).stdin(Stdio::null()).output();
+    command.args(machine).args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
+    let output = command.args(["placement", name, "--json"]).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{} cannot be run: {error}", guest.display()))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
@@ -148,7 +136,9 @@ fn placed_arrays(runner: &mut Runner) -> Done {
             .remark("shmem-perf: this process has CPUs on one NUMA node: arrays of every storage lie there");
         return Ok(());
     };
-    let job = |task, pes| runner.job(task, pes, &[arrays::heap(scale)]).told("--scale", scale);
+    let job = |task, pes| {
+        runner.job(task, pes, Given { scale, ..Given::default() }).heap(arrays::most_bytes(scale) + (8 << 20))
+    };
     let jobs = [job(&PLACED_ARRAYS, 1), Asked { bind: Bind::Numa, ..job(&PLACED_APART, pes(&topology)) }];
     let mut found = vec![place("nodes", &topology.inventory())];
     for job in jobs {
@@ -163,8 +153,8 @@ fn placed_partitions(runner: &mut Runner) -> Done {
     let topology = Machine::default().topology();
     let mut found = vec![place("nodes", &topology.inventory())];
     for traits in TRAITS {
-        let variable = format!("{PARTITION_VARIABLE}1");
-        let job = runner.job(&PLACED_PARTITION, pes(&topology), &[(&variable, traits.to_owned())]);
+        let job = runner.job(&PLACED_PARTITION, pes(&topology), Given::default());
+        let job = job.with(&[(&format!("{PARTITION_VARIABLE}1"), traits.to_owned())]);
         match (Asked { bind: Bind::Numa, ..job }).run() {
             Ok(printed) => {
                 for line in printed.results.lines() {
@@ -196,11 +186,8 @@ fn pes(topology: &Topology) -> usize {
 /// One PE of a job.
 fn pe(find: impl FnOnce(&mut World) -> shmem::Result<Vec<Fact>>) -> Done {
     let world = &mut shmem::init::<Single>()?;
-    let found = find(world)?;
-    if world.my_pe() == 0 {
-        for one in found {
-            println!("{}", serde_json::to_string(&one)?);
-        }
+    for one in find(world)?.iter().filter(|_| world.my_pe() == 0) {
+        println!("{}", serde_json::to_string(one)?);
     }
     Ok(())
 }
@@ -224,9 +211,6 @@ const TRAITS: [&str; 8] = [
 /// Rows and columns of each PE. An emulated machine is slow.
 const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
 
-/// Steps of the stencil.
-const STEPS: usize = 2;
-
 /// More nodes than any machine has that is found.
 const NODES: usize = 64;
 
@@ -235,7 +219,7 @@ const NODES: usize = 64;
 /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
 fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
     let mut stencil = Stencil::new(world, SIZE, |world, words| world.alloc(zeroed::<f64>(words)))?;
-    (0..STEPS).for_each(|_| stencil.step(world));
+    (0..2).for_each(|_| stencil.step(world));
     world.barrier_all();
 
     let heap = world.heap::<default>()?;
@@ -253,8 +237,13 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
     let report = world.partitions().into_iter().find(|report| report.spec.id == id);
     for (pe, grant) in report.iter().flat_map(|report| report.grants.iter().enumerate()) {
         if pe == 0 {
+            let pages = match grant.pages {
+                Pages::Base => "base pages",
+                Pages::Transparent => "base pages that were merged",
+                Pages::HugeTlb => "huge pages of the pool",
+            };
             push("given", format!("{} in pages of {}", show_size(grant.size), show_size(grant.pgsize)));
-            push("pages are", pages(grant.pages).to_owned());
+            push("pages are", pages.to_owned());
             push("kind", grant.kind.map_or_else(|| "none asked".to_owned(), |kind| kind.to_string()));
         }
         let nodes = all[pe * NODES..][..NODES].iter().enumerate().filter(|(_, pages)| **pages > 0);
@@ -265,12 +254,4 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
         }
     }
     Ok(found)
-}
-
-const fn pages(pages: Pages) -> &'static str {
-    match pages {
-        Pages::Base => "base pages",
-        Pages::Transparent => "base pages that were merged",
-        Pages::HugeTlb => "huge pages of the pool",
-    }
 }

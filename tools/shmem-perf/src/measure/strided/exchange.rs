@@ -12,10 +12,9 @@ use shmem::prelude::*;
 use shmem::strided::Algorithm;
 
 use super::{either, once};
-use crate::bench::{Bench, Records};
+use crate::bench::{Bench, Done, Given, Task};
 use crate::runner::Runner;
 use crate::samples::Samples;
-use crate::task::{Done, Task};
 
 pub(super) const EXCHANGE: Task = Task::near("strided-exchange", exchange);
 
@@ -28,31 +27,24 @@ const EXCHANGES: usize = 5;
 /// Cells of a cache line.
 const LINE: usize = 8;
 
-/// The ways that are compared, the first one with each of the others.
-const WAYS: [Algorithm; 4] = Algorithm::ALL;
-
 /// The published halo exchange.
 pub(crate) fn measure(runner: &mut Runner, quick: bool) -> Done {
     let field = either(quick, FIELD, 8 << 20, 128 << 10);
-    once(runner, &EXCHANGE, room(field), field, |job| job)
+    once(runner, &EXCHANGE, room(field), Given { most: Some(field), ..Given::default() })
 }
 
 /// The published halo exchange, in a field of so many bytes. Edges are still in a cache when they are exchanged, or they are not,
 /// unless all of the half is: every cell of it is visited between two exchanges.
-fn exchange(bench: &mut Bench<'_>) -> Records {
-    let mut records = Vec::new();
-    for [rows, columns] in shapes(bench.given.most) {
-        let half = Half::new(bench.world, [rows, columns])?;
+fn exchange(bench: &mut Bench<'_>) -> Done {
+    for shape in shapes(bench.given.most.unwrap_or(FIELD)) {
+        let half = Half::new(bench.world, shape)?;
+        half.check_all();
         for edges in ["cached", "evicted"] {
-            for (algorithm, samples) in half.measure(edges == "evicted", bench.repetitions) {
-                let name = format!("strided-exchange {}/{rows}x{columns}/{edges}", algorithm.name());
-                let compared = "an exchange of the edges of two halves of a field, columns by an algorithm, against Algorithm 1";
-                records.push(bench.record_in("us", &name, compared, samples));
-            }
+            half.measure(bench, shape, edges);
         }
         bench.world.free(half.cells)?;
     }
-    Ok(records)
+    Ok(())
 }
 
 /// Rows and columns of fields with so many bytes, from wide ones to high ones.
@@ -132,26 +124,38 @@ impl<'w> Half<'w> {
 
     /// Microseconds of an exchange by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the
     /// slower PE. Collective.
-    fn measure(&self, is_evicted: bool, repetitions: usize) -> [(Algorithm, Samples); 3] {
-        for algorithm in WAYS {
-            self.clear_frame();
-            self.world.barrier_all();
-            self.exchange(algorithm);
-            self.world.barrier_all();
-            self.check(algorithm);
-        }
+    fn measure(&self, bench: &Bench<'_>, [rows, columns]: [usize; 2], edges: &str) {
         let mut rounds = Vec::new();
-        for _ in 0..repetitions {
-            let mut times = WAYS.map(|algorithm| self.time(algorithm, is_evicted));
+        for _ in 0..bench.repetitions {
+            let mut times = Algorithm::ALL.map(|algorithm| self.time(algorithm, edges == "evicted"));
             // An exchange takes as long as it takes the slower PE.
             self.world.max(&mut times[..]);
             rounds.push(times);
         }
-        [1, 2, 3].map(|way| {
-            let mut samples = Samples::new();
-            rounds.iter().for_each(|times| samples.push(times[way], times[0]));
-            (WAYS[way], samples)
-        })
+        for (way, algorithm) in Algorithm::ALL.iter().enumerate().skip(1) {
+            let samples: Samples = rounds.iter().map(|times| (times[way], times[0])).collect();
+            bench.add(format!("strided-exchange {}/{rows}x{columns}/{edges}", algorithm.name()), samples);
+        }
+    }
+
+    /// Each algorithm brings what it should. Collective.
+    fn check_all(&self) {
+        let Form { rows, columns, .. } = self.form;
+        for algorithm in Algorithm::ALL {
+            for row in 1..=rows {
+                self.store(row, 0, 0.0);
+                self.store(row, columns + 1, 0.0);
+            }
+            self.world.barrier_all();
+            self.exchange(algorithm);
+            self.world.barrier_all();
+            for (row, (into, edge)) in
+                (1..=rows).flat_map(|row| [(row, (0, columns)), (row, (columns + 1, 1))])
+            {
+                let (found, sent) = (self.load(row, into), self.value(self.there.number(), row, edge));
+                assert!(found == sent, "algorithm {algorithm:?} brought {found} to row {row}, not {sent}");
+            }
+        }
     }
 
     fn time(&self, algorithm: Algorithm, is_evicted: bool) -> f64 {
@@ -185,24 +189,6 @@ impl<'w> Half<'w> {
         for at in (0..self.form.cells()).step_by(LINE) {
             let cell = self.cells.here(self.world).index(at);
             cell.store(cell.load());
-        }
-    }
-
-    fn clear_frame(&self) {
-        let Form { rows, columns, .. } = self.form;
-        for row in 1..=rows {
-            self.store(row, 0, 0.0);
-            self.store(row, columns + 1, 0.0);
-        }
-    }
-
-    fn check(&self, algorithm: Algorithm) {
-        let Form { rows, columns, .. } = self.form;
-        for row in 1..=rows {
-            for (into, edge) in [(0, columns), (columns + 1, 1)] {
-                let (found, sent) = (self.load(row, into), self.value(self.there.number(), row, edge));
-                assert!(found == sent, "algorithm {algorithm:?} brought {found} to row {row}, not {sent}");
-            }
         }
     }
 

@@ -16,19 +16,15 @@ use std::cell::RefCell;
 
 use clap::{Args, FromArgMatches};
 use shmem::zeroed;
-use shmem_core::context::Stores;
 
-use super::{At, Cases, Measure, peers as others, row};
-use crate::bench::{Bench, Records};
+use super::{Measure, peers as others};
+use crate::bench::{Bench, Done, Given, Task};
 use crate::case::Record;
-use crate::check::{Bound, Guard, held};
-use crate::goal::Goal;
-use crate::jobs::Asked;
+use crate::check::Guard;
 use crate::peers::Peer;
 use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each};
+use crate::samples::{Samples, each};
 use crate::strided::{Direction, Sides, Spread};
-use crate::task::{Done, Task};
 
 pub(crate) use self::exchange::measure as published_exchange;
 pub(crate) use self::published::measure as published_table;
@@ -48,70 +44,56 @@ pub(crate) const MEASURE: Measure = Measure {
         published::TABLE,
         exchange::EXCHANGE,
     ],
-    rows: ROWS,
+    rows: &[
+        "strided ** | layout/direction | `iputmem`, `igetmem`; constant `strided!`; A1: how many times faster than a loop of puts \
+         | a load from each line of the source, then a store to each of the destination | \
+         column/**/put 1.1, 2.2x A1; column/**/get 1.15, 2.2x A1; column4/**/put 1.1, 2.5x A1; column4/**/get 1.15, 2.5x A1; \
+         aos/24/8/*/put 1.1, 3x A1; aos/24/8/*/get 1.15, 3x A1; checkerboard-f64/**/put 1.1, 3x A1; \
+         checkerboard-f64/**/get 1.15, 3x A1; checkerboard-f32/** 10x A1; column-pitch-8K/** 1.8x A1; \
+         matrix/row-512|row-1024|row-2048/* 0.95x A1",
+        "strided constant/* | constant/8x4 | a constant column of 4 by `strided!` | a loop of stores behind the same branch | \
+         ** 1 or +1.3",
+        // What is chosen for them must cost nothing beside the loop of puts that it replaces.
+        "strided-few ** | blocks/bytes/gap | a few large blocks by `iputmem` | a loop of puts | ** 1.05",
+        "strided-alias ** | blocks/bytes/gap | such blocks where what is put looks like what is read next, by the low bits of \
+         addresses | a loop of puts | ** 1.05",
+        "strided-sweep share/* | share/layouts | how many of 610 layouts, 100 of them drawn, take more than 1.1 times a loop of \
+         puts, also in 3 repetitions | 2 % | ** 1 | %",
+        "strided-sweep worst/* | worst/layouts | the largest time of these over that of a loop of puts | 1.5 | ** 1 | \"\"",
+        "regret ** | choice/layouts | time of the kernel chosen over that of the fastest of all, for each layout; other choices: \
+         the same | 1; other choices: what is chosen here | auto/grid 1.1, p95 1.4; auto/random 1.2, p95 1.7; \
+         ideal12/grid at least 1.3; ideal12/random at least 1.2; published/grid at least 1.6 | \"\"",
+        "strided-published ** | way/direction/block/gap | 64 MiB by Algorithm 2, by 3, and by what is chosen here; `auto-best`: \
+         what is chosen here | Algorithm 1; the better one of 1 and 2 | | ms",
+        "strided-exchange ** | algorithm/field/state | two PEs exchange the edges of a field of 128 MiB | the same by Algorithm 1 \
+         | | us",
+    ],
     guards: &[
-        Guard::of("strided", orientations, || {
-            // 1.6 to 3 times as fast as a loop of puts: too near to it to be told from it everywhere.
-            let column = Bound::Own(Goal::Ratio(4.0));
-            // Small blocks with small gaps, which are moved 6 to 20 times as fast as by a loop of puts.
-            let beats_a_loop = Bound::Own(Goal::Faster(4.0, 2.0));
-            // What the check of regions and the way to the PE may cost beside three short copies, on any processor: some
-            // nanoseconds, which are more than half of what these take where copies are fast.
-            let few = Bound::Own(Goal::RatioOr(1.5, 12.0));
-            let cases = [
-                held("strided column/1024/put", column),
-                held("strided column/1024/get", column),
-                held("strided aos/24/8/1k/put", beats_a_loop),
-                held("strided aos/24/8/1k/get", beats_a_loop),
-                held("strided checkerboard-f64/1k/put", beats_a_loop),
-                held("strided checkerboard-f32/1k/put", Bound::Own(Goal::OnlyFaster(2.0))),
-                held("strided constant/8x4", Bound::Eased(3.0)),
-            ];
-            let aliased = ALIASED.iter().map(|blocks| few_of("strided-alias", blocks));
-            let all = FEW.iter().map(|blocks| few_of("strided-few", blocks)).chain(aliased);
-            cases.into_iter().chain(all.map(|name| held(&name, few))).collect()
-        }),
+        Guard::of(
+            "strided",
+            orientations,
+            &[
+                // 1.6 to 3 times as fast as a loop of puts: too near to it to be told from it everywhere.
+                "strided column/1024/{put,get} | 1 | 4",
+                // Small blocks with small gaps, which are moved 6 to 20 times as fast as by a loop of puts.
+                "strided aos/24/8/1k/{put,get} | 1 | 4, 2x A1",
+                "strided checkerboard-f64/1k/put | 1 | 4, 2x A1",
+                "strided checkerboard-f32/1k/put | 1 | 2x A1",
+                "strided constant/8x4 | 1 | goal x3",
+                // What the check of regions and the way to the PE may cost beside three short copies, on any processor: some
+                // nanoseconds, which are more than half of what these take where copies are fast.
+                "strided-few {3/256,4/24,4/128,4/256,4/512,4/1024,32/4096}/4096 | 1 | 1.5 or +12",
+                "strided-few {15/1024/4,32/4096/64} | 1 | 1.5 or +12",
+                "strided-alias {4/64/4032,4/1024/3072,16/512/3584,64/64/4032,32/4096/4096} | 1 | 1.5 or +12",
+            ],
+        ),
         Guard {
             jobs: 1,
-            ..Guard::of("strided --regret", regret_of_a_few, || {
-                vec![held("regret auto/sample", Bound::Own(Goal::Tail(2.5, 5.0)))]
-            })
+            ..Guard::of("strided --regret", regret_of_a_few, &["regret auto/sample | 1 | 2.5, p95 5"])
         },
     ],
     ..Measure::PLAIN
 };
-
-#[rustfmt::skip]
-const ROWS: &[Cases] = &[
-    row("strided | layout/direction | `iputmem`, `igetmem`; constant `strided!` | a load from each line of the source, then a \
-         store to each of the destination", &[("strided constant/8x4", At::Anywhere, Goal::RatioOr(1.0, 1.3)),
-        ("strided column/**/put", At::Anywhere, Goal::Faster(1.1, 2.2)),
-        ("strided column/**/get", At::Anywhere, Goal::Faster(1.15, 2.2)),
-        ("strided column4/**/put", At::Anywhere, Goal::Faster(1.1, 2.5)),
-        ("strided column4/**/get", At::Anywhere, Goal::Faster(1.15, 2.5)),
-        ("strided aos/24/8/*/put", At::Anywhere, Goal::Faster(1.1, 3.0)),
-        ("strided aos/24/8/*/get", At::Anywhere, Goal::Faster(1.15, 3.0)),
-        ("strided checkerboard-f64/**/put", At::Anywhere, Goal::Faster(1.1, 3.0)),
-        ("strided checkerboard-f64/**/get", At::Anywhere, Goal::Faster(1.15, 3.0)),
-        ("strided checkerboard-f32/**", At::Anywhere, Goal::OnlyFaster(10.0)),
-        ("strided column-pitch-8K/**", At::Anywhere, Goal::OnlyFaster(1.8)),
-        ("strided matrix/row-512|row-1024|row-2048/*", At::Anywhere, Goal::OnlyFaster(0.95))]),
-    // What is chosen for them must cost nothing beside the loop of puts that it replaces.
-    row("strided-few | blocks/bytes/gap | the same for a few large blocks | a loop of puts",
-        &[("strided-few|strided-alias **", At::Anywhere, Goal::Ratio(1.05))]),
-    row("strided-alias | blocks/bytes/gap | the same where what is put looks like what is read next, by the low bits of \
-         addresses | a loop of puts", &[]),
-    row("strided-sweep | share, worst | the same for 610 layouts, 100 of them drawn | a loop of puts",
-        &[("strided-sweep **", At::Anywhere, Goal::Ratio(1.0))]),
-    row("regret | choice/layouts | the kernel chosen | the fastest of all",
-        &[("regret auto/grid", At::Anywhere, Goal::Tail(1.10, 1.4)), ("regret auto/random", At::Anywhere, Goal::Tail(1.2, 1.7)),
-        ("regret ideal12/grid", At::Anywhere, Goal::Beaten(1.3)), ("regret ideal12/random", At::Anywhere, Goal::Beaten(1.2)),
-        ("regret published/grid", At::Anywhere, Goal::Beaten(1.6))]),
-    row("strided-published | way/direction/block/gap | 64 MiB by Algorithm 2, by 3, and by what is chosen here; `auto-best`: \
-         what is chosen here | Algorithm 1; the better one of 1 and 2", &[]),
-    row("strided-exchange | algorithm/field/state | two PEs exchange the edges of a field of 128 MiB | the same by Algorithm 1",
-        &[]),
-];
 
 const STRIDED: Task = Task::near("strided", strided);
 
@@ -176,15 +158,9 @@ pub(crate) fn orientations(runner: &mut Runner) -> Done {
     runner.jobs(&STRIDED, 2)
 }
 
-/// One job with so much heap, of at most so many bytes or layouts of a kind.
-fn once(
-    runner: &mut Runner,
-    task: &Task,
-    heap: usize,
-    most: usize,
-    then: impl FnOnce(Asked) -> Asked,
-) -> Done {
-    let job = then(runner.job_with_heap(task, heap).told("--most", most));
+/// One job with so much heap.
+fn once(runner: &mut Runner, task: &Task, heap: usize, given: Given) -> Done {
+    let job = runner.job(task, 2, given).heap(heap);
     runner.several(1, |runner| runner.repeat(&job))
 }
 
@@ -195,11 +171,12 @@ const MARGIN: usize = 2 << 12;
 fn with_sides(
     bench: &Bench<'_>,
     room: usize,
-    measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a, shmem::World>) -> Vec<Record>,
-) -> Records {
+    measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a, shmem::World>),
+) -> Done {
     let object = bench.world.alloc(zeroed::<u8>(room + MARGIN))?;
     let place = object.on(bench.other());
-    Ok(bench.alone(|| measure(&|| Sides::new(bench.world, place))))
+    bench.alone(|| measure(&|| Sides::new(bench.world, place)));
+    Ok(())
 }
 
 /// A layout: what it is in an application, its blocks, and where the private side begins in its page: in a halo exchange columns
@@ -236,73 +213,48 @@ const LAYOUTS: &[Layout] = &[
 ];
 
 /// The layouts of applications.
-fn strided(bench: &mut Bench<'_>) -> Records {
+fn strided(bench: &mut Bench<'_>) -> Done {
     let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
     with_sides(bench, room, |sides| {
-        let mut records = Vec::new();
         for (name, spread, skew) in LAYOUTS {
             let sides = RefCell::new(sides().skewed(*skew));
             for direction in Direction::BOTH {
-                let costs = costs(
-                    bench.repetitions,
+                beside_puts(
+                    bench,
+                    format!("strided {name}/{}", direction.name()),
                     transfers(spread),
                     || sides.borrow_mut().routine(spread, direction),
                     || sides.borrow_mut().limit(spread, direction),
                     || sides.borrow_mut().loop_of_puts(spread, direction),
                 );
-                let compared = "blocks by iputmem and igetmem, against a load and a store for each of their lines; vs_a1: how many times faster than a loop of puts";
-                records.push(of_costs(
-                    bench,
-                    &format!("strided {name}/{}", direction.name()),
-                    compared,
-                    costs,
-                ));
             }
         }
-        records.extend(constant::constant(bench));
-        let (mut apart, mut alike) = (sides().skewed(1024), sides().followed(BEHIND));
-        for blocks in &FEW {
-            let compared = "a few blocks by iputmem, against a loop of puts";
-            let samples = few(&mut apart, blocks, bench.repetitions);
-            records.push(bench.record(&few_of("strided-few", blocks), compared, samples));
-        }
-        for blocks in &ALIASED {
-            let compared = "a few blocks by iputmem, at places that look like those that are read next, against a loop of puts";
-            let samples = few(&mut alike, blocks, bench.repetitions);
-            records.push(bench.record(&few_of("strided-alias", blocks), compared, samples));
-        }
-        records
+        constant::constant(bench);
+        few(bench, "strided-few", sides().skewed(1024), &FEW);
+        few(bench, "strided-alias", sides().followed(BEHIND), &ALIASED);
     })
 }
 
 /// What so many transfers in turn cost each way: the library's cost beside the limit's, and beside that of a loop of puts.
-fn costs(
-    repetitions: usize,
+fn beside_puts(
+    bench: &Bench<'_>,
+    name: String,
     count: usize,
     mut ours: impl FnMut(),
     mut limit: impl FnMut(),
     mut puts: impl FnMut(),
-) -> (Samples, Samples) {
-    let (mut beside_limit, mut beside_puts) = (Samples::new(), Samples::new());
-    for round in 0..=repetitions {
-        let (ours, limit, puts) =
-            (timed(count, &mut ours), timed(count, &mut limit), timed(count, &mut puts));
-        if round > 0 {
-            beside_limit.push(ours, limit);
-            beside_puts.push(ours, puts);
-        }
-    }
-    (beside_limit, beside_puts)
-}
-
-fn of_costs(bench: &Bench<'_>, name: &str, compared: &str, (limit, puts): (Samples, Samples)) -> Record {
-    bench.record(name, compared, limit).beside(puts)
+) {
+    let mut times = || [timed(count, &mut ours), timed(count, &mut limit), timed(count, &mut puts)];
+    times();
+    let times: Vec<_> = (0..bench.repetitions).map(|_| times()).collect();
+    let beside = |other: usize| times.iter().map(|times| (times[0], times[other])).collect::<Samples>();
+    bench.push(Record { loop_of_puts: Some(beside(2)), ..bench.record(name, beside(1)) });
 }
 
 /// Nanoseconds of one of so many transfers. What the one before left in the caches, or did not, is nobody's: one runs untimed.
 fn timed(count: usize, mut transfer: impl FnMut()) -> f64 {
     transfer();
-    nanoseconds_each(count, || (0..count).for_each(|_| transfer()))
+    each(count, transfer)
 }
 
 /// A few large blocks, some KiB apart, beside which all that is asked and chosen before the first one would be felt: how many,
@@ -327,17 +279,15 @@ const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64,
 /// Bytes by which what is written lies behind what is read, in pages.
 const BEHIND: usize = 32;
 
-fn few_of(measure: &str, (count, block, gap): &Few) -> String {
-    format!("{measure} {count}/{block}/{gap}")
-}
-
 /// A few large blocks by `iputmem`, against a loop of puts.
-fn few<I: Stores>(sides: &mut Sides<'_, I>, &(count, block, gap): &Few, repetitions: usize) -> Samples {
+fn few(bench: &Bench<'_>, measure: &str, sides: Sides<'_, shmem::World>, all: &[Few]) {
     /// Transfers in one sample, of one block.
     const TIMES: usize = if cfg!(debug_assertions) { 32 } else { 2048 };
-    let (spread, times) = (Spread::even(block, count, block + gap), (TIMES / count).max(1));
-    Samples::of(repetitions, || {
-        let ours = timed(times, || sides.routine(&spread, Direction::Put));
-        (ours, timed(times, || sides.loop_of_puts(&spread, Direction::Put)))
-    })
+    let sides = RefCell::new(sides);
+    for &(count, block, gap) in all {
+        let (spread, times) = (Spread::even(block, count, block + gap), (TIMES / count).max(1));
+        let ours = || timed(times, || sides.borrow_mut().routine(&spread, Direction::Put));
+        let puts = || timed(times, || sides.borrow_mut().loop_of_puts(&spread, Direction::Put));
+        bench.pairs(format!("{measure} {count}/{block}/{gap}"), ours, puts);
+    }
 }

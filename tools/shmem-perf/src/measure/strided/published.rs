@@ -11,11 +11,11 @@ use shmem_core::memory::Machine;
 use shmem_core::strided::{Algorithm, Columns, GAPS, Method, PUBLISHED, Pattern, Plan, settings};
 
 use super::{MARGIN, either, once};
-use crate::bench::{Bench, Records};
+use crate::bench::{Bench, Done, Fact, Given, Task};
+use crate::case::Record;
 use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each};
+use crate::samples::{Samples, each};
 use crate::strided::{Direction, Sides};
-use crate::task::{Done, Fact, Task};
 
 pub(super) const TABLE: Task = Task::near("strided-published", published);
 
@@ -41,35 +41,24 @@ pub(crate) fn measure(runner: &mut Runner, quick: bool) -> Done {
             ))?;
         }
     }
-    once(runner, &TABLE, room + SPARE, payload, |job| job)
+    once(runner, &TABLE, room + SPARE, Given { most: Some(payload), ..Given::default() })
 }
 
 /// The published table, for a payload of so many bytes.
-fn published(bench: &mut Bench<'_>) -> Records {
-    let (world, repetitions, payload) = (bench.world, bench.repetitions, bench.given.most);
+fn published(bench: &mut Bench<'_>) -> Done {
+    let (world, payload) = (bench.world, bench.given.most.unwrap_or(PAYLOAD));
     let heap = world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
     let object = world.alloc(zeroed::<u8>(heap.saturating_sub(SPARE) + MARGIN))?;
     let place = object.on(bench.other());
-    Ok(bench.alone(|| {
+    bench.alone(|| {
         let mut sides = Sides::new(world, place);
-        let mut records = Vec::new();
-        for direction in Direction::BOTH {
-            for cell in Cell::all() {
-                let (parts, times) = times(&mut sides, cell, direction, payload, repetitions);
-                let sample = match parts {
-                    1 => String::new(),
-                    parts => format!(", of which a sample moves the next of {parts} parts"),
-                };
-                for (way, compared, samples) in times {
-                    let name =
-                        format!("strided-published {way}/{}/{}/{}", direction.name(), cell.block, cell.gap);
-                    let compared = format!("{compared}; time for {} KiB{sample}", payload >> 10);
-                    records.push(bench.record_in("ms", &name, &compared, samples));
-                }
-            }
+        for (direction, cell) in
+            Direction::BOTH.into_iter().flat_map(|direction| Cell::all().map(move |cell| (direction, cell)))
+        {
+            times(bench, &mut sides, cell, direction, payload);
         }
-        records
-    }))
+    });
+    Ok(())
 }
 
 /// Bytes of a cache line.
@@ -200,23 +189,20 @@ fn last_level_cache() -> u64 {
     (0..8).filter_map(size).max().map_or(32 << 20, |kibibytes| kibibytes << 10)
 }
 
-/// A way, what it is compared with, and its times in milliseconds for the whole payload.
-type Times = (&'static str, &'static str, Samples);
-
-/// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn. Gives in how many parts the payload was cut, of
-/// which each sample moves the next one, and the times of each way. Those of Algorithm 3 are those of the one it chooses.
+/// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn: milliseconds for the whole payload. The times of
+/// Algorithm 3 are those of the one it chooses.
 ///
 /// Where that would take much longer than a second, what each way does is cut into 4 or 16 parts, in the way's own order:
 /// blocks one behind the other, or columns. Each sample does the next part, so that as much memory as ever lies
 /// between two visits of a line.
 fn times<I: Stores>(
+    bench: &Bench<'_>,
     sides: &mut Sides<'_, I>,
     cell: Cell,
     direction: Direction,
     payload: usize,
-    repetitions: usize,
-) -> (usize, [Times; 4]) {
-    let (stride, blocks) = (cell.stride(), payload / cell.block);
+) {
+    let (stride, blocks, repetitions) = (cell.stride(), payload / cell.block, bench.repetitions);
     let whole = Pattern::blocks(cell.block, blocks, stride, stride);
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto]
         .map(|algorithm| Plan::of(whole, LINE, algorithm, &settings().thresholds).method());
@@ -229,7 +215,7 @@ fn times<I: Stores>(
                 sides.planned(first, &Plan::by(pattern, method), direction);
             }
         };
-        nanoseconds_each(1, all) / 1e6
+        each(1, all) / 1e6
     };
     let expected = repetitions as f64 * moves.iter().map(|moves| time(moves)).sum::<f64>();
     let parts =
@@ -238,25 +224,22 @@ fn times<I: Stores>(
     let rounds: Vec<_> = (0..repetitions)
         .map(|round| [0, 1, 2].map(|way| time(&cut[way][(3 * round + way) % parts]) * parts as f64))
         .collect();
-    let pairs = |cost: usize, limit: usize| {
-        let mut samples = Samples::new();
-        rounds.iter().for_each(|times| samples.push(times[cost], times[limit]));
-        samples
+    let pairs = |cost: usize, limit: usize| -> Samples {
+        rounds.iter().map(|times| (times[cost], times[limit])).collect()
     };
     let two = pairs(1, 0);
-    let columns = shmem_core::strided::published(stride, stride, cell.block);
-    let better = usize::from(two.ratio().median < 1.0);
-    let times = [
-        ("2", "Algorithm 2 against Algorithm 1", two),
-        (
-            "3",
-            "Algorithm 3, the one of 1 and 2 that the published table chooses, against Algorithm 1",
-            pairs(usize::from(columns), 0),
-        ),
-        ("auto", "what is chosen here, against Algorithm 1", pairs(2, 0)),
-        ("auto-best", "what is chosen here, against the better one of Algorithms 1 and 2", pairs(2, better)),
-    ];
-    (parts, times)
+    let chosen = usize::from(shmem_core::strided::published(stride, stride, cell.block));
+    let better = usize::from(two.ratio()[1] < 1.0);
+    let ways = [("2", two), ("3", pairs(chosen, 0)), ("auto", pairs(2, 0)), ("auto-best", pairs(2, better))];
+    let sample = match parts {
+        1 => String::new(),
+        parts => format!(", of which a sample moves the next of {parts} parts"),
+    };
+    for (way, samples) in ways {
+        let name = format!("strided-published {way}/{}/{}/{}", direction.name(), cell.block, cell.gap);
+        let note = format!("; time for {} KiB{sample}", payload >> 10);
+        bench.push(Record { note, ..bench.record(name, samples) });
+    }
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use shmem_core::context::Stores;
 use shmem_core::strided::{Algorithm, Kernel, Method, Plan, Thresholds, settings};
 
 use super::{once, timed, with_sides};
-use crate::bench::{Bench, Records};
+use crate::bench::{Bench, Done, Given, Task};
+use crate::case::Record;
 use crate::runner::Runner;
-use crate::samples::{FEWEST, Quartiles, Samples};
+use crate::samples::{FEWEST, Samples, median};
 use crate::strided::{Direction, Sides, Spread};
-use crate::task::{Done, Task};
 
 pub(super) const SWEEP: Task = Task::near("strided-sweep", sweep_of);
 pub(super) const REGRET: Task = Task::near("strided-regret", |bench| {
@@ -22,7 +22,7 @@ pub(super) const REGRET: Task = Task::near("strided-regret", |bench| {
             eprintln!("shmem-perf: a debug build measures small layouts");
             points.retain(|(spread, _)| spread.hull() <= 64 << 10);
         }
-        (name, thinned(points, bench.given.most))
+        (name, thinned(points, bench.given.most.unwrap_or(usize::MAX)))
     });
     regret(bench, REGRET_ROOM, &layouts)
 });
@@ -44,18 +44,18 @@ const DRAWN: usize = 100;
 /// Layouts against a loop of puts, drawn by a seed.
 pub(super) fn sweep(runner: &mut Runner, seed: Option<u64>) -> Done {
     let seed = drawn_by(runner, seed);
-    once(runner, &SWEEP, 2 * ROOM, usize::MAX, |job| job.told("--seed", seed))
+    once(runner, &SWEEP, 2 * ROOM, Given { seed, ..Given::default() })
 }
 
 /// Measures regret of predicates, for at most so many layouts of each kind.
 pub(crate) fn regret_of(runner: &mut Runner, seed: Option<u64>, most: usize) -> Done {
     let seed = drawn_by(runner, seed);
-    once(runner, &REGRET, 2 * REGRET_ROOM, most, |job| job.told("--seed", seed))
+    once(runner, &REGRET, 2 * REGRET_ROOM, Given { seed, most: Some(most), ..Given::default() })
 }
 
 /// The same at a few published layouts.
 pub(crate) fn regret_of_a_few(runner: &mut Runner) -> Done {
-    once(runner, &REGRET_SAMPLE, 2 * ROOM, usize::MAX, |job| job)
+    once(runner, &REGRET_SAMPLE, 2 * ROOM, Given::default())
 }
 
 /// The seed that was asked for, or a new one, which is said.
@@ -141,7 +141,7 @@ const TOO_SLOW: f64 = 1.5;
 const AGAIN: usize = 3;
 
 /// Many layouts against a loop of puts.
-fn sweep_of(bench: &mut Bench<'_>) -> Records {
+fn sweep_of(bench: &mut Bench<'_>) -> Done {
     with_sides(bench, ROOM, |sides| {
         let mut sides = sides().skewed(1024);
         let mut points = grid();
@@ -158,7 +158,7 @@ fn sweep_of(bench: &mut Bench<'_>) -> Records {
                     let ours = timed(count, || sides.routine(spread, *direction));
                     (ours, timed(count, || sides.loop_of_puts(spread, *direction)))
                 };
-                Samples::of(FEWEST, pair).ratio().median
+                Samples::of(FEWEST, pair).ratio()[1]
             };
             let mut ratio = over_puts();
             for _ in 0..AGAIN {
@@ -173,47 +173,39 @@ fn sweep_of(bench: &mut Bench<'_>) -> Records {
             worst = worst.max(ratio);
         }
         let n = points.len();
-        let (mut share, mut most) = (Samples::new(), Samples::new());
-        share.push(100.0 * f64::from(slow) / n as f64, FEW);
-        most.push(worst, TOO_SLOW);
-        let compared = format!(
-            "share of {n} layouts that take more than {SLOW} times a loop of puts, also in {AGAIN} repetitions, against {FEW} %"
-        );
-        let largest = format!("largest time of {n} layouts over that of a loop of puts, against {TOO_SLOW}");
-        vec![
-            bench.record_in("%", &format!("strided-sweep share/{n}"), &compared, share),
-            bench.record_in("", &format!("strided-sweep worst/{n}"), &largest, most),
-        ]
+        let share = vec![(100.0 * f64::from(slow) / n as f64, FEW)];
+        bench.add(format!("strided-sweep share/{n}"), Samples(share));
+        bench.add(format!("strided-sweep worst/{n}"), Samples(vec![(worst, TOO_SLOW)]));
     })
 }
 
 /// How far what is chosen is from the best.
-fn regret(bench: &Bench<'_>, room: usize, layouts: &[(&str, Vec<Point>)]) -> Records {
+fn regret(bench: &Bench<'_>, room: usize, layouts: &[(&str, Vec<Point>)]) -> Done {
     with_sides(bench, room, |sides| {
         let mut sides = sides().skewed(1024);
-        let mut records = Vec::new();
         let thresholds = settings().thresholds;
         for (name, points) in layouts {
             let all: Vec<_> = points.iter().map(|point| regrets(&mut sides, point, &thresholds, 7)).collect();
-            let mut record = |policy, compared: &str, pair: fn(&Regrets) -> (f64, f64)| {
-                let mut samples = Samples::new();
-                all.iter().map(pair).for_each(|(cost, limit)| samples.push(cost, limit));
-                records.push(
-                    bench.record_in("", &format!("regret {policy}/{name}"), compared, samples).geometric(),
-                );
-            };
-            record("auto", "time of the kernel chosen over that of the best of all, for each layout", |r| {
-                (r.auto, 1.0)
-            });
-            let beside = "the same of other choices, against auto's";
-            record("published", beside, |r| (r.published, r.auto));
-            record("ideal12", beside, |r| (r.ideal, r.auto));
-            record("always1", beside, |r| (r.one, r.auto));
-            record("always2", beside, |r| (r.two, r.auto));
+            let choices: [Choice; 5] = [
+                ("auto", |r| (r.auto, 1.0)),
+                ("published", |r| (r.published, r.auto)),
+                ("ideal12", |r| (r.ideal, r.auto)),
+                ("always1", |r| (r.one, r.auto)),
+                ("always2", |r| (r.two, r.auto)),
+            ];
+            for (choice, pair) in choices {
+                let samples = all.iter().map(pair).collect();
+                bench.push(Record {
+                    geometric: true,
+                    ..bench.record(format!("regret {choice}/{name}"), samples)
+                });
+            }
         }
-        records
     })
 }
+
+/// A choice, as cases name it, and its regret beside what that is held against.
+type Choice = (&'static str, fn(&Regrets) -> (f64, f64));
 
 /// Every way to move a pattern, whatever would be chosen.
 const METHODS: [Method; 10] = [
@@ -293,7 +285,7 @@ fn regrets<I: Stores>(
     // One plan that stands there twice counts with all its samples.
     let time = |wanted: &Plan| {
         let all = plans.iter().zip(&times).filter(|(plan, _)| *plan == wanted);
-        Quartiles::of(all.flat_map(|(_, times)| times.iter().copied()).collect()).median
+        median(all.flat_map(|(_, times)| times.iter().copied()).collect())
     };
     let best = plans.iter().map(&time).fold(f64::INFINITY, f64::min);
     let over_best = |plan: &Plan| time(plan) / best;

@@ -1,0 +1,451 @@
+//! What lists of indices cost, against what the same memory allows, and against single operations; and between two PEs of
+//! different nodes, in one direction and in both.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{fs, io};
+
+use clap::{Args, FromArgMatches};
+use shmem::AmoValue;
+use shmem::prelude::*;
+use shmem_core::transport::ofi::Footprint;
+
+use super::Measure;
+use super::startup::kilobytes;
+use crate::baseline::near;
+use crate::bench::{Bench, Done, Given, Task};
+use crate::case::Record;
+use crate::fabric::{Far, PROVIDER, Pair, State, over};
+use crate::hosts::Hosts;
+use crate::runner::Runner;
+use crate::samples::{Samples, nanoseconds_each, numbered};
+
+pub(crate) const MEASURE: Measure = Measure {
+    name: "indexed",
+    about: "Lists of indices: gathers and updates of an object on another PE, against loops",
+    options: Options::augment_args,
+    run: |runner, options| {
+        let Options { network, provider } = Options::from_arg_matches(options)?;
+        if network { over_network(runner, None, &provider) } else { measure(runner) }
+    },
+    tasks: &[INDEXED, NETWORK],
+    rows: &[
+        "indexed ** | verb/bytes | an element of lists of 64 Ki, 16 in turn, at random in an object of so many bytes: `gather` \
+         of one PE, `gather-over` two; `add`, `add-loop`, `add-plain`, `fetch-add` and `f64` (additions) on one | gathers: a \
+         loop over a slice of the process; `add`: as many locked additions to one word; `add-plain`: a loop of plain \
+         additions to a slice of the process, which is what memory allows; the others: a loop of single operations | \
+         gather/268435457.. 1; gather|add/* 1.15; gather-over/* 1 and +1.5; add-loop/268435457.. 0.7; \
+         fetch-add/268435457.. 0.6; f64/268435457.. 0.5",
+        "indexed-shared * | updates of a word | an addition by each of two PEs at the same time, to 256 KiB on one of them | the \
+         same by loops of single operations | 16.. 0.05; * 0.4",
+        "indexed network-add|network-gather | `network-add`, `network-gather` | an element of a list of 1 Mi, at random in an \
+         object of 8 MiB of a PE of another node: additions of a value each, and reads | as many bytes by the bare program, \
+         and packing and applying in memory | * 1.25",
+        // 40, 60 and 30 million elements a second of each PE.
+        "indexed network-rate/* | network-rate/traffic | an element of such lists of two nodes at the same time: additions of a value each \
+         (`12` bytes an element), additions of one value (`4`), and reads (`gather`) | single operations of both | \
+         */12 at most 25; */4 at most 16.7; */gather at most 33.3",
+        "indexed flood/* | flood/traffic | KiB that come to a PE at most while two nodes send each other lists of that kind, as \
+         many as they can and waiting for none | the room that the fabric has for messages, a thread for lists, and the \
+         provider for itself (16 MiB) | ** 1 | KiB",
+        "indexed list/* | list/elements | a list of so many elements read of another node | 1: the same by a single operation; \
+         16: four single operations | */1 1.05; ** 1",
+    ],
+    ..Measure::PLAIN
+};
+
+/// Where lists go.
+#[derive(Args, Clone, Debug)]
+struct Options {
+    /// To another node, instead of another PE of this one.
+    #[arg(long)]
+    network: bool,
+    /// The provider of libfabric, for that.
+    #[arg(long, default_value = PROVIDER)]
+    provider: String,
+}
+
+const INDEXED: Task = Task::near("indexed", |bench| {
+    for bytes in SIZES {
+        gathers(bench, bytes)?;
+        updates(bench, bytes)?;
+    }
+    shared(bench)
+});
+const NETWORK: Task = Task::far("indexed-network", lists);
+
+pub(crate) fn measure(runner: &mut Runner) -> Done {
+    runner.repeat(&runner.job(&INDEXED, 2, Given::default()).heap(SIZES[2] + (8 << 20)))
+}
+
+/// Between two PEs of this host, or of two, by way of a provider.
+pub(crate) fn over_network(runner: &mut Runner, hosts: Option<&Arc<Hosts>>, provider: &str) -> Done {
+    runner.repeat(&over(runner, &NETWORK, provider, Given::default()).on(hosts))
+}
+
+/// Bytes of objects: in the first cache, in the last one, in none.
+const SIZES: [usize; 3] = [32 << 10, 16 << 20, 512 << 20];
+
+/// Bytes of the object that two PEs share.
+const SHARED: usize = 256 << 10;
+
+/// Elements of a list.
+const ELEMENTS: usize = 64 << 10;
+
+/// Lists that are taken in turn. One alone would have all of its lines in the last cache from its second time on, however large the
+/// object is, and then nothing but addresses that are translated anew is left to wait for.
+const LISTS: usize = 16;
+
+/// Numbers below `below` at random, the same on every run.
+pub(crate) fn random(count: usize, below: usize, seed: u64) -> Vec<u32> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ seed;
+    let mut next = || {
+        // xorshift64: Marsaglia, "Xorshift RNGs" (2003).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (((state >> 32) * below as u64) >> 32) as u32
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// Nanoseconds of an element of the next of the lists, by turns.
+fn timed(below: usize, seed: u64, mut list: impl FnMut(&[u32])) -> impl FnMut() -> f64 {
+    let (indices, mut turn) = (random(LISTS * ELEMENTS, below, seed), 0);
+    move || {
+        let indices = black_box(&indices[turn * ELEMENTS..][..ELEMENTS]);
+        turn = (turn + 1) % LISTS;
+        nanoseconds_each(ELEMENTS, || list(indices))
+    }
+}
+
+fn gathers(bench: &Bench<'_>, bytes: usize) -> Done {
+    let world = bench.world;
+    let object = world.alloc(zeroed::<u64>(bytes / 8))?;
+    bench.alone(|| {
+        let table: Vec<u64> = (0..bytes as u64 / 8).collect();
+        // Every page is there, also on PEs that only have a part of the numbers.
+        object.here(world).copy_from(&table);
+        world.put(object.on(bench.other()), &table);
+        let [mut own, mut ours] = [(); 2].map(|()| vec![0; ELEMENTS]);
+        let mut limit = timed(table.len(), 1, |list| {
+            let table: &[u64] = black_box(&table);
+            for (into, index) in own.iter_mut().zip(list) {
+                *into = table[*index as usize];
+            }
+            black_box(&mut own);
+        });
+        let gather = timed(table.len(), 1, |list| {
+            world.gather(black_box(&mut ours), object.on(bench.other()).at(list))
+        });
+        bench.pairs(format!("indexed gather/{bytes}"), gather, &mut limit);
+        // Of half the elements of each: as many bytes in all.
+        let halves = object.over(world.team(), Block::of(table.len()));
+        let gather =
+            timed(table.len(), 1, |list| world.gather(black_box(&mut ours), black_box(&halves).at(list)));
+        bench.pairs(format!("indexed gather-over/{bytes}"), gather, &mut limit);
+    });
+    Ok(())
+}
+
+fn updates(bench: &Bench<'_>, bytes: usize) -> Done {
+    let (world, len) = (bench.world, bytes / 8);
+    let words = world.alloc(zeroed::<Atomic<u64>>(len))?;
+    bench.alone(|| {
+        let words = words.on(bench.other());
+        touch(world, words, 0);
+        let mut before = vec![0; ELEMENTS];
+        let mut list = timed(len, 2, |list| add_each(world, words, list, 1));
+        let single = timed(len, 2, |list| one_by_one(world, words, list, 1));
+        // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
+        // change.
+        let word = unsafe { AtomicU64::from_ptr(near(words.index(0).ptr(world)).cast()) };
+        let locked = timed(len, 2, |list| {
+            list.iter().for_each(|_| _ = black_box(word).fetch_add(1, Ordering::SeqCst))
+        });
+        let mut table = vec![1_u64; len];
+        let plain = timed(len, 2, |list| {
+            let table: &mut [u64] = black_box(&mut table);
+            list.iter().for_each(|index| table[*index as usize] += 1);
+        });
+        bench.pairs(format!("indexed add/{bytes}"), &mut list, locked);
+        bench.pairs(format!("indexed add-loop/{bytes}"), &mut list, single);
+        bench.pairs(format!("indexed add-plain/{bytes}"), &mut list, plain);
+        let fetching = timed(len, 2, |list| world.fetch_add_each(&mut before, words.at(list), 1));
+        let single = timed(len, 2, |list| {
+            list.iter().for_each(|index| _ = black_box(world.fetch_add(words.index(*index as usize), 1)));
+        });
+        bench.pairs(format!("indexed fetch-add/{bytes}"), fetching, single);
+    });
+    drop(words);
+    let words = world.alloc(zeroed::<Atomic<f64>>(len))?;
+    bench.alone(|| {
+        let words = words.on(bench.other());
+        touch(world, words, 0.0);
+        let list = timed(len, 3, |list| add_each(world, words, list, 1.0));
+        bench.pairs(
+            format!("indexed f64/{bytes}"),
+            list,
+            timed(len, 3, |list| one_by_one(world, words, list, 1.0)),
+        );
+    });
+    Ok(())
+}
+
+/// Has every page there: which lists come first is no matter then.
+fn touch<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, value: V) {
+    (0..words.len()).step_by(512).for_each(|index| world.set(words.index(index), value));
+}
+
+/// Adds to the words of a list, a part at a time that is not combined.
+fn add_each<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
+    let part = (3 * words.len()).min(list.len());
+    list.chunks(part).for_each(|list| world.add_each(words.at(list), value));
+}
+
+/// The same by single operations.
+fn one_by_one<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
+    list.iter().for_each(|index| world.add(words.index(*index as usize), value));
+}
+
+fn shared(bench: &Bench<'_>) -> Done {
+    let (world, len) = (bench.world, SHARED / 8);
+    let words = world.alloc(zeroed::<Atomic<u64>>(len))?;
+    let words = words.on(world.pes()[0]);
+    for times in [1, 16] {
+        let list = random(times * len, len, 4 + world.my_pe() as u64);
+        let time = |body: &dyn Fn(&[u32])| {
+            world.barrier_all();
+            let list: &[u32] = black_box(&list);
+            nanoseconds_each(list.len(), || body(list))
+        };
+        let list = || time(&|list| world.add_each(words.at(list), 1));
+        bench.pairs(format!("indexed-shared {times}"), list, || {
+            time(&|list| one_by_one(world, words, list, 1))
+        });
+        world.barrier_all();
+    }
+    Ok(())
+}
+
+/// What travels for each element between nodes, as cases name it, and its bytes on the wire: an index and a value; an index,
+/// where all have the same value; an index there and an element back.
+type Traffic = (&'static str, usize);
+const OWN: Traffic = ("12", 12);
+const SAME: Traffic = ("4", 4);
+const GATHER: Traffic = ("gather", 12);
+const TRAFFIC: [Traffic; 3] = [OWN, SAME, GATHER];
+
+/// Bytes of messages that a job keeps room for.
+const MESSAGE: usize = 64 << 10;
+
+/// Elements of a list to another node, of an object of as many. Less where figures do not count.
+const FAR: usize = if cfg!(debug_assertions) { 16 << 10 } else { 1 << 20 };
+
+/// Elements of short lists, and of how many single operations each may take the time.
+const SHORT: [(usize, usize); 2] = [(1, 1), (16, 4)];
+
+/// Short lists in a sample.
+const TIMES: usize = if cfg!(debug_assertions) { 8 } else { 128 };
+
+/// How often all elements are sent in the first flood, more bytes than there is room for, and in each later one.
+const FLOODS: [usize; 2] = if cfg!(debug_assertions) { [192, 4] } else { [16, 16] };
+
+/// Bytes that a thread keeps for its lists: what `docs/indexed.md` says.
+const OF_THREAD: usize = 9 << 19;
+
+/// Bytes that the provider keeps for itself. Its tables are large and come page by page, with any traffic: over `tcp;ofi_rxm` of
+/// libfabric 1.20, 11 MiB after some ten thousand messages, and no more.
+const OF_PROVIDER: usize = 16 << 20;
+
+/// Elements that are done one by one.
+const SINGLE: usize = if cfg!(debug_assertions) { 16 } else { 512 };
+
+/// What a PE has.
+struct Lists<'w> {
+    world: &'w World,
+    words: SymBox<[Atomic<u64>]>,
+    table: SymBox<[u64]>,
+    indices: Vec<u32>,
+    values: Vec<u64>,
+    into: Vec<u64>,
+    memory: Memory,
+}
+
+/// What packing and applying takes in memory of one process.
+struct Memory {
+    words: Vec<AtomicU64>,
+    indices: Vec<u32>,
+    values: Vec<u64>,
+}
+
+fn lists(far: &Far<'_>) -> Done {
+    let world = far.world;
+    let words = (0..FAR).map(|_| AtomicU64::new(0)).collect();
+    let mut lists = Lists {
+        world,
+        words: world.alloc(zeroed(FAR))?,
+        table: world.alloc(zeroed(FAR))?,
+        indices: random(FAR, FAR, 5 + world.my_pe() as u64),
+        values: vec![1; FAR],
+        into: vec![0; FAR],
+        memory: Memory { words, indices: vec![0; FAR], values: vec![0; FAR] },
+    };
+    // Before any other list is sent.
+    lists.floods(far);
+    far.pair()?.measure(|pair| lists.one_way(pair, far));
+    lists.both_ways(far);
+    Ok(())
+}
+
+impl Lists<'_> {
+    fn one_way(&mut self, pair: &Pair<'_>, far: &Far<'_>) {
+        for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
+            // One more, in which pages are touched.
+            let samples = Samples::of(far.repetitions, || {
+                pair.ready(State::Polling);
+                let cost = nanoseconds_each(FAR, || self.list(traffic, pair.other));
+                let bare = pair.bare_stream(put * FAR, got * FAR) / FAR as f64;
+                (cost, bare + self.memory.apply(traffic, &self.indices))
+            });
+            far.add(format!("indexed network-{list}"), samples);
+        }
+        let Self { world, table, indices, into, .. } = self;
+        let table = table.on(pair.other);
+        pair.ready(State::Polling);
+        for (count, singles) in SHORT {
+            let list = |k: usize| &indices[k * count..][..count];
+            let short = || {
+                numbered(TIMES as u64, |k| {
+                    world.gather(black_box(&mut into[..count]), table.at(list(k as usize)))
+                })
+            };
+            let single = || {
+                nanoseconds_each(TIMES, || {
+                    let chosen = (0..TIMES).flat_map(|k| &list(k)[..singles]);
+                    chosen.for_each(|index| _ = black_box(world.g(table.index(*index as usize))));
+                })
+            };
+            far.pairs(format!("indexed list/{count}"), short, single);
+        }
+    }
+
+    /// Both PEs send each other lists without waiting for any of them. This PE's memory.
+    fn floods(&mut self, far: &Far<'_>) {
+        let (world, other) = (self.world, far.other());
+        // All pages of what a program has itself are there.
+        self.into.fill(1);
+        (0..FAR).step_by(512).for_each(|index| {
+            world.set(self.words.on(other).index(index), 0);
+            world.p(self.table.on(other).index(index), 1);
+        });
+        world.barrier_all();
+        let before = match fs::write("/proc/self/clear_refs", "5").and_then(|()| of_status("VmRSS:")) {
+            Ok(before) => before,
+            Err(reason) => return eprintln!("shmem-perf: memory under a flood is not measured: {reason}"),
+        };
+        let fabric = Footprint::with_messages_of(MESSAGE);
+        let room = fabric.messages + fabric.for_each_unit + OF_THREAD + OF_PROVIDER;
+        for traffic in TRAFFIC {
+            let mut samples = Samples::default();
+            for turn in 0..far.repetitions {
+                world.barrier_all();
+                (0..FLOODS[turn.min(1)]).for_each(|_| self.flood(traffic, other));
+                world.barrier_all();
+                let Ok(most) = of_status("VmHWM:") else { return };
+                samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room as f64 / 1024.0));
+            }
+            let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * traffic.1) >> 20);
+            far.push(Record { note, ..far.record(format!("indexed flood/{}", traffic.0), samples) });
+        }
+    }
+
+    /// Lists, of which nothing is waited for but what is read.
+    fn flood(&mut self, traffic: Traffic, other: Pe) {
+        let Self { world, words, table, indices, values, into, .. } = self;
+        let part = FAR / 16;
+        world.scope(|scope| {
+            let lists = indices.chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
+            for ((indices, values), into) in lists {
+                match traffic {
+                    OWN => scope.add_each(words.on(other).at(indices), values),
+                    SAME => scope.add_each(words.on(other).at(indices), 1),
+                    _ => scope.gather(into, table.on(other).at(indices)),
+                }
+            }
+        });
+    }
+
+    /// Both PEs do this at the same time.
+    fn both_ways(&mut self, far: &Far<'_>) {
+        let (world, other) = (self.world, far.other());
+        for traffic in TRAFFIC {
+            let samples = Samples::of(far.repetitions, || {
+                world.barrier_all();
+                let cost = nanoseconds_each(FAR, || {
+                    self.list(traffic, other);
+                    world.barrier_all();
+                });
+                let single = nanoseconds_each(SINGLE, || {
+                    self.one_by_one(traffic, other);
+                    world.barrier_all();
+                });
+                (cost, single)
+            });
+            far.add(format!("indexed network-rate/{}", traffic.0), samples);
+        }
+    }
+
+    fn list(&mut self, traffic: Traffic, other: Pe) {
+        let Self { world, words, table, indices, values, into, .. } = self;
+        let indices: &[u32] = black_box(indices);
+        match traffic {
+            OWN => world.add_each(words.on(other).at(indices), &values[..]),
+            SAME => world.add_each(words.on(other).at(indices), 1),
+            _ => world.gather(into, table.on(other).at(indices)),
+        }
+        world.quiet();
+    }
+
+    fn one_by_one(&self, traffic: Traffic, other: Pe) {
+        let Self { world, words, table, indices, .. } = self;
+        let (words, table) = (words.on(other), table.on(other));
+        for index in indices[..SINGLE].iter().map(|index| *index as usize) {
+            match traffic {
+                OWN | SAME => world.add(words.index(index), 1),
+                _ => _ = black_box(world.g(table.index(index))),
+            }
+        }
+        world.quiet();
+    }
+}
+
+impl Memory {
+    /// Nanoseconds of an element.
+    fn apply(&mut self, traffic: Traffic, list: &[u32]) -> f64 {
+        let Self { words, indices, values } = self;
+        nanoseconds_each(list.len(), || {
+            black_box(&mut *indices).copy_from_slice(black_box(list));
+            match traffic {
+                OWN | SAME => {
+                    black_box(&mut *values).fill(1);
+                    for (index, value) in indices.iter().zip(&*values) {
+                        words[*index as usize].fetch_add(*value, Ordering::SeqCst);
+                    }
+                }
+                _ => {
+                    for (index, value) in indices.iter().zip(&mut *values) {
+                        *value = words[*index as usize].load(Ordering::Relaxed);
+                    }
+                    black_box(values);
+                }
+            }
+        })
+    }
+}
+
+/// A line of the calling process's status, in bytes.
+fn of_status(name: &str) -> io::Result<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status")?, name)
+}
