@@ -1,13 +1,14 @@
 //! Why a job could not be started.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use shmem_core::sync::NodeBarrier;
 
 /// A job that could not be started. Nothing of it is left.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
     /// No PE was asked for.
@@ -147,6 +148,13 @@ pub enum LaunchError {
         /// Why not.
         source: io::Error,
     },
+}
+
+/// What it is in words: `unwrap` shows that.
+impl fmt::Debug for LaunchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl LaunchError {

@@ -3,6 +3,7 @@
 //! Nothing but what the launcher says makes a host ([`Bootstrap::hosts`](crate::bootstrap::Bootstrap::hosts)),
 //! so PEs that are told apart share no memory, and reach each other as PEs of different machines do.
 
+use std::fmt;
 use std::str::FromStr;
 
 /// A placement of PEs on hosts.
@@ -28,7 +29,7 @@ enum Pattern {
 }
 
 /// A placement that is none, or one of another number of PEs.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HostsError {
     /// It cannot be read.
     #[error(
@@ -43,6 +44,13 @@ pub enum HostsError {
         /// PEs of the job.
         pes: usize,
     },
+}
+
+/// What it is in words: `unwrap` shows that.
+impl fmt::Debug for HostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl HostsAs {
@@ -92,7 +100,7 @@ mod tests {
             assert_eq!(text.parse::<HostsAs>(), Err(HostsError::Pattern(text.to_owned())));
         }
         let pattern: HostsAs = "2x2".parse().unwrap();
-        let message = pattern.hosts(3).unwrap_err().to_string();
+        let message = format!("{:?}", pattern.hosts(3).unwrap_err());
         assert_eq!(message, "the pattern of hosts places 4 PEs, and the job has 3");
         assert!(format!("{}x2", usize::MAX).parse::<HostsAs>().unwrap().hosts(2).is_err());
     }

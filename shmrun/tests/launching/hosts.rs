@@ -310,6 +310,7 @@ mod start {
         let start = Instant::now();
         let error = job.run().unwrap_err();
         assert_ended_by_itself(start);
+        assert_eq!(format!("{error:?}"), error.to_string());
         error
     }
 

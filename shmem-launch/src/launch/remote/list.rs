@@ -1,5 +1,6 @@
 //! Which hosts a job is to have, and how many PEs on each.
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
@@ -18,7 +19,7 @@ use std::str::FromStr;
 pub struct HostList(Vec<(String, usize)>);
 
 /// Text that names no hosts.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HostListError {
     /// It cannot be read.
@@ -38,6 +39,13 @@ pub enum HostListError {
         /// Why not.
         source: std::io::Error,
     },
+}
+
+/// What it is in words: `unwrap` shows that.
+impl fmt::Debug for HostListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl HostList {
@@ -191,7 +199,7 @@ mod tests {
     #[test]
     fn what_is_no_host_is_refused_with_what_would_be_one() {
         for text in NO_HOSTS {
-            let error = text.parse::<HostList>().unwrap_err().to_string();
+            let error = format!("{:?}", text.parse::<HostList>().unwrap_err());
             assert!(!error.contains(char::is_control), "{error:?}");
             assert!(error.contains("is no host: write its name"), "{text}: {error}");
         }
