@@ -21,7 +21,7 @@ fn all_families<L: ThreadLevel>(world: &World<L>, team: &Team, room: &Room, byte
                 team,
                 &members,
                 room,
-                &Call { what, kind, form: *form, len, seed: root << 7 | bytes as u64 % 97 },
+                &Call { what, kind, form: *form, len, seed: 128 * root + bytes as u64 % 97 },
             );
         };
         for root in 0..members.len() as u64 {
