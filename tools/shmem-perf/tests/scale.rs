@@ -277,7 +277,7 @@ fn teams_on_three_nodes_of_two(world: &mut World) {
     teams_send_as_the_world_does(world, 2);
 }
 
-/// What a PE and a node keep of a start, in bytes, beside symmetric memory: as jobs count it (`shmem-rt/tests/scale_memory.rs`,
+/// What a PE and a node keep of a start, in bytes, beside symmetric memory: as jobs count it (`shmem-rt/tests/allocation.rs`,
 /// `Footprint` of the fabric, `members` of the runtime) where PEs of a node follow each other. What lies between nodes is the
 /// tables of the fabric, of which nobody was addressed; messages are not counted among what is kept.
 #[test]
