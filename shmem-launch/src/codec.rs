@@ -93,14 +93,11 @@ fn limited<T: ToOwned + ?Sized, E: serde::de::Error>(
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     /// Something of each kind, and a list of large elements that take one byte each.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     enum Sample {
-        Nothing,
         Number(u64),
         Many {
             list: Vec<(Option<Large>, bool)>,
@@ -118,39 +115,8 @@ mod tests {
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     struct Large([u64; 16]);
 
-    fn messages() -> impl Strategy<Value = Sample> {
-        let large = prop::option::of(any::<[u64; 16]>().prop_map(Large));
-        prop_oneof![
-            Just(Sample::Nothing),
-            any::<u64>().prop_map(Sample::Number),
-            prop::collection::vec((large, any::<bool>()), 0..9).prop_map(|list| Sample::Many { list }),
-            ("[a-z]{0,4}", prop::collection::vec(any::<u8>(), 0..=4))
-                .prop_map(|(text, bytes)| Sample::Limited { text, bytes }),
-        ]
-    }
-
     fn refused(bytes: &[u8]) {
         assert_eq!(decode::<Sample>(bytes), Err(Malformed), "{bytes:?}");
-    }
-
-    proptest! {
-        #[test]
-        fn a_message_arrives_whole_or_not_at_all(message in messages()) {
-            let sent = encode(&message);
-            prop_assert_eq!(decode::<Sample>(&sent), Ok(message));
-            for end in 0..sent.len() {
-                refused(&sent[..end]);
-            }
-            refused(&[&sent[..], &[0]].concat());
-        }
-
-        #[test]
-        fn other_bytes_are_refused_or_mean_what_they_say(kind in 0..5u8, mut junk in prop::collection::vec(any::<u8>(), 0..99)) {
-            junk.insert(0, kind);
-            if let Ok(message) = decode::<Sample>(&junk) {
-                prop_assert_eq!(encode(&message), junk);
-            }
-        }
     }
 
     #[test]
@@ -169,16 +135,16 @@ mod tests {
 
     #[test]
     fn a_number_is_written_in_one_way() {
-        assert_eq!(decode::<Sample>(&[1, 5]), Ok(Sample::Number(5)));
-        refused(&[1, 0x85, 0]);
-        refused(&[0x81, 0, 5]);
+        assert_eq!(decode::<Sample>(&[0, 5]), Ok(Sample::Number(5)));
+        refused(&[0, 0x85, 0]);
+        refused(&[0x80, 0, 5]);
     }
 
     /// A list says how many elements follow: that alone is no reason to take memory for them.
     #[test]
     fn what_is_announced_and_does_not_come_takes_no_memory() {
         for announced in [&[0xff, 0x7f][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]] {
-            let bytes = [&[2], announced, &[0, 0, 0, 0]].concat();
+            let bytes = [&[1], announced, &[0, 0, 0, 0]].concat();
             let (_, most) = crate::allocated::most(|| refused(&bytes));
             assert!(most < 1 << 12, "{most} bytes for {announced:?}");
         }

@@ -140,68 +140,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::allocated::most;
-
-    /// More bytes than any message takes that comes as a few hundred.
-    const JUNK: usize = 64 << 10;
-
-    fn bytes() -> impl Strategy<Value = Vec<u8>> {
-        prop::collection::vec(any::<u8>(), 0..300)
-    }
-
-    fn requests() -> impl Strategy<Value = Request> {
-        prop_oneof![
-            any::<(u32, u64, u32)>().prop_map(|(version, job, pe)| Request::Hello { version, job, pe }),
-            (".{0,40}", bytes()).prop_map(|(key, value)| Request::Put { key, value }),
-            Just(Request::Fence),
-            any::<bool>().prop_map(|last| Request::Share { last }),
-            (any::<i32>(), ".{0,300}").prop_map(|(code, message)| Request::Abort { code, message }),
-            Just(Request::Finish),
-            ".{0,300}".prop_map(|message| Request::Suspect { message }),
-        ]
-    }
-
-    fn replies() -> impl Strategy<Value = Reply> {
-        let value = (any::<u32>(), ".{0,40}", bytes()).prop_map(|(pe, key, value)| Value { pe, key, value });
-        prop_oneof![
-            prop::collection::vec(any::<u32>(), 0..9).prop_map(|hosts| Reply::Welcome { hosts }),
-            ".{0,300}".prop_map(|reason| Reply::Refused { reason }),
-            (prop::collection::vec(value, 0..20), any::<bool>())
-                .prop_map(|(values, last)| Reply::Fenced { values, last }),
-            any::<u32>().prop_map(|descriptors| Reply::Sharing { descriptors }),
-            any::<(u32, bool)>().prop_map(|(pe, last)| Reply::Shared { pe, last }),
-        ]
-    }
 
     proptest! {
-        #[test]
-        fn requests_survive_the_wire(request in requests()) {
-            let packet = request.encode();
-            prop_assert_eq!(Request::decode(&packet), Ok(request));
-            prop_assert_eq!(Request::decode(&packet[..packet.len() - 1]), Err(Malformed), "cut short");
-            prop_assert_eq!(Request::decode(&[&packet[..], &[0]].concat()), Err(Malformed), "too long");
-        }
-
-        #[test]
-        fn replies_survive_the_wire(reply in replies()) {
-            let packet = reply.encode();
-            prop_assert_eq!(Reply::decode(&packet), Ok(reply));
-            prop_assert_eq!(Reply::decode(&[&packet[..], &[0]].concat()), Err(Malformed), "too long");
-        }
-
-        #[test]
-        fn junk_is_refused_or_means_what_it_says(kind in 0u8..9, mut junk in bytes()) {
-            junk.insert(0, kind);
-            let ((request, reply), most) = most(|| (Request::decode(&junk), Reply::decode(&junk)));
-            prop_assert!(most < JUNK, "{most} bytes");
-            if let Ok(request) = request {
-                prop_assert_eq!(request.encode(), junk.clone());
-            }
-            if let Ok(reply) = reply {
-                prop_assert_eq!(reply.encode(), junk);
-            }
-        }
-
         #[test]
         fn the_length_of_a_value_is_known_before(pe: u32, key in ".{0,80}", bytes in 0..=MAX_VALUE, times in 1..90usize) {
             let value = Value { pe, key, value: vec![7; bytes] };

@@ -252,7 +252,7 @@ const TIMES: usize = if cfg!(debug_assertions) { 8 } else { 128 };
 /// How often all elements are sent in the first flood, more bytes than there is room for, and in each later one.
 const FLOODS: [usize; 2] = if cfg!(debug_assertions) { [192, 4] } else { [16, 16] };
 
-/// Bytes that a thread keeps for its lists: what `docs/indexed.md` says.
+/// Bytes that a thread keeps for its lists: what the guide says of lists.
 const OF_THREAD: usize = 9 << 19;
 
 /// Bytes that the provider keeps for itself. Its tables are large and come page by page, with any traffic: over `tcp;ofi_rxm` of
