@@ -11,17 +11,14 @@
 mod choice;
 mod collective;
 mod error;
-mod fabric;
 mod given;
-mod row;
 mod settings;
 mod variable;
 
 pub use choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
 pub use collective::{CollectiveFamily, CollectiveWay, CollectiveWays, WaysFault};
 pub use error::EnvError;
-pub use given::process;
-pub use row::{Row, rows};
+pub use given::{Row, process, rows};
 pub use settings::Settings;
 pub use variable::*;
 

@@ -5,8 +5,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::exchanged::Exchanged;
-use super::launcher::Bootstrap;
+use super::launcher::{Bootstrap, Exchanged};
 
 /// A launcher, and counters: the exchange of a start is no path on which they would be felt.
 pub struct CountedBootstrap {

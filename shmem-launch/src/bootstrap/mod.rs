@@ -3,8 +3,6 @@
 
 mod connection;
 mod counted;
-mod debugger;
-mod exchanged;
 mod foreign;
 mod launcher;
 mod local;
@@ -12,14 +10,11 @@ mod peer;
 mod pmix;
 mod singleton;
 mod steps;
-mod visible;
 
-pub use connection::{Connection, connect};
+pub use connection::{Connection, attach_wait, connect};
 pub use counted::CountedBootstrap;
-pub use debugger::attach_wait;
-pub use exchanged::Exchanged;
 pub use foreign::require_one_process;
-pub use launcher::Bootstrap;
+pub use launcher::{Bootstrap, Exchanged};
 pub use local::Local;
 pub use pmix::Pmix;
 pub use singleton::Singleton;

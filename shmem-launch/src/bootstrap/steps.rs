@@ -1,7 +1,7 @@
 //! What PEs do together through somebody who serves all of them on their host: values that become visible at a
 //! fence, descriptors that are handed round. This is the side that asks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::MutexGuard;
@@ -10,11 +10,10 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::partition::show_size;
 
 use super::launcher::no_value;
-use super::visible::Visible;
 use crate::codec::Malformed;
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::limits;
-use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Reply, Request};
+use crate::launch::wire::{MAX_DESCRIPTORS, MAX_KEY, MAX_VALUE, Reply, Request, Value};
 
 /// One PE's connection to who serves it.
 #[derive(Debug)]
@@ -101,6 +100,28 @@ impl Steps {
     }
 }
 
+/// What other PEs have put and this one has not taken yet, by PE and key.
+///
+/// A PE takes each value once, so nothing of the start stays behind it, however many PEs there are.
+#[derive(Debug, Default)]
+pub(super) struct Visible(HashMap<(usize, String), Vec<u8>>);
+
+impl Visible {
+    /// Values that a fence has brought.
+    pub(super) fn extend(&mut self, values: Vec<Value>) {
+        self.0.extend(values.into_iter().map(|Value { pe, key, value }| ((pe as usize, key), value)));
+    }
+
+    /// Takes a value. The table's own room goes with the last one.
+    pub(super) fn take(&mut self, pe: usize, key: &str) -> Option<Vec<u8>> {
+        let value = self.0.remove(&(pe, key.to_owned()));
+        if self.0.is_empty() {
+            self.0 = HashMap::new();
+        }
+        value
+    }
+}
+
 /// The next thing that `server` says.
 pub(super) fn reply(channel: &Channel, server: &str) -> io::Result<(Reply, Vec<OwnedFd>)> {
     let Packet { bytes, descriptors, .. } = channel.receive()?.ok_or_else(|| gone(server))?;
@@ -157,4 +178,21 @@ pub(super) fn gone(server: &str) -> io::Error {
 
 pub(super) fn unexpected(server: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{server} answered something else than was asked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_taken_once() {
+        let mut visible = Visible::default();
+        let value = |pe, key: &str, value: &[u8]| Value { pe, key: key.to_owned(), value: value.to_owned() };
+        visible.extend(vec![value(0, "k", b"1"), value(1, "k", b"2"), value(1, "k", b"3")]);
+        assert_eq!(visible.take(2, "k"), None);
+        assert_eq!(visible.take(1, "k"), Some(b"3".to_vec()));
+        assert_eq!(visible.take(1, "k"), None);
+        assert_eq!(visible.take(0, "k"), Some(b"1".to_vec()));
+        assert_eq!(visible.0.capacity(), 0);
+    }
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use shmem_core::array::StorageKind;
 use shmem_core::context::mapping::{Design, Sharing};
+use shmem_core::memory::Machine;
 use shmem_core::strided::Algorithm;
+use shmem_core::transport::ofi::{Nearness, Options};
 
 use super::choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
 use super::collective::CollectiveWays;
@@ -154,6 +156,25 @@ impl Settings {
                      capabilities), and loads the system's library only; unset {name}, or start it without such rights"
                 ));
             }
+        }
+    }
+
+    /// How the fabric is to be opened by the PE that is `turn`th of its host: of several interfaces it takes the nearest.
+    pub fn fabric(&self, turn: usize) -> Options {
+        let topology = Machine::default().topology();
+        let homes = topology.homes();
+        let from = topology.nodes().iter().filter(|node| homes.contains(&node.number));
+        // The distances of a node are listed in the order of the nodes.
+        let nearest = |to: usize| from.clone().filter_map(|node| node.distances.get(to)).min().copied();
+        let nodes = topology.nodes().iter().enumerate();
+        let distances = nodes.filter_map(|(k, node)| Some((node.number, nearest(k)?))).collect();
+        Options {
+            library: self.libfabric.clone(),
+            provider: self.ofi_provider.clone(),
+            interface: self.ofi_interface.clone(),
+            timeout: self.timeout,
+            spins: false,
+            near: Nearness { distances, turn },
         }
     }
 }

@@ -8,8 +8,7 @@ use std::sync::{Arc, MutexGuard};
 use shmem_core::exclusion::Mutex;
 
 use super::super::launcher::no_value;
-use super::super::steps::{check_size, give, make_room};
-use super::super::visible::Visible;
+use super::super::steps::{Visible, check_size, give, make_room};
 use super::client::Client;
 use crate::codec::Malformed;
 use crate::launch::channel::Channel;
