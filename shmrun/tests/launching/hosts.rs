@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::entry::*;
+use crate::launch::signals;
 use proptest::prelude::*;
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, LaunchError};
@@ -19,7 +20,7 @@ const AGENT: [&str; 6] = ["env", "-i", "PATH=/usr/bin:/bin", "sh", "-c", "exec s
 /// `shmrun` of this build.
 const SHMRUN: &str = env!("CARGO_BIN_EXE_shmrun");
 
-fn launch_on(hosts: &str, name: &str, pes: usize) -> Launch {
+pub(crate) fn launch_on(hosts: &str, name: &str, pes: usize) -> Launch {
     launch(name, pes).hosts(hosts.parse().unwrap()).agent(AGENT).shmrun(SHMRUN)
 }
 
@@ -75,14 +76,6 @@ mod meeting {
     use super::*;
 
     #[test]
-    fn values_meet_among_one_two_and_three_hosts() {
-        for (hosts, pes) in [("a:3", 3), ("a:2,b:2", 4), ("a,b:3,c:2", 6), ("localhost:2,b:2", 4)] {
-            assert_in_order(&launch_on(hosts, "exchange", pes).run().unwrap());
-        }
-        assert_in_order(&launch_on("a:2,b", "exchange-large", 3).run().unwrap());
-    }
-
-    #[test]
     fn pes_learn_who_is_on_their_host() {
         let outcome = launch_on("a:2,localhost:1,b:4", "hosts", 6).run().unwrap();
         assert_in_order(&outcome);
@@ -106,11 +99,6 @@ mod meeting {
             let pes = text(&output.stdout).matches(&format!("> {expected}")).count();
             assert_eq!(pes, expected.matches(char::is_numeric).count(), "{output:?}");
         }
-    }
-
-    #[test]
-    fn descriptors_stay_on_their_host() {
-        assert_in_order(&launch_on("a:2,b:3", "share", 5).run().unwrap());
     }
 
     #[test]
@@ -164,75 +152,6 @@ mod meeting {
     }
 }
 
-mod death {
-    use super::*;
-
-    #[test]
-    fn a_death_on_one_host_ends_all_with_one_message() {
-        let start = Instant::now();
-        let outcome = launch_on("a:2,b:2", "segfault-1", 4).run().unwrap();
-        assert_ended_by_itself(start);
-        assert_eq!(died(&outcome), (1, "was killed by signal 11 (SIGSEGV)".into()));
-        assert_eq!(outcome.code, 139);
-        let report = &outcome.report;
-        assert!(report.starts_with("PE 1 (pid ") && report.contains(" on a) was killed"), "{report}");
-        assert!(report.contains("PEs 0, 2, 3 wait in `barrier` at src/main.rs:88 since "), "{report}");
-        assert_eq!(report.matches("was killed").count(), 1, "{report}");
-    }
-
-    #[test]
-    fn an_abort_ends_all_hosts_with_what_was_said() {
-        let start = Instant::now();
-        let outcome = launch_on("a:1,b:1,c:2", "abort-2", 4).run().unwrap();
-        assert_ended_by_itself(start);
-        assert_eq!(outcome.code, 7);
-        let message = "the grid has 3 rows for 4 PEs".to_owned();
-        assert_eq!(outcome.failure, Some(Failure::Aborted { pe: 2, code: 7, message }));
-        assert!(outcome.report.contains(" on c) ended the job with code 7: the grid has"), "{outcome:?}");
-        assert_eq!(said(&outcome.outputs[2]), ["before"]);
-    }
-
-    #[test]
-    fn to_stay_away_while_others_on_another_host_join_is_a_death() {
-        // One that has not started when the other one has gone cannot wait.
-        one_of(5, |_| {
-            let outcome = launch_on("a:1,b:1", "stay-away-1", 2).run().unwrap();
-            assert_eq!(died(&outcome), (1, "exited with code 0 and never joined the job".into()));
-            let report = outcome.report;
-            report.contains("PE 0 waits for the others to start").then_some(()).ok_or(report)
-        });
-    }
-
-    #[test]
-    fn after_all_have_left_a_code_counts_but_ends_nobody() {
-        let outcome = launch_on("a:1,b:2", "fail-after-finish", 3).run().unwrap();
-        assert_eq!((died(&outcome).0, outcome.code), (0, 5));
-        for pe in [1, 2] {
-            assert_eq!(said(&outcome.outputs[pe]), ["to my own end"]);
-        }
-    }
-
-    #[test]
-    fn who_does_not_heed_sigterm_is_killed_on_every_host() {
-        let start = Instant::now();
-        let outcome = launch_on("a:1,b:2", "stubborn", 3).run().unwrap();
-        assert_ended_by_itself(start);
-        assert_eq!((died(&outcome).0, outcome.code), (0, 4));
-    }
-
-    #[test]
-    fn a_job_ends_when_its_time_is_over() {
-        // By then its PEs wait, on a machine that does nothing else.
-        one_of(5, |attempt| {
-            let job = launch_on("a:1,b:1", "hang", 2).timeout(Duration::from_millis(1500 << attempt));
-            let outcome = job.run().unwrap();
-            assert_eq!((outcome.code, outcome.failure), (124, Some(Failure::TimedOut)));
-            let report = outcome.report;
-            report.contains("PEs 0, 1 wait in `barrier`").then_some(()).ok_or(report)
-        });
-    }
-}
-
 mod loss {
     use super::*;
 
@@ -271,35 +190,19 @@ mod loss {
 
     #[test]
     fn signals_to_the_launcher_reach_every_host() {
-        for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        for signal in [(Signal::INT, 130), (Signal::TERM, 143)] {
             let agents = Agents::new();
-            let (child, pids) = hanging(&agents);
-            let start = Instant::now();
-            signal(&child, number);
-            let output = child.wait_with_output().unwrap();
-            assert_ended_by_itself(start);
-            assert_eq!(output.status.code(), Some(code), "{output:?}");
-            let lines = launcher_lines(&output);
-            assert_eq!(lines.len(), 1, "{lines:?}");
-            assert!(lines[0].contains("PEs 0-3 wait in `barrier` at src/main.rs:88"), "{lines:?}");
-            assert_gone(&pids);
+            let command = shmrun_on("a:2,b:2", &agents.plain(), &[], "hang");
+            signals::ends(command, 4, signal, "PEs 0-3 wait in `barrier` at src/main.rs:88");
         }
     }
 
     #[test]
     fn sigquit_asks_all_hosts_and_the_job_goes_on() {
-        use std::io::BufRead as _;
         let agents = Agents::new();
-        let (mut child, pids) = hanging(&agents);
-        signal(&child, Signal::QUIT);
-        let mut error = std::io::BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-        assert!(error.any(|line| line == "shmrun: the PEs now:"));
-        let answer = error.next().unwrap();
-        assert!(answer.starts_with("  PEs 0-3 wait in `barrier` at src/main.rs:88"), "{answer}");
-        assert!(child.try_wait().unwrap().is_none(), "it goes on");
-        signal(&child, Signal::TERM);
-        assert_eq!(child.wait().unwrap().code(), Some(143));
-        assert_gone(&pids);
+        let answer = signals::asked(shmrun_on("a:2,b:2", &agents.plain(), &[], "hang"), 4, 1);
+        assert_eq!(answer[0], "shmrun: the PEs now:");
+        assert!(answer[1].starts_with("  PEs 0-3 wait in `barrier` at src/main.rs:88"), "{answer:?}");
     }
 }
 
@@ -340,14 +243,16 @@ mod start {
 
     #[test]
     fn what_cannot_be_is_refused_before_anything_is_started() {
-        let text = error(launch_on("a:2,b:1", "hang", 4)).to_string();
-        assert!(text.starts_with("4 PEs were asked for, and the hosts take 3 together"), "{text}");
-        let text = error(launch_on("a:2", "hang", 2).gdb(1)).to_string();
-        assert!(text.contains("the debugger was asked for PE 1, which is on host a"), "{text}");
-        let text = error(launch_on("a:2", "hang", 2).interfaces(["nosuch0".parse().unwrap()])).to_string();
-        assert!(text.contains("asked for (nosuch0); it has lo 127.0.0.1"), "{text}");
-        let text = error(launch_on("a:70000", "hang", 70000)).to_string();
-        assert!(text.contains("a node takes at most 65535"), "{text}");
+        let nowhere = "nosuch0".parse().unwrap();
+        for (job, why) in [
+            (launch_on("a:2,b:1", "hang", 4), "4 PEs were asked for, and the hosts take 3 together"),
+            (launch_on("a:2", "hang", 2).gdb(1), "the debugger was asked for PE 1, which is on host a"),
+            (launch_on("a:2", "hang", 2).interfaces([nowhere]), "asked for (nosuch0); it has lo 127.0.0.1"),
+            (launch_on("a:70000", "hang", 70000), "a node takes at most 65535"),
+        ] {
+            let text = error(job).to_string();
+            assert!(text.contains(why), "{text}");
+        }
     }
 
     #[test]

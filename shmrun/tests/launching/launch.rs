@@ -1,4 +1,4 @@
-//! Jobs of real processes on this host.
+//! Jobs of real processes: on this host, and where it says so on several that are all this one.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::entry::*;
+use crate::hosts::launch_on;
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome};
 use shmem_core::ranges;
@@ -16,6 +17,19 @@ fn job(name: &str, pes: usize) -> Outcome {
     launch(name, pes).run().unwrap()
 }
 
+/// Hosts of a job that is on this one.
+const HERE: &str = "";
+
+/// A job that ends by itself.
+#[track_caller]
+fn ended(hosts: &str, name: &str, pes: usize) -> Outcome {
+    let start = Instant::now();
+    let job = if hosts == HERE { launch(name, pes) } else { launch_on(hosts, name, pes) };
+    let outcome = job.run().unwrap();
+    assert_ended_by_itself(start);
+    outcome
+}
+
 /// `shmrun` with options, running a program of this test.
 pub(crate) fn shmrun(options: &[&str], name: &str) -> Command {
     let mut command = bare_shmrun(options);
@@ -23,25 +37,36 @@ pub(crate) fn shmrun(options: &[&str], name: &str) -> Command {
     command
 }
 
+/// This program as a command of a shell that waits for it.
+fn in_a_shell() -> String {
+    format!("{} {}; exit $?", itself().display(), ENTRY.join(" "))
+}
+
 mod meeting {
     use super::*;
 
     #[test]
-    fn values_meet_among_1_2_and_7() {
-        for pes in [1, 2, 7] {
-            assert_in_order(&job("exchange", pes));
+    fn values_and_descriptors_arrive_whole_and_in_order() {
+        for (name, pes, hosts) in [
+            ("exchange", 1, HERE),
+            ("exchange", 2, HERE),
+            ("exchange", 7, HERE),
+            ("exchange", 3, "a:3"),
+            ("exchange", 4, "a:2,b:2"),
+            ("exchange", 6, "a,b:3,c:2"),
+            ("exchange", 4, "localhost:2,b:2"),
+            ("exchange-large", 3, HERE),
+            ("exchange-large", 3, "a:2,b"),
+            // Three hundred descriptors of a PE, and fewer of others. They stay on their host.
+            ("share", 3, HERE),
+            ("share", 1, HERE),
+            ("share", 5, "a:2,b:3"),
+            ("share-soft-limit", 3, HERE),
+            // What a PE starts or forks is no PE.
+            ("descendants", 2, HERE),
+        ] {
+            assert_in_order(&ended(hosts, name, pes));
         }
-    }
-
-    #[test]
-    fn large_values_pass_whole() {
-        assert_in_order(&job("exchange-large", 3));
-    }
-
-    #[test]
-    fn three_hundred_descriptors_of_a_pe_and_fewer_of_others_arrive_in_order() {
-        assert_in_order(&job("share", 3));
-        assert_in_order(&job("share", 1));
     }
 
     #[test]
@@ -74,13 +99,11 @@ mod meeting {
     }
 
     #[test]
-    fn a_low_limit_on_descriptors_is_raised_or_explained() {
-        assert_in_order(&job("share-soft-limit", 3));
-        let outcome = job("share-hard-limit", 3);
-        let text = text(&outcome.outputs[0].err);
+    fn a_low_limit_on_descriptors_that_cannot_be_raised_is_explained() {
+        let said = text(&job("share-hard-limit", 3).outputs[0].err);
         assert!(
-            text.contains("share 600 descriptors, but this process may have 400 open and needs "),
-            "{text}"
+            said.contains("share 600 descriptors, but this process may have 400 open and needs "),
+            "{said}"
         );
     }
 
@@ -105,14 +128,9 @@ mod meeting {
 
     #[test]
     fn below_a_wrapper_a_pe_is_a_pe() {
-        let inner = format!("{} {}; exit $?", itself().display(), ENTRY.join(" "));
         let run = |name| {
-            Launch::new("sh", 3)
-                .args(["-c", &inner])
-                .env(programs::NAME, name)
-                .capture_output()
-                .run()
-                .unwrap()
+            let job = Launch::new("sh", 3).args(["-c", &in_a_shell()]).env(programs::NAME, name);
+            job.capture_output().run().unwrap()
         };
         assert_in_order(&run("exchange"));
 
@@ -129,36 +147,55 @@ mod death {
     use super::*;
 
     #[test]
-    fn the_code_of_the_first_that_fails_is_the_jobs() {
-        let outcome = job("exit-3-of-1", 3);
-        assert_eq!(died(&outcome), (1, "exited with code 3".into()));
-        assert_eq!(outcome.code, 3);
+    fn the_first_that_dies_ends_the_job_with_its_code_and_one_message() {
+        let waits = "PEs 0, 2, 3 wait in `barrier` at src/main.rs:88 since ";
+        let segfault = "was killed by signal 11 (SIGSEGV)";
+        let early = "exited with code 0 before it left the job";
+        let away = "exited with code 0 and never joined the job";
+        let closed = "closed its connection to the launcher before it left the job";
+        for (name, pes, hosts, pe, how, code, others) in [
+            ("exit-3-of-1", 3, HERE, 1, "exited with code 3", 3, ""),
+            ("segfault-1", 4, HERE, 1, segfault, 139, waits),
+            ("segfault-1", 4, "a:2,b:2", 1, segfault, 139, waits),
+            ("leave-early-0", 3, HERE, 0, early, 1, "PEs 1, 2 wait for the others to start"),
+            ("stay-away-1", 3, HERE, 1, away, 1, ""),
+            ("become-sleep-1", 2, HERE, 1, closed, 1, ""),
+            // Who does not heed SIGTERM is killed.
+            ("stubborn", 2, HERE, 0, "exited with code 4", 4, ""),
+            ("stubborn", 3, "a:1,b:2", 0, "exited with code 4", 4, ""),
+            // After all have left a code counts, but ends nobody.
+            ("fail-after-finish", 3, HERE, 0, "exited with code 5", 5, ""),
+            ("fail-after-finish", 3, "a:1,b:2", 0, "exited with code 5", 5, ""),
+        ] {
+            let outcome = ended(hosts, name, pes);
+            let report = &outcome.report;
+            assert_eq!((died(&outcome), outcome.code), ((pe, how.to_owned()), code), "{name}");
+            let place = if hosts == HERE { ") " } else { " on a) " };
+            assert!(report.contains(&format!("{place}{how}")) && report.contains(others), "{name}: {report}");
+            assert_eq!(report.matches(" (pid ").count(), 1, "{name}: {report}");
+            for other in outcome.outputs.iter().skip(1).filter(|_| name == "fail-after-finish") {
+                assert_eq!(said(other), ["to my own end"]);
+            }
+        }
     }
 
     #[test]
-    fn a_signal_ends_the_job_at_once_with_one_message_that_says_what_the_others_did() {
-        let start = Instant::now();
-        let outcome = job("segfault-1", 4);
-        assert_ended_by_itself(start);
-        assert_eq!(died(&outcome).0, 1);
-        assert_eq!(outcome.code, 128 + 11);
-        let report = &outcome.report;
-        assert_eq!(report.matches("was killed").count(), 1, "{report}");
-        assert!(report.starts_with("PE 1 (pid "), "{report}");
-        assert!(report.contains(") was killed by signal 11 (SIGSEGV)"), "{report}");
-        assert!(report.contains("PEs 0, 2, 3 wait in `barrier` at src/main.rs:88 since "), "{report}");
+    fn to_stay_away_while_others_on_another_host_join_is_a_death() {
+        // One that has not started when the other one has gone cannot wait.
+        one_of(5, |_| {
+            let outcome = ended("a:1,b:1", "stay-away-1", 2);
+            assert_eq!(died(&outcome), (1, "exited with code 0 and never joined the job".into()));
+            let report = outcome.report;
+            report.contains("PE 0 waits for the others to start").then_some(()).ok_or(report)
+        });
     }
 
     #[test]
     fn a_kill_has_a_hint_about_memory() {
-        let outcome = job("kill-0", 2);
-        assert_eq!(outcome.code, 137);
-        assert!(
-            outcome.report.contains("(SIGKILL): perhaps by the kernel for want of memory"),
-            "{}",
-            outcome.report
-        );
-        assert!(outcome.report.contains(" has left "), "{}", outcome.report);
+        let Outcome { code, report, .. } = job("kill-0", 2);
+        assert_eq!(code, 137);
+        let hint = ["(SIGKILL): perhaps by the kernel for want of memory", " has left "];
+        assert!(hint.iter().all(|part| report.contains(part)), "{report}");
     }
 
     #[test]
@@ -175,61 +212,18 @@ mod death {
     }
 
     #[test]
-    fn to_leave_without_a_word_is_a_death() {
-        let start = Instant::now();
-        let outcome = job("leave-early-0", 3);
-        assert_ended_by_itself(start);
-        assert_eq!(died(&outcome), (0, "exited with code 0 before it left the job".into()));
-        assert_eq!(outcome.code, 1);
-        assert!(outcome.report.contains("PEs 1, 2 wait for the others to start"), "{}", outcome.report);
-    }
-
-    #[test]
-    fn to_stay_away_while_others_join_is_a_death() {
-        let start = Instant::now();
-        let outcome = job("stay-away-1", 3);
-        assert_ended_by_itself(start);
-        assert_eq!(died(&outcome), (1, "exited with code 0 and never joined the job".into()));
-        assert_eq!(outcome.code, 1);
-    }
-
-    #[test]
-    fn a_pe_that_becomes_another_program_is_missed() {
-        let start = Instant::now();
-        let outcome = job("become-sleep-1", 2);
-        assert_ended_by_itself(start);
-        assert_eq!(died(&outcome).1, "closed its connection to the launcher before it left the job");
-    }
-
-    #[test]
-    fn after_all_have_left_a_code_counts_but_ends_nobody() {
-        let outcome = job("fail-after-finish", 3);
-        assert_eq!(died(&outcome), (0, "exited with code 5".into()));
-        assert_eq!(outcome.code, 5);
-        for pe in [1, 2] {
-            assert_eq!(said(&outcome.outputs[pe]), ["to my own end"]);
-        }
-    }
-
-    #[test]
-    fn who_does_not_heed_sigterm_is_killed() {
-        let start = Instant::now();
-        assert_eq!(job("stubborn", 2).code, 4);
-        assert_ended_by_itself(start);
-    }
-
-    #[test]
     fn abort_prints_its_message_once_and_sets_the_code() {
-        let start = Instant::now();
-        let outcome = job("abort-2", 4);
-        assert_ended_by_itself(start);
-        assert_eq!(outcome.code, 7);
-        let message = "the grid has 3 rows for 4 PEs".to_owned();
-        assert_eq!(outcome.failure, Some(Failure::Aborted { pe: 2, code: 7, message }));
-        let report = &outcome.report;
-        assert!(report.ends_with(") ended the job with code 7: the grid has 3 rows for 4 PEs\n"), "{report}");
-        assert_eq!(report.lines().count(), 1, "{report}");
-        assert_eq!(said(&outcome.outputs[2]), ["before"]);
+        for (hosts, end) in [
+            (HERE, ") ended the job with code 7: the grid has 3 rows for 4 PEs\n"),
+            ("a:1,b:1,c:2", " on c) ended the job with code 7: the grid has 3 rows for 4 PEs\n"),
+        ] {
+            let outcome = ended(hosts, "abort-2", 4);
+            assert_eq!(outcome.code, 7);
+            let message = "the grid has 3 rows for 4 PEs".to_owned();
+            assert_eq!(outcome.failure, Some(Failure::Aborted { pe: 2, code: 7, message }));
+            assert!(outcome.report.ends_with(end) && outcome.report.lines().count() == 1, "{outcome:?}");
+            assert_eq!(said(&outcome.outputs[2]), ["before"]);
+        }
     }
 
     #[test]
@@ -242,14 +236,16 @@ mod death {
     #[test]
     fn time_ends_a_job_that_hangs() {
         // By then its PEs wait, on a machine that does nothing else.
-        one_of(5, |attempt| {
-            let time = Duration::from_millis(700 << attempt);
-            let outcome = launch("hang", 2).timeout(time).run().unwrap();
-            assert_eq!((outcome.code, &outcome.failure), (124, &Some(Failure::TimedOut)));
-            let report = outcome.report;
-            assert!(report.starts_with(&format!("the job has run for the {time:?}")), "{report}");
-            report.contains("PEs 0, 1 wait in `barrier` at src/main.rs:88").then_some(()).ok_or(report)
-        });
+        for (job, least) in [(launch("hang", 2), 700), (launch_on("a:1,b:1", "hang", 2), 1500)] {
+            one_of(5, |attempt| {
+                let time = Duration::from_millis(least << attempt);
+                let outcome = job.clone().timeout(time).run().unwrap();
+                assert_eq!((outcome.code, &outcome.failure), (124, &Some(Failure::TimedOut)));
+                let report = outcome.report;
+                assert!(report.starts_with(&format!("the job has run for the {time:?}")), "{report}");
+                report.contains("PEs 0, 1 wait in `barrier` at src/main.rs:88").then_some(()).ok_or(report)
+            });
+        }
     }
 }
 
@@ -278,27 +274,20 @@ mod strangers {
     }
 
     #[test]
-    fn what_a_pe_starts_or_forks_is_no_pe() {
-        let outcome = job("descendants", 2);
-        assert_in_order(&outcome);
-    }
-
-    #[test]
     fn variables_without_a_launcher_are_an_error() {
         let mut command = Command::new(itself());
         command.args(ENTRY).env(programs::NAME, "exchange").stdin(Stdio::null());
-        let mut error = |socket: &str, pe: &str| {
+        for (socket, pe, error) in [
+            ("77", "0", "SHMRUN_SOCKET=77 is set, but descriptor 77 is not this process's"),
+            ("1", "0", "SHMRUN_SOCKET=1: that is no socket of a launcher"),
+            ("x", "0", "SHMRUN_SOCKET=`x` is nothing that shmrun sets"),
+            ("77", "2", "SHMRUN_PE=2, but SHMRUN_NPES=2"),
+        ] {
             command.env("SHMRUN_SOCKET", socket).env("SHMRUN_JOB", "1");
             let output = command.env("SHMRUN_PE", pe).env("SHMRUN_NPES", "2").output().unwrap();
             assert_eq!(output.status.code(), Some(99));
-            text(&output.stderr)
-        };
-        assert!(
-            error("77", "0").contains("SHMRUN_SOCKET=77 is set, but descriptor 77 is not this process's")
-        );
-        assert!(error("1", "0").contains("SHMRUN_SOCKET=1: that is no socket of a launcher"));
-        assert!(error("x", "0").contains("SHMRUN_SOCKET=`x` is nothing that shmrun sets"));
-        assert!(error("77", "2").contains("SHMRUN_PE=2, but SHMRUN_NPES=2"));
+            assert!(text(&output.stderr).contains(error), "{output:?}");
+        }
     }
 
     /// Whatever number is in the environment, what is no launcher's stays what it was: its owner would close it again.
@@ -356,11 +345,7 @@ mod command_line {
         fails(&["-n", "2", "/no/such/program"], 127, "there is no program `/no/such/program`");
         fails(&["-n", "2", "tru"], 127, "did you mean `tr");
         fails(&["-n", "2", "/"], 126, "`/` cannot be run: it is a directory");
-        fails(
-            &["-n", "2", "--gdb", "2", "true"],
-            2,
-            "the debugger was asked for PE 2, but the PEs are 0 to 1",
-        );
+        fails(&["-n", "2", "--gdb", "2", "true"], 2, "asked for PE 2, but the PEs are 0 to 1");
         fails(&["-n", "-1", "true"], 2, "error: invalid value '-1' for '--npes <PES>': the number of PEs is");
         fails(&["-np", "x", "true"], 2, "error: invalid value 'x' for '--npes <PES>': the number of PEs is");
         fails(&["--np", "4", "true"], 2, "error: unexpected argument '--np' found");
@@ -369,11 +354,7 @@ mod command_line {
         fails(&["-n", "2"], 2, "error: the following required arguments were not provided:\n  <PROGRAM>");
         fails(&["-n", "2", "--env", "=x", "true"], 2, "expected KEY=VALUE");
         fails(&["-n", "2", "--bind", "cores", "true"], 2, "[possible values: share, core, numa, none]");
-        fails(
-            &["-n", "2", "--env", "SHMEM_BIND=", "true"],
-            2,
-            "SHMEM_BIND=: not one of share, core, numa, none",
-        );
+        fails(&["-n", "2", "--env", "SHMEM_BIND=", "true"], 2, "SHMEM_BIND=: not one of share, core, numa,");
         fails(&["-n", "2", "--timeout", "-1", "true"], 2, "error: ");
     }
 
@@ -409,31 +390,24 @@ mod command_line {
     }
 
     #[test]
-    fn the_number_of_pes_may_be_written_as_for_other_launchers() {
-        let printed = |arguments: &[&str]| {
+    fn the_number_of_pes_may_be_written_as_for_other_launchers_and_arguments_are_the_programs() {
+        for (arguments, printed) in [
+            (&["-np", "2", "echo", "-np", "3"][..], "-np 3\n-np 3\n"),
+            (&["--bind", "none", "-np", "2", "echo", "-np", "3"], "-np 3\n-np 3\n"),
+            (&["--tag-output", "-np", "1", "echo", "-np", "3"], "[0] -np 3\n"),
+            (&["--env", "A=b=c", "-np", "1", "sh", "-c", "echo $A"], "b=c\n"),
+            // Behind the program it is the program's.
+            (&["-n", "1", "--", "echo", "-np", "3"], "-np 3\n"),
+            (&["-n1", "echo", "-np"], "-np\n"),
+            (&["-n", "1", "echo", "-n", "4", "--bind"], "4 --bind"),
+        ] {
             let output = bare_shmrun(arguments).output().unwrap();
-            assert_eq!(output.status.code(), Some(0), "{output:?}");
-            text(&output.stdout)
-        };
-        for way in [&["-np", "2"][..], &["--bind", "none", "-np", "2"], &["--tag-output", "-np", "2"]] {
             assert_eq!(
-                printed(&[way, &["echo", "-np", "3"]].concat()).matches("-np 3\n").count(),
-                2,
-                "{way:?}"
+                (text(&output.stdout).as_str(), output.status.code()),
+                (printed, Some(0)),
+                "{arguments:?}"
             );
         }
-        assert_eq!(printed(&["--env", "A=b", "-np", "1", "sh", "-c", "echo $A"]), "b\n");
-        // Behind the program it is the program's.
-        assert_eq!(printed(&["-n", "1", "--", "echo", "-np", "3"]), "-np 3\n");
-        assert_eq!(printed(&["-n1", "echo", "-np"]), "-np\n");
-    }
-
-    #[test]
-    fn arguments_of_the_program_are_its_own() {
-        let output = bare_shmrun(&["-n", "1", "echo", "-n", "4", "--bind"]).output().unwrap();
-        assert_eq!(text(&output.stdout), "4 --bind");
-        let options = ["-n", "1", "--env", "A=b=c", "sh", "-c", "echo $A"];
-        assert_eq!(text(&bare_shmrun(&options).output().unwrap().stdout), "b=c\n");
     }
 
     #[test]
@@ -647,12 +621,11 @@ fn trace(pid: i32) -> std::io::Result<()> {
     Ok(())
 }
 
-mod signals {
+pub(crate) mod signals {
     use super::*;
 
     fn below_a_wrapper(name: &str) -> Command {
-        let inner = format!("{} {}; exit $?", itself().display(), ENTRY.join(" "));
-        let mut command = bare_shmrun(&["-n", "2", "sh", "-c", &inner]);
+        let mut command = bare_shmrun(&["-n", "2", "sh", "-c", &in_a_shell()]);
         command.env(programs::NAME, name);
         command
     }
@@ -694,21 +667,26 @@ mod signals {
         assert_eq!(lines.len(), 1, "{lines:?}");
     }
 
+    /// A signal to the launcher ends the job with one message, which says what its PEs did; nothing is left.
+    #[track_caller]
+    pub(crate) fn ends(command: Command, pes: usize, (number, code): (Signal, i32), did: &str) {
+        let (child, pids) = started(command, pes);
+        let start = Instant::now();
+        signal(&child, number);
+        let output = child.wait_with_output().unwrap();
+        assert_ended_by_itself(start);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let lines = launcher_lines(&output);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].starts_with("shmrun: ended by signal ") && lines[0].contains(did), "{lines:?}");
+        assert_gone(&pids);
+    }
+
     #[test]
     fn signals_to_the_launcher_end_the_job() {
-        for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        for signal in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
             for command in [shmrun(&["-n", "2"], "hang"), below_a_wrapper("hang")] {
-                let (child, pids) = started(command, 2);
-                let start = Instant::now();
-                signal(&child, number);
-                let output = child.wait_with_output().unwrap();
-                assert_ended_by_itself(start);
-                assert_eq!(output.status.code(), Some(code), "{output:?}");
-                let lines = launcher_lines(&output);
-                assert_eq!(lines.len(), 1, "{lines:?}");
-                assert!(lines[0].starts_with("shmrun: ended by signal "), "{lines:?}");
-                assert!(lines[0].contains("PEs 0, 1 wait in `barrier` at src/main.rs:88"), "{lines:?}");
-                assert_gone(&pids);
+                ends(command, 2, signal, "PEs 0, 1 wait in `barrier` at src/main.rs:88");
             }
         }
     }
@@ -754,9 +732,9 @@ mod signals {
         });
     }
 
-    /// The answer to SIGQUIT, which a key of the terminal sends to the PEs too.
-    fn asked(name: &str, joined: usize, lines: usize) -> Vec<String> {
-        let (mut child, pids) = started(shmrun(&["-n", "3"], name), joined);
+    /// So many lines of the answer to SIGQUIT, which a key of the terminal sends to the PEs too; the job goes on.
+    pub(crate) fn asked(command: Command, joined: usize, lines: usize) -> Vec<String> {
+        let (mut child, pids) = started(command, joined);
         for &pid in &pids {
             kill_process(Pid::from_raw(pid).unwrap(), Signal::QUIT).unwrap();
         }
@@ -774,10 +752,10 @@ mod signals {
 
     #[test]
     fn sigquit_asks_and_the_job_goes_on() {
-        let answer = asked("hang", 3, 1);
+        let answer = asked(shmrun(&["-n", "3"], "hang"), 3, 1);
         assert_eq!(answer[0], "shmrun: the PEs now:");
         assert!(answer[1].starts_with("  PEs 0-2 wait in `barrier` at src/main.rs:88 since "), "{answer:?}");
-        let answer = asked("hang-2", 2, 2);
+        let answer = asked(shmrun(&["-n", "3"], "hang-2"), 2, 2);
         assert_eq!(answer[1..], ["  PEs 0, 1 wait for the others to start", "  PE 2 has not joined the job"]);
     }
 

@@ -21,19 +21,13 @@ pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";
 pub(crate) fn run(name: &str) -> ! {
     let is_me = |job: &Local| name.rsplit('-').next().unwrap().parse() == Ok(job.number());
     match name {
-        "surroundings" => {
-            let job = join();
+        "surroundings" => within(|_| {
             for name in ["SHMEM_DEBUG", "LAUNCH_TEST_CHOSEN", "LAUNCH_TEST_NOT_CHOSEN", "HOME"] {
                 say(&format!("{name}={:?}", std::env::var(name).ok()));
             }
             say(&std::env::current_dir().unwrap().display().to_string());
-            job.finish();
-        }
-        "exchange" => {
-            let job = join();
-            exchange(&job, 100);
-            job.finish();
-        }
+        }),
+        "exchange" => within(|job| exchange(job, 100)),
         "not-the-launchers" => {
             let (ours, theirs) = pair();
             // The number in the environment, or one of a socket that this process has made itself.
@@ -57,39 +51,22 @@ pub(crate) fn run(name: &str) -> ! {
             assert_eq!(came, Err(rustix::io::Errno::AGAIN), "nothing was sent to ourselves");
             std::process::exit(99);
         }
-        "exchange-large" => {
-            let job = join();
-            exchange(&job, 48 << 10);
+        "exchange-large" => within(|job| {
+            exchange(job, 48 << 10);
             assert!(job.put("k", &vec![0; (48 << 10) + 1]).unwrap_err().to_string().contains("at most"));
-            job.finish();
-        }
-        "share" => {
-            let job = join();
-            share(&job, 300);
-            share(&job, 0);
-            share(&job, 253);
-            job.finish();
-        }
-        "hosts" => {
-            let job = join();
-            say(&format!("{:?}", job.hosts()));
-            job.finish();
-        }
-        "share-soft-limit" => {
-            let job = join();
+        }),
+        "share" => within(|job| [300, 0, 253].into_iter().for_each(|most| share(job, most))),
+        "hosts" => within(|job| say(&format!("{:?}", job.hosts()))),
+        "share-soft-limit" => within(|job| {
             let hard = getrlimit(Resource::Nofile).maximum;
             setrlimit(Resource::Nofile, Rlimit { current: Some(400), maximum: hard }).unwrap();
-            share(&job, 300);
-            job.finish();
-        }
-        "share-hard-limit" => {
-            let job = join();
+            share(job, 300);
+        }),
+        "share-hard-limit" => within(|job| {
             setrlimit(Resource::Nofile, Rlimit { current: Some(400), maximum: Some(400) }).unwrap();
             let file = File::open("/dev/null").unwrap();
-            let error = job.share(&vec![file.as_fd(); 300]).unwrap_err();
-            eprintln!("{error}");
-            job.finish();
-        }
+            eprintln!("{}", job.share(&vec![file.as_fd(); 300]).unwrap_err());
+        }),
         "mismatch" => {
             let job = join();
             if job.number() == 0 {
@@ -246,34 +223,19 @@ pub(crate) fn run(name: &str) -> ! {
             job.finish();
         }
         "connect" | "connect-and-abort" | "cpus" => {
-            let settings = shmem::env::Settings::from_process().unwrap_or_else(|error| panic!("{error}"));
-            // SAFETY: once, and there is no world in this process.
-            match unsafe { shmem::bootstrap::connect(&settings) } {
-                Ok(Connection::Joined(job)) => {
-                    say(&match name {
-                        "cpus" => ranges::show(&cpus::allowed().unwrap()),
-                        _ => format!("{} {} of {}", job.name(), job.number(), job.count()),
-                    });
-                    job.exchange("k", b"v").unwrap();
-                    if name == "connect-and-abort" {
-                        job.abort(7, "enough");
-                    }
-                    job.finish();
-                }
-                Ok(Connection::Launched(code)) => std::process::exit(code.into()),
-                Err(error) => {
-                    eprintln!("{error}");
-                    std::process::exit(99);
-                }
+            let job = connect();
+            say(&match name {
+                "cpus" => ranges::show(&cpus::allowed().unwrap()),
+                _ => format!("{} {} of {}", job.name(), job.number(), job.count()),
+            });
+            job.exchange("k", b"v").unwrap();
+            if name == "connect-and-abort" {
+                job.abort(7, "enough");
             }
+            job.finish();
         }
         "halves" => {
-            let settings = shmem::env::Settings::from_process().unwrap();
-            // SAFETY: once, and there is no world in this process.
-            let job = match unsafe { shmem::bootstrap::connect(&settings) }.unwrap() {
-                Connection::Joined(job) => job,
-                Connection::Launched(code) => std::process::exit(code.into()),
-            };
+            let job = connect();
             let print = |half: &str| {
                 for mut stream in
                     [Box::new(std::io::stdout()) as Box<dyn std::io::Write>, Box::new(std::io::stderr())]
@@ -289,12 +251,10 @@ pub(crate) fn run(name: &str) -> ! {
             print(&format!("second of {} as {}\n", job.number(), name.display()));
             job.finish();
         }
-        "attach" => {
-            let job = join();
+        "attach" => within(|job| {
             assert_eq!(std::env::var("SHMEM_ATTACH_WAIT").unwrap(), "1");
             shmem::bootstrap::attach_wait(job.number());
-            job.finish();
-        }
+        }),
         _ => panic!("no program `{name}`"),
     }
     std::process::exit(0)
@@ -306,14 +266,30 @@ fn say(text: &str) {
 
 fn join() -> Local {
     // SAFETY: once, or refused, and there is no world in this process.
-    match unsafe { Local::connect() } {
-        Ok(Some(job)) => job,
-        Ok(None) => panic!("no launcher"),
-        Err(error) => {
-            eprintln!("{error}");
-            std::process::exit(99);
-        }
+    unsafe { Local::connect() }.unwrap_or_else(|error| refused(error)).expect("a launcher")
+}
+
+/// Does this in the job, and leaves it in order.
+fn within(what: impl FnOnce(&Local)) {
+    let job = join();
+    what(&job);
+    job.finish();
+}
+
+/// The job of a process that may have to launch it itself.
+fn connect() -> Box<dyn Bootstrap> {
+    let settings = shmem::env::Settings::from_process().unwrap_or_else(|error| panic!("{error}"));
+    // SAFETY: once, or refused, and there is no world in this process.
+    match unsafe { shmem::bootstrap::connect(&settings) } {
+        Ok(Connection::Joined(job)) => job,
+        Ok(Connection::Launched(code)) => std::process::exit(code.into()),
+        Err(error) => refused(error),
     }
+}
+
+fn refused(error: impl std::fmt::Display) -> ! {
+    eprintln!("{error}");
+    std::process::exit(99)
 }
 
 fn sleep() -> ! {
