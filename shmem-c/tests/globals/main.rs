@@ -66,25 +66,60 @@ fn can(compiler: &str, options: &[&str]) -> bool {
     made.is_ok_and(|made| made.status.success())
 }
 
-fn build(installed: &Installed, way: &Way, sources: &[&str], name: &str) -> PathBuf {
+/// Runs a compiler, in the folder of the programs.
+fn make(compiler: &mut Command, name: &str) -> PathBuf {
     let to = temporary().join(name);
-    let made = Command::new(&installed.oshcc)
-        .env("OSHCC_CC", way.compiler)
-        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"])
-        .args(way.options)
-        .args(sources.iter().map(|source| folder().join(source)))
-        .arg("-o")
-        .arg(&to)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}: {}", way.name, text(&made));
+    let made = compiler.current_dir(folder()).arg("-o").arg(&to).output().unwrap();
+    assert!(made.status.success(), "{name}: {}", text(&made));
     to
 }
 
+fn build(installed: &Installed, way: &Way, source: &str, name: &str) -> PathBuf {
+    let mut oshcc = Command::new(&installed.oshcc);
+    oshcc.env("OSHCC_CC", way.compiler).args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1"]);
+    make(oshcc.args(way.options).arg(source), name)
+}
+
+/// A library of C.
+fn library(options: &[&str], source: &str) -> PathBuf {
+    let mut gcc = Command::new("gcc");
+    make(gcc.args(["-shared", "-fPIC"]).args(options).arg(source), &format!("lib{source}.so"))
+}
+
+/// That the loader finds what lies where programs are made.
+fn run_path() -> String {
+    format!("-Wl,-rpath,{}", temporary().display())
+}
+
 fn run(installed: &Installed, pes: u32, program: &Path, arguments: &[&str]) -> Output {
+    run_with(installed, pes, program, arguments, &[])
+}
+
+fn run_with(
+    installed: &Installed,
+    pes: u32,
+    program: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Output {
     let mut job = Command::new(&installed.oshrun);
     job.args(["-np", &pes.to_string(), "--timeout", "60"]).arg(program).args(arguments);
-    job.env("ASAN_OPTIONS", "detect_leaks=0").output().unwrap()
+    job.env("ASAN_OPTIONS", "detect_leaks=0").envs(variables.iter().copied()).output().unwrap()
+}
+
+/// What a program says that succeeds, in order.
+#[track_caller]
+fn succeeds(output: &Output) -> String {
+    let said = text(output);
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// The trace of a program.
+fn traced(installed: &Installed, pes: u32, program: &Path) -> String {
+    let trace = program.with_extension("json");
+    succeeds(&run_with(installed, pes, program, &[], &[("SHMEM_TRACE", trace.to_str().unwrap())]));
+    std::fs::read_to_string(trace).unwrap()
 }
 
 /// Builds a program in a way and runs it on three PEs, without a complaint.
@@ -94,7 +129,7 @@ fn works(way: &Way, source: &str, name: &str) -> Option<String> {
         eprintln!("skipped: {}: {} does not link so here", way.name, way.compiler);
         return None;
     }
-    let program = build(installed, way, &[source], name);
+    let program = build(installed, way, source, name);
     let output = run(installed, 3, &program, &[]);
     assert!(output.status.success() && output.stderr.is_empty(), "{}: {}", way.name, text(&output));
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -130,13 +165,8 @@ fn calls_are_told_where_the_program_makes_them() {
             .enumerate()
     {
         let way = Way { name: "told", compiler: "gcc", options };
-        let program = build(installed, &way, &["../conformance/race.c"], &format!("race-{k}"));
-        let trace = temporary().join(format!("race-{k}.json"));
-        let mut job = Command::new(&installed.oshrun);
-        job.args(["-np", "2", "--timeout", "60"]).arg(&program).env("SHMEM_TRACE", &trace);
-        let output = job.output().unwrap();
-        assert!(output.status.success(), "{told}: {}", text(&output));
-        let trace = std::fs::read_to_string(&trace).unwrap();
+        let program = build(installed, &way, "../conformance/race.c", &format!("race-{k}"));
+        let trace = traced(installed, 2, &program);
         let puts: Vec<_> = trace.lines().filter(|line| line.contains(r#""name":"p""#)).collect();
         assert_eq!(puts.len(), 2, "{trace}");
         assert!(puts.iter().all(|put| put.contains(told)), "{told}: {puts:?}");
@@ -152,12 +182,7 @@ const WITH_LINES: &Way = &Way { name: "with lines", compiler: "gcc", options: &[
 #[test]
 fn each_call_is_told_with_its_own_line() {
     let Some(installed) = installed() else { return };
-    let program = build(installed, WITH_LINES, &["called.c"], "called");
-    let trace = temporary().join("called.json");
-    let mut job = Command::new(&installed.oshrun);
-    let output = job.args(["-np", "1"]).arg(&program).env("SHMEM_TRACE", &trace).output().unwrap();
-    assert!(output.status.success(), "{}", text(&output));
-    let trace = std::fs::read_to_string(&trace).unwrap();
+    let trace = traced(installed, 1, &build(installed, WITH_LINES, "called.c", "called"));
     for (line, calls) in [(17, 10), (10, 15), (19, 10)] {
         assert_eq!(trace.matches(&format!("called.c:{line}\"")).count(), calls, "{line}: {trace}");
     }
@@ -166,7 +191,7 @@ fn each_call_is_told_with_its_own_line() {
 #[test]
 fn advice_is_for_each_line_and_in_words_of_c() {
     let Some(installed) = installed() else { return };
-    let program = build(installed, WITH_LINES, &["crowded.c"], "crowded");
+    let program = build(installed, WITH_LINES, "crowded.c", "crowded");
     let output = run(installed, 2, &program, &[]);
     let said = text(&output);
     let advice: Vec<_> = said.lines().filter(|line| line.contains("advice: ")).collect();
@@ -179,7 +204,7 @@ fn advice_is_for_each_line_and_in_words_of_c() {
 #[test]
 fn waits_are_told_with_names_and_values() {
     let Some(installed) = installed() else { return };
-    let program = build(installed, WITH_LINES, &["waits.c"], "waits");
+    let program = build(installed, WITH_LINES, "waits.c", "waits");
     let said = text(&run(installed, 3, &program, &[]));
     for wait in [
         "PE 0 waits in `shmem_long_wait_until(flag == 1, is 0)`",
@@ -195,11 +220,8 @@ fn waits_are_told_with_names_and_values() {
 #[test]
 fn a_counter_of_signals_does_not_say_which_have_come() {
     let Some(installed) = installed() else { return };
-    let program = build(installed, WITH_LINES, &["counted.c"], "counted");
-    let run = |how: &str| {
-        let mut job = Command::new(&installed.oshrun);
-        job.args(["-np", "2"]).arg(&program).arg(how).env("SHMEM_CHECK", "1").output().unwrap()
-    };
+    let program = build(installed, WITH_LINES, "counted.c", "counted");
+    let run = |how: &str| run_with(installed, 2, &program, &[how], &[("SHMEM_CHECK", "1")]);
     let output = run("steps");
     let said = text(&output);
     for part in [
@@ -211,12 +233,8 @@ fn a_counter_of_signals_does_not_say_which_have_come() {
         assert!(!output.status.success() && said.contains(part), "{part}: {said}");
     }
     for how in ["fenced", "some, then all", "flags"] {
-        let output = run(how);
-        assert!(
-            output.status.success() && !text(&output).contains(" in `shmem_"),
-            "{how}: {}",
-            text(&output)
-        );
+        let said = succeeds(&run(how));
+        assert!(!said.contains(" in `shmem_"), "{how}: {said}");
     }
 }
 
@@ -241,44 +259,26 @@ fn a_fork_has_its_own() {
 #[test]
 fn a_fork_may_be_a_job() {
     let Some(installed) = installed() else { return };
-    let program = build(installed, PLAIN, &["parent.c"], "parent");
-    let output = Command::new(program).output().unwrap();
-    assert!(output.status.success(), "{}", text(&output));
+    let program = build(installed, PLAIN, "parent.c", "parent");
+    succeeds(&Command::new(program).output().unwrap());
 }
 
 #[test]
 fn copies_of_variables_of_libraries_are_the_programs() {
     let Some(installed) = installed() else { return };
-    let library = temporary().join("libshared.so");
-    let made = Command::new("gcc")
-        .args(["-shared", "-fPIC"])
-        .arg(folder().join("shared.c"))
-        .arg("-o")
-        .arg(&library)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    let to = temporary().join("copied");
-    let made = Command::new(&installed.oshcc)
-        .args(["-std=gnu11", "-no-pie", "-fno-pie"])
-        .arg(folder().join("copied.c"))
-        .arg(&library)
-        .arg(format!("-Wl,-rpath,{}", temporary().display()))
-        .arg("-o")
-        .arg(&to)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    let output = run(installed, 2, &to, &[]);
-    assert!(output.status.success(), "{}", text(&output));
+    let shared = library(&[], "shared.c");
+    let mut oshcc = Command::new(&installed.oshcc);
+    oshcc.args(["-std=gnu11", "-no-pie", "-fno-pie", "copied.c"]).arg(shared).arg(run_path());
+    let output = run(installed, 2, &make(&mut oshcc, "copied"), &[]);
+    succeeds(&output);
     assert_eq!(output.stdout, b"is symmetric\n", "{}", text(&output));
 }
 
 #[test]
 fn pes_of_different_programs_are_refused() {
     let Some(installed) = installed() else { return };
-    let one = build(installed, PLAIN, &["kinds.c"], "one");
-    let other = build(installed, PLAIN, &["heap.c"], "other");
+    let one = build(installed, PLAIN, "kinds.c", "one");
+    let other = build(installed, PLAIN, "heap.c", "other");
     let choose =
         format!("if [ $SHMRUN_PE = 0 ]; then exec {}; else exec {}; fi", one.display(), other.display());
     let output = run(installed, 2, Path::new("sh"), &["-c", &choose]);
@@ -289,29 +289,11 @@ fn pes_of_different_programs_are_refused() {
 
 /// Builds `heap.c` with a library that begins before libshmem.
 fn behind(installed: &Installed, source: &str) -> PathBuf {
-    let library = temporary().join(format!("lib{source}.so"));
-    let made = Command::new("gcc")
-        .args(["-shared", "-fPIC", "-pthread"])
-        .arg(folder().join(source))
-        .arg("-o")
-        .arg(&library)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    let program = temporary().join(format!("behind-{source}"));
+    let before = library(&["-pthread"], source);
+    let mut oshcc = Command::new(&installed.oshcc);
     // Libraries begin in the opposite order to that in which they are named.
-    let made = Command::new(&installed.oshcc)
-        .args(["-std=gnu11", "-Wl,--no-as-needed"])
-        .arg(folder().join("heap.c"))
-        .arg("-lshmem")
-        .arg(&library)
-        .arg(format!("-Wl,-rpath,{}", temporary().display()))
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    program
+    oshcc.args(["-std=gnu11", "-Wl,--no-as-needed", "heap.c", "-lshmem"]).arg(before).arg(run_path());
+    make(&mut oshcc, &format!("behind-{source}"))
 }
 
 /// Runs what [`behind`] has built: all is well until a global is named.
@@ -346,29 +328,14 @@ fn sealed_pages_are_told_once() {
 #[test]
 fn c_and_rust_are_one_program() {
     let Some(installed) = installed() else { return };
-    let half = temporary().join("libhalf.a");
-    let made = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-        .args(["--edition=2024", "--crate-type=staticlib", "-Anon_upper_case_globals"])
-        .arg(folder().join("half.rs"))
-        .arg("-o")
-        .arg(&half)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    for library in [None, Some("-static-shmem")] {
-        let to = temporary().join(format!("with-rust{}", library.unwrap_or_default()));
-        let made = Command::new(&installed.oshcc)
-            .args(["-std=gnu11"])
-            .args(library)
-            .arg(folder().join("with_rust.c"))
-            .arg(&half)
-            .arg("-o")
-            .arg(&to)
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{}", text(&made));
-        let output = run(installed, 3, &to, &[]);
-        assert!(output.status.success(), "{}", text(&output));
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--edition=2024", "--crate-type=staticlib", "-Anon_upper_case_globals", "half.rs"]);
+    let half = make(&mut rustc, "libhalf.a");
+    for option in [None, Some("-static-shmem")] {
+        let mut oshcc = Command::new(&installed.oshcc);
+        oshcc.arg("-std=gnu11").args(option).arg("with_rust.c").arg(&half);
+        let program = make(&mut oshcc, &format!("with-rust{}", option.unwrap_or_default()));
+        succeeds(&run(installed, 3, &program, &[]));
     }
 }
 
@@ -380,7 +347,7 @@ fn a_debugger_reads_and_writes_them() {
         return;
     }
     let way = Way { name: "for gdb", compiler: "gcc", options: &["-g"] };
-    let program = build(installed, &way, &["kinds.c"], "debugged");
+    let program = build(installed, &way, "kinds.c", "debugged");
     let mut gdb = Command::new("gdb");
     gdb.args([
         "-nx",
@@ -417,17 +384,9 @@ fn pkg_config_finds_the_library() {
     };
     assert!(asked.status.success(), "{}", text(&asked));
     let options = String::from_utf8(asked.stdout).unwrap();
-    let program = temporary().join("by-pkg-config");
-    let made = Command::new("gcc")
-        .arg(folder().join("kinds.c"))
-        .args(options.split_whitespace())
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", text(&made));
-    let output = run(installed, 2, &program, &[]);
-    assert!(output.status.success(), "{}", text(&output));
+    let mut gcc = Command::new("gcc");
+    let program = make(gcc.arg("kinds.c").args(options.split_whitespace()), "by-pkg-config");
+    succeeds(&run(installed, 2, &program, &[]));
 }
 
 #[test]
@@ -436,7 +395,7 @@ fn shmem_info_lists_them() {
     for (name, option) in [("listed", None), ("listed-static", Some("-static-shmem"))] {
         let options: Vec<_> = option.into_iter().collect();
         let way = Way { name, compiler: "gcc", options: options.leak() };
-        let program = build(installed, &way, &["kinds.c"], name);
+        let program = build(installed, &way, "kinds.c", name);
         let info = installed.oshcc.with_file_name("shmem-info");
         let said = text(&Command::new(info).arg("layout").arg(program).output().unwrap());
         // A static library may have objects of its own that no name tells.
