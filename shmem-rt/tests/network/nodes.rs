@@ -6,12 +6,18 @@ use std::collections::BTreeSet;
 use shmem::Traffic;
 use shmem::prelude::*;
 
+/// The first member of the node of each PE.
+fn firsts(world: &World) -> Vec<usize> {
+    let mut firsts = vec![0; world.n_pes()];
+    world.fcollect(&world.node_team().pe(0).unwrap().number(), &mut firsts);
+    firsts
+}
+
 /// Runs a collective, and gives what all PEs have sent in it together. Every target must be the first member of
 /// another node.
 fn sent(world: &World, collective: impl FnOnce()) -> Traffic {
-    let first = |world: &World| world.node_team().pe(0).unwrap().number();
-    let mut firsts = vec![0; world.n_pes()];
-    world.fcollect(&first(world), &mut firsts);
+    let firsts = firsts(world);
+    let own = firsts[world.my_pe()];
     let before = world.traffic().unwrap();
     collective();
     let after = world.traffic().unwrap();
@@ -19,7 +25,7 @@ fn sent(world: &World, collective: impl FnOnce()) -> Traffic {
     for (pe, (before, after)) in before.iter().zip(&after).enumerate() {
         let more = after.operations - before.operations;
         assert!(more == 0 || firsts[pe] == pe, "PE {} has sent to PE {pe}", world.my_pe());
-        assert!(more == 0 || firsts[pe] != first(world), "PE {} has sent to its own node", world.my_pe());
+        assert!(more == 0 || firsts[pe] != own, "PE {} has sent to its own node", world.my_pe());
         operations += more;
         bytes += after.bytes - before.bytes;
     }
@@ -30,9 +36,7 @@ fn sent(world: &World, collective: impl FnOnce()) -> Traffic {
 
 /// The sizes of nodes, in any order.
 fn nodes(world: &World) -> Vec<u64> {
-    let first = world.node_team().pe(0).unwrap().number();
-    let mut firsts = vec![0; world.n_pes()];
-    world.fcollect(&first, &mut firsts);
+    let firsts = firsts(world);
     let members = |node: &usize| firsts.iter().filter(|first| *first == node).count() as u64;
     firsts.iter().collect::<BTreeSet<_>>().into_iter().map(members).collect()
 }
@@ -56,9 +60,7 @@ fn brought(nodes: &[u64], each: u64) -> Traffic {
 
 /// The node of each PE, in the order of their first members.
 fn node_of_each(world: &World) -> Vec<usize> {
-    let first = world.node_team().pe(0).unwrap().number();
-    let mut firsts = vec![0; world.n_pes()];
-    world.fcollect(&first, &mut firsts);
+    let firsts = firsts(world);
     let all: Vec<usize> = firsts.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     firsts.iter().map(|first| all.binary_search(first).unwrap()).collect()
 }
@@ -136,29 +138,21 @@ fn every_collective(world: &World) {
     world.barrier_all();
 }
 
-#[shmem::test(pes = 8, env("SHMRUN_HOSTS_AS" = "4x2", "SHMEM_STATS" = "1"))]
-fn four_nodes_of_two(world: &mut World) {
-    every_collective(world);
+macro_rules! on_nodes {
+    ($($name:ident: $pes:tt as $hosts:tt;)*) => {$(
+        #[shmem::test(pes = $pes, env("SHMRUN_HOSTS_AS" = $hosts, "SHMEM_STATS" = "1"))]
+        fn $name(world: &mut World) {
+            every_collective(world);
+        }
+    )*};
 }
 
-#[shmem::test(pes = 6, env("SHMRUN_HOSTS_AS" = "3x2", "SHMEM_STATS" = "1"))]
-fn three_nodes_of_two(world: &mut World) {
-    every_collective(world);
-}
-
-#[shmem::test(pes = 7, env("SHMRUN_HOSTS_AS" = "4,1,4,0,1,4,2", "SHMEM_STATS" = "1"))]
-fn four_nodes_of_several_sizes(world: &mut World) {
-    every_collective(world);
-}
-
-#[shmem::test(pes = 7, env("SHMRUN_HOSTS_AS" = "0,0,0,1,1,2,2", "SHMEM_STATS" = "1"))]
-fn three_nodes_of_several_sizes_in_a_row(world: &mut World) {
-    every_collective(world);
-}
-
-#[shmem::test(pes = 5, env("SHMRUN_HOSTS_AS" = "5x1", "SHMEM_STATS" = "1"))]
-fn five_nodes_of_one(world: &mut World) {
-    every_collective(world);
+on_nodes! {
+    four_nodes_of_two: 8 as "4x2";
+    three_nodes_of_two: 6 as "3x2";
+    four_nodes_of_several_sizes: 7 as "4,1,4,0,1,4,2";
+    three_nodes_of_several_sizes_in_a_row: 7 as "0,0,0,1,1,2,2";
+    five_nodes_of_one: 5 as "5x1";
 }
 
 #[shmem::test(pes = 2)]

@@ -36,10 +36,7 @@ struct Stopped {
 impl Stopped {
     fn new(process: u64, was_waited_for: &Rc<Cell<bool>>) -> Self {
         let process = i32::try_from(process).unwrap();
-        send(process, libc::SIGSTOP);
-        while !has_stopped(process) {
-            std::thread::yield_now();
-        }
+        halt(process);
         let (goes_on, is_over) = channel();
         let guard = std::thread::spawn(move || {
             let is_late = is_over.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout);
@@ -66,6 +63,14 @@ impl Drop for Stopped {
 fn send(process: i32, signal: i32) {
     // SAFETY: a signal for a process of this job.
     assert_eq!(unsafe { libc::kill(process, signal) }, 0);
+}
+
+/// Returns when it has stopped.
+fn halt(process: i32) {
+    send(process, libc::SIGSTOP);
+    while !has_stopped(process) {
+        std::thread::yield_now();
+    }
 }
 
 /// Each thread stops by itself, when it next runs.
@@ -210,10 +215,7 @@ fn stopped_in_large_collectives(world: &mut World) {
     let stopper = (me == 0).then(|| {
         std::thread::spawn(move || {
             for time in 0..TIMES {
-                send(process, libc::SIGSTOP);
-                while !has_stopped(process) {
-                    std::thread::yield_now();
-                }
+                halt(process);
                 std::thread::sleep(STOPPED);
                 send(process, libc::SIGCONT);
                 // Somewhere else each time.
@@ -241,13 +243,8 @@ fn stopped_in_large_collectives(world: &mut World) {
     stopper.into_iter().for_each(|stopper| stopper.join().unwrap());
 }
 
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]
-fn one_of_two_is_stopped_in_large_collectives(world: &mut World) {
-    stopped_in_large_collectives(world);
-}
-
-#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
-fn one_of_three_is_stopped_in_large_collectives(world: &mut World) {
+#[shmem::test(pes = [2, 3], env("SHMEM_TRANSPORT" = "ofi"))]
+fn one_is_stopped_in_large_collectives(world: &mut World) {
     stopped_in_large_collectives(world);
 }
 
