@@ -1,12 +1,9 @@
-//! What is said about transfers that the program's arrays make slow. The PEs are this test's own binary.
+//! What is said about transfers that the program's arrays make slow.
 
-use std::time::Duration;
-
-use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Single;
 
-const SCENARIO: &str = "ADVICE_SCENARIO";
+use crate::scenario;
 
 #[symmetric]
 static CROWDED: [f64; 64 * 512];
@@ -20,10 +17,10 @@ static PADDED: padded![f64; 64; 512];
 #[symmetric]
 static SPREAD: [f64; 64 * 520];
 
-/// The other side of [`said`]: columns of 64 rows.
+/// Not a test by itself: the program of PEs, columns of 64 rows.
 #[test]
 fn scenario() {
-    let Ok(scenario) = std::env::var(SCENARIO) else { return };
+    let Some(scenario) = scenario::named() else { return };
     let mut world = shmem::init::<Single>().unwrap();
     let (_, east) = world.ring_neighbours();
     let column = [1.0; 64];
@@ -59,16 +56,9 @@ fn scenario() {
 
 /// What each PE has written to its standard error.
 fn said(scenario: &str, variable: (&str, &str)) -> [String; 2] {
-    let launch = Launch::new(std::env::current_exe().unwrap(), 2)
-        .args(["--exact", "advice::scenario", "--nocapture", "--test-threads=1"])
-        .env(SCENARIO, scenario)
-        .env_remove("SHMEM_TRANSPORT")
-        .env(variable.0, variable.1)
-        .capture_output()
-        .timeout(Duration::from_secs(60));
-    let outcome = launch.run().unwrap();
-    assert_eq!(outcome.code, 0, "{}", outcome.report);
-    [0, 1].map(|pe| String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned())
+    let job = scenario::job("advice", scenario, 2).env(variable.0, variable.1);
+    let outcome = scenario::succeeds(job);
+    [0, 1].map(|pe| scenario::said_by(&outcome, pe))
 }
 
 const NOTHING_SET: (&str, &str) = ("ADVICE_UNUSED", "");

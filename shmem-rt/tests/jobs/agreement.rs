@@ -1,20 +1,18 @@
 //! PEs that come for different things whose hashes are equal are found all the same, on the node and between nodes; and
 //! what is said of PEs in different collectives, wherever they are.
-//!
-//! Each scenario is a program of its own: this test binary starts itself, with the scenario's name in the environment, as
-//! PEs that are processes or, over loopback, threads.
+//! PEs are processes or, over loopback, threads.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
 
 use shmem::array::Separate;
-use shmem::launch::Launch;
 use shmem::partition::{Kind, NewPartition, Policy};
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{Team, TeamConfig};
 use shmem_core::fingerprint::fingerprint_of_words;
+
+use crate::scenario::{self, assert_says};
 
 #[symmetric]
 static NEVER: Signal;
@@ -32,8 +30,6 @@ static FIELD: [u64; MANY + 8];
 static WIDE: [u64; 4 * (MANY + 8)];
 #[symmetric]
 static OUT: [u64; 4 * (MANY + 8)];
-
-pub(crate) const SCENARIO: &str = "AGREEMENT_SCENARIO";
 
 /// What PEs can want differently of a partition that is equally large on all.
 const TRAITS: [&str; 5] = [
@@ -177,7 +173,7 @@ fn come_as(world: &World<Multiple>, family: &str, is_first: bool) {
 
 /// The programs. In each PE 0 comes for something else than the others.
 fn run(world: &mut World<Multiple>) {
-    let scenario = std::env::var(SCENARIO).unwrap();
+    let scenario = scenario::named().unwrap();
     let me = world.my_pe();
     let all = |world: &World<Multiple>| world.team().split_by(world, Some(0), 0, &TeamConfig::default());
     fill_scratch(world);
@@ -352,10 +348,10 @@ fn run(world: &mut World<Multiple>) {
     world.barrier_all();
 }
 
-/// The other side of [`fails`].
+/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
-    if std::env::var_os(SCENARIO).is_some() {
+    if scenario::named().is_some() {
         assert_eq!(shmem::__private::main(run as fn(&mut World<Multiple>)), std::process::ExitCode::SUCCESS);
     }
 }
@@ -366,56 +362,44 @@ pub(crate) type Way = (usize, &'static str, Option<&'static str>);
 pub(crate) const WAYS: [Way; 4] =
     [(2, "lines", None), (3, "counter", None), (2, "auto", Some("*x1")), (4, "auto", Some("*x2"))];
 
-/// Runs a job that must fail, and gives all that it has said.
-fn fails(scenario: &str, way: Way) -> String {
-    fails_in("agreement::scenario", scenario, way)
-}
-
-/// The same of a scenario of another module.
-pub(crate) fn fails_in(program: &str, scenario: &str, (pes, barrier, hosts): Way) -> String {
+/// Runs a job of a module that must fail, before any PE has come to the end, and gives all that it has said.
+#[track_caller]
+pub(crate) fn fails(module: &str, scenario: &str, (pes, barrier, hosts): Way) -> String {
     let processes = if hosts.is_some() { 1 } else { pes };
-    let mut job = Launch::new(std::env::current_exe().unwrap(), processes)
-        .args(["--exact", program, "--nocapture", "--test-threads=1"])
-        .env(SCENARIO, scenario)
-        .env("SHMEM_BARRIER_ALGORITHM", barrier)
-        .capture_output()
-        .timeout(Duration::from_secs(60));
-    job = match hosts {
+    let job = scenario::job(module, scenario, processes).env("SHMEM_BARRIER_ALGORITHM", barrier);
+    let job = match hosts {
         Some(hosts) => job
             .env("SHMEM_TRANSPORT", "loopback")
             .env("SHMEM_NPES", pes.to_string())
             .env("SHMRUN_HOSTS_AS", hosts),
-        None => {
-            ["SHMEM_TRANSPORT", "SHMEM_NPES", "SHMRUN_HOSTS_AS"].iter().fold(job, |job, v| job.env_remove(v))
-        }
+        None => job.env_remove("SHMEM_NPES").env_remove("SHMRUN_HOSTS_AS"),
     };
     let outcome = job.run().unwrap();
-    let mut said = outcome.report.clone();
-    for output in &outcome.outputs {
-        said.push_str(&String::from_utf8_lossy(&output.err));
-    }
+    let said = outcome.report.clone() + &scenario::said(&outcome);
     assert_ne!(outcome.code, 0, "`{scenario}` was not found, {pes} PEs, {barrier}, {hosts:?}: {said}");
     said
 }
 
+/// That PE 0 and the others are found in what they have come for, wherever they are: the message has these parts, and the line
+/// of both.
 #[track_caller]
-pub(crate) fn assert_says(said: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "`{part}` is missing in:\n{said}");
+fn are_found(scenario: &str, parts: &[&str]) {
+    for way in WAYS {
+        let said = fails("agreement", scenario, way);
+        let told = said.lines().find(|line| line.contains("the PEs do not agree on what they do: "));
+        let told = told.unwrap_or_else(|| panic!("{scenario}, {way:?}: {said}"));
+        assert_says(told, &["PE 0 is in `"]);
+        assert_says(told, parts);
+        let lines = told.matches("` at shmem-rt/tests/jobs/agreement.rs:").count();
+        assert_eq!(lines, 2, "{scenario}, {way:?}: {told}");
+        assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
     }
 }
 
-/// That PE 0 is found with one collective while the others are in another one.
+/// The same of those who differ in what the scenario says and in nothing else: both sides are told.
 #[track_caller]
-fn are_found(scenario: &str, others: &str) {
-    for way in WAYS {
-        let said = fails(scenario, way);
-        assert_says(
-            &said,
-            &["the PEs do not agree on what they do: ", "PE 0 is in `", others, "agreement.rs:"],
-        );
-        assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
-    }
+fn are_told(scenario: &str, [first, others]: [&str; 2]) {
+    are_found(scenario, &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
 }
 
 #[test]
@@ -424,98 +408,61 @@ fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
         [("operation", "reduce_to(1 x [u64; 3] to PE "), ("operation on much", "reduce(20000 x u64)`")]
     {
         for way in WAYS {
-            let said = fails(scenario, way);
             let panic = format!("a panic inside the operation of `{call}");
-            assert_says(&said, &["the operation fails", &panic, "agreement.rs:", "ends the job"]);
+            let parts =
+                ["the operation fails", &panic, "agreement.rs:", "ends the job: other PEs are in the same"];
+            assert_says(&fails("agreement", scenario, way), &parts);
         }
     }
 }
 
 #[test]
-fn a_halo_is_made_with_nobody_who_came_for_something_else() {
-    are_found("halo", "in `halo(cells of 8 bytes)` at");
-}
-
-#[test]
-fn objects_of_a_team_are_made_by_those_who_came_for_them() {
-    are_found("object of a team", "in `alloc(");
-    are_found("object of a team like one before", "in `alloc(");
-    are_found("sizes of objects of a team", "in `alloc(");
-}
-
-#[test]
-fn members_of_a_team_are_the_same_on_all() {
-    are_found("members", "in `split_strided(start 0, stride 1, size 2)` at");
-}
-
-#[test]
-fn memory_that_comes_later_is_equally_large_on_all() {
-    are_found("sizes of partitions", "in `create_partition(");
-    are_found("sizes of arrays", "in `array(");
-    are_found("sizes of blocks", "in `malloc(");
+fn what_members_make_together_is_made_by_those_who_came_for_it() {
+    for (scenario, others) in [
+        ("halo", "halo(cells of 8 bytes)"),
+        ("object of a team", "alloc("),
+        ("object of a team like one before", "alloc("),
+        ("sizes of objects of a team", "alloc("),
+        ("members", "split_strided(start 0, stride 1, size 2)"),
+        ("sizes of partitions", "create_partition("),
+        ("sizes of arrays", "array("),
+        ("sizes of blocks", "malloc("),
+    ] {
+        are_found(scenario, &[&format!("in `{others}")]);
+    }
 }
 
 #[test]
 fn a_partition_is_the_same_on_all() {
     for one in TRAITS {
-        are_found(one, "in `create_partition(");
+        are_found(one, &["in `create_partition("]);
     }
 }
 
 #[test]
-fn both_sides_are_named_wherever_they_are() {
-    for way in WAYS {
-        let said = fails("order", way);
-        assert_says(&said, &["PE 0 is in `max(1 x u32)` at", "in `sum(1 x u32)` at"]);
-        let told = said.lines().find(|line| line.contains("do not agree on what they do")).unwrap();
-        assert_eq!(told.matches("agreement.rs:").count(), 2, "{way:?}: {told}");
-    }
+fn both_are_named_with_the_object_and_the_part_of_it() {
+    are_told("order", ["max(1 x u32)` at", "sum(1 x u32)` at"]);
+    are_told("objects", ["sum(TABLE)` at", "sum(OTHER)` at"]);
+    are_told("parts of one", ["sum(TABLE[4..8])` at", "sum(TABLE[8..12])` at"]);
+    let of_team = ["broadcast([1..3] of 16 x u32, allocated by ", "broadcast([3..5] of 16 x u32, "];
+    are_told("parts of a team's", of_team);
+    are_told("parts of a heap's", ["max(heap object #1[7])` at", "max(heap object #1[9])` at"]);
 }
 
-#[test]
-fn the_object_is_named_and_the_part_of_it() {
-    for way in WAYS {
-        assert_says(&fails("objects", way), &["PE 0 is in `sum(TABLE)` at", "in `sum(OTHER)` at"]);
-        assert_says(
-            &fails("parts of one", way),
-            &["PE 0 is in `sum(TABLE[4..8])` at", "in `sum(TABLE[8..12])` at"],
-        );
-        let of_team = fails("parts of a team's", way);
-        assert_says(
-            &of_team,
-            &["`broadcast([1..3] of 16 x u32, allocated by ", "`broadcast([3..5] of 16 x u32, "],
-        );
-        let of_heap = fails("parts of a heap's", way);
-        assert_says(&of_heap, &["PE 0 is in `max(heap object #1[7])` at", "in `max(heap object #1[9])` at"]);
-    }
-}
-
-/// That PE 0 and the others are found in what they have come for, who differ in what the scenario says and in nothing else:
-/// both are told, as their lines say it.
-#[track_caller]
-fn are_told(scenario: &str, sides: [&str; 2]) {
-    for way in WAYS {
-        let said = fails(scenario, way);
-        let told = said.lines().find(|line| line.contains("do not agree on what they do"));
-        let told = told.unwrap_or_else(|| panic!("{scenario}, {way:?}: {said}"));
-        assert_says(told, &[&format!("PE 0 is in `{}", sides[0]), &format!(" in `{}", sides[1])]);
-        assert_eq!(told.matches("agreement.rs:").count(), 2, "{scenario}, {way:?}: {told}");
-        assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
-    }
-}
+/// Families of collectives, with what their calls have in parentheses where they are of little, much, and of an object.
+const FAMILIES: [(&str, [&str; 3]); 4] = [
+    ("broadcast", ["8 bytes from PE 1)", "256K from PE 1)", "FIELD"]),
+    ("sum", ["1 x u64)", "32768 x u64)", "FIELD"]),
+    ("fcollect", ["1 x u64)", "32768 x u64)", "FIELD"]),
+    ("alltoall", ["1 x u64)", "32768 x u64)", "WIDE"]),
+];
 
 /// Little data come with the words of a meeting, and many behind it; objects are written where they lie. An object has as many
 /// bytes as the copy, of the same numbers.
 #[test]
 fn who_has_little_and_who_has_much_find_each_other_and_so_do_those_of_other_forms() {
-    let families = [
-        ("broadcast", "(8 bytes from PE 1)", "(256K from PE 1)", "(FIELD"),
-        ("sum", "(1 x u64)", "(32768 x u64)", "(FIELD"),
-        ("fcollect", "(1 x u64)", "(32768 x u64)", "(FIELD"),
-        ("alltoall", "(1 x u64)", "(32768 x u64)", "(WIDE"),
-    ];
-    for (family, little, much, object) in families {
-        let [little, much, object] = [little, much, object].map(|what| format!("{family}{what}"));
+    for (family, forms) in FAMILIES {
+        let [little, much, object] = forms.map(|what| format!("{family}({what}"));
         are_told(&format!("little and much of {family}"), [&little, &much]);
         are_told(&format!("little and an object of {family}"), [&little, &object]);
         are_told(&format!("an object and a copy of {family}"), [&object, &much]);
@@ -532,54 +479,48 @@ fn lengths_are_the_same_on_all() {
             are_told(&format!("lengths of much of {family}"), [&length(32768), &length(32776)]);
         }
     }
-    for family in ["broadcast", "sum", "fcollect", "alltoall"] {
-        let side = format!("{family}(");
-        are_told(&format!("lengths of objects of {family}"), [&side, &side]);
+    for (family, _) in FAMILIES {
+        are_told(&format!("lengths of objects of {family}"), [family, family]);
     }
 }
 
 #[test]
 fn roots_are_the_same_on_all() {
-    for family in ["broadcast", "sum_to", "reduce_to"] {
-        let first = if family == "broadcast" { "(8 bytes from PE 0)" } else { "(1 x u64 to PE 0)" };
-        let others = first.replace("PE 0", "PE 1");
-        let sides = [first, &others].map(|what| format!("{family}{what}"));
-        are_told(&format!("roots of {family}"), [&sides[0], &sides[1]]);
+    for (scenario, call) in [
+        ("roots of broadcast", "broadcast(8 bytes from PE "),
+        ("roots of sum_to", "sum_to(1 x u64 to PE "),
+        ("roots of reduce_to", "reduce_to(1 x u64 to PE "),
+        ("roots of much of broadcast", "broadcast(256K from PE "),
+        ("roots of objects of broadcast", "broadcast(FIELD[0..32768] from PE "),
+    ] {
+        are_told(scenario, [&format!("{call}0)"), &format!("{call}1)")]);
     }
-    let sides = ["broadcast(256K from PE 0)", "broadcast(256K from PE 1)"];
-    are_told("roots of much of broadcast", sides);
-    let sides = ["broadcast(FIELD[0..32768] from PE 0)", "broadcast(FIELD[0..32768] from PE 1)"];
-    are_told("roots of objects of broadcast", sides);
 }
 
 #[test]
 fn places_are_the_same_on_all() {
-    for (family, object) in
-        [("broadcast", "FIELD"), ("sum", "FIELD"), ("fcollect", "FIELD"), ("alltoall", "WIDE")]
-    {
+    for (family, [.., object]) in FAMILIES {
         let sides = ["[0..", "[8.."].map(|part| format!("{family}({object}{part}"));
         are_told(&format!("places of {family}"), [&sides[0], &sides[1]]);
     }
     for (family, source) in [("fcollect", "FIELD[0..32768]"), ("alltoall", "WIDE[0..")] {
-        for way in WAYS {
-            let said = fails(&format!("destinations of {family}"), way);
-            let told = said.lines().find(|line| line.contains("do not agree on what they do"));
-            let told = told.unwrap_or_else(|| panic!("{family}, {way:?}: {said}"));
-            assert_says(told, &[&format!("PE 0 is in `{family}({source}"), " to OUT[0..", " to OUT[8.."]);
-        }
+        let scenario = format!("destinations of {family}");
+        are_found(&scenario, &[&format!("PE 0 is in `{family}({source}"), " to OUT[0..", " to OUT[8.."]);
     }
 }
 
 #[test]
 fn types_of_items_and_operations_are_the_same_on_all() {
-    for family in ["fcollect", "alltoall"] {
-        let sides = ["u32", "u64"].map(|item| format!("{family}(1 x {item})"));
-        are_told(&format!("kinds of {family}"), [&sides[0], &sides[1]]);
+    for (family, sides) in [
+        ("fcollect", ["fcollect(1 x u32)", "fcollect(1 x u64)"]),
+        ("alltoall", ["alltoall(1 x u32)", "alltoall(1 x u64)"]),
+        // Each has as many as it likes.
+        ("collect", ["collect(", "collect("]),
+        ("sum", ["sum(1 x i64)", "sum(1 x f64)"]),
+        ("reduce", ["reduce(3 x u64)", "reduce(3 x u64)"]),
+    ] {
+        are_told(&format!("kinds of {family}"), sides);
     }
-    // Each has as many as it likes.
-    are_told("kinds of collect", ["collect(", "collect("]);
-    are_told("kinds of sum", ["sum(1 x i64)", "sum(1 x f64)"]);
-    are_told("kinds of reduce", ["reduce(3 x u64)", "reduce(3 x u64)"]);
 }
 
 /// Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
@@ -592,27 +533,24 @@ fn who_exchanges_parts_and_who_meets_find_each_other() {
             ("others to all", "PE 0 is in `alltoall(1 x u8)`", "in `sum_exscan(1 x f64)`"),
             ("parts", "PE 0 is in `alltoall(1 x u8)`", "in `alltoall(2 x u8)`"),
         ] {
-            assert_says(&fails(scenario, way), &["the PEs do not agree on what they do: ", first, others]);
+            let parts = ["the PEs do not agree on what they do: ", first, others];
+            assert_says(&fails("agreement", scenario, way), &parts);
         }
     }
 }
 
+/// By two threads, or inside the other one; whichever comes first.
 #[test]
-fn two_threads_in_collectives_of_a_team_are_told_where_and_what_to_do() {
-    let said = fails("threads", WAYS[0]);
-    assert_says(&said, &["two threads of PE 0 are in collectives of one team", "mutex", "split_by"]);
-    let told = said.lines().find(|line| line.contains("two threads")).unwrap();
-    assert_eq!(told.matches("agreement.rs:").count(), 2, "{told}");
-}
-
-#[test]
-fn a_collective_in_a_collective_is_told_as_that() {
-    for way in [WAYS[0], WAYS[2]] {
-        let said = fails("nested", way);
-        // Whichever comes first.
-        assert_says(&said, &["a collective is called at ", "is in another one of the same team", "from_fn"]);
-        let told = said.lines().find(|line| line.contains("another one of the same team")).unwrap();
-        assert_eq!(told.matches("agreement.rs:").count(), 2, "{told}");
-        assert!(!said.contains("two threads"), "{said}");
+fn two_collectives_of_a_team_at_a_time_are_told_with_both_lines_and_what_to_do() {
+    let threads = ["two threads of PE 0 are in collectives of one team", "mutex", "split_by"];
+    let nested = ["is in another one of the same team", "a collective is called at ", "from_fn"];
+    for (scenario, ways, parts) in [("threads", &WAYS[..1], threads), ("nested", &WAYS[1..3], nested)] {
+        for way in ways {
+            let said = fails("agreement", scenario, *way);
+            assert_says(&said, &parts);
+            let told = said.lines().find(|line| line.contains(parts[0])).unwrap();
+            assert_eq!(told.matches("agreement.rs:").count(), 2, "{told}");
+            assert_eq!(said.contains("two threads"), scenario == "threads", "{said}");
+        }
     }
 }

@@ -4,10 +4,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use shmem::launch::{Launch, Outcome};
+use shmem::launch::Outcome;
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Single};
 use shmem::{Lock, SignalOp, TeamConfig};
+
+use crate::scenario;
 
 #[symmetric]
 static DATA: [u64; 64];
@@ -20,12 +22,10 @@ static TURN: Atomic<u64>;
 #[symmetric]
 static LOCK: Lock;
 
-const SCENARIO: &str = "CHECK_SCENARIO";
-
-/// Not a test by itself: the copies of this binary that are PEs run their scenario in it.
+/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
-    if let Ok(scenario) = std::env::var(SCENARIO) {
+    if let Some(scenario) = scenario::named() {
         let mut world = shmem::init::<Single>().unwrap();
         run(&scenario, &mut world);
     }
@@ -215,23 +215,15 @@ fn run(scenario: &str, world: &mut World) {
 
 fn job(scenario: &str, choice: &str) -> Outcome {
     let directory = tempfile::tempdir().unwrap();
-    Launch::new(std::env::current_exe().unwrap(), 3)
-        .args(["--exact", "check::scenario", "--nocapture", "--test-threads=1"])
-        .env(SCENARIO, scenario)
-        .env(DONE, directory.path().join("done").to_str().unwrap())
-        .env("SHMEM_CHECK", choice)
-        .env_remove("SHMEM_TRANSPORT")
-        .capture_output()
-        .timeout(Duration::from_secs(60))
-        .run()
-        .unwrap()
+    let job = scenario::job("check", scenario, 3).env("SHMEM_CHECK", choice);
+    job.env(DONE, directory.path().join("done").to_str().unwrap()).run().unwrap()
 }
 
 /// The lines that were said of mistakes.
 fn reports(outcome: &Outcome) -> Vec<String> {
-    let said = outcome.outputs.iter().map(|output| String::from_utf8_lossy(&output.err));
-    let lines: Vec<_> = said.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
-    lines.into_iter().filter(|line| line.contains("shmem: check: ") && !line.contains("warning")).collect()
+    let said = scenario::said(outcome);
+    let reports = said.lines().filter(|line| line.contains("shmem: check: ") && !line.contains("warning"));
+    reports.map(str::to_owned).collect()
 }
 
 /// The line of this file that ends with a remark, as reports name it.
@@ -249,9 +241,7 @@ fn finds(scenario: &str, parts: &[&str]) {
     let outcome = job(scenario, "1");
     let reports = reports(&outcome);
     assert_eq!(reports.len(), 1, "{scenario}: {reports:#?} {}", outcome.report);
-    for part in parts {
-        assert!(reports[0].contains(part), "{part} is not in: {}", reports[0]);
-    }
+    scenario::assert_says(&reports[0], parts);
     assert_eq!(outcome.code, 1, "a mistake is an error of the job");
     assert!(outcome.report.contains("SHMEM_CHECK found 1 mistake, reported above"), "{}", outcome.report);
 }
@@ -271,18 +261,23 @@ fn a_flag_in_front_of_its_data() {
     finds("early flag", &[data.as_slice(), &[&flag, "call fence() between"]].concat());
     let flag = format!("`signal_set` at {}", line("early: flag of another"));
     finds("flag of another context", &[data.as_slice(), &[&flag]].concat());
-    ["fenced flag", "quiet flag", "signal behind data"].into_iter().for_each(finds_nothing);
+    let right = ["fenced flag", "quiet flag", "signal behind data", "in a scope", "under a lock"];
+    right.into_iter().for_each(finds_nothing);
 }
 
 #[test]
 fn a_signal_says_nothing_of_other_puts() {
-    let both = "a signal orders its own data and what lies behind the last fence";
-    let [put, wait, read] = ["put", "wait", "read"].map(|call| line(&format!("ring: {call}")));
-    let [put, read] = [format!("PE 0 in `put_signal` at {put}"), format!("PE 1 in `here load` at {read}")];
-    finds("ring", &[&put, &read, &format!("`wait_until` at {wait}"), "DATA", both]);
-    let [put, wait, read] = ["put", "wait", "read"].map(|call| line(&format!("slots: {call}")));
-    let [put, read] = [format!("PE 0 in `put_signal` at {put}"), format!("PE 1 in `here load` at {read}")];
-    finds("signal of another slot", &[&put, &read, &format!("`wait_until` at {wait}"), "DATA + ", both]);
+    for (scenario, lines, place) in [("ring", "ring", "DATA"), ("signal of another slot", "slots", "DATA + ")]
+    {
+        let [put, wait, read] = ["put", "wait", "read"].map(|call| line(&format!("{lines}: {call}")));
+        let calls = [
+            format!("PE 0 in `put_signal` at {put}"),
+            format!("PE 1 in `here load` at {read}"),
+            format!("`wait_until` at {wait}"),
+        ];
+        let both = "a signal orders its own data and what lies behind the last fence";
+        finds(scenario, &[&calls[0], &calls[1], &calls[2], place, both]);
+    }
     let right = ["fenced ring", "whole ring", "ring with answers", "signal for each slot"];
     right.into_iter().for_each(finds_nothing);
 }
@@ -310,27 +305,19 @@ fn threads_are_in_collectives_of_their_own_teams(world: &mut World<Multiple>) {
 
 #[test]
 fn two_accesses_that_nothing_orders() {
-    let both = |first: &str, second: &str| [line(first), line(second)];
-    for (scenario, calls, [first, second]) in [
-        ("two puts", ["PE 0 in `p` at ", "PE 2 in `put` at "], both("race: first", "race: second")),
-        (
-            "crossing",
-            ["PE 0 in `iput` at ", "PE 2 in `strided! put` at "],
-            both("crossing: column", "crossing: row"),
-        ),
-        ("put and get", ["PE 0 in `get` at ", "PE 2 in `p` at "], both("get: first", "get: then a put")),
+    for (scenario, [first, second], lines) in [
+        ("two puts", ["PE 0 in `p`", "PE 2 in `put`"], ["race: first", "race: second"]),
+        ("crossing", ["PE 0 in `iput`", "PE 2 in `strided! put`"], ["crossing: column", "crossing: row"]),
+        ("put and get", ["PE 0 in `get`", "PE 2 in `p`"], ["get: first", "get: then a put"]),
         (
             "put and store",
-            ["PE 0 in `p` at ", "PE 1 in `here store` at "],
-            both("store: first a put", "store: then this"),
+            ["PE 0 in `p`", "PE 1 in `here store`"],
+            ["store: first a put", "store: then this"],
         ),
-        (
-            "sync is not quiet",
-            ["PE 0 in `p` at ", "PE 1 in `here load` at "],
-            both("sync: put", "sync: read"),
-        ),
+        ("sync is not quiet", ["PE 0 in `p`", "PE 1 in `here load`"], ["sync: put", "sync: read"]),
     ] {
-        let calls = [calls[0].to_owned() + &first, calls[1].to_owned() + &second];
+        let [one, other] = lines.map(line);
+        let calls = [format!("{first} at {one}"), format!("{second} at {other}")];
         finds(scenario, &[&calls[0], &calls[1], "nothing orders them", "of PE 1"]);
     }
     ["two neighbours", "two columns", "two gets", "in turn", "barriers"].into_iter().for_each(finds_nothing);
@@ -338,19 +325,15 @@ fn two_accesses_that_nothing_orders() {
 
 #[test]
 fn a_buffer_in_flight() {
-    let lines = |lines: [&str; 2]| lines.map(line);
-    let [source, store] = lines(["reuse: source", "reuse: store"]);
-    let parts = [
-        format!("PE 0 in `here store` at {store} writes a buffer"),
-        format!("PE 0 in `put_nbi` at {source} may still read"),
-    ];
-    finds("source in flight", &parts.each_ref().map(String::as_str));
-    let [destination, load] = lines(["reuse: destination", "reuse: load"]);
-    let parts = [
-        format!("PE 0 in `here load` at {load} reads a buffer"),
-        format!("PE 0 in `get_nbi` at {destination} may still write"),
-    ];
-    finds("destination in flight", &parts.each_ref().map(String::as_str));
+    for (scenario, (then, does), (first, may)) in [
+        ("source in flight", ("store", "writes"), ("put_nbi", "read")),
+        ("destination in flight", ("load", "reads"), ("get_nbi", "write")),
+    ] {
+        let begun = scenario.split(' ').next().unwrap();
+        let [begun, used] = [begun, then].map(|call| line(&format!("reuse: {call}")));
+        let used = format!("PE 0 in `here {then}` at {used} {does} a buffer");
+        finds(scenario, &[&used, &format!("PE 0 in `{first}` at {begun} may still {may}")]);
+    }
     finds_nothing("source at rest");
 }
 
@@ -360,14 +343,9 @@ fn collectives_of_two_teams_in_different_orders() {
     let [first, second] = ["teams: first", "teams: second"].map(line);
     let parts =
         ["collectives in different orders", "PE 2 is in `sync` at ", &first, &second, "waits for PE 2"];
-    assert!(parts.iter().all(|part| outcome.report.contains(part)), "{}", outcome.report);
+    scenario::assert_says(&outcome.report, &parts);
     assert_eq!(outcome.code, 1);
     finds_nothing("two teams in order");
-}
-
-#[test]
-fn what_is_in_order_is_not_reported() {
-    ["in a scope", "under a lock"].into_iter().for_each(finds_nothing);
 }
 
 #[test]
@@ -375,5 +353,5 @@ fn the_first_mistake_may_end_the_job() {
     let outcome = job("two puts", "abort");
     assert_eq!((outcome.code, reports(&outcome).len()), (1, 0));
     let parts = ["PE 2", "check: ", &line("race: first"), &line("race: second")];
-    assert!(parts.iter().all(|part| outcome.report.contains(part)), "{}", outcome.report);
+    scenario::assert_says(&outcome.report, &parts);
 }

@@ -2,16 +2,12 @@
 
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use shmem::launch::{Launch, Outcome, Printed};
+use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
 
-const SCENARIO: &str = "ENDS_SCENARIO";
-
-/// The arguments by which this binary becomes the program.
-const ENTRY: [&str; 4] = ["--exact", "ends::program", "--nocapture", "--test-threads=1"];
+use crate::scenario::{self, SCENARIO};
 
 mod program {
     use std::error::Error;
@@ -22,7 +18,7 @@ mod program {
 
     #[shmem::main]
     pub(super) fn main(world: &mut World) -> std::result::Result<(), Box<dyn Error>> {
-        match std::env::var(super::SCENARIO)?.as_str() {
+        match super::scenario::named().as_deref().unwrap_or_default() {
             "panic" => panic!("first line of {}\nsecond line", world.my_pe()),
             "no pe" if world.my_pe() == 1 => drop(world.pe(9)?), // `NO_PE` is this line
             "no number" if world.my_pe() == 1 => drop("x".parse::<i32>()?),
@@ -32,10 +28,10 @@ mod program {
     }
 }
 
-/// Not a test of its own: the program.
+/// Not a test by itself: the program of PEs.
 #[test]
-fn program() {
-    let Ok(scenario) = std::env::var(SCENARIO) else { return };
+fn scenario() {
+    let Some(scenario) = scenario::named() else { return };
     if std::env::var_os("ENDS_HOOK").is_some() {
         std::panic::set_hook(Box::new(|info| eprintln!("in its own words: {info}")));
     }
@@ -49,8 +45,9 @@ fn pieces(scenario: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let (ours, theirs) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(ENTRY).env("SHMEM_NPES", "4").env(SCENARIO, scenario).env_remove("SHMEM_TRANSPORT");
-    command.env("RUST_BACKTRACE", "0").envs(variables.iter().copied());
+    command.args(["--exact", "ends::scenario", "--nocapture", "-q"]).env("SHMEM_NPES", "4");
+    command.env(SCENARIO, scenario).env_remove("SHMEM_TRANSPORT").env("RUST_BACKTRACE", "0");
+    command.envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr::<OwnedFd>(theirs);
     let mut child = command.spawn().unwrap();
     // Its copy of the other end: without that it is closed when all have ended.
@@ -103,16 +100,9 @@ fn a_hook_of_the_program_stays() {
     assert!(!all.iter().any(|piece| piece.contains(": thread '")), "{all:?}");
 }
 
-fn job(scenario: &str, variables: &[(&str, &str)]) -> Outcome {
-    let mut job = Launch::new(std::env::current_exe().unwrap(), 3)
-        .args(ENTRY)
-        .env(SCENARIO, scenario)
-        .env_remove("SHMEM_TRANSPORT")
-        .capture_output()
-        .timeout(Duration::from_secs(60));
-    for (name, value) in variables {
-        job = job.env(*name, *value);
-    }
+fn outcome(scenario: &str, transport: Option<&str>) -> Outcome {
+    let job = scenario::job("ends", scenario, 3);
+    let job = transport.into_iter().fold(job, |job, transport| job.env("SHMEM_TRANSPORT", transport));
     job.run().unwrap()
 }
 
@@ -120,7 +110,7 @@ fn job(scenario: &str, variables: &[(&str, &str)]) -> Outcome {
 fn an_error_of_main_is_told_with_its_pe_and_that_main_returned_it() {
     let call = format!("shmem-rt/tests/jobs/ends.rs:{}: there is no PE 9: the job has 3", program::NO_PE);
     for (scenario, error) in [("no pe", &*call), ("no number", "invalid digit found in string")] {
-        let Outcome { code, report, .. } = job(scenario, &[]);
+        let Outcome { code, report, .. } = outcome(scenario, None);
         assert_eq!(code, 1, "{report}");
         let (who, what) = report.split_once(" ended the job with code 1: ").unwrap();
         assert!(who.starts_with("PE 1 (pid "), "{report}");
@@ -152,27 +142,28 @@ fn an_error_knows_its_call(world: &mut World) {
 
 #[test]
 fn what_is_wrong_with_the_environment_of_all_pes_is_said_once() {
-    let outcome = job("nothing", &[("SHMEM_TRANSPORT", "smoke-signals")]);
-    assert_eq!(outcome.code, 2, "{outcome:?}");
-    let said: String = outcome.outputs.iter().map(|output| String::from_utf8_lossy(&output.err)).collect();
-    assert!(!said.contains("smoke-signals"), "{said}");
-    assert_eq!(outcome.report.matches("SHMEM_TRANSPORT=smoke-signals: not one of").count(), 1, "{outcome:?}");
+    for (transport, why) in [
+        ("smoke-signals", "SHMEM_TRANSPORT=smoke-signals: not one of"),
+        (
+            "loopback",
+            "SHMEM_TRANSPORT=loopback: the PEs are threads of one process, and shmrun has started 3 (SHMRUN_NPES=3)",
+        ),
+    ] {
+        let outcome = outcome("nothing", Some(transport));
+        assert_eq!(outcome.code, 2, "{outcome:?}");
+        assert!(!scenario::said(&outcome).contains(transport), "{outcome:?}");
+        assert_eq!(outcome.report.matches(why).count(), 1, "{outcome:?}");
+        let to_do = outcome
+            .report
+            .contains("; for a program that one of these processes starts, unset SHMRUN_NPES\n");
+        assert_eq!(to_do, transport == "loopback", "{outcome:?}");
+    }
 }
 
 #[test]
-fn pes_that_are_threads_are_not_started_by_several_processes() {
-    let Outcome { code, report, .. } = job("nothing", &[("SHMEM_TRANSPORT", "loopback")]);
-    assert_eq!(code, 2, "{report}");
-    let why = "SHMEM_TRANSPORT=loopback: the PEs are threads of one process, and shmrun has started 3 (SHMRUN_NPES=3)";
-    assert_eq!(report.matches(why).count(), 1, "{report}");
-    assert!(
-        report.contains("; for a program that one of these processes starts, unset SHMRUN_NPES\n"),
-        "{report}"
-    );
+fn a_program_that_a_pe_starts_is_a_job_of_its_own() {
     let child = ["-c", "env -u SHMRUN_NPES SHMEM_NPES=2 \"$0\" \"$@\""];
-    let job = Launch::new("sh", 2).args(child).args([std::env::current_exe().unwrap()]).args(ENTRY);
-    let job = job.env(SCENARIO, "nothing").env("SHMEM_TRANSPORT", "loopback").capture_output();
-    let outcome = job.timeout(Duration::from_secs(60)).run().unwrap();
-    let refused = |output: &Printed| String::from_utf8_lossy(&output.err).contains("was refused");
-    assert!(outcome.code == 0 && !outcome.outputs.iter().any(refused), "{outcome:?}");
+    let job = scenario::below(Launch::new("sh", 2).args(child), "ends", "nothing");
+    let outcome = scenario::succeeds(job.env("SHMEM_TRANSPORT", "loopback"));
+    assert!(!scenario::said(&outcome).contains("was refused"), "{outcome:?}");
 }

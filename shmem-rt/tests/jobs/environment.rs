@@ -7,19 +7,15 @@ use shmem::launch::{Bind, Failure, Launch};
 use shmem::prelude::*;
 use shmem::thread::Single;
 
+use crate::scenario;
+
 #[symmetric]
 static WORDS: [u64; 64];
 
-/// The arguments by which this binary becomes a PE.
-const ENTRY: [&str; 5] = ["--exact", "environment::program", "--nocapture", "-q", "--test-threads=1"];
-
-/// Set in the processes that are PEs.
-const PROGRAM: &str = "ENVIRONMENT_PROGRAM";
-
-/// Not a test by itself: the copies of this binary that are PEs run it.
+/// Not a test by itself: the program of PEs.
 #[test]
-fn program() {
-    if std::env::var_os(PROGRAM).is_none() {
+fn scenario() {
+    if scenario::named().is_none() {
         return;
     }
     let mut world = shmem::init::<Single>().unwrap_or_else(|error| {
@@ -46,35 +42,19 @@ fn programs_run_under_valgrind() {
     {
         let folder = tempfile::tempdir().unwrap();
         let file = format!("--callgrind-out-file={}/%p", folder.path().display());
-        let outcome = Launch::new("valgrind", 2)
-            .args(tool)
-            .args((tool == ["--tool=callgrind"]).then_some(file))
-            .args([std::env::current_exe().unwrap()])
-            .args(ENTRY)
-            .env(PROGRAM, "1")
-            .env_remove("SHMEM_TRANSPORT")
-            .capture_output()
-            .timeout(Duration::from_secs(300))
-            .run()
-            .unwrap();
-        let said = String::from_utf8_lossy(&outcome.outputs[0].err);
-        assert_eq!(outcome.code, 0, "{tool:?}: {}{said}", outcome.report);
+        let tool = Launch::new("valgrind", 2).args(tool).args((tool == ["--tool=callgrind"]).then_some(file));
+        scenario::succeeds(scenario::below(tool, "environment", "all").timeout(Duration::from_secs(300)));
     }
 }
 
 fn job() -> Launch {
-    Launch::new(std::env::current_exe().unwrap(), 2)
-        .args(ENTRY)
-        .env(PROGRAM, "1")
-        .env_remove("SHMEM_TRANSPORT")
-        .capture_output()
-        .timeout(Duration::from_secs(60))
+    scenario::job("environment", "all", 2)
 }
 
 #[test]
 fn the_cpus_of_pes_are_shown() {
-    let outcome = job().env("SHMEM_INFO", "1").bind(Bind::Core).run().unwrap();
-    let said = String::from_utf8_lossy(&outcome.outputs[0].err).into_owned();
+    let outcome = scenario::succeeds(job().env("SHMEM_INFO", "1").bind(Bind::Core));
+    let said = scenario::said_by(&outcome, 0);
     let line = said.lines().find_map(|line| line.strip_prefix("shmem: CPUs of the PEs of this host: "));
     let sets = line.expect(&said).split("; ").map(|set| set.split_once(": ").unwrap());
     let (pes, cpus): (Vec<&str>, Vec<&str>) = sets.unzip();

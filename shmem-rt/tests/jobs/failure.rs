@@ -1,30 +1,26 @@
 //! What users see when a job goes wrong: one message, a code, and no hang.
 //!
-//! Each scenario is a program of its own: this test binary starts itself, as several PEs, with the
-//! scenario's name in the environment.
+//! What PEs that do different things are told, on a node and between nodes, is in `agreement`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::attempts::one_of;
-use shmem::MemoryHints;
 use shmem::launch::{Failure, Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::{Lock, TeamConfig};
+use shmem::{Lock, MemoryHints, TeamConfig};
 use shmem_core::memory::Machine;
 use shmem_core::partition::Kind;
+
+use crate::attempts::one_of;
+use crate::scenario::{self, assert_says, said_by, says, succeeds};
 
 #[symmetric]
 static GRID: [f64; 8];
 #[symmetric]
-static OTHER: [f64; 8];
-#[symmetric]
 static READY: Signal;
 #[symmetric]
 static LOCK: Lock;
-
-const SCENARIO: &str = "FAILURE_SCENARIO";
 
 /// What a PE says whose thread-locals are destroyed.
 const DESTROYED: &str = "a thread-local was destroyed";
@@ -44,8 +40,6 @@ fn run(scenario: &str, world: &mut World) {
     match scenario {
         "different collectives" if me == 2 => drop(world.alloc([0_u8; 64])),
         "different collectives" => world.local(&GRID, |_| ()),
-        "different objects" if me == 1 => world.local(&OTHER, |_| ()),
-        "different objects" => world.local(&GRID, |_| ()),
         "lists of different lengths" => {
             let boxes: Vec<_> = (0..12).map(|_| world.alloc([0_u8; 8]).unwrap()).collect();
             world.local(&boxes[..12 - me], |_| ());
@@ -63,11 +57,6 @@ fn run(scenario: &str, world: &mut World) {
             } else {
                 drop(team.split_strided(world, 0, 1, size, &TeamConfig::default()));
             }
-        }
-        "sizes with one hash" => {
-            let (small, large) = sizes_with_one_hash();
-            let size = if me == 0 { small } else { large };
-            drop(world.team().alloc(world, shmem::zeroed::<u8>(size)));
         }
         "different order on a team" => {
             let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
@@ -119,18 +108,7 @@ fn run(scenario: &str, world: &mut World) {
                 world.local(&GRID, |_| assert!(me != 0, "the body fails"));
             }));
         }
-        "panic inside an operation" => {
-            // The others have nothing to combine, and would wait for the next meeting for ever.
-            let first = world.pe(0).unwrap();
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                world.reduce_to([1_u64; 3], first, |_, _| panic!("the operation fails"))
-            }));
-            world.barrier_all();
-        }
         "collective inside an operation" => _ = world.reduce(1_u64, |a, _| world.sum(a)),
-        "different operations" if me == 1 => _ = world.reduce(1_u64, u64::min),
-        "different operations" => _ = world.reduce(1_u64, u64::max),
-        "different roots" => _ = world.sum_to(1_u64, world.pe(me % 2).unwrap()),
         "caught panic in first elements" => {
             // Caught, PE 0 would make the array again while the others wait for it to have made it.
             for _ in 0..2 {
@@ -242,11 +220,11 @@ fn die() -> ! {
     unreachable!()
 }
 
-/// The other side of [`job`].
+/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
     thread_local!(static KEPT: Kept = const { Kept });
-    if let Ok(scenario) = std::env::var(SCENARIO) {
+    if let Some(scenario) = scenario::named() {
         KEPT.with(|_| ());
         let mut world = shmem::init::<Single>().unwrap_or_else(|error| {
             eprintln!("{error}");
@@ -257,240 +235,177 @@ fn scenario() {
 }
 
 fn job(scenario: &str, pes: usize) -> Launch {
-    Launch::new(std::env::current_exe().unwrap(), pes)
-        .args(["--exact", "failure::scenario", "--nocapture", "--test-threads=1"])
-        .env(SCENARIO, scenario)
-        .env_remove("SHMEM_TRANSPORT")
-        .capture_output()
-        .timeout(Duration::from_secs(60))
+    scenario::job("failure", scenario, pes)
 }
 
-/// Runs a job that must fail, and not because its time is over.
-fn fails(job: Launch) -> (Outcome, String) {
-    let (outcome, said) = ended(job);
-    assert!(outcome.code != 0 && outcome.failure != Some(Failure::TimedOut), "{}", outcome.report);
-    (outcome, said)
-}
-
-/// Runs a job; also gives what was said, by the launcher and by all PEs. Who has ended it has destroyed nothing.
-fn ended(job: Launch) -> (Outcome, String) {
-    let outcome = job.run().unwrap();
-    let mut said = outcome.report.clone();
-    for (pe, output) in outcome.outputs.iter().enumerate() {
-        let err = String::from_utf8_lossy(&output.err);
-        let has_ended_it =
-            matches!(outcome.failure, Some(Failure::Aborted { pe: ending, .. }) if ending == pe);
-        assert!(!(has_ended_it && err.contains(DESTROYED)), "{err}{said}");
-        said.push_str(&err);
-    }
-    (outcome, said)
-}
-
+/// Runs a job that must fail, and not because its time is over; gives also what was said, by the launcher and by all PEs.
+/// The PE that has ended it has destroyed nothing.
 #[track_caller]
-fn assert_says(said: &str, parts: &[&str]) {
-    says(said, parts).unwrap_or_else(|missing| panic!("{missing}"));
+fn fails(job: Launch) -> (Outcome, String) {
+    let outcome = job.run().unwrap();
+    assert!(outcome.code != 0 && outcome.failure != Some(Failure::TimedOut), "{}", outcome.report);
+    if let Some(Failure::Aborted { pe, .. }) = outcome.failure {
+        let said = said_by(&outcome, pe);
+        assert!(!said.contains(DESTROYED), "{said}{}", outcome.report);
+    }
+    let said = outcome.report.clone() + &scenario::said(&outcome);
+    (outcome, said)
 }
 
-fn says(said: &str, parts: &[&str]) -> Result<(), String> {
-    match parts.iter().find(|part| !said.contains(**part)) {
-        None => Ok(()),
-        Some(part) => Err(format!("`{part}` is missing in:\n{said}")),
+/// Scenarios of so many PEs: what their end is called in the report, and what else is said, by anybody.
+#[track_caller]
+fn all_fail(code: Option<u8>, cases: &[(&str, usize, &[&str], &[&str])]) {
+    for (scenario, pes, reported, others) in cases {
+        let (outcome, said) = fails(job(scenario, *pes));
+        assert!(code.is_none_or(|code| outcome.code == code), "{scenario}: {}: {said}", outcome.code);
+        assert_says(&outcome.report, reported);
+        assert_says(&said, others);
     }
 }
 
 #[test]
-fn different_collectives_are_named_with_both_lines() {
-    let (outcome, _) = fails(job("different collectives", 4));
-    let report = &outcome.report;
-    assert_says(
-        report,
-        &["PE 2 is in `alloc(64 bytes in partition `default`)` at", "tests/jobs/failure.rs:"],
-    );
-    assert_says(report, &["PEs 0, 1, 3 are in `local(GRID)` at"]);
-    assert_says(report, &["must call the same collectives in the same order with the same arguments"]);
-    assert_eq!(report.matches("do not agree on what they do").count(), 1, "one message: {report}");
-}
-
-#[test]
-fn one_collective_for_different_objects_is_a_mistake_too() {
-    let (outcome, _) = fails(job("different objects", 2));
-    assert_says(&outcome.report, &["PE 0 is in `local(GRID)`", "PE 1 is in `local(OTHER)`"]);
-    let (outcome, _) = fails(job("lists of different lengths", 2));
-    let report = &outcome.report;
-    assert_says(
-        report,
-        &["PE 0 is in `local(12 objects: heap object #", "PE 1 is in `local(11 objects: heap object #"],
-    );
-    assert_eq!(report.matches("do not agree on what they do").count(), 1, "one message: {report}");
-    let (outcome, _) = fails(job("different sizes", 2));
-    assert_says(&outcome.report, &["100 bytes in partition `default`", "101 bytes in partition `default`"]);
-    let (outcome, _) = fails(job("different hints", 2));
-    assert_says(
-        &outcome.report,
-        &[
-            "malloc_with_hints(100 bytes in partition `default`)",
-            "`default`, hints atomics_remote)",
-            "failure.rs:",
-        ],
-    );
-}
-
-#[test]
-fn splits_with_different_arguments_are_named_with_all_lines() {
-    let (outcome, _) = fails(job("different splits", 3));
-    let report = &outcome.report;
-    assert_says(
-        report,
-        &["PE 0 is in `split_strided(start 0, stride 1, size 2)` at", "tests/jobs/failure.rs:"],
-    );
-    assert_says(
-        report,
-        &["PE 1 is in `split_strided(start 0, stride 1, size 1)` at", "PE 2 is in `split_st"],
-    );
-}
-
-/// Two sizes whose allocations the checked barrier cannot tell apart.
-fn sizes_with_one_hash() -> (usize, usize) {
-    use shmem_core::fingerprint::fingerprint_of_words;
-    let name = u64::from_le_bytes(*b"alloc\0\0\0");
-    let align = shmem_core::heap::MIN_ALIGN as u64;
-    let mut sizes = std::collections::HashMap::new();
-    let same = (1..1_000_000_usize).find_map(|size| {
-        let hash = fingerprint_of_words([name, size as u64, align]) >> 32;
-        sizes.insert(hash, size).map(|other| (other, size))
-    });
-    same.expect("a million numbers of 32 bits are not all different")
-}
-
-#[test]
-fn sizes_are_compared_and_not_their_hashes() {
-    let (outcome, _) = fails(job("sizes with one hash", 2));
-    assert_says(
-        &outcome.report,
-        &["the PEs do not agree on what they do: ", "PE 0 is in `alloc(", "PE 1 is in"],
-    );
+fn those_who_do_different_things_are_named_with_their_lines_in_one_message() {
+    for (scenario, pes, parts) in [
+        (
+            "different collectives",
+            4,
+            &[
+                "PE 2 is in `alloc(64 bytes in partition `default`)` at",
+                "PEs 0, 1, 3 are in `local(GRID)` at",
+                "must call the same collectives in the same order with the same arguments",
+            ][..],
+        ),
+        (
+            "lists of different lengths",
+            2,
+            &["PE 0 is in `local(12 objects: heap object #", "PE 1 is in `local(11 objects: heap object #"],
+        ),
+        ("different sizes", 2, &["100 bytes in partition `default`", "101 bytes in partition `default`"]),
+        (
+            "different hints",
+            2,
+            &["malloc_with_hints(100 bytes in partition `default`)", "`default`, hints atomics_remote)"],
+        ),
+        (
+            "different splits",
+            3,
+            &[
+                "PE 0 is in `split_strided(start 0, stride 1, size 2)` at",
+                "PE 1 is in `split_strided(start 0, stride 1, size 1)` at",
+                "PE 2 is in `split_st",
+            ],
+        ),
+    ] {
+        let (Outcome { report, .. }, _) = fails(job(scenario, pes));
+        assert_says(&report, parts);
+        assert_says(&report, &["tests/jobs/failure.rs:"]);
+        assert_eq!(report.matches("do not agree on what they do").count(), 1, "one message: {report}");
+    }
 }
 
 #[test]
 fn members_of_a_team_in_different_collectives_are_named() {
     for meeting in ["auto", "lines", "counter"] {
-        let (outcome, _) = fails(job("different order on a team", 4).env("SHMEM_BARRIER_ALGORITHM", meeting));
-        let report = &outcome.report;
-        assert_says(report, &["PE 1 is in `sum(1 x u32)` at", "PE 3 is in `max(1 x u32)` at"]);
-        assert!(
-            !report.contains("PE 0 is") && !report.contains("PE 2 is"),
-            "they are in another team: {report}"
-        );
+        let (Outcome { report, .. }, _) =
+            fails(job("different order on a team", 4).env("SHMEM_BARRIER_ALGORITHM", meeting));
+        assert_says(&report, &["PE 1 is in `sum(1 x u32)` at", "PE 3 is in `max(1 x u32)` at"]);
+        let others = ["PE 0 is", "PE 2 is"];
+        assert!(!others.iter().any(|pe| report.contains(pe)), "they are in another team: {report}");
     }
 }
 
 #[test]
-fn a_holder_of_a_lock_that_dies_ends_the_job() {
-    let (outcome, _) = fails(job("holder dies", 3));
-    assert_eq!(outcome.code, 137);
-    assert_says(
-        &outcome.report,
-        &["PE 1", "was killed by signal 9 (SIGKILL)", "wait in `lock(LOCK, held by"],
+fn a_dead_pe_ends_the_job_and_those_who_waited_for_it_are_told_of() {
+    let killed = "was killed by signal 9 (SIGKILL)";
+    all_fail(
+        Some(137),
+        &[
+            ("holder dies", 3, &["PE 1", killed, "wait in `lock(LOCK, held by"], &[]),
+            (
+                "killed in a barrier",
+                3,
+                &["PE 1", killed, "PEs 0, 2 wait in `barrier` at", "tests/jobs/failure.rs:"],
+                &[],
+            ),
+        ],
+    );
+    let left = "exited with code 0 before it left the job";
+    all_fail(None, &[("exit", 2, &["PE 0", left, "PE 1 waits in `barrier` at"], &[DESTROYED])]);
+}
+
+#[test]
+fn a_panic_ends_the_job_even_when_caught_where_others_cannot_go_on() {
+    let inside = "a panic inside `local(GRID)` at";
+    all_fail(
+        Some(101),
+        &[
+            ("panic", 2, &["PE 1"], &["out of range", "PE 0 waits in `wait_until(READY == 1, is 0)` at"]),
+            ("panic inside local", 3, &["PE 1"], &["the body fails", inside, "ends the job"]),
+            ("caught panic inside local", 3, &["PE 0"], &["the body fails", inside, "ends the job"]),
+            (
+                "panic inside local of a team",
+                4,
+                &[],
+                &[
+                    "the body fails",
+                    "a panic inside `local(4 x u64, allocated by a team at",
+                    "failure.rs:",
+                    "ends the job",
+                ],
+            ),
+            (
+                "caught panic in first elements",
+                3,
+                &[],
+                &["this element fails", "a panic in the first elements of the array at", "ends the job"],
+            ),
+            (
+                "collective inside an operation",
+                2,
+                &[],
+                &["no collective can begin inside another one", "a panic inside the operation of `reduce("],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn mistakes_with_addresses_and_numbers_explain_themselves() {
+    let (unknown, here) = ("not symmetric memory", "panicked at shmem-rt/tests/jobs/failure.rs:");
+    all_fail(
+        None,
+        &[
+            ("miss", 1, &[], &["`putmem`: the 8 bytes at 0x", unknown, "default (partition 1)"]),
+            ("free foreign", 2, &[], &["`free`: the byte at 0x", unknown, "default (partition 1)", here]),
+            ("double free", 2, &[], &["`free` of offset 0x", "that memory is free; it was freed before"]),
+            ("wrong pe", 2, &[], &["there is no PE 9: the job has 2, whose numbers run from 0 to 1"]),
+            (
+                "cells too far apart",
+                1,
+                &[],
+                &["but 3 blocks of 1 at a stride of 18446744073709551615 end at", here],
+            ),
+            (
+                "index of a PE",
+                2,
+                &[],
+                &["no PE has the index 9: there are 2, whose indices run from 0 to 1", here],
+            ),
+            ("index", 1, &[], &["index 8 is beyond the end: the place has 8 elements (0..8)", here]),
+        ],
     );
 }
 
 #[test]
 fn a_long_wait_for_a_lock_says_who_holds_it_and_since_where() {
     one_of(5, |_| {
-        let outcome = job("long lock", 3).env("SHMEM_WAIT_WARN", "0.4").run().unwrap();
-        assert_eq!(outcome.code, 0, "{}", outcome.report);
+        let outcome = succeeds(job("long lock", 3).env("SHMEM_WAIT_WARN", "0.4"));
         [0, 2].into_iter().try_for_each(|pe| {
-            let said = String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned();
             let waits = format!("PE {pe} has waited 0.");
-            says(&said, &[&waits, "in `lock(LOCK, held by PE 1 since shmem-rt/tests/jobs/failure.rs:"])
+            let holds = "in `lock(LOCK, held by PE 1 since shmem-rt/tests/jobs/failure.rs:";
+            says(&said_by(&outcome, pe), &[&waits, holds])
         })
     });
-}
-
-#[test]
-fn a_panic_in_the_first_elements_of_an_array_ends_the_job_even_when_caught() {
-    let (outcome, said) = fails(job("caught panic in first elements", 3));
-    assert_eq!(outcome.code, 101);
-    let parts = ["this element fails", "a panic in the first elements of the array at", "ends the job"];
-    assert_says(&said, &parts);
-}
-
-#[test]
-fn a_panic_inside_an_operation_ends_the_job_even_when_caught() {
-    let (outcome, said) = fails(job("panic inside an operation", 3));
-    assert_eq!(outcome.code, 101);
-    assert_says(
-        &said,
-        &[
-            "the operation fails",
-            "a panic inside the operation of `reduce_to(1 x [u64; 3] to PE 0)` at",
-            "failure.rs:",
-            "ends the job: other PEs are in the same collective",
-        ],
-    );
-    let (outcome, said) = fails(job("collective inside an operation", 2));
-    assert_eq!(outcome.code, 101);
-    assert_says(
-        &said,
-        &["no collective can begin inside another one", "a panic inside the operation of `reduce("],
-    );
-}
-
-#[test]
-fn operations_and_roots_are_compared() {
-    for (scenario, calls) in [
-        ("different operations", ["is in `reduce(1 x u64)` at", "are in `reduce(1 x u64)` at"]),
-        ("different roots", ["is in `sum_to(1 x u64 to PE 1)` at", "are in `sum_to(1 x u64 to PE 0)` at"]),
-    ] {
-        let (outcome, _) = fails(job(scenario, 3));
-        assert_says(&outcome.report, &["the PEs do not agree on what they do"]);
-        assert_says(&outcome.report, &calls);
-    }
-}
-
-#[test]
-fn a_panic_inside_local_ends_the_job_even_when_caught() {
-    for (scenario, pe) in [("panic inside local", 1), ("caught panic inside local", 0)] {
-        let (outcome, said) = fails(job(scenario, 3));
-        assert_eq!(outcome.code, 101);
-        assert_says(&said, &["the body fails", "a panic inside `local(GRID)` at", "ends the job"]);
-        assert_says(&outcome.report, &[&format!("PE {pe}")]);
-    }
-    let (outcome, said) = fails(job("panic inside local of a team", 4));
-    assert_eq!(outcome.code, 101);
-    assert_says(
-        &said,
-        &[
-            "the body fails",
-            "a panic inside `local(4 x u64, allocated by a team at",
-            "failure.rs:",
-            "ends the job",
-        ],
-    );
-}
-
-#[test]
-fn a_dead_pe_ends_the_job_and_the_others_are_told_of() {
-    let (outcome, _) = fails(job("killed in a barrier", 3));
-    assert_eq!(outcome.code, 137);
-    let waits = "PEs 0, 2 wait in `barrier` at";
-    assert_says(
-        &outcome.report,
-        &["PE 1", "was killed by signal 9 (SIGKILL)", waits, "tests/jobs/failure.rs:"],
-    );
-}
-
-#[test]
-fn a_panic_and_an_early_exit_end_the_job() {
-    let (outcome, said) = fails(job("panic", 2));
-    assert_eq!(outcome.code, 101);
-    assert_says(&said, &["out of range", "PE 1", "PE 0 waits in `wait_until(READY == 1, is 0)` at"]);
-    let (outcome, said) = fails(job("exit", 2));
-    assert_says(
-        &outcome.report,
-        &["PE 0", "exited with code 0 before it left the job", "PE 1 waits in `barrier` at"],
-    );
-    assert_says(&said, &[DESTROYED]);
 }
 
 #[test]
@@ -505,17 +420,18 @@ fn a_global_exit_ends_the_job_behind_what_was_printed() {
 #[test]
 fn a_long_wait_says_who_where_and_for_whom() {
     one_of(5, |_| {
-        let outcome = job("long waits", 3).env("SHMEM_WAIT_WARN", "0.4").run().unwrap();
-        assert_eq!(outcome.code, 0, "{}", outcome.report);
-        let [one, two] =
-            [1, 2].map(|pe: usize| String::from_utf8_lossy(&outcome.outputs[pe].err).into_owned());
+        let outcome = succeeds(job("long waits", 3).env("SHMEM_WAIT_WARN", "0.4"));
         says(
-            &one,
-            &["PE 1 has waited 0.", "in `wait_until(READY == 1, is 0)` at", "PE 0 (in its own code)"],
+            &said_by(&outcome, 1),
+            &[
+                "PE 1 has waited 0.",
+                "in `wait_until(READY == 1, is 0)` at",
+                "PE 0 (in its own code)",
+                "PE 2 (in `barrier` at",
+            ],
         )?;
-        says(&one, &["PE 2 (in `barrier` at"])?;
         says(
-            &two,
+            &said_by(&outcome, 2),
             &[
                 "PE 2 has waited 0.",
                 "in `barrier` at",
@@ -523,9 +439,8 @@ fn a_long_wait_says_who_where_and_for_whom() {
             ],
         )
     });
-    let quiet = job("long waits", 3).env("SHMEM_WAIT_WARN", "0").run().unwrap();
-    let text = String::from_utf8_lossy(&quiet.outputs[1].err).into_owned();
-    assert!(!text.contains("has waited"), "{text}");
+    let quiet = said_by(&succeeds(job("long waits", 3).env("SHMEM_WAIT_WARN", "0")), 1);
+    assert!(!quiet.contains("has waited"), "{quiet}");
 }
 
 #[test]
@@ -533,61 +448,22 @@ fn a_pe_that_has_come_to_the_end_says_so() {
     // By then all PEs have started, on a machine that does nothing else.
     one_of(5, |attempt| {
         let time = Duration::from_millis(1500 << attempt);
-        let (outcome, said) = ended(job("early", 3).env("SHMEM_WAIT_WARN", "0.4").timeout(time));
+        let outcome = job("early", 3).env("SHMEM_WAIT_WARN", "0.4").timeout(time).run().unwrap();
         assert_eq!(outcome.code, 124);
-        let end = "PE 1 has waited 0.";
-        says(
-            &said,
-            &[end, "in `the end of the program` for PEs 0, 2 (in `wait_until(READY == 1, is 0)` at"],
-        )?;
+        let waits = "in `the end of the program` for PEs 0, 2 (in `wait_until(READY == 1, is 0)` at";
+        says(&said_by(&outcome, 1), &["PE 1 has waited 0.", waits])?;
         says(&outcome.report, &["PE 1 waits in `the end of the program` since"])
     });
 }
 
 #[test]
 fn debugging_says_where_each_pe_is_and_what_its_heaps_held() {
-    let outcome = job("debug", 2).env("SHMEM_DEBUG", "1").run().unwrap();
-    assert_eq!(outcome.code, 0, "{}", outcome.report);
-    for (pe, output) in outcome.outputs.iter().enumerate() {
-        let said = String::from_utf8_lossy(&output.err).into_owned();
+    let outcome = succeeds(job("debug", 2).env("SHMEM_DEBUG", "1"));
+    for pe in 0..2 {
         let end =
             format!("PE {pe} has reached the end; heap of `default`: at most 128 bytes used, now 64 bytes");
-        assert_says(&said, &[&format!("shmem: PE {pe} is process "), &end]);
+        assert_says(&said_by(&outcome, pe), &[&format!("shmem: PE {pe} is process "), &end]);
     }
-}
-
-#[test]
-fn mistakes_with_addresses_explain_themselves() {
-    let (_, said) = fails(job("miss", 1));
-    assert_says(&said, &["`putmem`: the 8 bytes at 0x", "not symmetric memory", "default (partition 1)"]);
-    let (_, said) = fails(job("free foreign", 2));
-    assert_says(&said, &["`free`: the byte at 0x", "not symmetric memory", "default (partition 1)"]);
-    assert_says(&said, &["panicked at shmem-rt/tests/jobs/failure.rs:"]);
-    let (_, said) = fails(job("double free", 2));
-    assert_says(&said, &["`free` of offset 0x", "that memory is free; it was freed before"]);
-    let (_, said) = fails(job("wrong pe", 2));
-    assert_says(&said, &["there is no PE 9: the job has 2, whose numbers run from 0 to 1"]);
-    let (_, said) = fails(job("cells too far apart", 1));
-    assert_says(
-        &said,
-        &[
-            "but 3 blocks of 1 at a stride of 18446744073709551615 end at",
-            "panicked at shmem-rt/tests/jobs/failure.rs:",
-        ],
-    );
-    let (_, said) = fails(job("index of a PE", 2));
-    assert_says(
-        &said,
-        &[
-            "no PE has the index 9: there are 2, whose indices run from 0 to 1",
-            "panicked at shmem-rt/tests/jobs/failure.rs:",
-        ],
-    );
-    let (_, said) = fails(job("index", 1));
-    assert_says(
-        &said,
-        &["index 8 is beyond the end: the place has 8 elements (0..8)", "tests/jobs/failure.rs:"],
-    );
 }
 
 /// A script between the launcher and PE 1 only.
@@ -615,15 +491,7 @@ fn pes_with_different_environments_do_not_start() {
         ),
     ] {
         let script = only_on_pe_1(setting, name);
-        let program = std::env::current_exe().unwrap();
-        let job = Launch::new(&script, 2)
-            .args([program.as_os_str()])
-            .args(["--exact", "failure::scenario", "--nocapture"])
-            .env(SCENARIO, "nothing")
-            .env_remove("SHMEM_TRANSPORT")
-            .capture_output()
-            .timeout(Duration::from_secs(60));
-        let (outcome, _) = fails(job);
+        let (outcome, _) = fails(scenario::below(Launch::new(&script, 2), "failure", "nothing"));
         std::fs::remove_file(script).unwrap();
         assert_says(&outcome.report, &["do not agree on the layout of symmetric memory"]);
         assert_says(&outcome.report, &parts);
@@ -635,23 +503,14 @@ fn pes_with_different_environments_do_not_start() {
 fn limits_of_the_process_are_named_with_what_to_lower() {
     let limited = |limit: &str| {
         let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
-        let program = std::env::current_exe().unwrap();
-        Launch::new("sh", 2)
-            .args(["-c", &script])
-            .args([program.as_os_str()])
-            .args(["--exact", "failure::scenario", "--nocapture"])
-            .env(SCENARIO, "nothing")
-            .env_remove("SHMEM_TRANSPORT")
-            .capture_output()
-            .timeout(Duration::from_secs(60))
+        scenario::below(Launch::new("sh", 2).args(["-c", &script]), "failure", "nothing")
     };
     let (_, said) = fails(limited("-v 4000000"));
     assert_says(&said, &["(ulimit -v, RLIMIT_AS) is about 3.8G", "raise the limit, lower SHMEM_LATER_SIZE"]);
     let (_, said) =
         fails(limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").env("SHMEM_SYMMETRIC_SIZE", "5G"));
     assert_says(&said, &["lower partition 1", "(5G of these)"]);
-    let outcome = limited("-v 4000000").env("SHMEM_LATER_SIZE", "0").run().unwrap();
-    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    succeeds(limited("-v 4000000").env("SHMEM_LATER_SIZE", "0"));
     let (_, said) = fails(limited("-f 1000"));
     assert_says(&said, &["(ulimit -f, RLIMIT_FSIZE)", "raise the limit"]);
 }
@@ -674,10 +533,7 @@ fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_
         [("nothing", "1", 1), ("nothing", "0", 0), ("partitions in a loop", "1", 3)]
     {
         let job = job(scenario, 3).env("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=P");
-        let outcome = job.env("SHMEM_PARTITION_WARN", warn).run().unwrap();
-        assert_eq!(outcome.code, 0, "{}", outcome.report);
-        let said: String =
-            outcome.outputs.iter().map(|output| String::from_utf8_lossy(&output.err)).collect();
+        let said = scenario::said(&succeeds(job.env("SHMEM_PARTITION_WARN", warn)));
         assert_eq!(said.matches("KIND=FASTMEM: this machine has none").count(), lines, "{said}");
     }
 }

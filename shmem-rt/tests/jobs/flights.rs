@@ -3,12 +3,13 @@
 
 use shmem::prelude::*;
 
-use super::agreement::{SCENARIO, WAYS, assert_says, fails_in};
+use crate::agreement::{WAYS, fails};
+use crate::scenario::{self, assert_says};
 
 /// The programs: PE 0 does something else than the others.
 fn run(world: &mut World) {
     let (first, world) = (world.my_pe() == 0, &*world);
-    match std::env::var(SCENARIO).unwrap().as_str() {
+    match scenario::named().unwrap().as_str() {
         "operation" => {
             let started = if first { world.start_max(1_u32) } else { world.start_sum(1_u32) };
             started.wait();
@@ -58,52 +59,44 @@ fn run(world: &mut World) {
     world.barrier_all();
 }
 
-/// The program.
+/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
-    if std::env::var_os(SCENARIO).is_some() {
+    if scenario::named().is_some() {
         assert_eq!(shmem::__private::main(run as fn(&mut World)), std::process::ExitCode::SUCCESS);
     }
 }
 
-/// That both sides are named.
+/// That this is said, wherever PEs are.
 #[track_caller]
-fn are_found(scenario: &str, first: &str, others: &str) {
+fn is_said(scenario: &str, parts: &[&str]) {
     for way in WAYS {
-        let said = fails_in("flights::scenario", scenario, way);
-        assert_says(&said, &[&format!("PE 0 is in `{first}"), &format!("in `{others}"), "flights.rs:"]);
+        let said = fails("flights", scenario, way);
+        assert_says(&said, parts);
+        assert_says(&said, &["flights.rs:"]);
         assert!(!said.contains("`barrier"), "{way:?}: somebody has come to the end: {said}");
     }
 }
 
 #[test]
-fn those_who_start_different_things_are_named() {
-    are_found("operation", "start_max(1 x u32)` at ", "start_sum(1 x u32)` at ");
-    are_found("length", "start_sum(3 x u8)` at ", "start_sum(4 x u8)` at ");
-    are_found("root", "start_broadcast(8 bytes from PE 1)` at ", "start_broadcast(8 bytes from PE 0)` at ");
-    // With the first or with the second, whichever is heard of first.
-    are_found("order", "start_", "start_");
-}
-
-#[test]
-fn those_who_start_something_and_those_who_block_are_named() {
-    are_found("before a blocking one", "start_sum(1 x u32", "sync` at ");
-    are_found("behind a blocking one", "s", "sync` at ");
-    are_found("only one", "", "max(1 x u8)` at ");
-}
-
-#[test]
-fn who_has_returned_is_told_of_those_who_wait() {
-    for way in WAYS {
-        let said = fails_in("flights::scenario", "the end", way);
-        assert_says(&said, &["PE 0 is in `start_sum(1 x u32", "flights.rs:", "returned from `main`"]);
+fn those_who_do_different_things_are_named() {
+    for (scenario, first, others) in [
+        ("operation", "start_max(1 x u32)` at ", "start_sum(1 x u32)` at "),
+        ("length", "start_sum(3 x u8)` at ", "start_sum(4 x u8)` at "),
+        ("root", "start_broadcast(8 bytes from PE 1)` at ", "start_broadcast(8 bytes from PE 0)` at "),
+        // With the first or with the second, whichever is heard of first.
+        ("order", "start_", "start_"),
+        // Those who block.
+        ("before a blocking one", "start_sum(1 x u32", "sync` at "),
+        ("behind a blocking one", "s", "sync` at "),
+        ("only one", "", "max(1 x u8)` at "),
+    ] {
+        is_said(scenario, &[&format!("PE 0 is in `{first}"), &format!("in `{others}")]);
     }
 }
 
 #[test]
-fn who_has_forgotten_it_is_told_where_it_was_started() {
-    for way in WAYS {
-        let said = fails_in("flights::scenario", "forgotten at the end", way);
-        assert_says(&said, &["start_sum(1 x u32", "flights.rs:", "returned from `main`"]);
-    }
+fn who_has_returned_is_told_of_those_who_wait_or_where_it_was_started() {
+    is_said("the end", &["PE 0 is in `start_sum(1 x u32", "returned from `main`"]);
+    is_said("forgotten at the end", &["start_sum(1 x u32", "returned from `main`"]);
 }

@@ -17,6 +17,7 @@ mod flights;
 mod init;
 mod phase_exit;
 mod pmix;
+mod scenario;
 mod sharing;
 mod standstill;
 mod trace;

@@ -3,12 +3,13 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
 
-use shmem::launch::{Launch, Outcome};
+use shmem::launch::Outcome;
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem::{Channel, Context, Lock, SymAddr, WorkQueue};
+
+use crate::scenario;
 
 #[symmetric]
 static GRID: [f64; 8];
@@ -19,12 +20,10 @@ static READY: Signal;
 #[symmetric]
 static LOCK: Lock;
 
-/// What the process ends inside of, and what the destructor does with the world.
-const THEN: &str = "PHASE_EXIT_THEN";
-
 const REFUSED: &str = "PE 0 is in `local(GRID)` at shmem-rt/tests/jobs/phase_exit.rs:";
 
-/// A world that a thread-local owns, which a process that ends inside a phase drops before its frames.
+/// A world that a thread-local owns, which a process that ends inside a phase drops before its frames. The scenario says what
+/// the destructor does with it.
 struct Owner {
     world: World,
     used: Used,
@@ -47,7 +46,7 @@ thread_local! {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        match std::env::var(THEN).unwrap().as_str() {
+        match scenario::named().unwrap().as_str() {
             "put" => self.world.p(GRID.on(self.world.pes()[1]).index(0), 1.0),
             "all" => all_are_refused(&mut self.world, &mut self.used),
             "end" => self.world.global_exit(9),
@@ -141,10 +140,10 @@ fn all_are_refused(world: &mut World, used: &mut Used) {
     eprintln!("all were tried");
 }
 
-/// The other side of [`ends`].
+/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
-    let Ok(then) = std::env::var(THEN) else { return };
+    let Some(then) = scenario::named() else { return };
     let world = shmem::init::<Single>().unwrap();
     let me = world.my_pe();
     let team = world.team().split_by(&world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
@@ -183,14 +182,8 @@ fn scenario() {
 
 /// How a job ends, and what PE 0 has said.
 fn ends(then: &str) -> (Outcome, String) {
-    let job = Launch::new(std::env::current_exe().unwrap(), 2)
-        .args(["--exact", "phase_exit::scenario", "--nocapture", "--test-threads=1"])
-        .env(THEN, then)
-        .env_remove("SHMEM_TRANSPORT")
-        .capture_output()
-        .timeout(Duration::from_secs(60));
-    let outcome = job.run().unwrap();
-    let said = String::from_utf8_lossy(&outcome.outputs[0].err).into_owned();
+    let outcome = scenario::job("phase_exit", then, 2).run().unwrap();
+    let said = scenario::said_by(&outcome, 0);
     assert!(outcome.code != 0 && outcome.report.contains("PE 0"), "{}", outcome.report);
     (outcome, said)
 }

@@ -58,23 +58,19 @@ fn assert_success(output: &Output, line: &str, times: usize) {
 }
 
 #[test]
-fn pes_of_mpirun_exchange_values_and_descriptors() {
-    for pes in [1, 2, 5] {
-        let Some(output) = run(pes, "bootstrap") else { return };
-        assert_success(&output, &format!(" of {pes} on [0"), pes);
+fn pes_of_mpirun_meet_and_share_memory_beside_mpi_and_what_they_start() {
+    for (pes, name, line) in [
+        (1, "bootstrap", " of 1 on [0"),
+        (2, "bootstrap", " of 2 on [0"),
+        (5, "bootstrap", " of 5 on [0"),
+        (4, "ring", " of 4 has its neighbour's"),
+        (3, "mpi-first", " of MPI"),
+        // What a PE starts does not pose as the PE.
+        (2, "start-another", " of 2 has its neighbour's"),
+    ] {
+        let Some(output) = run(pes, name) else { return };
+        assert_success(&output, line, pes);
     }
-}
-
-#[test]
-fn pes_of_mpirun_share_memory() {
-    let Some(output) = run(4, "ring") else { return };
-    assert_success(&output, " of 4 has its neighbour's", 4);
-}
-
-#[test]
-fn mpi_runs_in_the_same_processes() {
-    let Some(output) = run(3, "mpi-first") else { return };
-    assert_success(&output, " of MPI", 3);
 }
 
 /// Open MPI 5.0.7 does not survive this, in C neither: its `MPI_Init` finds no local rank behind any `PMIx_Init`.
@@ -86,27 +82,14 @@ fn mpi_starts_in_processes_that_are_pes_already() {
 
 #[test]
 fn an_abort_ends_the_job_with_its_code_and_one_message() {
-    for name in ["abort-0", "abort-2"] {
+    // The last one by all PEs at once.
+    for (name, who) in [("abort-0", "PE 0 "), ("abort-2", "PE 2 "), ("abort", "")] {
         let Some(output) = run(4, name) else { return };
         let err = text(&output.stderr);
         assert_eq!(output.status.code(), Some(42), "{err}");
-        let message = format!("PE {} ended the job with code 42: the sky is falling", &name[6..]);
+        let message = format!("{who}ended the job with code 42: the sky is falling");
         assert_eq!(err.matches(&message).count(), 1, "{err}");
     }
-}
-
-#[test]
-fn what_a_pe_starts_does_not_pose_as_the_pe() {
-    let Some(output) = run(2, "start-another") else { return };
-    assert_success(&output, " of 2 has its neighbour's", 2);
-}
-
-#[test]
-fn pes_that_all_abort_at_once_give_one_message() {
-    let Some(output) = run(4, "abort") else { return };
-    let err = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(42), "{err}");
-    assert_eq!(err.matches("ended the job with code 42: the sky is falling").count(), 1, "{err}");
 }
 
 #[test]

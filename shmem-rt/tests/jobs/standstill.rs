@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use shmem::__private::test;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Single, ThreadLevel};
+use shmem::thread::{Multiple, ThreadLevel};
 use shmem::{Lock, TeamConfig};
+
+use crate::scenario::assert_says;
 
 #[symmetric]
 static READY: Atomic<u64>;
@@ -36,17 +38,10 @@ fn failure<L: ThreadLevel>(name: &str, body: fn(&mut World<L>)) -> Option<String
 }
 
 #[track_caller]
-fn stands(name: &str, body: fn(&mut World<Single>), parts: &[&str]) {
+fn stands<L: ThreadLevel>(name: &str, body: fn(&mut World<L>), parts: &[&str]) {
     if let Some(said) = failure(name, body) {
+        assert_says(&said, &["failed with code 1: PE 0 (pid ", "no PE can go on: all of them wait"]);
         assert_says(&said, parts);
-    }
-}
-
-#[track_caller]
-fn assert_says(said: &str, parts: &[&str]) {
-    let found = "failed with code 1: PE 0 (pid ";
-    for part in [found, "no PE can go on: all of them wait"].iter().chain(parts) {
-        assert!(said.contains(part), "`{part}` is missing in:\n{said}");
     }
 }
 
@@ -167,9 +162,7 @@ fn all_threads_of_a_pe_wait() {
             READY.wait_until(world, eq(2));
         });
     };
-    if let Some(said) = failure("all_threads_of_a_pe_wait", body) {
-        assert_says(&said, &["(one of 2 threads, all of which wait)"]);
-    }
+    stands("all_threads_of_a_pe_wait", body, &["(one of 2 threads, all of which wait)"]);
 }
 
 /// A thread that is no PE's sleeps, and then wakes all.

@@ -1,24 +1,23 @@
 //! The trace of a job: a file that Chrome and Perfetto load, with a line for every call.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::Value;
-use shmem::launch::{Launch, Outcome};
+use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
+
+use crate::scenario::{self, succeeds};
 
 #[symmetric]
 static FIELD: [u64; 64];
 #[symmetric]
 static SIGNAL: Signal;
 
-const SCENARIO: &str = "TRACE_SCENARIO";
-
-/// Not a test by itself: the copies of this binary that are PEs run their scenario in it.
+/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
-    let Ok(scenario) = std::env::var(SCENARIO) else { return };
+    let Some(scenario) = scenario::named() else { return };
     let world = shmem::init::<Multiple>().unwrap();
     let (_, east) = world.ring_neighbours();
     world.put(FIELD.on(east).index(0..8), &[1; 8]);
@@ -40,16 +39,8 @@ fn scenario() {
     });
 }
 
-fn job(scenario: &str, pes: usize, trace: &Path) -> Outcome {
-    Launch::new(std::env::current_exe().unwrap(), pes)
-        .args(["--exact", "trace::scenario", "--nocapture", "--test-threads=1"])
-        .env(SCENARIO, scenario)
-        .env("SHMEM_TRACE", trace.display().to_string())
-        .env_remove("SHMEM_TRANSPORT")
-        .capture_output()
-        .timeout(Duration::from_secs(60))
-        .run()
-        .unwrap()
+fn job(scenario: &str, pes: usize, trace: &Path) -> Launch {
+    scenario::job("trace", scenario, pes).env("SHMEM_TRACE", trace.display().to_string())
 }
 
 /// The events of a file, with what an aborted job leaves out put in.
@@ -71,8 +62,7 @@ fn directory() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn every_call_is_an_event_with_its_line() {
     let (_directory, path) = directory();
-    let outcome = job("plain", 3, &path);
-    assert_eq!(outcome.code, 0, "{}", outcome.report);
+    succeeds(job("plain", 3, &path));
     let events = events(&path, true);
     for pe in 0..3_u64 {
         let of = |name: &str| {
@@ -103,11 +93,11 @@ fn every_call_is_an_event_with_its_line() {
 #[test]
 fn lines_of_many_pes_are_not_mixed_and_an_aborted_job_leaves_what_it_wrote() {
     let (_directory, path) = directory();
-    assert_eq!(job("many", 3, &path).code, 0);
+    succeeds(job("many", 3, &path));
     let puts = events(&path, true).iter().filter(|event| event["name"] == "p").count();
     assert_eq!(puts, 3 * 20_000);
     let (_directory, path) = directory();
-    let outcome = job("aborted", 2, &path);
+    let outcome = job("aborted", 2, &path).run().unwrap();
     assert_eq!(outcome.code, 7, "{}", outcome.report);
     assert!(events(&path, false).iter().any(|event| event["name"] == "barrier"));
 }
@@ -116,12 +106,12 @@ fn lines_of_many_pes_are_not_mixed_and_an_aborted_job_leaves_what_it_wrote() {
 fn a_file_for_each_pe_and_a_file_that_cannot_be() {
     let (directory, _) = directory();
     let path = directory.path().join("trace.%p.json");
-    assert_eq!(job("plain", 2, &path).code, 0);
+    succeeds(job("plain", 2, &path));
     for pe in 0..2_u64 {
         let events = events(&directory.path().join(format!("trace.{pe}.json")), true);
         assert!(events.len() > 4 && events.iter().all(|event| event["pid"] == pe), "{events:?}");
     }
-    let outcome = job("plain", 2, Path::new("/proc/no/such/file"));
+    let outcome = job("plain", 2, Path::new("/proc/no/such/file")).run().unwrap();
     assert_ne!(outcome.code, 0);
     assert!(outcome.report.contains("SHMEM_TRACE=/proc/no/such/file: "), "{}", outcome.report);
 }
