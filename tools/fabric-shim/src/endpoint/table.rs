@@ -185,9 +185,11 @@ unsafe fn atomic(
     unsafe { take(endpoint, operation) }
 }
 
-/// How libfabric asks whether there is an atomic: one that gives nothing, one that fetches, one that compares.
-const VALID: [unsafe fn(*mut fid_ep, fi_datatype, fi_op, *mut usize) -> c_int; 3] =
-    [calls::atomicvalid, calls::fetch_atomicvalid, calls::compare_atomicvalid];
+/// How libfabric asks whether there is an atomic.
+type Valid = unsafe fn(*mut fid_ep, fi_datatype, fi_op, *mut usize) -> c_int;
+
+/// One that gives nothing, one that fetches, one that compares.
+const VALID: [Valid; 3] = [calls::atomicvalid, calls::fetch_atomicvalid, calls::compare_atomicvalid];
 
 unsafe extern "C" fn valid<const KIND: usize>(
     endpoint: *mut fid_ep,
