@@ -383,6 +383,7 @@ mod tests {
 
     use super::super::Output;
     use super::super::channel::Channel;
+    use super::super::output::{Kind, Source};
     use super::super::spawn::{Lifeline, Spawned};
     use super::*;
     use crate::env::Bind;
@@ -482,6 +483,23 @@ mod tests {
         let events = flood(&mut host, &ends[0], &Request::Fence);
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");
+    }
+
+    #[test]
+    fn what_finds_no_room_is_left_where_it_is() {
+        let (mut host, _ends) = pes(1);
+        let (read, write) = pipe_with(PipeFlags::NONBLOCK).unwrap();
+        host.members[0].sources.push(Source::new(Kind::Out, read));
+        rustix::io::write(&write, b"words").unwrap();
+        host.obey(&Order::Hold { kind: Kind::Out, held: true });
+        let held = host.poll_list(true).len();
+        assert_eq!(host.serve(&[0], true), []);
+        for kind in [Kind::Err, Kind::Out] {
+            host.obey(&Order::Hold { kind, held: kind == Kind::Err });
+        }
+        assert_eq!(host.poll_list(true).len(), held + 1);
+        let printed = Event::Printed { pe: 0, kind: Kind::Out, bytes: b"words".to_vec() };
+        assert_eq!(host.serve(&[0], true), [printed]);
     }
 
     #[test]

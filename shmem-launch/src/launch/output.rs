@@ -193,8 +193,12 @@ impl Outlets {
         self.of(kind).writer.as_ref().and_then(Writer::end)
     }
 
-    /// Nothing more is queued. Gives whether something is still to be written.
+    /// Nothing more is queued for standard output, and then for standard error. Gives whether something is still to be written.
     pub(crate) fn close(&mut self, kind: Kind) -> bool {
+        if kind == Kind::Out && self.outlets.len() == 1 {
+            // What is said on standard error comes behind it.
+            return false;
+        }
         let writer = self.of(kind).writer.as_mut();
         writer.is_some_and(|writer| {
             writer.queue = None;

@@ -161,6 +161,8 @@ impl Run {
             }
         }
         (0..self.seats.len()).for_each(|pe| self.print_rest(pe));
+        // What PEs have printed, and that it could not be written, comes before anything that is said.
+        self.write_rest(Kind::Out);
         let apart = self.seats.iter().all(|seat| seat.stayed_away) && self.seats.len() > 1;
         if self.failure.is_none() && apart {
             self.say(&format!(
@@ -169,7 +171,7 @@ impl Run {
                 self.terms.program.display()
             ));
         }
-        [Kind::Out, Kind::Err].into_iter().for_each(|kind| self.write_rest(kind));
+        self.write_rest(Kind::Err);
         let outputs = self.seats.into_iter().map(|seat| {
             let mut streams = seat.printers.into_iter().map(Printer::into_bytes);
             super::Printed {

@@ -148,7 +148,7 @@ mod meeting {
         let agents = Agents::new();
         let agent = agents.plain();
         let command = bare_shmrun(&["-H", "a:1,localhost", "--agent", agent.to_str().unwrap()]);
-        crate::output::assert_goes_on_unread(command);
+        crate::output::assert_goes_on_unread(command, false);
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::asleep::Thread;
 use crate::entry::*;
 use crate::launch::shmrun;
 
@@ -85,14 +86,17 @@ fn unread(mut command: Command) -> (Child, ChildStdout) {
     (child, out)
 }
 
-/// Of two PEs, of which the first prints.
-pub(crate) fn assert_goes_on_unread(mut command: Command) {
-    command.args(["sh", "-c", "[ $SHMRUN_PE = 1 ] || seq 400000"]);
+/// Of two PEs, of which the first prints: more than there is room for, if it is on this host.
+pub(crate) fn assert_goes_on_unread(mut command: Command, is_here: bool) {
+    command.args(["sh", "-c", "[ $SHMRUN_PE = 1 ] && exit; echo $$ >&2; exec seq 400000"]);
     let (mut child, mut out) = unread(command);
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let pid: u64 = said.next().unwrap().parse().unwrap();
+    if is_here {
+        Thread(pid << 32 | pid).wait_until_asleep();
+    }
     signal(&child, Signal::QUIT);
-    let mut said = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    assert_eq!(said, "shmrun: the PEs now:\n");
+    assert_eq!(said.next().unwrap(), "shmrun: the PEs now:");
     let mut printed = String::new();
     out.read_to_string(&mut printed).unwrap();
     assert!(printed.lines().eq((1..=400_000).map(|i| i.to_string())), "{} bytes", printed.len());
@@ -101,7 +105,7 @@ pub(crate) fn assert_goes_on_unread(mut command: Command) {
 
 #[test]
 fn a_reader_that_pauses_holds_up_nothing_but_output() {
-    assert_goes_on_unread(bare_shmrun(&["-n", "2"]));
+    assert_goes_on_unread(bare_shmrun(&["-n", "2"]), true);
 }
 
 #[test]
