@@ -212,8 +212,11 @@ mod tests {
         const char *fi_strerror(int error) { return "there is nothing"; }
     "#;
 
-    /// Handlers with their flags and what they block, blocked signals, and the stack of the handlers.
-    fn signals() -> (Vec<(usize, c_int, Vec<bool>)>, Vec<bool>, usize) {
+    /// With its flags and what it blocks.
+    type Handler = (usize, c_int, Vec<bool>);
+
+    /// Handlers, blocked signals, and the stack of the handlers.
+    fn signals() -> (Vec<Handler>, Vec<bool>, usize) {
         let numbers = || 1..=libc::SIGRTMAX();
         let blocked = |mask: libc::sigset_t| {
             // SAFETY: a set that is initialised, and the number of a signal.

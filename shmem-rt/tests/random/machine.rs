@@ -615,7 +615,7 @@ impl Machine {
         self.forgets = true;
         if !self.model.thing(slot).is_some_and(|halo| halo.abandoned) {
             let end = if forget { cells::End::Forgotten } else { cells::End::Unwound };
-            halo.exchange(world, &sent, seed % 2 == 0, end);
+            halo.exchange(world, &sent, seed.is_multiple_of(2), end);
         }
         self.items[slot] = Some(Item::Halo(halo));
         // What was sent arrives somewhere; nobody looks at it.

@@ -138,8 +138,9 @@ fn random_programs(pes: usize) {
         let in_a_job = IN_A_JOB.min(first + count - start);
         let all = [(PROGRAM, start.to_string()), (PROGRAMS, in_a_job.to_string())];
         let Err(mut said) = run(&test, &all) else { continue };
-        let begun = said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
-        let seed = begun.last().unwrap_or(start);
+        let mut begun =
+            said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
+        let seed = begun.next_back().unwrap_or(start);
         let program = generate::program(seed, pes);
         let steps: Vec<usize> = (0..shrink::count(&program)).collect();
         // What depends on the moment fails now and then.

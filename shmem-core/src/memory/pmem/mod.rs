@@ -89,6 +89,11 @@ mod format;
 mod open;
 mod store;
 
+pub use agree::{Disagreement, Found, agree};
+pub use error::{Fault, PmemError};
+pub use format::Identity;
+pub use open::{Backing, Candidate, PmemFile};
+
 #[cfg(test)]
 mod tests {
     #[cfg(not(miri))]
@@ -97,8 +102,3 @@ mod tests {
     mod files;
     mod simulated;
 }
-
-pub use agree::{Disagreement, Found, agree};
-pub use error::{Fault, PmemError};
-pub use format::Identity;
-pub use open::{Backing, Candidate, PmemFile};

@@ -32,7 +32,7 @@ fn what_is_known_decides_before_what_is_guessed() {
     let of_speed = |bandwidth, latency| NumaNode { speed: Speed { bandwidth, latency }, ..cxl(1) };
     let at = |node: NumaNode, distances: [u32; 3]| NumaNode { distances: distances.into(), ..node };
     let called = |name| vec![untold(vec![dram(0)]).remove(0), named(cxl(1), name)];
-    let cases: Vec<(&str, Vec<NumaNode>, Vec<Option<(Kind, Evidence)>>)> = vec![
+    let cases = [
         ("speed", vec![dram(0), dram(1), hbm(2), cxl(3)], vec![NORMAL, NORMAL, FAST, LARGE]),
         ("whatever the numbers of the nodes are", vec![cxl(0), hbm(1), dram(2)], vec![LARGE, FAST, NORMAL]),
         (
