@@ -212,7 +212,7 @@ mod tests {
         const char *fi_strerror(int error) { return "there is nothing"; }
     "#;
 
-    /// With its flags and what it blocks.
+    /// A handler, its flags, and what it blocks.
     type Handler = (usize, c_int, Vec<bool>);
 
     /// Handlers, blocked signals, and the stack of the handlers.
