@@ -9,15 +9,6 @@
 
 #include "micro.h"
 
-#ifdef OSHMEM_MAJOR_VERSION
-#define TEXT_OF(number) #number
-#define TEXT(number) TEXT_OF(number)
-#define LIBRARY                                                                                    \
-    "Open MPI OSHMEM v" TEXT(OSHMEM_MAJOR_VERSION) "." TEXT(OSHMEM_MINOR_VERSION) "." TEXT(OSHMEM_RELEASE_VERSION)
-#else
-#define LIBRARY SHMEM_VENDOR_STRING
-#endif
-
 static char *memory;
 static unsigned long *target_word;
 static double *sent, *received, *work;

@@ -15,15 +15,6 @@
 
 #include "peer.h"
 
-#ifdef OSHMEM_MAJOR_VERSION
-#define TEXT_OF(number) #number
-#define TEXT(number) TEXT_OF(number)
-#define LIBRARY                                                                                    \
-    "Open MPI OSHMEM v" TEXT(OSHMEM_MAJOR_VERSION) "." TEXT(OSHMEM_MINOR_VERSION) "." TEXT(OSHMEM_RELEASE_VERSION)
-#else
-#define LIBRARY SHMEM_VENDOR_STRING
-#endif
-
 /* Whether the second process may go. On the heap: only there does a put arrive while its target sleeps. */
 static int *done;
 static struct peer peer;

@@ -27,6 +27,16 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+/* The OpenSHMEM that a program was compiled with: its name and version. */
+#ifdef OSHMEM_MAJOR_VERSION
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define LIBRARY                                                                                    \
+    "Open MPI OSHMEM v" TEXT(OSHMEM_MAJOR_VERSION) "." TEXT(OSHMEM_MINOR_VERSION) "." TEXT(OSHMEM_RELEASE_VERSION)
+#else
+#define LIBRARY SHMEM_VENDOR_STRING
+#endif
+
 /* Doubles on each side, at most: a column of 1024 with a pitch of 8256 bytes, and some room. */
 #define DOUBLES ((size_t)1100 * 1032)
 
@@ -196,6 +206,23 @@ static inline void serve(struct peer *peer, const char *library)
             printf("{\"peer\":\"%s\",\"error\":\"a request that is none\"}\n", peer->name);
             fflush(stdout);
         }
+    }
+}
+
+/* The same for requests of other forms, NAME OPERATION NUMBER TIMES SAMPLES, each of which `reply` answers. */
+static inline void serve_numbers(const char *peer, const char *library,
+                                 void (*reply)(const char *, const char *, long, long, long))
+{
+    printf("{\"peer\":\"%s\",\"library\":\"%.*s\"}\n", peer, (int)strcspn(library, ",\"\\\n"), library);
+    fflush(stdout);
+    char line[256], name[64], operation[32];
+    long number, times, samples;
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        if (sscanf(line, "%63s %31s %ld %ld %ld", name, operation, &number, &times, &samples) == 5)
+            reply(name, operation, number, times, samples);
+        else
+            printf("{\"peer\":\"%s\",\"error\":\"a request that is none\"}\n", peer);
+        fflush(stdout);
     }
 }
 

@@ -23,15 +23,6 @@
 
 #include "peer.h"
 
-#ifdef OSHMEM_MAJOR_VERSION
-#define TEXT_OF(number) #number
-#define TEXT(number) TEXT_OF(number)
-#define LIBRARY                                                                                    \
-    "Open MPI OSHMEM v" TEXT(OSHMEM_MAJOR_VERSION) "." TEXT(OSHMEM_MINOR_VERSION) "." TEXT(OSHMEM_RELEASE_VERSION)
-#else
-#define LIBRARY SHMEM_VENDOR_STRING
-#endif
-
 /* Longs of a line, lines that are written, and elements of a column with the longest distance between two. */
 #define LINE 8
 #define LINES 64
@@ -144,7 +135,6 @@ static void reply(const char *name, const char *operation, long number, long tim
     } else
         printf("\"error\":\"%s\"", fault);
     printf("}\n");
-    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -170,18 +160,7 @@ int main(int argc, char **argv)
     memset(source, 0, bytes);
     shmem_barrier_all();
     if (process == 0) {
-        printf("{\"peer\":\"routines\",\"library\":\"%.*s\"}\n", (int)strcspn(LIBRARY, ",\"\\\n"), LIBRARY);
-        fflush(stdout);
-        char line[256], name[64], operation[32];
-        long number, times, samples;
-        while (fgets(line, sizeof line, stdin) != NULL) {
-            if (sscanf(line, "%63s %31s %ld %ld %ld", name, operation, &number, &times, &samples) == 5)
-                reply(name, operation, number, times, samples);
-            else {
-                printf("{\"peer\":\"routines\",\"error\":\"a request that is none\"}\n");
-                fflush(stdout);
-            }
-        }
+        serve_numbers("routines", LIBRARY, reply);
         shmem_long_p(done, 1, 1);
         shmem_quiet();
     } else {

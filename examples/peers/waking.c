@@ -175,25 +175,6 @@ static void reply(const char *name, const char *operation, long processes, long 
     } else
         printf("\"error\":\"%s\"", fault);
     printf("}\n");
-    fflush(stdout);
-}
-
-static void serve_first(void)
-{
-    printf("{\"peer\":\"waking\",\"library\":\"%.*s\"}\n", (int)strcspn(SHMEM_VENDOR_STRING, ",\"\\\n"),
-           SHMEM_VENDOR_STRING);
-    fflush(stdout);
-    char line[256], name[64], operation[32];
-    long processes, times, samples;
-    while (fgets(line, sizeof line, stdin) != NULL) {
-        if (sscanf(line, "%63s %31s %ld %ld %ld", name, operation, &processes, &times, &samples) == 5)
-            reply(name, operation, processes, times, samples);
-        else {
-            printf("{\"peer\":\"waking\",\"error\":\"a request that is none\"}\n");
-            fflush(stdout);
-        }
-    }
-    tell(END, 0);
 }
 
 static void obey(void)
@@ -217,9 +198,10 @@ int main(int argc, char **argv)
     npes = shmem_n_pes();
     settle(me, argc, argv);
     shmem_barrier_all();
-    if (me == 0)
-        serve_first();
-    else
+    if (me == 0) {
+        serve_numbers("waking", SHMEM_VENDOR_STRING, reply);
+        tell(END, 0);
+    } else
         obey();
     shmem_barrier_all();
     shmem_finalize();

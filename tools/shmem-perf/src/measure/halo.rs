@@ -1,10 +1,11 @@
 //! What a stencil costs with a halo, against the same stencil with a barrier in each step.
 //!
-//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, in memory of its own, whose blocks form a ring: the first
-//! and the last row of each go to the neighbours. The one exchanges rows by a [`Halo`]. The other puts its rows into symmetric
-//! memory of its neighbours, and meets them in a barrier. It is the least that works with barriers: two places take turns, so
-//! that one barrier in each step is enough, and nothing is checked. Loops over rows are the same function, and both must come
-//! to the same cells.
+//! Both are a 5-point Jacobi relaxation on n x n cells of each PE, whose blocks form a ring: the first and the
+//! last row of each go to the neighbours. The one keeps its cells in memory of its own, and exchanges rows by a
+//! [`Halo`]. The other keeps them in symmetric memory, puts its rows into the frames of its neighbours, and
+//! meets them in a barrier. It is the least that works with barriers: two grids take turns, so that one barrier
+//! in each step is enough, and nothing is checked. Loops over rows are the same function, and both must come to
+//! the same cells.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -17,7 +18,7 @@ use super::Measure;
 use crate::baseline::{self, LIMIT_WORDS, word_at};
 use crate::bench::{Bench, Task};
 use crate::check::Guard;
-use crate::samples::numbered;
+use crate::samples::nanoseconds_each;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "halo",
@@ -47,22 +48,17 @@ const HALO: Task = Task::near("halo", |bench| {
     let word = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let line = word_at(world, word.on(world.pe(0)?).index(0));
     for size in [16, 32, 256] {
-        let (north, south) = world.ring_neighbours();
-        let halo = world.halo(&[Edge::new(north, SOUTH, size), Edge::new(south, NORTH, size)])?;
-        let places = [world.alloc(zeroed::<f64>(2 * size))?, world.alloc(zeroed::<f64>(2 * size))?];
-        let mut ours = Stencil::new(world, size, Way::Halo(halo));
-        let mut plain = Stencil::new(world, size, Way::Barrier(places));
-        against(bench, format!("halo {size}x{size}"), [&mut ours, &mut plain]);
+        let stencil = &mut Stencil::new(world, size)?;
+        stencil.against_barrier(bench, format!("halo {size}x{size}"));
         if size == 16 {
             // An exchange and nothing else: nanoseconds for each.
             let limit = || baseline::round_trip(line, world.my_pe() == 0, EXCHANGES);
-            bench.pairs("halo exchange/16", || ours.run(EXCHANGES, |stencil, _| stencil.exchange()), limit);
+            let exchange = || stencil.run(EXCHANGES, |stencil, _| stencil.exchange());
+            bench.pairs("halo exchange/16", exchange, limit);
         }
         if size == 256 {
-            late(bench, format!("halo late/{size}x{size}"), [&mut ours, &mut plain]);
-            let interior = RefCell::new(&mut ours);
-            let relaxing = |in_flight| interior.borrow_mut().interior(in_flight);
-            bench.pairs(format!("halo interior/{size}x{size}"), || relaxing(true), || relaxing(false));
+            stencil.against_barrier_when_late(bench, format!("halo late/{size}x{size}"));
+            stencil.interior(bench, format!("halo interior/{size}x{size}"));
         }
     }
     Ok(())
@@ -81,49 +77,17 @@ const SOUTH: usize = 1;
 /// Exchanges in a sample of nothing else.
 const EXCHANGES: usize = 500;
 
-/// A step with the halo, against one with a barrier: nanoseconds for each.
-fn against(bench: &Bench<'_>, name: String, [ours, plain]: [&mut Stencil<'_>; 2]) {
-    let steps = ours.form.steps();
-    bench.pairs(name, || ours.run(steps, Stencil::step), || plain.run(steps, Stencil::step));
-    assert_eq!(ours.steps, plain.steps, "both take as many steps");
-    for row in 1..=ours.form.size {
-        let (found, expected) = (ours.form.inner(ours.now(), row), plain.form.inner(plain.now(), row));
-        assert!(found == expected, "row {row} is {found:?}, and not {expected:?}");
-    }
-}
-
-/// The same while in each step one PE, the next in turn, is late by a random part of the time of a step.
-fn late(bench: &Bench<'_>, name: String, [ours, plain]: [&mut Stencil<'_>; 2]) {
-    // The shortest of some, since what else the machine does makes them longer.
-    let mut step = || {
-        _ = ours.run(20, Stencil::step);
-        plain.run(20, Stencil::step)
-    };
-    let mut shortest = [(0..11).map(|_| step()).fold(f64::INFINITY, f64::min)];
-    bench.world.max(&mut shortest[..]);
-    let late = Some(Duration::from_nanos(shortest[0] as u64));
-    (ours.late, plain.late) = (late, late);
-    against(bench, name, [ours, plain]);
-}
-
-/// A stencil on cells of this PE, which exchanges rows with its neighbours in one of two ways.
+/// A stencil, in both forms.
 struct Stencil<'w> {
     world: &'w World,
     form: Form,
-    way: Way,
-    /// Two grids, which take turns, one behind the other from `start` on.
-    cells: Vec<f64>,
-    start: usize,
-    steps: usize,
-    /// By how much a PE is late at most, in turn.
-    late: Option<Duration>,
-}
-
-/// How rows come to neighbours.
-enum Way {
-    Halo(Halo<f64>),
-    /// By puts to two places in turn, and a barrier: the row from the north and that from the south.
-    Barrier([SymBox<[f64]>; 2]),
+    neighbours: [Pe; 2],
+    halo: Halo<f64>,
+    own: [Own; 2],
+    shared: [SymBox<[f64]>; 2],
+    /// Steps that the grids of each form have taken.
+    steps: [usize; 2],
+    late: Option<Late>,
 }
 
 /// How a grid lies in memory: rows of cells between two of the border, and such a row before and behind them.
@@ -133,129 +97,208 @@ struct Form {
     pitch: usize,
 }
 
+/// A grid in memory of this PE alone.
+struct Own {
+    cells: Vec<f64>,
+    start: usize,
+}
+
+/// The PEs are late in turn, each time by a random part of a step.
+#[derive(Clone, Copy)]
+struct Late {
+    at_most: Duration,
+}
+
 impl<'w> Stencil<'w> {
-    /// A stencil on `size` x `size` cells of each PE.
-    fn new(world: &'w World, size: usize, way: Way) -> Self {
+    /// A stencil on `size` x `size` cells of each PE. Collective.
+    fn new(world: &'w World, size: usize) -> Result<Self> {
+        let (north, south) = world.ring_neighbours();
         let form = Form { size, pitch: (size + 2).next_multiple_of(LINE) };
-        // Both ways begin at the start of a page: processors confuse addresses of different pages.
-        let mut cells = vec![0.0; 2 * form.cells() + PAGE / size_of::<f64>()];
-        let start = cells.as_ptr().align_offset(PAGE);
-        for at in 0..form.cells() {
-            let first = (at * (3 + world.my_pe()) % 101) as f64;
-            (cells[start + at], cells[start + form.cells() + at]) = (first, first);
+        let halo = world.halo(&[Edge::new(north, SOUTH, size), Edge::new(south, NORTH, size)])?;
+        let cells = (size + 2) * form.pitch;
+        let shared = [world.alloc(zeroed::<f64>(cells))?, world.alloc(zeroed::<f64>(cells))?];
+        let own = [0, 1].map(|grid| Own::new(cells, shared[grid].here(world).as_ptr().cast()));
+        let mut stencil =
+            Self { world, form, neighbours: [north, south], halo, own, shared, steps: [0; 2], late: None };
+        let first = |at: usize| (at * (3 + world.my_pe()) % 101) as f64;
+        for grid in 0..2 {
+            for at in 0..cells {
+                stencil.own[grid].cells_mut()[at] = first(at);
+                stencil.shared[grid].here(world).index(at).store(first(at));
+            }
         }
-        Self { world, form, way, cells, start, steps: 0, late: None }
+        world.barrier_all();
+        Ok(stencil)
+    }
+
+    /// A step with the halo, against one with a barrier: nanoseconds for each.
+    fn against_barrier(&mut self, bench: &Bench<'_>, name: String) {
+        let (steps, both) = (self.some_steps(), RefCell::new(self));
+        let with_halo = || both.borrow_mut().run(steps, Self::step_with_halo);
+        bench.pairs(name, with_halo, || both.borrow_mut().run(steps, Self::step_with_barrier));
+        both.into_inner().compare();
+    }
+
+    /// As [`against_barrier`](Self::against_barrier), while in each step one PE, the next in turn, is late by
+    /// a random part of the time of a step.
+    fn against_barrier_when_late(&mut self, bench: &Bench<'_>, name: String) {
+        // The shortest of some, since what else the machine does makes them longer.
+        let step = |stencil: &mut Self| {
+            _ = stencil.run(20, Self::step_with_halo);
+            stencil.run(20, Self::step_with_barrier)
+        };
+        let mut shortest = [(0..11).map(|_| step(self)).fold(f64::INFINITY, f64::min)];
+        self.world.max(&mut shortest[..]);
+        self.late = Some(Late { at_most: Duration::from_nanos(shortest[0] as u64) });
+        self.against_barrier(bench, name);
+        self.late = None;
+    }
+
+    /// The relaxation of the interior while rows are on their way, against the same without any: nanoseconds
+    /// for each.
+    fn interior(&mut self, bench: &Bench<'_>, name: String) {
+        let (steps, both) = (self.some_steps(), RefCell::new(self));
+        let relaxing = |in_flight: bool| {
+            let mut stencil = both.borrow_mut();
+            let Self { world, form, halo, own, .. } = &mut **stencil;
+            let mut taken = Duration::ZERO;
+            world.barrier_all();
+            for _ in 0..steps {
+                let flight = if in_flight { Some(form.send(halo, *world, own[0].cells())) } else { None };
+                let start = Instant::now();
+                form.relax_interior(own);
+                taken += start.elapsed();
+                flight.map(|flight| black_box(flight.finish()[NORTH][0]));
+            }
+            taken.as_nanos() as f64 / steps as f64
+        };
+        bench.pairs(name, || relaxing(true), || relaxing(false));
+    }
+
+    /// As many as fill a sample.
+    fn some_steps(&self) -> usize {
+        ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000)
     }
 
     /// Nanoseconds of one of so many steps, which all PEs begin together.
     fn run(&mut self, steps: usize, mut step: impl FnMut(&mut Self, usize)) -> f64 {
         self.world.barrier_all();
-        numbered(steps as u64, |number| step(self, number as usize))
+        nanoseconds_each(steps, || (0..steps).for_each(|number| step(self, number)))
     }
 
-    fn step(&mut self, number: usize) {
-        let Self { world, form, way, cells, start, steps, late } = self;
-        let (form, world, last) = (*form, *world, form.size);
-        let (old, new) = form.turns(&mut cells[*start..], *steps);
-        let pass = || late.iter().for_each(|late| pass(*late, number, world.my_pe()));
-        match way {
-            Way::Halo(halo) => {
-                let flight = form.send(halo, world, old);
-                pass();
-                form.relax(old, new, 2..last);
-                let ghosts = flight.finish();
-                form.relax_edges(old, new, [&ghosts[NORTH], &ghosts[SOUTH]]);
-            }
-            Way::Barrier(places) => {
-                let (north, south) = world.ring_neighbours();
-                let place = &places[*steps % 2];
-                world.put(place.on(north).index(last..2 * last), form.inner(old, 1));
-                world.put(place.on(south).index(..last), form.inner(old, last));
-                world.barrier_all();
-                pass();
-                form.relax(old, new, 2..last);
-                let ghosts = place.here(world).as_ptr().cast::<f64>();
-                // SAFETY: all of the place, which neighbours write again in the step after the next one, behind another
-                // barrier.
-                let ghosts = unsafe { std::slice::from_raw_parts(ghosts, 2 * last) };
-                form.relax_edges(old, new, [&ghosts[..last], &ghosts[last..]]);
-            }
+    fn step_with_halo(&mut self, number: usize) {
+        let (late, me) = (self.late, self.world.my_pe());
+        let Self { world, form, halo, own, .. } = self;
+        let (form, last) = (*form, form.size);
+        let flight = form.send(halo, *world, own[0].cells());
+        late.inspect(|late| late.pass(number, me));
+        form.relax_interior(own);
+        let ghosts = flight.finish();
+        let [old, new] = &mut *own;
+        let (old, new) = (old.cells(), new.inside_mut(form));
+        relax_row(&ghosts[NORTH], form.row(old, 1), form.inner(old, 2), form.new_row(new, 1));
+        relax_row(form.inner(old, last - 1), form.row(old, last), &ghosts[SOUTH], form.new_row(new, last));
+        own.swap(0, 1);
+        self.steps[0] += 1;
+    }
+
+    fn step_with_barrier(&mut self, number: usize) {
+        let Self { world, form, neighbours: [north, south], .. } = *self;
+        let last = form.size;
+        let [old, new] = [0, 1].map(|turn| &self.shared[(self.steps[1] + turn) % 2]);
+        let cells = form.pitch * (form.size + 2);
+        let mine = old.here(world).as_ptr().cast::<f64>();
+        let frame = |row: usize| row * form.pitch + 1..row * form.pitch + 1 + form.size;
+        for (pe, from, to) in [(north, 1, last + 1), (south, last, 0)] {
+            // SAFETY: rows inside the frame belong to this PE, which writes them in the next step only.
+            let row = unsafe { std::slice::from_raw_parts(mine.wrapping_add(frame(from).start), form.size) };
+            world.put(old.on(pe).index(frame(to)), row);
         }
-        *steps += 1;
+        world.barrier_all();
+        if let Some(late) = self.late {
+            late.pass(number, world.my_pe());
+        }
+        // SAFETY: all of the old grid, whose frame neighbours write again in the step after the next one,
+        // behind another barrier, and this PE the rest in the next step.
+        let old = unsafe { std::slice::from_raw_parts(mine, cells) };
+        let inside = new.here(world).as_ptr().cast::<f64>().wrapping_add(form.pitch);
+        // SAFETY: the rows of the new grid without those of the frame, which only this PE touches.
+        let new = unsafe { std::slice::from_raw_parts_mut(inside, cells - 2 * form.pitch) };
+        form.relax(old, new, 1..last + 1);
+        self.steps[1] += 1;
     }
 
     fn exchange(&mut self) {
-        let Self { world, form, way: Way::Halo(halo), cells, start, steps, .. } = self else {
-            unreachable!("only halos are exchanged by themselves")
-        };
-        let (old, _) = form.turns(&mut cells[*start..], *steps);
-        let ghosts = form.send(halo, *world, old).finish();
+        let Self { world, form, halo, own, .. } = self;
+        let ghosts = form.send(halo, *world, own[0].cells()).finish();
         // All that came is looked at, or it would stay where it was.
+        let old = own[0].cells_mut();
         old[..form.size].copy_from_slice(&ghosts[NORTH]);
         old[(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
     }
 
-    /// The relaxation of the interior while rows are on their way, or without any: nanoseconds of each.
-    fn interior(&mut self, in_flight: bool) -> f64 {
-        let Self { world, form, way: Way::Halo(halo), cells, start, steps, .. } = self else {
-            unreachable!("only halos have rows on their way")
-        };
-        let mut taken = Duration::ZERO;
-        world.barrier_all();
-        for _ in 0..form.steps() {
-            let (old, new) = form.turns(&mut cells[*start..], *steps);
-            let flight = if in_flight { Some(form.send(halo, *world, old)) } else { None };
-            let start = Instant::now();
-            form.relax(old, new, 2..form.size);
-            taken += start.elapsed();
-            flight.map(|flight| black_box(flight.finish()[NORTH][0]));
+    /// Both forms have come to the same cells.
+    fn compare(&self) {
+        let Self { world, form, own, .. } = self;
+        assert_eq!(self.steps[0], self.steps[1], "both take as many steps");
+        let shared = self.shared[self.steps[1] % 2].here(*world);
+        for row in 1..=form.size {
+            for (column, cell) in form.inner(own[0].cells(), row).iter().enumerate() {
+                let there = shared.index(row * form.pitch + 1 + column).load();
+                assert!(there.to_bits() == cell.to_bits(), "{there} is not {cell} in row {row}");
+            }
         }
-        taken.as_nanos() as f64 / form.steps() as f64
+    }
+}
+
+impl Own {
+    /// Cells that lie in their pages as others do: processors confuse addresses of different pages.
+    fn new(cells: usize, like: *const u8) -> Self {
+        let cells = vec![0.0; cells + PAGE / size_of::<f64>()];
+        let distance = (like as usize).wrapping_sub(cells.as_ptr() as usize) % PAGE;
+        Self { cells, start: distance / size_of::<f64>() }
     }
 
-    /// The grid whose cells are those of now.
-    fn now(&self) -> &[f64] {
-        &self.cells[self.start + self.steps % 2 * self.form.cells()..][..self.form.cells()]
+    fn cells(&self) -> &[f64] {
+        &self.cells[self.start..]
+    }
+
+    fn cells_mut(&mut self) -> &mut [f64] {
+        &mut self.cells[self.start..]
+    }
+
+    /// From the first row behind the frame on.
+    fn inside_mut(&mut self, form: Form) -> &mut [f64] {
+        &mut self.cells[self.start + form.pitch..]
     }
 }
 
 impl Form {
-    /// Cells with those of the border.
-    fn cells(self) -> usize {
-        (self.size + 2) * self.pitch
+    /// A row with the cells of the border on both sides.
+    fn row(self, cells: &[f64], row: usize) -> &[f64] {
+        &cells[row * self.pitch..][..self.size + 2]
     }
 
-    /// Steps that fill a sample.
-    fn steps(self) -> usize {
-        ((1 << 20) / (self.size * self.size)).clamp(20, 1000)
-    }
-
-    /// The grid of now, and the next one, behind so many steps.
-    fn turns(self, cells: &mut [f64], steps: usize) -> (&mut [f64], &mut [f64]) {
-        let (one, other) = cells.split_at_mut(self.cells());
-        if steps.is_multiple_of(2) { (one, other) } else { (other, one) }
-    }
-
-    /// A row without the cells of the border.
+    /// A row without them.
     fn inner(self, cells: &[f64], row: usize) -> &[f64] {
         &cells[row * self.pitch + 1..][..self.size]
     }
 
+    /// The same in a grid from its first row behind the frame on.
+    fn new_row(self, inside: &mut [f64], row: usize) -> &mut [f64] {
+        &mut inside[(row - 1) * self.pitch + 1..][..self.size]
+    }
+
     fn relax(self, old: &[f64], new: &mut [f64], rows: std::ops::Range<usize>) {
-        rows.for_each(|row| {
-            self.relax_one(old, new, row, [self.inner(old, row - 1), self.inner(old, row + 1)])
-        });
+        for row in rows {
+            let (above, below) = (self.inner(old, row - 1), self.inner(old, row + 1));
+            relax_row(above, self.row(old, row), below, self.new_row(new, row));
+        }
     }
 
-    /// The first and the last row, beside those of the neighbours.
-    fn relax_edges(self, old: &[f64], new: &mut [f64], [north, south]: [&[f64]; 2]) {
-        self.relax_one(old, new, 1, [north, self.inner(old, 2)]);
-        self.relax_one(old, new, self.size, [self.inner(old, self.size - 1), south]);
-    }
-
-    fn relax_one(self, old: &[f64], new: &mut [f64], row: usize, [above, below]: [&[f64]; 2]) {
-        let at = row * self.pitch;
-        relax_row(above, &old[at..][..self.size + 2], below, &mut new[at + 1..][..self.size]);
+    /// All rows but the first and the last.
+    fn relax_interior(self, [old, new]: &mut [Own; 2]) {
+        self.relax(old.cells(), new.inside_mut(self), 2..self.size);
     }
 
     /// Begins an exchange and sends the first and the last row.
@@ -273,16 +316,18 @@ impl Form {
     }
 }
 
-/// Waits, if it is this PE's turn, for a random part of a time that is the same in both ways.
-fn pass(at_most: Duration, step: usize, pe: usize) {
-    if step % 2 != pe % 2 {
-        return;
-    }
-    let start = Instant::now();
-    let drawn = (step as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-    let pause = at_most.mul_f64(drawn as f64 / f64::from(1 << 24));
-    while start.elapsed() < pause {
-        std::hint::spin_loop();
+impl Late {
+    /// Waits, if it is this PE's turn, for a time that is the same in both forms.
+    fn pass(self, step: usize, pe: usize) {
+        if step % 2 != pe % 2 {
+            return;
+        }
+        let start = Instant::now();
+        let drawn = (step as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let pause = self.at_most.mul_f64(drawn as f64 / f64::from(1 << 24));
+        while start.elapsed() < pause {
+            std::hint::spin_loop();
+        }
     }
 }
 

@@ -56,10 +56,8 @@ pub(crate) struct Fact {
     pub(crate) id: usize,
     /// Of none: the machine.
     pub(crate) section: String,
-    pub(crate) table: String,
-    pub(crate) row: String,
-    pub(crate) column: String,
-    pub(crate) value: String,
+    #[serde(flatten)]
+    pub(crate) found: bench::Fact,
 }
 
 /// What was said while it was measured.
@@ -117,21 +115,14 @@ impl Evidence {
         self.push("", bench::Fact::new("machine", row, "", value));
     }
 
-    fn push(&mut self, section: &str, bench::Fact { table, row, column, value }: bench::Fact) {
-        self.facts.push(Fact {
-            id: self.facts.len() + 1,
-            section: section.to_owned(),
-            table,
-            row,
-            column,
-            value,
-        });
+    fn push(&mut self, section: &str, found: bench::Fact) {
+        self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), found });
     }
 
     /// What is known of the machine and of the run.
     pub(crate) fn known(&self, row: &str) -> Option<&str> {
-        let of = |fact: &&Fact| fact.section.is_empty() && fact.row == row;
-        self.facts.iter().find(of).map(|fact| fact.value.as_str())
+        let of = |fact: &&Fact| fact.section.is_empty() && fact.found.row == row;
+        self.facts.iter().find(of).map(|fact| fact.found.value.as_str())
     }
 
     /// Whether anything was measured, found or said for a section.

@@ -57,7 +57,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                         h2 { "The machine" }
                         div.scroll { table { tbody {
                             @for fact in evidence.facts.iter().filter(|fact| fact.section.is_empty()) {
-                                tr { th scope="row" { (fact.row) } td data-fact=(fact.id) { (fact.value) } }
+                                tr { th scope="row" { (fact.found.row) } td data-fact=(fact.id) { (fact.found.value) } }
                             }
                         } } }
                     }

@@ -119,13 +119,13 @@ impl<'a> View<'a> {
 
     /// By the rows and columns of facts.
     fn facts(self, title: &str, table: &str) -> Markup {
-        let of = |fact: &&Fact| fact.section == self.1.name && fact.table == table;
+        let of = |fact: &&Fact| fact.section == self.1.name && fact.found.table == table;
         let facts: Vec<&Fact> = self.0.facts.iter().filter(of).collect();
-        let columns = once(facts.iter().map(|fact| fact.column.clone()));
+        let columns = once(facts.iter().map(|fact| fact.found.column.clone()));
         let mut table = Table::new(title, [String::new()].into_iter().chain(columns.iter().cloned()));
-        for row in once(facts.iter().map(|fact| fact.row.clone())) {
+        for row in once(facts.iter().map(|fact| fact.found.row.clone())) {
             let cell = |column: &String| {
-                let fact = facts.iter().find(|fact| fact.row == row && fact.column == *column);
+                let fact = facts.iter().find(|fact| fact.found.row == row && fact.found.column == *column);
                 fact.map_or(Cell::Text(String::new()), |fact| Cell::Fact(fact))
             };
             table.row([Cell::Text(row.clone())].into_iter().chain(columns.iter().map(cell)));
@@ -369,7 +369,7 @@ impl<'a> Cell<'a> {
     fn render(&self, said: Option<&str>, columns: usize) -> Markup {
         match self {
             Self::Text(text) => html! { td.text { (text) } },
-            Self::Fact(fact) => html! { td.text data-fact=(fact.id) { (fact.value) } },
+            Self::Fact(fact) => html! { td.text data-fact=(fact.id) { (fact.found.value) } },
             Self::Group(text) => html! { th.group scope="rowgroup" colspan=(columns) { (text) } },
             Self::Link(text, to) => html! { td.text { a href={ "#" (to) } { (text) } } },
             Self::Published(text) => html! { td.published { (text) } },
