@@ -66,6 +66,6 @@ for demands in mr_local,max_msg=4096,cq=4,eagain=3 "$efa"; do
 done
 FABRIC_SHIM=$efa cargo test --quiet --workspace --test programs -- computed:: --skip loopback
 # Ports that others have taken meanwhile.
-under taken=3 rma::structures
+under taken=3 strided::structures
 under max_msg=4096,cq=4,eagain=3 long_signals:: signal_leaves
 under endpoints=3 threads::
