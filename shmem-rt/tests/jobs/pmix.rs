@@ -5,11 +5,19 @@ mod programs;
 
 use std::process::{Command, Output, Stdio};
 
+use tempfile::TempDir;
+
 /// Seconds after which a job hangs, and ends with [`HANGS`]; its programs wait longer.
 const LIMIT: &str = "300";
 
 /// What `timeout` ends with then.
 const HANGS: i32 = 124;
+
+thread_local! {
+    /// Of each test its own: where two jobs of one user begin at the same time, `mpirun` fails to make the directory that
+    /// both want.
+    static DIRECTORY: TempDir = tempfile::tempdir().unwrap();
+}
 
 /// Not a test of its own: the PEs' entry.
 #[test]
@@ -28,6 +36,7 @@ fn mpirun(pes: usize, name: &str) -> Option<Command> {
     let mut command = Command::new("timeout");
     command.args([LIMIT, "mpirun", "--oversubscribe", "-np", &pes.to_string()]);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    DIRECTORY.with(|directory| command.env("TMPDIR", directory.path()));
     itself(&mut command, name);
     Some(command)
 }
