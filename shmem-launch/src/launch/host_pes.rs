@@ -502,6 +502,25 @@ mod tests {
         assert_eq!(host.serve(&[0], true), [printed]);
     }
 
+    /// On a busy machine a process ends long after its last word.
+    #[test]
+    fn who_gives_up_is_not_lost() {
+        for (last, is_lost) in [(Request::Suspect { message: "why".into() }, false), (Request::Fence, true)] {
+            let (mut host, mut ends) = pes(1);
+            let end = ends.remove(0);
+            end.send(&hello(VERSION, 0).encode(), &[]).unwrap();
+            end.send(&last.encode(), &[]).unwrap();
+            drop(end);
+            let mut events = host.serve(&[0], true);
+            let now = Instant::now();
+            host.tell_ends(now);
+            host.tell_ends(now + LOST);
+            events.append(&mut host.events);
+            let has_died = events.iter().any(|event| matches!(event, Event::Died(_)));
+            assert_eq!(has_died, is_lost, "{events:?}");
+        }
+    }
+
     #[test]
     fn what_is_no_message_is_told_once() {
         let (mut host, ends) = pes(1);

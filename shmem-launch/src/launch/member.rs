@@ -209,10 +209,10 @@ impl Member {
         })
     }
 
-    /// Whether the PE is out of reach although the process that was started goes on.
+    /// Whether the PE is out of reach although the process that was started goes on. One that has given up is about to end.
     pub(crate) fn is_lost(&self) -> bool {
         let out_of_reach = self.has_gone().is_some_and(|gone| gone || self.channel.is_none());
-        out_of_reach && !self.finished && self.ended.is_none()
+        out_of_reach && !self.finished && self.aborted.is_none() && self.ended.is_none()
     }
 
     /// Since when it [is lost](Self::is_lost).
