@@ -1,7 +1,7 @@
 //! How the process ends.
 //!
-//! Only the program calls `exit`, or returns from `main`. The library ends the process by [`end`], behind what was printed: no
-//! destructor runs, nor a handler of `atexit`. It ends it where a job cannot go on, from any thread, and in the middle of
+//! Only the program calls `exit`, or returns from `main`. The library ends the process by [`end`]: it flushes what was printed, and
+//! runs no destructor and no handler of `atexit`. Any thread may call it when the job cannot go on, also in the middle of
 //! transfers that write to memory of the program. Memory that is not destroyed cannot be used again before the process is gone.
 //!
 //! `exit` does not unwind the stack. It runs the destructors of the calling thread's thread-locals, the newest first, and
@@ -20,7 +20,7 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicI32, Ordering};
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///
 /// It may be called anywhere: in the middle of a transfer, in a destructor, in a handler of `atexit`, by several threads.
 pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
-    let end = End { code, tell: &tell, is_told: AtomicBool::new(false) };
+    let end = End { code, tell: &tell };
     end.limit();
     flush();
     end.conclude()
@@ -43,8 +43,10 @@ pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
 struct End<'t> {
     code: i32,
     tell: &'t (dyn Fn() + Sync),
-    is_told: AtomicBool,
 }
+
+/// The thread that tells others how the process ends; 0: none does yet.
+static TELLS: AtomicI32 = AtomicI32::new(0);
 
 impl End<'_> {
     /// Has another thread conclude if streams are not written out in time. Where there can be no other thread, they are waited for.
@@ -61,13 +63,18 @@ impl End<'_> {
         _ = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), late, this) };
     }
 
-    /// Tells others, and ends the process. Of two threads that come to this, the first does.
+    /// Tells others, and ends the process. Of several threads that come to this, the first does, and the others wait for its end.
     fn conclude(&self) -> ! {
-        while self.is_told.swap(true, Ordering::Relaxed) {
-            std::thread::sleep(Duration::MAX);
+        let me = rustix::thread::gettid().as_raw_nonzero().get();
+        match TELLS.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+            // What cannot be told ends the process all the same.
+            Ok(_) => _ = catch_unwind(AssertUnwindSafe(self.tell)),
+            // It has begun to tell, and fails.
+            Err(first) if first == me => {}
+            Err(_) => loop {
+                std::thread::sleep(Duration::MAX);
+            },
         }
-        // What cannot be told ends the process all the same.
-        _ = catch_unwind(AssertUnwindSafe(self.tell));
         // SAFETY: it takes any number, and does not come back.
         unsafe { libc::_exit(self.code) }
     }
