@@ -1,4 +1,4 @@
-//! What every launcher is to its PEs.
+//! [`Bootstrap`]: what a launcher offers its PEs; and how much they have exchanged by it.
 
 use std::collections::HashSet;
 use std::io;

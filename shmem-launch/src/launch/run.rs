@@ -333,14 +333,23 @@ impl Run {
         errors.iter().for_each(|(kind, error)| self.lack_room(*kind, error));
     }
 
-    /// All is over but what is still to be written. Whoever reads it may take its time, unless the job was to end early.
+    /// All is over but what is still to be written. Whoever reads it may take its time, unless the job was to end early, or has a
+    /// limit.
     fn write_rest(&mut self, kind: Kind) {
         let is_asked = matches!(self.failure, Some((Failure::Interrupted { .. } | Failure::TimedOut, _)));
-        let until = is_asked.then(|| Instant::now() + GRACE_OF_USER);
+        let until = if is_asked { Some(Instant::now() + GRACE_OF_USER) } else { self.deadline };
         while self.outlets.close(kind) {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let signal = self.signals.as_ref().and_then(Signals::next);
-            if left == Some(Duration::ZERO) || signal.is_some_and(|signal| signal.number != libc::SIGQUIT) {
+            let key_of_debugger = self.terms.debugged.then_some(libc::SIGINT);
+            let signal = self.signals.as_ref().and_then(Signals::next).map(|signal| signal.number);
+            let cut_short = match signal
+                .filter(|signal| ![Some(libc::SIGQUIT), key_of_debugger].contains(&Some(*signal)))
+            {
+                Some(signal) => Some((Failure::Interrupted { signal }, 128u8.saturating_add(signal as u8))),
+                None => (left == Some(Duration::ZERO)).then_some((Failure::TimedOut, 124)),
+            };
+            if let Some(cut_short) = cut_short {
+                self.failure.get_or_insert(cut_short);
                 return;
             }
             self.wait(&mut Vec::new(), left);

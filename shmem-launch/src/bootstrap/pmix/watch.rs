@@ -18,6 +18,7 @@ use rustix::net::{SendFlags, send};
 use shmem_core::exit;
 
 use super::client::Client;
+use crate::say::say;
 
 /// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
 /// the others for the one before; and the longest wait.
@@ -110,7 +111,7 @@ impl Shared {
         }
         exit::end(1, || {
             if self.may_speak() {
-                eprintln!("shmem: PE {pe} has died: its process ended before it had left the job");
+                say(&format!("shmem: PE {pe} has died: its process ended before it had left the job"));
             }
             self.client.abort(1);
         })
