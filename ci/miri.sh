@@ -22,7 +22,7 @@ export MIRIFLAGS='-Zmiri-disable-isolation' PROPTEST_CASES=1 RUST_BACKTRACE=0
 cargo +nightly miri test -p shmem-core --lib -- -Zunstable-options --report-time \
     segment text message section context::resource heap::statics \
     strided::tests strided::kernel context::strided padded columns array:: \
-    --skip context::mapping --skip more_operations_than_are_kept \
+    --skip context::mapping \
     --skip later_segments --skip any_text --skip no_two_objects_overlap --skip context::tests --skip strided::advice \
     --skip what_is_too_long --skip rows_fall_into_many_sets --skip powers_of_two_are_left --skip the_pitch_is_the_least \
     --skip regions_end_where --skip fits_says --skip refused --skip larger_than_a_message \
