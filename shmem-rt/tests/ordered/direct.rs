@@ -121,6 +121,8 @@ fn objects_of_a_team_are_taken_by_teams_inside_it(world: &mut World) {
         assert!(me != 2 || is_untouched(), "who is not in the team has nothing to do with it");
     }
     world.barrier_all();
+    let is_untouched = || of_all.here(world).to_vec().iter().all(|x| *x == 0.0);
+    assert!(me != 0 || is_untouched(), "who is not in the team has nothing to do with it");
 }
 
 /// Sends parts of objects between the two members of a team, in all families that write an object.
@@ -145,6 +147,7 @@ fn lists_inside(world: &World, team: &Team, len: usize, (from, to): (&TeamBox<[u
         into.fill(7);
         call();
         assert!(into.to_vec() == expected, "call {k}, {len} of each");
+        assert!(source.to_vec() == given, "call {k} reads its source, {len} of each");
     }
     team.sum(world, source);
     let sum = |k: usize| element(3, 1, k) + element(3, 3, k);

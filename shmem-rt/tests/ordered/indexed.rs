@@ -297,6 +297,13 @@ fn a_wrong_index_is_told_with_its_line(world: &mut World) {
         "index 48 at position 0 of the list is beyond the end: the object has 48 elements (0..48)"
     );
     assert_eq!(places.len(), 4, "{places:?}");
+    for values in [&[1_u64][..], &[1; 3]] {
+        let refused = said(|| world.add_each(WIDE.on(to).at(&[1_u32, 2]), values));
+        assert!(
+            refused.ends_with(&format!("{} values: there is one for each index", values.len())),
+            "{refused}"
+        );
+    }
     for (file, line) in &places {
         assert!(file.ends_with("ordered/indexed.rs") && (first..last).contains(line), "{file}:{line}");
     }

@@ -324,6 +324,8 @@ fn phases_open_arrays_beside_other_objects(world: &mut World) {
             assert_eq!(world.g(total.on(pe).index(0)), sum + 2100 * offset);
         }
         world.frozen(&grid, |grid| assert_eq!(grid.iter().count(), 2100));
+        let twice = refusal(|| world.local((&grid, &grid), |_| ()));
+        assert!(twice.contains("is named twice in one `local`"), "{kind}: {twice}");
     }
 }
 

@@ -63,7 +63,9 @@ macro_rules! change {
                 $given.to_vec()
             }
             Form::OfTeam => {
-                let Ok(object) = $maker.team.alloc($maker.world, &mine[..]) else { return };
+                let Ok(object) = $maker.team.alloc($maker.world, &mine[..]) else {
+                    return $maker.has_no_room(&mine);
+                };
                 let $given = &object;
                 $call;
                 object.here($maker.world).to_vec()
@@ -86,7 +88,8 @@ macro_rules! read {
     };
     ($maker:ident, $form:expr, $part:ident, $mine:expr, |$given:ident| $call:expr) => {{
         let mine = $mine;
-        match $form {
+        let before = mine.clone();
+        let made = match $form {
             Form::Value => {
                 let $given = &mine;
                 $call
@@ -98,7 +101,9 @@ macro_rules! read {
             Form::OfTeam => {
                 // As long on all members, which is more than each gives where lengths differ.
                 let len = $maker.call.len;
-                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed(len)) else { return };
+                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed(len)) else {
+                    return $maker.has_no_room(&mine);
+                };
                 let $given = &object.here($maker.world).index(..mine.len());
                 $given.copy_from(&mine);
                 $call
@@ -107,7 +112,9 @@ macro_rules! read {
                 let $given = &mine[..];
                 $call
             }
-        }
+        };
+        assert!(mine.iter().zip(before).all(|(now, before)| now.is(before)), "what is read stays as it was");
+        made
     }};
 }
 
@@ -124,7 +131,9 @@ macro_rules! list {
                 $into.to_vec()
             }
             Form::OfTeam => {
-                let Ok(object) = $maker.team.alloc($maker.world, &before[..]) else { return };
+                let Ok(object) = $maker.team.alloc($maker.world, &before[..]) else {
+                    return $maker.has_no_room(&before);
+                };
                 let $into = &object;
                 $call;
                 object.here($maker.world).to_vec()
@@ -223,7 +232,7 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 self.compare(&found, &self.has(members[root], len));
             }
             What::Collect => {
-                let found: Vec<T> = read!(self, self.some_of(me), |x| team.collect(world, x));
+                let found: Vec<T> = read!(self, self.some_of::<T>(me), |x| team.collect(world, x));
                 self.compare(&found, &self.collected());
             }
             What::CollectInto => {
@@ -231,7 +240,7 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 let before = self.has::<T>(!me, expected.len() + 3);
                 let count;
                 let mut found = list!(self, before.clone(), 0, |into| {
-                    count = read!(self, self.some_of(me), |x| team.collect_into(world, x, into));
+                    count = read!(self, self.some_of::<T>(me), |x| team.collect_into(world, x, into));
                 });
                 assert_eq!(count, expected.len());
                 // The source may lie in the rest of an object.
@@ -242,7 +251,8 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 self.compare(&found, &expected);
             }
             What::CollectTo => {
-                let found: Option<Vec<T>> = read!(self, self.some_of(me), |x| team.collect_to(world, x, pe));
+                let found: Option<Vec<T>> =
+                    read!(self, self.some_of::<T>(me), |x| team.collect_to(world, x, pe));
                 assert_eq!(found.is_some(), is_root);
                 if let Some(found) = found {
                     self.compare(&found, &self.collected());
@@ -419,6 +429,11 @@ impl<L: ThreadLevel> Maker<'_, L> {
             0 => vec![T::ZERO; self.call.len],
             _ => folded(self.all(self.call.len)[..ranks].to_vec(), of),
         }
+    }
+
+    /// A team has room for everything but long lists.
+    fn has_no_room<T>(&self, list: &[T]) {
+        assert!(size_of_val(list) > 1 << 20, "a team has no room for {} bytes", size_of_val(list));
     }
 
     /// That who is to have a result has it, and what others have given stays as it was. Values have been taken.
