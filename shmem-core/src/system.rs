@@ -186,24 +186,22 @@ impl<const BYTES: usize> Room<BYTES> {
 
 /// The CPU on which each PE of a node waited last, by its place on the node, plus 1; 0: not known.
 ///
-/// An entry is old where its PE has moved since and not waited. Then another one yields once too often, or spins until
-/// its patience ends. Where its PE sleeps, or has left the job, it needs no CPU.
+/// An entry is old where its PE has moved since and not waited, sleeps, or has left the job. Then another one yields, or
+/// spins, until its patience ends.
 #[repr(C, align(128))]
 pub struct CpuTable([AtomicU16; NodeBarrier::MAX_PES]);
 
 impl CpuTable {
-    /// Notes that the PE at `place`, one of `pes`, waits on `cpu`. Returns whether another one waited there last that
-    /// `runs`.
-    pub fn is_shared(&self, place: usize, pes: usize, cpu: usize, runs: impl Fn(usize) -> bool) -> bool {
+    /// Notes that the PE at `place`, one of `pes`, waits on `cpu`. Returns whether another one waited there last.
+    pub fn is_shared(&self, place: usize, pes: usize, cpu: usize) -> bool {
         // Linux has at most 8192.
         let here = cpu as u16 + 1;
-        let all = &self.0[..pes];
+        let (before, rest) = self.0[..pes].split_at(place);
         // A line that others read is written only if it changes.
-        if all[place].load(Ordering::Relaxed) != here {
-            all[place].store(here, Ordering::Relaxed);
+        if rest[0].load(Ordering::Relaxed) != here {
+            rest[0].store(here, Ordering::Relaxed);
         }
-        let is_here = |other: &usize| all[*other].load(Ordering::Relaxed) == here;
-        (0..pes).filter(|other| *other != place).filter(is_here).any(runs)
+        before.iter().chain(&rest[1..]).any(|other| other.load(Ordering::Relaxed) == here)
     }
 }
 
@@ -481,11 +479,6 @@ impl PeRecord {
     pub fn waiting_since(&self) -> u64 {
         self.waiting_since.load(Ordering::Relaxed)
     }
-
-    /// Whether it may need a CPU: it neither sleeps nor has left the job.
-    pub fn runs(&self) -> bool {
-        self.waiting_since() == 0 && self.stage() != Stage::Finished
-    }
 }
 
 /// Nanoseconds of the clock that `waiting_since` counts in: the same for all processes of a host.
@@ -502,29 +495,13 @@ mod tests {
     fn a_cpu_is_shared_by_pes_that_waited_there_last() {
         // SAFETY: all zeroes is the initial state of the table.
         let table = unsafe { Box::<CpuTable>::new(core::mem::zeroed()) };
-        let waits = |place, cpu| table.is_shared(place, 3, cpu, |_| true);
+        let waits = |place, cpu| table.is_shared(place, 3, cpu);
         assert!(!waits(1, 0), "of the others nothing is known");
         assert!(!waits(2, 8191));
         assert!(waits(0, 8191));
         assert!(!waits(2, 5));
         assert!(!waits(0, 8191), "the other one has moved");
         assert!(waits(0, 0));
-        let beside = |one| table.is_shared(2, 3, 0, |other| other == one);
-        assert_eq!([0, 1, 2].map(beside), [true, true, false], "those of the others that run count");
-    }
-
-    #[test]
-    fn who_sleeps_or_has_left_needs_no_cpu() {
-        // SAFETY: all zeroes is the initial state of a record.
-        let record = unsafe { Box::<PeRecord>::new(core::mem::zeroed()) };
-        record.set_stage(Stage::Running);
-        let sleeps = |since| {
-            record.set_waiting_since(since);
-            !record.runs()
-        };
-        assert_eq!([sleeps(7), sleeps(0)], [true, false]);
-        record.set_stage(Stage::Finished);
-        assert!(!record.runs());
     }
 
     #[test]

@@ -36,14 +36,12 @@ impl Neighbours {
         (0..self.places.len()).map(|at| Peer { number: self.places[at].0, record: self.record(at) })
     }
 
-    /// Whether another of them waited last on the CPU of the calling thread, which waits now, and may need it.
+    /// Whether another of them waited last on the CPU of the calling thread, which waits now.
     pub(crate) fn share_cpu(&self) -> bool {
         // SAFETY: the slot is mapped (`new`), and begins with a system area, which is shared by atomics. Only its table of
         // CPUs is used, on which nothing rests.
         let cpus = &unsafe { &*(self.places[0].1 as *const SystemArea) }.cpus;
-        cpus.is_shared(self.me, self.places.len(), rustix::thread::sched_getcpu(), |at| {
-            self.record(at).runs()
-        })
+        cpus.is_shared(self.me, self.places.len(), rustix::thread::sched_getcpu())
     }
 
     fn record(&self, at: usize) -> &PeRecord {

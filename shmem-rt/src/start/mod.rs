@@ -120,8 +120,8 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     // Each PE may be bound to a core of its own: together they have more than each sees.
     let cpus = on_node.map(|(_, told)| told.cpus.list.clone()).collect();
     let cores = Cpus::of_the_node(&told.map(|told| told.cpus.clone()), me, slots as usize);
-    let spins = Patience::for_node(slots as usize, cores).has_cores();
-    let ofi = fabric::open(&setup.settings, bootstrap, spins)?;
+    let has_cores = Patience::for_node(slots as usize, cores).has_cores();
+    let ofi = fabric::open(&setup.settings, bootstrap, has_cores)?;
     let join = |ofi| fabric::join(ofi, bootstrap.as_ref(), &pes, &setup.layout, arena.start_of(my_slot));
     let fabric = ofi.as_ref().map(join).transpose()?;
     let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
