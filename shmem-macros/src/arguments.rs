@@ -1,4 +1,4 @@
-//! Lists of arguments: `partition = "fast", pgsize = "2M"`.
+//! Lists of arguments: `partition = "fast", pgsize = "2M"`; the path of the library, and attributes that may be macros.
 //!
 //! Every macro of this crate takes such a list. Unknown and repeated names are refused here, with
 //! the names that are allowed; what remains is taken out by name.

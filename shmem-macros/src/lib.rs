@@ -1,7 +1,7 @@
 //! The attributes and macros of `shmem-rt`. The library `shmem` re-exports and documents them (`shmem-rt/src/macros.rs`).
 //!
-//! Macros are syntax only. Each one parses what was written, checks it as far as syntax can tell (nothing changes behind
-//! that), and emits documented items, in this order and, where they are long, in files called so; meaning lives in traits and constant functions that need no macro to be tested.
+//! Macros are syntax only. Each one parses its input, checks the syntax, and emits documented items, in this order. A long stage is
+//! a file of its own (`parse`, `check`, `emit`). Meaning lives in traits and constant functions, which are tested without a macro.
 //! Of the library, expansions name nothing but `::shmem::__private` (or the path that `crate = ..` gives); those that rest
 //! on `unsafe` ask for the library by `extern crate`. Of Rust's own crates they name items of `::core` and `::std`, such as
 //! `::core::option::Option` and `::std::process::ExitCode`.

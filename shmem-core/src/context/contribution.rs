@@ -1,4 +1,5 @@
-//! What a PE gives to a collective that changes it, and in which form the result comes back.
+//! What a PE gives to a collective that changes it, and in which form the result comes back; how
+//! `bool` ([`Truth`]) and tuples ([`Both`]) travel.
 //!
 //! The argument decides. The result is a parameter of the trait, and not a type in it: so the one form of which rustc can
 //! say that it fits is found, also for a number whose type nobody has said yet, and who gives something else reads one

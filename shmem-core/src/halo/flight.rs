@@ -1,4 +1,4 @@
-//! An exchange under way, and what it goes through.
+//! An exchange under way, and the tokens that it sends through ([`HaloToken`], [`OpenPhase`]).
 
 use core::fmt;
 use core::marker::PhantomData;

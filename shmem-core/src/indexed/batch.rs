@@ -21,10 +21,10 @@ use crate::endpoint::{Endpoint, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::transport::Operand;
 
-/// Bytes that a stream keeps.
+/// Bytes that a batch or `gathers` keeps.
 const BUDGET: usize = 1 << 20;
 
-/// Elements that a stream keeps at most of an object on the node.
+/// Elements that a batch or `gathers` keeps at most of an object on the node.
 const NEAR: usize = 1 << 10;
 
 /// Runs `body` with a batch of the words, and completes it.
@@ -71,7 +71,7 @@ where
     result
 }
 
-/// Elements that a stream of elements of an object keeps, where each takes so many bytes.
+/// Elements of an object that a batch or `gathers` keeps, where each takes so many bytes.
 pub(super) fn most<P: Spread>(endpoint: &Endpoint, place: P, bytes: usize) -> usize {
     let is_near = Near::<_, usize>::find(endpoint, place, &[]).is_some();
     (BUDGET / bytes).clamp(1, if is_near { NEAR } else { BUDGET })

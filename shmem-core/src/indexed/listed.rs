@@ -1,4 +1,4 @@
-//! Elements by a list of their indices.
+//! Elements by a list of their indices; an index that is out of bounds.
 
 use core::ops::RangeFull;
 

@@ -1,4 +1,5 @@
-//! Lists of which some elements are on other nodes, or of which an observer is told: sorted by PE, a round at a time.
+//! Lists of which some elements are on other nodes, or of which an observer is told: sorted by PE, a round at a
+//! time, in buffers that the thread keeps.
 //!
 //! The first pass over a round checks every index and counts how many elements each PE has, the second one writes their
 //! numbers there, in 32 bits, in the order of the PEs. Then each PE's part goes where its memory is: to the

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of making and mapping symmetric memory.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! Which kernel moves a pattern: a few comparisons with measured numbers.
+//! Which kernel moves a pattern: a few comparisons with measured numbers, and the settings of them.
 //!
 //! What decides is not the instructions but where the lines of both sides are. Five rules, tried in this
 //! order; everything else is rows, which leave long blocks to the C library:

@@ -6,10 +6,9 @@
 //! transfers go on. So each thread has a list of what is under way, which `exit` completes before it destroys anything
 //! ([`run_first`]).
 //!
-//! That is what transfers need which go on while code of the program runs. A blocking one runs none, and has no link of the list,
-//! though it may end the process as well: its thread may find that the job cannot go on, and so may another one. Such an end is the
-//! library's own, which calls no `exit` ([`end`](crate::exit::end)). It destroys nothing, so what still arrives is written to memory
-//! that is as it was, until the process is gone.
+//! The list has only transfers that go on while code of the program runs. A blocking transfer runs none, and is not in it. The
+//! process may end during one, when this thread or another finds that the job cannot go on: that end is the library's own, which
+//! calls no `exit` and destroys nothing ([`end`](crate::exit::end)). So what still arrives is written to memory that is as it was.
 //!
 //! Thread-locals of other threads are not destroyed then, nor is anything on a stack. That a thread ends the process while
 //! another one has borrowed its thread-locals is the standard library's own matter, as with `std::thread::scope`.

@@ -14,7 +14,7 @@ use crate::{check, report};
 /// Measures what operations cost, each against a limit that is measured beside it, in turn.
 ///
 /// Ratios are costs over the limit's cost: smaller is better everywhere. Without a subcommand,
-/// everything is measured.
+/// the usual measures run.
 #[derive(Debug, Parser)]
 #[command(name = "shmem-perf", version)]
 struct Arguments {

@@ -1,8 +1,8 @@
 //! Patterns of cases: `micro put|get/{x:8..4096}/*`.
 //!
-//! A pattern is that of a measure and, behind a blank, those of the pieces of a case, which strokes part. A piece is a list of
-//! alternatives: a word, a range of numbers (`8..`, `..512`), `*` for any piece. `**` is any number of pieces. What braces name is
-//! found as well.
+//! A pattern has a piece for the measure, a blank, and pieces for the case, separated by `/`. A piece is a list of alternatives: a
+//! word, a range of numbers (`8..`, `..512`), or `*` for any piece. `**` is any number of pieces. `{x:8..}` also returns what it
+//! matched, as `x`.
 
 /// What braces have found, in order: their names and the pieces.
 pub(crate) type Found<'c> = Vec<(&'static str, &'c str)>;

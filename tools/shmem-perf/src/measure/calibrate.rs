@@ -1,5 +1,4 @@
-//! Thresholds of strided plans on this machine, and what operations of its providers cost, into a file. It is no measure, and has
-//! no cases.
+//! Thresholds of strided plans on this machine, and what operations of its providers cost, into a file. A measure without cases.
 //!
 //! Each threshold is found by itself, the others as compiled in: two ways to move the same blocks are timed
 //! in turn for sizes in ascending order, and the threshold is the size from which on the one that it

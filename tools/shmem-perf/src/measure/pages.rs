@@ -23,8 +23,8 @@ pub(crate) const MEASURE: Measure = Measure {
         "pages stencil/* | stencil/n | a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in \
          pages of 2 MiB; time for each cell | the same in small pages",
         // Beyond what a TLB holds; 1.3 to 1.7 times faster is usual.
-        "pages column/* | column/pages | a column of `iput` that touches so many small pages, in pages of 2 MiB; time for each \
-         element | the same in small pages | */4097.. 1/1.3",
+        "pages column/* | column/pages | `iput` of a column that touches so many pages of 4 KiB, in memory with pages of 2 MiB; \
+         time for each element | the same in memory with pages of 4 KiB | */4097.. 1/1.3",
     ],
     ..Measure::PLAIN
 };

@@ -1,4 +1,4 @@
-//! What strided transfers are made of.
+//! Layouts and buffers of strided measures, and their limits.
 //!
 //! A [`Spread`] says which blocks, [`Sides`] where they are. Each is moved as the library does it,
 //! by the loop of puts that Algorithm 1 is, and, as the limit, by nothing but loads and stores of the
