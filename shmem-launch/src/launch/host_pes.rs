@@ -379,6 +379,7 @@ impl HostPes {
 mod tests {
     use std::process::{Command, Stdio};
 
+    use rustix::net::{Shutdown, shutdown};
     use rustix::pipe::{PipeFlags, pipe_with};
 
     use super::super::Output;
@@ -510,7 +511,8 @@ mod tests {
             let end = ends.remove(0);
             end.send(&hello(VERSION, 0).encode(), &[]).unwrap();
             end.send(&last.encode(), &[]).unwrap();
-            drop(end);
+            // Not by dropping it: a test that starts a process at this moment lends it a copy until it runs its program.
+            shutdown(&end, Shutdown::Both).unwrap();
             let mut events = host.serve(&[0], true);
             let now = Instant::now();
             host.tell_ends(now);
