@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-// Imports point downwards in this order (`ui-tests/tests/layers.rs` holds them to that); docs/design.md says what each layer is for.
+// Imports point downwards in this order (`ui-tests/tests/layers.rs` holds them to that); docs/design.md says which rules made it.
 //
 // ```text
 // __private                                                        what expansions of the macros may name
