@@ -76,7 +76,7 @@ address() {
     fi
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    cargo +nightly build --quiet -p shmem-c --target "$host"
+    cargo +nightly build --quiet -p shmem-c --lib --target "$host"
     (unset RUSTFLAGS CARGO_TARGET_DIR && shmem-c/make.sh --debug "$work/prefix" >/dev/null)
     cp "$CARGO_TARGET_DIR/$host/debug/libshmem_c.a" "$work/prefix/lib/libshmem.a"
     printf 'programs in C: '

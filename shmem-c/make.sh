@@ -45,6 +45,7 @@ ar rcs "$new.a" "$new.o"
 mv "$new.a" "$prefix/lib/libshmem.a"
 
 cp -R "$here/include/." "$prefix/include/"
+"$built/shmem-c-table" "$prefix"
 sed "s/@VERSION@/$version/" "$here/install/shmem.pc" >"$prefix/lib/pkgconfig/shmem.pc"
 cp "$here/install/OpenSHMEMConfig.cmake" "$here/install/OpenSHMEMConfigVersion.cmake" "$prefix/lib/cmake/OpenSHMEM/"
 install -m 755 "$built/shmrun" "$built/shmem-info" "$here/install/oshcc" "$here/install/oshrun" "$prefix/bin/"

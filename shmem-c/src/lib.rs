@@ -27,14 +27,12 @@ pub mod context;
 mod counters;
 mod data;
 pub mod extension;
-#[cfg(test)]
-mod header;
+pub mod header;
 pub mod heap;
 pub mod lock;
 mod long_double;
 pub mod order;
-#[cfg(test)]
-mod page;
+pub mod page;
 pub mod refusal;
 pub mod rma;
 pub mod setup;

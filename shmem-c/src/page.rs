@@ -1,10 +1,9 @@
-//! Writes the page of routines that follows from the table: `docs/c-routines.md`, a line for each row. The test holds the page to
-//! the table; `BLESS=1 cargo test -p shmem-c --lib page` writes it.
+//! The page of routines, in Markdown: a line for each row of the table.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::header::{BEFORE, declared, families, holds, is_extension};
+use crate::header::{BEFORE, declared, families, is_extension};
 use crate::table::Prototype;
 
 /// What is new in OpenSHMEM 1.6.
@@ -62,7 +61,7 @@ const HEAD: &str = "\
 # Routines of the C library
 
 Made from the table of routines (`shmem-c/src/table.rs`), from which the headers and the exported names come as well. How programs
-are built and run, and what differs from other libraries, stands in [programs in C and C++](c.md).
+are built and run, and what differs from other libraries, stands in `docs/c.md` of the sources.
 
 * `TYPE` is the name of a type, and in arguments that type; `SIZE` is 8, 16, 32, 64 or 128 bits. Which types a line has, the
   [last table](#types) says.
@@ -175,7 +174,9 @@ fn type_of(prototype: &Prototype) -> &'static str {
     behind.and_then(|name| name.strip_suffix(post)).unwrap_or_default()
 }
 
-fn page() -> String {
+/// The page.
+#[must_use]
+pub fn page() -> String {
     let mut text = HEAD.to_owned();
     let mut beside = Vec::new();
     let mut types: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -227,11 +228,6 @@ fn table(text: &mut String, title: &str, lines: &[Line]) {
     }
     _ = write!(text, "\n## {title}\n\n| routine | generic | types | version |\n|---|---|---|---|\n");
     lines.iter().for_each(|line| *text += &line.written());
-}
-
-#[test]
-fn the_page_of_routines_follows_from_the_table() {
-    holds("../docs/c-routines.md", &page());
 }
 
 #[test]

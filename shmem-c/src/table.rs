@@ -27,10 +27,9 @@
 //!
 //! Each name is exported strong as `pshmem_..`, where its code is, and weak as `shmem_..`: an alias, which the assembler makes.
 //! Both lie in one object for that, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows
-//! make the list of [`Prototype`]s, from which tests write `include/shmem/api.h` and `docs/c-routines.md`.
+//! make the list of [`Prototype`]s, from which `shmem-c-table` writes headers and the page of routines at installation.
 
 /// A routine, for the header and the page of routines.
-#[cfg(test)]
 pub(crate) struct Prototype {
     /// Its weak name.
     pub(crate) name: &'static str,
@@ -50,21 +49,56 @@ pub(crate) struct Prototype {
     pub(crate) has_context: bool,
 }
 
+/// What a row says of one routine. Constant data: code that makes two thousand [`Prototype`]s would be larger than the library.
+pub(crate) struct Routine {
+    pub(crate) name: &'static str,
+    pub(crate) halves: [&'static str; 2],
+    pub(crate) strong: &'static str,
+    pub(crate) result: fn() -> String,
+    pub(crate) arguments: &'static [(fn() -> String, &'static str)],
+    pub(crate) of: fn() -> String,
+    pub(crate) generic: Option<(&'static str, usize)>,
+    pub(crate) has_context: bool,
+}
+
+/// The routines of a family's file, in the order of rows.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// The list of types whose rows are told.
+    pub(crate) list: &'static str,
+    pub(crate) all: Vec<Prototype>,
+}
+
+impl Told {
+    /// Adds a routine of the list.
+    pub(crate) fn push(&mut self, routine: &'static Routine) {
+        let Routine { name, halves: [pre, post], strong, generic, has_context, .. } = *routine;
+        self.all.push(Prototype {
+            name,
+            row: [self.list, pre, post],
+            strong,
+            result: (routine.result)(),
+            arguments: routine.arguments.iter().map(|(of, name)| (of(), *name)).collect(),
+            of: (routine.of)(),
+            generic,
+            has_context,
+        });
+    }
+}
+
 /// The rows of a family's file; see the [module](self).
 macro_rules! routines {
     ($($list:ident $rows:tt)*) => {
         $($crate::table::$list! { rows_of $rows })*
 
         /// The routines of this file, for the header.
-        #[cfg(test)]
         pub(crate) fn prototypes() -> Vec<$crate::table::Prototype> {
-            let mut all: Vec<$crate::table::Prototype> = Vec::new();
-            $({
-                let before = all.len();
-                $crate::table::$list! { told_of(all) $rows }
-                all[before..].iter_mut().for_each(|told| told.row[0] = stringify!($list));
-            })*
-            all
+            let mut told = $crate::table::Told::default();
+            $(
+                told.list = stringify!($list);
+                $crate::table::$list! { told_of(told) $rows }
+            )*
+            told.all
         }
     };
 }
@@ -79,7 +113,6 @@ macro_rules! rows_of {
 pub(crate) use rows_of;
 
 /// The rows of a list for one type, told to a vector.
-#[cfg(test)]
 macro_rules! told_of {
     ($all:ident $T:ident $type:literal { $($kind:ident $pre:literal $post:literal $arguments:tt $(-> $result:ty)? [$($generic:tt)*] = $target:expr;)* }) => {
         $({
@@ -89,7 +122,6 @@ macro_rules! told_of {
         })*
     };
 }
-#[cfg(test)]
 pub(crate) use told_of;
 
 /// One routine.
@@ -144,7 +176,6 @@ macro_rules! exported {
 pub(crate) use exported;
 
 /// One routine, told to a vector.
-#[cfg(test)]
 macro_rules! told {
     ($all:ident ctx $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
         $crate::table::told! { $all false [$pre $post] concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $generic }
@@ -162,27 +193,28 @@ macro_rules! told {
     ($all:ident named $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
         $crate::table::told! { $all false [$pre $post] $pre; concat!("p", $pre); $arguments $result $generic }
     };
-    ($all:ident $has_context:literal [$pre:literal $post:literal] $weak:expr; $strong:expr; ($($name:ident: $argument:ty),*) [$($result:ty)?] [$($generic:ident $by:literal)?]) => {{
-        #[allow(unused_mut, unused_assignments, reason = "nothing is what a routine without a result gives")]
-        let mut result = <() as $crate::types::Spelled>::spelled();
-        $(result = <$result as $crate::types::Spelled>::spelled();)?
-        #[allow(unused_mut, unused_assignments, reason = "not all have a generic name")]
-        let mut generic = None;
-        $(generic = Some((stringify!($generic), $by));)?
-        $all.push($crate::table::Prototype {
+    ($all:ident $has_context:literal [$pre:literal $post:literal] $weak:expr; $strong:expr; ($($name:ident: $argument:ty),*) [$($result:ty)?] [$($generic:ident $by:literal)?]) => {
+        $all.push(&const { $crate::table::Routine {
             name: $weak,
-            row: ["", $pre, $post],
+            halves: [$pre, $post],
             strong: $strong,
-            result,
-            arguments: vec![$((<$argument as $crate::types::Spelled>::spelled(), stringify!($name))),*],
-            of: <T as $crate::types::Spelled>::spelled(),
-            generic,
+            result: $crate::table::first!($(<$result as $crate::types::Spelled>::spelled,)? <() as $crate::types::Spelled>::spelled),
+            arguments: &[$((<$argument as $crate::types::Spelled>::spelled, stringify!($name))),*],
+            of: <T as $crate::types::Spelled>::spelled,
+            generic: $crate::table::first!($(Some((stringify!($generic), $by)),)? None),
             has_context: $has_context,
-        });
-    }};
+        } });
+    };
 }
-#[cfg(test)]
 pub(crate) use told;
+
+/// The first of one or two: what a row has, or what stands for nothing.
+macro_rules! first {
+    ($first:expr $(, $second:expr)?) => {
+        $first
+    };
+}
+pub(crate) use first;
 
 /// Lists of types. `lists!` names the macro that is called with each type and the rows.
 macro_rules! lists {

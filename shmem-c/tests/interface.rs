@@ -135,6 +135,7 @@ int main(void)
 #[test]
 fn headers_compile_without_a_warning() {
     let folder = tempfile::tempdir().unwrap();
+    shmem_c::header::write(folder.path()).unwrap();
     let standards = [
         ("c", ["c99", "c11", "c17", "c2x"], ["gcc", "clang"]),
         ("cpp", ["c++11", "c++14", "c++17", "c++20"], ["g++", "clang++"]),
@@ -157,7 +158,10 @@ fn headers_compile_without_a_warning() {
                     "-fsyntax-only",
                     &format!("-std={standard}"),
                 ]);
-                let output = command.arg("-I").arg(here().join("include")).arg(&program).output().unwrap();
+                for headers in [folder.path(), &here().join("include")] {
+                    command.arg("-I").arg(headers);
+                }
+                let output = command.arg(&program).output().unwrap();
                 let told = String::from_utf8_lossy(&output.stderr);
                 assert!(output.status.success(), "{compiler} -std={standard}:\n{told}");
             }
