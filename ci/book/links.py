@@ -157,9 +157,6 @@ def stage(found: list[tuple[str, pathlib.Path]], place: pathlib.Path) -> None:
             return names[target] + mark + heading
         if target.is_relative_to(GUIDE):
             return link
-        if target == ROOT / "docs/report/index.html":
-            shutil.copytree(target.parent, place / "src/report", dirs_exist_ok=True)
-            return "report/index.html"
         # A file of the sources: its name is what the book can say of it.
         return None
 

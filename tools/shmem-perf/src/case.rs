@@ -35,6 +35,7 @@ pub(crate) struct Case {
     /// Median of cost minus limit, pair by pair.
     pub(crate) difference: f64,
     /// What was compared with what.
+    #[serde(default)]
     pub(crate) compared: String,
     /// How many times faster than Algorithm 1, a loop of puts: median, pair by pair. For strided transfers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,9 +114,7 @@ impl Record {
         let Self { name, site, samples, geometric, note, .. } = self;
         let (measure, case) =
             name.split_once(' ').unwrap_or_else(|| unreachable!("`{name}` has a measure and a case"));
-        let (unit, compared) = measure::row_of(measure, case).map_or(("ns", String::new()), |row| {
-            (row.unit, format!("{}, against {}{note}", row.operation, row.limit))
-        });
+        let unit = measure::row_of(measure, case).map_or("ns", |row| row.unit);
         let [p25, cost, p75] = samples.quarters(|cost, _| cost);
         let middle = |number: fn(f64, f64) -> f64| match geometric {
             true => samples.geometric_mean(number),
@@ -135,11 +134,17 @@ impl Record {
             transport: site.transport.clone(),
             shared_cores: site.shared_cores,
             difference: samples.quarters(|cost, limit| cost - limit)[1],
-            compared,
+            compared: compared(measure, case, note),
             vs_a1: self.loop_of_puts.as_ref().map(|pairs| 1.0 / pairs.ratio()[1]),
             p95: geometric.then(|| samples.cost_at(0.95)),
         }
     }
+}
+
+/// What was compared with what, with what is said of a case beyond its row.
+pub(crate) fn compared(measure: &str, case: &str, note: &str) -> String {
+    let sentence = |row: &measure::Row| format!("{}, against {}{note}", row.operation, row.limit);
+    measure::row_of(measure, case).map(sentence).unwrap_or_default()
 }
 
 #[cfg(test)]

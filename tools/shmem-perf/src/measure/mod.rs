@@ -2,8 +2,7 @@
 //! what runs them, what must not become slower, and a function for each of the two sides. Limits that several measures share are
 //! in `baseline.rs` and `strided/baseline.rs`; the bare program over libfabric is in `fabric`.
 //!
-//! Who adds a measure takes three steps: write its file here; list it below, among the modules and in [`MEASURES`]; and write
-//! the table of docs/performance.md anew, by `BLESS=1 cargo test -p shmem-perf --lib`.
+//! Who adds a measure takes two steps: write its file here, and list it below, among the modules and in [`MEASURES`].
 
 pub(crate) mod array;
 mod barrier;
@@ -88,7 +87,7 @@ pub(crate) struct Measure {
     pub(crate) guards: &'static [Guard],
 }
 
-/// Cases of a measure: a line of the table in docs/performance.md, and what they ought to reach.
+/// Cases of a measure: a line of its `--help`, and what they ought to reach.
 pub(crate) struct Row {
     /// Which cases: of which measures, and their pieces. The last row that finds a case has it.
     pattern: &'static str,
@@ -173,7 +172,7 @@ impl Row {
         format!("{}: {}, against {}.", self.form, self.operation, self.limit)
     }
 
-    /// As in the document.
+    /// For who asks for help.
     fn line(&self) -> String {
         let Self { pattern, form, operation, limit, .. } = self;
         let measures = pattern.split(' ').next().unwrap_or_default();
@@ -215,26 +214,6 @@ pub(crate) fn pe(name: &str, given: &Given) -> Done {
 mod tests {
     use super::*;
     use crate::case::tests::case;
-
-    /// The table of docs/performance.md is that of the rows. `BLESS=1` writes it.
-    #[test]
-    fn the_document_lists_what_is_measured() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/performance.md");
-        let text = std::fs::read_to_string(file).unwrap();
-        let head = "| measure | case | operation | limit |\n|---|---|---|---|\n";
-        let expected: String = [head.to_owned()]
-            .into_iter()
-            .chain(ROWS.iter().map(|row| format!("| {} |\n", row.line())))
-            .collect();
-        assert!(expected.lines().all(|line| line.matches(" | ").count() == 3 || line.starts_with("|-")));
-        let start = text.find(head).expect("the document has the table");
-        let end = start + text[start..].find("\n\n").unwrap() + 1;
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(file, [&text[..start], &expected, &text[end..]].concat()).unwrap();
-        } else {
-            assert_eq!(&text[start..end], expected, "BLESS=1 cargo test -p shmem-perf --lib rewrites it");
-        }
-    }
 
     /// The first goal that finds a case is its own, where it counts.
     #[test]

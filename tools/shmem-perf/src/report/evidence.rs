@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::bench;
-use crate::case::{Case, Record};
+use crate::case::{self, Case, Record};
 use crate::pattern::{self, Found};
 use crate::runner::Kept;
 
@@ -44,6 +44,8 @@ pub(crate) struct Entry {
     pub(crate) limit_p75: f64,
     pub(crate) ratio_p25: f64,
     pub(crate) ratio_p75: f64,
+    /// What is to be said of what was compared, beyond the measure's row: the library, the part of a payload.
+    note: String,
     /// What it comes from, where it was measured just now.
     #[serde(skip)]
     record: Option<Record>,
@@ -99,6 +101,7 @@ impl Evidence {
                 limit_p75,
                 ratio_p25,
                 ratio_p75,
+                note: record.note.clone(),
                 record: Some(record),
             });
         }
@@ -169,9 +172,13 @@ impl Evidence {
 
     /// Reads what was written there; says which file is missing or is none of these.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
-        let texts = ["section", "variant", "measure", "case", "unit", "transport", "compared"];
+        let texts = ["section", "variant", "measure", "case", "unit", "transport", "note"];
+        let mut cases: Vec<Entry> = read(&directory.join("cases.csv"), |head| texts.contains(&head))?;
+        for Entry { case, note, .. } in &mut cases {
+            case.compared = case::compared(&case.measure, &case.case, note);
+        }
         Ok(Self {
-            cases: read(&directory.join("cases.csv"), |head| texts.contains(&head))?,
+            cases,
             facts: read(&directory.join("facts.csv"), |head| head != "id")?,
             notes: read(&directory.join("notes.csv"), |_| true)?,
         })
@@ -180,7 +187,7 @@ impl Evidence {
 
 /// The columns of the files, in order.
 const CASES: &str = "id,section,variant,measure,case,unit,value,p25,p75,limit,limit_p25,limit_p75,ratio,ratio_p25,ratio_p75,difference,\
-                     vs_a1,p95,n,pes,transport,shared_cores,compared";
+                     vs_a1,p95,n,pes,transport,shared_cores,note";
 const FACTS: &str = "id,section,table,row,column,value";
 const NOTES: &str = "section,step,failed,text";
 
@@ -192,10 +199,16 @@ fn write<T: Serialize>(file: &Path, heads: &str, lines: &[T]) -> io::Result<()> 
         file.write_record(heads.clone().map(|head| match &line[head] {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
+            Value::Number(number) if number.is_f64() => rounded(number.as_f64().unwrap_or_default()),
             other => other.to_string(),
         }))?;
     }
     file.flush()
+}
+
+/// Four digits: no measurement is better than that, and the page shows three.
+fn rounded(number: f64) -> String {
+    format!("{number:.3e}").parse().unwrap_or(number).to_string()
 }
 
 /// Lines of a file, of which some columns are texts, also where they look like numbers.
@@ -225,6 +238,7 @@ mod tests {
     use super::*;
     use crate::case::tests::record;
 
+    /// But for digits behind the fourth.
     #[test]
     fn what_is_read_is_what_was_written() {
         let some = [(1.0, 3.0), (1e-9, 0.1), (7.25, 2e9), (0.3, 0.7)];
@@ -243,9 +257,18 @@ mod tests {
         evidence.write(directory.path(), true).unwrap();
         let samples = std::fs::read_to_string(directory.path().join("samples.csv")).unwrap();
         assert_eq!(samples.lines().count(), 1 + 4 + 3 + 2);
-        evidence.cases.iter_mut().for_each(|entry| entry.record = None);
-        assert_eq!(Evidence::read(directory.path()).unwrap(), evidence);
-        assert_eq!(evidence.cases[0].number("limit_p75"), Some(evidence.cases[0].limit_p75));
+        let read = Evidence::read(directory.path()).unwrap();
+        assert_eq!((&read.facts, &read.notes), (&evidence.facts, &evidence.notes));
+        for (read, Entry { case, .. }) in read.cases.iter().zip(&evidence.cases) {
+            let (exact, rounded) = (case.ratio, read.case.ratio);
+            assert!((exact - rounded).abs() <= exact * 5e-4, "{exact} became {rounded}");
+            assert_eq!(
+                (&read.case.compared, read.number("limit_p75")),
+                (&case.compared, Some(read.limit_p75))
+            );
+        }
+        read.write(directory.path(), false).unwrap();
+        assert_eq!(Evidence::read(directory.path()).unwrap(), read);
         let said = Evidence::read(&directory.path().join("elsewhere")).err().unwrap();
         assert!(said.contains("cases.csv is no file of a report"), "{said}");
     }

@@ -14,10 +14,10 @@ mod plot;
 mod sections;
 mod show;
 
-use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
+use std::{fs, io};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -84,7 +84,9 @@ pub(crate) fn report(options: &Options) -> Done {
     machine::describe(&mut evidence, options.quick);
     let write = |evidence: &Evidence| {
         evidence.write(&options.out, options.samples)?;
-        fs::write(&page, page::html(&sections, evidence))
+        // The page shows what its files say.
+        let written = Evidence::read(&options.out).map_err(io::Error::other)?;
+        fs::write(&page, page::html(&sections, &written))
     };
     for section in &sections {
         // Jobs of one section say the same; another section says it again.

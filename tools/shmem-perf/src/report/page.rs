@@ -3,7 +3,7 @@
 //! Each number in a table carries the line that it comes from: `data-id` and `data-field` a line and a column of `cases.csv`.
 //! `data-fact` is a line of `facts.csv`, whose value is shown as it is.
 
-use maud::{DOCTYPE, Markup, PreEscaped, Render as _, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::evidence::{Evidence, Note};
 use super::machine;
@@ -16,7 +16,7 @@ const TITLE: &str = "Measured: one-sided communication in Rust";
 
 /// The whole page. Nothing is in it that is not in the evidence; a section that nothing was measured or said for is not there.
 pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String {
-    let shown: Vec<_> = sections.iter().filter(|section| evidence.knows(section.name)).collect();
+    let shown: Vec<_> = sections.iter().copied().filter(|section| evidence.knows(section.name)).collect();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -83,7 +83,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
     page.into_string()
 }
 
-fn headlines(sections: &[&&'static Section], evidence: &Evidence) -> Markup {
+pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidence) -> Table<'a> {
     let heads = ["asked", "unit", "this library", "OpenSHMEM", "MPI", "Lamellar", "the limit", "published"];
     let mut table = Table::new("What users ask", heads);
     table.under(
@@ -100,7 +100,7 @@ fn headlines(sections: &[&&'static Section], evidence: &Evidence) -> Markup {
         }
         lines.into_iter().for_each(|line| table.row(line));
     }
-    table.render()
+    table
 }
 
 fn method() -> Markup {

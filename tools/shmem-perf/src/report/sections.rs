@@ -80,7 +80,7 @@ pub(crate) static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| {
 });
 
 impl Section {
-    fn parse(text: &'static str) -> Self {
+    pub(super) fn parse(text: &'static str) -> Self {
         let (head, body) = text.split_once('\n').unwrap_or_default();
         let (name, title) = head.split_once(' ').unwrap_or_default();
         let mut section = Self { name, title, source: "", headlines: Vec::new(), shows: Vec::new() };

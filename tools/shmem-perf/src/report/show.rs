@@ -29,20 +29,28 @@ impl<'a> View<'a> {
         match &self.1.shows[at] {
             Show::Heading(text) => html! { h3 { (text) } },
             Show::Text(text) => html! { p { (text) } },
-            Show::Facts { title, table } => self.facts(title, table),
+            Show::Cases { title, place, form: Form::Plot(axes, lines) } => {
+                self.plot((*title, *place), *axes, lines)
+            }
+            _ => html! { @for table in self.tables(at) { (table) } },
+        }
+    }
+
+    /// The tables of a part; none of a text and of a figure.
+    fn tables(self, at: usize) -> Vec<Table<'a>> {
+        match &self.1.shows[at] {
+            Show::Facts { title, table } => vec![self.facts(title, table)],
             Show::Cases { title, place, form: Form::Lines(cases) } => {
                 let of = |&(pattern, published): &(&'static str, &'static str)| {
                     self.find(place, pattern).map(move |(_, entry)| (entry, published))
                 };
                 let found: Vec<_> = cases.iter().flat_map(of).collect();
-                cases_of(title, &found, place.is_empty()).named(self.id(at)).render()
+                vec![cases_of(title, &found, place.is_empty()).named(self.id(at))]
             }
             Show::Cases { title, place, form: Form::Grid(cases, shows, published) } => {
                 self.grid(self.id(at), (*title, *place, *cases), shows, published)
             }
-            Show::Cases { title, place, form: Form::Plot(axes, lines) } => {
-                self.plot((*title, *place), *axes, lines)
-            }
+            _ => Vec::new(),
         }
     }
 
@@ -85,7 +93,7 @@ impl<'a> View<'a> {
         (title, place, cases): (&str, &'static str, &'static str),
         shows: &[&'static str],
         published: &[(&'static str, &'static str)],
-    ) -> Markup {
+    ) -> Vec<Table<'a>> {
         let found: Vec<_> = self.find(place, cases).collect();
         let parts = once(found.iter().map(|(found, _)| named(found, "part")));
         let mut tables = Vec::new();
@@ -114,11 +122,11 @@ impl<'a> View<'a> {
             table.explain(here.iter().map(|(_, entry)| *entry));
             tables.push(if tables.is_empty() { table.named(id.clone()) } else { table });
         }
-        html! { @for table in tables { (table) } }
+        tables
     }
 
     /// By the rows and columns of facts.
-    fn facts(self, title: &str, table: &str) -> Markup {
+    fn facts(self, title: &str, table: &str) -> Table<'a> {
         let of = |fact: &&Fact| fact.section == self.1.name && fact.found.table == table;
         let facts: Vec<&Fact> = self.0.facts.iter().filter(of).collect();
         let columns = once(facts.iter().map(|fact| fact.found.column.clone()));
@@ -130,7 +138,7 @@ impl<'a> View<'a> {
             };
             table.row([Cell::Text(row.clone())].into_iter().chain(columns.iter().map(cell)));
         }
-        table.render()
+        table
     }
 
     /// A line of what users ask; none where it was not measured.
@@ -189,7 +197,7 @@ fn once(all: impl Iterator<Item = String>) -> Vec<String> {
 
 /// A line for each case, with what is published of it, and with its place if they are of several.
 fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) -> Table<'a> {
-    let heads = ["case", "cost", "limit", "unit", "ratio", "quarters", "", "pairs", "PEs", "cores", "goal"];
+    let heads = ["case", "cost", "limit", "unit", "ratio", "quarters", "to", "pairs", "PEs", "cores", "goal"];
     let beside_puts = found.iter().any(|(entry, _)| entry.case.vs_a1.is_some());
     let is_published = found.iter().any(|(_, published)| !published.is_empty());
     let more = [beside_puts.then_some("A1"), is_published.then_some("published")];
@@ -386,6 +394,89 @@ impl<'a> Cell<'a> {
                         title=[about] { (written) }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::{env, fs};
+
+    use super::*;
+    use crate::report::page::headlines;
+    use crate::report::sections::SECTIONS;
+
+    /// How a number came about, which the page tells and a document has no room for.
+    const LEFT_OUT: [&str; 5] = ["quarters", "to", "pairs", "PEs", "cores"];
+
+    impl Table<'_> {
+        fn markdown(&self) -> String {
+            let is_shown = |&at: &usize| at == 0 || !LEFT_OUT.contains(&&*self.heads[at]);
+            let columns: Vec<_> = (0..self.heads.len()).filter(is_shown).collect();
+            let row = |cell: &dyn Fn(usize) -> String| {
+                let cells: Vec<_> = columns.iter().map(|at| cell(*at).replace('|', "\\|")).collect();
+                format!("| {} |\n", cells.join(" | "))
+            };
+            let rule = "|---".repeat(columns.len()) + "|\n";
+            let title = if self.title.is_empty() { String::new() } else { format!("**{}**\n\n", self.title) };
+            let rows = self
+                .rows
+                .iter()
+                .map(|cells| row(&|at| cells.get(at).map_or_else(String::new, Cell::markdown)));
+            title + &row(&|at| self.heads[at].clone()) + &rule + &rows.collect::<String>()
+        }
+    }
+
+    impl Cell<'_> {
+        fn markdown(&self) -> String {
+            match self {
+                Self::Text(text) => text.clone(),
+                Self::Fact(fact) => fact.found.value.clone(),
+                Self::Group(text) => format!("**{text}**"),
+                Self::Link(text, _) | Self::Published(text) => (*text).to_owned(),
+                Self::Missing => String::new(),
+                Self::Number { number, chosen: true, .. } => format!("**{}**", digits(*number)),
+                Self::Number { number, .. } => digits(*number),
+            }
+        }
+    }
+
+    /// The tables that a line shows, whose first word is a section; or what users ask.
+    fn tables(evidence: &Evidence, asked: &str) -> String {
+        if asked == "summary" {
+            return headlines(&SECTIONS.iter().collect::<Vec<_>>(), evidence).markdown();
+        }
+        let (section, line) = asked.split_once(' ').unwrap_or_default();
+        let section = Box::leak(Box::new(Section::parse(format!("{section} \n{line}").leak())));
+        let all = (0..section.shows.len()).flat_map(|at| View(evidence, section).tables(at));
+        all.map(|table| table.markdown()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What stands in docs/performance.md between `<!-- report SECTION LINE -->` and `<!-- end -->` are tables of docs/report, of a
+    /// line as `sections.txt` has them. `BLESS=1` writes them.
+    #[test]
+    fn the_document_shows_what_was_measured() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let (file, evidence) = (docs.join("performance.md"), Evidence::read(&docs.join("report")).unwrap());
+        let text = fs::read_to_string(&file).unwrap();
+        let mut parts = text.split("<!-- report ");
+        let mut expected = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (asked, rest) = part.split_once(" -->\n").expect("a line of a section, closed");
+            let (_, behind) = rest.split_once("<!-- end -->").expect("an end of the tables");
+            let tables = tables(&evidence, asked);
+            assert!(tables.lines().count() > 2, "nothing was measured that `{asked}` shows");
+            expected += &format!("<!-- report {asked} -->\n{tables}<!-- end -->{behind}");
+        }
+        if env::var_os("BLESS").is_some() {
+            fs::write(&file, expected).unwrap();
+        } else {
+            assert!(
+                text == expected,
+                "{}: BLESS=1 cargo test -p shmem-perf --lib writes its tables",
+                file.display()
+            );
         }
     }
 }

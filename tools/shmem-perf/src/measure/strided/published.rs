@@ -233,7 +233,7 @@ fn times<I: Stores>(
     let ways = [("2", two), ("3", pairs(chosen, 0)), ("auto", pairs(2, 0)), ("auto-best", pairs(2, better))];
     let sample = match parts {
         1 => String::new(),
-        parts => format!(", of which a sample moves the next of {parts} parts"),
+        parts => format!(", a sample moves 1 of {parts} parts"),
     };
     for (way, samples) in ways {
         let name = format!("strided-published {way}/{}/{}/{}", direction.name(), cell.block, cell.gap);
