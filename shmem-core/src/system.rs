@@ -13,6 +13,7 @@
 //! It is the first segment of every slot, and memory that no handle and no raw address can name.
 
 use core::cell::UnsafeCell;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::shared;
@@ -288,6 +289,12 @@ pub struct PeRecord {
     question: AtomicU64,
     /// The question that was answered last, in 47 bits; whether something here may act; how many threads have.
     answers: AtomicU64,
+    /// The last wave of questions that has come to this node, and the last one that it has answered: as `question`.
+    wave: AtomicU64,
+    echoed: AtomicU64,
+    /// How many answers have come from the nodes below, in the low 32 bits; above, how many of them said that somebody had been
+    /// awake. As `question`.
+    echoes: AtomicU64,
     /// The place of the first panic of a PE of the node, and below it the PE; 0: none. That of the node's first PE is used.
     panicked: AtomicU64,
     /// Whether a thread of this PE asks.
@@ -306,7 +313,7 @@ unsafe impl Send for PeRecord {}
 unsafe impl Sync for SystemArea {}
 
 impl PeRecord {
-    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec03");
+    const MAGIC: u64 = u64::from_le_bytes(*b"shmrec04");
 
     /// Whether a panic of a PE at `place`, which is not 0, is not what another one has come to first: that is remembered here.
     pub fn is_another_panic(&self, place: u32, pe: u32) -> bool {
@@ -463,6 +470,43 @@ impl PeRecord {
     pub(crate) fn answers(&self, question: u64) -> Option<(usize, bool)> {
         let answers = self.answers.load(Ordering::Acquire);
         (answers >> 17 == question).then_some(((answers & 0xffff) as usize, answers >> 16 & 1 == 0))
+    }
+
+    /// Where the word lies in a record that a wave raises on another node.
+    pub const WAVE: usize = offset_of!(Self, wave);
+
+    /// Where the word lies in a record to which nodes below add their answers.
+    pub const ECHOES: usize = offset_of!(Self, echoes);
+
+    /// What a node adds there: one answer, and whether somebody was awake.
+    pub const fn echo(was_awake: bool) -> u64 {
+        1 | (was_awake as u64) << 32
+    }
+
+    /// The last wave that has come to this node; 0: there was none.
+    pub(crate) fn wave(&self) -> u64 {
+        self.wave.load(Ordering::Acquire)
+    }
+
+    /// Begins another one, on the node that is above all.
+    pub(crate) fn begin_wave(&self) -> u64 {
+        self.wave.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// The last wave that this node has answered.
+    pub(crate) fn echoed(&self) -> u64 {
+        self.echoed.load(Ordering::Acquire)
+    }
+
+    /// This node answers a wave.
+    pub(crate) fn set_echoed(&self, wave: u64) {
+        self.echoed.store(wave, Ordering::Release);
+    }
+
+    /// How many answers have come from nodes below, and in how many of them somebody was awake.
+    pub(crate) fn echoes(&self) -> (u64, u64) {
+        let echoes = self.echoes.load(Ordering::Acquire);
+        (echoes & u64::from(u32::MAX), echoes >> 32)
     }
 
     /// Whether this thread is the one of its PE that asks from now on.

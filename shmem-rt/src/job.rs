@@ -99,6 +99,8 @@ pub(crate) struct Network {
     /// Another one, for words of meetings: that a word has come is seen by what its receiver sends, and nobody waits for it to
     /// be acknowledged.
     pub(crate) meetings: Option<Far>,
+    /// Another one, on which nodes ask each other whether anybody can go on.
+    pub(crate) asking: Option<Far>,
     /// The same, if what goes there is counted.
     pub(crate) counted: Option<Arc<CountedTransport>>,
 }
@@ -144,7 +146,8 @@ impl Job {
 
     /// Completes what the runtime itself has sent to other nodes.
     pub(crate) fn quiet_own(&self) {
-        for far in self.network.own.iter().chain(&self.network.meetings) {
+        let Network { own, meetings, asking, .. } = &self.network;
+        for far in [own, meetings, asking].into_iter().flatten() {
             far.transport.quiet(far.channel);
         }
     }

@@ -69,7 +69,8 @@ pub(crate) fn name_at(statics: &[(Extent, String)], ledger: &Mutex<Ledger>, offs
     }
 }
 
-/// A peer on this node, as a waiting PE sees it.
+/// A peer, as a waiting PE sees it.
+#[derive(Clone, Copy)]
 pub(crate) struct Peer<'a> {
     pub(crate) number: usize,
     pub(crate) record: &'a PeRecord,

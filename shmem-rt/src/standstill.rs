@@ -1,15 +1,20 @@
 //! What happens when no PE of a job can go on: the job ends, and says who waits where.
 //!
-//! How it is found out stands in [`shmem_core::context::Watch`]. Here is what counts: a job of several nodes may be
-//! woken through the network, and the threads of one process that are PEs are not told apart by the kernel, so
-//! neither is watched.
+//! How it is found out stands in [`shmem_core::context::Watch`]. Here is what counts: who can act in this process, which nodes
+//! ask each other, and that they do so by words in the records of each other. The threads of one process that are PEs are
+//! not told apart by the kernel, so they are not watched.
 
+use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
 
-use shmem_core::context::Watch;
+use shmem_core::context::{Far, Watch};
+use shmem_core::pe::Pe;
+use shmem_core::segment::SYSTEM;
 use shmem_core::system::{PeRecord, SystemArea};
+use shmem_core::transport::{AtomicOp, Remote, Until, Width};
 use shmem_launch::bootstrap::Bootstrap;
 
+use crate::members::Directory;
 use crate::observe::Observers;
 use crate::process;
 use crate::report::{self, Peer};
@@ -51,9 +56,66 @@ impl Neighbours {
     }
 }
 
+/// The other nodes, as this one asks them: a binomial tree below the node of PE 0, so that each asks those that it meets in
+/// barriers as well.
+pub(crate) struct Others {
+    far: Far,
+    /// All PEs.
+    directory: Arc<Directory>,
+    /// The first PEs of the nodes next to this one.
+    above: Option<Pe>,
+    below: Vec<Pe>,
+}
+
+impl Others {
+    /// As node `node` of those whose first PEs have these numbers.
+    pub(crate) fn new(far: Far, directory: Arc<Directory>, firsts: &[usize], node: usize) -> Self {
+        let pe = |node: usize| directory.pes()[firsts[node]];
+        let (above, below) = (above(node).map(pe), below(node, firsts.len()).map(pe).collect());
+        Self { far, above, below, directory }
+    }
+
+    /// Changes a word of a PE's record. Nobody waits for it.
+    fn tell(&self, pe: Pe, offset: usize, op: AtomicOp) {
+        let word = Remote { pe, segment: SYSTEM, offset: offset_of!(SystemArea, record) + offset };
+        // SAFETY: an aligned word of the system area of every PE, which is for this alone.
+        unsafe { self.far.transport.tell(self.far.channel, word, Width::W8, op) };
+    }
+
+    /// What their PEs say of themselves.
+    fn records(&self) -> Vec<(usize, PeRecord)> {
+        let pes = self.directory.pes().iter().filter(|pe| pe.on_node().is_none());
+        pes.map(|pe| (pe.number(), far_record(&self.far, *pe, offset_of!(SystemArea, record)))).collect()
+    }
+}
+
+/// The node above a node: with the highest bit of its number cleared.
+fn above(node: usize) -> Option<usize> {
+    node.checked_ilog2().map(|bit| node - (1 << bit))
+}
+
+/// The nodes next below one, of so many.
+fn below(node: usize, nodes: usize) -> impl Iterator<Item = usize> {
+    let bits = (0..usize::BITS - 1).map(|bit| 1 << bit);
+    bits.skip_while(move |bit| *bit <= node)
+        .map(move |bit| node + bit)
+        .take_while(move |below| *below < nodes)
+}
+
+/// What a PE of another node says in the record at that offset of its slot, which may be written meanwhile.
+pub(crate) fn far_record(far: &Far, pe: Pe, offset: usize) -> PeRecord {
+    let mut record = MaybeUninit::<PeRecord>::zeroed();
+    let (into, from) = (record.as_mut_ptr().cast(), Remote { pe, segment: SYSTEM, offset });
+    // SAFETY: `into` has room for a record, and the caller names one that every PE has.
+    unsafe { far.transport.get(far.channel, into, from, size_of::<PeRecord>(), Until::Return) };
+    // SAFETY: a record is words and texts, of which any bytes are a value (`PeRecord::activity`).
+    unsafe { record.assume_init() }
+}
+
 /// Looks on while PEs of one node sleep.
 pub(crate) struct Guard {
     pub(crate) neighbours: Neighbours,
+    pub(crate) others: Option<Others>,
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     pub(crate) observers: Option<Arc<Observers>>,
 }
@@ -72,13 +134,62 @@ impl Watch for Guard {
     }
 
     fn is_closed(&self, sleeping: usize) -> bool {
-        process::is_closed(sleeping)
+        let far = self.others.as_ref().map(|others| &others.far.transport);
+        let threads = far.and_then(|far| far.threads()).unwrap_or_default();
+        process::is_closed(sleeping + threads) && far.is_none_or(|far| far.is_idle())
+    }
+
+    fn below(&self) -> u64 {
+        self.others.as_ref().map_or(0, |others| others.below.len() as u64)
+    }
+
+    fn is_top(&self) -> bool {
+        self.others.as_ref().is_none_or(|others| others.above.is_none())
+    }
+
+    fn call(&self, wave: u64) -> bool {
+        self.others.as_ref().is_none_or(|others| {
+            let is_idle = others.far.transport.is_idle();
+            let called = others.below.iter().filter(|_| is_idle);
+            called.for_each(|pe| others.tell(*pe, PeRecord::WAVE, AtomicOp::Set(wave)));
+            is_idle
+        })
+    }
+
+    fn echo(&self, was_awake: bool) {
+        if let Some(others) = &self.others
+            && let Some(above) = others.above
+        {
+            others.tell(above, PeRecord::ECHOES, AtomicOp::Add(PeRecord::echo(was_awake)));
+        }
     }
 
     fn stand(&self) {
         if let Some(observers) = &self.observers {
             observers.save();
         }
-        self.bootstrap.abort(1, &report::standstill(self.neighbours.peers()))
+        let far: Vec<_> = self.others.iter().flat_map(Others::records).collect();
+        let far = far.iter().map(|(number, record)| Peer { number: *number, record });
+        let mut peers: Vec<_> = self.neighbours.peers().chain(far).collect();
+        peers.sort_by_key(|peer| peer.number);
+        self.bootstrap.abort(1, &report::standstill(peers.iter().copied()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_node_is_below_the_one_that_is_above_it() {
+        for nodes in 1..70 {
+            let edges: Vec<_> =
+                (0..nodes).flat_map(|node| below(node, nodes).map(move |of| (of, node))).collect();
+            let mut sorted = edges.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (1..nodes).map(|node| (node, above(node).unwrap())).collect::<Vec<_>>());
+        }
+        assert_eq!(above(0), None);
+        assert_eq!(below(1, 9).collect::<Vec<_>>(), [3, 5]);
     }
 }

@@ -1,16 +1,25 @@
 //! How PEs find out that they all wait, and that nobody is left who could wake any of them.
 //!
-//! A thread that sleeps wakes now and then, and looks. One thread of the first PE that runs asks: it takes note of
-//! how often threads of all PEs have begun and ended to sleep, and raises a number. Whoever sleeps looks at what it
+//! A thread that sleeps wakes now and then, and looks. One thread of the first PE of a node that runs asks: it takes note of
+//! how often threads of the node's PEs have begun and ended to sleep, and raises a number. Whoever sleeps looks at what it
 //! waits for once more, behind the number, and answers: that it waits still, and whether its process is closed, that
-//! is, has no threads but those that sleep here, and nothing else that could act of its own. When all threads that
-//! sleep have answered, and nobody has begun or ended to sleep meanwhile, the question is asked a second time. Who goes on
-//! with a [work](super::Work) when it looks has not slept: it counts that as if it had, and answers at another look.
+//! is, has no threads but those that sleep here, nothing else that could act of its own, and nothing under way to another
+//! node. When all threads that sleep have answered, and nobody has begun or ended to sleep meanwhile, the node has answered.
+//! Who goes on with a [work](super::Work) when it looks has not slept: it counts that as if it had, and answers at another look.
 //!
-//! That proves it. Behind the first round every process was closed at some time, and none of its threads has left
-//! its sleep since, so none can have become two: from the last of these times on nobody has done anything. In the
-//! second round everybody has looked behind that time, and waits still. What no thread has changed and none can
-//! change stays as it is. A process that is stopped or short of time does not answer, and proves nothing.
+//! Nodes ask each other in waves over a tree: a node asks those below it, and answers the one above when its PEs and all below
+//! have answered; it says whether somebody was awake since it answered the wave before. Where a node cannot answer, the wave
+//! waits there, and nothing is sent. After two waves in a row without anybody awake, no PE can go on.
+//!
+//! That proves it. Behind the first wave every process was closed at some time, and none of its threads has left
+//! its sleep since, so none can have become two, and none has sent anything: from the last of these times on nobody has done
+//! anything, and nothing is on its way. In the second wave everybody has looked behind that time, and waits still. What no
+//! thread has changed and none can change stays as it is. A process that is stopped or short of time does not answer, and
+//! proves nothing.
+//!
+//! Source: N. Francez, M. Rodeh: Achieving Distributed Termination without Freezing, IEEE Transactions on Software Engineering
+//! 8 (1982), waves over a tree that ask who was active; F. Mattern: Algorithms for Distributed Termination Detection,
+//! Distributed Computing 2 (1987), whose counters of messages are not needed here: who sends knows when it has arrived.
 
 use std::time::Duration;
 
@@ -19,9 +28,9 @@ use crate::system::{PeRecord, Stage};
 /// How long a thread sleeps before it looks.
 pub(super) const LOOK: Duration = Duration::from_millis(500);
 
-/// Who knows the PEs of a job that are all on this node, and what is to happen when none of them can go on.
+/// Who knows the PEs of this node and the nodes next to it, and what is to happen when no PE of the job can go on.
 pub trait Watch: Send + Sync {
-    /// The number of PEs.
+    /// The number of PEs on this node.
     fn pes(&self) -> usize;
 
     /// Which of them is the calling one.
@@ -30,8 +39,22 @@ pub trait Watch: Send + Sync {
     /// What a PE says of itself.
     fn record(&self, pe: usize) -> &PeRecord;
 
-    /// Whether nothing in this process can act of its own, if so many of its threads sleep.
+    /// Whether nothing in this process can act of its own, if so many of its threads sleep, and nothing that it has sent is
+    /// under way.
     fn is_closed(&self, sleeping: usize) -> bool;
+
+    /// How many nodes are next below this one.
+    fn below(&self) -> u64;
+
+    /// Whether no node is above this one.
+    fn is_top(&self) -> bool;
+
+    /// Asks the nodes below: the number comes to where their first PEs have [`PeRecord::WAVE`]. Says whether it was sent; where
+    /// something else is under way it would have to wait.
+    fn call(&self, wave: u64) -> bool;
+
+    /// Answers the node above: adds what [`PeRecord::echo`] says to [`PeRecord::ECHOES`] of its first PE.
+    fn echo(&self, was_awake: bool);
 
     /// No PE can go on: says so, and ends the job.
     fn stand(&self);
@@ -44,6 +67,12 @@ pub(super) struct Vigil<'w> {
     /// Whether this is the thread of its PE that asks.
     asks: bool,
     round: Option<Round>,
+    /// The last wave that it has found, and the last one that it has passed on to the nodes below.
+    found: u64,
+    called: u64,
+    /// When this node answered last: how often its threads had begun and ended to sleep, and how often somebody below had been
+    /// awake.
+    before: Option<(u64, u64)>,
 }
 
 /// A question that was asked.
@@ -52,14 +81,14 @@ struct Round {
     number: u64,
     /// How often threads had begun and ended to sleep when it was asked.
     turns: u64,
-    is_second: bool,
+    wave: u64,
 }
 
 impl<'w> Vigil<'w> {
     /// A thread begins to sleep.
     pub(super) fn begin(watch: &'w dyn Watch) -> Self {
         watch.record(watch.me()).begin_sleep();
-        Self { watch, answered: 0, asks: false, round: None }
+        Self { watch, answered: 0, asks: false, round: None, found: 0, called: 0, before: None }
     }
 
     /// A thread that sleeps has done something, and goes on sleeping.
@@ -69,12 +98,25 @@ impl<'w> Vigil<'w> {
         mine.begin_sleep();
     }
 
+    /// Whether a wave has come since this thread looked, which asks for this node.
+    pub(super) fn is_called(&self) -> bool {
+        self.asks && self.watch.record(0).wave() != self.found
+    }
+
     /// A thread that sleeps looks; `done` says whether its wait is over, `describe` what it waits for.
     pub(super) fn look(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
         if self.ask() {
             self.watch.stand();
         }
         self.answer(done, describe);
+        self.found = self.watch.record(0).wave();
+        // Behind the answer of this process, which has something under way then.
+        if let Some(Round { wave, .. }) = self.round
+            && wave != self.called
+            && self.watch.call(wave)
+        {
+            self.called = wave;
+        }
     }
 
     fn answer(&mut self, done: &mut dyn FnMut() -> bool, describe: &dyn Fn()) {
@@ -103,32 +145,53 @@ impl<'w> Vigil<'w> {
             self.round = None;
             return false;
         }
+        let mut wave = first.wave();
+        if wave == first.echoed() {
+            if !watch.is_top() {
+                return false;
+            }
+            wave = first.begin_wave();
+        }
         // None of the numbers ever falls: the sum is the same only if all are.
         let turns = || (0..watch.pes()).map(|pe| watch.record(pe).sleeps()).fold(0, u64::wrapping_add);
-        let is_second = match self.round {
-            Some(round) if round.turns == turns() && round.number == first.question() => {
-                // Whether all processes were closed; `None`: a thread has not answered yet.
-                let are_closed = running().try_fold(true, |all, pe| {
-                    let record = watch.record(pe);
-                    let (threads, is_closed) = record.answers(round.number)?;
-                    (threads >= record.sleeping()).then_some(all && is_closed)
-                });
-                match are_closed {
-                    None => return false,
-                    Some(false) => {
-                        self.round = None;
+        if let Some(round) = self.round
+            && (round.wave, round.turns, round.number) == (wave, turns(), first.question())
+        {
+            // Whether all processes were closed; `None`: a thread has not answered yet.
+            let are_closed = running().try_fold(true, |all, pe| {
+                let record = watch.record(pe);
+                let (threads, is_closed) = record.answers(round.number)?;
+                (threads >= record.sleeping()).then_some(all && is_closed)
+            });
+            match are_closed {
+                None => return false,
+                Some(false) => {
+                    self.round = None;
+                    return false;
+                }
+                // Who sleeps may have gone on with a work before it has answered, and has counted a turn then.
+                Some(true) if round.turns != turns() => {}
+                // Every process was closed at some time. What was done until then is seen from now on.
+                Some(true) => {
+                    let (answers, awake) = first.echoes();
+                    if answers < wave * watch.below() {
                         return false;
                     }
-                    // Who sleeps may have gone on with a work before it has answered, and has counted a turn then.
-                    Some(true) if round.turns != turns() => false,
-                    Some(true) if round.is_second => return true,
-                    // Every process was closed at some time. What was done until then is seen from now on.
-                    Some(true) => true,
+                    let now = Some((round.turns, awake));
+                    let was_awake = core::mem::replace(&mut self.before, now) != now;
+                    first.set_echoed(wave);
+                    if !watch.is_top() {
+                        watch.echo(was_awake);
+                        return false;
+                    }
+                    if !was_awake {
+                        return true;
+                    }
+                    wave = first.begin_wave();
                 }
             }
-            _ => false,
-        };
-        self.round = Some(Round { turns: turns(), number: first.raise_question(), is_second });
+        }
+        self.round = Some(Round { wave, turns: turns(), number: first.raise_question() });
         false
     }
 }
@@ -146,21 +209,36 @@ impl Drop for Vigil<'_> {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use super::*;
 
     /// A PE of a job of several, in one thread of a test.
     struct Seat<'j> {
-        records: &'j [PeRecord],
+        job: &'j [Vec<PeRecord>],
+        node: usize,
         me: usize,
         is_closed: AtomicBool,
         stands: AtomicBool,
     }
 
+    /// A word of a record, as another node reaches it.
+    fn word(record: &PeRecord, offset: usize) -> &AtomicU64 {
+        let word = core::ptr::from_ref(record).cast_mut().wrapping_byte_add(offset).cast();
+        // SAFETY: an aligned word of the record, which is shared by atomics and lives as long as the reference.
+        unsafe { AtomicU64::from_ptr(word) }
+    }
+
+    impl Seat<'_> {
+        /// The nodes next below: twice as far, and one more.
+        fn nodes_below(&self) -> impl Iterator<Item = &PeRecord> {
+            [1, 2].into_iter().filter_map(|side| self.job.get(2 * self.node + side)).map(|node| &node[0])
+        }
+    }
+
     impl Watch for Seat<'_> {
         fn pes(&self) -> usize {
-            self.records.len()
+            self.job[self.node].len()
         }
 
         fn me(&self) -> usize {
@@ -168,7 +246,7 @@ mod tests {
         }
 
         fn record(&self, pe: usize) -> &PeRecord {
-            &self.records[pe]
+            &self.job[self.node][pe]
         }
 
         fn is_closed(&self, sleeping: usize) -> bool {
@@ -176,19 +254,37 @@ mod tests {
             self.is_closed.load(Ordering::Relaxed)
         }
 
+        fn below(&self) -> u64 {
+            self.nodes_below().count() as u64
+        }
+
+        fn is_top(&self) -> bool {
+            self.node == 0
+        }
+
+        fn call(&self, wave: u64) -> bool {
+            self.nodes_below().for_each(|first| word(first, PeRecord::WAVE).store(wave, Ordering::Release));
+            true
+        }
+
+        fn echo(&self, was_awake: bool) {
+            let above = word(&self.job[(self.node - 1) / 2][0], PeRecord::ECHOES);
+            above.fetch_add(PeRecord::echo(was_awake), Ordering::AcqRel);
+        }
+
         fn stand(&self) {
             self.stands.store(true, Ordering::Relaxed);
         }
     }
 
-    fn records(pes: usize) -> Vec<PeRecord> {
+    fn job(nodes: &[usize]) -> Vec<Vec<PeRecord>> {
         // SAFETY: all zeroes is the initial state of a record.
-        (0..pes).map(|_| unsafe { core::mem::zeroed() }).collect()
+        nodes.iter().map(|pes| (0..*pes).map(|_| unsafe { core::mem::zeroed() }).collect()).collect()
     }
 
-    fn seats(records: &[PeRecord]) -> Vec<Seat<'_>> {
-        let seat = |me| Seat { records, me, is_closed: true.into(), stands: false.into() };
-        (0..records.len()).map(seat).collect()
+    fn seats(job: &[Vec<PeRecord>]) -> Vec<Seat<'_>> {
+        let seat = |node, me| Seat { job, node, me, is_closed: true.into(), stands: false.into() };
+        (0..job.len()).flat_map(|node| (0..job[node].len()).map(move |me| seat(node, me))).collect()
     }
 
     /// Looks of all who sleep, one behind the other, so many times; whether the job was found to stand.
@@ -201,19 +297,19 @@ mod tests {
 
     #[test]
     fn all_sleep_and_nobody_can_act() {
-        let records = records(3);
-        let seats = seats(&records);
+        let job = job(&[3]);
+        let seats = seats(&job);
         let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
         assert!(!looks(&seats, &mut vigils, 2), "one round is no proof");
         assert!(looks(&seats, &mut vigils, 1));
         drop(vigils);
-        assert!(records.iter().all(|record| record.sleeping() == 0));
+        assert!(job[0].iter().all(|record| record.sleeping() == 0));
     }
 
     #[test]
     fn one_that_runs_or_may_act_is_enough() {
-        let records = records(3);
-        let seats = seats(&records);
+        let job = job(&[3]);
+        let seats = seats(&job);
         let mut vigils: Vec<_> = seats[..2].iter().map(|seat| Vigil::begin(seat)).collect();
         assert!(!looks(&seats, &mut vigils, 9), "PE 2 runs");
         vigils.push(Vigil::begin(&seats[2]));
@@ -224,14 +320,14 @@ mod tests {
         // PE 2 has left the job.
         vigils.pop();
         assert!(!looks(&seats, &mut vigils, 9));
-        records[2].set_stage(Stage::Finished);
+        job[0][2].set_stage(Stage::Finished);
         assert!(looks(&seats, &mut vigils, 9));
     }
 
     #[test]
     fn who_does_not_look_proves_nothing() {
-        let records = records(2);
-        let seats = seats(&records);
+        let job = job(&[2]);
+        let seats = seats(&job);
         let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
         // It may be stopped, and have been woken before.
         assert!(!looks(&seats, &mut vigils[..1], 9));
@@ -242,8 +338,8 @@ mod tests {
 
     #[test]
     fn what_is_over_is_not_taken_for_a_wait() {
-        let records = records(2);
-        let seats = seats(&records);
+        let job = job(&[2]);
+        let seats = seats(&job);
         let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
         let over = Cell::new(false);
         for _ in 0..9 {
@@ -255,8 +351,8 @@ mod tests {
 
     #[test]
     fn who_has_gone_on_between_the_rounds_begins_them_anew() {
-        let records = records(2);
-        let seats = seats(&records);
+        let job = job(&[2]);
+        let seats = seats(&job);
         let mut asker = Vigil::begin(&seats[0]);
         for _ in 0..9 {
             // Each time it has done something before it sleeps again.
@@ -269,8 +365,8 @@ mod tests {
 
     #[test]
     fn who_goes_on_with_a_work_begins_the_rounds_anew() {
-        let records = records(2);
-        let seats = seats(&records);
+        let job = job(&[2]);
+        let seats = seats(&job);
         let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
         for _ in 0..9 {
             vigils[1].turn();
@@ -281,13 +377,72 @@ mod tests {
 
     #[test]
     fn all_threads_of_a_pe_answer() {
-        let records = records(2);
-        let seats = seats(&records);
+        let job = job(&[2]);
+        let seats = seats(&job);
         let mut vigils: Vec<_> = [0, 0, 1, 1].map(|pe| Vigil::begin(&seats[pe])).into();
         assert!(!looks(&seats, &mut vigils[..3], 9), "a thread of PE 1 does not");
         assert!(looks(&seats, &mut vigils, 9));
         // The thread that asks may go; another one takes its place.
         vigils.remove(0);
         assert!(looks(&seats, &mut vigils, 9));
+    }
+
+    /// The PEs on each node of jobs, of up to three nodes from the top to the lowest one.
+    const JOBS: [&[usize]; 4] = [&[1, 1], &[2, 2], &[1, 3, 1], &[2, 1, 1, 2, 1]];
+
+    /// As many looks as no wave takes.
+    const MANY: usize = 40;
+
+    #[test]
+    fn all_nodes_sleep_and_nobody_can_act() {
+        for job in JOBS.map(job) {
+            let seats = seats(&job);
+            let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+            assert!(looks(&seats, &mut vigils, MANY));
+            assert!(
+                seats[1..].iter().all(|seat| !seat.stands.load(Ordering::Relaxed)),
+                "the first one says so"
+            );
+        }
+    }
+
+    /// Each of them may be the one, and waves may have begun before.
+    #[test]
+    fn one_of_any_node_that_runs_or_may_act_is_enough() {
+        for job in JOBS.map(job) {
+            let seats = seats(&job);
+            for (at, seat) in seats.iter().enumerate() {
+                let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+                seat.is_closed.store(false, Ordering::Relaxed);
+                assert!(!looks(&seats, &mut vigils, MANY), "it has something under way, or that may act");
+                seat.is_closed.store(true, Ordering::Relaxed);
+                // It does not look: it may be stopped, and have been woken before.
+                let stopped = vigils.remove(at);
+                assert!(!looks(&seats, &mut vigils, MANY));
+                drop(stopped);
+                assert!(!looks(&seats, &mut vigils, MANY), "it runs");
+                vigils.insert(at, Vigil::begin(seat));
+                assert!(looks(&seats, &mut vigils, MANY));
+            }
+        }
+    }
+
+    #[test]
+    fn who_was_awake_since_the_last_wave_begins_the_waves_anew() {
+        for job in JOBS.map(job) {
+            let seats = seats(&job);
+            let mut vigils: Vec<_> = seats.iter().map(|seat| Vigil::begin(seat)).collect();
+            let mut waves = 0;
+            for _ in 0..5 * MANY {
+                // One after the other is awake, each behind another wave.
+                if job[0][0].echoed() > waves {
+                    waves = job[0][0].echoed();
+                    vigils[waves as usize % seats.len()].turn();
+                }
+                assert!(!looks(&seats, &mut vigils, 1), "behind wave {waves}");
+            }
+            assert!(waves > seats.len() as u64);
+            assert!(looks(&seats, &mut vigils, MANY));
+        }
     }
 }

@@ -158,7 +158,7 @@ impl Waiting {
                 if moved.take() {
                     vigil.turn();
                 }
-                if waited >= looked + LOOK {
+                if waited >= looked + LOOK || vigil.is_called() {
                     looked = waited;
                     vigil.look(&mut || done() || moved.get(), &|| record.describe(&activity()));
                 }

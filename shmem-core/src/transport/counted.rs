@@ -80,6 +80,14 @@ unsafe impl Transport for CountedTransport {
         self.inner.units()
     }
 
+    fn threads(&self) -> Option<usize> {
+        self.inner.threads()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.inner.is_idle()
+    }
+
     fn strangers(&self) -> u64 {
         self.inner.strangers()
     }
@@ -112,6 +120,7 @@ unsafe impl Transport for CountedTransport {
         atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
         atomic_nbi(word, width.bytes(); word: Remote, width: Width, op: AtomicOp, result: *mut u8);
         atomic_update(word, width.bytes(); word: Remote, width: Width, op: AtomicOp);
+        tell(word, width.bytes(); word: Remote, width: Width, op: AtomicOp);
     }
 
     fn fence(&self, channel: Channel) {

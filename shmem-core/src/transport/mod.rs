@@ -348,6 +348,28 @@ pub unsafe trait Transport: Send + Sync {
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);
 
+    /// How many threads it has in this process, none of which does anything that no PE has asked for; `None`: the PEs are
+    /// threads themselves.
+    fn threads(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether everything that this PE has started is over, and everything that it has sent was answered: nothing of it
+    /// can change a word any more.
+    fn is_idle(&self) -> bool {
+        false
+    }
+
+    /// As [`atomic_update`](Self::atomic_update), of what nobody waits for: a PE that does not take it is not taken to be lost.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    unsafe fn tell(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
+        // SAFETY: the caller's promise.
+        unsafe { self.atomic_update(channel, word, width, op) };
+    }
+
     /// Messages that have arrived for this PE and that no PE of its job has sent. They were dropped.
     fn strangers(&self) -> u64 {
         0

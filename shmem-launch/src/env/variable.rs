@@ -88,7 +88,7 @@ variables! {
     WAIT_WARN = "SHMEM_WAIT_WARN", None, ValueKind::Seconds, "5",
         "a wait of more seconds than this says who waits where for whom; 0: never";
     STANDSTILL = "SHMEM_STANDSTILL", None, ValueKind::Flag, "1",
-        "ends a job of one node in which every PE waits and nobody is left who could wake one, and says who waits where; 0: it waits";
+        "ends a job in which every PE waits and nobody is left who could wake one, and says who waits where; 0: it waits";
     TEST_TIMEOUT = "SHMEM_TEST_TIMEOUT", None, ValueKind::Seconds, "60",
         "seconds that a #[shmem::test] may run that says no timeout; 0: no test is ended, whatever it says";
     TIMEOUT = "SHMEM_TIMEOUT", None, ValueKind::Seconds, "60",

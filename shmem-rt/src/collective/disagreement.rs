@@ -1,14 +1,13 @@
 //! What the runtime says when members have come for different things.
 
-use core::mem::{MaybeUninit, offset_of};
+use core::mem::offset_of;
 
 use shmem_core::pe::Pe;
-use shmem_core::segment::SYSTEM;
 use shmem_core::system::{Activity, FlightArea, MAX_TEAMS, MOST_FLIGHTS, PeRecord, SystemArea};
-use shmem_core::transport::{Remote, Until};
 use shmem_launch::text::numbers;
 
 use crate::job::Job;
+use crate::standstill::far_record;
 
 /// Most places of PEs that are named; whoever is elsewhere is counted.
 const MOST_NAMED: usize = 4;
@@ -43,14 +42,7 @@ impl Record {
             return unsafe { &*record }.activity();
         }
         let far = job.network.own.as_ref()?;
-        let read = || {
-            let mut record = MaybeUninit::<PeRecord>::zeroed();
-            let (into, from) = (record.as_mut_ptr().cast(), Remote { pe, segment: SYSTEM, offset });
-            // SAFETY: `into` has room for a record, and there is one at that offset of every PE.
-            unsafe { far.transport.get(far.channel, into, from, size_of::<PeRecord>(), Until::Return) };
-            // SAFETY: a record is words and texts, of which any bytes are a value (`PeRecord::activity`).
-            unsafe { record.assume_init() }.activity()
-        };
+        let read = || far_record(far, pe, offset).activity();
         // It may be written while it is on its way.
         let (first, second) = (read(), read());
         first.filter(|_| first == second)

@@ -54,7 +54,7 @@ use crate::observe::{NodePes, Observers};
 use crate::persistent;
 use crate::report;
 use crate::setup::Setup;
-use crate::standstill::{Guard, Neighbours};
+use crate::standstill::{Guard, Neighbours, Others};
 use crate::state::holdings::Holdings;
 use crate::state::indexes::Indexes;
 use crate::state::later::Later;
@@ -235,10 +235,22 @@ pub(crate) fn assemble<L: ThreadLevel>(
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     // SAFETY: the slots of the PEs on this node, mapped for as long as anyone can wait: that takes an endpoint.
     let neighbours = unsafe { Neighbours::new(&neighbours, place.unwrap_or_default()) };
-    let is_watched = settings.standstill && transport.is_none() && on_node == pes.len();
+    let open = |far: &Arc<dyn Transport>, patient| {
+        let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient };
+        let channel = far.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
+        Far { transport: Arc::clone(far), channel }
+    };
+    let is_watched = settings.standstill && transport.as_ref().is_none_or(|far| far.threads().is_some());
+    // Before anything is counted: it is none of the program's.
+    let asking = transport.as_ref().filter(|_| is_watched).map(|far| open(far, false));
     let watch = is_watched.then(|| {
+        let others = asking.clone().map(|far| {
+            let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
+            let node = firsts.iter().position(|first| hosts[*first] == hosts[number]);
+            Others::new(far, Arc::clone(&directory), &firsts, node.unwrap_or_default())
+        });
         let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
-        Box::new(Guard { neighbours, bootstrap, observers: observers.clone() }) as Box<dyn Watch>
+        Box::new(Guard { neighbours, others, bootstrap, observers: observers.clone() }) as Box<dyn Watch>
     });
     let beside = neighbours.clone();
     let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));
@@ -263,13 +275,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     let holdings = Holdings::start(&settings, &resource, on_node, place.unwrap_or_default(), L::USE)
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
     let endpoint = resource.open(holdings.of_the_world()).unwrap_or_else(|why| bootstrap.abort(1, &why));
-    let runtime = |patient| {
-        transport.as_ref().map(|transport| {
-            let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient };
-            let channel = transport.open(lane).unwrap_or_else(|why| bootstrap.abort(1, &why));
-            Far { transport: Arc::clone(transport), channel }
-        })
-    };
+    let runtime = |patient| transport.as_ref().map(|far| open(far, patient));
     let (own, meetings) = (runtime(false), runtime(true));
     // SAFETY: the record of this PE, told what it is meant for.
     let record = &unsafe { endpoint.system() }.record;
@@ -302,6 +308,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         own,
         model,
         meetings,
+        asking,
         counted,
     };
     let memory = Memory {

@@ -20,28 +20,64 @@ static FIRST: Lock;
 #[symmetric]
 static SECOND: Lock;
 
-/// Much longer than it takes to find out that nobody can go on.
+/// Much longer than it takes to find out that nobody can go on, on one host and on several.
 const LONG: Duration = Duration::from_secs(4);
+const LONG_APART: Duration = Duration::from_secs(10);
 
-const SHM: [(&str, &str); 1] = [("SHMEM_TRANSPORT", "shm")];
+const SHM: &[(&str, &str)] = &[("SHMEM_TRANSPORT", "shm")];
 
-/// What a test says that fails; nothing in the processes of its PEs.
-fn failure<L: ThreadLevel>(name: &str, body: fn(&mut World<L>)) -> Option<String> {
-    let name = format!("jobs::standstill::{name}");
-    let run = || test::<L, _>(&name, 3, None, &SHM, None, body);
-    if std::env::var_os("SHMRUN_TEST").is_some() {
-        run();
-        return None;
-    }
-    let panic = std::panic::catch_unwind(run).expect_err("it passes");
-    Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
+/// On so many hosts, of so many PEs each.
+const fn apart(hosts: &'static str) -> [(&'static str, &'static str); 2] {
+    [("SHMEM_TRANSPORT", "auto"), ("SHMRUN_HOSTS_AS", hosts)]
 }
 
+/// Runs a test that must fail as each of these jobs, of so many PEs in such an environment, and looks at what it says.
+/// Only where there is no libfabric, what needs it passes.
 #[track_caller]
-fn stands<L: ThreadLevel>(name: &str, body: fn(&mut World<L>), parts: &[&str]) {
-    if let Some(said) = failure(name, body) {
+fn stand<L: ThreadLevel>(
+    name: &str,
+    jobs: &[(usize, &[(&str, &str)])],
+    body: fn(&mut World<L>),
+    parts: &[&str],
+) {
+    let name = &format!("jobs::standstill::{name}");
+    let run = |&(pes, environment)| test::<L, _>(name, pes, None, environment, None, body);
+    if std::env::var_os("SHMRUN_TEST").is_some() {
+        return run(&jobs[0]);
+    }
+    let ends: Vec<_> = std::thread::scope(|scope| {
+        let jobs: Vec<_> = jobs.iter().map(|job| scope.spawn(move || run(job))).collect();
+        jobs.into_iter().map(|job| job.join()).collect()
+    });
+    for ((_, environment), end) in jobs.iter().zip(ends) {
+        let Err(panic) = end else {
+            assert_ne!(*environment, SHM, "it passes");
+            continue;
+        };
+        let said = panic.downcast_ref::<String>().cloned().unwrap_or_default();
         assert_says(&said, &["failed with code 1: PE 0 (pid ", "no PE can go on: all of them wait"]);
         assert_says(&said, parts);
+    }
+}
+
+/// Three PEs, on one host, and one of them on another.
+#[track_caller]
+fn stands<L: ThreadLevel>(name: &str, body: fn(&mut World<L>), parts: &[&str]) {
+    stand(name, &[(3, SHM), (3, &apart("*x2"))], body, parts);
+}
+
+/// As `shmrun --hosts-as 2x1` starts them, and more of them; on four hosts one is asked by one that is asked itself.
+#[test]
+fn hosts_that_wait_for_each_other() {
+    let body = |world: &mut World| {
+        let (_, east) = world.ring_neighbours();
+        READY.wait_until(world, eq(1));
+        world.set(READY.on(east), 1);
+    };
+    let place = "wait in `wait_until(READY == 1, is 0)` at shmem-rt/tests/jobs/standstill.rs:";
+    for (pes, hosts, who) in [(2, "2x1", "PEs 0, 1"), (4, "2x2", "PEs 0-3"), (4, "4x1", "PEs 0-3")] {
+        let jobs: &[(_, &[_])] = &[(pes, &apart(hosts))];
+        stand("hosts_that_wait_for_each_other", jobs, body, &[&format!("\n  {who} {place}")]);
     }
 }
 
@@ -180,12 +216,22 @@ fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
     });
 }
 
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_pe_that_is_elsewhere_may_come(world: &mut World) {
-    if world.my_pe() == 0 {
-        std::thread::sleep(LONG);
+/// A PE is in its own code for so long, while all others wait.
+fn comes_late(world: &World, late: usize, time: Duration) {
+    if world.my_pe() == late {
+        std::thread::sleep(time);
     }
     world.barrier_all();
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_pe_that_is_elsewhere_may_come(world: &mut World) {
+    comes_late(world, 0, LONG);
+}
+
+#[shmem::test(pes = 4, env("SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x2"))]
+fn a_pe_of_another_host_may_come(world: &mut World) {
+    comes_late(world, 3, LONG_APART);
 }
 
 /// The word of this process that a handler changes.
@@ -236,8 +282,7 @@ fn a_child_shares_the_memory_and_may_act(world: &mut World) {
 }
 
 /// PE 1 is stopped while it sleeps, has what it waits for, and goes on much later.
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
+fn is_stopped(world: &World, time: Duration) {
     let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
     if world.my_pe() == 1 {
         world.set(OTHER.on(zero), u64::from(std::process::id()));
@@ -250,8 +295,18 @@ fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
     std::thread::sleep(Duration::from_millis(300));
     // Its own child has a parent again when this one has ended: nothing is left of it here.
     let command =
-        format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", LONG.as_secs());
+        format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", time.as_secs());
     assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
     world.set(READY.on(one), 1);
     READY.wait_until(world, eq(1));
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
+    is_stopped(world, LONG);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1"))]
+fn a_pe_of_another_host_that_is_stopped_may_go_on(world: &mut World) {
+    is_stopped(world, LONG_APART);
 }

@@ -149,11 +149,19 @@ struct Fabric {
     /// This PE's memory, whose bell is rung.
     slot: OnceLock<Target>,
     handover: Handover,
+    asides: Mutex<Asides>,
     /// Whether the provider's atomics are used.
     atomics: AtomicBool,
     timeout: Option<Duration>,
     spins: bool,
     on_failure: OnFailure,
+}
+
+/// Operations that nobody waits for: those of one channel, and at most so many of them are under way.
+#[derive(Default)]
+struct Asides {
+    channel: Option<Channel>,
+    sent: u64,
 }
 
 impl Ofi {
@@ -197,6 +205,7 @@ impl Ofi {
             domain,
             slot: OnceLock::new(),
             handover: Handover::new().map_err(|error| OfiError::Thread(error.to_string()))?,
+            asides: Mutex::default(),
             atomics: AtomicBool::new(false),
             timeout: options.timeout,
             spins: options.spins,
@@ -361,6 +370,24 @@ impl Fabric {
     /// Whether something of this PE is under way, an answer to a message included.
     fn awaits(&self) -> bool {
         self.is_under_way() || self.engine.unanswered().next().is_some()
+    }
+
+    /// Whether that is more than what [nobody waits for](crate::transport::Transport::tell).
+    fn awaits_more(&self) -> bool {
+        if !self.awaits() {
+            return false;
+        }
+        // Who has it is just starting one.
+        let Some(mut asides) = self.asides.try_lock() else { return true };
+        if asides.channel.is_some_and(|channel| self.is_quiet(channel)) {
+            *asides = Asides::default();
+        }
+        let operations = self.made().map(|port| port.under_way());
+        let messages = self.engine.unanswered().map(|(_, count)| count.into());
+        self.engine.owes()
+            || self.buffers.wait()
+            || self.signals.wait()
+            || operations.chain(messages).sum::<u64>() > asides.sent
     }
 
     /// What that is, for reports.

@@ -319,6 +319,12 @@ impl Port<'_> {
         !self.unit.tally.is_complete(self.count())
     }
 
+    /// How many operations are, at most.
+    pub(super) fn under_way(&self) -> u64 {
+        let completed = self.count();
+        self.started().saturating_sub(completed)
+    }
+
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.
     pub(super) fn may_sleep(&self) -> bool {
         self.unit.endpoint.may_sleep()

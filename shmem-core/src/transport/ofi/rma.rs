@@ -372,6 +372,22 @@ unsafe impl Transport for Ofi {
         self.fabric.keys.learn(segment, pe.number(), key);
     }
 
+    fn threads(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.fabric.awaits()
+    }
+
+    unsafe fn tell(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
+        let mut asides = self.fabric.asides.lock();
+        asides.channel = Some(channel);
+        asides.sent += 1;
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.update(channel, word, width, op) };
+    }
+
     fn strangers(&self) -> u64 {
         self.fabric.engine.strangers()
     }

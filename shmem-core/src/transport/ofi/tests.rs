@@ -9,7 +9,9 @@ use super::engine::{Sent, TOKEN, Wire as _};
 use super::*;
 use crate::slots::Slots;
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{Change, EachOp, Elements, Operand, Remote, Tracking, Transport as _, Until, Width};
+use crate::transport::{
+    AtomicOp, Change, EachOp, Elements, Operand, Remote, Tracking, Transport as _, Until, Width,
+};
 
 /// The memory of a PE, as the corpus of messages means it.
 const SEGMENT: u32 = 1;
@@ -316,4 +318,40 @@ fn lists_travel_through_a_provider() {
     let most = times.into_iter().max().unwrap();
     assert!(found.iter().all(|&before| before < most));
     assert!(pair.failures.try_recv().is_err(), "the job was ended");
+}
+
+/// A PE that is stopped does not take what it is told, and is not lost. Who has told it is not idle for all that.
+#[test]
+fn what_nobody_waits_for_may_stay_under_way() {
+    let Some(pair) = Pair::of(2, SECRET) else { return };
+    let Pair { sender, victim, .. } = &pair;
+    // SAFETY: no operation of an arena uses it.
+    let pe = unsafe { Pe::new(1, Pe::OFF_NODE) };
+    let word = Remote { pe, segment: SEGMENT, offset: SYSTEM_BYTES };
+    let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient: false };
+    let [asking, own] = [(); 2].map(|()| sender.open(lane).unwrap());
+    let (since, add) = (Instant::now(), AtomicOp::Add(1));
+    let arrive = |what: &str| {
+        while !sender.is_idle() {
+            victim.progress();
+            assert!(since.elapsed() < PATIENCE, "{what} does not arrive");
+        }
+    };
+    // SAFETY: a word of the segment.
+    unsafe { sender.atomic_update(own, word, Width::W8, add) };
+    arrive("what connects the two");
+    // SAFETY: what has come is over, and memory is used by what the test makes arrive.
+    unsafe { victim.finish() };
+    for _ in 0..2 {
+        // SAFETY: a word of the segment.
+        unsafe { sender.tell(asking, word, Width::W8, add) };
+        assert!(sender.fabric.awaits() && !sender.fabric.awaits_more());
+    }
+    // SAFETY: a word of the segment.
+    unsafe { sender.atomic_update(own, word, Width::W8, add) };
+    assert!(sender.fabric.awaits_more());
+    arrive("what was sent to one that was stopped");
+    assert!(!sender.fabric.awaits_more());
+    // SAFETY: a word of the slot; all that was sent there is complete.
+    assert_eq!(unsafe { pair.places.start_of(0).wrapping_add(SYSTEM_BYTES).cast::<u64>().read() }, 4);
 }

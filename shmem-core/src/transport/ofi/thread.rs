@@ -155,7 +155,7 @@ impl Watch {
             self.has_warned = fabric.warn_of_descriptors(stop.descriptor.as_fd());
         }
         let moved = fabric.moved();
-        if moved != self.moved || !fabric.awaits() {
+        if moved != self.moved || !fabric.awaits_more() {
             (self.moved, self.waited) = (moved, Waited::from(now));
         }
         let waited = self.waited.until(now);
