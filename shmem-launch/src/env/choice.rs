@@ -1,113 +1,104 @@
 //! The words that variables choose by.
 
-/// What becomes of mistakes that are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckChoice {
-    /// None are looked for.
-    Off,
-    /// All are reported, and the job ends with an error at its end.
-    Report,
-    /// The first ends the job.
-    Abort,
+use shmem_core::context::mapping::{Design, Sharing};
+use shmem_core::strided::Algorithm;
+
+/// What a variable chooses by its name.
+pub(super) trait Choice: Copy + 'static {
+    const CHOICES: &'static [Self];
+
+    fn word(self) -> &'static str;
 }
 
-impl CheckChoice {
-    pub(super) const ALL: [Self; 3] = [Self::Off, Self::Report, Self::Abort];
-    pub(super) const NAMES: [&'static str; 3] = [Self::Off.name(), Self::Report.name(), Self::Abort.name()];
+/// Types with a list of their values, each of which has a name.
+macro_rules! choices {
+    ($($type:ty),*) => {$(
+        impl Choice for $type {
+            const CHOICES: &'static [Self] = &Self::ALL;
 
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Off => "0",
-            Self::Report => "1",
-            Self::Abort => "abort",
+            fn word(self) -> &'static str {
+                self.name()
+            }
         }
+    )*};
+}
+choices! { Design, Sharing, Algorithm, CheckChoice, TransportChoice, Bind, BarrierChoice }
+
+/// Enums whose values have names in the environment.
+macro_rules! words {
+    ($(
+        $(#[$doc:meta])*
+        $type:ident($all:vis ALL, $names:vis NAMES) { $($(#[$what:meta])* $value:ident = $name:literal,)* }
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$what])* $value,)*
+        }
+
+        impl $type {
+            /// All of them.
+            $all const ALL: [Self; Self::NAMES.len()] = [$(Self::$value),*];
+            /// Their names in the environment.
+            $names const NAMES: [&'static str; [$($name),*].len()] = [$($name),*];
+
+            /// Its name in the environment.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)*
+                }
+            }
+        }
+    )*};
+}
+pub(super) use words;
+
+words! {
+    /// What becomes of mistakes that are looked for.
+    CheckChoice(pub(super) ALL, pub(super) NAMES) {
+        /// None are looked for.
+        Off = "0",
+        /// All are reported, and the job ends with an error at its end.
+        Report = "1",
+        /// The first ends the job.
+        Abort = "abort",
     }
-}
 
-/// How bytes reach other PEs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransportChoice {
-    /// What fits each pair of PEs best.
-    Auto,
-    /// Shared memory.
-    Shm,
-    /// libfabric, for all other PEs, those on the same host included.
-    Ofi,
-    /// The transport of the tests.
-    Loopback,
-}
-
-impl TransportChoice {
-    pub(super) const ALL: [Self; 4] = [Self::Auto, Self::Shm, Self::Ofi, Self::Loopback];
-    pub(super) const NAMES: [&'static str; 4] =
-        [Self::Auto.name(), Self::Shm.name(), Self::Ofi.name(), Self::Loopback.name()];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Shm => "shm",
-            Self::Ofi => "ofi",
-            Self::Loopback => "loopback",
-        }
+    /// How bytes reach other PEs.
+    TransportChoice(pub(super) ALL, pub(super) NAMES) {
+        /// What fits each pair of PEs best.
+        Auto = "auto",
+        /// Shared memory.
+        Shm = "shm",
+        /// libfabric, for all other PEs, those on the same host included.
+        Ofi = "ofi",
+        /// The transport of the tests.
+        Loopback = "loopback",
     }
-}
 
-/// How PEs are bound to CPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bind {
-    /// Each PE on one of the CPUs that the launcher may use. Successive PEs are next to the same memory,
-    /// and every NUMA node gets as many PEs as any other, as far as it has CPUs.
-    Core,
-    /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
-    Numa,
-    /// As the operating system likes. PEs that are bound already stay so.
-    None,
-    /// Each PE on its share of the CPUs that the launcher may use: as many as any other PE of the host, and none of theirs.
-    /// Where a host has fewer CPUs than PEs, as [`None`](Self::None).
-    #[default]
-    Share,
-}
-
-impl Bind {
-    pub(super) const ALL: [Self; 4] = [Self::Share, Self::Core, Self::Numa, Self::None];
-    /// Their names in the environment, and of `shmrun --bind`.
-    pub const NAMES: [&'static str; 4] =
-        [Self::Share.name(), Self::Core.name(), Self::Numa.name(), Self::None.name()];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Numa => "numa",
-            Self::None => "none",
-            Self::Share => "share",
-        }
+    /// How PEs are bound to CPUs. The names are those of `shmrun --bind`, too.
+    #[derive(Default)]
+    Bind(pub(super) ALL, pub NAMES) {
+        /// Each PE on its share of the CPUs that the launcher may use: as many as any other PE of the host, and none of theirs.
+        /// Where a host has fewer CPUs than PEs, as [`None`](Self::None).
+        #[default]
+        Share = "share",
+        /// Each PE on one of the CPUs that the launcher may use. Successive PEs are next to the same memory,
+        /// and every NUMA node gets as many PEs as any other, as far as it has CPUs.
+        Core = "core",
+        /// Each PE on the CPUs next to the memory of one NUMA node, in turn.
+        Numa = "numa",
+        /// As the operating system likes. PEs that are bound already stay so.
+        None = "none",
     }
-}
 
-/// How the PEs of a node meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BarrierChoice {
-    /// By the number of PEs and of cores.
-    Auto,
-    /// Each looks at a line of each other, where they are on one node.
-    Lines,
-    /// Each counts itself at the first one.
-    Counter,
-}
-
-impl BarrierChoice {
-    pub(super) const ALL: [Self; 3] = [Self::Auto, Self::Lines, Self::Counter];
-    pub(super) const NAMES: [&'static str; 3] = [Self::Auto.name(), Self::Lines.name(), Self::Counter.name()];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Lines => "lines",
-            Self::Counter => "counter",
-        }
+    /// How the PEs of a node meet.
+    BarrierChoice(pub(super) ALL, pub(super) NAMES) {
+        /// By the number of PEs and of cores.
+        Auto = "auto",
+        /// Each looks at a line of each other, where they are on one node.
+        Lines = "lines",
+        /// Each counts itself at the first one.
+        Counter = "counter",
     }
 }

@@ -3,58 +3,31 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Collectives that have a choice of ways, by whose data go where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CollectiveFamily {
-    /// What one has, to all.
-    Broadcast,
-    /// What all have, combined, to all.
-    Reduce,
-    /// What all have, to all.
-    Fcollect,
-    /// A part for each, from each.
-    Alltoall,
-}
+use super::choice::words;
 
-impl CollectiveFamily {
-    const ALL: [Self; 4] = [Self::Broadcast, Self::Reduce, Self::Fcollect, Self::Alltoall];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Broadcast => "broadcast",
-            Self::Reduce => "reduce",
-            Self::Fcollect => "fcollect",
-            Self::Alltoall => "alltoall",
-        }
+words! {
+    /// Collectives that have a choice of ways, by whose data go where.
+    CollectiveFamily(ALL, NAMES) {
+        /// What one has, to all.
+        Broadcast = "broadcast",
+        /// What all have, combined, to all.
+        Reduce = "reduce",
+        /// What all have, to all.
+        Fcollect = "fcollect",
+        /// A part for each, from each.
+        Alltoall = "alltoall",
     }
-}
 
-/// How the data of a collective go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CollectiveWay {
-    /// With the words of meetings, a piece with each.
-    Meetings,
-    /// In chunks by rings, on one node.
-    Rings,
-    /// From where symmetric objects lie to where they belong, on one node.
-    Direct,
-    /// In chunks through windows, between nodes.
-    Windows,
-}
-
-impl CollectiveWay {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Meetings, Self::Rings, Self::Direct, Self::Windows];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Meetings => "meetings",
-            Self::Rings => "rings",
-            Self::Direct => "direct",
-            Self::Windows => "windows",
-        }
+    /// How the data of a collective go.
+    CollectiveWay(pub ALL, NAMES) {
+        /// With the words of meetings, a piece with each.
+        Meetings = "meetings",
+        /// In chunks by rings, on one node.
+        Rings = "rings",
+        /// From where symmetric objects lie to where they belong, on one node.
+        Direct = "direct",
+        /// In chunks through windows, between nodes.
+        Windows = "windows",
     }
 }
 
@@ -129,8 +102,7 @@ pub enum WaysFault {
 impl WaysFault {
     /// What is allowed.
     pub(super) fn allowed() -> String {
-        let (families, ways) =
-            (CollectiveFamily::ALL.map(CollectiveFamily::name), CollectiveWay::ALL.map(CollectiveWay::name));
+        let (families, ways) = (CollectiveFamily::NAMES, CollectiveWay::NAMES);
         format!("families are {}, and ways are {}", families.join(", "), ways.join(", "))
     }
 }

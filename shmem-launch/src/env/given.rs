@@ -6,6 +6,7 @@ use std::time::Duration;
 use shmem_core::array::StorageKind;
 use shmem_core::partition::parse_size;
 
+use super::choice::Choice;
 use super::collective::CollectiveWays;
 use super::error::EnvError;
 use super::variable::{VARIABLES, ValueKind, Variable};
@@ -33,10 +34,8 @@ impl FromIterator<(String, String)> for Given {
 impl Given {
     /// The name under which a variable is set, and its value.
     pub(super) fn find(&self, variable: &Variable) -> Option<(&str, &str)> {
-        [Some(variable.name), variable.alias]
-            .into_iter()
-            .flatten()
-            .find_map(|name| self.0.get(name).map(|value| (name, value.as_str())))
+        let mut names = [Some(variable.name), variable.alias].into_iter().flatten();
+        names.find_map(|name| self.0.get(name).map(|value| (name, value.as_str())))
     }
 
     /// The variables of a family that are set.
@@ -78,75 +77,84 @@ impl Given {
     pub(super) fn value(&self, variable: &Variable) -> (&str, &str) {
         self.find(variable).unwrap_or((variable.name, variable.default))
     }
+}
 
-    pub(super) fn flag(&self, variable: &Variable) -> bool {
-        let (_, value) = self.value(variable);
+/// What a variable sets, as a value.
+pub(super) trait Setting: Sized {
+    /// What is set, or what the default says.
+    ///
+    /// # Errors
+    ///
+    /// If the variable does not take it.
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError>;
+}
+
+impl Setting for bool {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        let (_, value) = given.value(variable);
         let off = ["", "0", "n", "no", "off", "f", "false"];
-        !off.iter().any(|off| off.eq_ignore_ascii_case(value.trim()))
+        Ok(!off.iter().any(|off| off.eq_ignore_ascii_case(value.trim())))
     }
+}
 
-    pub(super) fn text(&self, variable: &Variable) -> Option<String> {
-        self.find(variable).map(|(_, value)| value.to_owned()).filter(|value| !value.is_empty())
+impl Setting for Option<String> {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        Ok(given.find(variable).map(|(_, value)| value.to_owned()).filter(|value| !value.is_empty()))
     }
+}
 
-    pub(super) fn storage(&self, variable: &Variable) -> Result<Option<StorageKind>, EnvError> {
-        let Some((name, value)) = self.find(variable) else {
-            return Ok(None);
-        };
-        value.parse().map(Some).map_err(|fault| EnvError::Storage {
-            variable: name.into(),
-            value: value.into(),
-            fault,
-        })
+impl Setting for Option<StorageKind> {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        let Some((name, value)) = given.find(variable) else { return Ok(None) };
+        let wrong = |fault| EnvError::Storage { variable: name.into(), value: value.into(), fault };
+        value.parse().map(Some).map_err(wrong)
     }
+}
 
-    pub(super) fn ways(&self, variable: &Variable) -> Result<CollectiveWays, EnvError> {
-        let (name, value) = self.value(variable);
+impl Setting for CollectiveWays {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        let (name, value) = given.value(variable);
         value.parse().map_err(|fault| EnvError::Ways { variable: name.into(), value: value.into(), fault })
     }
+}
 
-    pub(super) fn count(&self, variable: &Variable) -> Result<Option<usize>, EnvError> {
-        let Some((name, value)) = self.find(variable) else {
-            return Ok(None);
-        };
-        match value.parse() {
-            Ok(count) if count > 0 => Ok(Some(count)),
-            _ => Err(EnvError::Count { variable: name.into(), value: value.into() }),
-        }
+impl Setting for Option<usize> {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        let Some((name, value)) = given.find(variable) else { return Ok(None) };
+        let count = value.parse().ok().filter(|count| *count > 0);
+        let wrong = || EnvError::Count { variable: name.into(), value: value.into() };
+        count.map(Some).ok_or_else(wrong)
     }
+}
 
-    pub(super) fn seconds(&self, variable: &Variable) -> Result<Option<Duration>, EnvError> {
-        let (name, value) = self.value(variable);
-        match value.parse().map(Duration::try_from_secs_f64) {
-            Ok(Ok(Duration::ZERO)) => Ok(None),
-            Ok(Ok(seconds)) => Ok(Some(seconds)),
-            _ => Err(EnvError::Seconds { variable: name.into(), value: value.into() }),
-        }
+impl Setting for Option<Duration> {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        let (name, value) = given.value(variable);
+        let seconds = value.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let wrong = || EnvError::Seconds { variable: name.into(), value: value.into() };
+        seconds.map(|seconds| Some(seconds).filter(|time| !time.is_zero())).ok_or_else(wrong)
     }
+}
 
-    pub(super) fn size(&self, variable: &Variable) -> Result<u64, EnvError> {
-        let (name, value) = self.value(variable);
+impl Setting for u64 {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        let (name, value) = given.value(variable);
         parse_size(value).map_err(|fault| EnvError::Size {
             variable: name.into(),
             value: value.into(),
             fault,
         })
     }
+}
 
-    /// The one of `all` whose name is given.
-    pub(super) fn choice<T: Copy>(
-        &self,
-        variable: &Variable,
-        all: &[T],
-        name: fn(T) -> &'static str,
-    ) -> Result<T, EnvError> {
-        let (given, value) = self.value(variable);
-        all.iter().copied().find(|one| name(*one).eq_ignore_ascii_case(value)).ok_or_else(|| {
-            EnvError::Choice {
-                variable: given.into(),
-                value: value.into(),
-                allowed: all.iter().map(|one| name(*one)).collect::<Vec<_>>().join(", "),
-            }
+impl<T: Choice> Setting for T {
+    fn read(given: &Given, variable: &Variable) -> Result<Self, EnvError> {
+        let (name, value) = given.value(variable);
+        let meant = T::CHOICES.iter().copied().find(|one| one.word().eq_ignore_ascii_case(value));
+        meant.ok_or_else(|| EnvError::Choice {
+            variable: name.into(),
+            value: value.into(),
+            allowed: T::CHOICES.iter().map(|one| one.word()).collect::<Vec<_>>().join(", "),
         })
     }
 }

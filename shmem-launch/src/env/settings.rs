@@ -11,127 +11,75 @@ use shmem_core::transport::ofi::{Nearness, Options};
 use super::choice::{BarrierChoice, Bind, CheckChoice, TransportChoice};
 use super::collective::CollectiveWays;
 use super::error::EnvError;
-use super::given::{Given, process};
-use super::variable::{
-    ARRAY_STORAGE, ATTACH_WAIT, BARRIER_ALGORITHM, BIND, CHECK, COLLECTIVE_ALGORITHM, CONTEXT_MAPPING,
-    CONTEXT_SHARING, DEBUG, INFO, LATER_SIZE, LIBFABRIC, LIBPMIX, MAX_NUM_THREADS, MAX_RESOURCES, NPES,
-    OFI_INTERFACE, OFI_PROVIDER, PARTITION_WARN, STANDSTILL, STATS, STRIDED_ADVICE, STRIDED_ALGORITHM,
-    STRIDED_TABLE, TEAM_SIZE, TEST_TIMEOUT, TIMEOUT, TRACE, TRANSPORT, VERSION, WAIT_WARN,
-};
+use super::given::{Given, Setting as _, process};
+use super::variable::*;
 
-/// What the environment sets, apart from partitions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// `SHMEM_NPES`.
-    pub npes: Option<usize>,
-    /// `SHMEM_BIND`.
-    pub bind: Bind,
-    /// `SHMEM_PARTITION_WARN`.
-    pub partition_warn: bool,
-    /// `SHMEM_INFO`.
-    pub info: bool,
-    /// `SHMEM_DEBUG`.
-    pub debug: bool,
-    /// `SHMEM_VERSION`.
-    pub version: bool,
-    /// `SHMEM_WAIT_WARN`; `None`: no warnings.
-    pub wait_warn: Option<Duration>,
-    /// `SHMEM_STANDSTILL`.
-    pub standstill: bool,
-    /// `SHMEM_TEST_TIMEOUT`; `None`: never.
-    pub test_timeout: Option<Duration>,
-    /// `SHMEM_TIMEOUT`; `None`: never.
-    pub timeout: Option<Duration>,
-    /// `SHMEM_MAX_RESOURCES`.
-    pub max_resources: Option<usize>,
-    /// `SHMEM_CONTEXT_MAPPING`.
-    pub context_mapping: Design,
-    /// `SHMEM_CONTEXT_SHARING`.
-    pub context_sharing: Sharing,
-    /// `SHMEM_MAX_NUM_THREADS`.
-    pub max_num_threads: Option<usize>,
-    /// `SHMEM_TRANSPORT`.
-    pub transport: TransportChoice,
-    /// `SHMEM_LIBFABRIC`; `None`: the system's.
-    pub libfabric: Option<String>,
-    /// `SHMEM_OFI_PROVIDER`; `None`: the first that fits.
-    pub ofi_provider: Option<String>,
-    /// `SHMEM_OFI_INTERFACE`; `None`: the first that fits.
-    pub ofi_interface: Option<String>,
-    /// `SHMEM_LIBPMIX`; `None`: the system's.
-    pub libpmix: Option<String>,
-    /// `SHMEM_BARRIER_ALGORITHM`.
-    pub barrier: BarrierChoice,
-    /// `SHMEM_COLLECTIVE_ALGORITHM`.
-    pub collective_ways: CollectiveWays,
-    /// `SHMEM_TEAM_SIZE`, in bytes.
-    pub team_size: u64,
-    /// `SHMEM_STRIDED_ALGORITHM`.
-    pub strided_algorithm: Algorithm,
-    /// `SHMEM_STRIDED_TABLE`; `None`: where `shmem-perf calibrate` leaves it.
-    pub strided_table: Option<String>,
-    /// `SHMEM_STRIDED_ADVICE`.
-    pub strided_advice: bool,
-    /// `SHMEM_ARRAY_STORAGE`; `None`: in the heap where it has room.
-    pub array_storage: Option<StorageKind>,
-    /// `SHMEM_STATS`.
-    pub stats: bool,
-    /// `SHMEM_TRACE`.
-    pub trace: Option<String>,
-    /// `SHMEM_CHECK`.
-    pub check: CheckChoice,
-    /// `SHMEM_LATER_SIZE`, in bytes.
-    pub later_size: u64,
-    /// `SHMEM_ATTACH_WAIT`.
-    pub attach_wait: bool,
-    /// What was set and does not count, one line each.
-    pub warnings: Vec<String>,
+/// A field for each variable that sets something, by which type it is read.
+macro_rules! settings {
+    ($($field:ident: $type:ty = $variable:ident;)*) => {
+        /// What the environment sets, apart from partitions. What a variable switches off is `None`.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Settings {
+            $(
+                #[doc = concat!("[`", stringify!($variable), "`].")]
+                pub $field: $type,
+            )*
+            /// What was set and does not count, one line each.
+            pub warnings: Vec<String>,
+        }
+
+        impl Settings {
+            /// Reads an environment.
+            ///
+            /// # Errors
+            ///
+            /// If a variable has a value that it does not take.
+            pub fn from_env(environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, EnvError> {
+                let given: Given = environment.into_iter().collect();
+                Ok(Self {
+                    $($field: <$type>::read(&given, &$variable)?,)*
+                    warnings: given.differences(),
+                })
+            }
+        }
+    };
+}
+
+settings! {
+    npes: Option<usize> = NPES;
+    bind: Bind = BIND;
+    partition_warn: bool = PARTITION_WARN;
+    info: bool = INFO;
+    debug: bool = DEBUG;
+    version: bool = VERSION;
+    wait_warn: Option<Duration> = WAIT_WARN;
+    standstill: bool = STANDSTILL;
+    test_timeout: Option<Duration> = TEST_TIMEOUT;
+    timeout: Option<Duration> = TIMEOUT;
+    max_resources: Option<usize> = MAX_RESOURCES;
+    context_mapping: Design = CONTEXT_MAPPING;
+    context_sharing: Sharing = CONTEXT_SHARING;
+    max_num_threads: Option<usize> = MAX_NUM_THREADS;
+    transport: TransportChoice = TRANSPORT;
+    libfabric: Option<String> = LIBFABRIC;
+    ofi_provider: Option<String> = OFI_PROVIDER;
+    ofi_interface: Option<String> = OFI_INTERFACE;
+    libpmix: Option<String> = LIBPMIX;
+    barrier: BarrierChoice = BARRIER_ALGORITHM;
+    collective_ways: CollectiveWays = COLLECTIVE_ALGORITHM;
+    team_size: u64 = TEAM_SIZE;
+    strided_algorithm: Algorithm = STRIDED_ALGORITHM;
+    strided_table: Option<String> = STRIDED_TABLE;
+    strided_advice: bool = STRIDED_ADVICE;
+    array_storage: Option<StorageKind> = ARRAY_STORAGE;
+    stats: bool = STATS;
+    trace: Option<String> = TRACE;
+    check: CheckChoice = CHECK;
+    later_size: u64 = LATER_SIZE;
+    attach_wait: bool = ATTACH_WAIT;
 }
 
 impl Settings {
-    /// Reads an environment.
-    ///
-    /// # Errors
-    ///
-    /// If a variable has a value that it does not take.
-    pub fn from_env(environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, EnvError> {
-        let given: Given = environment.into_iter().collect();
-        Ok(Self {
-            npes: given.count(&NPES)?,
-            bind: given.choice(&BIND, &Bind::ALL, Bind::name)?,
-            partition_warn: given.flag(&PARTITION_WARN),
-            info: given.flag(&INFO),
-            debug: given.flag(&DEBUG),
-            version: given.flag(&VERSION),
-            wait_warn: given.seconds(&WAIT_WARN)?,
-            standstill: given.flag(&STANDSTILL),
-            test_timeout: given.seconds(&TEST_TIMEOUT)?,
-            timeout: given.seconds(&TIMEOUT)?,
-            max_resources: given.count(&MAX_RESOURCES)?,
-            context_mapping: given.choice(&CONTEXT_MAPPING, &Design::ALL, Design::name)?,
-            context_sharing: given.choice(&CONTEXT_SHARING, &Sharing::ALL, Sharing::name)?,
-            max_num_threads: given.count(&MAX_NUM_THREADS)?,
-            transport: given.choice(&TRANSPORT, &TransportChoice::ALL, TransportChoice::name)?,
-            libfabric: given.text(&LIBFABRIC),
-            ofi_provider: given.text(&OFI_PROVIDER),
-            ofi_interface: given.text(&OFI_INTERFACE),
-            libpmix: given.text(&LIBPMIX),
-            barrier: given.choice(&BARRIER_ALGORITHM, &BarrierChoice::ALL, BarrierChoice::name)?,
-            collective_ways: given.ways(&COLLECTIVE_ALGORITHM)?,
-            team_size: given.size(&TEAM_SIZE)?,
-            strided_algorithm: given.choice(&STRIDED_ALGORITHM, &Algorithm::ALL, Algorithm::name)?,
-            strided_table: given.text(&STRIDED_TABLE),
-            strided_advice: given.flag(&STRIDED_ADVICE),
-            array_storage: given.storage(&ARRAY_STORAGE)?,
-            stats: given.flag(&STATS),
-            trace: given.text(&TRACE),
-            check: given.choice(&CHECK, &CheckChoice::ALL, CheckChoice::name)?,
-            later_size: given.size(&LATER_SIZE)?,
-            attach_wait: given.flag(&ATTACH_WAIT),
-            warnings: given.differences(),
-        })
-    }
-
     /// [`from_env`](Self::from_env) with the environment of this process.
     ///
     /// # Errors
