@@ -1,7 +1,7 @@
 #!/bin/bash
-# Makes the bindings to libfabric and libpmix anew, from the headers of this system. They are checked in: nobody who
-# builds needs bindgen (0.73), libclang, or the headers (Debian: libfabric-dev, libpmix-dev). Tests compare them with
-# what is installed. Functions are left out, the libraries are loaded at run time.
+# Makes the bindings to libfabric anew, from the headers of this system. They are checked in: nobody who builds needs
+# bindgen (0.73), libclang, or the headers (Debian: libfabric-dev). A test compares them with what is installed. Functions are
+# left out, the library is loaded at run time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,12 +33,3 @@ generate shmem-core/src/libfabric/bindings.rs libfabric "BSD-2-Clause OR GPL-2.0
     rdma/fi_eq.h rdma/fi_errno.h" \
     --allowlist-type "($used)" --allowlist-var "($used)" --blocklist-type '(iovec|FILE|_IO.*)' \
     --raw-line 'use libc::iovec;'
-
-keys='LOCAL_PEERS|NODEID|HOSTNAME|JOB_SIZE|COLLECT_DATA'
-numbers='SUCCESS|ERR_UNREACH|ERR_NOT_FOUND|RANK_(WILDCARD|UNDEF)|GLOBAL'
-types='BOOL|BYTE_OBJECT|STRING|SIZE|U?INT(8|16|32|64)?|PROC_RANK'
-# shellcheck disable=SC2046
-generate shmem-launch/src/bootstrap/pmix/bindings.rs libpmix BSD-3-Clause pmix.h \
-    --allowlist-type 'pmix_(proc|value|info)' --allowlist-var "PMIX_($keys|$numbers|$types)" \
-    --opaque-type 'pmix_(data_array|proc_info|coord|geometry|device_distance|endpoint|data_buffer|proc_stats)' \
-    -- $(pkg-config --cflags pmix)

@@ -7,12 +7,7 @@ use std::sync::RwLockReadGuard;
 use shmem_core::dispositions;
 use shmem_core::exclusion::RwLock;
 
-use super::bindings::{
-    PMIX_BOOL, PMIX_BYTE_OBJECT, PMIX_COLLECT_DATA, PMIX_ERR_NOT_FOUND, PMIX_ERR_UNREACH, PMIX_GLOBAL,
-    PMIX_INT, PMIX_INT8, PMIX_INT16, PMIX_INT32, PMIX_INT64, PMIX_PROC_RANK, PMIX_RANK_UNDEF,
-    PMIX_RANK_WILDCARD, PMIX_SIZE, PMIX_STRING, PMIX_SUCCESS, PMIX_UINT, PMIX_UINT8, PMIX_UINT16,
-    PMIX_UINT32, PMIX_UINT64, pmix_byte_object_t, pmix_info, pmix_proc_t, pmix_status_t, pmix_value_t,
-};
+use super::bindings::*;
 use super::library::Library;
 
 /// This process as a client of its launcher's PMIx server.
@@ -81,11 +76,11 @@ impl Client {
         let _staying = self.stay()?;
         let bytes = pmix_byte_object_t { bytes: value.as_ptr().cast_mut().cast(), size: value.len() };
         let mut value = empty_value();
-        value.type_ = PMIX_BYTE_OBJECT as u16;
+        value.type_ = PMIX_BYTE_OBJECT;
         value.data.bo = bytes;
         // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero, and a
         // value that is copied; it is not written to.
-        let status = unsafe { (self.library.put)(PMIX_GLOBAL as u8, key.as_ptr(), &raw mut value) };
+        let status = unsafe { (self.library.put)(PMIX_GLOBAL, key.as_ptr(), &raw mut value) };
         check(self.library, "PMIx_Put", status)?;
         // SAFETY: no arguments; this client has joined and does not leave meanwhile (`_staying`).
         let status = unsafe { (self.library.commit)() };
@@ -101,7 +96,7 @@ impl Client {
         for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
             *to = (*from).cast_signed();
         }
-        collect.value.type_ = PMIX_BOOL as u16;
+        collect.value.type_ = PMIX_BOOL;
         collect.value.data.flag = true;
         let _staying = self.stay()?;
         // SAFETY: this client has joined and does not leave meanwhile (`_staying`); no processes: all of the job; one piece
@@ -176,7 +171,7 @@ unsafe fn take(value: *mut pmix_value_t) -> Option<Fact> {
     let pmix_value_t { type_, data } = unsafe { value.read() };
     let number = |number: u64| Some(Fact::Number(number));
     // Which type a number has differs between launchers.
-    let fact = match u32::from(type_) {
+    let fact = match type_ {
         // SAFETY: the type says which field was written.
         PMIX_SIZE => number(unsafe { data.size } as u64),
         // SAFETY: the type says which field was written.
@@ -242,7 +237,7 @@ fn text(key: &str) -> io::Result<CString> {
 }
 
 fn check(library: &Library, what: &str, status: pmix_status_t) -> io::Result<()> {
-    if status == PMIX_SUCCESS.cast_signed() {
+    if status == PMIX_SUCCESS {
         return Ok(());
     }
     // SAFETY: any number is allowed.
@@ -264,50 +259,27 @@ mod tests {
     use std::ffi::c_int;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::super::bindings::pmix_scope_t;
     use super::*;
 
     /// Calls of a library that is only counted.
     static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-    fn called() -> pmix_status_t {
-        CALLS.fetch_add(1, Ordering::Relaxed);
-        PMIX_SUCCESS as pmix_status_t
+    macro_rules! counted {
+        ($($name:ident($($of:ty),*) = $status:ident;)*) => {$(
+            extern "C" fn $name($(_: $of),*) -> pmix_status_t {
+                CALLS.fetch_add(1, Ordering::Relaxed);
+                $status
+            }
+        )*};
     }
-
-    extern "C" fn init(_: *mut pmix_proc_t, _: *mut pmix_info, _: usize) -> pmix_status_t {
-        called()
-    }
-
-    extern "C" fn finalize(_: *const pmix_info, _: usize) -> pmix_status_t {
-        called()
-    }
-
-    extern "C" fn put(_: pmix_scope_t, _: *const c_char, _: *mut pmix_value_t) -> pmix_status_t {
-        called()
-    }
-
-    extern "C" fn commit() -> pmix_status_t {
-        called()
-    }
-
-    extern "C" fn fence(_: *const pmix_proc_t, _: usize, _: *const pmix_info, _: usize) -> pmix_status_t {
-        called()
-    }
-
-    extern "C" fn get(
-        _: *const pmix_proc_t,
-        _: *const c_char,
-        _: *const pmix_info,
-        _: usize,
-        _: *mut *mut pmix_value_t,
-    ) -> pmix_status_t {
-        called();
-        PMIX_ERR_NOT_FOUND
-    }
-
-    extern "C" fn abort(_: c_int, _: *const c_char, _: *mut pmix_proc_t, _: usize) -> pmix_status_t {
-        called()
+    counted! {
+        init(*mut pmix_proc_t, *mut pmix_info, usize) = PMIX_SUCCESS;
+        finalize(*const pmix_info, usize) = PMIX_SUCCESS;
+        put(pmix_scope_t, *const c_char, *mut pmix_value_t) = PMIX_SUCCESS;
+        commit() = PMIX_SUCCESS;
+        fence(*const pmix_proc_t, usize, *const pmix_info, usize) = PMIX_SUCCESS;
+        get(*const pmix_proc_t, *const c_char, *const pmix_info, usize, *mut *mut pmix_value_t) = PMIX_ERR_NOT_FOUND;
+        abort(c_int, *const c_char, *mut pmix_proc_t, usize) = PMIX_SUCCESS;
     }
 
     extern "C" fn error_string(_: pmix_status_t) -> *const c_char {

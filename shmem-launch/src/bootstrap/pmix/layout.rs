@@ -57,12 +57,23 @@ macro_rules! layouts {
     };
 }
 
+/// The members of the union of a value.
+macro_rules! members {
+    ($($member:ident)*) => {
+        [$((
+            format!("sizeof(((pmix_value_t *)0)->data.{})", stringify!($member)),
+            // SAFETY: an address of a member is all that is taken.
+            bytes_of(|of: &pmix_value_t| unsafe { &of.data.$member }),
+        )),*]
+    };
+}
+
 macro_rules! numbers {
     ($($name:ident)*) => { vec![$((stringify!($name).to_owned(), i64::from($name))),*] };
 }
 
 macro_rules! keys {
-    ($($name:ident)*) => { vec![$((stringify!($name).to_owned(), &$name[..])),*] };
+    ($($name:ident)*) => { vec![$((stringify!($name).to_owned(), $name)),*] };
 }
 
 #[test]
@@ -77,6 +88,9 @@ fn bindings_are_those_of_the_headers_installed_here() {
         pmix_rank_t {}
         pmix_data_type_t {}
     };
+    layouts.extend(members! {
+        flag string size int8 int16 int32 int64 uint8 uint16 uint32 uint64 bo
+    });
     // The struct has the name of its type only in C++.
     for (expression, _) in &mut layouts {
         *expression = expression.replace("pmix_info", "pmix_info_t");

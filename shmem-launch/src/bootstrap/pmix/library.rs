@@ -10,24 +10,41 @@ use super::bindings::{pmix_info, pmix_proc_t, pmix_scope_t, pmix_status_t, pmix_
 /// What the loader finds without being told: the name since PMIx 3.
 const NAME: &str = "libpmix.so.2";
 
-/// A loaded libpmix. It stays loaded: PMIx runs a thread of its own.
-#[derive(Debug)]
-pub(super) struct Library {
-    pub(super) init: unsafe extern "C" fn(*mut pmix_proc_t, *mut pmix_info, usize) -> pmix_status_t,
-    pub(super) finalize: unsafe extern "C" fn(*const pmix_info, usize) -> pmix_status_t,
-    pub(super) put: unsafe extern "C" fn(pmix_scope_t, *const c_char, *mut pmix_value_t) -> pmix_status_t,
-    pub(super) commit: unsafe extern "C" fn() -> pmix_status_t,
-    pub(super) fence:
-        unsafe extern "C" fn(*const pmix_proc_t, usize, *const pmix_info, usize) -> pmix_status_t,
-    pub(super) get: unsafe extern "C" fn(
-        *const pmix_proc_t,
-        *const c_char,
-        *const pmix_info,
-        usize,
-        *mut *mut pmix_value_t,
-    ) -> pmix_status_t,
-    pub(super) abort: unsafe extern "C" fn(c_int, *const c_char, *mut pmix_proc_t, usize) -> pmix_status_t,
-    pub(super) error_string: unsafe extern "C" fn(pmix_status_t) -> *const c_char,
+/// The functions of libpmix that are called, each with its name there.
+macro_rules! functions {
+    ($($field:ident = $name:literal($($of:ty),*) -> $result:ty;)*) => {
+        /// A loaded libpmix. It stays loaded: PMIx runs a thread of its own.
+        #[derive(Debug)]
+        pub(super) struct Library {
+            $(pub(super) $field: unsafe extern "C" fn($($of),*) -> $result,)*
+        }
+
+        impl Library {
+            /// # Safety
+            ///
+            /// As [`load`](Self::load).
+            unsafe fn open(file: &str) -> Result<Self, LoadError> {
+                // SAFETY: the file is libpmix (caller), whose initialisers whoever installed or named it wants to run.
+                let library = unsafe { Loaded::open(file) }?;
+                Ok(Self {
+                    $(
+                        // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
+                        $field: unsafe { library.function($name, None) }?,
+                    )*
+                })
+            }
+        }
+    };
+}
+functions! {
+    init = c"PMIx_Init"(*mut pmix_proc_t, *mut pmix_info, usize) -> pmix_status_t;
+    finalize = c"PMIx_Finalize"(*const pmix_info, usize) -> pmix_status_t;
+    put = c"PMIx_Put"(pmix_scope_t, *const c_char, *mut pmix_value_t) -> pmix_status_t;
+    commit = c"PMIx_Commit"() -> pmix_status_t;
+    fence = c"PMIx_Fence"(*const pmix_proc_t, usize, *const pmix_info, usize) -> pmix_status_t;
+    get = c"PMIx_Get"(*const pmix_proc_t, *const c_char, *const pmix_info, usize, *mut *mut pmix_value_t) -> pmix_status_t;
+    abort = c"PMIx_Abort"(c_int, *const c_char, *mut pmix_proc_t, usize) -> pmix_status_t;
+    error_string = c"PMIx_Error_string"(pmix_status_t) -> *const c_char;
 }
 
 /// libpmix cannot be used.
@@ -57,31 +74,5 @@ impl Library {
             })
             .as_ref()
             .map_err(Clone::clone)
-    }
-
-    /// # Safety
-    ///
-    /// As [`load`](Self::load).
-    unsafe fn open(file: &str) -> Result<Self, LoadError> {
-        // SAFETY: the file is libpmix (caller), whose initialisers whoever installed or named it wants to run.
-        let library = unsafe { Loaded::open(file) }?;
-        Ok(Self {
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            init: unsafe { library.function(c"PMIx_Init", None) }?,
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            finalize: unsafe { library.function(c"PMIx_Finalize", None) }?,
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            put: unsafe { library.function(c"PMIx_Put", None) }?,
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            commit: unsafe { library.function(c"PMIx_Commit", None) }?,
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            fence: unsafe { library.function(c"PMIx_Fence", None) }?,
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            get: unsafe { library.function(c"PMIx_Get", None) }?,
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            abort: unsafe { library.function(c"PMIx_Abort", None) }?,
-            // SAFETY: in libpmix (caller), that function has this type in versions 4 and 5 (`bindings`).
-            error_string: unsafe { library.function(c"PMIx_Error_string", None) }?,
-        })
     }
 }
