@@ -1,14 +1,15 @@
-/* Columns of an array whose rows are 4096 bytes apart. */
+/* A transposition of rows that are 4096 bytes apart: columns are written, and read. */
 #include <shmem.h>
 
-static double field[64 * 512], column[64];
+static double rows[64][512], turned[64][512];
 
 int main(void)
 {
     shmem_init();
-    for (int round = 0; round < 3; round++)
-        shmem_double_iput(field, column, 512, 1, 64, 0);
-    shmem_double_iget(column, field, 1, 512, 64, 0);
+    for (int row = 0; row < 64; row++) {
+        shmem_double_iput(&turned[0][row], rows[row], 512, 1, 64, 0);
+        shmem_double_iget(rows[row], &turned[0][row], 1, 512, 64, 0);
+    }
     shmem_barrier_all();
     shmem_finalize();
     return 0;

@@ -188,16 +188,34 @@ fn each_call_is_told_with_its_own_line() {
     }
 }
 
+/// All that is said: nothing names the library's own source, or what Rust has for it.
 #[test]
 fn advice_is_for_each_line_and_in_words_of_c() {
     let Some(installed) = installed() else { return };
-    let program = build(installed, WITH_LINES, "crowded.c", "crowded");
-    let output = run(installed, 2, &program, &[]);
-    let said = text(&output);
-    let advice: Vec<_> = said.lines().filter(|line| line.contains("advice: ")).collect();
-    assert!(output.status.success() && advice.len() == 2, "{said}");
-    for (line, place) in advice.iter().zip(["crowded.c:10: 64 blocks", "crowded.c:11: 64 blocks"]) {
-        assert!(line.contains(place) && !line.contains("padded!"), "{said}");
+    let lines = [("crowded.c:10", "destination"), ("crowded.c:11", "source")];
+    // Where nobody knows lines, a function is one place.
+    let ways = [
+        (&["-g"][..], &lines[..]),
+        (&["-g", "-static-shmem"], &lines),
+        (&["-g0"], &[("main", "destination")]),
+    ];
+    for (k, (options, told)) in ways.into_iter().enumerate() {
+        let way = Way { name: "advised", compiler: "gcc", options };
+        let program = build(installed, &way, "crowded.c", &format!("crowded-{k}"));
+        let output = run(installed, 2, &program, &[]);
+        let said = succeeds(&output);
+        let advice = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.stdout.len(), advice.lines().count()), (0, told.len()), "{said}");
+        for (line, (place, side)) in advice.lines().zip(told) {
+            let (at, text) = line.split_once(": 64 blocks").expect(&said);
+            assert!(at.starts_with("shmem: advice: ") && at.ends_with(place), "{said}");
+            let expected = format!(
+                " of 8 bytes lie 4096 bytes apart at the {side}: they share 1 set of 64 in a cache and push each other \
+                 out, which costs several times as much as at 4160 bytes; make its rows a cache line longer \
+                 (SHMEM_STRIDED_ADVICE=0: no advice)"
+            );
+            assert_eq!(text, expected);
+        }
     }
 }
 
