@@ -359,6 +359,21 @@ mod command_line {
     }
 
     #[test]
+    fn a_system_without_its_null_device_is_told() {
+        let script = "mount -t tmpfs none /dev && exec \"$@\"";
+        let mounted = ["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"];
+        let run = |arguments: &[&str]| Command::new("unshare").args(mounted).args(arguments).output();
+        if !run(&["true"]).is_ok_and(|output| output.status.success()) {
+            return eprintln!("skipped: this user may not mount in front of /dev");
+        }
+        let output = run(&[env!("CARGO_BIN_EXE_shmrun"), "-n", "2", "true"]).unwrap();
+        let why =
+            "shmrun: the process of PE 1 could not be started: /dev/null cannot be opened: No such file";
+        let said = launcher_lines(&output);
+        assert!(!output.status.success() && said.len() == 1 && said[0].starts_with(why), "{output:?}");
+    }
+
+    #[test]
     fn the_launchers_need_of_descriptors_does_not_change_what_pes_may_have() {
         let limit = |soft| {
             let script = format!("ulimit -Sn {soft}; exec \"$0\" -n 3 sh -c 'ulimit -Sn; ulimit -Hn'");
