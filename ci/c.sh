@@ -1,6 +1,7 @@
 #!/bin/bash
 # The C library as users have it: built and installed in a folder of its own, and programs in C and C++ that are compiled
-# there by gcc and by clang. They run on 1 to 5 PEs, in checked mode, under sanitizers, and on pretended hosts over libfabric.
+# there by gcc and by clang. They run on 1 to 5 PEs, in checked mode, under sanitizers and Valgrind, and on pretended hosts
+# over libfabric.
 #
 # usage: ci/c.sh [gcc]     only programs that gcc compiles, on processes of one host
 set -euo pipefail
@@ -56,6 +57,22 @@ sanitized() { # WHAT VARIABLE=VALUE...
         CFLAGS='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
 }
 sanitized 'AddressSanitizer and UndefinedBehaviorSanitizer' OUT="$work/sanitized"
+# As programs in C are debugged and profiled: the loader, and where variables lie, are other ones there.
+if command -v valgrind >/dev/null || ci/install valgrind; then
+    for tool in 'memcheck --error-exitcode=9' callgrind helgrind; do
+        before=$SECONDS
+        # shellcheck disable=SC2086
+        (cd "$work" && SHMEM_WAIT_WARN=0 timeout 300 prefix/bin/oshrun -np 2 valgrind --quiet --tool=$tool gcc/globals) \
+            >"$work/said" 2>&1 || {
+            cat "$work/said"
+            echo "FAILED: programs in C: under Valgrind's ${tool%% *}" >&2
+            exit 1
+        }
+        echo "-- Valgrind's ${tool%% *}: $((SECONDS - before)) s"
+    done
+else
+    echo "left out: programs under Valgrind"
+fi
 if [ -n "${SHMEM_LIBFABRIC:-}" ] || ci/install libfabric1; then
     # Whatever other networks come and go on this machine.
     export SHMEM_OFI_INTERFACE=lo SHMEM_OFI_PROVIDER='tcp;ofi_rxm'
