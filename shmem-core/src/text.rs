@@ -112,6 +112,30 @@ const fn boundary_after(s: &[u8], mut i: usize) -> usize {
     i
 }
 
+/// An enum whose values have names: `ALL` of them in the order in which they stand, their `NAMES`, and `name`.
+macro_rules! named {
+    ($(#[$of:meta])* pub enum $enum:ident { $($(#[$doc:meta])* $value:ident = $name:literal,)* }) => {
+        $(#[$of])*
+        pub enum $enum {
+            $($(#[$doc])* $value,)*
+        }
+
+        impl $enum {
+            /// All of them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
+
+            /// Their names, in that order.
+            pub const NAMES: [&'static str; Self::ALL.len()] = [$($name),*];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                Self::NAMES[self as usize]
+            }
+        }
+    };
+}
+pub(crate) use named;
+
 #[cfg(test)]
 mod tests {
     use super::*;

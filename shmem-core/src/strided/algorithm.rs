@@ -5,38 +5,22 @@
 //! 16, 8 and 4 bytes and moves each column by one `iput`. Algorithm 3 looks up which of them to take.
 
 use crate::message::Message;
+use crate::text::named;
 
-/// How a transfer is carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Algorithm {
-    /// `putmem` for every block.
-    One,
-    /// `iput128`, `iput64` and `iput32` for columns of the blocks, where strides and addresses allow it;
-    /// otherwise as [`One`](Self::One).
-    Two,
-    /// One of those two, by the [published table](PUBLISHED).
-    Three,
-    /// Kernels for blocks of each size, chosen by the rules and thresholds of this project.
-    #[default]
-    Auto,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::One, Self::Two, Self::Three, Self::Auto];
-
-    /// The names of all, in that order.
-    pub const NAMES: [&'static str; 4] =
-        [Self::One.name(), Self::Two.name(), Self::Three.name(), Self::Auto.name()];
-
-    /// Its name, in `strided!` and in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::One => "1",
-            Self::Two => "2",
-            Self::Three => "3",
-            Self::Auto => "auto",
-        }
+named! {
+    /// How a transfer is carried out. The name is that of `strided!` and of the environment.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub enum Algorithm {
+        /// `putmem` for every block.
+        One = "1",
+        /// `iput128`, `iput64` and `iput32` for columns of the blocks, where strides and addresses allow it;
+        /// otherwise as [`One`](Self::One).
+        Two = "2",
+        /// One of those two, by the [published table](PUBLISHED).
+        Three = "3",
+        /// Kernels for blocks of each size, chosen by the rules and thresholds of this project.
+        #[default]
+        Auto = "auto",
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) use part_of_slice::PartOfSlice;
 pub use pattern::{Level, MAX_LEVELS, Pattern};
 pub use pieces::{Piece, Pieced, Spot, each_fitting, each_part};
 pub use plan::{Method, Plan};
+pub(crate) use predicate::numbers;
 pub use predicate::{Settings, Thresholds, choose, settings};
 pub use region::{Axis, Part, lower};
 pub use shape::{Contents, Dim, Field, MAX_DIMS, Shape, Shaped};

@@ -71,35 +71,32 @@ impl Thresholds {
             Maker::Other => Self { throttle: 0, far: 4, ..Self::DEFAULT },
         }
     }
-
-    /// All of them by name, as a table of a machine keeps them.
-    pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        [
-            ("last_level_cache", self.last_level_cache as u64),
-            ("stream", self.stream as u64),
-            ("throttle", self.throttle.into()),
-            ("pages", self.pages as u64),
-            ("far", self.far.into()),
-            ("dense", self.dense as u64),
-        ]
-        .into_iter()
-    }
-
-    /// With one of them changed. `None` if there is none of this name, or the value does not fit it.
-    #[must_use]
-    pub fn with(self, name: &str, value: u64) -> Option<Self> {
-        let bytes = usize::try_from(value).ok();
-        Some(match name {
-            "last_level_cache" => Self { last_level_cache: bytes?, ..self },
-            "stream" => Self { stream: bytes?, ..self },
-            "throttle" => Self { throttle: value.try_into().ok()?, ..self },
-            "pages" => Self { pages: bytes?, ..self },
-            "far" => Self { far: value.try_into().ok()?, ..self },
-            "dense" => Self { dense: bytes?, ..self },
-            _ => return None,
-        })
-    }
 }
+
+/// The numbers of a struct by name, as a table of a machine keeps them.
+macro_rules! numbers {
+    ($of:ident: $($field:ident)*) => {
+        impl $of {
+            /// All of them by name, as a table of a machine keeps them.
+            #[allow(clippy::cast_lossless, clippy::unnecessary_cast, reason = "of any type")]
+            pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($field), self.$field as u64)),*].into_iter()
+            }
+
+            /// With one of them changed. `None` if there is none of this name, or the value does not fit it.
+            #[must_use]
+            pub fn with(self, name: &str, value: u64) -> Option<Self> {
+                Some(match name {
+                    $(stringify!($field) => Self { $field: value.try_into().ok()?, ..self },)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+pub(crate) use numbers;
+
+numbers!(Thresholds: last_level_cache stream throttle pages far dense);
 
 /// The kernel for a pattern that is not contiguous.
 pub const fn choose(pattern: &Pattern, thresholds: &Thresholds) -> Kernel {

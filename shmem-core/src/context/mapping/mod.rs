@@ -25,80 +25,49 @@ pub use crate::transport::Tracking;
 pub use decide::{Assignment, DomainId, Mapping, Shortage};
 pub use units::{by_need, evenly};
 
+use crate::text::named;
+
 #[cfg(test)]
 mod tests;
 
-/// How many threads use the contexts of a domain, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// One thread (`SHMEM_THREAD_SINGLE`).
-    Private,
-    /// Several threads, one at a time.
-    Serialized,
-    /// Any thread, any time (`SHMEM_THREAD_MULTIPLE`).
-    Multiple,
+named! {
+    /// How many threads use the contexts of a domain, and when.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Level {
+        /// One thread (`SHMEM_THREAD_SINGLE`).
+        Private = "Private",
+        /// Several threads, one at a time.
+        Serialized = "Serialized",
+        /// Any thread, any time (`SHMEM_THREAD_MULTIPLE`).
+        Multiple = "Multiple",
+    }
 }
 
 impl Level {
-    /// Every level.
-    pub const ALL: [Self; 3] = [Self::Private, Self::Serialized, Self::Multiple];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Private => "Private",
-            Self::Serialized => "Serialized",
-            Self::Multiple => "Multiple",
-        }
-    }
-
     /// Whether its contexts are used at the same time, so that their unit has a lock whoever else is there.
     pub const fn is_concurrent(self) -> bool {
         matches!(self, Self::Multiple)
     }
 }
 
-/// What gets a unit, and how its operations are tracked to completion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Design {
-    /// A unit per domain; every operation is an event of its context (Design-0).
-    Events,
-    /// A unit per domain; small operations are counted together, large ones are events (the hybrid).
-    Hybrid,
-    /// A unit per domain, whose operations are counted together (Design-1).
-    Domain,
-    /// A unit per context, whose operations are counted (Design-2).
-    Context,
-    /// A unit per domain, and one for each further context while there are enough.
-    Auto,
+named! {
+    /// What gets a unit, and how its operations are tracked to completion. The name is that of the environment.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Design {
+        /// A unit per domain, and one for each further context while there are enough.
+        Auto = "auto",
+        /// A unit per domain; every operation is an event of its context (Design-0).
+        Events = "events",
+        /// A unit per domain; small operations are counted together, large ones are events (the hybrid).
+        Hybrid = "hybrid",
+        /// A unit per domain, whose operations are counted together (Design-1).
+        Domain = "domain",
+        /// A unit per context, whose operations are counted (Design-2).
+        Context = "context",
+    }
 }
 
 impl Design {
-    /// Every design.
-    pub const ALL: [Self; 5] = [Self::Auto, Self::Events, Self::Hybrid, Self::Domain, Self::Context];
-
-    /// Names of all designs.
-    pub const NAMES: [&'static str; 5] = {
-        let mut names = [""; 5];
-        let mut i = 0;
-        while i < names.len() {
-            names[i] = Self::ALL[i].name();
-            i += 1;
-        }
-        names
-    };
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Events => "events",
-            Self::Hybrid => "hybrid",
-            Self::Domain => "domain",
-            Self::Context => "context",
-            Self::Auto => "auto",
-        }
-    }
-
     /// How operations are tracked.
     pub const fn tracking(self) -> Tracking {
         match self {
@@ -109,31 +78,17 @@ impl Design {
     }
 }
 
-/// What is saved for whom while nobody knows what the program will create. Where units are unlimited, both
-/// give everybody one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharing {
-    /// Units are saved for those that want no lock: Multiple shares with Multiple from the start. Who wants no
-    /// lock gets none, or is refused.
-    Conservative,
-    /// Units are used: Multiple takes free ones while there are any. Who wants no lock and comes too late shares
-    /// one that has a lock, and is refused only where there is none.
-    Efficient,
-}
-
-impl Sharing {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Conservative, Self::Efficient];
-
-    /// Names of both.
-    pub const NAMES: [&'static str; 2] = [Self::Conservative.name(), Self::Efficient.name()];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Conservative => "conservative",
-            Self::Efficient => "efficient",
-        }
+named! {
+    /// What is saved for whom while nobody knows what the program will create. Where units are unlimited, both
+    /// give everybody one. The name is that of the environment.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Sharing {
+        /// Units are saved for those that want no lock: Multiple shares with Multiple from the start. Who wants no
+        /// lock gets none, or is refused.
+        Conservative = "conservative",
+        /// Units are used: Multiple takes free ones while there are any. Who wants no lock and comes too late shares
+        /// one that has a lock, and is refused only where there is none.
+        Efficient = "efficient",
     }
 }
 

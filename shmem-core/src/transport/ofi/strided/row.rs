@@ -1,5 +1,8 @@
 //! The cost model.
 
+use crate::strided::numbers;
+use crate::text::named;
+
 /// Blocks of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
@@ -18,28 +21,16 @@ pub struct Reach {
     pub message: usize,
 }
 
-/// How blocks are moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// Packed into messages.
-    Messages,
-    /// As many to an operation as it has pieces.
-    Lists,
-    /// An operation for each.
-    Each,
-}
-
-impl Way {
-    /// All of them. Of ways that take equally long the last is chosen.
-    pub const ALL: [Self; 3] = [Self::Messages, Self::Lists, Self::Each];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Messages => "messages",
-            Self::Lists => "lists",
-            Self::Each => "each",
-        }
+named! {
+    /// How blocks are moved. Of ways that take equally long the last is chosen.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Way {
+        /// Packed into messages.
+        Messages = "messages",
+        /// As many to an operation as it has pieces.
+        Lists = "lists",
+        /// An operation for each.
+        Each = "each",
     }
 }
 
@@ -155,38 +146,9 @@ impl Row {
         let copies = (bytes as u64).saturating_mul(self.copy.saturating_mul(2));
         self.engine.saturating_add(copies) <= apart
     }
-
-    /// All numbers by name, as a table of a machine keeps them.
-    pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        [
-            ("latency", self.latency),
-            ("engine", self.engine),
-            ("operation", self.operation),
-            ("piece", self.piece),
-            ("byte", self.byte),
-            ("copy", self.copy),
-            ("pack", self.pack),
-            ("unpack", self.unpack),
-        ]
-        .into_iter()
-    }
-
-    /// With one of them changed. `None` if there is none of this name.
-    #[must_use]
-    pub fn with(self, name: &str, value: u64) -> Option<Self> {
-        Some(match name {
-            "latency" => Self { latency: value, ..self },
-            "engine" => Self { engine: value, ..self },
-            "operation" => Self { operation: value, ..self },
-            "piece" => Self { piece: value, ..self },
-            "byte" => Self { byte: value, ..self },
-            "copy" => Self { copy: value, ..self },
-            "pack" => Self { pack: value, ..self },
-            "unpack" => Self { unpack: value, ..self },
-            _ => return None,
-        })
-    }
 }
+
+numbers!(Row: latency engine operation piece byte copy pack unpack);
 
 #[cfg(test)]
 mod tests {
