@@ -180,33 +180,38 @@ impl<C: Contents<Item: PlainData> + ?Sized> Movable for C {
     }
 }
 
-impl<T: PlainData> Movable for Vec<T> {
-    type Item = T;
+macro_rules! movable {
+    ($($whole:ty)*) => {$(
+        impl<T: PlainData> Movable for $whole {
+            type Item = T;
 
-    #[inline(always)]
-    fn items(&self) -> &[T] {
-        self
-    }
+            #[inline(always)]
+            fn items(&self) -> &[T] {
+                self
+            }
 
-    #[inline(always)]
-    fn items_mut(&mut self) -> &mut [T] {
-        self
-    }
+            #[inline(always)]
+            fn items_mut(&mut self) -> &mut [T] {
+                self
+            }
+        }
+    )*};
 }
+movable!(Vec<T> Box<[T]>);
 
-impl<T: PlainData> Movable for Box<[T]> {
-    type Item = T;
+/// `Clone` and `Copy` of types that are copied whatever their parameters are. (Derived, they would ask the same of these.)
+macro_rules! copied {
+    ($([$($parameter:tt)*] $type:ty;)*) => {$(
+        impl<$($parameter)*> Clone for $type {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
 
-    #[inline(always)]
-    fn items(&self) -> &[T] {
-        self
-    }
-
-    #[inline(always)]
-    fn items_mut(&mut self) -> &mut [T] {
-        self
-    }
+        impl<$($parameter)*> Copy for $type {}
+    )*};
 }
+pub(crate) use copied;
 
 /// So many items of zeroes. (Of items without bytes the standard library makes one by one, and there may be more than any
 /// loop comes to the end of.)

@@ -7,6 +7,7 @@ use super::elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
 use super::geometry::{Geometry, strides};
 use super::index::{ArrayIndex, Indices, refuse};
 use super::rows::Rows;
+use crate::data::copied;
 
 /// Where a chunk is.
 #[derive(Debug)]
@@ -21,13 +22,7 @@ pub(super) struct Place<T, const D: usize> {
     rows: Rows<T>,
 }
 
-impl<T, const D: usize> Clone for Place<T, D> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, const D: usize> Copy for Place<T, D> {}
+copied! { [T, const D: usize] Place<T, D>; }
 
 impl<T, const D: usize> Place<T, D> {
     /// The place of a chunk of the array that lies behind `mine`, the start of a slot.
@@ -107,13 +102,7 @@ unsafe impl<T: Send, const D: usize> Send for ChunkMut<'_, T, D> {}
 // SAFETY: a shared reference to it gives shared references to its elements only.
 unsafe impl<T: Sync, const D: usize> Sync for ChunkMut<'_, T, D> {}
 
-impl<T, const D: usize> Clone for ChunkRef<'_, T, D> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, const D: usize> Copy for ChunkRef<'_, T, D> {}
+copied! { [T, const D: usize] ChunkRef<'_, T, D>; }
 
 impl<'x, T, const D: usize> ChunkRef<'x, T, D> {
     /// # Safety

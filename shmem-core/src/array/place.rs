@@ -6,7 +6,7 @@ use core::ops::{Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeT
 
 use super::handle::NumaArray;
 use super::storage::{Contiguous, Storage};
-use crate::data::{PlainData, SymmetricData};
+use crate::data::{PlainData, SymmetricData, copied};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::object::{Here, On, many, one};
 use crate::pe::{OnPe, Pe};
@@ -31,13 +31,7 @@ pub struct ArrayOn<'a, T, const D: usize> {
     _elements: PhantomData<fn() -> *const T>,
 }
 
-impl<T, const D: usize> Clone for ArrayOn<'_, T, D> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, const D: usize> Copy for ArrayOn<'_, T, D> {}
+copied! { [T, const D: usize] ArrayOn<'_, T, D>; }
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The array on `pe`.
@@ -151,13 +145,7 @@ pub struct ArrayHere<'a, T, const D: usize> {
     _thread: PhantomData<*const ()>,
 }
 
-impl<T, const D: usize> Clone for ArrayHere<'_, T, D> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, const D: usize> Copy for ArrayHere<'_, T, D> {}
+copied! { [T, const D: usize] ArrayHere<'_, T, D>; }
 
 impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The calling PE's own copy.

@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use super::address::Addressing;
 use super::geometry::Geometry;
 use super::storage::Storage;
+use crate::data::copied;
 
 /// A run of neighbours: the first of them, and their number.
 pub(super) type Run<T> = (*mut T, usize);
@@ -24,13 +25,7 @@ pub(super) struct Rows<T> {
     pitch: usize,
 }
 
-impl<T> Clone for Rows<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Rows<T> {}
+copied! { [T] Rows<T>; }
 
 impl<T> Rows<T> {
     /// `rows` rows of `row` elements each, of which the first starts at `start`.

@@ -14,6 +14,7 @@ use super::index::{ArrayIndex, Indices, refuse};
 use super::kind::StorageKind;
 use super::rows::{Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage};
+use crate::data::copied;
 
 /// An array, for reading: what `frozen` opens.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
@@ -42,13 +43,7 @@ unsafe impl<T: Send, const D: usize, S: Storage> Send for ArrayMut<'_, T, D, S> 
 // SAFETY: a shared reference to it gives shared references to its elements only.
 unsafe impl<T: Sync, const D: usize, S: Storage> Sync for ArrayMut<'_, T, D, S> {}
 
-impl<T, const D: usize, S: Storage> Clone for ArrayRef<'_, T, D, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, const D: usize, S: Storage> Copy for ArrayRef<'_, T, D, S> {}
+copied! { [T, const D: usize, S: Storage] ArrayRef<'_, T, D, S>; }
 
 /// What both can do; what they read is lent for the lifetime that is given.
 macro_rules! views {
@@ -394,13 +389,7 @@ pub(super) struct Field<'x, T, const D: usize, S: Storage> {
     _elements: PhantomData<*mut T>,
 }
 
-impl<T, const D: usize, S: Storage> Clone for Field<'_, T, D, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, const D: usize, S: Storage> Copy for Field<'_, T, D, S> {}
+copied! { [T, const D: usize, S: Storage] Field<'_, T, D, S>; }
 
 impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     #[inline(always)]

@@ -86,45 +86,30 @@ unsafe impl<T: PlainData> Contribution<T> for T {
     }
 }
 
-#[diagnostic::do_not_recommend]
-// SAFETY: it lies in memory of the program: no place is given.
-unsafe impl<T: PlainData> Contribution<Self> for Vec<T> {
-    type Item = T;
+macro_rules! owned {
+    ($($whole:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: it lies in memory of the program: no place is given.
+        unsafe impl<T: PlainData> Contribution<Self> for $whole {
+            type Item = T;
 
-    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
-        collective(self)
-    }
+            fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
+                collective(self)
+            }
 
-    fn changed(self) -> Self {
-        self
-    }
+            fn changed(self) -> Self {
+                self
+            }
 
-    #[inline]
-    fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
-        collective(&mut self);
-        self
-    }
+            #[inline]
+            fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
+                collective(&mut self);
+                self
+            }
+        }
+    )*};
 }
-
-#[diagnostic::do_not_recommend]
-// SAFETY: it lies in memory of the program: no place is given.
-unsafe impl<T: PlainData> Contribution<Self> for Box<[T]> {
-    type Item = T;
-
-    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
-        collective(self)
-    }
-
-    fn changed(self) -> Self {
-        self
-    }
-
-    #[inline]
-    fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
-        collective(&mut self);
-        self
-    }
-}
+owned!(Vec<T> Box<[T]>);
 
 #[diagnostic::do_not_recommend]
 // SAFETY: it lies in memory of the program: no place is given.
@@ -169,48 +154,34 @@ unsafe impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for Here<'_,
     }
 }
 
-#[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-unsafe impl<T: PlainData> Contribution<()> for &Symmetric<T> {
-    type Item = T;
+macro_rules! symmetric {
+    ($([$($parameter:tt)*] $handle:ty, $item:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+        unsafe impl<$($parameter)*> Contribution<()> for &$handle {
+            type Item = $item;
 
-    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
-        Some(self.here(token).extent())
-    }
+            fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+                Some(self.here(token).extent())
+            }
 
-    #[track_caller]
-    fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
-        self.here(token).read(token, collective)
-    }
+            #[track_caller]
+            fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> O) -> O {
+                self.here(token).read(token, collective)
+            }
 
-    fn changed(self) {}
+            fn changed(self) {}
 
-    #[track_caller]
-    fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) {
-        self.here(token).change(token, collective);
-    }
+            #[track_caller]
+            fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [$item])) {
+                self.here(token).change(token, collective);
+            }
+        }
+    )*};
 }
-
-#[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-unsafe impl<C: Contents<Item: PlainData> + ?Sized> Contribution<()> for &SymBox<C> {
-    type Item = C::Item;
-
-    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
-        Some(self.here(token).extent())
-    }
-
-    #[track_caller]
-    fn read<O>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> O) -> O {
-        self.here(token).read(token, collective)
-    }
-
-    fn changed(self) {}
-
-    #[track_caller]
-    fn change(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [C::Item])) {
-        self.here(token).change(token, collective);
-    }
+symmetric! {
+    [T: PlainData] Symmetric<T>, T;
+    [C: Contents<Item: PlainData> + ?Sized] SymBox<C>, C::Item;
 }
 
 /// What a tuple is on its way between PEs: two values, one behind the other. Of three and four the second one is such a pair.

@@ -207,30 +207,25 @@ unsafe impl<C: Contents<Item: PlainData> + ?Sized> Collected<C::Item> for Here<'
     }
 }
 
-#[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-unsafe impl<T: PlainData> Collected<T> for Symmetric<T> {
-    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
-        Some(self.here(token).extent())
-    }
+macro_rules! symmetric {
+    ($([$($parameter:tt)*] $handle:ty, $item:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
+        unsafe impl<$($parameter)*> Collected<$item> for $handle {
+            fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
+                Some(self.here(token).extent())
+            }
 
-    #[track_caller]
-    fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> R) -> R {
-        self.here(token).read(token, collective)
-    }
+            #[track_caller]
+            fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[$item]) -> R) -> R {
+                self.here(token).read(token, collective)
+            }
+        }
+    )*};
 }
-
-#[diagnostic::do_not_recommend]
-// SAFETY: the place is that of the object itself, which is reserved for as long as the handle lives.
-unsafe impl<C: Contents<Item: PlainData> + ?Sized> Collected<C::Item> for SymBox<C> {
-    fn place(&self, token: &(impl Initiator + ?Sized)) -> Option<Extent> {
-        Some(self.here(token).extent())
-    }
-
-    #[track_caller]
-    fn read<R>(&self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&[C::Item]) -> R) -> R {
-        self.here(token).read(token, collective)
-    }
+symmetric! {
+    [T: PlainData] Symmetric<T>, T;
+    [C: Contents<Item: PlainData> + ?Sized] SymBox<C>, C::Item;
 }
 
 /// Bytes that are on the stack.

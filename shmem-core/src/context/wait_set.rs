@@ -8,6 +8,7 @@ use core::cell::Cell;
 use core::panic::Location;
 
 use super::wait::{Condition, progress, wait};
+use crate::data::copied;
 use crate::endpoint::Endpoint;
 use crate::object::{Here, Waitable};
 use crate::observe::{Call, Family};
@@ -255,13 +256,7 @@ pub struct WaitSet<'a, T: Waitable> {
     excluded: &'a [bool],
 }
 
-impl<T: Waitable> Clone for WaitSet<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Waitable> Copy for WaitSet<'_, T> {}
+copied! { [T: Waitable] WaitSet<'_, T>; }
 
 impl<'a, T: Waitable> Words<'a> for WaitSet<'a, T> {
     type Word = T;

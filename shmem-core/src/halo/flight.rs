@@ -64,6 +64,33 @@ pub struct Flight<'h, T, I: HaloToken + ?Sized> {
     turn: Turn,
 }
 
+/// Puts the cells of a message, and tells the neighbour. Not by a function: whoever is told of a mistake in a put reads the
+/// caller of the function that it is in.
+macro_rules! send {
+    ($token:ident, $turn:ident, $link:ident, |$place:ident| $put:expr) => {
+        // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
+        let $place = unsafe { $link.cells($turn.message()) };
+        if let Some((signal, bell)) = signal_on_node($token.0, $turn, $link) {
+            let signal = |number| signal.store(number, Ordering::Release);
+            $turn.before_data(signal);
+            $put;
+            $turn.behind_data(signal);
+            bell.ring();
+        } else {
+            // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
+            let signal = unsafe { $link.signal($turn.message()) };
+            let signal = |number| {
+                $token.fence();
+                $token.signal_set(signal, number);
+            };
+            $turn.before_data(signal);
+            $put;
+            $turn.behind_data(signal);
+        }
+        $link.sent = $turn.number();
+    };
+}
+
 impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
     #[inline(always)]
     pub(super) fn new(halo: &'h mut Halo<T>, token: &'h I, turn: Turn) -> Self {
@@ -126,27 +153,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         let Some(expected) = self.halo.link(edge).as_ref().map(|link| link.theirs.cells) else { return };
         let count = if expected == 0 { 0 } else { expected.checked_div(block).unwrap_or(0) };
         let Some(link) = self.claim(edge, count * block) else { return };
-        // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
-        let place = unsafe { link.cells(turn.message()) };
-        // Put by this function, and by none inside: whoever is told of a mistake in it reads its caller.
-        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
-            let signal = |number| signal.store(number, Ordering::Release);
-            turn.before_data(signal);
-            token.ibput(place, cells, block, stride, block, count);
-            turn.behind_data(signal);
-            bell.ring();
-        } else {
-            // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
-            let signal = unsafe { link.signal(turn.message()) };
-            let signal = |number| {
-                token.fence();
-                token.signal_set(signal, number);
-            };
-            turn.before_data(signal);
-            token.ibput(place, cells, block, stride, block, count);
-            turn.behind_data(signal);
-        }
-        link.sent = turn.number();
+        send!(token, turn, link, |place| token.ibput(place, cells, block, stride, block, count));
     }
 
     /// Sends a region of an array of `D` dimensions, which `cells` are in row-major order: a face without the ghost
@@ -170,27 +177,7 @@ impl<'h, T: PlainData, I: HaloToken + ?Sized> Flight<'h, T, I> {
         // Also of a border: a program with one PE has no others.
         let part = PartOfSlice::new(cells.len(), shape, &region);
         let Some(link) = self.claim(edge, part.elements()) else { return };
-        // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
-        let place = unsafe { link.cells(turn.message()) };
-        // As in `send_blocks`.
-        if let Some((signal, bell)) = signal_on_node(token.0, turn, link) {
-            let signal = |number| signal.store(number, Ordering::Release);
-            turn.before_data(signal);
-            put_part(token.0, place, cells, &part);
-            turn.behind_data(signal);
-            bell.ring();
-        } else {
-            // SAFETY: `T` is the type of the halo, which is borrowed by the flight.
-            let signal = unsafe { link.signal(turn.message()) };
-            let signal = |number| {
-                token.fence();
-                token.signal_set(signal, number);
-            };
-            turn.before_data(signal);
-            put_part(token.0, place, cells, &part);
-            turn.behind_data(signal);
-        }
-        link.sent = turn.number();
+        send!(token, turn, link, |place| put_part(token.0, place, cells, &part));
     }
 
     /// Sends what an iterator gives: cells from wherever they are, or computed.

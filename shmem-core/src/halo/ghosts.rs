@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::{Index, Range};
 
 use super::Halo;
-use crate::data::PlainData;
+use crate::data::{PlainData, copied};
 use crate::endpoint::Endpoint;
 use crate::strided::PartOfSlice;
 
@@ -17,13 +17,7 @@ pub struct Ghosts<'h, T> {
     message: usize,
 }
 
-impl<T> Clone for Ghosts<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Ghosts<'_, T> {}
+copied! { [T] Ghosts<'_, T>; }
 
 impl<'h, T: PlainData> Ghosts<'h, T> {
     /// # Safety

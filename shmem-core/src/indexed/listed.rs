@@ -2,7 +2,7 @@
 
 use core::ops::RangeFull;
 
-use crate::data::{Contents, SymmetricData};
+use crate::data::{Contents, SymmetricData, copied};
 use crate::object::{On, PlaceIndex};
 use crate::pe::Pe;
 
@@ -48,13 +48,7 @@ pub struct Listed<'i, P, X> {
     indices: &'i [X],
 }
 
-impl<P: Copy, X> Clone for Listed<'_, P, X> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P: Copy, X> Copy for Listed<'_, P, X> {}
+copied! { [P: Copy, X] Listed<'_, P, X>; }
 
 impl<'i, P, X> Listed<'i, P, X> {
     #[inline(always)]

@@ -96,51 +96,28 @@ pub(super) mod sealed {
         }
     }
 
-    impl<V: AmoValue> Sealed<V> for &[V] {
-        #[inline(always)]
-        fn count(&self) -> Option<usize> {
-            Some(self.len())
-        }
+    macro_rules! slices {
+        ($([$($length:tt)*] $slice:ty;)*) => {$(
+            impl<V: AmoValue, $($length)*> Sealed<V> for &$slice {
+                #[inline(always)]
+                fn count(&self) -> Option<usize> {
+                    Some(self.len())
+                }
 
-        #[inline(always)]
-        fn value(&self, k: usize) -> V {
-            self[k]
-        }
+                #[inline(always)]
+                fn value(&self, k: usize) -> V {
+                    self[k]
+                }
 
-        fn operand(&self) -> Operand<'_> {
-            Operand::Own(bytemuck::cast_slice(self))
-        }
+                fn operand(&self) -> Operand<'_> {
+                    Operand::Own(bytemuck::cast_slice(&self[..]))
+                }
+            }
+        )*};
     }
-
-    impl<V: AmoValue> Sealed<V> for &Vec<V> {
-        #[inline(always)]
-        fn count(&self) -> Option<usize> {
-            Some(self.len())
-        }
-
-        #[inline(always)]
-        fn value(&self, k: usize) -> V {
-            self[k]
-        }
-
-        fn operand(&self) -> Operand<'_> {
-            Operand::Own(bytemuck::cast_slice(self))
-        }
-    }
-
-    impl<V: AmoValue, const N: usize> Sealed<V> for &[V; N] {
-        #[inline(always)]
-        fn count(&self) -> Option<usize> {
-            Some(N)
-        }
-
-        #[inline(always)]
-        fn value(&self, k: usize) -> V {
-            self[k]
-        }
-
-        fn operand(&self) -> Operand<'_> {
-            Operand::Own(bytemuck::cast_slice(*self))
-        }
+    slices! {
+        [] [V];
+        [] Vec<V>;
+        [const N: usize] [V; N];
     }
 }

@@ -12,7 +12,7 @@ use super::address::Extent;
 use super::index::PlaceIndex;
 use super::on::Part;
 use super::{On, SymAddr, SymBox, Symmetric};
-use crate::data::{Contents, PlainData, SymmetricData, zeroed_items};
+use crate::data::{Contents, PlainData, SymmetricData, copied, zeroed_items};
 use crate::endpoint::{Endpoint, Initiator};
 use crate::observe::{Call, Family};
 use crate::transport::shm;
@@ -27,13 +27,7 @@ pub struct Here<'a, T: Contents + ?Sized> {
     _object: PhantomData<&'a ()>,
 }
 
-impl<T: Contents + ?Sized> Clone for Here<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Contents + ?Sized> Copy for Here<'_, T> {}
+copied! { [T: Contents + ?Sized] Here<'_, T>; }
 
 impl<T: SymmetricData> Symmetric<T> {
     /// The calling PE's own copy.

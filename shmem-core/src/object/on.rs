@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
 use super::index::PlaceIndex;
-use crate::data::{Contents, SymmetricData};
+use crate::data::{Contents, SymmetricData, copied};
 use crate::endpoint::Initiator;
 use crate::pe::Pe;
 
@@ -41,13 +41,7 @@ const NAMED: u32 = 1 << 31;
 /// Borrows the handle, and neither owns nor shares a `T`.
 type Borrowed<'a, T> = (&'a (), fn() -> *const T);
 
-impl<T: Contents + ?Sized> Clone for On<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Contents + ?Sized> Copy for On<'_, T> {}
+copied! { [T: Contents + ?Sized] On<'_, T>; }
 
 impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// # Safety

@@ -66,41 +66,24 @@ macro_rules! counted {
     )*};
 }
 
+/// Methods that are not counted, and those that ask for a promise.
+macro_rules! passed_on {
+    (
+        { $($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)* }
+        unsafe { $($asking:ident($($asked:ident: $of:ty),*) $(-> $answer:ty)?;)* }
+    ) => {
+        $(fn $name(&self, $($argument: $type),*) $(-> $result)? {
+            self.inner.$name($($argument),*)
+        })*
+        $(unsafe fn $asking(&self, $($asked: $of),*) $(-> $answer)? {
+            // SAFETY: the caller's promise, to the same method.
+            unsafe { self.inner.$asking($($asked),*) }
+        })*
+    };
+}
+
 // SAFETY: every operation is one of the transport inside, with the same arguments.
 unsafe impl Transport for CountedTransport {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn costs(&self) -> Row {
-        self.inner.costs()
-    }
-
-    fn units(&self) -> Option<usize> {
-        self.inner.units()
-    }
-
-    fn threads(&self) -> Option<usize> {
-        self.inner.threads()
-    }
-
-    fn is_idle(&self) -> bool {
-        self.inner.is_idle()
-    }
-
-    fn strangers(&self) -> u64 {
-        self.inner.strangers()
-    }
-
-    fn open(&self, lane: Lane) -> Result<Channel, String> {
-        self.inner.open(lane)
-    }
-
-    unsafe fn close(&self, channel: Channel) {
-        // SAFETY: the caller's promise, to the same operation.
-        unsafe { self.inner.close(channel) };
-    }
-
     counted! {
         put(to, bytes; to: Remote, source: *const u8, bytes: usize, until: Until);
         get(from, bytes; into: *mut u8, from: Remote, bytes: usize, until: Until);
@@ -123,62 +106,31 @@ unsafe impl Transport for CountedTransport {
         tell(word, width.bytes(); word: Remote, width: Width, op: AtomicOp);
     }
 
-    fn fence(&self, channel: Channel) {
-        self.inner.fence(channel);
-    }
-
-    fn quiet(&self, channel: Channel) {
-        self.inner.quiet(channel);
-    }
-
-    fn is_quiet(&self, channel: Channel) -> bool {
-        self.inner.is_quiet(channel)
-    }
-
-    fn quiet_pe(&self, channel: Channel, pe: Pe) {
-        self.inner.quiet_pe(channel, pe);
-    }
-
-    fn begin_session(&self, channel: Channel, options: SessionOptions) {
-        self.inner.begin_session(channel, options);
-    }
-
-    fn end_session(&self, channel: Channel, options: SessionOptions) {
-        self.inner.end_session(channel, options);
-    }
-
-    fn progress(&self) {
-        self.inner.progress();
-    }
-
-    fn sleeps(&self) -> Duration {
-        self.inner.sleeps()
-    }
-
-    unsafe fn finish(&self) {
-        // SAFETY: the caller's promise, to the same operation.
-        unsafe { self.inner.finish() };
-    }
-
-    unsafe fn register(
-        &self,
-        segment: u32,
-        slot: *mut u8,
-        offset: usize,
-        bytes: usize,
-    ) -> Result<Vec<u8>, String> {
-        // SAFETY: the caller's promise, to the same operation.
-        unsafe { self.inner.register(segment, slot, offset, bytes) }
-    }
-
-    unsafe fn learn(&self, segment: u32, pe: Pe, key: &[u8]) {
-        // SAFETY: the caller's promise, to the same operation.
-        unsafe { self.inner.learn(segment, pe, key) };
-    }
-
-    unsafe fn forget(&self, segment: u32) {
-        // SAFETY: the caller's promise, to the same operation.
-        unsafe { self.inner.forget(segment) };
+    passed_on! {
+        {
+            name() -> &'static str;
+            costs() -> Row;
+            units() -> Option<usize>;
+            threads() -> Option<usize>;
+            is_idle() -> bool;
+            strangers() -> u64;
+            open(lane: Lane) -> Result<Channel, String>;
+            fence(channel: Channel);
+            quiet(channel: Channel);
+            is_quiet(channel: Channel) -> bool;
+            quiet_pe(channel: Channel, pe: Pe);
+            begin_session(channel: Channel, options: SessionOptions);
+            end_session(channel: Channel, options: SessionOptions);
+            progress();
+            sleeps() -> Duration;
+        }
+        unsafe {
+            close(channel: Channel);
+            finish();
+            register(segment: u32, slot: *mut u8, offset: usize, bytes: usize) -> Result<Vec<u8>, String>;
+            learn(segment: u32, pe: Pe, key: &[u8]);
+            forget(segment: u32);
+        }
     }
 }
 

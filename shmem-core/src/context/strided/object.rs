@@ -482,31 +482,22 @@ pub trait Lend {
 
 impl<O: ?Sized> Lend for O {}
 
-impl<T> Symmetric<T> {
-    /// This PE's own copy, see [`Lend`].
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn __strided_into(&self) -> Own<'_, Self> {
-        Own(self)
-    }
+macro_rules! own {
+    ($([$($parameter:tt)*] $object:ty;)*) => {$(
+        impl<$($parameter)*> $object {
+            /// This PE's own copy, see [`Lend`].
+            #[doc(hidden)]
+            #[inline(always)]
+            pub fn __strided_into(&self) -> Own<'_, Self> {
+                Own(self)
+            }
+        }
+    )*};
 }
-
-impl<T: ?Sized> SymBox<T> {
-    /// This PE's own copy, see [`Lend`].
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn __strided_into(&self) -> Own<'_, Self> {
-        Own(self)
-    }
-}
-
-impl<T, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// This PE's own copy, see [`Lend`].
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn __strided_into(&self) -> Own<'_, Self> {
-        Own(self)
-    }
+own! {
+    [T] Symmetric<T>;
+    [T: ?Sized] SymBox<T>;
+    [T, const D: usize, S: Storage] NumaArray<T, D, S>;
 }
 
 /// Elements that may be moved to `To`: the same, or several fields of one type where `To` is that type,

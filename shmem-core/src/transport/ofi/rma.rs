@@ -196,6 +196,16 @@ pub(super) fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, 
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
 }
 
+/// Operations that functions of other modules carry out.
+macro_rules! carried_out {
+    ($($name:ident = $($by:ident).+($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+        unsafe fn $name(&self, channel: Channel, $($argument: $type),*) $(-> $result)? {
+            // SAFETY: the caller's promise, which that function asks for.
+            unsafe { self.$($by).+(channel, $($argument),*) }
+        }
+    )*};
+}
+
 // SAFETY: the provider touches the bytes that an operation names, and is done with them when it says so: sources
 // that must be free on return are copied, injected or waited for, and `quiet` waits until all that the unit (or,
 // of events, the stream) has started is complete, which is asked to mean delivered.
@@ -238,30 +248,6 @@ unsafe impl Transport for Ofi {
         }
     }
 
-    unsafe fn put_strided(
-        &self,
-        channel: Channel,
-        to: Remote,
-        source: *const u8,
-        pattern: &Pattern,
-        until: Until,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.put_blocks(channel, to, source, pattern, until) };
-    }
-
-    unsafe fn get_strided(
-        &self,
-        channel: Channel,
-        into: *mut u8,
-        from: Remote,
-        pattern: &Pattern,
-        until: Until,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.get_blocks(channel, into, from, pattern, until) };
-    }
-
     unsafe fn put_signal(
         &self,
         channel: Channel,
@@ -277,54 +263,18 @@ unsafe impl Transport for Ofi {
         unsafe { self.fabric.put_before(change, to, source, bytes, until) };
     }
 
-    unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
-        // SAFETY: the caller's promise.
-        unsafe { self.fabric.fetch(channel, word, width, op) }
-    }
-
-    unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
-        // SAFETY: the caller's promise.
-        unsafe { self.fabric.update(channel, word, width, op) };
-    }
-
-    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { self.fabric.fetch_nbi(channel, word, width, op, result) };
-    }
-
-    unsafe fn pick(
-        &self,
-        channel: Channel,
-        into: *mut u8,
-        positions: Option<&[u32]>,
-        from: Elements<'_>,
-        until: Until,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.pick_elements(channel, into, positions, from, until) };
-    }
-
-    unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
-        // SAFETY: the caller's promise.
-        unsafe { self.place_elements(channel, to, source, until) };
-    }
-
-    unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.change_words(channel, words, change) };
-    }
-
-    unsafe fn fetch_each(
-        &self,
-        channel: Channel,
-        before: *mut u8,
-        positions: Option<&[u32]>,
-        words: Elements<'_>,
-        change: Change<'_>,
-        until: Until,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.fetch_words(channel, before, positions, words, change, until) };
+    carried_out! {
+        put_strided = put_blocks(to: Remote, source: *const u8, pattern: &Pattern, until: Until);
+        get_strided = get_blocks(into: *mut u8, from: Remote, pattern: &Pattern, until: Until);
+        atomic = fabric.fetch(word: Remote, width: Width, op: AtomicOp) -> u64;
+        atomic_update = fabric.update(word: Remote, width: Width, op: AtomicOp);
+        atomic_nbi = fabric.fetch_nbi(word: Remote, width: Width, op: AtomicOp, result: *mut u8);
+        pick = pick_elements(into: *mut u8, positions: Option<&[u32]>, from: Elements<'_>, until: Until);
+        place = place_elements(to: Elements<'_>, source: *const u8, until: Until);
+        each = change_words(words: Elements<'_>, change: Change<'_>);
+        fetch_each = fetch_words(
+            before: *mut u8, positions: Option<&[u32]>, words: Elements<'_>, change: Change<'_>, until: Until
+        );
     }
 
     fn fence(&self, channel: Channel) {
