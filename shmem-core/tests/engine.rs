@@ -9,7 +9,9 @@ use shmem_core::system::SYSTEM_BYTES;
 use shmem_core::transport::ofi::Secret;
 use shmem_core::transport::ofi::engine::{Engine, Limits, Place, Sent, Slot, TOKEN, Wire};
 use shmem_core::transport::target::Target;
-use shmem_core::transport::{AtomicOp, Change, Channel, EachOp, Elements, Operand, Remote, SignalOp, Width};
+use shmem_core::transport::{
+    AtomicOp, Change, Channel, EachOp, Elements, Operand, Remote, SignalOp, Until, Width,
+};
 
 struct Counting;
 
@@ -167,9 +169,9 @@ fn messages_allocate_nothing() {
             });
         }
         // SAFETY: both sides hold all blocks until the channel is quiet.
-        unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(0), &back) };
+        unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(0), &back, Until::Quiet) };
         // SAFETY: both sides hold all blocks until the channel is quiet.
-        unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(0), &back) };
+        unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(0), &back, Until::Return) };
         for before in &mut before {
             engine.update(&end, channel, remote(136), Width::W8, AtomicOp::Add(1));
             let into = core::ptr::from_mut(before).cast();
@@ -181,14 +183,14 @@ fn messages_allocate_nothing() {
         let swap = Change::new(EachOp::Swap, Width::W8, Operand::Own(&source[..8 * indices.len()]));
         let picked = picked.as_mut_ptr();
         // SAFETY: there is a word for each index.
-        unsafe { engine.fetch_each_nbi(&end, channel, picked, None, elements, swap) };
+        unsafe { engine.fetch_each(&end, channel, picked, None, elements, swap, Until::Quiet) };
         while !engine.is_quiet(channel) {
             end.progress();
         }
         // SAFETY: there is an element for each index.
         unsafe { engine.place(&end, channel, elements, source.as_ptr()) };
         // SAFETY: there is an element at each position.
-        unsafe { engine.pick(&end, channel, picked, Some(&indices), elements) };
+        unsafe { engine.pick(&end, channel, picked, Some(&indices), elements, Until::Return) };
         // What is asked for on no channel as well: this wire delivers what was sent last first.
         while !engine.is_quiet(channel) || engine.unanswered().next().is_some() {
             end.progress();

@@ -86,20 +86,16 @@ impl Ofi {
         until: Until,
     ) {
         let fabric = &*self.fabric;
-        match (fabric.way(pattern, fabric.engine.limits().carries(pattern.bytes(), false)), until) {
-            (Way::Messages, Until::Return) => {
+        match fabric.way(pattern, fabric.engine.limits().carries(pattern.bytes(), false)) {
+            Way::Messages => {
                 // SAFETY: the caller's promise.
-                return unsafe { fabric.engine.get(&fabric.line(), channel, into, from, pattern) };
+                return unsafe { fabric.engine.get(&fabric.line(), channel, into, from, pattern, until) };
             }
-            (Way::Messages, Until::Quiet) => {
-                // SAFETY: the caller's promise.
-                return unsafe { fabric.engine.get_nbi(&fabric.line(), channel, into, from, pattern) };
-            }
-            (Way::Lists, _) if self.is_described(into, pattern.hulls().0) => {
+            Way::Lists if self.is_described(into, pattern.hulls().0) => {
                 // SAFETY: the caller's promise.
                 unsafe { self.get_lists(channel, into, from, pattern) };
             }
-            (Way::Lists | Way::Each, _) => pattern.each_block(|at, of| {
+            Way::Lists | Way::Each => pattern.each_block(|at, of| {
                 let (from, into) = (Remote { offset: from.offset + of, ..from }, into.wrapping_add(at));
                 // SAFETY: the caller's promise covers each block; all are waited for before this returns, if they must be.
                 unsafe { self.get(channel, into, from, pattern.block(), Until::Quiet) };

@@ -45,16 +45,8 @@ impl Ofi {
     ) {
         let fabric = &*self.fabric;
         if fabric.lists(from, fabric.engine.limits().picks(from.size)) {
-            return match until {
-                // SAFETY: the caller's promise, until this returns.
-                Until::Return => unsafe {
-                    fabric.engine.pick(&fabric.line(), channel, into, positions, from);
-                },
-                // SAFETY: the caller's promise, until quiet.
-                Until::Quiet => unsafe {
-                    fabric.engine.pick_nbi(&fabric.line(), channel, into, positions, from);
-                },
-            };
+            // SAFETY: the caller's promise.
+            return unsafe { fabric.engine.pick(&fabric.line(), channel, into, positions, from, until) };
         }
         // All of several are under way before the first is waited for.
         let together = until == Until::Return && from.len() > 1;
@@ -129,16 +121,8 @@ impl Ofi {
         }
         if fabric.lists_words(words, change) {
             let (engine, line) = (&fabric.engine, fabric.line());
-            return match until {
-                // SAFETY: the caller's promise, until this returns.
-                Until::Return => unsafe {
-                    engine.fetch_each(&line, channel, before, positions, words, change)
-                },
-                // SAFETY: the caller's promise, until quiet.
-                Until::Quiet => unsafe {
-                    engine.fetch_each_nbi(&line, channel, before, positions, words, change);
-                },
-            };
+            // SAFETY: the caller's promise.
+            return unsafe { engine.fetch_each(&line, channel, before, positions, words, change, until) };
         }
         let together = until == Until::Return && words.len() > 1;
         let _end = together.then(|| Completes(|| self.quiet_pe(channel, words.first.pe)));

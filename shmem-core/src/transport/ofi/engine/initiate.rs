@@ -1,7 +1,7 @@
 //! What a PE sends of its own accord.
 //!
 //! Sources are packed before these functions return, so whether an operation may go on makes no difference to
-//! them. Only what is read goes on: [`get_nbi`](Engine::get_nbi), [`atomic_nbi`](Engine::atomic_nbi).
+//! them. Only what is read goes on: [`get`](Engine::get) until quiet, [`atomic_nbi`](Engine::atomic_nbi).
 
 use super::fault::Flaw;
 use super::loan::{Borrowed, Slot};
@@ -11,7 +11,7 @@ use super::stream::Due;
 use super::wire::{Sent, Wire};
 use super::{Asked, Engine, Limits};
 use crate::strided::{self, Algorithm, Pattern, Plan};
-use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Width};
+use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Until, Width};
 
 /// Parts of one get, or of one list, that are waited for at a time.
 pub(super) const PARTS: usize = 32;
@@ -157,11 +157,11 @@ impl Engine {
         );
     }
 
-    /// Reads blocks; they are there on return.
+    /// Reads blocks; they are there on return, or when the channel is quiet, as `until` says.
     ///
     /// # Safety
     ///
-    /// As [`Transport::get_strided`](crate::transport::Transport::get_strided) until it returns.
+    /// As [`Transport::get_strided`](crate::transport::Transport::get_strided).
     pub unsafe fn get(
         &self,
         wire: &dyn Wire,
@@ -169,42 +169,23 @@ impl Engine {
         into: *mut u8,
         from: Remote,
         pattern: &Pattern,
+        until: Until,
     ) {
         let (mut tickets, mut sent) = ([None; PARTS], 0);
         let most = self.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, part| {
             let from = Remote { offset: from.offset + of, ..from };
-            let ticket = &mut tickets[sent % PARTS];
-            self.wait(wire, from.pe.number(), ticket.take());
+            let awaited = &mut tickets[sent % PARTS];
+            self.wait(wire, from.pe.number(), awaited.take());
             let into = into.wrapping_add(at);
-            // SAFETY: the part's blocks are some of the pattern's (caller), and are waited for here or below.
-            *ticket = Some(unsafe { self.send_get(wire, channel, into, from, &part) });
+            // SAFETY: the part's blocks are some of the pattern's (caller), and are waited for here or below, or until quiet.
+            let ticket = unsafe { self.send_get(wire, channel, into, from, &part) };
+            *awaited = (until == Until::Return).then_some(ticket);
             sent += 1;
         });
         for ticket in tickets {
             self.wait(wire, from.pe.number(), ticket);
         }
-    }
-
-    /// Reads blocks; they are there when the channel is quiet.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::get_strided`](crate::transport::Transport::get_strided) until quiet.
-    pub unsafe fn get_nbi(
-        &self,
-        wire: &dyn Wire,
-        channel: Channel,
-        into: *mut u8,
-        from: Remote,
-        pattern: &Pattern,
-    ) {
-        let most = self.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
-        strided::each_fitting(pattern, most, |at, of, part| {
-            let from = Remote { offset: from.offset + of, ..from };
-            // SAFETY: the part's blocks are some of the pattern's (caller).
-            unsafe { self.send_get(wire, channel, into.wrapping_add(at), from, &part) };
-        });
     }
 
     /// Changes a word; nothing comes back but an acknowledgement.
@@ -301,7 +282,7 @@ impl Engine {
 
     /// # Safety
     ///
-    /// As [`get_nbi`](Self::get_nbi), for a pattern that fits a message, until the request is answered.
+    /// As [`get`](Self::get), for a pattern that fits a message, until the request is answered.
     unsafe fn send_get(
         &self,
         wire: &dyn Wire,

@@ -7,11 +7,11 @@
 use super::initiate::{Awaited, PARTS, Road};
 use super::message::{Errand, INDEX, Listing, MOST_BESIDE_ELEMENTS};
 use super::positions::Kept;
-use super::requests::{Destination, Ticket};
+use super::requests::Destination;
 use super::wire::Wire;
 use super::{Engine, Limits};
 use crate::shared;
-use crate::transport::{Change, Channel, Elements, Operand};
+use crate::transport::{Change, Channel, Elements, Operand, Until};
 
 impl Limits {
     /// Whether a message has room for an element of so many bytes, whichever way it goes.
@@ -68,11 +68,11 @@ impl Engine {
         });
     }
 
-    /// Reads elements by index; they are there on return.
+    /// Reads elements by index; they are there on return, or when the channel is quiet, as `until` says.
     ///
     /// # Safety
     ///
-    /// As [`Transport::pick`](crate::transport::Transport::pick) until it returns.
+    /// As [`Transport::pick`](crate::transport::Transport::pick).
     ///
     /// # Panics
     ///
@@ -84,41 +84,22 @@ impl Engine {
         into: *mut u8,
         positions: Option<&[u32]>,
         from: Elements<'_>,
-    ) {
-        // SAFETY: the caller's promise; it is waited for before this returns.
-        unsafe { self.ask_list_and_wait(wire, channel, into, positions, from, Errand::Pick) };
-    }
-
-    /// Reads elements by index; they are there when the channel is quiet.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::pick`](crate::transport::Transport::pick) until quiet.
-    ///
-    /// # Panics
-    ///
-    /// As [`pick`](Self::pick).
-    pub unsafe fn pick_nbi(
-        &self,
-        wire: &dyn Wire,
-        channel: Channel,
-        into: *mut u8,
-        positions: Option<&[u32]>,
-        from: Elements<'_>,
+        until: Until,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { self.ask_list(wire, channel, into, positions, from, Errand::Pick, |_| {}) };
+        unsafe { self.ask_list(wire, channel, into, positions, from, Errand::Pick, until) };
     }
 
-    /// Changes words by index; what was there before is there on return.
+    /// Changes words by index; what was there before is there on return, or when the channel is quiet, as `until` says.
     ///
     /// # Safety
     ///
-    /// As [`Transport::fetch_each`](crate::transport::Transport::fetch_each) until it returns.
+    /// As [`Transport::fetch_each`](crate::transport::Transport::fetch_each).
     ///
     /// # Panics
     ///
     /// If there are fewer operands, or positions, than words.
+    #[expect(clippy::too_many_arguments, reason = "those of a transport")]
     pub unsafe fn fetch_each(
         &self,
         wire: &dyn Wire,
@@ -127,33 +108,11 @@ impl Engine {
         positions: Option<&[u32]>,
         words: Elements<'_>,
         change: Change<'_>,
-    ) {
-        assert!(change.is_for(words.len()), "{} words have fewer operands", words.len());
-        // SAFETY: the caller's promise; it is waited for before this returns.
-        unsafe { self.ask_list_and_wait(wire, channel, before, positions, words, Errand::Fetch(change)) };
-    }
-
-    /// Changes words by index; what was there before is there when the channel is quiet.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::fetch_each`](crate::transport::Transport::fetch_each) until quiet.
-    ///
-    /// # Panics
-    ///
-    /// As [`fetch_each`](Self::fetch_each).
-    pub unsafe fn fetch_each_nbi(
-        &self,
-        wire: &dyn Wire,
-        channel: Channel,
-        before: *mut u8,
-        positions: Option<&[u32]>,
-        words: Elements<'_>,
-        change: Change<'_>,
+        until: Until,
     ) {
         assert!(change.is_for(words.len()), "{} words have fewer operands", words.len());
         // SAFETY: the caller's promise.
-        unsafe { self.ask_list(wire, channel, before, positions, words, Errand::Fetch(change), |_| {}) };
+        unsafe { self.ask_list(wire, channel, before, positions, words, Errand::Fetch(change), until) };
     }
 
     /// Bytes of all rooms for what was found for others, in use or not.
@@ -184,36 +143,11 @@ impl Engine {
         }
     }
 
-    /// # Safety
-    ///
-    /// `into` must be writable for an element at each position, and nobody else's, until this returns.
-    unsafe fn ask_list_and_wait(
-        &self,
-        wire: &dyn Wire,
-        channel: Channel,
-        into: *mut u8,
-        positions: Option<&[u32]>,
-        list: Elements<'_>,
-        errand: Errand<'_>,
-    ) {
-        let (pe, mut tickets, mut sent) = (list.first.pe.number(), [None; PARTS], 0);
-        let wait_for = |ticket: Ticket| {
-            let before = tickets[sent % PARTS].replace(ticket);
-            self.wait(wire, pe, before);
-            sent += 1;
-        };
-        // SAFETY: the caller's promise: all are waited for here.
-        unsafe { self.ask_list(wire, channel, into, positions, list, errand, wait_for) };
-        for ticket in tickets {
-            self.wait(wire, pe, ticket);
-        }
-    }
-
-    /// Asks for a list, and tells `asked` of each message.
+    /// Asks for a list, and waits for it if `until` says so.
     ///
     /// # Safety
     ///
-    /// `into` must be writable for an element at each position, and nobody else's, until all messages are answered.
+    /// `into` must be writable for an element at each position, and nobody else's, for as long as `until` says.
     #[expect(clippy::too_many_arguments, reason = "what is asked for, and where it goes")]
     unsafe fn ask_list(
         &self,
@@ -223,7 +157,7 @@ impl Engine {
         positions: Option<&[u32]>,
         list: Elements<'_>,
         errand: Errand<'_>,
-        mut asked: impl FnMut(Ticket),
+        until: Until,
     ) {
         assert!(
             positions.is_none_or(|positions| positions.len() == list.len()),
@@ -235,6 +169,7 @@ impl Engine {
         let borrows = bytes > self.limits.asked.bytes && self.has_borrowed(wire, pe);
         let most = self.limits.asked(size, errand.each(size), borrows);
         assert!(most > 0, "elements of {size} bytes fit no answer");
+        let (mut tickets, mut sent) = ([None; PARTS], 0);
         // A wire that unwinds would leave the destinations of what was asked for behind.
         let awaited = Awaited;
         for (from, part) in parts(list, most) {
@@ -249,9 +184,17 @@ impl Engine {
                 let room = Listing { number: request, ..listing }.write(buffer);
                 assert!(room.is_empty(), "a buffer has the size that was asked for");
             };
-            asked(self.ask(wire, channel, pe, destination, listing.bytes(), write));
+            let ticket = self.ask(wire, channel, pe, destination, listing.bytes(), write);
+            if until == Until::Return {
+                let before = tickets[sent % PARTS].replace(ticket);
+                self.wait(wire, pe, before);
+                sent += 1;
+            }
         }
         core::mem::forget(awaited);
+        for ticket in tickets {
+            self.wait(wire, pe, ticket);
+        }
     }
 
     /// Keeps where values go, as soon as there is room for it.

@@ -6,7 +6,7 @@ use super::super::*;
 use super::network::{Network, SEGMENT, remote, secret, take_token};
 use crate::strided::{Level, Pattern};
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{self, AtomicOp, EachOp, Elements, Number, Operand, SignalOp, Width};
+use crate::transport::{self, AtomicOp, EachOp, Elements, Number, Operand, SignalOp, Until, Width};
 
 /// Bytes that are registered; as many follow in the place that are not.
 const BYTES: usize = 4096;
@@ -38,7 +38,7 @@ fn messages() -> Vec<Vec<u8>> {
         engine.put_signal(&end, channel, to, source.as_ptr(), 40, signal, add, false);
     };
     // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
-    unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &pattern) };
+    unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &pattern, Until::Return) };
     engine.update(&end, channel, remote(1, 4), Width::W4, AtomicOp::Add(1));
     engine.atomic(&end, channel, remote(1, 8), Width::W8, AtomicOp::CompareSwap { expected: 1, desired: 2 });
     engine.update(&end, channel, remote(1, 8), Width::W8, AtomicOp::Max(Number::Float, 1.0_f64.to_bits()));
@@ -59,11 +59,11 @@ fn messages() -> Vec<Vec<u8>> {
         expected: Operand::Same(7),
     };
     // SAFETY: the buffer has room for five words.
-    unsafe { engine.fetch_each(&end, channel, into.as_mut_ptr(), None, words(8), swaps) };
+    unsafe { engine.fetch_each(&end, channel, into.as_mut_ptr(), None, words(8), swaps, Until::Return) };
     // SAFETY: the buffer holds five elements.
     unsafe { engine.place(&end, channel, words(3), source.as_ptr()) };
     // SAFETY: the buffer has room for an element at each of these positions.
-    unsafe { engine.pick(&end, channel, into.as_mut_ptr(), Some(&[0, 2, 4, 6, 8]), words(3)) };
+    unsafe { engine.pick(&end, channel, into.as_mut_ptr(), Some(&[0, 2, 4, 6, 8]), words(3), Until::Return) };
     // So long that something is borrowed for the next one.
     // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
     unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &Pattern::contiguous(1000)) };
@@ -511,7 +511,9 @@ fn an_answer_to_something_else_is_refused() {
 
     let mut into = [0_u8; 64];
     // SAFETY: `into` has so many bytes, and stays until all is answered.
-    unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(1, 0), &Pattern::contiguous(64)) };
+    unsafe {
+        engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &Pattern::contiguous(64), Until::Quiet)
+    };
     let data = answer(&network);
     assert_eq!(data[0], 4);
     refuses(&data[..data.len() - 1], Flaw::Length);
@@ -533,7 +535,9 @@ fn an_acknowledgement_stands_for_no_result() {
     *network.sent.borrow_mut() = Some(Vec::new());
     let (engine, end, reads, updates) = (&network.engines[0], network.end(0), Channel(0), Channel(1));
     // SAFETY: `into` has so many bytes, and stays longer than the network.
-    unsafe { engine.get_nbi(&end, reads, into.as_mut_ptr(), remote(2, 0), &Pattern::contiguous(64)) };
+    unsafe {
+        engine.get(&end, reads, into.as_mut_ptr(), remote(2, 0), &Pattern::contiguous(64), Until::Quiet)
+    };
     engine.update(&end, updates, remote(1, 0), Width::W8, AtomicOp::Add(1));
     let mut answer = answer(&network);
     assert_eq!(answer[24], updates.0 as u8);
@@ -552,7 +556,9 @@ fn a_request_is_answered_by_its_result_alone() {
     engine.update(&end, channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
     let mut answer = answer(&network);
     // SAFETY: `into` has so many bytes, and stays longer than the network.
-    unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), remote(1, 0), &Pattern::contiguous(64)) };
+    unsafe {
+        engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &Pattern::contiguous(64), Until::Quiet)
+    };
     assert_eq!((answer[24], answer[28]), (0, 1));
     answer[28] = 2;
     assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));

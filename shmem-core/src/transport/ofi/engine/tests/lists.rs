@@ -3,7 +3,7 @@
 use super::super::message::{INDEX, MOST_BESIDE_ELEMENTS};
 use super::super::*;
 use super::network::{Network, remote};
-use crate::transport::{Change, EachOp, Elements, Operand, Width};
+use crate::transport::{Change, EachOp, Elements, Operand, Until, Width};
 
 const CHANNEL: Channel = Channel(4);
 const ONE: Change<'static> = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
@@ -87,7 +87,7 @@ fn messages_and_their_bytes_are_as_many_as_the_formula_says() {
             let answer = if borrows { (16 << 10) - 24 } else { 2 << 10 };
             let (mut into, most) = (vec![0_u8; 8 * count], answer / 8);
             // SAFETY: there is room for all elements.
-            unsafe { engine.pick(&end, CHANNEL, into.as_mut_ptr(), None, words(&list)) };
+            unsafe { engine.pick(&end, CHANNEL, into.as_mut_ptr(), None, words(&list), Until::Return) };
             let messages = count.div_ceil(most);
             let asked = (messages, all_beside(count, most) + 4 * count);
             let answered = (messages, 24 * messages + 8 * count);
@@ -96,7 +96,9 @@ fn messages_and_their_bytes_are_as_many_as_the_formula_says() {
             let most = most.min(((16 << 10) - MOST_BESIDE_ELEMENTS) / 12);
             let change = Change::new(EachOp::Add, Width::W8, Operand::Own(&operands));
             // SAFETY: there is room for all words.
-            unsafe { engine.fetch_each(&end, CHANNEL, into.as_mut_ptr(), None, words(&list), change) };
+            unsafe {
+                engine.fetch_each(&end, CHANNEL, into.as_mut_ptr(), None, words(&list), change, Until::Return)
+            };
             let messages = count.div_ceil(most);
             let bytes = all_beside(count, most) + 12 * count + 24 * messages + 8 * count;
             assert_eq!(sent(&network, &[fetch, data]), (2 * messages, bytes));
@@ -124,7 +126,7 @@ fn pes_that_flood_each_other_go_on_in_bounded_memory() {
                 let positions = (round % 2 == 0).then_some(&positions[..]);
                 let into = before[round].as_mut_ptr().cast();
                 // SAFETY: there is room for all words until the channel is quiet.
-                unsafe { engine.fetch_each_nbi(&end, CHANNEL, into, positions, words, ONE) };
+                unsafe { engine.fetch_each(&end, CHANNEL, into, positions, words, ONE, Until::Quiet) };
                 engine.each(&end, CHANNEL, words, ONE);
             }
         }
@@ -154,7 +156,7 @@ fn every_update_of_a_word_finds_another_number() {
     for (me, before) in [0, 2].into_iter().zip(&mut before) {
         let (engine, end, into) = (&network.engines[me], network.end(me), before.as_mut_ptr().cast());
         // SAFETY: there is room for all words until the channel is quiet.
-        unsafe { engine.fetch_each_nbi(&end, CHANNEL, into, None, words(&list), ONE) };
+        unsafe { engine.fetch_each(&end, CHANNEL, into, None, words(&list), ONE, Until::Quiet) };
     }
     network.settle();
     let mut found = before.concat();
@@ -183,10 +185,14 @@ fn lists_that_change_words_ring_the_bell() {
     assert!(rings(&mut || engine.each(&end, CHANNEL, words(&list), ONE)));
     let into = into.as_mut_ptr().cast();
     // SAFETY: there is room for all words.
-    assert!(rings(&mut || unsafe { engine.fetch_each(&end, CHANNEL, into, None, words(&list), ONE) }));
+    assert!(rings(&mut || unsafe {
+        engine.fetch_each(&end, CHANNEL, into, None, words(&list), ONE, Until::Return)
+    }));
     let looks = Change::new(EachOp::Fetch, Width::W8, Operand::Same(0));
     // SAFETY: there is room for all words.
-    assert!(!rings(&mut || unsafe { engine.fetch_each(&end, CHANNEL, into, None, words(&list), looks) }));
+    assert!(!rings(&mut || unsafe {
+        engine.fetch_each(&end, CHANNEL, into, None, words(&list), looks, Until::Return)
+    }));
 }
 
 #[test]

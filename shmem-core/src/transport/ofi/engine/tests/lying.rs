@@ -6,7 +6,7 @@ use std::process::Command;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::Pattern;
-use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, Width};
+use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, Until, Width};
 
 const CHILD: &str = "A_WIRE_LIES";
 const CHANNEL: Channel = Channel(0);
@@ -100,6 +100,6 @@ fn a_list_that_is_answered_was_asked_for() {
         let (mut into, positions) = ([0_u8; 3 * 8], Some(&[2, 0, 1][..]));
         let words = Elements { first: remote(1, 0), size: 8, length: 10, indices: &[1, 2, 1] };
         // SAFETY: `into` has room for three elements, and stays until the process ends.
-        unsafe { engine.pick_nbi(liar, CHANNEL, into.as_mut_ptr(), positions, words) };
+        unsafe { engine.pick(liar, CHANNEL, into.as_mut_ptr(), positions, words, Until::Quiet) };
     });
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::{Level, Pattern};
-use crate::transport::{AtomicOp, Number, Remote, SignalOp, Width};
+use crate::transport::{AtomicOp, Number, Remote, SignalOp, Until, Width};
 
 const PES: usize = 3;
 /// Areas that each PE has in the memory of every other, and their bytes.
@@ -287,14 +287,12 @@ impl Cluster {
                 });
                 let (network, from) = (&self.network, remote(pe, at));
                 let (engine, end) = (&network.engines[me], network.end(me));
-                if nbi {
-                    // SAFETY: `into` has room for all blocks, and stays where it is until quiet.
-                    unsafe { engine.get_nbi(&end, channel, into.as_mut_ptr(), from, &pattern) };
-                    self.reading[me].push(Reading { into, wanted });
-                } else {
-                    // SAFETY: `into` has room for all blocks.
-                    unsafe { engine.get(&end, channel, into.as_mut_ptr(), from, &pattern) };
-                    assert_eq!(into, wanted);
+                let until = if nbi { Until::Quiet } else { Until::Return };
+                // SAFETY: `into` has room for all blocks, and stays where it is until quiet.
+                unsafe { engine.get(&end, channel, into.as_mut_ptr(), from, &pattern, until) };
+                match until {
+                    Until::Quiet => self.reading[me].push(Reading { into, wanted }),
+                    Until::Return => assert_eq!(into, wanted),
                 }
             }
             Act::Update(op) => {
@@ -451,7 +449,7 @@ fn a_transfer_larger_than_a_message_is_cut() {
     let mut back = vec![0; 1 << 16];
     let pattern = Pattern::blocks(700, 50, 1200, 1000);
     // SAFETY: both sides hold 50 blocks at their distances.
-    unsafe { engine.get(&end, Channel(3), back.as_mut_ptr(), remote(1, 0), &pattern) };
+    unsafe { engine.get(&end, Channel(3), back.as_mut_ptr(), remote(1, 0), &pattern, Until::Return) };
     pattern.each_block(|to, _| assert_eq!(back[to..to + 700], source[to..to + 700]));
     let sent = network.sent.take().unwrap();
     assert!(sent.iter().all(|message| message.len() <= LEAST_MESSAGE));

@@ -8,7 +8,7 @@ use crate::slots::Slots;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target;
-use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Width};
+use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Until, Width};
 
 const PES: usize = 3;
 const THREADS: usize = 2;
@@ -129,7 +129,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
         let pattern = Pattern::blocks(100, 20, 150, 200);
         let mut before = 0_u64;
         // SAFETY: both sides hold all blocks until quiet.
-        unsafe { engine.get_nbi(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern) };
+        unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern, Until::Quiet) };
         let into = (&raw mut before).cast();
         // SAFETY: `before` stays until quiet.
         unsafe { engine.atomic_nbi(&end, channel, remote(to, 0), Width::W8, AtomicOp::Fetch, into) };
@@ -140,7 +140,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         back.fill(0);
         // SAFETY: both sides hold all blocks.
-        unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern) };
+        unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern, Until::Return) };
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         assert!(engine.atomic(&end, channel, remote(to, 8), Width::W8, AtomicOp::Fetch) > 0);
         elements(engine, &end, channel, to, mine);
@@ -162,7 +162,7 @@ fn elements(engine: &Engine, end: &End<'_>, channel: Channel, to: usize, mine: u
     let mut before = vec![u64::MAX; LIST];
     let into = before.as_mut_ptr().cast();
     // SAFETY: there is room for all words.
-    unsafe { engine.fetch_each(end, channel, into, Some(&positions), words, one) };
+    unsafe { engine.fetch_each(end, channel, into, Some(&positions), words, one, Until::Return) };
     assert!(!before.contains(&u64::MAX));
     let own = Elements { first: remote(to, mine), size: 6, length: 600, indices: &positions };
     let source: Vec<u8> = (0..6 * LIST).map(|i| (i * 3) as u8 ^ channel.0 as u8).collect();
@@ -173,7 +173,7 @@ fn elements(engine: &Engine, end: &End<'_>, channel: Channel, to: usize, mine: u
         end.progress();
     }
     // SAFETY: there is room for all elements until quiet.
-    unsafe { engine.pick_nbi(end, channel, back.as_mut_ptr(), None, own) };
+    unsafe { engine.pick(end, channel, back.as_mut_ptr(), None, own, Until::Quiet) };
     while !engine.is_quiet(channel) {
         end.progress();
     }

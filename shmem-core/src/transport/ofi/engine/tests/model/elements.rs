@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::network::remote;
 use super::{AREA, Cluster, Reading, changed, number};
-use crate::transport::{Change, EachOp, Elements, Operand, Width};
+use crate::transport::{Change, EachOp, Elements, Operand, Until, Width};
 
 /// What is done with elements of an area.
 #[derive(Clone, Debug)]
@@ -33,6 +33,12 @@ struct Changing {
     /// What is the operand for all, and what is expected of all, if that is so.
     operand: Option<u64>,
     expected: Option<u64>,
+}
+
+impl List {
+    fn until(&self) -> Until {
+        if self.nbi { Until::Quiet } else { Until::Return }
+    }
 }
 
 impl Act {
@@ -122,12 +128,8 @@ impl Cluster {
                 let found: Vec<_> = indices.iter().map(there).collect();
                 self.read(me, list, found, |cluster, into, positions| {
                     let (engine, end) = (&cluster.network.engines[me], cluster.network.end(me));
-                    match list.nbi {
-                        // SAFETY: there is room for an element at each position until quiet.
-                        true => unsafe { engine.pick_nbi(&end, channel, into, positions, elements) },
-                        // SAFETY: there is room for an element at each position.
-                        false => unsafe { engine.pick(&end, channel, into, positions, elements) },
-                    }
+                    // SAFETY: there is room for an element at each position until quiet.
+                    unsafe { engine.pick(&end, channel, into, positions, elements, list.until()) };
                 });
             }
             Act::Each(changing) => {
@@ -144,16 +146,9 @@ impl Cluster {
                 self.change(pe, at, indices, changing, |cluster, change| {
                     cluster.read(me, list, found, |cluster, into, positions| {
                         let (engine, end) = (&cluster.network.engines[me], cluster.network.end(me));
-                        match list.nbi {
-                            // SAFETY: there is room for a word at each position until quiet.
-                            true => unsafe {
-                                engine.fetch_each_nbi(&end, channel, into, positions, elements, change);
-                            },
-                            // SAFETY: there is room for a word at each position.
-                            false => unsafe {
-                                engine.fetch_each(&end, channel, into, positions, elements, change);
-                            },
-                        }
+                        let until = list.until();
+                        // SAFETY: there is room for a word at each position until quiet.
+                        unsafe { engine.fetch_each(&end, channel, into, positions, elements, change, until) };
                     });
                 });
             }
