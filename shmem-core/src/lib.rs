@@ -55,6 +55,8 @@ pub mod endpoint;
 pub mod exclusion;
 pub mod exit;
 pub mod fingerprint;
+#[cfg(test)]
+mod fixture;
 pub mod halo;
 pub mod heap;
 pub mod indexed;
@@ -73,8 +75,6 @@ pub mod root;
 pub mod section;
 pub mod segment;
 pub mod shared;
-#[cfg(test)]
-mod slots;
 pub mod strided;
 pub mod sync;
 pub mod system;

@@ -63,13 +63,11 @@ mod tests {
 
     #[test]
     fn files_that_are_not_there_have_no_text() {
-        let directory = tempfile::tempdir().unwrap();
+        let tree = crate::fixture::Tree::new();
         for (path, text) in [("sys/a", "12\n"), ("sys/n10/x", ""), ("sys/n2/x", ""), ("sys/nx", "")] {
-            let path = directory.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+            tree.write(path, text);
         }
-        let root = Root::at(directory.path());
+        let root = Root::at(tree.root());
         assert_eq!(root.number("sys/a"), Some(12));
         assert_eq!(root.number("sys/b"), None);
         assert_eq!(root.numbered("sys", "n", ""), [2, 10]);

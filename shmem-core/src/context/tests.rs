@@ -5,60 +5,28 @@ use std::sync::Arc;
 
 use super::*;
 use crate::exclusion::Mutex;
-use crate::object::{Atomic, Signal, SymBox};
+use crate::fixture::{Slots, Token, assert_says, boxed, refusal};
+use crate::object::{Atomic, Signal};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::{Segment, Segments};
-use crate::slots::Slots;
-use crate::sync::Patience;
 use crate::system::SYSTEM_BYTES;
 use crate::text::Text;
 
 const HEAP: usize = 4096;
-
-/// PE 0 of two.
-struct Pair {
-    endpoint: crate::endpoint::Endpoint,
-    _places: Slots,
-}
-
-// SAFETY: no exclusive phase exists in these tests.
-unsafe impl Initiator for Pair {
-    fn endpoint(&self) -> &crate::endpoint::Endpoint {
-        &self.endpoint
-    }
-}
-
-impl Stores for Pair {}
 
 fn pe(number: u32) -> Pe {
     // SAFETY: both PEs have their place in the arena of `pair`.
     unsafe { Pe::new(number, number) }
 }
 
-fn pair() -> Pair {
-    observed_pair(None)
-}
-
-fn observed_pair(observer: Option<Arc<dyn Observer>>) -> Pair {
-    let places = Slots::new(2, 2 << 20);
-    let (base, stride) = (places.start_of(0), places.stride());
-    let segments = Segments::new(stride, 21);
+fn pair() -> Token {
+    let slots = Slots::new(2, 2 << 20);
+    let segments = Segments::new(slots.stride(), 21);
     let segment = Segment { start: SYSTEM_BYTES, bytes: HEAP, partition: 1, name: Text::head("default") };
     // SAFETY: the bytes are memory of both PEs, of which nobody is lent references.
     unsafe { segments.insert(1, segment) };
-    let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
-    // SAFETY: two places of `stride` bytes, all zeroes, which live as long as the endpoint.
-    let endpoint = unsafe {
-        crate::endpoint::Endpoint::new(base, stride, base, pe(0), None, Arc::new(segments), Arc::new(waiting))
-    };
-    Pair { endpoint: endpoint.named(7, observer), _places: places }
-}
-
-/// A box of `len` elements at `at` bytes in the heap.
-fn boxed<T: crate::data::Contents + ?Sized>(at: usize, len: usize) -> SymBox<T> {
-    // SAFETY: the tests give places inside the heap that do not overlap, and aligned.
-    unsafe { SymBox::__new(1, 1, SYSTEM_BYTES + at, len, Arc::default()) }
+    Token::over(slots, pe(0), None, segments, ())
 }
 
 mod nonblocking;
@@ -68,16 +36,12 @@ mod words;
 fn lengths_and_indices_are_checked() {
     let pair = pair();
     let row = boxed::<[u64]>(0, 8);
-    let refused = |f: &dyn Fn()| {
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_err();
-        *panic.downcast::<String>().unwrap()
-    };
-    assert!(refused(&|| pair.put(row.on(pe(1)), &[0; 7][..])).contains("8 elements, the local slice 7"));
-    assert!(refused(&|| pair.p(row.on(pe(1)).index(8), 0)).contains("index 8 is beyond the end"));
-    assert!(refused(&|| assert_eq!(row.on(pe(1)).index(5..9).len(), 4)).contains("range 5..9"));
+    assert_says(refusal(|| pair.put(row.on(pe(1)), &[0; 7][..])), &["8 elements, the local slice 7"]);
+    assert_says(refusal(|| pair.p(row.on(pe(1)).index(8), 0)), &["index 8 is beyond the end"]);
+    assert_says(refusal(|| row.on(pe(1)).index(5..9).len()), &["range 5..9"]);
     #[expect(clippy::reversed_empty_ranges, reason = "it is refused")]
-    let reversed = refused(&|| assert_eq!(row.on(pe(1)).index(5..4).len(), 0));
-    assert!(reversed.contains("range 5..4"), "{reversed}");
+    let reversed = refusal(|| row.on(pe(1)).index(5..4).len());
+    assert_says(reversed, &["range 5..4"]);
 }
 
 /// Keeps what it is told.
@@ -104,7 +68,7 @@ impl Observer for Record {
 #[test]
 fn an_observer_is_told_of_every_operation_and_it_is_carried_out() {
     let record = Arc::new(Record::default());
-    let pair = observed_pair(Some(Arc::clone(&record) as _));
+    let pair = pair().named(7, Some(Arc::clone(&record) as _));
     // SAFETY: nobody compares it with one that is not marked.
     let to = unsafe { pe(1).observed() };
     let row = boxed::<[u64]>(0, 16);
@@ -140,7 +104,7 @@ fn an_observer_is_told_of_every_operation_and_it_is_carried_out() {
 #[test]
 fn an_endpoint_that_is_shut_again_and_again_is_shut() {
     let refuses = Arc::new(Record::default());
-    let mut endpoint = pair().endpoint.shut(refuses.clone());
+    let mut endpoint = pair().endpoint().shut(refuses.clone());
     for _ in 0..512 {
         assert!(endpoint.is_shut());
         endpoint = endpoint.shut(refuses.clone());

@@ -10,14 +10,13 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::context::{NonBlocking, Order};
-use crate::endpoint::{Endpoint, Far, Waiting};
+use crate::endpoint::Far;
 use crate::exclusion::Mutex;
+use crate::fixture::{Slots, Token, boxed, refusal};
 use crate::object::{AmoValue, Atomic, On, SymBox};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
-use crate::slots::Slots;
-use crate::sync::Patience;
 use crate::system::{SYSTEM_BYTES, SystemArea};
 use crate::transport::loopback::Network;
 use crate::transport::target::Target;
@@ -36,22 +35,7 @@ enum Kind {
 }
 
 /// PE 0 of three.
-struct Job {
-    kind: Kind,
-    // Before the places: it delivers to them.
-    endpoint: Endpoint,
-    told: Arc<Told>,
-    places: Slots,
-}
-
-// SAFETY: no exclusive phase exists in these tests.
-unsafe impl Initiator for Job {
-    fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-}
-
-impl Stores for Job {}
+type Job = Token<(Kind, Arc<Told>)>;
 
 /// A call: what it is, its bytes, and the elements that it lists.
 type Heard = (Family, usize, Vec<(usize, usize)>);
@@ -82,18 +66,14 @@ impl Job {
             let network = Network::new((0..PES).map(target).collect(), seed);
             Far { transport: Arc::new(network.transport(0)), channel: Channel(0) }
         });
-        let (base, stride) = (places.start_of(0), places.stride());
-        let (segments, told) = (Arc::new(Segments::new(stride, 21)), Arc::<Told>::default());
-        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
+        let (segments, told) = (Segments::new(places.stride(), 21), Arc::<Told>::default());
         let observer = (kind == Kind::Observed).then(|| Arc::clone(&told) as Arc<dyn Observer>);
-        // SAFETY: places of `stride` bytes, all zeroes, which live as long as the endpoint; who has none is reached by `far`.
-        let endpoint =
-            unsafe { Endpoint::new(base, stride, base, pe(kind, 0), far, segments, Arc::new(waiting)) };
-        Self { kind, endpoint: endpoint.named(0, observer), told, places }
+        // The others have their slots behind that of PE 0; who has none is reached by `far`.
+        Self::over(places, pe(kind, 0), far, segments, (kind, told)).named(0, observer)
     }
 
     fn pe(&self, number: u32) -> Pe {
-        pe(self.kind, number)
+        pe(self.more.0, number)
     }
 
     /// The PEs in the order of their ranks.
@@ -104,7 +84,7 @@ impl Job {
     /// What a PE has of an object of as many numbers, by the test's own eyes.
     fn copy<V: AmoValue>(&self, pe: usize, object: &SymBox<[Atomic<V>]>) -> Vec<V> {
         self.quiet();
-        let start = self.places.start_of(pe).wrapping_add(object.offset()).cast::<V>();
+        let start = self.slots.start_of(pe).wrapping_add(object.offset()).cast::<V>();
         // SAFETY: an element of the object, which nobody changes meanwhile.
         (0..object.len()).map(|k| unsafe { start.wrapping_add(k).read() }).collect()
     }
@@ -141,12 +121,6 @@ impl Ranked for Team {
     fn ranked(&self) -> Cow<'_, [Pe]> {
         Cow::Borrowed(&self.0)
     }
-}
-
-/// A box of `len` elements at `at` bytes behind the system area.
-fn boxed<T: crate::data::Contents + ?Sized>(at: usize, len: usize) -> SymBox<T> {
-    // SAFETY: tests give places inside the memory that do not overlap, and aligned.
-    unsafe { SymBox::__new(1, 1, SYSTEM_BYTES + at, len, Arc::default()) }
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
@@ -317,16 +291,12 @@ proptest! {
         let over = object.over(&team, Cyclic);
         let (mut before, mut list) = (vec![0; 300], vec![5_u64; 300]);
         list[wrong] = value;
-        let said = |call: &mut dyn FnMut()| {
-            let panic = std::panic::catch_unwind(core::panic::AssertUnwindSafe(call)).unwrap_err();
-            *panic.downcast::<String>().unwrap()
-        };
         let words = over.at(&list);
         let expected = format!("index {value} at position {wrong} of the list is beyond the end: the object has 27 elements (0..27)");
-        prop_assert_eq!(said(&mut || job.add_each(words, 1)), &expected[..]);
-        prop_assert_eq!(said(&mut || job.set_each(words, 1)), &expected[..]);
-        prop_assert_eq!(said(&mut || job.fetch_add_each(&mut before, words, 1)), &expected[..]);
-        prop_assert_eq!(said(&mut || job.scope(|s| s.swap_each(&mut before, words, 1))), &expected[..]);
+        prop_assert_eq!(refusal(|| job.add_each(words, 1)), &expected[..]);
+        prop_assert_eq!(refusal(|| job.set_each(words, 1)), &expected[..]);
+        prop_assert_eq!(refusal(|| job.fetch_add_each(&mut before, words, 1)), &expected[..]);
+        prop_assert_eq!(refusal(|| job.scope(|s| s.swap_each(&mut before, words, 1))), &expected[..]);
         job.quiet();
         for pe in 0..PES {
             let words = job.copy(pe, &boxed::<[Atomic<u64>]>(0, 64));
@@ -383,7 +353,7 @@ fn an_observer_is_told_what_elements_a_call_lists() {
     let often: Vec<usize> = (0..60).map(|k| k % 12).collect();
     job.add_each(over.at(&often), 1);
     job.fetch_each(&mut [0; 3], object.on(job.pe(2)).at(&[1_u32, 1, 3]));
-    let told = core::mem::take(&mut *job.told.0.lock());
+    let told = core::mem::take(&mut *job.more.1.0.lock());
     let families: Vec<_> =
         told.iter().map(|(family, bytes, places)| (*family, *bytes, places.len())).collect();
     let nested = |(family, bytes, _): &(Family, usize, usize)| (*family, *bytes) == (Family::AddEach, 96);
@@ -399,7 +369,7 @@ fn updates_ring_the_bell_of_who_has_the_words_alone() {
         let (job, object) = (Job::new(kind, 5), boxed::<[Atomic<u64>]>(64, 4));
         let rings = |pe: usize, act: &dyn Fn()| {
             // SAFETY: a slot begins with its system area, all zeroes, and its words are atomics.
-            let area = unsafe { &*job.places.start_of(pe).cast::<SystemArea>() };
+            let area = unsafe { &*job.slots.start_of(pe).cast::<SystemArea>() };
             area.doorbell.is_rung_by(|| {
                 act();
                 job.quiet();

@@ -165,6 +165,7 @@ mod tests {
     use super::super::bindings::FI_ENODATA;
     use super::super::{Hints, Refused};
     use super::*;
+    use crate::fixture::in_child;
 
     /// A libfabric that takes every signal, blocks it, and has handlers run on a stack of its own: when it is loaded, and each time it is
     /// asked what there is, which is nothing. Of one signal it leaves the handler, and blocks others meanwhile.
@@ -250,32 +251,20 @@ mod tests {
     /// In a process of its own: handlers are of the whole process, and other tests have children.
     #[test]
     fn signals_are_handled_as_before_behind_a_library_that_takes_them() {
-        const NAME: &str =
-            "libfabric::library::tests::signals_are_handled_as_before_behind_a_library_that_takes_them";
-        const CHILD: &str = "SIGNALS_TEST_CHILD";
-        if std::env::var_os(CHILD).is_none() {
-            let mut child = Command::new(std::env::current_exe().unwrap());
-            let output = child.args(["--exact", NAME, "--nocapture"]).env(CHILD, "1").output().unwrap();
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(
-                output.status.success() && said.contains("1 passed"),
-                "{said}{}",
-                String::from_utf8_lossy(&output.stderr)
-            );
-            return;
-        }
-        let directory = tempfile::tempdir().unwrap();
-        let (source, file) = (directory.path().join("takes.c"), directory.path().join("libtakes.so"));
-        std::fs::write(&source, TAKES_SIGNALS).unwrap();
-        let mut compiler = Command::new("cc");
-        let compiler = compiler.args(["-shared", "-fPIC", "-w"]).arg(&source).arg("-o").arg(&file);
-        assert!(compiler.status().expect("Rust links by `cc`").success());
-        let before = signals();
-        // SAFETY: made for this: its functions take what those of libfabric do.
-        let library = unsafe { Library::load(file.to_str()) }.unwrap();
-        assert_eq!(signals(), before, "behind its initialisers");
-        let refused = library.offers(&Hints::default()).unwrap_err();
-        assert_eq!(refused, Refused::of("fi_getinfo", FI_ENODATA.cast_signed()));
-        assert_eq!(signals(), before, "behind the first call");
+        in_child(|| {
+            let directory = tempfile::tempdir().unwrap();
+            let (source, file) = (directory.path().join("takes.c"), directory.path().join("libtakes.so"));
+            std::fs::write(&source, TAKES_SIGNALS).unwrap();
+            let mut compiler = Command::new("cc");
+            let compiler = compiler.args(["-shared", "-fPIC", "-w"]).arg(&source).arg("-o").arg(&file);
+            assert!(compiler.status().expect("Rust links by `cc`").success());
+            let before = signals();
+            // SAFETY: made for this: its functions take what those of libfabric do.
+            let library = unsafe { Library::load(file.to_str()) }.unwrap();
+            assert_eq!(signals(), before, "behind its initialisers");
+            let refused = library.offers(&Hints::default()).unwrap_err();
+            assert_eq!(refused, Refused::of("fi_getinfo", FI_ENODATA.cast_signed()));
+            assert_eq!(signals(), before, "behind the first call");
+        });
     }
 }

@@ -177,7 +177,7 @@ impl Group {
 #[cfg(not(miri))]
 mod tests {
     use super::*;
-    use crate::memory::tests::Tree;
+    use crate::fixture::Tree;
 
     const MEMINFO: &str = "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  600 kB\n";
 

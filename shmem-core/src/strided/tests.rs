@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::fixture::refusal;
 
 /// The addresses of a region's elements, element by element: what `lower` must give.
 fn elements(shape: &Shape, axes: &[Taken], part: Part) -> Vec<usize> {
@@ -260,13 +261,6 @@ fn columns_are_as_wide_as_addresses_and_strides_allow() {
     assert_eq!(columns(44, 8), Some((0, 5, 1)));
     assert_eq!(columns(44, 4), Some((0, 0, 11)));
     assert_eq!((columns(44, 2), columns(42, 64)), (None, None));
-}
-
-fn refusal<T>(of: impl FnOnce() -> T) -> String {
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(of()))).unwrap_err();
-    panic
-        .downcast::<String>()
-        .map_or_else(|panic| panic.downcast::<&str>().unwrap().to_string(), |text| *text)
 }
 
 /// What makes no plan, and what is said of it.

@@ -95,6 +95,8 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
+    #[cfg(not(miri))]
+    use crate::fixture::aborts;
 
     #[test]
     fn who_leaves_by_unwinding_waits_as_who_returns_does() {
@@ -128,28 +130,21 @@ mod tests {
         }
     }
 
-    /// In a process of its own, which does not survive it.
+    /// Caught by nobody, whoever would.
     #[test]
     #[cfg(not(miri))]
     fn what_cannot_be_completed_ends_the_process() {
-        const NAME: &str = "transport::under_way::tests::what_cannot_be_completed_ends_the_process";
-        const CHILD: &str = "UNDER_WAY_TEST_CHILD";
-        if let Some(how) = std::env::var_os(CHILD) {
-            // Caught by nobody, whoever would.
-            let _ = catch_unwind(AssertUnwindSafe(|| {
-                under_way(|| panic!("the network is gone"), || assert!(how != "unwinds", "inside"));
-            }));
-            return;
-        }
-        for how in ["returns", "unwinds"] {
-            let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-            let output = child.args(["--exact", NAME, "--nocapture"]).env(CHILD, how).output().unwrap();
-            let err = String::from_utf8_lossy(&output.stderr);
-            let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
-            assert_eq!(signal, Some(6), "{how}: {err}");
-            // A panic while another one unwinds ends the process as well, and says so itself.
-            let is_told = err.contains("transfers could not be completed");
-            assert!(is_told || how == "unwinds" && err.contains("the network is gone"), "{how}: {err}");
-        }
+        aborts("transfers could not be completed", || {
+            _ = catch_unwind(|| under_way(|| panic!("the network is gone"), || ()));
+        });
+    }
+
+    /// A panic while another one unwinds ends the process by itself.
+    #[test]
+    #[cfg(not(miri))]
+    fn what_cannot_be_completed_while_unwinding_ends_the_process() {
+        aborts("the network is gone", || {
+            _ = catch_unwind(|| under_way(|| panic!("the network is gone"), || panic!("inside")));
+        });
     }
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::{Model, all, config, frozen, kinds, number, opened};
 use crate::array::{Chosen, Contiguous, Cyclic, Indices, Multi, Separate, Single, Storage, StorageKind};
+use crate::fixture::refusal;
 
 /// Everything that can be read, each way.
 fn reads<const D: usize, S: Storage>(
@@ -219,29 +220,24 @@ fn ranges_may_be_empty() {
     assert!(indices.eq(all([2..4, 1..3, 5..9])));
 }
 
-fn message(of: impl FnOnce() + std::panic::UnwindSafe) -> String {
-    let panic = std::panic::catch_unwind(of).unwrap_err();
-    panic.downcast_ref::<String>().cloned().unwrap_or_default()
-}
-
 #[test]
 fn what_is_beyond_the_end_is_refused() {
-    let line = message(|| {
+    let line = refusal(|| {
         let model = Model::<1, Multi>::numbered([10], 3, StorageKind::Multi, 0);
         let _ = frozen!(model)[10];
     });
     assert_eq!(line, "index 10 is beyond the end: the array has 10 elements (0..10)");
-    let plane = message(|| {
+    let plane = refusal(|| {
         let mut model = Model::<2, Single>::numbered([2, 3], 2, StorageKind::Single, 0);
         opened!(model)[[1, 3]] = 0;
     });
     assert_eq!(plane, "index [1, 3] is beyond the end: the array has the shape [2, 3]");
-    let row = message(|| {
+    let row = refusal(|| {
         let model = Model::<2, Single>::numbered([2, 3], 2, StorageKind::Single, 0);
         let _ = frozen!(model).row(2);
     });
     assert_eq!(row, "row 2 is beyond the end: the array has 2 (0..2)");
-    let chunk = message(|| {
+    let chunk = refusal(|| {
         let model = Model::<2, Multi>::numbered([4, 3], 2, StorageKind::Multi, 0);
         let _ = frozen!(model).chunk(1)[[1, 2]];
     });

@@ -460,22 +460,16 @@ fn refuse(unit: &str, block: usize, count: usize, name: &str, len: usize, stride
 
 #[cfg(test)]
 mod tests {
-    use super::{check_size, *};
+    use super::*;
+    use crate::fixture::refusal;
 
     #[test]
     fn sized_routines_take_one_size() {
         check_size::<f64>(64, "iput64");
         assert_eq!(
-            *std::panic::catch_unwind(|| check_size::<f32>(128, "ibget128"))
-                .unwrap_err()
-                .downcast::<String>()
-                .unwrap(),
+            refusal(|| check_size::<f32>(128, "ibget128")),
             "`ibget128` takes elements of 128 bits, but these have 32; `ibget` takes any"
         );
-    }
-
-    fn refusal(check: impl FnOnce() + std::panic::UnwindSafe) -> String {
-        *std::panic::catch_unwind(check).unwrap_err().downcast::<String>().unwrap()
     }
 
     #[test]

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Poll, Wake, Waker};
 
 use super::*;
-use crate::endpoint::{Endpoint, Far, Stores};
+use crate::endpoint::Far;
 use crate::exclusion::Mutex;
+#[cfg(not(miri))]
+use crate::fixture::aborts;
 use crate::strided::Pattern;
 use crate::transport::{AtomicOp, Channel, Lane, Remote, SessionOptions, Transport, Until, Width};
 
@@ -93,40 +95,22 @@ fn named(operation: &str, until: Until) -> String {
     }
 }
 
-struct Token {
-    endpoint: Endpoint,
-    transport: Arc<Written>,
-    _places: Slots,
+type Job = Token<Arc<Written>>;
+
+fn job() -> Job {
+    job_on(&Arc::default(), Channel(3))
 }
 
-// SAFETY: no exclusive phase exists in these tests.
-unsafe impl Initiator for Token {
-    fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
+fn job_on(transport: &Arc<Written>, channel: Channel) -> Job {
+    let slots = Slots::new(1, HEAP);
+    let segments = Segments::new(slots.stride(), 21);
+    let far = Far { transport: Arc::clone(transport) as Arc<dyn Transport>, channel };
+    Token::over(slots, pe(0), Some(far), segments, Arc::clone(transport))
 }
 
-impl Stores for Token {}
-
-impl Token {
-    fn new() -> Self {
-        Self::on(&Arc::default(), Channel(3))
-    }
-
-    fn on(transport: &Arc<Written>, channel: Channel) -> Self {
-        let (places, transport) = (Slots::new(1, HEAP), Arc::clone(transport));
-        let (base, stride) = (places.start_of(0), places.stride());
-        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
-        let far = Far { transport: Arc::clone(&transport) as Arc<dyn Transport>, channel };
-        let segments = Arc::new(Segments::new(stride, 21));
-        // SAFETY: one zeroed place, which lives as long as the endpoint; the transport reaches everybody.
-        let endpoint =
-            unsafe { Endpoint::new(base, stride, base, pe(0), Some(far), segments, Arc::new(waiting)) };
-        Self { endpoint, transport, _places: places }
-    }
-
+impl Job {
     fn taken(&self) -> Vec<String> {
-        std::mem::take(&mut *self.transport.calls.lock())
+        std::mem::take(&mut *self.more.calls.lock())
     }
 }
 
@@ -137,7 +121,7 @@ fn elsewhere() -> Pe {
 
 #[test]
 fn each_operation_asks_for_its_like() {
-    let token = Token::new();
+    let token = job();
     let (row, count, arrived) =
         (boxed::<[u32]>(0, 16), boxed::<Atomic<u32>>(512, 1), boxed::<Signal>(576, 1));
     let to = row.on(elsewhere());
@@ -186,7 +170,7 @@ fn each_operation_asks_for_its_like() {
 
 #[test]
 fn an_owned_buffer_is_given_back_behind_a_quiet() {
-    let token = Token::new();
+    let token = job();
     let row = boxed::<[u64]>(0, 4);
     let pending = token.get_owned(vec![1_u64; 4], row.on(elsewhere()));
     assert_eq!(token.taken(), ["get_nbi 1 32"]);
@@ -205,7 +189,7 @@ fn a_transfer_that_is_polled_goes_on_until_its_stream_is_quiet() {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
-    let token = Token::new();
+    let token = job();
     let row = boxed::<[u64]>(0, 4);
     let wakes = Arc::new(Count(AtomicUsize::new(0)));
     let waker = Waker::from(Arc::clone(&wakes));
@@ -217,7 +201,7 @@ fn a_transfer_that_is_polled_goes_on_until_its_stream_is_quiet() {
         assert_eq!(wakes.0.load(Ordering::Relaxed), polls);
     }
     assert!(!token.taken().contains(&"quiet".to_owned()));
-    token.transport.is_over.store(true, Ordering::Relaxed);
+    token.more.is_over.store(true, Ordering::Relaxed);
     assert!(pending.is_complete());
     assert_eq!(Pin::new(&mut pending).poll(&mut context), Poll::Ready(vec![1; 4]));
     assert_eq!(token.taken(), ["is_quiet", "quiet", "is_quiet", "quiet", "quiet"]);
@@ -230,8 +214,8 @@ fn a_transfer_that_is_polled_goes_on_until_its_stream_is_quiet() {
 #[test]
 #[should_panic(expected = "has given its buffer back already")]
 fn a_buffer_is_given_back_once() {
-    let token = Token::new();
-    token.transport.is_over.store(true, Ordering::Relaxed);
+    let token = job();
+    token.more.is_over.store(true, Ordering::Relaxed);
     let row = boxed::<[u64]>(0, 4);
     let mut pending = token.get_owned(vec![1_u64; 4], row.on(elsewhere()));
     assert!(Pin::new(&mut pending).poll(&mut std::task::Context::from_waker(Waker::noop())).is_ready());
@@ -241,53 +225,41 @@ fn a_buffer_is_given_back_once() {
 /// Whoever writes there may go on, so the buffer is leaked.
 #[test]
 fn a_buffer_whose_transfer_cannot_be_completed_is_not_freed() {
-    let token = Token::new();
+    let token = job();
     let row = boxed::<[u64]>(0, 4);
     let pending = token.get_owned(vec![3_u64; 4], row.on(elsewhere()));
-    token.transport.fails.store(true, Ordering::Relaxed);
-    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(pending)));
-    assert!(dropped.is_err());
+    token.more.fails.store(true, Ordering::Relaxed);
+    refusal(|| drop(pending));
 }
 
 #[test]
 fn a_scope_that_panics_is_quiet_all_the_same() {
-    let token = Token::new();
+    let token = job();
     let row = boxed::<[u64]>(0, 4);
     let source = [1; 4];
-    let body = std::panic::AssertUnwindSafe(|| {
+    refusal(|| {
         token.scope(|s| {
             s.put(row.on(elsewhere()), &source[..]);
             panic!("in a scope");
         })
     });
-    std::panic::catch_unwind(body).unwrap_err();
     assert_eq!(token.taken(), ["put_nbi 1 32", "quiet"]);
 }
 
-/// In a process of its own, which does not survive it.
 #[test]
 #[cfg(not(miri))]
 fn a_scope_that_cannot_be_completed_ends_the_process() {
-    const NAME: &str = "context::tests::nonblocking::a_scope_that_cannot_be_completed_ends_the_process";
-    const CHILD: &str = "SCOPE_TEST_CHILD";
-    if std::env::var_os(CHILD).is_some() {
-        let token = Token::new();
-        token.transport.fails.store(true, Ordering::Relaxed);
+    aborts("transfers could not be completed", || {
+        let token = job();
+        token.more.fails.store(true, Ordering::Relaxed);
         token.scope(|_| ());
-        return;
-    }
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-    let output = child.args(["--exact", NAME, "--nocapture"]).env(CHILD, "1").output().unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
-    assert_eq!(signal, Some(6), "{err}");
-    assert!(err.contains("transfers could not be completed"), "{err}");
+    });
 }
 
 #[test]
 fn a_transport_knows_what_sessions_are_open_on_which_channel() {
     let transport = Arc::default();
-    let (one, other) = (Token::on(&transport, Channel(1)), Token::on(&transport, Channel(2)));
+    let (one, other) = (job_on(&transport, Channel(1)), job_on(&transport, Channel(2)));
     let (batch, counted) = (SessionOptions::batch(), SessionOptions::default().total_ops(7));
     let outer = one.session(batch);
     {
@@ -296,11 +268,10 @@ fn a_transport_knows_what_sessions_are_open_on_which_channel() {
     }
     assert_eq!(outer.options(), batch);
     drop(outer);
-    let panics = || {
+    refusal(|| {
         let _open = one.session(counted);
         panic!("inside");
-    };
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
+    });
     let expected = [
         ("begin", 1, batch),
         ("begin", 1, counted),

@@ -87,16 +87,12 @@ proptest! {
 fn lists_of_another_length_are_refused() {
     let pair = pair();
     let row = boxed::<[Signal]>(0, 3);
-    let refused = |f: &dyn Fn()| {
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).unwrap_err();
-        *panic.downcast::<String>().unwrap()
-    };
     let words = || row.here(&pair);
-    let message = refused(&|| _ = words().excluding(&[true; 2]).test_all(eq(1)));
+    let message = refusal(|| words().excluding(&[true; 2]).test_all(eq(1)));
     assert_eq!(message, "3 words have 2 states; each word has one, which excludes it or not");
-    let message = refused(&|| _ = words().wait_until_any_vector(eq, &[1; 4]));
+    let message = refusal(|| words().wait_until_any_vector(eq, &[1; 4]));
     assert_eq!(message, "3 words are compared with 4 values; each word has one");
-    let message = refused(&|| _ = words().test_some(eq(0), &mut [0; 2]));
+    let message = refusal(|| _ = words().test_some(eq(0), &mut [0; 2]));
     assert_eq!(message, "there is room for the numbers of 2 words, and there are 3");
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{Tree, plain, word};
+use super::{plain, word};
+use crate::fixture::{Tree, assert_says};
 use crate::memory::{
     Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile,
     Request, SlotLayout, map,
@@ -162,7 +163,7 @@ fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
     let refuse = |files: Vec<OwnedFd>, pieces: &[u8], part: &str| {
         let error = attached.attach(0, files, pieces).unwrap_err();
         assert!(matches!(error, MemoryError::Peer { slot: 0, .. }), "{error:?}");
-        assert!(error.to_string().contains(part), "`{part}` in: {error}");
+        assert_says(error, &[part]);
     };
     for (words, part) in lies {
         refuse(copies(&descriptors), &list(words), part);

@@ -3,7 +3,8 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{Tree, in_child, paged, plain};
+use super::{paged, plain};
+use crate::fixture::{Tree, assert_says, in_child};
 use crate::memory::{Arena, Machine, MemoryError, Placement, Request, SlotLayout, Spread};
 use crate::partition::PartitionSpec;
 use crate::topology::Topology;
@@ -34,11 +35,10 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
     let sums: Vec<_> = (1..=127).map(|id| plain(id, G)).collect();
     reserve(&sums, 16, machine.clone()).unwrap();
     let error = reserve(&[plain(1, M), plain(9, G + 1)], 1, machine.clone()).unwrap_err().to_string();
-    for part in
-        ["partition 9 `partition9` (SHMEM_SYMMETRIC_PARTITION9)", "about 1G are asked", "this node has 1G"]
-    {
-        assert!(error.contains(part), "`{part}` in: {error}");
-    }
+    assert_says(
+        &error,
+        &["partition 9 `partition9` (SHMEM_SYMMETRIC_PARTITION9)", "about 1G are asked", "this node has 1G"],
+    );
     let arena = reserve(&[plain(1, M)], 1, machine).unwrap();
     let error = arena.check_later(&Request::array("A", 2 << 30), 1).unwrap_err();
     assert!(matches!(error, MemoryError::LargerThanMemory { .. }), "{error}");
@@ -69,9 +69,7 @@ fn what_is_populated_on_all_pes_fits_into_what_is_left() {
     reserve(&[plain(1, G), explicit(2, 150 * M)], 4, machine.clone()).unwrap();
     let error = reserve(&[plain(1, G), explicit(2, 151 * M)], 4, machine.clone()).unwrap_err();
     assert!(matches!(error, MemoryError::NotEnoughMemory { slots: 4, .. }), "{error}");
-    for part in ["partition 2 `partition2`", "4 x 151M", "this node has left 600M"] {
-        assert!(error.to_string().contains(part), "`{part}` in: {error}");
-    }
+    assert_says(&error, &["partition 2 `partition2`", "4 x 151M", "this node has left 600M"]);
     tree.write("proc/self/cgroup", "0::/job\n");
     tree.write("sys/fs/cgroup/job/memory.max", &(100 * M).to_string());
     let error = reserve(&[explicit(1, 50 * M)], 4, machine).unwrap_err().to_string();
@@ -88,11 +86,16 @@ fn pages_of_a_pool_do_not_count_as_memory_and_have_to_do_for_all() {
     let specs = [paged(1, G, G, Policy::Mandatory)];
     reserve(&specs, 4, machine.clone()).unwrap();
     let error = reserve(&specs, 5, machine.clone()).unwrap_err().to_string();
-    for part in
-        ["PGSIZE=1G", "MANDATORY", "each of 5 PEs", "huge pages of 1G (4 of 5 can be had)", "vm.nr_hugepages"]
-    {
-        assert!(error.contains(part), "`{part}` in: {error}");
-    }
+    assert_says(
+        &error,
+        &[
+            "PGSIZE=1G",
+            "MANDATORY",
+            "each of 5 PEs",
+            "huge pages of 1G (4 of 5 can be had)",
+            "vm.nr_hugepages",
+        ],
+    );
     let error = reserve(&[paged(1, G, G, Policy::Preferred)], 5, machine).unwrap_err();
     assert!(matches!(error, MemoryError::NotEnoughMemory { asked: G, .. }), "the fifth: {error:?}");
 }
@@ -145,15 +148,16 @@ fn what_must_be_on_a_node_fits_there_for_all_pes_together() {
     let error = among(&tree, 147 * M, None, Spread::Bound, [&[1], &[1]]).unwrap_err();
     assert!(matches!(error, MemoryError::NotEnoughOnNodes { .. }), "{error}");
     let text = error.to_string();
-    for part in [
-        "partition 3 `partition3` (SHMEM_SYMMETRIC_PARTITION3)",
-        "KIND=FASTMEM with POLICY=MANDATORY needs 147M on node 1",
-        "want 294M there in all",
-        "node 1 has left 292M",
-        "POLICY=PREFERRED",
-    ] {
-        assert!(text.contains(part), "`{part}` in: {text}");
-    }
+    assert_says(
+        &text,
+        &[
+            "partition 3 `partition3` (SHMEM_SYMMETRIC_PARTITION3)",
+            "KIND=FASTMEM with POLICY=MANDATORY needs 147M on node 1",
+            "want 294M there in all",
+            "node 1 has left 292M",
+            "POLICY=PREFERRED",
+        ],
+    );
 }
 
 #[test]
@@ -165,27 +169,26 @@ fn huge_pages_that_must_be_on_a_node_do_for_all_pes_together() {
     let error = among(&tree, 4 * M, Some(2 * M), Spread::Bound, [&[1], &[1]]).unwrap_err();
     assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
     let text = error.to_string();
-    for part in [
-        "partition 3 `partition3`",
-        "PGSIZE=2M with POLICY=MANDATORY needs 4M",
-        "each of 2 PEs, on node 1",
-        "huge pages of 2M (3 on node 1 are free; elsewhere 40 on node 0)",
-        "/sys/devices/system/node/node1/hugepages",
-    ] {
-        assert!(text.contains(part), "`{part}` in: {text}");
-    }
+    assert_says(
+        &text,
+        &[
+            "partition 3 `partition3`",
+            "PGSIZE=2M with POLICY=MANDATORY needs 4M",
+            "each of 2 PEs, on node 1",
+            "huge pages of 2M (3 on node 1 are free; elsewhere 40 on node 0)",
+            "/sys/devices/system/node/node1/hugepages",
+        ],
+    );
 }
 
 #[test]
 fn a_limit_on_addresses() {
-    in_child("memory::tests::limits::a_limit_on_addresses", || {
+    in_child(|| {
         let limit = Rlimit { current: Some(8 * G), maximum: Some(8 * G) };
         setrlimit(Resource::As, limit).unwrap();
         let specs = [plain(1, M), plain(2, G)];
         let error = reserve(&specs, 8, Machine::default()).unwrap_err().to_string();
-        for part in ["8 PEs", "RLIMIT_AS) is 8G", "raise the limit", "partition 2 `partition2`"] {
-            assert!(error.contains(part), "`{part}` in: {error}");
-        }
+        assert_says(&error, &["8 PEs", "RLIMIT_AS) is 8G", "raise the limit", "partition 2 `partition2`"]);
         reserve(&specs, 2, Machine::default()).unwrap();
     });
 }
@@ -204,7 +207,7 @@ fn more_addresses_than_there_are() {
 
 #[test]
 fn a_limit_on_open_files_is_raised_or_named() {
-    in_child("memory::tests::limits::a_limit_on_open_files_is_raised_or_named", || {
+    in_child(|| {
         let set = |current, maximum| {
             setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum: Some(maximum) }).unwrap();
         };
@@ -220,7 +223,7 @@ fn a_limit_on_open_files_is_raised_or_named() {
 
 #[test]
 fn a_limit_on_the_size_of_files() {
-    in_child("memory::tests::limits::a_limit_on_the_size_of_files", || {
+    in_child(|| {
         setrlimit(Resource::Fsize, Rlimit { current: Some(64 * M), maximum: Some(64 * M) }).unwrap();
         let error = reserve(&[plain(1, 100 * M)], 1, Machine::default()).unwrap_err().to_string();
         assert!(error.contains("RLIMIT_FSIZE") && error.contains("at most 64M"), "{error}");
@@ -254,7 +257,7 @@ pub(super) fn forbid(number: libc::c_long, errno: i32) {
 
 #[test]
 fn memfds_that_are_forbidden() {
-    in_child("memory::tests::limits::memfds_that_are_forbidden", || {
+    in_child(|| {
         for errno in [libc::EPERM, libc::ENOSYS] {
             forbid(libc::SYS_memfd_create, errno);
             let error = reserve(&[plain(1, M)], 1, Machine::default()).unwrap().create(0).unwrap_err();

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{Tree, in_child, paged, plain, word};
+use super::{paged, plain, word};
+use crate::fixture::{Tree, in_child};
 use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, SlotLayout, map};
 use crate::partition::{Pages, PartitionSpec};
 use crate::topology::Topology;
@@ -90,7 +91,7 @@ fn a_mandatory_size_is_met_by_merged_pages() {
 #[test]
 fn pages_that_cannot_be_merged_are_base_pages_and_reported() {
     let Some(tree) = without_pools() else { return };
-    in_child("memory::tests::pages::pages_that_cannot_be_merged_are_base_pages_and_reported", || {
+    in_child(|| {
         // SAFETY: the option takes plain numbers.
         let result = unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
         assert_eq!(result, 0, "{}", std::io::Error::last_os_error());

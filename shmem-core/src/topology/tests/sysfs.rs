@@ -1,29 +1,22 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
+use crate::fixture::Tree;
 use crate::topology::{Evidence, Speed, Topology};
 
-/// A machine made of files, gone when dropped.
-struct Machine(PathBuf);
+/// A machine made of files.
+struct Machine(Tree);
 
 impl Machine {
-    fn new(name: &str) -> Self {
-        let root = std::env::temp_dir().join(format!("shmem-topology-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&root).unwrap();
-        Self(root)
-    }
-
     fn write(&self, path: &str, text: &str) {
-        let file = self.0.join(path);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, text).unwrap();
+        self.0.write(path, text);
     }
 
     fn link(&self, path: &str, target: &str) {
-        let link = self.0.join(path);
+        let link = self.0.root().join(path);
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(self.0.join(target), link).unwrap();
+        std::os::unix::fs::symlink(self.0.root().join(target), link).unwrap();
     }
 
     fn node(&self, number: u32, cpus: &str, kibibytes: u64, distances: &str) {
@@ -44,18 +37,12 @@ impl Machine {
     }
 
     fn read(&self) -> Topology {
-        Topology::read(&self.0)
+        Topology::read(self.0.root())
     }
 }
 
-impl Drop for Machine {
-    fn drop(&mut self) {
-        _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn two_sockets(name: &str) -> Machine {
-    let machine = Machine::new(name);
+fn two_sockets() -> Machine {
+    let machine = Machine(Tree::new());
     machine.write("sys/devices/system/node/online", "0-3\n");
     machine.node(0, "0-1", 1 << 20, "10 21 13 17");
     machine.node(1, "2-3", 1 << 20, "21 10 23 28");
@@ -70,7 +57,7 @@ fn two_sockets(name: &str) -> Machine {
 
 #[test]
 fn all_that_the_kernel_tells() {
-    let machine = two_sockets("all");
+    let machine = two_sockets();
     machine.speed(0, 0, 0, [100_000, 80_000, 80, 90]);
     machine.speed(1, 0, 1, [100_000, 80_000, 80, 90]);
     machine.speed(2, 0, 0, [400_000, 300_000, 110, 120]);
@@ -97,7 +84,7 @@ fn all_that_the_kernel_tells() {
 
 #[test]
 fn what_cpus_see_comes_before_what_devices_see() {
-    let machine = two_sockets("devices");
+    let machine = two_sockets();
     machine.speed(2, 0, 2, [900_000, 900_000, 20, 20]);
     machine.speed(2, 1, 0, [400_000, 300_000, 110, 120]);
     let topology = machine.read();
@@ -107,7 +94,7 @@ fn what_cpus_see_comes_before_what_devices_see() {
 
 #[test]
 fn half_a_table_is_half_known() {
-    let machine = two_sockets("half");
+    let machine = two_sockets();
     let directory = "sys/devices/system/node/node0/access0/initiators";
     machine.write(&format!("{directory}/read_bandwidth"), "100\n");
     machine.write(&format!("{directory}/write_bandwidth"), "0\n");
@@ -119,7 +106,7 @@ fn half_a_table_is_half_known() {
 
 #[test]
 fn memory_that_a_driver_brought_in_is_named() {
-    let machine = two_sockets("driver");
+    let machine = two_sockets();
     for (device, bus, node, driver) in [
         ("dax0.0", "sys/devices/LNXSYSTM:00/ndbus0/region0/dax0.0", 2, "kmem"),
         ("dax1.0", "sys/devices/platform/ACPI0017:00/cxl_region/dax1.0", 3, "device_dax"),
@@ -140,7 +127,7 @@ fn memory_that_a_driver_brought_in_is_named() {
 
 #[test]
 fn a_machine_that_tells_nothing() {
-    let machine = Machine::new("nothing");
+    let machine = Machine(Tree::new());
     assert_eq!(machine.read().nodes(), []);
     machine.write("sys/devices/system/node/online", "0\n");
     machine.node(0, "0-1", 1 << 20, "10");

@@ -106,7 +106,7 @@ impl Listed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::slots::Slots;
+    use crate::fixture::Slots;
     use crate::system::SYSTEM_BYTES;
 
     const BYTES: usize = 4096;

@@ -2,8 +2,8 @@
 //! come behind their data. Also run under AddressSanitizer.
 
 use super::*;
+use crate::fixture::{Slots, assert_says, refusal};
 use crate::pe::Pe;
-use crate::slots::Slots;
 use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::{Change, EachOp, Elements, Operand};
@@ -57,7 +57,7 @@ fn a_message_about_more_than_there_is_is_refused() {
     let (half, back) = (1 << (usize::BITS - 1), 0_usize.wrapping_sub(8));
     for far in [BYTES, half, back] {
         let refused = deliver(Pattern::blocks(64, 3, far, 64), 192).unwrap_err();
-        assert!(refused.contains("does not fit the slot"), "{refused}");
+        assert_says(refused, &["does not fit the slot"]);
         let refused = deliver(Pattern::blocks(64, 3, 64, far), 192).unwrap_err();
         assert!(refused.ends_with(" packed bytes has 192"), "{refused}");
     }
@@ -114,23 +114,18 @@ fn put_later(from: &Loopback, offset: usize) {
     unsafe { from.put(CHANNEL, to, (&raw const word).cast(), 8, Until::Return) };
 }
 
-fn refused(work: impl FnOnce()) -> String {
-    let refused = std::panic::catch_unwind(core::panic::AssertUnwindSafe(work)).unwrap_err();
-    *refused.downcast::<String>().unwrap()
-}
-
 #[test]
 fn a_later_segment_is_reached_by_its_key_alone() {
     let (network, places) = pair(1);
     let from = network.transport(0);
-    assert!(refused(|| put_later(&from, 0)).contains("PE 0 has no key for segment 128 of PE 1"));
+    assert_says(refusal(|| put_later(&from, 0)), &["PE 0 has no key for segment 128 of PE 1"]);
     let key = registered(&network, &places);
     learn(&from, &key);
     put_later(&from, 56);
     from.quiet(CHANNEL);
     assert_eq!(get(&from, 56), 7);
     forget(&from);
-    assert!(refused(|| put_later(&from, 0)).contains("has no key"));
+    assert_says(refusal(|| put_later(&from, 0)), &["has no key"]);
 }
 
 /// The message is refused by whoever delivers it: the sender, or the network's own thread, and then
@@ -146,7 +141,7 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
             if again {
                 registered(&network, &places);
             }
-            let refused = refused(|| {
+            let refused = refusal(|| {
                 put_later(&from, 0);
                 from.quiet(CHANNEL);
                 loop {
@@ -154,7 +149,7 @@ fn what_comes_with_an_old_key_or_from_nowhere_ends_the_program() {
                     from.quiet(CHANNEL);
                 }
             });
-            assert!(refused.contains(part), "{refused}");
+            assert_says(refused, &[part]);
         }
     }
 }
@@ -169,8 +164,8 @@ fn what_lies_outside_a_later_segment_is_refused() {
         let to = Remote { offset: to.offset.wrapping_add(offset), ..to };
         let mut word = 0_u64;
         // SAFETY: `word` is a value; the place is what is tested.
-        let refused = refused(|| unsafe { from.get(CHANNEL, (&raw mut word).cast(), to, 8, Until::Return) });
-        assert!(refused.contains("does not fit the slot"), "{refused}");
+        let refused = refusal(|| unsafe { from.get(CHANNEL, (&raw mut word).cast(), to, 8, Until::Return) });
+        assert_says(refused, &["does not fit the slot"]);
     }
 }
 

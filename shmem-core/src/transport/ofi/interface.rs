@@ -161,22 +161,16 @@ mod tests {
     #[cfg(not(miri))]
     #[test]
     fn the_node_of_an_interface_is_read_from_its_bus_or_by_its_name() {
-        let root = std::env::temp_dir().join(format!("shmem-interfaces-{}", std::process::id()));
-        let write = |path: &str, text: &str| {
-            let file = root.join(path);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
-        write("sys/bus/pci/devices/0000:3b:00.1/numa_node", "1\n");
-        write("sys/class/net/eth0/device/numa_node", "0\n");
-        write("sys/class/infiniband/mlx5_0/device/numa_node", "-1\n");
-        let node = |interface, bus| node_of(&root, interface, bus);
+        let tree = crate::fixture::Tree::new();
+        tree.write("sys/bus/pci/devices/0000:3b:00.1/numa_node", "1\n");
+        tree.write("sys/class/net/eth0/device/numa_node", "0\n");
+        tree.write("sys/class/infiniband/mlx5_0/device/numa_node", "-1\n");
+        let node = |interface, bus| node_of(tree.root(), interface, bus);
         assert_eq!(node("eth0", Some((0, 0x3b, 0, 1))), Some(1));
         assert_eq!(node("eth0", Some((0, 0x3c, 0, 1))), Some(0));
         assert_eq!((node("mlx5_0", None), node("lo", None)), (None, None));
-        write("sys/class/net/docker0/mtu", "1500\n");
-        let found = ["eth0", "mlx5_0", "docker0"].map(|interface| is_virtual(&root, interface));
+        tree.write("sys/class/net/docker0/mtu", "1500\n");
+        let found = ["eth0", "mlx5_0", "docker0"].map(|interface| is_virtual(tree.root(), interface));
         assert_eq!(found, [false, false, true]);
-        fs::remove_dir_all(&root).unwrap();
     }
 }

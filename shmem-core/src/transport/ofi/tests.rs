@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::engine::{Sent, TOKEN, Wire as _};
 use super::*;
-use crate::slots::Slots;
+use crate::fixture::Slots;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::{
     AtomicOp, Change, EachOp, Elements, Operand, Remote, Tracking, Transport as _, Until, Width,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
+use crate::fixture::Tree;
 use crate::memory::pmem::format::{Geometry, Header, SLOT, Slot, TEXT};
 use crate::memory::pmem::{Candidate, Identity, PmemFile, agree};
-use crate::memory::tests::Tree;
 
 const SIZE: u64 = 64 << 10;
 const PES: usize = 2;

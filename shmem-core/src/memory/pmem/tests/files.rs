@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use crate::fixture::Tree;
 use crate::memory::pmem::format::{Geometry, SLOT, VERSION};
 use crate::memory::pmem::store::Disk;
 use crate::memory::pmem::{Candidate, Fault, Identity, PmemFile};
-use crate::memory::tests::Tree;
 
 const SIZE: u64 = 1 << 20;
 

@@ -1,14 +1,12 @@
-//! A wire that says there was no room for a message, and delivers it.
-
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::Command;
+//! Wires that break their promise: one says that there was no room for a message, and delivers it; one unwinds while an answer
+//! is awaited.
 
 use super::super::*;
-use super::network::{Network, remote};
+use super::network::{Network, remote, secret};
+use crate::fixture::aborts;
 use crate::strided::Pattern;
 use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, Until, Width};
 
-const CHILD: &str = "A_WIRE_LIES";
 const CHANNEL: Channel = Channel(0);
 
 /// Delivers at once what PE 0 sends, and the answer: then it says that there was no room.
@@ -72,34 +70,55 @@ fn a_loan_that_is_answered_was_asked_for() {
 }
 
 /// Somebody may be writing to where the caller waits: the process ends instead.
-fn ends_the_process(name: &str, ask: impl FnOnce(&Engine, &Liar<'_>)) {
-    if std::env::var_os(CHILD).is_some() {
-        let network = network();
-        let ask = || ask(&network.engines[0], &Liar(&network));
-        _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask));
-        return;
-    }
-    let name = format!("transport::ofi::engine::tests::lying::{name}");
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    let ended = child.args(["--exact", &name, "--nocapture"]).env(CHILD, "1").output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.signal(), Some(libc::SIGABRT), "{said}");
-    assert!(said.contains("PE 1 answers a message for which the wire had no room"), "{said}");
-}
+const ANSWERED: &str = "PE 1 answers a message for which the wire had no room";
 
 #[test]
 fn a_request_that_is_answered_was_sent() {
-    ends_the_process("a_request_that_is_answered_was_sent", |engine, liar| {
-        engine.atomic(liar, CHANNEL, remote(1, 0), Width::W8, AtomicOp::Fetch);
+    aborts(ANSWERED, || {
+        let network = network();
+        network.engines[0].atomic(&Liar(&network), CHANNEL, remote(1, 0), Width::W8, AtomicOp::Fetch);
     });
 }
 
 #[test]
 fn a_list_that_is_answered_was_asked_for() {
-    ends_the_process("a_list_that_is_answered_was_asked_for", |engine, liar| {
-        let (mut into, positions) = ([0_u8; 3 * 8], Some(&[2, 0, 1][..]));
+    aborts(ANSWERED, || {
+        let (network, mut into, positions) = (network(), [0_u8; 3 * 8], Some(&[2, 0, 1][..]));
         let words = Elements { first: remote(1, 0), size: 8, length: 10, indices: &[1, 2, 1] };
+        let liar = Liar(&network);
         // SAFETY: `into` has room for three elements, and stays until the process ends.
-        unsafe { engine.pick(liar, CHANNEL, into.as_mut_ptr(), positions, words, Until::Quiet) };
+        unsafe { network.engines[0].pick(&liar, CHANNEL, into.as_mut_ptr(), positions, words, Until::Quiet) };
+    });
+}
+
+/// Sends nothing, and does not return.
+struct Broken;
+
+impl Wire for Broken {
+    fn try_send(&self, _: usize, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {
+        panic!("the wire is broken")
+    }
+
+    fn reaches(&self, _: usize) -> bool {
+        true
+    }
+
+    fn lend(&self, _: usize) -> Option<Place> {
+        None
+    }
+
+    fn try_write(&self, _: usize, _: Slot, _: usize, _: &mut dyn FnMut(&mut [u8])) -> Sent {
+        Sent::Full
+    }
+
+    fn progress(&self) {}
+}
+
+/// The answer would be written to where the caller waited, which is gone.
+#[test]
+fn a_wire_that_unwinds_ends_the_process() {
+    aborts("the wire is broken", || {
+        let engine = Engine::new(0, 2, Limits { loans: 0, ..Limits::DEFAULT }, secret());
+        engine.atomic(&Broken, CHANNEL, remote(1, 0), Width::W8, AtomicOp::Fetch);
     });
 }

@@ -4,4 +4,3 @@ mod lying;
 mod model;
 mod network;
 mod threads;
-mod unwinding;

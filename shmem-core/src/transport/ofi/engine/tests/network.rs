@@ -3,8 +3,8 @@
 use core::cell::{Cell, RefCell};
 
 use super::super::*;
+use crate::fixture::Slots;
 use crate::pe::Pe;
-use crate::slots::Slots;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::Remote;
 use crate::transport::target::Target;

@@ -4,7 +4,7 @@ use crate::exclusion::Mutex;
 
 use super::super::*;
 use super::network::{SEGMENT, remote, secret, take_token};
-use crate::slots::Slots;
+use crate::fixture::Slots;
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target;

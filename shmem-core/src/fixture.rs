@@ -1,0 +1,172 @@
+//! What unit tests of several modules stand on: slots without processes or mappings, so that Miri can look on, and an endpoint
+//! over them; directories of invented files; processes of their own; and what a call says that is refused.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::data::Contents;
+use crate::endpoint::{Endpoint, Far, Initiator, Stores, Waiting};
+use crate::object::SymBox;
+use crate::observe::Observer;
+use crate::pe::Pe;
+use crate::segment::Segments;
+use crate::sync::Patience;
+use crate::system::SYSTEM_BYTES;
+
+/// Slots start on pages.
+const PAGE: usize = 4096;
+
+/// Zeroed memory for some slots, freed on drop.
+pub(crate) struct Slots {
+    memory: *mut u8,
+    layout: Layout,
+    each: usize,
+}
+
+impl Slots {
+    /// `count` slots with `bytes` bytes behind the system area of each.
+    pub(crate) fn new(count: usize, bytes: usize) -> Self {
+        let each = (SYSTEM_BYTES + bytes).next_multiple_of(PAGE);
+        // Pages that nobody has written yet are asked for, and they are aligned here: an allocator that is asked for pages that are
+        // aligned writes all of their zeroes.
+        let layout = Layout::array::<u128>((count * each + PAGE) / size_of::<u128>());
+        let layout = layout.expect("the slots fit memory");
+        // SAFETY: they are some bytes, at least those of a page.
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        Self { memory, layout, each }
+    }
+
+    /// Bytes from one slot to the next.
+    pub(crate) fn stride(&self) -> usize {
+        self.each
+    }
+
+    /// Start of a slot.
+    pub(crate) fn start_of(&self, number: usize) -> *mut u8 {
+        let first = self.memory.addr().next_multiple_of(PAGE) - self.memory.addr();
+        self.memory.wrapping_add(first + number * self.each)
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated in `new` with this layout, and nobody else frees it.
+        unsafe { dealloc(self.memory, self.layout) };
+    }
+}
+
+/// A PE of a job that consists of slots, as the token of its operations.
+pub(crate) struct Token<More = ()> {
+    // Before the slots: its transport delivers to them.
+    endpoint: Endpoint,
+    pub(crate) slots: Slots,
+    /// What else the test needs of it.
+    pub(crate) more: More,
+}
+
+// SAFETY: tests enter no exclusive phase.
+unsafe impl<More> Initiator for Token<More> {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
+impl<More> Stores for Token<More> {}
+
+impl<More> Token<More> {
+    /// PE `me`, whose slot is the first one. Whoever has no slot is reached by `far`.
+    pub(crate) fn over(slots: Slots, me: Pe, far: Option<Far>, segments: Segments, more: More) -> Self {
+        let (base, stride) = (slots.start_of(0), slots.stride());
+        let waiting = Waiting::new(Patience::for_node(1, 1), || false, None, |_| String::new(), |_| ());
+        let (segments, waiting) = (Arc::new(segments), Arc::new(waiting));
+        // SAFETY: slots of `stride` bytes, all zeroes, which live as long as the endpoint.
+        let endpoint = unsafe { Endpoint::new(base, stride, base, me, far, segments, waiting) };
+        Self { endpoint, slots, more }
+    }
+
+    /// The same as endpoint `id`, of which an observer is told.
+    pub(crate) fn named(self, id: u32, observer: Option<Arc<dyn Observer>>) -> Self {
+        Self { endpoint: self.endpoint.named(id, observer), ..self }
+    }
+}
+
+/// A box of `len` items of segment 1, `at` bytes behind the system area.
+pub(crate) fn boxed<T: Contents + ?Sized>(at: usize, len: usize) -> SymBox<T> {
+    // SAFETY: tests give places inside their slots that do not overlap, and aligned.
+    unsafe { SymBox::__new(1, 1, SYSTEM_BYTES + at, len, Arc::default()) }
+}
+
+/// What a call says that panics.
+#[track_caller]
+pub(crate) fn refusal<T>(of: impl FnOnce() -> T) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(|| drop(of()))).unwrap_err();
+    let text = panic.downcast::<String>();
+    text.map_or_else(|panic| panic.downcast::<&str>().unwrap().to_string(), |text| *text)
+}
+
+/// Requires that a text says all of this.
+#[track_caller]
+pub(crate) fn assert_says(text: impl ToString, parts: &[&str]) {
+    let text = text.to_string();
+    for part in parts {
+        assert!(text.contains(part), "`{part}` in: {text}");
+    }
+}
+
+/// Runs `body` in a process of its own, which is this test started again: gives how it ended and what it wrote. Nothing in
+/// that process. The body must be a closure of the test itself, after which it is called.
+pub(crate) fn in_a_process<B: FnOnce()>(body: B) -> Option<(std::process::ExitStatus, String)> {
+    const CHILD: &str = "SHMEM_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        body();
+        return None;
+    }
+    // `shmem_core::module::tests::name::{{closure}}`
+    let test = std::any::type_name::<B>().split("::").skip(1).take_while(|name| !name.starts_with('{'));
+    let test = test.collect::<Vec<_>>().join("::");
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", &test, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(said.contains("running 1 test"), "there is no test `{test}`: {said}");
+    Some((output.status, said))
+}
+
+/// As [`in_a_process`], which ends well: for what changes a process.
+pub(crate) fn in_child(body: impl FnOnce()) {
+    if let Some((status, said)) = in_a_process(body) {
+        assert!(status.success() && said.contains("1 passed"), "{status}: {said}");
+    }
+}
+
+/// As [`in_a_process`], which is aborted, and says why.
+pub(crate) fn aborts(why: &str, body: impl FnOnce()) {
+    if let Some((status, said)) = in_a_process(body) {
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        assert_eq!(signal, Some(libc::SIGABRT), "{said}");
+        assert_says(said, &[why]);
+    }
+}
+
+/// A directory of invented files, removed at the end.
+pub(crate) struct Tree(tempfile::TempDir);
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let file = self.root().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+}
