@@ -261,103 +261,18 @@ fn what_was_sent_is_taken() {
     }
 }
 
+/// What a message that was written to a slot may be, and how many may be unanswered.
 #[test]
-fn each_flaw_is_named() {
-    let all = messages();
+fn what_lies_in_slots_is_refused_where_nothing_was_lent() {
     // As if all of them were of PE 0.
-    let all: Vec<_> = all
-        .into_iter()
-        .map(|mut message| {
-            message[4] = 0;
-            sealed(message)
-        })
-        .collect();
+    let as_of_0 = |mut message: Vec<u8>| {
+        message[4] = 0;
+        sealed(message)
+    };
+    let all: Vec<_> = messages().into_iter().map(as_of_0).collect();
     let of_kind = |kind: u8| all.iter().find(|message| message[0] == kind).unwrap();
-    let with = |kind: u8, changes: &[(usize, u64)]| {
-        let mut message = of_kind(kind).clone();
-        changes.iter().for_each(|&(at, word)| changed(&mut message, Change::Word(at, word)));
-        said(&message)
-    };
-    let [put, get, atomic, data, answers] = [1, 2, 3, 4, 5];
-    let outside = SYSTEM_BYTES + BYTES - 8;
-    let bounds = |bytes| Err(Flaw::Bounds { segment: SEGMENT, offset: outside, bytes });
-    let hull = 2 * 400 + 4 * 40 + 24;
-    assert_eq!(with(put, &[(24, outside as u64)]), bounds(hull));
-    assert_eq!(with(get, &[(24, outside as u64)]), bounds(2 * 300 + 4 * 50 + 24));
-    assert_eq!(
-        with(put, &[(24, u64::MAX)]),
-        Err(Flaw::Bounds { segment: 1, offset: usize::MAX, bytes: hull })
-    );
-    assert_eq!(with(atomic, &[(24, outside as u64 + 2)]), Err(Flaw::Alignment(outside + 2)));
-    for (at, word) in [(32, 0), (32, u64::MAX), (40, 0), (40, 1 << 40), (48, u64::MAX / 2), (56, u64::MAX)] {
-        assert_eq!(with(put, &[(at, word)]), Err(Flaw::Blocks), "{word:#x} at {at}");
-    }
-    assert_eq!(with(put, &[(32, 25)]), Err(Flaw::Length), "blocks of more bytes than there are");
-    assert_eq!(said(&of_kind(put)[..TOKEN.end]), Err(Flaw::Length));
-    let byte = |kind: u8, at: usize, byte: u8| {
-        let mut message = of_kind(kind).clone();
-        message[at] = byte;
-        said(&message)
-    };
-    assert_eq!(byte(put, 0, 12), Err(Flaw::Kind(12)));
-    assert_eq!(byte(put, 1, 9), Err(Flaw::Operation), "more loops than any pattern has");
-    assert_eq!(byte(put, 2, 3), Err(Flaw::Operation), "no such change of a signal");
-    let of_itself = sealed({
-        let mut message = of_kind(put).clone();
-        message[4] = 1;
-        message
-    });
-    assert_eq!(said(&of_itself), Err(Flaw::Sender), "it would be answered where nobody is");
-    assert_eq!(byte(put, 12, 3), Err(Flaw::Segment(3)));
-    assert_eq!(byte(atomic, 1, 15), Err(Flaw::Operation), "no such change of a word");
-    assert_eq!(byte(atomic, 2, 5), Err(Flaw::Operation), "no such width");
-    for kind in [data, answers] {
-        assert_eq!(said(of_kind(kind)), Err(Flaw::Answer), "nobody asked");
-    }
-    let [borrow, loan] = [6, 7];
-    assert_eq!(said(&sealed([of_kind(borrow).as_slice(), &[0]].concat())), Err(Flaw::Length));
-    assert_eq!(said(of_kind(loan)), Err(Flaw::Answer), "nobody wants to borrow");
-    assert_eq!(byte(answers, 12, 1), Err(Flaw::Answer), "a slot that was never lent is not free again");
+    let [put, get, atomic, borrow] = [1, 2, 3, 6];
     let [each, fetch, place, pick] = [8, 9, 10, 11];
-    // Offset, and behind it how many elements of how many bytes.
-    let head = |count: u32, size: u32| u64::from(size) << 32 | u64::from(count);
-    for kind in [each, fetch, place, pick] {
-        let size = if kind == each || kind == fetch { 8 } else { 3 };
-        let last = (SYSTEM_BYTES + BYTES - 6 * size + 8) & !7;
-        let span = Err(Flaw::Bounds { segment: SEGMENT, offset: last, bytes: 6 * size });
-        assert_eq!(with(kind, &[(24, last as u64)]), span, "the largest index, of kind {kind}");
-        let span = Err(Flaw::Bounds { segment: SEGMENT, offset: !7, bytes: 6 * size });
-        assert_eq!(with(kind, &[(24, !7)]), span);
-        assert_eq!(byte(kind, 12, 3), Err(Flaw::Segment(3)));
-        assert_eq!(with(kind, &[(32, head(5, 0))]), Err(Flaw::Elements));
-        for count in [4, 9, 1 << 20, u32::MAX] {
-            let said = with(kind, &[(32, head(count, size as u32))]);
-            assert_eq!(said, Err(Flaw::Length), "{count} elements of kind {kind}");
-        }
-    }
-    for kind in [each, fetch] {
-        assert_eq!(with(kind, &[(24, outside as u64 + 2)]), Err(Flaw::Alignment(outside + 2)));
-        assert_eq!(byte(kind, 1, 15), Err(Flaw::Operation), "no such change of words");
-        assert_eq!(byte(kind, 2, 4), Err(Flaw::Operation), "no such operand");
-        for width in [1, 2, 16, u32::MAX] {
-            assert_eq!(with(kind, &[(32, head(5, width))]), Err(Flaw::Operation), "no such width");
-        }
-    }
-    assert_eq!(byte(each, 2, 2), Err(Flaw::Operation), "an operand that is not taken");
-    assert_eq!(byte(each, 2, 1), Err(Flaw::Length), "operands that are not there");
-    for size in [4, u32::MAX] {
-        assert_eq!(with(place, &[(32, head(5, size))]), Err(Flaw::Length), "elements that are not there");
-    }
-    for size in [500, u32::MAX] {
-        assert_eq!(with(pick, &[(32, head(5, size))]), Err(Flaw::Elements), "more than may be asked for");
-    }
-    // An index beyond all memory.
-    for (kind, at) in [(each, 48), (fetch, 48), (place, 40), (pick, 40)] {
-        let size = if kind == each || kind == fetch { 8 } else { 3 };
-        let said = with(kind, &[(at, u64::from(u32::MAX))]);
-        let (offset, bytes) = (SYSTEM_BYTES + 64, size << 32);
-        assert_eq!(said, Err(Flaw::Bounds { segment: SEGMENT, offset, bytes }), "kind {kind}");
-    }
     let fetches = all.iter().find(|message| message[0] == atomic && message[2] & 0x80 != 0).unwrap();
     let network = self::network(4);
     let lent = |slot: u32, message: &[u8]| network.landed(1, slot, message);
