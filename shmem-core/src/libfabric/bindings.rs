@@ -16,7 +16,13 @@
     clippy::undocumented_unsafe_blocks,
     reason = "generated"
 )]
+use core::ffi::{c_char, c_int, c_uint, c_void};
 use libc::iovec;
+pub type fi_device_attr = c_void;
+pub type fi_link_attr = c_void;
+pub type fi_ops_collective = c_void;
+pub type fi_ops_tagged = c_void;
+pub type fid_wait = c_void;
 pub const FI_EAGAIN: u32 = 11;
 pub const FI_ENOMEM: u32 = 12;
 pub const FI_EINVAL: u32 = 22;
@@ -24,8 +30,6 @@ pub const FI_ENOSYS: u32 = 38;
 pub const FI_ENODATA: u32 = 61;
 pub const FI_EOPNOTSUPP: u32 = 95;
 pub const FI_EADDRINUSE: u32 = 98;
-pub const FI_MAJOR_VERSION: u32 = 1;
-pub const FI_MINOR_VERSION: u32 = 17;
 pub const FI_MSG: u32 = 2;
 pub const FI_RMA: u32 = 4;
 pub const FI_TAGGED: u32 = 8;
@@ -53,29 +57,29 @@ pub const FI_CONTEXT: u64 = 576460752303423488;
 pub const FI_CONTEXT2: u64 = 4503599627370496;
 pub const FI_SELECTIVE_COMPLETION: u64 = 576460752303423488;
 pub const FI_ENOKEY: _bindgen_ty_1 = 266;
-pub type _bindgen_ty_1 = ::core::ffi::c_uint;
+pub type _bindgen_ty_1 = c_uint;
 pub type fid_t = *mut fid;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ioc {
-    pub addr: *mut ::core::ffi::c_void,
+    pub addr: *mut c_void,
     pub count: usize,
 }
 pub const FI_SOCKADDR_IN: _bindgen_ty_3 = 2;
-pub type _bindgen_ty_3 = ::core::ffi::c_uint;
+pub type _bindgen_ty_3 = c_uint;
 pub type fi_addr_t = u64;
 pub const FI_AV_TABLE: fi_av_type = 2;
-pub type fi_av_type = ::core::ffi::c_uint;
+pub type fi_av_type = c_uint;
 pub const FI_PROGRESS_MANUAL: fi_progress = 2;
-pub type fi_progress = ::core::ffi::c_uint;
+pub type fi_progress = c_uint;
 pub const FI_THREAD_SAFE: fi_threading = 1;
-pub type fi_threading = ::core::ffi::c_uint;
+pub type fi_threading = c_uint;
 pub const FI_RM_UNSPEC: fi_resource_mgmt = 0;
 pub const FI_RM_DISABLED: fi_resource_mgmt = 1;
 pub const FI_RM_ENABLED: fi_resource_mgmt = 2;
-pub type fi_resource_mgmt = ::core::ffi::c_uint;
+pub type fi_resource_mgmt = c_uint;
 pub const FI_EP_RDM: fi_ep_type = 3;
-pub type fi_ep_type = ::core::ffi::c_uint;
+pub type fi_ep_type = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_tx_attr {
@@ -123,13 +127,13 @@ pub struct fi_ep_attr {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_domain_attr {
     pub domain: *mut fid_domain,
-    pub name: *mut ::core::ffi::c_char,
+    pub name: *mut c_char,
     pub threading: fi_threading,
     pub control_progress: fi_progress,
     pub data_progress: fi_progress,
     pub resource_mgmt: fi_resource_mgmt,
     pub av_type: fi_av_type,
-    pub mr_mode: ::core::ffi::c_int,
+    pub mr_mode: c_int,
     pub mr_key_size: usize,
     pub cq_data_size: usize,
     pub cq_cnt: usize,
@@ -154,8 +158,8 @@ pub struct fi_domain_attr {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_fabric_attr {
     pub fabric: *mut fid_fabric,
-    pub name: *mut ::core::ffi::c_char,
-    pub prov_name: *mut ::core::ffi::c_char,
+    pub name: *mut c_char,
+    pub prov_name: *mut c_char,
     pub prov_version: u32,
     pub api_version: u32,
 }
@@ -168,8 +172,8 @@ pub struct fi_info {
     pub addr_format: u32,
     pub src_addrlen: usize,
     pub dest_addrlen: usize,
-    pub src_addr: *mut ::core::ffi::c_void,
-    pub dest_addr: *mut ::core::ffi::c_void,
+    pub src_addr: *mut c_void,
+    pub dest_addr: *mut c_void,
     pub handle: fid_t,
     pub tx_attr: *mut fi_tx_attr,
     pub rx_attr: *mut fi_rx_attr,
@@ -178,18 +182,8 @@ pub struct fi_info {
     pub fabric_attr: *mut fi_fabric_attr,
     pub nic: *mut fid_nic,
 }
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_device_attr {
-    pub name: *mut ::core::ffi::c_char,
-    pub device_id: *mut ::core::ffi::c_char,
-    pub device_version: *mut ::core::ffi::c_char,
-    pub vendor_id: *mut ::core::ffi::c_char,
-    pub driver: *mut ::core::ffi::c_char,
-    pub firmware: *mut ::core::ffi::c_char,
-}
 pub const FI_BUS_PCI: fi_bus_type = 1;
-pub type fi_bus_type = ::core::ffi::c_uint;
+pub type fi_bus_type = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_pci_attr {
@@ -209,16 +203,6 @@ pub struct fi_bus_attr {
 pub union fi_bus_attr__bindgen_ty_1 {
     pub pci: fi_pci_attr,
 }
-pub type fi_link_state = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_link_attr {
-    pub address: *mut ::core::ffi::c_char,
-    pub mtu: usize,
-    pub speed: usize,
-    pub state: fi_link_state,
-    pub network_type: *mut ::core::ffi::c_char,
-}
 pub const FI_CLASS_FABRIC: _bindgen_ty_6 = 1;
 pub const FI_CLASS_DOMAIN: _bindgen_ty_6 = 2;
 pub const FI_CLASS_EP: _bindgen_ty_6 = 3;
@@ -226,106 +210,43 @@ pub const FI_CLASS_AV: _bindgen_ty_6 = 11;
 pub const FI_CLASS_MR: _bindgen_ty_6 = 12;
 pub const FI_CLASS_CQ: _bindgen_ty_6 = 14;
 pub const FI_CLASS_CNTR: _bindgen_ty_6 = 15;
-pub type _bindgen_ty_6 = ::core::ffi::c_uint;
+pub type _bindgen_ty_6 = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops {
     pub size: usize,
-    pub close: ::core::option::Option<unsafe extern "C" fn(fid: *mut fid) -> ::core::ffi::c_int>,
-    pub bind: ::core::option::Option<
-        unsafe extern "C" fn(fid: *mut fid, bfid: *mut fid, flags: u64) -> ::core::ffi::c_int,
-    >,
-    pub control: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: *mut fid,
-            command: ::core::ffi::c_int,
-            arg: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub ops_open: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: *mut fid,
-            name: *const ::core::ffi::c_char,
-            flags: u64,
-            ops: *mut *mut ::core::ffi::c_void,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub tostr: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: *const fid,
-            buf: *mut ::core::ffi::c_char,
-            len: usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub ops_set: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: *mut fid,
-            name: *const ::core::ffi::c_char,
-            flags: u64,
-            ops: *mut ::core::ffi::c_void,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
+    pub close: Option<unsafe extern "C" fn(fid: *mut fid) -> c_int>,
+    pub bind: Option<unsafe extern "C" fn(fid: *mut fid, bfid: *mut fid, flags: u64) -> c_int>,
+    pub control: Option<unsafe extern "C" fn(fid: *mut fid, command: c_int, arg: *mut c_void) -> c_int>,
+    pub ops_open: Option<unsafe extern "C" fn()>,
+    pub tostr: Option<unsafe extern "C" fn()>,
+    pub ops_set: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fid {
     pub fclass: usize,
-    pub context: *mut ::core::ffi::c_void,
+    pub context: *mut c_void,
     pub ops: *mut fi_ops,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_fabric {
     pub size: usize,
-    pub domain: ::core::option::Option<
+    pub domain: Option<
         unsafe extern "C" fn(
             fabric: *mut fid_fabric,
             info: *mut fi_info,
             dom: *mut *mut fid_domain,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
+            context: *mut c_void,
+        ) -> c_int,
     >,
-    pub passive_ep: ::core::option::Option<
-        unsafe extern "C" fn(
-            fabric: *mut fid_fabric,
-            info: *mut fi_info,
-            pep: *mut *mut fid_pep,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub eq_open: ::core::option::Option<
-        unsafe extern "C" fn(
-            fabric: *mut fid_fabric,
-            attr: *mut fi_eq_attr,
-            eq: *mut *mut fid_eq,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub wait_open: ::core::option::Option<
-        unsafe extern "C" fn(
-            fabric: *mut fid_fabric,
-            attr: *mut fi_wait_attr,
-            waitset: *mut *mut fid_wait,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub trywait: ::core::option::Option<
-        unsafe extern "C" fn(
-            fabric: *mut fid_fabric,
-            fids: *mut *mut fid,
-            count: ::core::ffi::c_int,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub domain2: ::core::option::Option<
-        unsafe extern "C" fn(
-            fabric: *mut fid_fabric,
-            info: *mut fi_info,
-            dom: *mut *mut fid_domain,
-            flags: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
+    pub passive_ep: Option<unsafe extern "C" fn()>,
+    pub eq_open: Option<unsafe extern "C" fn()>,
+    pub wait_open: Option<unsafe extern "C" fn()>,
+    pub trywait:
+        Option<unsafe extern "C" fn(fabric: *mut fid_fabric, fids: *mut *mut fid, count: c_int) -> c_int>,
+    pub domain2: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -341,191 +262,46 @@ pub struct fid_nic {
     pub device_attr: *mut fi_device_attr,
     pub bus_attr: *mut fi_bus_attr,
     pub link_attr: *mut fi_link_attr,
-    pub prov_attr: *mut ::core::ffi::c_void,
+    pub prov_attr: *mut c_void,
 }
 pub const FI_GETWAIT: _bindgen_ty_7 = 5;
 pub const FI_ENABLE: _bindgen_ty_7 = 6;
-pub type _bindgen_ty_7 = ::core::ffi::c_uint;
+pub type _bindgen_ty_7 = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_context2 {
-    pub internal: [*mut ::core::ffi::c_void; 8usize],
+    pub internal: [*mut c_void; 8usize],
 }
 pub const FI_WAIT_NONE: fi_wait_obj = 0;
 pub const FI_WAIT_FD: fi_wait_obj = 3;
-pub type fi_wait_obj = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_wait_attr {
-    pub wait_obj: fi_wait_obj,
-    pub flags: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_wait {
-    pub size: usize,
-    pub wait: ::core::option::Option<
-        unsafe extern "C" fn(waitset: *mut fid_wait, timeout: ::core::ffi::c_int) -> ::core::ffi::c_int,
-    >,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fid_wait {
-    pub fid: fid,
-    pub ops: *mut fi_ops_wait,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_poll_attr {
-    pub flags: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_poll {
-    pub size: usize,
-    pub poll: ::core::option::Option<
-        unsafe extern "C" fn(
-            pollset: *mut fid_poll,
-            context: *mut *mut ::core::ffi::c_void,
-            count: ::core::ffi::c_int,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub poll_add: ::core::option::Option<
-        unsafe extern "C" fn(pollset: *mut fid_poll, event_fid: *mut fid, flags: u64) -> ::core::ffi::c_int,
-    >,
-    pub poll_del: ::core::option::Option<
-        unsafe extern "C" fn(pollset: *mut fid_poll, event_fid: *mut fid, flags: u64) -> ::core::ffi::c_int,
-    >,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fid_poll {
-    pub fid: fid,
-    pub ops: *mut fi_ops_poll,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_eq_attr {
-    pub size: usize,
-    pub flags: u64,
-    pub wait_obj: fi_wait_obj,
-    pub signaling_vector: ::core::ffi::c_int,
-    pub wait_set: *mut fid_wait,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_eq_err_entry {
-    pub fid: fid_t,
-    pub context: *mut ::core::ffi::c_void,
-    pub data: u64,
-    pub err: ::core::ffi::c_int,
-    pub prov_errno: ::core::ffi::c_int,
-    pub err_data: *mut ::core::ffi::c_void,
-    pub err_data_size: usize,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_eq {
-    pub size: usize,
-    pub read: ::core::option::Option<
-        unsafe extern "C" fn(
-            eq: *mut fid_eq,
-            event: *mut u32,
-            buf: *mut ::core::ffi::c_void,
-            len: usize,
-            flags: u64,
-        ) -> isize,
-    >,
-    pub readerr: ::core::option::Option<
-        unsafe extern "C" fn(eq: *mut fid_eq, buf: *mut fi_eq_err_entry, flags: u64) -> isize,
-    >,
-    pub write: ::core::option::Option<
-        unsafe extern "C" fn(
-            eq: *mut fid_eq,
-            event: u32,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            flags: u64,
-        ) -> isize,
-    >,
-    pub sread: ::core::option::Option<
-        unsafe extern "C" fn(
-            eq: *mut fid_eq,
-            event: *mut u32,
-            buf: *mut ::core::ffi::c_void,
-            len: usize,
-            timeout: ::core::ffi::c_int,
-            flags: u64,
-        ) -> isize,
-    >,
-    pub strerror: ::core::option::Option<
-        unsafe extern "C" fn(
-            eq: *mut fid_eq,
-            prov_errno: ::core::ffi::c_int,
-            err_data: *const ::core::ffi::c_void,
-            buf: *mut ::core::ffi::c_char,
-            len: usize,
-        ) -> *const ::core::ffi::c_char,
-    >,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fid_eq {
-    pub fid: fid,
-    pub ops: *mut fi_ops_eq,
-}
-pub const FI_CQ_FORMAT_CONTEXT: fi_cq_format = 1;
-pub const FI_CQ_FORMAT_MSG: fi_cq_format = 2;
+pub type fi_wait_obj = c_uint;
 pub const FI_CQ_FORMAT_DATA: fi_cq_format = 3;
-pub const FI_CQ_FORMAT_TAGGED: fi_cq_format = 4;
-pub type fi_cq_format = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_cq_entry {
-    pub op_context: *mut ::core::ffi::c_void,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_cq_msg_entry {
-    pub op_context: *mut ::core::ffi::c_void,
-    pub flags: u64,
-    pub len: usize,
-}
+pub type fi_cq_format = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_cq_data_entry {
-    pub op_context: *mut ::core::ffi::c_void,
+    pub op_context: *mut c_void,
     pub flags: u64,
     pub len: usize,
-    pub buf: *mut ::core::ffi::c_void,
+    pub buf: *mut c_void,
     pub data: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_cq_tagged_entry {
-    pub op_context: *mut ::core::ffi::c_void,
-    pub flags: u64,
-    pub len: usize,
-    pub buf: *mut ::core::ffi::c_void,
-    pub data: u64,
-    pub tag: u64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_cq_err_entry {
-    pub op_context: *mut ::core::ffi::c_void,
+    pub op_context: *mut c_void,
     pub flags: u64,
     pub len: usize,
-    pub buf: *mut ::core::ffi::c_void,
+    pub buf: *mut c_void,
     pub data: u64,
     pub tag: u64,
     pub olen: usize,
-    pub err: ::core::ffi::c_int,
-    pub prov_errno: ::core::ffi::c_int,
-    pub err_data: *mut ::core::ffi::c_void,
+    pub err: c_int,
+    pub prov_errno: c_int,
+    pub err_data: *mut c_void,
     pub err_data_size: usize,
 }
-pub type fi_cq_wait_cond = ::core::ffi::c_uint;
+pub type fi_cq_wait_cond = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_cq_attr {
@@ -533,7 +309,7 @@ pub struct fi_cq_attr {
     pub flags: u64,
     pub format: fi_cq_format,
     pub wait_obj: fi_wait_obj,
-    pub signaling_vector: ::core::ffi::c_int,
+    pub signaling_vector: c_int,
     pub wait_cond: fi_cq_wait_cond,
     pub wait_set: *mut fid_wait,
 }
@@ -541,49 +317,21 @@ pub struct fi_cq_attr {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_cq {
     pub size: usize,
-    pub read: ::core::option::Option<
-        unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut ::core::ffi::c_void, count: usize) -> isize,
-    >,
-    pub readfrom: ::core::option::Option<
+    pub read: Option<unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut c_void, count: usize) -> isize>,
+    pub readfrom: Option<
         unsafe extern "C" fn(
             cq: *mut fid_cq,
-            buf: *mut ::core::ffi::c_void,
+            buf: *mut c_void,
             count: usize,
             src_addr: *mut fi_addr_t,
         ) -> isize,
     >,
-    pub readerr: ::core::option::Option<
-        unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize,
-    >,
-    pub sread: ::core::option::Option<
-        unsafe extern "C" fn(
-            cq: *mut fid_cq,
-            buf: *mut ::core::ffi::c_void,
-            count: usize,
-            cond: *const ::core::ffi::c_void,
-            timeout: ::core::ffi::c_int,
-        ) -> isize,
-    >,
-    pub sreadfrom: ::core::option::Option<
-        unsafe extern "C" fn(
-            cq: *mut fid_cq,
-            buf: *mut ::core::ffi::c_void,
-            count: usize,
-            src_addr: *mut fi_addr_t,
-            cond: *const ::core::ffi::c_void,
-            timeout: ::core::ffi::c_int,
-        ) -> isize,
-    >,
-    pub signal: ::core::option::Option<unsafe extern "C" fn(cq: *mut fid_cq) -> ::core::ffi::c_int>,
-    pub strerror: ::core::option::Option<
-        unsafe extern "C" fn(
-            cq: *mut fid_cq,
-            prov_errno: ::core::ffi::c_int,
-            err_data: *const ::core::ffi::c_void,
-            buf: *mut ::core::ffi::c_char,
-            len: usize,
-        ) -> *const ::core::ffi::c_char,
-    >,
+    pub readerr:
+        Option<unsafe extern "C" fn(cq: *mut fid_cq, buf: *mut fi_cq_err_entry, flags: u64) -> isize>,
+    pub sread: Option<unsafe extern "C" fn()>,
+    pub sreadfrom: Option<unsafe extern "C" fn()>,
+    pub signal: Option<unsafe extern "C" fn()>,
+    pub strerror: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -592,7 +340,7 @@ pub struct fid_cq {
     pub ops: *mut fi_ops_cq,
 }
 pub const FI_CNTR_EVENTS_COMP: fi_cntr_events = 0;
-pub type fi_cntr_events = ::core::ffi::c_uint;
+pub type fi_cntr_events = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_cntr_attr {
@@ -605,23 +353,13 @@ pub struct fi_cntr_attr {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_cntr {
     pub size: usize,
-    pub read: ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
-    pub readerr: ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
-    pub add:
-        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
-    pub set:
-        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
-    pub wait: ::core::option::Option<
-        unsafe extern "C" fn(
-            cntr: *mut fid_cntr,
-            threshold: u64,
-            timeout: ::core::ffi::c_int,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub adderr:
-        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
-    pub seterr:
-        ::core::option::Option<unsafe extern "C" fn(cntr: *mut fid_cntr, value: u64) -> ::core::ffi::c_int>,
+    pub read: Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
+    pub readerr: Option<unsafe extern "C" fn(cntr: *mut fid_cntr) -> u64>,
+    pub add: Option<unsafe extern "C" fn()>,
+    pub set: Option<unsafe extern "C" fn()>,
+    pub wait: Option<unsafe extern "C" fn()>,
+    pub adderr: Option<unsafe extern "C" fn()>,
+    pub seterr: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -633,97 +371,47 @@ pub struct fid_cntr {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_av_attr {
     pub type_: fi_av_type,
-    pub rx_ctx_bits: ::core::ffi::c_int,
+    pub rx_ctx_bits: c_int,
     pub count: usize,
     pub ep_per_node: usize,
-    pub name: *const ::core::ffi::c_char,
-    pub map_addr: *mut ::core::ffi::c_void,
+    pub name: *const c_char,
+    pub map_addr: *mut c_void,
     pub flags: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_av_set_attr {
-    pub count: usize,
-    pub start_addr: fi_addr_t,
-    pub end_addr: fi_addr_t,
-    pub stride: u64,
-    pub comm_key_size: usize,
-    pub comm_key: *mut u8,
-    pub flags: u64,
-}
-#[repr(C)]
-#[derive(Debug)]
-pub struct fid_av_set {
-    _unused: [u8; 0],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_av {
     pub size: usize,
-    pub insert: ::core::option::Option<
+    pub insert: Option<
         unsafe extern "C" fn(
             av: *mut fid_av,
-            addr: *const ::core::ffi::c_void,
+            addr: *const c_void,
             count: usize,
             fi_addr: *mut fi_addr_t,
             flags: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
+            context: *mut c_void,
+        ) -> c_int,
     >,
-    pub insertsvc: ::core::option::Option<
-        unsafe extern "C" fn(
-            av: *mut fid_av,
-            node: *const ::core::ffi::c_char,
-            service: *const ::core::ffi::c_char,
-            fi_addr: *mut fi_addr_t,
-            flags: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub insertsym: ::core::option::Option<
-        unsafe extern "C" fn(
-            av: *mut fid_av,
-            node: *const ::core::ffi::c_char,
-            nodecnt: usize,
-            service: *const ::core::ffi::c_char,
-            svccnt: usize,
-            fi_addr: *mut fi_addr_t,
-            flags: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub remove: ::core::option::Option<
-        unsafe extern "C" fn(
-            av: *mut fid_av,
-            fi_addr: *mut fi_addr_t,
-            count: usize,
-            flags: u64,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub lookup: ::core::option::Option<
+    pub insertsvc: Option<unsafe extern "C" fn()>,
+    pub insertsym: Option<unsafe extern "C" fn()>,
+    pub remove: Option<unsafe extern "C" fn()>,
+    pub lookup: Option<
         unsafe extern "C" fn(
             av: *mut fid_av,
             fi_addr: fi_addr_t,
-            addr: *mut ::core::ffi::c_void,
+            addr: *mut c_void,
             addrlen: *mut usize,
-        ) -> ::core::ffi::c_int,
+        ) -> c_int,
     >,
-    pub straddr: ::core::option::Option<
+    pub straddr: Option<
         unsafe extern "C" fn(
             av: *mut fid_av,
-            addr: *const ::core::ffi::c_void,
-            buf: *mut ::core::ffi::c_char,
+            addr: *const c_void,
+            buf: *mut c_char,
             len: *mut usize,
-        ) -> *const ::core::ffi::c_char,
+        ) -> *const c_char,
     >,
-    pub av_set: ::core::option::Option<
-        unsafe extern "C" fn(
-            av: *mut fid_av,
-            attr: *mut fi_av_set_attr,
-            av_set: *mut *mut fid_av_set,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
+    pub av_set: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -735,10 +423,10 @@ pub struct fid_av {
 #[derive(Debug, Copy, Clone)]
 pub struct fid_mr {
     pub fid: fid,
-    pub mem_desc: *mut ::core::ffi::c_void,
+    pub mem_desc: *mut c_void,
     pub key: u64,
 }
-pub type fi_hmem_iface = ::core::ffi::c_uint;
+pub type fi_hmem_iface = c_uint;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fi_mr_attr {
@@ -747,7 +435,7 @@ pub struct fi_mr_attr {
     pub access: u64,
     pub offset: u64,
     pub requested_key: u64,
-    pub context: *mut ::core::ffi::c_void,
+    pub context: *mut c_void,
     pub auth_key_size: usize,
     pub auth_key: *mut u8,
     pub iface: fi_hmem_iface,
@@ -757,15 +445,15 @@ pub struct fi_mr_attr {
 #[derive(Copy, Clone)]
 pub union fi_mr_attr__bindgen_ty_1 {
     pub reserved: u64,
-    pub cuda: ::core::ffi::c_int,
-    pub ze: ::core::ffi::c_int,
-    pub neuron: ::core::ffi::c_int,
-    pub synapseai: ::core::ffi::c_int,
+    pub cuda: c_int,
+    pub ze: c_int,
+    pub neuron: c_int,
+    pub synapseai: c_int,
 }
 pub const FI_UINT32: fi_datatype = 5;
 pub const FI_UINT64: fi_datatype = 7;
 pub const FI_DATATYPE_LAST: fi_datatype = 14;
-pub type fi_datatype = ::core::ffi::c_uint;
+pub type fi_datatype = c_uint;
 pub const FI_SUM: fi_op = 2;
 pub const FI_BOR: fi_op = 6;
 pub const FI_BAND: fi_op = 7;
@@ -774,144 +462,65 @@ pub const FI_ATOMIC_READ: fi_op = 10;
 pub const FI_ATOMIC_WRITE: fi_op = 11;
 pub const FI_CSWAP: fi_op = 12;
 pub const FI_MSWAP: fi_op = 18;
-pub type fi_op = ::core::ffi::c_uint;
-pub type fi_collective_op = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug)]
-pub struct fi_collective_attr {
-    _unused: [u8; 0],
-}
+pub type fi_op = c_uint;
+pub type fi_collective_op = c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_domain {
     pub size: usize,
-    pub av_open: ::core::option::Option<
+    pub av_open: Option<
         unsafe extern "C" fn(
             domain: *mut fid_domain,
             attr: *mut fi_av_attr,
             av: *mut *mut fid_av,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
+            context: *mut c_void,
+        ) -> c_int,
     >,
-    pub cq_open: ::core::option::Option<
+    pub cq_open: Option<
         unsafe extern "C" fn(
             domain: *mut fid_domain,
             attr: *mut fi_cq_attr,
             cq: *mut *mut fid_cq,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
+            context: *mut c_void,
+        ) -> c_int,
     >,
-    pub endpoint: ::core::option::Option<
+    pub endpoint: Option<
         unsafe extern "C" fn(
             domain: *mut fid_domain,
             info: *mut fi_info,
             ep: *mut *mut fid_ep,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
+            context: *mut c_void,
+        ) -> c_int,
     >,
-    pub scalable_ep: ::core::option::Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            info: *mut fi_info,
-            sep: *mut *mut fid_ep,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub cntr_open: ::core::option::Option<
+    pub scalable_ep: Option<unsafe extern "C" fn()>,
+    pub cntr_open: Option<
         unsafe extern "C" fn(
             domain: *mut fid_domain,
             attr: *mut fi_cntr_attr,
             cntr: *mut *mut fid_cntr,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
+            context: *mut c_void,
+        ) -> c_int,
     >,
-    pub poll_open: ::core::option::Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            attr: *mut fi_poll_attr,
-            pollset: *mut *mut fid_poll,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub stx_ctx: ::core::option::Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            attr: *mut fi_tx_attr,
-            stx: *mut *mut fid_stx,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub srx_ctx: ::core::option::Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            attr: *mut fi_rx_attr,
-            rx_ep: *mut *mut fid_ep,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub query_atomic: ::core::option::Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            datatype: fi_datatype,
-            op: fi_op,
-            attr: *mut fi_atomic_attr,
-            flags: u64,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub query_collective: ::core::option::Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            coll: fi_collective_op,
-            attr: *mut fi_collective_attr,
-            flags: u64,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub endpoint2: ::core::option::Option<
-        unsafe extern "C" fn(
-            domain: *mut fid_domain,
-            info: *mut fi_info,
-            ep: *mut *mut fid_ep,
-            flags: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
+    pub poll_open: Option<unsafe extern "C" fn()>,
+    pub stx_ctx: Option<unsafe extern "C" fn()>,
+    pub srx_ctx: Option<unsafe extern "C" fn()>,
+    pub query_atomic: Option<unsafe extern "C" fn()>,
+    pub query_collective: Option<unsafe extern "C" fn()>,
+    pub endpoint2: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_mr {
     pub size: usize,
-    pub reg: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: *mut fid,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            access: u64,
-            offset: u64,
-            requested_key: u64,
-            flags: u64,
-            mr: *mut *mut fid_mr,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub regv: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: *mut fid,
-            iov: *const iovec,
-            count: usize,
-            access: u64,
-            offset: u64,
-            requested_key: u64,
-            flags: u64,
-            mr: *mut *mut fid_mr,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub regattr: ::core::option::Option<
+    pub reg: Option<unsafe extern "C" fn()>,
+    pub regv: Option<unsafe extern "C" fn()>,
+    pub regattr: Option<
         unsafe extern "C" fn(
             fid: *mut fid,
             attr: *const fi_mr_attr,
             flags: u64,
             mr: *mut *mut fid_mr,
-        ) -> ::core::ffi::c_int,
+        ) -> c_int,
     >,
 }
 #[repr(C)]
@@ -925,140 +534,46 @@ pub struct fid_domain {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_msg {
     pub msg_iov: *const iovec,
-    pub desc: *mut *mut ::core::ffi::c_void,
+    pub desc: *mut *mut c_void,
     pub iov_count: usize,
     pub addr: fi_addr_t,
-    pub context: *mut ::core::ffi::c_void,
+    pub context: *mut c_void,
     pub data: u64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_ep {
     pub size: usize,
-    pub cancel:
-        ::core::option::Option<unsafe extern "C" fn(fid: fid_t, context: *mut ::core::ffi::c_void) -> isize>,
-    pub getopt: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: fid_t,
-            level: ::core::ffi::c_int,
-            optname: ::core::ffi::c_int,
-            optval: *mut ::core::ffi::c_void,
-            optlen: *mut usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub setopt: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: fid_t,
-            level: ::core::ffi::c_int,
-            optname: ::core::ffi::c_int,
-            optval: *const ::core::ffi::c_void,
-            optlen: usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub tx_ctx: ::core::option::Option<
-        unsafe extern "C" fn(
-            sep: *mut fid_ep,
-            index: ::core::ffi::c_int,
-            attr: *mut fi_tx_attr,
-            tx_ep: *mut *mut fid_ep,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub rx_ctx: ::core::option::Option<
-        unsafe extern "C" fn(
-            sep: *mut fid_ep,
-            index: ::core::ffi::c_int,
-            attr: *mut fi_rx_attr,
-            rx_ep: *mut *mut fid_ep,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub rx_size_left: ::core::option::Option<unsafe extern "C" fn(ep: *mut fid_ep) -> isize>,
-    pub tx_size_left: ::core::option::Option<unsafe extern "C" fn(ep: *mut fid_ep) -> isize>,
+    pub cancel: Option<unsafe extern "C" fn()>,
+    pub getopt: Option<unsafe extern "C" fn()>,
+    pub setopt: Option<unsafe extern "C" fn()>,
+    pub tx_ctx: Option<unsafe extern "C" fn()>,
+    pub rx_ctx: Option<unsafe extern "C" fn()>,
+    pub rx_size_left: Option<unsafe extern "C" fn()>,
+    pub tx_size_left: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_msg {
     pub size: usize,
-    pub recv: ::core::option::Option<
+    pub recv: Option<
         unsafe extern "C" fn(
             ep: *mut fid_ep,
-            buf: *mut ::core::ffi::c_void,
+            buf: *mut c_void,
             len: usize,
-            desc: *mut ::core::ffi::c_void,
+            desc: *mut c_void,
             src_addr: fi_addr_t,
-            context: *mut ::core::ffi::c_void,
+            context: *mut c_void,
         ) -> isize,
     >,
-    pub recvv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            src_addr: fi_addr_t,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub recvmsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg, flags: u64) -> isize,
-    >,
-    pub send: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            desc: *mut ::core::ffi::c_void,
-            dest_addr: fi_addr_t,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub sendv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            dest_addr: fi_addr_t,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub sendmsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg, flags: u64) -> isize,
-    >,
-    pub inject: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            dest_addr: fi_addr_t,
-        ) -> isize,
-    >,
-    pub senddata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            desc: *mut ::core::ffi::c_void,
-            data: u64,
-            dest_addr: fi_addr_t,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub injectdata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            data: u64,
-            dest_addr: fi_addr_t,
-        ) -> isize,
-    >,
-}
-#[repr(C)]
-#[derive(Debug)]
-pub struct fi_ops_collective {
-    _unused: [u8; 0],
+    pub recvv: Option<unsafe extern "C" fn()>,
+    pub recvmsg: Option<unsafe extern "C" fn()>,
+    pub send: Option<unsafe extern "C" fn()>,
+    pub sendv: Option<unsafe extern "C" fn()>,
+    pub sendmsg: Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg, flags: u64) -> isize>,
+    pub inject: Option<unsafe extern "C" fn()>,
+    pub senddata: Option<unsafe extern "C" fn()>,
+    pub injectdata: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1074,83 +589,17 @@ pub struct fid_ep {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct fid_pep {
-    pub fid: fid,
-    pub ops: *mut fi_ops_ep,
-    pub cm: *mut fi_ops_cm,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fid_stx {
-    pub fid: fid,
-    pub ops: *mut fi_ops_ep,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fid_mc {
-    pub fid: fid,
-    pub fi_addr: fi_addr_t,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct fi_ops_cm {
     pub size: usize,
-    pub setname: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: fid_t,
-            addr: *mut ::core::ffi::c_void,
-            addrlen: usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub getname: ::core::option::Option<
-        unsafe extern "C" fn(
-            fid: fid_t,
-            addr: *mut ::core::ffi::c_void,
-            addrlen: *mut usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub getpeer: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            addr: *mut ::core::ffi::c_void,
-            addrlen: *mut usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub connect: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            addr: *const ::core::ffi::c_void,
-            param: *const ::core::ffi::c_void,
-            paramlen: usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub listen: ::core::option::Option<unsafe extern "C" fn(pep: *mut fid_pep) -> ::core::ffi::c_int>,
-    pub accept: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            param: *const ::core::ffi::c_void,
-            paramlen: usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub reject: ::core::option::Option<
-        unsafe extern "C" fn(
-            pep: *mut fid_pep,
-            handle: fid_t,
-            param: *const ::core::ffi::c_void,
-            paramlen: usize,
-        ) -> ::core::ffi::c_int,
-    >,
-    pub shutdown:
-        ::core::option::Option<unsafe extern "C" fn(ep: *mut fid_ep, flags: u64) -> ::core::ffi::c_int>,
-    pub join: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            addr: *const ::core::ffi::c_void,
-            flags: u64,
-            mc: *mut *mut fid_mc,
-            context: *mut ::core::ffi::c_void,
-        ) -> ::core::ffi::c_int,
-    >,
+    pub setname: Option<unsafe extern "C" fn()>,
+    pub getname: Option<unsafe extern "C" fn(fid: fid_t, addr: *mut c_void, addrlen: *mut usize) -> c_int>,
+    pub getpeer: Option<unsafe extern "C" fn()>,
+    pub connect: Option<unsafe extern "C" fn()>,
+    pub listen: Option<unsafe extern "C" fn()>,
+    pub accept: Option<unsafe extern "C" fn()>,
+    pub reject: Option<unsafe extern "C" fn()>,
+    pub shutdown: Option<unsafe extern "C" fn()>,
+    pub join: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1170,390 +619,96 @@ pub struct fi_rma_ioc {
 #[derive(Debug, Copy, Clone)]
 pub struct fi_msg_rma {
     pub msg_iov: *const iovec,
-    pub desc: *mut *mut ::core::ffi::c_void,
+    pub desc: *mut *mut c_void,
     pub iov_count: usize,
     pub addr: fi_addr_t,
     pub rma_iov: *const fi_rma_iov,
     pub rma_iov_count: usize,
-    pub context: *mut ::core::ffi::c_void,
+    pub context: *mut c_void,
     pub data: u64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_rma {
     pub size: usize,
-    pub read: ::core::option::Option<
+    pub read: Option<
         unsafe extern "C" fn(
             ep: *mut fid_ep,
-            buf: *mut ::core::ffi::c_void,
+            buf: *mut c_void,
             len: usize,
-            desc: *mut ::core::ffi::c_void,
+            desc: *mut c_void,
             src_addr: fi_addr_t,
             addr: u64,
             key: u64,
-            context: *mut ::core::ffi::c_void,
+            context: *mut c_void,
         ) -> isize,
     >,
-    pub readv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            src_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub readmsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize,
-    >,
-    pub write: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            desc: *mut ::core::ffi::c_void,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub writev: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub writemsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize,
-    >,
-    pub inject: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-        ) -> isize,
-    >,
-    pub writedata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            desc: *mut ::core::ffi::c_void,
-            data: u64,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub injectdata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            data: u64,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-        ) -> isize,
-    >,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_msg_tagged {
-    pub msg_iov: *const iovec,
-    pub desc: *mut *mut ::core::ffi::c_void,
-    pub iov_count: usize,
-    pub addr: fi_addr_t,
-    pub tag: u64,
-    pub ignore: u64,
-    pub context: *mut ::core::ffi::c_void,
-    pub data: u64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_ops_tagged {
-    pub size: usize,
-    pub recv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *mut ::core::ffi::c_void,
-            len: usize,
-            desc: *mut ::core::ffi::c_void,
-            src_addr: fi_addr_t,
-            tag: u64,
-            ignore: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub recvv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            src_addr: fi_addr_t,
-            tag: u64,
-            ignore: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub recvmsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_tagged, flags: u64) -> isize,
-    >,
-    pub send: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            desc: *mut ::core::ffi::c_void,
-            dest_addr: fi_addr_t,
-            tag: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub sendv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            dest_addr: fi_addr_t,
-            tag: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub sendmsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_tagged, flags: u64) -> isize,
-    >,
-    pub inject: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            dest_addr: fi_addr_t,
-            tag: u64,
-        ) -> isize,
-    >,
-    pub senddata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            desc: *mut ::core::ffi::c_void,
-            data: u64,
-            dest_addr: fi_addr_t,
-            tag: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub injectdata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: usize,
-            data: u64,
-            dest_addr: fi_addr_t,
-            tag: u64,
-        ) -> isize,
-    >,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct fi_atomic_attr {
-    pub count: usize,
-    pub size: usize,
+    pub readv: Option<unsafe extern "C" fn()>,
+    pub readmsg: Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize>,
+    pub write: Option<unsafe extern "C" fn()>,
+    pub writev: Option<unsafe extern "C" fn()>,
+    pub writemsg: Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_rma, flags: u64) -> isize>,
+    pub inject: Option<unsafe extern "C" fn()>,
+    pub writedata: Option<unsafe extern "C" fn()>,
+    pub injectdata: Option<unsafe extern "C" fn()>,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_msg_atomic {
     pub msg_iov: *const fi_ioc,
-    pub desc: *mut *mut ::core::ffi::c_void,
+    pub desc: *mut *mut c_void,
     pub iov_count: usize,
     pub addr: fi_addr_t,
     pub rma_iov: *const fi_rma_ioc,
     pub rma_iov_count: usize,
     pub datatype: fi_datatype,
     pub op: fi_op,
-    pub context: *mut ::core::ffi::c_void,
+    pub context: *mut c_void,
     pub data: u64,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct fi_ops_atomic {
     pub size: usize,
-    pub write: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            count: usize,
-            desc: *mut ::core::ffi::c_void,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            datatype: fi_datatype,
-            op: fi_op,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub writev: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const fi_ioc,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            datatype: fi_datatype,
-            op: fi_op,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub writemsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_atomic, flags: u64) -> isize,
-    >,
-    pub inject: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            count: usize,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            datatype: fi_datatype,
-            op: fi_op,
-        ) -> isize,
-    >,
-    pub readwrite: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            count: usize,
-            desc: *mut ::core::ffi::c_void,
-            result: *mut ::core::ffi::c_void,
-            result_desc: *mut ::core::ffi::c_void,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            datatype: fi_datatype,
-            op: fi_op,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub readwritev: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const fi_ioc,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            resultv: *mut fi_ioc,
-            result_desc: *mut *mut ::core::ffi::c_void,
-            result_count: usize,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            datatype: fi_datatype,
-            op: fi_op,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub readwritemsg: ::core::option::Option<
+    pub write: Option<unsafe extern "C" fn()>,
+    pub writev: Option<unsafe extern "C" fn()>,
+    pub writemsg:
+        Option<unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_atomic, flags: u64) -> isize>,
+    pub inject: Option<unsafe extern "C" fn()>,
+    pub readwrite: Option<unsafe extern "C" fn()>,
+    pub readwritev: Option<unsafe extern "C" fn()>,
+    pub readwritemsg: Option<
         unsafe extern "C" fn(
             ep: *mut fid_ep,
             msg: *const fi_msg_atomic,
             resultv: *mut fi_ioc,
-            result_desc: *mut *mut ::core::ffi::c_void,
+            result_desc: *mut *mut c_void,
             result_count: usize,
             flags: u64,
         ) -> isize,
     >,
-    pub compwrite: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            count: usize,
-            desc: *mut ::core::ffi::c_void,
-            compare: *const ::core::ffi::c_void,
-            compare_desc: *mut ::core::ffi::c_void,
-            result: *mut ::core::ffi::c_void,
-            result_desc: *mut ::core::ffi::c_void,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            datatype: fi_datatype,
-            op: fi_op,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub compwritev: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const fi_ioc,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: usize,
-            comparev: *const fi_ioc,
-            compare_desc: *mut *mut ::core::ffi::c_void,
-            compare_count: usize,
-            resultv: *mut fi_ioc,
-            result_desc: *mut *mut ::core::ffi::c_void,
-            result_count: usize,
-            dest_addr: fi_addr_t,
-            addr: u64,
-            key: u64,
-            datatype: fi_datatype,
-            op: fi_op,
-            context: *mut ::core::ffi::c_void,
-        ) -> isize,
-    >,
-    pub compwritemsg: ::core::option::Option<
+    pub compwrite: Option<unsafe extern "C" fn()>,
+    pub compwritev: Option<unsafe extern "C" fn()>,
+    pub compwritemsg: Option<
         unsafe extern "C" fn(
             ep: *mut fid_ep,
             msg: *const fi_msg_atomic,
             comparev: *const fi_ioc,
-            compare_desc: *mut *mut ::core::ffi::c_void,
+            compare_desc: *mut *mut c_void,
             compare_count: usize,
             resultv: *mut fi_ioc,
-            result_desc: *mut *mut ::core::ffi::c_void,
+            result_desc: *mut *mut c_void,
             result_count: usize,
             flags: u64,
         ) -> isize,
     >,
-    pub writevalid: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            datatype: fi_datatype,
-            op: fi_op,
-            count: *mut usize,
-        ) -> ::core::ffi::c_int,
+    pub writevalid: Option<
+        unsafe extern "C" fn(ep: *mut fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int,
     >,
-    pub readwritevalid: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            datatype: fi_datatype,
-            op: fi_op,
-            count: *mut usize,
-        ) -> ::core::ffi::c_int,
+    pub readwritevalid: Option<
+        unsafe extern "C" fn(ep: *mut fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int,
     >,
-    pub compwritevalid: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            datatype: fi_datatype,
-            op: fi_op,
-            count: *mut usize,
-        ) -> ::core::ffi::c_int,
+    pub compwritevalid: Option<
+        unsafe extern "C" fn(ep: *mut fid_ep, datatype: fi_datatype, op: fi_op, count: *mut usize) -> c_int,
     >,
 }

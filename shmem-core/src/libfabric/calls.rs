@@ -46,6 +46,10 @@ macro_rules! calls {
 }
 
 calls! {
+    close: close of ops (object: fid) -> c_int;
+    bind: bind of ops (object: fid, to: *mut fid, flags: u64) -> c_int;
+    control: control of ops (object: fid, command: c_int, argument: *mut c_void) -> c_int;
+
     domain: domain of ops (fabric: fid_fabric, info: *mut fi_info, domain: *mut *mut fid_domain, context: *mut c_void) -> c_int;
     trywait: trywait of ops (fabric: fid_fabric, fids: *mut *mut fid, count: c_int) -> c_int;
 
@@ -95,71 +99,5 @@ pub unsafe fn av_straddr(
         // SAFETY: the caller's promise.
         Some(call) => unsafe { call(av, addr, buf, len) },
         None => core::ptr::null(),
-    }
-}
-
-/// `fi_cq_strerror`.
-///
-/// # Safety
-///
-/// As the other functions of this module.
-pub unsafe fn cq_strerror(
-    cq: *mut fid_cq,
-    prov_errno: c_int,
-    err_data: *const c_void,
-    buf: *mut c_char,
-    len: usize,
-) -> *const c_char {
-    // SAFETY: an open object (caller).
-    let table = unsafe { (*cq).ops };
-    match entry!(table, strerror) {
-        // SAFETY: the caller's promise.
-        Some(call) => unsafe { call(cq, prov_errno, err_data, buf, len) },
-        None => core::ptr::null(),
-    }
-}
-
-/// `fi_close`, of any object.
-///
-/// # Safety
-///
-/// The object must be open, and nobody use it afterwards.
-pub unsafe fn close(object: *mut fid) -> c_int {
-    // SAFETY: an open object (caller).
-    let table = unsafe { (*object).ops };
-    match entry!(table, close) {
-        // SAFETY: the caller's promise.
-        Some(call) => unsafe { call(object) },
-        None => NOT_THERE,
-    }
-}
-
-/// `fi_ep_bind` and `fi_mr_bind`.
-///
-/// # Safety
-///
-/// Both objects must be open, and be ones that may be bound with these flags.
-pub unsafe fn bind(object: *mut fid, to: *mut fid, flags: u64) -> c_int {
-    // SAFETY: an open object (caller).
-    let table = unsafe { (*object).ops };
-    match entry!(table, bind) {
-        // SAFETY: the caller's promise.
-        Some(call) => unsafe { call(object, to, flags) },
-        None => NOT_THERE,
-    }
-}
-
-/// `fi_control`; `fi_enable` and `fi_mr_enable` with the command `FI_ENABLE`.
-///
-/// # Safety
-///
-/// The object must be open, and `argument` be what the command takes.
-pub unsafe fn control(object: *mut fid, command: u32, argument: *mut c_void) -> c_int {
-    // SAFETY: an open object (caller).
-    let table = unsafe { (*object).ops };
-    match entry!(table, control) {
-        // SAFETY: the caller's promise.
-        Some(call) => unsafe { call(object, command.cast_signed(), argument) },
-        None => NOT_THERE,
     }
 }

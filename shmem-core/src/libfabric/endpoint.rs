@@ -54,6 +54,35 @@ unsafe impl Send for Poster<'_> {}
 // SAFETY: endpoints belong to no thread, as `Endpoint`, which this borrows.
 unsafe impl Sync for Poster<'_> {}
 
+macro_rules! has {
+    ($($(#[$doc:meta])* $name:ident = $call:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(&self, datatype: fi_datatype, op: fi_op) -> c_int {
+            let mut count = 0;
+            if !is_known(datatype, op) {
+                return UNSUPPORTED;
+            }
+            // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
+            unsafe { calls::$call(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
+        }
+    )*};
+}
+
+macro_rules! posts {
+    ($($name:ident($message:ty);)*) => {$(
+        #[doc = concat!("`fi_", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        ///
+        /// As [`Poster`] says.
+        #[inline(always)]
+        pub unsafe fn $name(self, message: &$message, flags: u64) -> isize {
+            // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
+            unsafe { calls::$name(self.endpoint.as_ptr(), message, flags) }
+        }
+    )*};
+}
+
 impl Endpoint {
     /// Most entries of a queue. Providers compute with the number, and some do not look whether the product is one.
     pub const MOST_ENTRIES: usize = 1 << 20;
@@ -110,7 +139,9 @@ impl Endpoint {
             Refused::unless_done("fi_ep_bind", unsafe { calls::bind(endpoint.fid(), to, flags) })?;
         }
         // SAFETY: an open endpoint with all that it needs; the command has no argument.
-        Refused::unless_done("fi_enable", unsafe { calls::control(endpoint.fid(), FI_ENABLE, none) })?;
+        Refused::unless_done("fi_enable", unsafe {
+            calls::control(endpoint.fid(), FI_ENABLE.cast_signed(), none)
+        })?;
         let mut opened =
             Self { endpoint, counter, queue, addresses: Arc::clone(addresses), descriptor: None };
         if sleeps {
@@ -124,7 +155,7 @@ impl Endpoint {
         let mut descriptor: RawFd = -1;
         let to = (&raw mut descriptor).cast();
         // SAFETY: an open queue, and room for one descriptor.
-        let answer = unsafe { calls::control(self.queue.fid(), FI_GETWAIT, to) };
+        let answer = unsafe { calls::control(self.queue.fid(), FI_GETWAIT.cast_signed(), to) };
         Refused::unless_done("fi_control", answer)?;
         if descriptor < 0 { Err(Refused::of("fi_control", FI_ENOSYS.cast_signed())) } else { Ok(descriptor) }
     }
@@ -218,34 +249,13 @@ impl Endpoint {
         unsafe { calls::trywait(fabric, &raw mut queue, 1) == 0 }
     }
 
-    /// Whether it has an atomic operation that gives nothing: 0, or libfabric's answer.
-    pub fn has_atomic(&self, datatype: fi_datatype, op: fi_op) -> c_int {
-        let mut count = 0;
-        if !is_known(datatype, op) {
-            return UNSUPPORTED;
-        }
-        // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
-        unsafe { calls::atomicvalid(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
-    }
-
-    /// Whether it has one that gives what was there: 0, or libfabric's answer.
-    pub fn has_fetch_atomic(&self, datatype: fi_datatype, op: fi_op) -> c_int {
-        let mut count = 0;
-        if !is_known(datatype, op) {
-            return UNSUPPORTED;
-        }
-        // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
-        unsafe { calls::fetch_atomicvalid(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
-    }
-
-    /// Whether it has one that compares and gives what was there: 0, or libfabric's answer.
-    pub fn has_compare_atomic(&self, datatype: fi_datatype, op: fi_op) -> c_int {
-        let mut count = 0;
-        if !is_known(datatype, op) {
-            return UNSUPPORTED;
-        }
-        // SAFETY: an open endpoint, numbers that every libfabric knows, and room for one.
-        unsafe { calls::compare_atomicvalid(self.endpoint.as_ptr(), datatype, op, &raw mut count) }
+    has! {
+        /// Whether it has an atomic operation that gives nothing: 0, or libfabric's answer.
+        has_atomic = atomicvalid;
+        /// Whether it has one that gives what was there: 0, or libfabric's answer.
+        has_fetch_atomic = fetch_atomicvalid;
+        /// Whether it has one that compares and gives what was there: 0, or libfabric's answer.
+        has_compare_atomic = compare_atomicvalid;
     }
 
     /// For calls that bind something to it.
@@ -274,48 +284,11 @@ impl Poster<'_> {
         unsafe { calls::recv(self.endpoint.as_ptr(), start.cast(), bytes, description, ANYBODY, context) }
     }
 
-    /// `fi_sendmsg`.
-    ///
-    /// # Safety
-    ///
-    /// As [`Poster`] says.
-    #[inline(always)]
-    pub unsafe fn sendmsg(self, message: &fi_msg, flags: u64) -> isize {
-        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
-        unsafe { calls::sendmsg(self.endpoint.as_ptr(), message, flags) }
-    }
-
-    /// `fi_writemsg`.
-    ///
-    /// # Safety
-    ///
-    /// As [`Poster`] says.
-    #[inline(always)]
-    pub unsafe fn writemsg(self, message: &fi_msg_rma, flags: u64) -> isize {
-        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
-        unsafe { calls::writemsg(self.endpoint.as_ptr(), message, flags) }
-    }
-
-    /// `fi_readmsg`.
-    ///
-    /// # Safety
-    ///
-    /// As [`Poster`] says.
-    #[inline(always)]
-    pub unsafe fn readmsg(self, message: &fi_msg_rma, flags: u64) -> isize {
-        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
-        unsafe { calls::readmsg(self.endpoint.as_ptr(), message, flags) }
-    }
-
-    /// `fi_atomicmsg`.
-    ///
-    /// # Safety
-    ///
-    /// As [`Poster`] says.
-    #[inline(always)]
-    pub unsafe fn atomicmsg(self, message: &fi_msg_atomic, flags: u64) -> isize {
-        // SAFETY: an open endpoint (type); the message is read during the call, the rest is the caller's promise.
-        unsafe { calls::atomicmsg(self.endpoint.as_ptr(), message, flags) }
+    posts! {
+        sendmsg(fi_msg);
+        writemsg(fi_msg_rma);
+        readmsg(fi_msg_rma);
+        atomicmsg(fi_msg_atomic);
     }
 
     /// `fi_fetch_atomicmsg`, with one result and its description.

@@ -71,7 +71,9 @@ impl Registration {
     pub fn enable(&self) -> Result<(), Refused> {
         let none = core::ptr::null_mut();
         // SAFETY: open memory; the command has no argument.
-        Refused::unless_done("fi_mr_enable", unsafe { calls::control(self.memory.fid(), FI_ENABLE, none) })
+        Refused::unless_done("fi_mr_enable", unsafe {
+            calls::control(self.memory.fid(), FI_ENABLE.cast_signed(), none)
+        })
     }
 
     /// The key that others name it by.

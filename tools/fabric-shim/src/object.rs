@@ -154,7 +154,7 @@ pub(crate) unsafe extern "C" fn control<K: Kind>(
     // SAFETY: libfabric calls this with an object of this type, which is open.
     let real = unsafe { Object::<K>::behind(object) }.real();
     // SAFETY: an open object, and the user's argument.
-    unsafe { calls::control(real.cast(), command.cast_unsigned(), argument) }
+    unsafe { calls::control(real.cast(), command, argument) }
 }
 
 /// The library behind the shim, loaded with the first call.
