@@ -20,9 +20,6 @@ struct Run {
 }
 
 impl<T> Alike<T> {
-    /// Bytes of a run.
-    pub const RUN: usize = size_of::<Run>();
-
     /// How many have a value.
     pub fn len(&self) -> usize {
         self.len
