@@ -49,14 +49,17 @@ pub(crate) struct Prototype {
     pub(crate) has_context: bool,
 }
 
+/// What C calls a type.
+type Spelling = fn() -> String;
+
 /// What a row says of one routine. Constant data: code that makes two thousand [`Prototype`]s would be larger than the library.
 pub(crate) struct Routine {
     pub(crate) name: &'static str,
     pub(crate) halves: [&'static str; 2],
     pub(crate) strong: &'static str,
-    pub(crate) result: fn() -> String,
-    pub(crate) arguments: &'static [(fn() -> String, &'static str)],
-    pub(crate) of: fn() -> String,
+    pub(crate) result: Spelling,
+    pub(crate) arguments: &'static [(Spelling, &'static str)],
+    pub(crate) of: Spelling,
     pub(crate) generic: Option<(&'static str, usize)>,
     pub(crate) has_context: bool,
 }
