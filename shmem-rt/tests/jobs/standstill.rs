@@ -281,8 +281,17 @@ fn a_child_shares_the_memory_and_may_act(world: &mut World) {
     world.barrier_all();
 }
 
+/// Stops a process for so long.
+fn stop(process: u64, time: Duration) {
+    // Its own child has a parent again when this one has ended: nothing is left of it here.
+    let command =
+        format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", time.as_secs());
+    assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+}
+
 /// PE 1 is stopped while it sleeps, has what it waits for, and goes on much later.
-fn is_stopped(world: &World, time: Duration) {
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
     let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
     if world.my_pe() == 1 {
         world.set(OTHER.on(zero), u64::from(std::process::id()));
@@ -293,20 +302,23 @@ fn is_stopped(world: &World, time: Duration) {
     let process = OTHER.wait_until(world, gt(0));
     // Long enough that it sleeps, if there is nothing else to do here.
     std::thread::sleep(Duration::from_millis(300));
-    // Its own child has a parent again when this one has ended: nothing is left of it here.
-    let command =
-        format!("kill -STOP {process}; (sleep {}; kill -CONT {process}) >/dev/null 2>&1 &", time.as_secs());
-    assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+    stop(process, LONG);
     world.set(READY.on(one), 1);
     READY.wait_until(world, eq(1));
 }
 
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
-    is_stopped(world, LONG);
-}
-
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1"))]
+/// PE 1 is stopped for longer than the network may be silent. It is asked whether it waits, and nothing else.
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1", "SHMEM_TIMEOUT" = "3"))]
 fn a_pe_of_another_host_that_is_stopped_may_go_on(world: &mut World) {
-    is_stopped(world, LONG_APART);
+    let zero = world.pe(0).unwrap();
+    if world.my_pe() == 1 {
+        world.set(OTHER.on(zero), u64::from(std::process::id()));
+        world.quiet();
+        // Until it is stopped.
+        std::thread::sleep(LONG);
+        world.set(READY.on(zero), 1);
+        return;
+    }
+    stop(OTHER.wait_until(world, gt(0)), LONG_APART);
+    READY.wait_until(world, eq(1));
 }
