@@ -11,10 +11,9 @@ use rustix::event::PollFd;
 use rustix::process::Signal;
 
 use super::channel::{Packet, Sender};
-use super::description::Description;
 use super::error::LaunchError;
 use super::member::{Member, Outgoing};
-use super::message::{Event, Order};
+use super::message::{Description, Event, Order};
 use super::rendezvous::{Met, Mismatch, Rendezvous};
 use super::report::{Standing, ended_with};
 use super::spawn::{Before, Spawner};

@@ -11,12 +11,14 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::channel::{Channel, Packet, Sender};
-use super::kernel;
 use super::output::Source;
 use super::record;
 use super::report::{Death, Standing};
 use super::spawn::{Lifeline, Spawned};
 use super::wire::Reply;
+
+/// `PF_SIGNALED` of the kernel: a signal has ended the thread.
+const SIGNALED: u32 = 0x400;
 
 /// A PE: its process, what it said, and what it is still to be reported.
 #[derive(Debug)]
@@ -235,7 +237,7 @@ impl Member {
 
     /// Where the process that joined, or is to, stands if it does nothing of its own.
     pub(crate) fn held(&self) -> Option<Standing> {
-        kernel::held(self.joined().unwrap_or(self.child.id())).filter(|_| !self.is_over())
+        held(self.joined().unwrap_or(self.child.id())).filter(|_| !self.is_over())
     }
 
     /// Whether it ended without ever having joined.
@@ -290,4 +292,40 @@ fn is_readable(handle: &OwnedFd) -> bool {
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut list = [PollFd::new(handle, PollFlags::IN)];
     rustix::event::poll(&mut list, Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
+/// Where a process stands if it does nothing of its own, as the kernel says (`/proc/PID/stat`, proc(5)).
+fn held(pid: u32) -> Option<Standing> {
+    standing_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn standing_in(stat: &str) -> Option<Standing> {
+    // The second field is a name in parentheses, and may hold anything.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let (state, flags) = (fields.next()?, fields.nth(5)?.parse::<u32>().ok()?);
+    match state {
+        // It is over, and has not been waited for.
+        "Z" | "X" => None,
+        _ if flags & SIGNALED != 0 => Some(Standing::Dying),
+        "T" => Some(Standing::Stopped),
+        "t" => Some(Standing::Traced),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_held_by_what_the_kernel_says() {
+        let stat = |state: &str, flags: u32| {
+            standing_in(&format!("7 (a) T b) {state} 1 7 7 0 -1 {flags} 132 0 0\n"))
+        };
+        assert_eq!([stat("S", 0x40_0000), stat("R", 0), stat("Z", 0x404)], [None, None, None]);
+        assert_eq!([stat("T", 0), stat("t", 0)], [Some(Standing::Stopped), Some(Standing::Traced)]);
+        assert_eq!([stat("D", 0x40_0604), stat("T", 0x400)], [const { Some(Standing::Dying) }; 2]);
+        assert_eq!([standing_in(""), standing_in("7 (a"), standing_in("7 (a) S 1")], [const { None }; 3]);
+        assert_eq!(held(std::process::id()), None);
+    }
 }

@@ -13,31 +13,27 @@
 //! run          the loop, and what ends a job
 //! host         this one or another         remote    the others
 //! host_pes     the PEs of a host           message   orders to them, events from them
-//! member       one PE: its process, its socket, what it does
-//! description  what PEs are started from   spawn     starting a process
+//! member       one PE: its process, its socket, what it does, and what the kernel says about it
+//! spawn        starting a process
 //! start        from what was asked to hosts whose PEs run, with program, limits, bind
 //! hosts        which PEs are told that they share a host
 //! rendezvous   fences and shared descriptors
 //! report       what people are told        record    what a PE says about itself
-//! kernel       what the kernel says about it
 //! channel      packets with descriptors    wire      what stands in them
 //! output       lines of what they print    signals   those to the launcher
 //! ```
 
 mod bind;
 pub(crate) mod channel;
-mod description;
 mod error;
 mod host;
 mod host_pes;
 mod hosts;
-mod kernel;
 pub(crate) mod limits;
 mod member;
 mod message;
 mod output;
 mod program;
-mod random;
 pub mod record;
 mod remote;
 pub(crate) mod rendezvous;
@@ -49,6 +45,7 @@ mod start;
 pub(crate) mod wire;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -365,4 +362,15 @@ fn this_host() -> String {
 fn timespec(time: Duration) -> Timespec {
     let time = time.saturating_add(Duration::from_micros(1));
     Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
+}
+
+/// A random number.
+///
+/// # Errors
+///
+/// If the kernel has none.
+pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(bytes)
 }

@@ -16,8 +16,8 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::bind::Binding;
 use super::channel::Channel;
-use super::description::Description;
 use super::error::LaunchError;
+use super::message::Description;
 use super::output::{Kind, Source};
 use super::signals::Mask;
 use super::{JOB, NPES, Output, PE, SOCKET, program};

@@ -7,18 +7,16 @@ use std::net::IpAddr;
 use rustix::process::Rlimit;
 use shmem_core::sync::NodeBarrier;
 
-use super::description::Description;
 use super::error::LaunchError;
 use super::host::Host;
 use super::host_pes::HostPes;
-use super::message::Order;
+use super::message::{Description, Order};
 use super::output::{Outlets, pipes};
-use super::random::random;
 use super::remote::{Call, addresses, gather};
 use super::run::{Run, Terms};
 use super::signals::Signals;
 use super::spawn::Before;
-use super::{Elsewhere, Launch, Outcome, limits, own_file, this_host};
+use super::{Elsewhere, Launch, Outcome, limits, own_file, random, this_host};
 use crate::env::{self, Settings};
 
 /// The agent if none is named. `-x`: no windows.

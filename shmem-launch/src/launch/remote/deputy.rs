@@ -11,10 +11,9 @@ use super::greeting::{CHALLENGE, PROOF, Session};
 use super::letter::{LONGEST, Letter};
 use super::link::Link;
 use super::{FAREWELL, LOOK};
-use crate::launch::description::Description;
 use crate::launch::error::LaunchError;
 use crate::launch::host_pes::HostPes;
-use crate::launch::message::{Event, Order};
+use crate::launch::message::{Description, Event, Order};
 use crate::launch::spawn::Before;
 use crate::launch::{limits, say, this_host, timespec};
 

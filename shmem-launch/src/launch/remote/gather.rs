@@ -16,7 +16,7 @@ use super::letter::Letter;
 use super::link::Link;
 use super::{LOOK, Remote};
 use crate::launch::error::LaunchError;
-use crate::launch::random::random;
+use crate::launch::random;
 use crate::launch::signals::Signals;
 use crate::launch::timespec;
 

@@ -7,7 +7,7 @@
 //! for another connection, and no proof of one side is one of the other.
 
 use super::frame::{Key, Opener, Sealer};
-use crate::launch::random::random;
+use crate::launch::random;
 
 /// Counted up when messages between launchers change.
 const VERSION: u32 = 3;
