@@ -40,38 +40,20 @@ pub(crate) struct Global {
 pub(crate) enum BinaryError {
     /// The file cannot be opened.
     #[error("{}: {source}", .path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
+    Open { path: PathBuf, source: io::Error },
     /// It is no ELF file of a kind that this version runs on.
     #[error("{}: not a 64-bit little-endian ELF program ({reason}); give the path of a compiled program", .path.display())]
-    NotElf {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: object::read::Error,
-    },
+    NotElf { path: PathBuf, reason: object::read::Error },
     /// It has no section for statics: even a program without statics has one.
     #[error(
         "{}: has no section `{}`: it was not built with shmem-rt, or its sections were stripped",
         .path.display(),
         section::STATICS
     )]
-    NoSection {
-        /// The file.
-        path: PathBuf,
-    },
+    NoSection { path: PathBuf },
     /// A section is not of this version, or damaged.
     #[error("{}: {source}", .path.display())]
-    Section {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        source: SectionError,
-    },
+    Section { path: PathBuf, source: SectionError },
 }
 
 impl Binary {

@@ -13,52 +13,23 @@ pub(crate) enum InfoError {
     Environment(#[from] Box<shmem_launch::env::EnvError>),
     /// Blocks of a strided transfer overlap.
     #[error("blocks of {block} bytes overlap at a stride of {stride}; the stride must be at least the block")]
-    Overlap {
-        /// Bytes of a block.
-        block: usize,
-        /// Bytes from block to block.
-        stride: usize,
-    },
+    Overlap { block: usize, stride: usize },
     /// Blocks of a strided transfer reach further than any memory.
     #[error("{count} blocks of {block} bytes at a stride of {stride} are more than any memory has")]
-    Endless {
-        /// Bytes of a block.
-        block: usize,
-        /// Number of blocks.
-        count: usize,
-        /// Bytes from block to block.
-        stride: usize,
-    },
+    Endless { block: usize, count: usize, stride: usize },
     /// More PEs than plans are made for, or none.
     #[error("--pes {pes}: plans are made for 1 to {most} PEs")]
-    Pes {
-        /// How many were given.
-        pes: usize,
-        /// How many there may be.
-        most: usize,
-    },
+    Pes { pes: usize, most: usize },
     /// Nodes that cannot have as many PEs each.
     #[error(
         "--pes {pes} --per-node {per_node}: nodes have equally many PEs in a plan; give a number of PEs that is a multiple of those on a node"
     )]
-    Uneven {
-        /// PEs of the job.
-        pes: usize,
-        /// PEs on each node.
-        per_node: usize,
-    },
+    Uneven { pes: usize, per_node: usize },
     /// More bytes than plans are made for.
     #[error(
         "--bytes {bytes}: among {pes} PEs, one has more than {most} then, up to which plans are made; give fewer"
     )]
-    Long {
-        /// Bytes that were given.
-        bytes: String,
-        /// PEs of the job.
-        pes: usize,
-        /// Bytes that a PE may have.
-        most: String,
-    },
+    Long { bytes: String, pes: usize, most: String },
     /// Partitions, or the environment that describes them, are not usable.
     #[error(transparent)]
     Partition(#[from] shmem_core::partition::PartitionError),
