@@ -1,4 +1,4 @@
-//! Collectives of active sets, as they were before there were teams: of PEs at a stride, with words of the program to meet in.
+//! Active sets: PEs at a stride, as they were named before there were teams, with words of the program to meet in.
 //!
 //! A set of all PEs is the world's team, and needs no words. Any other is known to nobody but its members, who cannot make a
 //! team of it alone, so they meet by tokens in `pSync`: in round `k` each adds one to the `k`-th word of the member
@@ -8,7 +8,7 @@
 //!
 //! Data go by gets between two meetings: behind the first all sources can be read, and behind the second nobody reads any more.
 
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_long};
 use std::panic::Location;
 
 use shmem::raw::collective::{self, Fold};
@@ -18,107 +18,32 @@ use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
-use crate::collective as of_team;
-use crate::collective::{May, place, places, required_rank, required_stride, spread};
-use crate::combine::{self, Arithmetic, Bitwise, Operation, Ordered};
+use crate::collective::{place, required_rank};
 use crate::refusal::refuse;
 use crate::symmetric::{self, Place};
-use crate::table::routines;
-use crate::types::{Bytes4, Bytes8, Ctx, Item};
+use crate::team;
+use crate::types::{self, Ctx};
 use crate::word::Word;
 use crate::world::{self, CWorld};
 
-routines! {
-    once {
-        named "shmem_barrier" "" (start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) [] = barrier;
-        named "shmem_sync" "" (start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) [] = sync;
-        named "shmem_broadcast32" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, root: c_int, start: c_int, log_stride: c_int,
-            size: c_int, psync: *mut c_long
-        ) [] = broadcast::<Bytes4>;
-        named "shmem_broadcast64" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, root: c_int, start: c_int, log_stride: c_int,
-            size: c_int, psync: *mut c_long
-        ) [] = broadcast::<Bytes8>;
-        named "shmem_collect32" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
-            psync: *mut c_long
-        ) [] = collect::<Bytes4>;
-        named "shmem_collect64" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
-            psync: *mut c_long
-        ) [] = collect::<Bytes8>;
-        named "shmem_fcollect32" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
-            psync: *mut c_long
-        ) [] = fcollect::<Bytes4>;
-        named "shmem_fcollect64" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
-            psync: *mut c_long
-        ) [] = fcollect::<Bytes8>;
-        named "shmem_alltoall32" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
-            psync: *mut c_long
-        ) [] = alltoall::<Bytes4>;
-        named "shmem_alltoall64" "" (
-            dest: *mut c_void, source: *const c_void, nelems: usize, start: c_int, log_stride: c_int, size: c_int,
-            psync: *mut c_long
-        ) [] = alltoall::<Bytes8>;
-        named "shmem_alltoalls32" "" (
-            dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, start: c_int,
-            log_stride: c_int, size: c_int, psync: *mut c_long
-        ) [] = alltoalls::<Bytes4>;
-        named "shmem_alltoalls64" "" (
-            dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, start: c_int,
-            log_stride: c_int, size: c_int, psync: *mut c_long
-        ) [] = alltoalls::<Bytes8>;
-    }
-    bitwise_to_all {
-        plain "" "_and_to_all" (
-            dest: *mut T, source: *const T, nreduce: c_int, start: c_int, log_stride: c_int, size: c_int, pwrk: *mut T,
-            psync: *mut c_long
-        ) [] = and_to_all::<T>;
-        plain "" "_or_to_all" (
-            dest: *mut T, source: *const T, nreduce: c_int, start: c_int, log_stride: c_int, size: c_int, pwrk: *mut T,
-            psync: *mut c_long
-        ) [] = or_to_all::<T>;
-        plain "" "_xor_to_all" (
-            dest: *mut T, source: *const T, nreduce: c_int, start: c_int, log_stride: c_int, size: c_int, pwrk: *mut T,
-            psync: *mut c_long
-        ) [] = xor_to_all::<T>;
-    }
-    compared_to_all {
-        plain "" "_max_to_all" (
-            dest: *mut T, source: *const T, nreduce: c_int, start: c_int, log_stride: c_int, size: c_int, pwrk: *mut T,
-            psync: *mut c_long
-        ) [] = max_to_all::<T>;
-        plain "" "_min_to_all" (
-            dest: *mut T, source: *const T, nreduce: c_int, start: c_int, log_stride: c_int, size: c_int, pwrk: *mut T,
-            psync: *mut c_long
-        ) [] = min_to_all::<T>;
-    }
-    arithmetic_to_all {
-        plain "" "_sum_to_all" (
-            dest: *mut T, source: *const T, nreduce: c_int, start: c_int, log_stride: c_int, size: c_int, pwrk: *mut T,
-            psync: *mut c_long
-        ) [] = sum_to_all::<T>;
-        plain "" "_prod_to_all" (
-            dest: *mut T, source: *const T, nreduce: c_int, start: c_int, log_stride: c_int, size: c_int, pwrk: *mut T,
-            psync: *mut c_long
-        ) [] = prod_to_all::<T>;
-    }
+/// Who takes part in a collective.
+pub(crate) struct Members {
+    group: Group,
+    /// It was named as an active set.
+    is_set: bool,
 }
 
-/// Members that meet.
-enum Members {
-    /// All PEs, in the order of their numbers.
-    All(&'static Team),
-    /// Others.
-    Some(Set),
+enum Group {
+    Team(&'static Team),
+    /// PEs that are no team.
+    Set(Set),
 }
+
+/// Bytes of each member that are combined at once: whole elements.
+const PIECE: usize = 32 << 10;
 
 /// PEs at a stride, as one of them.
-struct Set {
+pub(crate) struct Set {
     routine: &'static str,
     world: &'static CWorld,
     endpoint: &'static Endpoint,
@@ -132,9 +57,25 @@ struct Set {
 }
 
 impl Members {
-    /// The members that arguments name; refused if there are no such PEs, or the calling one is none of them.
-    fn of(routine: &'static str, start: c_int, stride: usize, size: c_int, psync: *mut c_long) -> Self {
+    /// Those of a team; refused if it is none.
+    pub(crate) fn of_team(routine: &str, team: types::Team) -> Self {
+        Self { group: Group::Team(team::required(routine, "team", team)), is_set: false }
+    }
+
+    /// Those of an active set, of whose stride the logarithm is given. One of all PEs is the world's team, in the order of their
+    /// numbers. Refused if there are no such PEs, or the calling one is none of them.
+    pub(crate) fn of(
+        routine: &'static str,
+        start: c_int,
+        log_stride: c_int,
+        size: c_int,
+        psync: *mut c_long,
+    ) -> Self {
         let world = world::current(routine);
+        let stride = u32::try_from(log_stride).ok().and_then(|log| 1_usize.checked_shl(log));
+        let stride = stride.unwrap_or_else(|| {
+            refuse(routine, "logPE_stride", format_args!("is {log_stride}: no PE is so far from another"))
+        });
         let (pes, me) = (world.n_pes(), world.my_pe());
         let first = required_rank(routine, "PE_start", start, pes);
         let Some(members) = usize::try_from(size).ok().filter(|size| *size > 0) else {
@@ -152,7 +93,7 @@ impl Members {
             );
         }
         if members == pes {
-            return Self::All(world.team());
+            return Self { group: Group::Team(world.team()), is_set: true };
         }
         let distance = me.checked_sub(first).filter(|distance| distance.is_multiple_of(stride));
         let Some(rank) = distance.map(|distance| distance / stride).filter(|rank| *rank < members) else {
@@ -182,26 +123,33 @@ impl Members {
             }
             set.words = symmetric::locate(psync, (set.rounds() + 1) * size_of::<c_long>(), routine, "pSync");
         }
-        Self::Some(set)
+        Self { group: Group::Set(set), is_set: true }
     }
 
-    /// The same, of a stride of which the logarithm is given.
-    fn of_log(
-        routine: &'static str,
-        start: c_int,
-        log_stride: c_int,
-        size: c_int,
-        psync: *mut c_long,
-    ) -> Self {
-        let stride = u32::try_from(log_stride).ok().and_then(|log| 1_usize.checked_shl(log));
-        let stride = stride.unwrap_or_else(|| {
-            refuse(routine, "logPE_stride", format_args!("is {log_stride}: no PE is so far from another"))
-        });
-        Self::of(routine, start, stride, size, psync)
+    /// The team that they are, or else the set.
+    pub(crate) fn by_team(&self) -> Result<&'static Team, &Set> {
+        match &self.group {
+            Group::Team(team) => Ok(team),
+            Group::Set(set) => Err(set),
+        }
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.is_set
+    }
+
+    /// How many they are.
+    pub(crate) fn size(&self) -> usize {
+        self.by_team().map_or_else(|set| set.size, Team::size)
     }
 }
 
 impl Set {
+    /// Which of them the calling PE is.
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
     /// Rounds of a meeting.
     fn rounds(&self) -> usize {
         self.size.next_power_of_two().ilog2() as usize
@@ -220,7 +168,7 @@ impl Set {
     }
 
     /// Waits until all members are here.
-    fn meet(&self) {
+    pub(crate) fn meet(&self) {
         for round in 0..self.rounds() {
             let (word, distance) = (self.word(round), 1 << round);
             word.update(self.pe((self.rank + distance) % self.size), AtomicOp::Add(1), Family::AtomicAdd);
@@ -239,6 +187,12 @@ impl Set {
             );
             word.update(self.world.me(), AtomicOp::Add(u64::MAX), Family::AtomicAdd);
         }
+    }
+
+    /// Waits until all members are here, and all that the calling PE has written is.
+    pub(crate) fn barrier(&self) {
+        untyped::quiet(self.endpoint);
+        self.meet();
     }
 
     /// Reads bytes of a member.
@@ -262,7 +216,7 @@ impl Set {
     /// # Safety
     ///
     /// `part` gives, of a rank, where as many bytes of it lie in a segment, and where they go, which is writable.
-    unsafe fn get_parts(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
+    pub(crate) unsafe fn get_parts(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
         for distance in 0..self.size {
             let rank = (self.rank + distance) % self.size;
             let (from, to, bytes) = part(rank);
@@ -270,236 +224,74 @@ impl Set {
             unsafe { self.get(to, rank, from, bytes) };
         }
     }
-}
 
-fn barrier(routine: &'static str, start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) {
-    match Members::of_log(routine, start, log_stride, size, psync) {
-        Members::All(team) => team.barrier(world::current(routine)),
-        Members::Some(set) => {
-            untyped::quiet(set.endpoint);
-            set.meet();
-        }
-    }
-}
-
-fn sync(routine: &'static str, start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) {
-    match Members::of_log(routine, start, log_stride, size, psync) {
-        Members::All(team) => team.sync(world::current(routine)),
-        Members::Some(set) => set.meet(),
-    }
-}
-
-unsafe fn broadcast<T: Item>(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    elements: usize,
-    root: c_int,
-    start: c_int,
-    log_stride: c_int,
-    size: c_int,
-    psync: *mut c_long,
-) {
-    let members = Members::of_log(routine, start, log_stride, size, psync);
-    let (dest, source) = (dest.cast::<T>(), source.cast::<T>());
-    let places = places(routine, (dest, elements), (source, elements), May::BeOne);
-    let root = required_rank(routine, "PE_root", root, size as usize);
-    match members {
-        // SAFETY: C's caller keeps what is read and written to the collective. The root's own destination stays as it is.
-        Members::All(team) => unsafe {
-            collective::broadcast(team, world::current(routine), places, root, false);
-        },
-        Members::Some(set) => {
-            set.meet();
-            if root != set.rank {
-                // SAFETY: both places lie in segments (`places`).
-                unsafe { set.get(dest.cast(), root, places.from.offset, places.from.bytes) };
-            }
-            set.meet();
-        }
-    }
-}
-
-unsafe fn collect<T: Item>(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    elements: usize,
-    start: c_int,
-    log_stride: c_int,
-    size: c_int,
-    psync: *mut c_long,
-) {
-    let (dest, source) = (dest.cast::<T>(), source.cast::<T>());
-    let set = match Members::of_log(routine, start, log_stride, size, psync) {
+    /// As [`get_parts`](Self::get_parts), between two meetings.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    pub(crate) unsafe fn exchange(&self, part: impl Fn(usize) -> (usize, *mut u8, usize)) {
+        self.meet();
         // SAFETY: the caller's promise.
-        Members::All(team) => return unsafe { of_team::collect_of(routine, team, dest, source, elements) },
-        Members::Some(set) => set,
-    };
-    let from = place(routine, "source", source, elements);
-    let mut told = vec![elements as u64; set.size];
-    // Who is alone has no words.
-    let lengths = (set.size > 1).then(|| set.word(set.rounds()));
-    if let Some(lengths) = lengths {
-        lengths.update(set.world.me(), AtomicOp::Set(elements as u64), Family::AtomicSet);
-        set.meet();
-        for (rank, told) in told.iter_mut().enumerate().filter(|(rank, _)| *rank != set.rank) {
-            *told = lengths.fetch(set.pe(rank), AtomicOp::Fetch, Family::AtomicFetch);
-        }
+        unsafe { self.get_parts(part) };
+        self.meet();
     }
-    let all = told.iter().fold(0_usize, |all, elements| all.saturating_add(*elements as usize));
-    place(routine, "dest", dest, all);
-    let mut at = 0;
-    for (rank, elements) in told.into_iter().enumerate() {
-        let (to, elements) = (dest.wrapping_add(at), elements as usize);
-        at += elements;
-        // A member that has none need not say where.
-        let from = if from.bytes == 0 { place(routine, "source", source, elements) } else { from };
-        // SAFETY: the destination has room for all (`place`), and the source of each member lies at one place.
-        unsafe { set.get(to.cast(), rank, from.offset, elements * size_of::<T>()) };
-    }
-    set.meet();
-    if let Some(lengths) = lengths {
-        lengths.update(set.world.me(), AtomicOp::Set(0), Family::AtomicSet);
-    }
-}
 
-unsafe fn fcollect<T: Item>(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    elements: usize,
-    start: c_int,
-    log_stride: c_int,
-    size: c_int,
-    psync: *mut c_long,
-) {
-    let (dest, source) = (dest.cast::<T>(), source.cast::<T>());
-    let set = match Members::of_log(routine, start, log_stride, size, psync) {
-        // SAFETY: the caller's promise.
-        Members::All(team) => return unsafe { of_team::fcollect_of(routine, team, dest, source, elements) },
-        Members::Some(set) => set,
-    };
-    let all = elements.saturating_mul(set.size);
-    let Extent { offset, bytes } = places(routine, (dest, all), (source, elements), May::NotBeOne).from;
-    set.meet();
-    let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
-    // SAFETY: both places lie in segments (`places`), and there is a part for each member.
-    unsafe { set.get_parts(|rank| (offset, to(rank), bytes)) };
-    set.meet();
-}
-
-unsafe fn alltoall<T: Item>(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    elements: usize,
-    start: c_int,
-    log_stride: c_int,
-    size: c_int,
-    psync: *mut c_long,
-) {
-    let (dest, source) = (dest.cast::<T>(), source.cast::<T>());
-    let set = match Members::of_log(routine, start, log_stride, size, psync) {
-        // SAFETY: the caller's promise.
-        Members::All(team) => return unsafe { of_team::alltoall_of(routine, team, dest, source, elements) },
-        Members::Some(set) => set,
-    };
-    let all = elements.saturating_mul(set.size);
-    let from = places(routine, (dest, all), (source, all), May::NotBeOne).from.offset;
-    let part = elements * size_of::<T>();
-    set.meet();
-    let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
-    // SAFETY: both places lie in segments (`places`), and there is a part for each member.
-    unsafe { set.get_parts(|rank| (from + set.rank * part, to(rank), part)) };
-    set.meet();
-}
-
-unsafe fn alltoalls<T: Item>(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    dst: isize,
-    sst: isize,
-    elements: usize,
-    start: c_int,
-    log_stride: c_int,
-    size: c_int,
-    psync: *mut c_long,
-) {
-    let (dest, source) = (dest.cast::<T>(), source.cast::<T>());
-    let set = match Members::of_log(routine, start, log_stride, size, psync) {
-        Members::All(team) => {
+    /// Reads what the root has; its own destination stays as it is.
+    ///
+    /// # Safety
+    ///
+    /// As many bytes are writable at `to` as lie in a segment there.
+    pub(crate) unsafe fn broadcast(&self, to: *mut u8, from: Extent, root: usize) {
+        self.meet();
+        if root != self.rank {
             // SAFETY: the caller's promise.
-            return unsafe { of_team::alltoalls_of(routine, team, (dest, dst), (source, sst), elements) };
+            unsafe { self.get(to, root, from.offset, from.bytes) };
         }
-        Members::Some(set) => set,
-    };
-    let [to, from] =
-        [("dst", dst), ("sst", sst)].map(|(argument, stride)| required_stride(routine, argument, stride));
-    let all = elements.saturating_mul(set.size);
-    let places = places(routine, (dest, spread(all, to)), (source, spread(all, from)), May::Interleave);
-    set.meet();
-    for k in 0..elements {
-        let there = places.from.offset + (set.rank * elements + k) * from * size_of::<T>();
-        let here = |rank: usize| dest.wrapping_add((rank * elements + k) * to).cast();
-        // SAFETY: both places lie in segments (`places`), and there is an element for each member.
-        unsafe { set.get_parts(|rank| (there, here(rank), size_of::<T>())) };
+        self.meet();
     }
-    set.meet();
-}
 
-macro_rules! reductions {
-    ($($name:ident<$bound:ident> = $fold:ident $operation:ident;)*) => {$(
-        unsafe fn $name<T: $bound>(
-            routine: &'static str,
-            dest: *mut T,
-            source: *const T,
-            elements: c_int,
-            start: c_int,
-            log_stride: c_int,
-            size: c_int,
-            _work: *mut T,
-            psync: *mut c_long,
-        ) {
-            let operation = Operation::$operation;
-            let fold = combine::$fold::<T>(operation, routine);
-            let Ok(elements) = usize::try_from(elements) else {
-                refuse(routine, "nreduce", format_args!("is {elements}: there cannot be less than nothing"))
-            };
-            match Members::of_log(routine, start, log_stride, size, psync) {
-                // SAFETY: the caller's promise.
-                Members::All(team) => unsafe {
-                    of_team::reduce_of(routine, team, dest, source, elements, fold, operation);
-                },
-                // SAFETY: the caller's promise.
-                Members::Some(set) => unsafe { set.reduce(dest, source, elements, fold) },
+    /// Reads as many elements of each member as it says that it has.
+    ///
+    /// # Safety
+    ///
+    /// What the specification asks of `shmem_collect`, with elements of this type.
+    pub(crate) unsafe fn collect<T>(&self, dest: *mut T, source: *const T, elements: usize) {
+        let from = place(self.routine, "source", source, elements);
+        let mut told = vec![elements as u64; self.size];
+        // Who is alone has no words.
+        let lengths = (self.size > 1).then(|| self.word(self.rounds()));
+        if let Some(lengths) = lengths {
+            lengths.update(self.world.me(), AtomicOp::Set(elements as u64), Family::AtomicSet);
+            self.meet();
+            for (rank, told) in told.iter_mut().enumerate().filter(|(rank, _)| *rank != self.rank) {
+                *told = lengths.fetch(self.pe(rank), AtomicOp::Fetch, Family::AtomicFetch);
             }
         }
-    )*};
-}
-reductions! {
-    and_to_all<Bitwise> = bitwise And;
-    or_to_all<Bitwise> = bitwise Or;
-    xor_to_all<Bitwise> = bitwise Xor;
-    max_to_all<Ordered> = ordered Max;
-    min_to_all<Ordered> = ordered Min;
-    sum_to_all<Arithmetic> = arithmetic Sum;
-    prod_to_all<Arithmetic> = arithmetic Prod;
-}
+        let all = told.iter().fold(0_usize, |all, elements| all.saturating_add(*elements as usize));
+        place(self.routine, "dest", dest, all);
+        let mut at = 0;
+        for (rank, elements) in told.into_iter().enumerate() {
+            let (to, elements) = (dest.wrapping_add(at), elements as usize);
+            at += elements;
+            // A member that has none need not say where.
+            let from = if from.bytes == 0 { place(self.routine, "source", source, elements) } else { from };
+            // SAFETY: the destination has room for all (`place`), and the source of each member lies at one place.
+            unsafe { self.get(to.cast(), rank, from.offset, elements * size_of::<T>()) };
+        }
+        self.meet();
+        if let Some(lengths) = lengths {
+            lengths.update(self.world.me(), AtomicOp::Set(0), Family::AtomicSet);
+        }
+    }
 
-/// Bytes of each member that are combined at once: whole elements.
-const PIECE: usize = 32 << 10;
-
-impl Set {
     /// Combines what members have: each reads all of it, by pieces, and writes when nobody reads any more.
     ///
     /// # Safety
     ///
-    /// What the specification asks of reductions, with elements that the fold combines.
-    unsafe fn reduce<T>(&self, dest: *mut T, source: *const T, elements: usize, fold: Fold) {
-        let Extent { offset, bytes } =
-            places(self.routine, (dest, elements), (source, elements), May::BeOne).from;
+    /// The source lies in a segment, and as many bytes are writable at `dest`: whole elements, which the fold combines.
+    pub(crate) unsafe fn reduce(&self, dest: *mut u8, source: Extent, fold: Fold) {
+        let Extent { offset, bytes } = source;
         let mut all = vec![0_u8; PIECE.min(bytes) * self.size];
         let mut result = vec![0_u8; bytes];
         self.meet();
@@ -507,7 +299,7 @@ impl Set {
             let bytes = piece.len();
             let room = all.as_mut_ptr();
             let part = |rank: usize| (offset + k * PIECE, room.wrapping_add(rank * bytes), bytes);
-            // SAFETY: the source lies in a segment (`places`), and there is room for the piece of each member.
+            // SAFETY: the source lies in a segment (caller), and there is room for the piece of each member.
             unsafe { self.get_parts(part) };
             let read = |rank: usize, at: usize, into: &mut [u8]| {
                 into.copy_from_slice(&all[rank * bytes + at..][..into.len()]);
@@ -516,7 +308,7 @@ impl Set {
             unsafe { collective::fold_ranks(self.size, fold, piece, &read) };
         }
         self.meet();
-        // SAFETY: the destination has so many bytes (`places`), which nobody reads any more.
-        unsafe { untyped::copy(dest.cast(), result.as_ptr(), bytes) };
+        // SAFETY: the destination has so many bytes (caller), which nobody reads any more.
+        unsafe { untyped::copy(dest, result.as_ptr(), bytes) };
     }
 }

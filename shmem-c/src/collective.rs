@@ -1,76 +1,92 @@
-//! Collectives of teams, and those of all PEs.
+//! Collectives: of teams, of all PEs, and over active sets.
 //!
-//! Each finds where its arguments lie, and hands over to the runtime, which moves bytes and combines items of a size
-//! ([`combine`]). All give 0: what goes wrong ends the job with a message.
+//! Each finds where its arguments lie. Those of teams go to the runtime, which moves bytes and combines items of a size
+//! ([`combine`](crate::combine)); sets of some PEs do it by themselves ([`active_set`](crate::active_set)). All of teams give 0:
+//! what goes wrong ends the job with a message.
 
 use std::ffi::c_int;
 
-use shmem::Team;
-use shmem::raw::collective::{self, Combined, Fold, Places, Strides};
+use shmem::raw::collective::{self, Combined, Places, Strides};
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 
-use crate::combine::{self, Arithmetic, Bitwise, Operation, Ordered};
+use crate::active_set::Members;
+use crate::combine::{Arithmetic as _, Bitwise as _, Ordered as _, Reduction};
 use crate::refusal::refuse;
 use crate::symmetric;
 use crate::table::routines;
-use crate::types::{self, Item};
-use crate::{team, world};
+use crate::types::Item;
+use crate::world;
 
 routines! {
     standard_rma {
-        plain "" "_broadcast" (team: types::Team, dest: *mut T, source: *const T, nelems: usize, root: c_int) -> c_int
-            [shmem_broadcast 1] = broadcast::<T>;
-        plain "" "_collect" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int
-            [shmem_collect 1] = collect::<T>;
-        plain "" "_fcollect" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int
-            [shmem_fcollect 1] = fcollect::<T>;
-        plain "" "_alltoall" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int
-            [shmem_alltoall 1] = alltoall::<T>;
-        plain "" "_alltoalls" (
-            team: types::Team, dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize
-        ) -> c_int [shmem_alltoalls 1] = alltoalls::<T>;
+        team "" "_broadcast" (dest: *mut T, source: *const T, nelems: usize, root: c_int) [shmem_broadcast 1] = broadcast::<T>;
+        team "" "_collect" (dest: *mut T, source: *const T, nelems: usize) [shmem_collect 1] = collect::<T>;
+        team "" "_fcollect" (dest: *mut T, source: *const T, nelems: usize) [shmem_fcollect 1] = fcollect::<T>;
+        team "" "_alltoall" (dest: *mut T, source: *const T, nelems: usize) [shmem_alltoall 1] = alltoall::<T>;
+        team "" "_alltoalls" (dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) [shmem_alltoalls 1]
+            = alltoalls::<T>;
     }
     mem {
-        plain "broadcast" "" (team: types::Team, dest: *mut T, source: *const T, nelems: usize, root: c_int) -> c_int []
-            = broadcast::<T>;
-        plain "collect" "" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int [] = collect::<T>;
-        plain "fcollect" "" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int []
-            = fcollect::<T>;
-        plain "alltoall" "" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int []
-            = alltoall::<T>;
-        plain "alltoalls" "" (
-            team: types::Team, dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize
-        ) -> c_int [] = alltoalls::<T>;
+        team "broadcast" "" (dest: *mut T, source: *const T, nelems: usize, root: c_int) [] = broadcast::<T>;
+        team "collect" "" (dest: *mut T, source: *const T, nelems: usize) [] = collect::<T>;
+        team "fcollect" "" (dest: *mut T, source: *const T, nelems: usize) [] = fcollect::<T>;
+        team "alltoall" "" (dest: *mut T, source: *const T, nelems: usize) [] = alltoall::<T>;
+        team "alltoalls" "" (dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) [] = alltoalls::<T>;
     }
     bitwise_reduced {
-        plain "" "_and_reduce" (team: types::Team, dest: *mut T, source: *const T, nreduce: usize) -> c_int
-            [shmem_and_reduce 1] = and_reduce::<T>;
-        plain "" "_or_reduce" (team: types::Team, dest: *mut T, source: *const T, nreduce: usize) -> c_int
-            [shmem_or_reduce 1] = or_reduce::<T>;
-        plain "" "_xor_reduce" (team: types::Team, dest: *mut T, source: *const T, nreduce: usize) -> c_int
-            [shmem_xor_reduce 1] = xor_reduce::<T>;
+        team "" "_and_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_and_reduce 1] = reduce::<T>, T::AND;
+        team "" "_or_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_or_reduce 1] = reduce::<T>, T::OR;
+        team "" "_xor_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_xor_reduce 1] = reduce::<T>, T::XOR;
     }
     compared_reduced {
-        plain "" "_max_reduce" (team: types::Team, dest: *mut T, source: *const T, nreduce: usize) -> c_int
-            [shmem_max_reduce 1] = max_reduce::<T>;
-        plain "" "_min_reduce" (team: types::Team, dest: *mut T, source: *const T, nreduce: usize) -> c_int
-            [shmem_min_reduce 1] = min_reduce::<T>;
+        team "" "_max_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_max_reduce 1] = reduce::<T>, T::MAX;
+        team "" "_min_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_min_reduce 1] = reduce::<T>, T::MIN;
     }
     arithmetic_reduced {
-        plain "" "_sum_reduce" (team: types::Team, dest: *mut T, source: *const T, nreduce: usize) -> c_int
-            [shmem_sum_reduce 1] = sum_reduce::<T>;
-        plain "" "_prod_reduce" (team: types::Team, dest: *mut T, source: *const T, nreduce: usize) -> c_int
-            [shmem_prod_reduce 1] = prod_reduce::<T>;
-        plain "" "_sum_inscan" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int
-            [shmem_sum_inscan 1] = sum_inscan::<T>;
-        plain "" "_sum_exscan" (team: types::Team, dest: *mut T, source: *const T, nelems: usize) -> c_int
-            [shmem_sum_exscan 1] = sum_exscan::<T>;
+        team "" "_sum_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_sum_reduce 1] = reduce::<T>, T::SUM;
+        team "" "_prod_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_prod_reduce 1] = reduce::<T>, T::PROD;
+        team "" "_sum_inscan" (dest: *mut T, source: *const T, nelems: usize) [shmem_sum_inscan 1]
+            = combined::<T>, T::SUM, Combined::UpTo, Family::SumInscan;
+        team "" "_sum_exscan" (dest: *mut T, source: *const T, nelems: usize) [shmem_sum_exscan 1]
+            = combined::<T>, T::SUM, Combined::Before, Family::SumExscan;
     }
     once {
         plain "barrier_all" "" () [] = barrier_all;
         plain "sync_all" "" () [] = sync_all;
-        plain "team_sync" "" (team: types::Team) -> c_int [] = team_sync;
+        team "team_sync" "" () [] = sync;
+    }
+}
+
+/// What was there before teams.
+pub(crate) mod over_sets {
+    use super::*;
+
+    routines! {
+        once {
+            set "barrier" "" () [] = barrier;
+            set "sync" "" () [] = sync;
+        }
+        sizes_of_sets {
+            set "broadcast" "" (dest: *mut T, source: *const T, nelems: usize, root: c_int) [] = broadcast::<T>;
+            set "collect" "" (dest: *mut T, source: *const T, nelems: usize) [] = collect::<T>;
+            set "fcollect" "" (dest: *mut T, source: *const T, nelems: usize) [] = fcollect::<T>;
+            set "alltoall" "" (dest: *mut T, source: *const T, nelems: usize) [] = alltoall::<T>;
+            set "alltoalls" "" (dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) [] = alltoalls::<T>;
+        }
+        bitwise_to_all {
+            work "" "_and_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::AND;
+            work "" "_or_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::OR;
+            work "" "_xor_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::XOR;
+        }
+        compared_to_all {
+            work "" "_max_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::MAX;
+            work "" "_min_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::MIN;
+        }
+        arithmetic_to_all {
+            work "" "_sum_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::SUM;
+            work "" "_prod_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::PROD;
+        }
     }
 }
 
@@ -82,217 +98,186 @@ fn sync_all(routine: &'static str) {
     world::current(routine).sync_all();
 }
 
-fn team_sync(routine: &'static str, team: types::Team) -> c_int {
-    team::required(routine, "team", team).sync(world::current(routine));
-    0
+fn barrier(routine: &'static str, members: Members) {
+    match members.by_team() {
+        Ok(team) => team.barrier(world::current(routine)),
+        Err(set) => set.barrier(),
+    }
+}
+
+fn sync(routine: &'static str, members: Members) {
+    match members.by_team() {
+        Ok(team) => team.sync(world::current(routine)),
+        Err(set) => set.meet(),
+    }
 }
 
 unsafe fn broadcast<T: Item>(
     routine: &'static str,
-    team: types::Team,
+    members: Members,
     dest: *mut T,
     source: *const T,
     elements: usize,
     root: c_int,
-) -> c_int {
-    let team = team::required(routine, "team", team);
-    let root = required_rank(routine, "root", root, team.size());
+) {
+    let argument = if members.is_set() { "PE_root" } else { "root" };
+    let root = required_rank(routine, argument, root, members.size());
     let places = places(routine, (dest, elements), (source, elements), May::BeOne);
-    // SAFETY: C's caller keeps what is read and written to the collective.
-    unsafe { collective::broadcast(team, world::current(routine), places, root, true) };
-    0
+    match members.by_team() {
+        // SAFETY: C's caller keeps what is read and written to the collective. With a set, the root's own destination stays as
+        // it is.
+        Ok(team) => unsafe {
+            collective::broadcast(team, world::current(routine), places, root, !members.is_set());
+        },
+        // SAFETY: C's caller keeps what is read and written to the collective.
+        Err(set) => unsafe { set.broadcast(dest.cast(), places.from, root) },
+    }
 }
 
 unsafe fn collect<T: Item>(
     routine: &'static str,
-    team: types::Team,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { collect_of(routine, team::required(routine, "team", team), dest, source, elements) };
-    0
-}
-
-unsafe fn fcollect<T: Item>(
-    routine: &'static str,
-    team: types::Team,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { fcollect_of(routine, team::required(routine, "team", team), dest, source, elements) };
-    0
-}
-
-unsafe fn alltoall<T: Item>(
-    routine: &'static str,
-    team: types::Team,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { alltoall_of(routine, team::required(routine, "team", team), dest, source, elements) };
-    0
-}
-
-unsafe fn alltoalls<T: Item>(
-    routine: &'static str,
-    team: types::Team,
-    dest: *mut T,
-    source: *const T,
-    dst: isize,
-    sst: isize,
-    elements: usize,
-) -> c_int {
-    let team = team::required(routine, "team", team);
-    // SAFETY: the caller's promise.
-    unsafe { alltoalls_of(routine, team, (dest, dst), (source, sst), elements) };
-    0
-}
-
-macro_rules! reductions {
-    ($($name:ident<$bound:ident> = $fold:ident $operation:ident;)*) => {$(
-        unsafe fn $name<T: $bound>(
-            routine: &'static str,
-            team: types::Team,
-            dest: *mut T,
-            source: *const T,
-            elements: usize,
-        ) -> c_int {
-            let (team, operation) = (team::required(routine, "team", team), Operation::$operation);
-            let fold = combine::$fold::<T>(operation, routine);
-            // SAFETY: the caller's promise.
-            unsafe { reduce_of(routine, team, dest, source, elements, fold, operation) };
-            0
-        }
-    )*};
-}
-reductions! {
-    and_reduce<Bitwise> = bitwise And;
-    or_reduce<Bitwise> = bitwise Or;
-    xor_reduce<Bitwise> = bitwise Xor;
-    max_reduce<Ordered> = ordered Max;
-    min_reduce<Ordered> = ordered Min;
-    sum_reduce<Arithmetic> = arithmetic Sum;
-    prod_reduce<Arithmetic> = arithmetic Prod;
-}
-
-macro_rules! scans {
-    ($($name:ident = $combined:ident $family:ident;)*) => {$(
-        unsafe fn $name<T: Arithmetic>(
-            routine: &'static str,
-            team: types::Team,
-            dest: *mut T,
-            source: *const T,
-            elements: usize,
-        ) -> c_int {
-            let team = team::required(routine, "team", team);
-            let places = places(routine, (dest, elements), (source, elements), May::BeOne);
-            let fold = combine::arithmetic::<T>(Operation::Sum, routine);
-            let world = world::current(routine);
-            // SAFETY: C's caller keeps what is read and written to the collective.
-            unsafe { collective::reduce(team, world, Family::$family, places, Combined::$combined, fold) };
-            0
-        }
-    )*};
-}
-scans! {
-    sum_inscan = UpTo SumInscan;
-    sum_exscan = Before SumExscan;
-}
-
-/// # Safety
-///
-/// What the specification asks of `shmem_collect`, with elements of this type.
-pub(crate) unsafe fn collect_of<T>(
-    routine: &'static str,
-    team: &Team,
+    members: Members,
     dest: *mut T,
     source: *const T,
     elements: usize,
 ) {
     let from = place(routine, "source", source, elements);
-    let size = size_of::<T>();
     let into = |bytes: usize| {
-        let to = place(routine, "dest", dest, bytes / size);
+        let to = place(routine, "dest", dest, bytes / size_of::<T>());
         refuse_overlap(routine, Places { from, to }, May::NotBeOne);
         Some(to)
     };
-    // SAFETY: C's caller keeps what is read and written to the collective, and both are apart.
-    unsafe { collective::collect(team, world::current(routine), from, size, into) };
+    match members.by_team() {
+        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart.
+        Ok(team) => unsafe {
+            collective::collect(team, world::current(routine), from, size_of::<T>(), into);
+        },
+        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart.
+        Err(set) => unsafe { set.collect(dest, source, elements) },
+    }
 }
 
-/// # Safety
-///
-/// What the specification asks of `shmem_fcollect`, with elements of this type.
-pub(crate) unsafe fn fcollect_of<T>(
+unsafe fn fcollect<T: Item>(
     routine: &'static str,
-    team: &Team,
+    members: Members,
     dest: *mut T,
     source: *const T,
     elements: usize,
 ) {
-    let all = elements.saturating_mul(team.size());
+    let all = elements.saturating_mul(members.size());
     let places = places(routine, (dest, all), (source, elements), May::NotBeOne);
-    // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
-    unsafe { collective::fcollect(team, world::current(routine), places) };
+    match members.by_team() {
+        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
+        Ok(team) => unsafe { collective::fcollect(team, world::current(routine), places) },
+        Err(set) => {
+            let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
+            // SAFETY: both places lie in segments (`places`), and there is a part for each member.
+            unsafe { set.exchange(|rank| (places.from.offset, to(rank), places.from.bytes)) };
+        }
+    }
 }
 
-/// # Safety
-///
-/// What the specification asks of `shmem_alltoall`, with elements of this type.
-pub(crate) unsafe fn alltoall_of<T>(
+unsafe fn alltoall<T: Item>(
     routine: &'static str,
-    team: &Team,
+    members: Members,
     dest: *mut T,
     source: *const T,
     elements: usize,
 ) {
-    let all = elements.saturating_mul(team.size());
+    let all = elements.saturating_mul(members.size());
     let places = places(routine, (dest, all), (source, all), May::NotBeOne);
-    // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
-    unsafe { collective::alltoall(team, world::current(routine), places) };
+    match members.by_team() {
+        // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
+        Ok(team) => unsafe { collective::alltoall(team, world::current(routine), places) },
+        Err(set) => {
+            let part = elements * size_of::<T>();
+            let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
+            // SAFETY: both places lie in segments (`places`), and there is a part for each member.
+            unsafe { set.exchange(|rank| (places.from.offset + set.rank() * part, to(rank), part)) };
+        }
+    }
 }
 
-/// # Safety
-///
-/// What the specification asks of `shmem_alltoalls`, with elements of this type.
-pub(crate) unsafe fn alltoalls_of<T>(
+unsafe fn alltoalls<T: Item>(
     routine: &'static str,
-    team: &Team,
-    (dest, to): (*mut T, isize),
-    (source, from): (*const T, isize),
+    members: Members,
+    dest: *mut T,
+    source: *const T,
+    dst: isize,
+    sst: isize,
     elements: usize,
 ) {
     let [to, from] =
-        [("dst", to), ("sst", from)].map(|(argument, stride)| required_stride(routine, argument, stride));
-    let all = elements.saturating_mul(team.size());
+        [("dst", dst), ("sst", sst)].map(|(argument, stride)| required_stride(routine, argument, stride));
+    let all = elements.saturating_mul(members.size());
     let places = places(routine, (dest, spread(all, to)), (source, spread(all, from)), May::Interleave);
-    let strides = Strides { items: elements, size: size_of::<T>(), from, to };
-    // SAFETY: C's caller keeps what is read and written to the collective; the places have room for all elements.
-    unsafe { collective::alltoalls(team, world::current(routine), places, strides) };
+    let size = size_of::<T>();
+    match members.by_team() {
+        Ok(team) => {
+            let strides = Strides { items: elements, size, from, to };
+            // SAFETY: C's caller keeps what is read and written to the collective; the places have room for all elements.
+            unsafe { collective::alltoalls(team, world::current(routine), places, strides) };
+        }
+        Err(set) => {
+            set.meet();
+            for k in 0..elements {
+                let there = places.from.offset + (set.rank() * elements + k) * from * size;
+                let here = |rank: usize| dest.wrapping_add((rank * elements + k) * to).cast();
+                // SAFETY: both places lie in segments (`places`), and there is an element for each member.
+                unsafe { set.get_parts(|rank| (there, here(rank), size)) };
+            }
+            set.meet();
+        }
+    }
 }
 
-/// # Safety
-///
-/// What the specification asks of reductions, with elements that the fold combines.
-pub(crate) unsafe fn reduce_of<T>(
+unsafe fn reduce<T: Item>(
     routine: &'static str,
-    team: &Team,
+    members: Members,
     dest: *mut T,
     source: *const T,
     elements: usize,
-    fold: Fold,
-    operation: Operation,
+    by: Reduction,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { combined(routine, members, dest, source, elements, by, Combined::All, by.family) };
+}
+
+unsafe fn to_all<T: Item>(
+    routine: &'static str,
+    members: Members,
+    dest: *mut T,
+    source: *const T,
+    elements: c_int,
+    by: Reduction,
+) {
+    let Ok(elements) = usize::try_from(elements) else {
+        refuse(routine, "nreduce", format_args!("is {elements}: there cannot be less than nothing"))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { reduce(routine, members, dest, source, elements, by) };
+}
+
+unsafe fn combined<T: Item>(
+    routine: &'static str,
+    members: Members,
+    dest: *mut T,
+    source: *const T,
+    elements: usize,
+    by: Reduction,
+    which: Combined,
+    family: Family,
 ) {
     let places = places(routine, (dest, elements), (source, elements), May::BeOne);
-    let world = world::current(routine);
-    // SAFETY: C's caller keeps what is read and written to the collective.
-    unsafe { collective::reduce(team, world, operation.family(), places, Combined::All, fold) };
+    let fold = by.fold::<T>(routine);
+    match members.by_team() {
+        // SAFETY: C's caller keeps what is read and written to the collective.
+        Ok(team) => unsafe {
+            collective::reduce(team, world::current(routine), family, places, which, fold);
+        },
+        // SAFETY: C's caller keeps what is read and written to the collective. Sets have no scans.
+        Err(set) => unsafe { set.reduce(dest.cast(), places.from, fold) },
+    }
 }
 
 /// The rank of a root among so many members; refused if it is none.

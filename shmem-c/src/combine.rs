@@ -3,6 +3,9 @@
 //! A [`Fold`] combines a slice with those behind it, so the compiler makes vectors of it. Nothing need be aligned: what C gives is
 //! read and written as bytes.
 
+use std::num::Wrapping;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Sub};
+
 use shmem::raw::collective::Fold;
 use shmem_core::observe::Family;
 
@@ -16,97 +19,55 @@ use crate::types::{
 /// Combines so many elements with as many others, which come behind them. Neither need be aligned, and they lie apart.
 pub type Combine = unsafe fn(into: *mut u8, from: *const u8, elements: usize);
 
-/// An operation of reductions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// The largest.
-    Max,
-    /// The least.
-    Min,
-    /// The sum; integers wrap.
-    Sum,
-    /// The product; integers wrap.
-    Prod,
+/// What elements become one by.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduction {
+    combine: Combine,
+    /// Whether the result depends on the order.
+    rounds: bool,
+    /// Its row in the table of operations.
+    pub family: Family,
 }
 
-impl Operation {
-    /// Its row in the table of operations.
-    pub fn family(self) -> Family {
-        match self {
-            Self::And => Family::And,
-            Self::Or => Family::Or,
-            Self::Xor => Family::Xor,
-            Self::Max => Family::Max,
-            Self::Min => Family::Min,
-            Self::Sum => Family::Sum,
-            Self::Prod => Family::Prod,
-        }
+impl Reduction {
+    const fn exact(combine: Combine, family: Family) -> Self {
+        Self { combine, rounds: false, family }
+    }
+
+    const fn rounding(combine: Combine, family: Family) -> Self {
+        Self { combine, rounds: true, family }
+    }
+
+    /// The fold of elements of a type, for a routine.
+    pub fn fold<T>(self, routine: &'static str) -> Fold {
+        Fold { combine: self.combine, size: size_of::<T>(), rounds: self.rounds, name: routine }
     }
 }
 
 /// Elements that are combined bit by bit.
 pub trait Bitwise: Item {
     /// Bitwise and.
-    const AND: Combine;
+    const AND: Reduction;
     /// Bitwise or.
-    const OR: Combine;
+    const OR: Reduction;
     /// Bitwise exclusive or.
-    const XOR: Combine;
+    const XOR: Reduction;
 }
 
 /// Elements of which one is the largest.
 pub trait Ordered: Item {
     /// The larger one.
-    const MAX: Combine;
+    const MAX: Reduction;
     /// The lesser one.
-    const MIN: Combine;
+    const MIN: Reduction;
 }
 
 /// Elements that are added.
 pub trait Arithmetic: Item {
-    /// The sum.
-    const SUM: Combine;
-    /// The product.
-    const PROD: Combine;
-    /// Whether either depends on the order.
-    const ROUNDS: bool;
-}
-
-/// The fold by `&`, `|` or `^` of elements of a type.
-pub fn bitwise<T: Bitwise>(operation: Operation, name: &'static str) -> Fold {
-    let combine = match operation {
-        Operation::And => T::AND,
-        Operation::Or => T::OR,
-        Operation::Xor => T::XOR,
-        other => unreachable!("{other:?} is not bitwise"),
-    };
-    Fold { combine, size: size_of::<T>(), rounds: false, name }
-}
-
-/// The fold by which the largest or the least of elements is found.
-pub fn ordered<T: Ordered>(operation: Operation, name: &'static str) -> Fold {
-    let combine = match operation {
-        Operation::Max => T::MAX,
-        Operation::Min => T::MIN,
-        other => unreachable!("{other:?} is no order"),
-    };
-    Fold { combine, size: size_of::<T>(), rounds: false, name }
-}
-
-/// The fold by which elements are added or multiplied.
-pub fn arithmetic<T: Arithmetic>(operation: Operation, name: &'static str) -> Fold {
-    let combine = match operation {
-        Operation::Sum => T::SUM,
-        Operation::Prod => T::PROD,
-        other => unreachable!("{other:?} is no arithmetic"),
-    };
-    Fold { combine, size: size_of::<T>(), rounds: T::ROUNDS, name }
+    /// The sum; integers wrap.
+    const SUM: Reduction;
+    /// The product; integers wrap.
+    const PROD: Reduction;
 }
 
 /// Combines elements one by one.
@@ -138,94 +99,34 @@ macro_rules! folds {
     )*};
 }
 folds! {
-    and<P: Integer> of P = P::and;
-    or<P: Integer> of P = P::or;
-    xor<P: Integer> of P = P::xor;
+    and<P: Bits> of P = P::bitand;
+    or<P: Bits> of P = P::bitor;
+    xor<P: Bits> of P = P::bitxor;
     max<P: Number> of P = |a, b| if a < b { b } else { a };
     min<P: Number> of P = |a, b| if b < a { b } else { a };
     sum<P: Number> of P = P::add;
     prod<P: Number> of P = P::mul;
-    complex_sum<P: Number> of [P; 2] = |[a, b], [c, d]| [P::add(a, c), P::add(b, d)];
-    complex_prod<P: Number> of [P; 2] = |[a, b], [c, d]| {
-        [P::sub(P::mul(a, c), P::mul(b, d)), P::add(P::mul(a, d), P::mul(b, c))]
-    };
+    complex_sum<P: Number> of [P; 2] = |[a, b], [c, d]| [a + c, b + d];
+    complex_prod<P: Number> of [P; 2] = |[a, b], [c, d]| [a * c - b * d, a * d + b * c];
 }
 
-/// Numbers of Rust that those of C are.
-trait Number: Copy + PartialOrd {
-    fn add(self, other: Self) -> Self;
-    fn sub(self, other: Self) -> Self;
-    fn mul(self, other: Self) -> Self;
-}
+/// Numbers of Rust that those of C are: wrapping ones, and reals.
+trait Number: Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+
+impl<T: Copy + PartialOrd + Add<Output = T> + Sub<Output = T> + Mul<Output = T>> Number for T {}
 
 /// Those that have bits.
-trait Integer: Copy {
-    fn and(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn xor(self, other: Self) -> Self;
-}
+trait Bits: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {}
 
-macro_rules! integers {
-    ($($T:ty)*) => {$(
-        impl Number for $T {
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-        }
-        impl Integer for $T {
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
-            }
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self {
-                self ^ other
-            }
-        }
-    )*};
-}
-integers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
-
-macro_rules! reals {
-    ($($T:ty)*) => {$(
-        impl Number for $T {
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self + other
-            }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                self - other
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                self * other
-            }
-        }
-    )*};
-}
-reals! { f32 f64 }
+impl<T: Copy + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>> Bits for T {}
 
 // What the types of C are combined as: where only bits count, all of a size as one.
 macro_rules! bits {
     ($($T:ident as $P:ty;)*) => {$(
         impl Bitwise for $T {
-            const AND: Combine = and::<$P>;
-            const OR: Combine = or::<$P>;
-            const XOR: Combine = xor::<$P>;
+            const AND: Reduction = Reduction::exact(and::<$P>, Family::And);
+            const OR: Reduction = Reduction::exact(or::<$P>, Family::Or);
+            const XOR: Reduction = Reduction::exact(xor::<$P>, Family::Xor);
         }
     )*};
 }
@@ -236,57 +137,45 @@ bits! {
 }
 
 macro_rules! ordered {
-    ($($T:ident as $P:ty;)*) => {$(
+    ($($T:ident by $max:expr, $min:expr;)*) => {$(
         impl Ordered for $T {
-            const MAX: Combine = max::<$P>;
-            const MIN: Combine = min::<$P>;
+            const MAX: Reduction = Reduction::exact($max, Family::Max);
+            const MIN: Reduction = Reduction::exact($min, Family::Min);
         }
     )*};
+    ($($T:ident as $P:ty;)*) => {
+        ordered! { $($T by max::<$P>, min::<$P>;)* }
+    };
 }
+ordered! { LongDouble by long_double::max, long_double::min; }
 ordered! {
     Char as std::ffi::c_char; SChar as i8; Short as i16; Int as i32; Long as i64; LongLong as i64; PtrDiff as isize;
     UChar as u8; UShort as u16; UInt as u32; ULong as u64; ULongLong as u64; Int8 as i8; Int16 as i16; Int32 as i32;
     Int64 as i64; UInt8 as u8; UInt16 as u16; UInt32 as u32; UInt64 as u64; Size as usize; Float as f32; Double as f64;
 }
 
-impl Ordered for LongDouble {
-    const MAX: Combine = long_double::max;
-    const MIN: Combine = long_double::min;
-}
-
 macro_rules! arithmetic {
-    ($($T:ident as $P:ty, $rounds:literal;)*) => {$(
+    ($($T:ident: $how:ident by $sum:expr, $prod:expr;)*) => {$(
         impl Arithmetic for $T {
-            const SUM: Combine = sum::<$P>;
-            const PROD: Combine = prod::<$P>;
-            const ROUNDS: bool = $rounds;
+            const SUM: Reduction = Reduction::$how($sum, Family::Sum);
+            const PROD: Reduction = Reduction::$how($prod, Family::Prod);
         }
     )*};
+    ($($T:ident as $P:ty;)*) => {
+        arithmetic! { $($T: exact by sum::<Wrapping<$P>>, prod::<Wrapping<$P>>;)* }
+    };
 }
 arithmetic! {
-    Char as u8, false; SChar as u8, false; Short as u16, false; Int as u32, false; Long as u64, false;
-    LongLong as u64, false; PtrDiff as usize, false; UChar as u8, false; UShort as u16, false; UInt as u32, false;
-    ULong as u64, false; ULongLong as u64, false; Int8 as u8, false; Int16 as u16, false; Int32 as u32, false;
-    Int64 as u64, false; UInt8 as u8, false; UInt16 as u16, false; UInt32 as u32, false; UInt64 as u64, false;
-    Size as usize, false; Float as f32, true; Double as f64, true;
+    Float: rounding by sum::<f32>, prod::<f32>;
+    Double: rounding by sum::<f64>, prod::<f64>;
+    LongDouble: rounding by long_double::sum, long_double::prod;
+    ComplexFloat: rounding by complex_sum::<f32>, complex_prod::<f32>;
+    ComplexDouble: rounding by complex_sum::<f64>, complex_prod::<f64>;
 }
-
-impl Arithmetic for LongDouble {
-    const SUM: Combine = long_double::sum;
-    const PROD: Combine = long_double::prod;
-    const ROUNDS: bool = true;
-}
-
-impl Arithmetic for ComplexFloat {
-    const SUM: Combine = complex_sum::<f32>;
-    const PROD: Combine = complex_prod::<f32>;
-    const ROUNDS: bool = true;
-}
-
-impl Arithmetic for ComplexDouble {
-    const SUM: Combine = complex_sum::<f64>;
-    const PROD: Combine = complex_prod::<f64>;
-    const ROUNDS: bool = true;
+arithmetic! {
+    Char as u8; SChar as u8; Short as u16; Int as u32; Long as u64; LongLong as u64; PtrDiff as usize; UChar as u8;
+    UShort as u16; UInt as u32; ULong as u64; ULongLong as u64; Int8 as u8; Int16 as u16; Int32 as u32; Int64 as u64;
+    UInt8 as u8; UInt16 as u16; UInt32 as u32; UInt64 as u64; Size as usize;
 }
 
 #[cfg(test)]
@@ -294,7 +183,7 @@ mod tests {
     use super::*;
 
     /// Combines elements of so many numbers each that lie anywhere.
-    fn folded_by<P: bytemuck::Pod>(numbers: usize, combine: Combine, left: &[P], right: &[P]) -> Vec<P> {
+    fn folded_by<P: bytemuck::Pod>(numbers: usize, by: Reduction, left: &[P], right: &[P]) -> Vec<P> {
         assert!(left.len() == right.len() && left.len().is_multiple_of(numbers));
         let bytes = size_of_val(left);
         // One byte off, so that nothing is aligned.
@@ -302,12 +191,12 @@ mod tests {
         into[1..].copy_from_slice(bytemuck::cast_slice(left));
         from[1..].copy_from_slice(bytemuck::cast_slice(right));
         // SAFETY: both have so many elements behind their first byte, and lie apart.
-        unsafe { combine(into[1..].as_mut_ptr(), from[1..].as_ptr(), left.len() / numbers) };
+        unsafe { (by.combine)(into[1..].as_mut_ptr(), from[1..].as_ptr(), left.len() / numbers) };
         into[1..].chunks_exact(size_of::<P>()).map(bytemuck::pod_read_unaligned).collect()
     }
 
-    fn folded<P: bytemuck::Pod>(combine: Combine, left: &[P], right: &[P]) -> Vec<P> {
-        folded_by(1, combine, left, right)
+    fn folded<P: bytemuck::Pod>(by: Reduction, left: &[P], right: &[P]) -> Vec<P> {
+        folded_by(1, by, left, right)
     }
 
     #[test]

@@ -14,10 +14,12 @@ use crate::world;
 
 routines! {
     once {
-        extra "pcntr_get_issued_write" "" (ctx: Ctx, cntr_value: *mut u64) [] = issued_write;
-        extra "pcntr_get_issued_read" "" (ctx: Ctx, cntr_value: *mut u64) [] = issued_read;
-        extra "pcntr_get_completed_write" "" (ctx: Ctx, cntr_value: *mut u64) [] = completed_write;
-        extra "pcntr_get_completed_read" "" (ctx: Ctx, cntr_value: *mut u64) [] = completed_read;
+        extra "pcntr_get_issued_write" "" (ctx: Ctx, cntr_value: *mut u64) [] = issued, |calls| calls.writes;
+        extra "pcntr_get_issued_read" "" (ctx: Ctx, cntr_value: *mut u64) [] = issued, |calls| calls.reads;
+        extra "pcntr_get_completed_write" "" (ctx: Ctx, cntr_value: *mut u64) []
+            = completed, |calls| calls.writes;
+        extra "pcntr_get_completed_read" "" (ctx: Ctx, cntr_value: *mut u64) []
+            = completed, |calls| calls.reads;
         extra "pcntr_get_completed_target" "" (cntr_value: *mut u64) [] = completed_target;
         extra "pcntr_get_all" "" (ctx: Ctx, pcntr: *mut PerformanceCounters) [] = all;
     }
@@ -57,24 +59,14 @@ impl Calls {
     }
 }
 
-unsafe fn issued_write(routine: &'static str, _: Ctx, value: *mut u64) {
+unsafe fn issued(routine: &'static str, _: Ctx, value: *mut u64, which: fn(Calls) -> u64) {
     // SAFETY: C gives a variable to be written.
-    unsafe { value.write(Calls::issued(routine).writes) };
+    unsafe { value.write(which(Calls::issued(routine))) };
 }
 
-unsafe fn issued_read(routine: &'static str, _: Ctx, value: *mut u64) {
+unsafe fn completed(routine: &'static str, ctx: Ctx, value: *mut u64, which: fn(Calls) -> u64) {
     // SAFETY: C gives a variable to be written.
-    unsafe { value.write(Calls::issued(routine).reads) };
-}
-
-unsafe fn completed_write(routine: &'static str, ctx: Ctx, value: *mut u64) {
-    // SAFETY: C gives a variable to be written.
-    unsafe { value.write(Calls::completed(ctx, routine).writes) };
-}
-
-unsafe fn completed_read(routine: &'static str, ctx: Ctx, value: *mut u64) {
-    // SAFETY: C gives a variable to be written.
-    unsafe { value.write(Calls::completed(ctx, routine).reads) };
+    unsafe { value.write(which(Calls::completed(ctx, routine))) };
 }
 
 /// What other PEs have done to this one: nobody counts that.

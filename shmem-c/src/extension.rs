@@ -7,7 +7,7 @@ use shmem_core::observe::Family;
 use shmem_core::strided::Level;
 
 use crate::refusal::refuse;
-use crate::stream::{get_bytes, put_bytes};
+use crate::stream::move_bytes;
 use crate::table::routines;
 use crate::types::{Ctx, PartitionInfo};
 use crate::world;
@@ -18,16 +18,16 @@ routines! {
         extra "partition_info" "" (partition: c_int, info: *mut PartitionInfo) -> c_int [] = partition_info;
         extra "iputmem" ""
             (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = iputmem;
+            = moved_bytes, Family::Iputmem;
         extra "igetmem" ""
             (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = igetmem;
+            = moved_bytes, Family::Igetmem;
         extra "putmem_strided" ""
             (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = iputmem;
+            = moved_bytes, Family::Iputmem;
         extra "getmem_strided" ""
             (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = igetmem;
+            = moved_bytes, Family::Igetmem;
     }
 }
 
@@ -58,47 +58,25 @@ unsafe fn partition_info(routine: &'static str, partition: c_int, info: *mut Par
 }
 
 /// Blocks of bytes, if there are any; refused where a stride is none.
-fn level(routine: &'static str, dst: isize, sst: isize, block: usize, count: usize) -> Option<Level> {
+unsafe fn moved_bytes(
+    routine: &'static str,
+    dest: *mut c_void,
+    source: *const c_void,
+    dst: isize,
+    sst: isize,
+    block: usize,
+    count: usize,
+    pe: c_int,
+    family: Family,
+) {
     for (name, stride) in [("dst", dst), ("sst", sst)] {
         if stride < 1 {
             refuse(routine, name, format_args!("is {stride}: a stride is at least 1 byte"));
         }
     }
-    (block > 0 && count > 0).then_some(Level { count, to: dst as usize, from: sst as usize })
-}
-
-unsafe fn iputmem(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    dst: isize,
-    sst: isize,
-    block: usize,
-    count: usize,
-    pe: c_int,
-) {
-    if let Some(level) = level(routine, dst, sst, block, count) {
+    if block > 0 && count > 0 {
+        let level = Level { count, to: dst as usize, from: sst as usize };
         // SAFETY: the caller's promise.
-        unsafe {
-            put_bytes(Ctx::DEFAULT, routine, dest.cast(), source.cast(), block, level, pe, Family::Iputmem);
-        }
-    }
-}
-
-unsafe fn igetmem(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    dst: isize,
-    sst: isize,
-    block: usize,
-    count: usize,
-    pe: c_int,
-) {
-    if let Some(level) = level(routine, dst, sst, block, count) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            get_bytes(Ctx::DEFAULT, routine, dest.cast(), source.cast(), block, level, pe, Family::Igetmem);
-        }
+        unsafe { move_bytes(Ctx::DEFAULT, routine, dest.cast(), source.cast(), block, level, pe, family) };
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn families() -> Vec<(&'static str, Vec<Prototype>)> {
         ("Contexts", crate::context::prototypes()),
         ("Teams", crate::team::prototypes()),
         ("Collectives of teams", crate::collective::prototypes()),
-        ("Collectives over active sets", crate::active_set::prototypes()),
+        ("Collectives over active sets", crate::collective::over_sets::prototypes()),
         ("Locks", crate::lock::prototypes()),
         ("Beside the specification", beside),
     ];

@@ -10,9 +10,10 @@ use crate::table::Prototype;
 const NEW: &str = include_str!("../tests/interface/names-1.6.txt");
 
 /// Lists of types, as the page calls them.
-const LISTS: [(&str, &str); 16] = [
+const LISTS: [(&str, &str); 17] = [
     ("standard_rma", "RMA"),
     ("sizes", "sizes"),
+    ("sizes_of_sets", "sizes of sets"),
     ("standard_amo", "AMO"),
     ("extended_amo", "extended AMO"),
     ("bitwise_amo", "bitwise AMO"),
@@ -115,7 +116,7 @@ impl Line {
 
     /// What stands for the type.
     fn placeholder(&self) -> &'static str {
-        if self.prototype.row[0] == "sizes" { "SIZE" } else { "TYPE" }
+        if self.prototype.row[0].starts_with("sizes") { "SIZE" } else { "TYPE" }
     }
 
     /// The prototype, with what stands for the type.

@@ -22,22 +22,24 @@ routines! {
         ctx "" "_g" (source: *const T, pe: c_int) -> T [shmem_g 0] = g::<T>;
     }
     standard_rma {
-        ctx "" "_put" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_put 0] = put::<T>;
-        ctx "" "_get" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_get 0] = get::<T>;
-        ctx "" "_put_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_put_nbi 0] = put_nbi::<T>;
-        ctx "" "_get_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_get_nbi 0] = get_nbi::<T>;
+        ctx "" "_put" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_put 0] = put::<T>, Family::Put;
+        ctx "" "_get" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_get 0] = get::<T>, Family::Get;
+        ctx "" "_put_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_put_nbi 0]
+            = put::<T>, Family::PutNbi;
+        ctx "" "_get_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [shmem_get_nbi 0]
+            = get::<T>, Family::GetNbi;
     }
     sizes {
-        ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>;
-        ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>;
-        ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put_nbi::<T>;
-        ctx "get" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get_nbi::<T>;
+        ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::Put;
+        ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>, Family::Get;
+        ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::PutNbi;
+        ctx "get" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>, Family::GetNbi;
     }
     mem {
-        ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>;
-        ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>;
-        ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put_nbi::<T>;
-        ctx "get" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get_nbi::<T>;
+        ctx "put" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::Put;
+        ctx "get" "" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>, Family::Get;
+        ctx "put" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = put::<T>, Family::PutNbi;
+        ctx "get" "_nbi" (dest: *mut T, source: *const T, nelems: usize, pe: c_int) [] = get::<T>, Family::GetNbi;
     }
 }
 
@@ -151,32 +153,6 @@ unsafe fn put<T: Item>(
     source: *const T,
     nelems: usize,
     pe: c_int,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { put_as(ctx, routine, dest, source, nelems, pe, Family::Put) };
-}
-
-#[inline(always)]
-unsafe fn put_nbi<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    pe: c_int,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { put_as(ctx, routine, dest, source, nelems, pe, Family::PutNbi) };
-}
-
-#[inline(always)]
-unsafe fn put_as<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    pe: c_int,
     family: Family,
 ) {
     // A single value needs no loop, and no look at where it ends.
@@ -229,32 +205,6 @@ pub(crate) unsafe fn put_far(
 
 #[inline(always)]
 unsafe fn get<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    pe: c_int,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { get_as(ctx, routine, dest, source, nelems, pe, Family::Get) };
-}
-
-#[inline(always)]
-unsafe fn get_nbi<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    pe: c_int,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { get_as(ctx, routine, dest, source, nelems, pe, Family::GetNbi) };
-}
-
-#[inline(always)]
-unsafe fn get_as<T: Item>(
     ctx: Ctx,
     routine: &'static str,
     dest: *mut T,
@@ -339,62 +289,29 @@ pub(crate) unsafe extern "C" fn longdouble_g(
     unsafe { into.write_unaligned(value) };
 }
 
+macro_rules! function {
+    ($name:literal: $($code:literal)*) => {
+        concat!(".globl ", $name, "\n.type ", $name, ", %function\n", $name, ":\n", $($code, "\n"),*)
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".pushsection .text.shmem_longdouble,\"ax\",@progbits",
-    ".globl pshmem_longdouble_p",
-    ".type pshmem_longdouble_p, @function",
-    "pshmem_longdouble_p:",
     // dest, pe; the value lies above the return address.
-    ".cfi_startproc",
-    "mov ecx, esi",
-    "mov rsi, rdi",
-    "xor edi, edi",
-    "lea rdx, [rsp + 8]",
-    "jmp {p}",
-    ".cfi_endproc",
-    ".globl pshmem_ctx_longdouble_p",
-    ".type pshmem_ctx_longdouble_p, @function",
-    "pshmem_ctx_longdouble_p:",
+    function!("pshmem_longdouble_p":
+        ".cfi_startproc" "mov ecx, esi" "mov rsi, rdi" "xor edi, edi" "lea rdx, [rsp + 8]" "jmp {p}" ".cfi_endproc"),
     // ctx, dest, pe.
-    ".cfi_startproc",
-    "mov ecx, edx",
-    "lea rdx, [rsp + 8]",
-    "jmp {p}",
-    ".cfi_endproc",
-    ".globl pshmem_longdouble_g",
-    ".type pshmem_longdouble_g, @function",
-    "pshmem_longdouble_g:",
+    function!("pshmem_ctx_longdouble_p":
+        ".cfi_startproc" "mov ecx, edx" "lea rdx, [rsp + 8]" "jmp {p}" ".cfi_endproc"),
     // source, pe.
-    ".cfi_startproc",
-    "sub rsp, 24",
-    ".cfi_adjust_cfa_offset 24",
-    "mov ecx, esi",
-    "mov rdx, rdi",
-    "mov rsi, rsp",
-    "xor edi, edi",
-    "call {g}",
-    "fld tbyte ptr [rsp]",
-    "add rsp, 24",
-    ".cfi_adjust_cfa_offset -24",
-    "ret",
-    ".cfi_endproc",
-    ".globl pshmem_ctx_longdouble_g",
-    ".type pshmem_ctx_longdouble_g, @function",
-    "pshmem_ctx_longdouble_g:",
+    function!("pshmem_longdouble_g":
+        ".cfi_startproc" "sub rsp, 24" ".cfi_adjust_cfa_offset 24" "mov ecx, esi" "mov rdx, rdi" "mov rsi, rsp"
+        "xor edi, edi" "call {g}" "fld tbyte ptr [rsp]" "add rsp, 24" ".cfi_adjust_cfa_offset -24" "ret" ".cfi_endproc"),
     // ctx, source, pe.
-    ".cfi_startproc",
-    "sub rsp, 24",
-    ".cfi_adjust_cfa_offset 24",
-    "mov ecx, edx",
-    "mov rdx, rsi",
-    "mov rsi, rsp",
-    "call {g}",
-    "fld tbyte ptr [rsp]",
-    "add rsp, 24",
-    ".cfi_adjust_cfa_offset -24",
-    "ret",
-    ".cfi_endproc",
+    function!("pshmem_ctx_longdouble_g":
+        ".cfi_startproc" "sub rsp, 24" ".cfi_adjust_cfa_offset 24" "mov ecx, edx" "mov rdx, rsi" "mov rsi, rsp"
+        "call {g}" "fld tbyte ptr [rsp]" "add rsp, 24" ".cfi_adjust_cfa_offset -24" "ret" ".cfi_endproc"),
     ".popsection",
     p = sym longdouble_p,
     g = sym longdouble_g,
@@ -402,66 +319,27 @@ core::arch::global_asm!(
 
 #[cfg(target_arch = "aarch64")]
 core::arch::global_asm!(
-    ".globl pshmem_longdouble_p",
-    ".type pshmem_longdouble_p, %function",
-    "pshmem_longdouble_p:",
-    "stp x29, x30, [sp, #-32]!",
-    "str q0, [sp, #16]",
-    "mov w3, w1",
-    "mov x1, x0",
-    "mov x0, #0",
-    "add x2, sp, #16",
-    "bl {p}",
-    "ldp x29, x30, [sp], #32",
-    "ret",
-    ".globl pshmem_ctx_longdouble_p",
-    ".type pshmem_ctx_longdouble_p, %function",
-    "pshmem_ctx_longdouble_p:",
-    "stp x29, x30, [sp, #-32]!",
-    "str q0, [sp, #16]",
-    "mov w3, w2",
-    "add x2, sp, #16",
-    "bl {p}",
-    "ldp x29, x30, [sp], #32",
-    "ret",
-    ".globl pshmem_longdouble_g",
-    ".type pshmem_longdouble_g, %function",
-    "pshmem_longdouble_g:",
-    "stp x29, x30, [sp, #-32]!",
-    "mov w3, w1",
-    "mov x2, x0",
-    "add x1, sp, #16",
-    "mov x0, #0",
-    "bl {g}",
-    "ldr q0, [sp, #16]",
-    "ldp x29, x30, [sp], #32",
-    "ret",
-    ".globl pshmem_ctx_longdouble_g",
-    ".type pshmem_ctx_longdouble_g, %function",
-    "pshmem_ctx_longdouble_g:",
-    "stp x29, x30, [sp, #-32]!",
-    "mov w3, w2",
-    "mov x2, x1",
-    "add x1, sp, #16",
-    "bl {g}",
-    "ldr q0, [sp, #16]",
-    "ldp x29, x30, [sp], #32",
-    "ret",
+    function!("pshmem_longdouble_p":
+        "stp x29, x30, [sp, #-32]!" "str q0, [sp, #16]" "mov w3, w1" "mov x1, x0" "mov x0, #0" "add x2, sp, #16" "bl {p}"
+        "ldp x29, x30, [sp], #32" "ret"),
+    function!("pshmem_ctx_longdouble_p":
+        "stp x29, x30, [sp, #-32]!" "str q0, [sp, #16]" "mov w3, w2" "add x2, sp, #16" "bl {p}" "ldp x29, x30, [sp], #32"
+        "ret"),
+    function!("pshmem_longdouble_g":
+        "stp x29, x30, [sp, #-32]!" "mov w3, w1" "mov x2, x0" "add x1, sp, #16" "mov x0, #0" "bl {g}" "ldr q0, [sp, #16]"
+        "ldp x29, x30, [sp], #32" "ret"),
+    function!("pshmem_ctx_longdouble_g":
+        "stp x29, x30, [sp, #-32]!" "mov w3, w2" "mov x2, x1" "add x1, sp, #16" "bl {g}" "ldr q0, [sp, #16]"
+        "ldp x29, x30, [sp], #32" "ret"),
     p = sym longdouble_p,
     g = sym longdouble_g,
 );
 
-core::arch::global_asm!(
-    ".weak shmem_longdouble_p",
-    ".type shmem_longdouble_p, %function",
-    ".set shmem_longdouble_p, pshmem_longdouble_p",
-    ".weak shmem_ctx_longdouble_p",
-    ".type shmem_ctx_longdouble_p, %function",
-    ".set shmem_ctx_longdouble_p, pshmem_ctx_longdouble_p",
-    ".weak shmem_longdouble_g",
-    ".type shmem_longdouble_g, %function",
-    ".set shmem_longdouble_g, pshmem_longdouble_g",
-    ".weak shmem_ctx_longdouble_g",
-    ".type shmem_ctx_longdouble_g, %function",
-    ".set shmem_ctx_longdouble_g, pshmem_ctx_longdouble_g",
-);
+macro_rules! weak {
+    ($($name:literal)*) => {
+        core::arch::global_asm!($(
+            concat!(".weak ", $name, "\n.type ", $name, ", %function\n.set ", $name, ", p", $name)
+        ),*);
+    };
+}
+weak! { "shmem_longdouble_p" "shmem_ctx_longdouble_p" "shmem_longdouble_g" "shmem_ctx_longdouble_g" }

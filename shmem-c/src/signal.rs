@@ -19,30 +19,30 @@ routines! {
     standard_rma {
         ctx "" "_put_signal"
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [shmem_put_signal 0] = put_signal::<T>;
+            [shmem_put_signal 0] = put_signal::<T>, Family::PutSignal;
         ctx "" "_put_signal_nbi"
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [shmem_put_signal_nbi 0] = put_signal_nbi::<T>;
+            [shmem_put_signal_nbi 0] = put_signal::<T>, Family::PutSignalNbi;
     }
     sizes {
         ctx "put" "_signal"
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [] = put_signal::<T>;
+            [] = put_signal::<T>, Family::PutSignal;
         ctx "put" "_signal_nbi"
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [] = put_signal_nbi::<T>;
+            [] = put_signal::<T>, Family::PutSignalNbi;
     }
     mem {
         ctx "put" "_signal"
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [] = put_signal::<T>;
+            [] = put_signal::<T>, Family::PutSignal;
         ctx "put" "_signal_nbi"
             (dest: *mut T, source: *const T, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int)
-            [] = put_signal_nbi::<T>;
+            [] = put_signal::<T>, Family::PutSignalNbi;
     }
     once {
-        ctx "signal_set" "" (sig_addr: *mut u64, signal: u64, pe: c_int) [] = signal_set;
-        ctx "signal_add" "" (sig_addr: *mut u64, signal: u64, pe: c_int) [] = signal_add;
+        ctx "signal_set" "" (sig_addr: *mut u64, signal: u64, pe: c_int) [] = signal_alone, SignalOp::Set;
+        ctx "signal_add" "" (sig_addr: *mut u64, signal: u64, pe: c_int) [] = signal_alone, SignalOp::Add;
         plain "signal_fetch" "" (sig_addr: *const u64) -> u64 [] = signal_fetch;
         plain "signal_wait_until" "" (sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64 [] = signal_wait_until;
     }
@@ -67,6 +67,7 @@ fn change(routine: &'static str, sig_op: c_int, signal: u64) -> SignalOp {
     }
 }
 
+#[inline(always)]
 unsafe fn put_signal<T: Item>(
     ctx: Ctx,
     routine: &'static str,
@@ -77,46 +78,15 @@ unsafe fn put_signal<T: Item>(
     signal: u64,
     sig_op: c_int,
     pe: c_int,
-) {
-    let op = change(routine, sig_op, signal);
-    // SAFETY: the caller's promise.
-    unsafe { put_and_signal(ctx, routine, dest, source, nelems, sig_addr, op, pe, Family::PutSignal) };
-}
-
-unsafe fn put_signal_nbi<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    sig_addr: *mut u64,
-    signal: u64,
-    sig_op: c_int,
-    pe: c_int,
-) {
-    let op = change(routine, sig_op, signal);
-    // SAFETY: the caller's promise.
-    unsafe { put_and_signal(ctx, routine, dest, source, nelems, sig_addr, op, pe, Family::PutSignalNbi) };
-}
-
-#[inline(always)]
-unsafe fn put_and_signal<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    sig_addr: *mut u64,
-    op: SignalOp,
-    pe: c_int,
     family: Family,
 ) {
+    let op = change(routine, sig_op, signal);
     let bytes = bytes_of::<T>(routine, nelems);
     let near = near_range(ctx, routine, dest, bytes, pe).zip(symmetric::offset(sig_addr));
     let Some(((to, slot), signal)) = near else {
         // SAFETY: the caller's promise.
         return unsafe {
-            put_and_signal_far(ctx, routine, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family)
+            put_signal_far(ctx, routine, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family)
         };
     };
     // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
@@ -127,7 +97,7 @@ unsafe fn put_and_signal<T: Item>(
 
 #[cold]
 #[inline(never)]
-unsafe fn put_and_signal_far(
+unsafe fn put_signal_far(
     ctx: Ctx,
     routine: &'static str,
     dest: *mut u8,
@@ -146,18 +116,16 @@ unsafe fn put_and_signal_far(
     unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family, Location::caller()) };
 }
 
-unsafe fn signal_set(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    // SAFETY: the caller's promise.
-    unsafe { signal_alone(ctx, routine, sig_addr, SignalOp::Set(signal), pe) };
-}
-
-unsafe fn signal_add(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    // SAFETY: the caller's promise.
-    unsafe { signal_alone(ctx, routine, sig_addr, SignalOp::Add(signal), pe) };
-}
-
 #[inline(always)]
-unsafe fn signal_alone(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
+unsafe fn signal_alone(
+    ctx: Ctx,
+    routine: &'static str,
+    sig_addr: *mut u64,
+    signal: u64,
+    pe: c_int,
+    change: impl FnOnce(u64) -> SignalOp,
+) {
+    let op = change(signal);
     match near(ctx, routine, sig_addr, pe) {
         Some((word, slot)) => {
             let offset = word.addr() - slot.addr();

@@ -21,9 +21,12 @@
 //! | `plain` | `shmem_float_put` | name, arguments |
 //! | `extra` | `shmemx_..` | name, arguments |
 //! | `named` | the name as it stands | name, arguments |
+//! | `team` | `shmem_float_sum_reduce`, with a team before all arguments, and a status as result | name, members, arguments |
+//! | `set` | `shmem_broadcast32`, with an active set behind all arguments | name, members, arguments |
+//! | `work` | `shmem_float_sum_to_all`, with an active set that has memory to work in | name, members, arguments |
 //!
 //! `T` is the type, once for each of the list in front of the braces. `[put 0]` makes the row a case of the generic `shmem_put`,
-//! chosen by argument 0; `[]` leaves it out.
+//! chosen by argument 0; `[]` leaves it out. What stands behind the function with commas, it gets last.
 //!
 //! Each name is exported strong as `pshmem_..`, where its code is, and weak as `shmem_..`: an alias, which the assembler makes.
 //! Both lie in one object for that, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows
@@ -92,14 +95,14 @@ impl Told {
 /// The rows of a family's file; see the [module](self).
 macro_rules! routines {
     ($($list:ident $rows:tt)*) => {
-        $($crate::table::$list! { rows_of $rows })*
+        $($crate::table::$list! { exported [] $rows })*
 
         /// The routines of this file, for the header.
         pub(crate) fn prototypes() -> Vec<$crate::table::Prototype> {
             let mut told = $crate::table::Told::default();
             $(
                 told.list = stringify!($list);
-                $crate::table::$list! { told_of(told) $rows }
+                $crate::table::$list! { told [told] $rows }
             )*
             told.all
         }
@@ -108,106 +111,132 @@ macro_rules! routines {
 pub(crate) use routines;
 
 /// The rows of a list for one type.
-macro_rules! rows_of {
-    ($T:ident $type:literal { $($kind:ident $pre:literal $post:literal $arguments:tt $(-> $result:ty)? [$($generic:tt)*] = $target:expr;)* }) => {
-        $($crate::table::routine! { $kind $T $type $pre $post $arguments [$($result)?] $target })*
-    };
-}
-pub(crate) use rows_of;
-
-/// The rows of a list for one type, told to a vector.
-macro_rules! told_of {
-    ($all:ident $T:ident $type:literal { $($kind:ident $pre:literal $post:literal $arguments:tt $(-> $result:ty)? [$($generic:tt)*] = $target:expr;)* }) => {
-        $({
-            #[allow(dead_code, reason = "where there is one row")]
-            type T = $crate::types::$T;
-            $crate::table::told! { $all $kind $type $pre $post $arguments [$($result)?] [$($generic)*] }
+macro_rules! rows {
+    ($then:ident $with:tt $T:ident $type:literal {
+        $($kind:ident $pre:literal $post:literal $arguments:tt $(-> $result:ty)? [$($generic:tt)*] = $target:expr $(, $last:expr)*;)*
+    }) => {
+        $($crate::table::routine! {
+            $kind { $then $with $T [$($generic)*] } $type $pre $post $arguments [$($result)?] [$target $(, $last)*]
         })*
     };
 }
-pub(crate) use told_of;
+pub(crate) use rows;
 
-/// One routine.
+/// What a kind makes of a row: names, arguments, result, and call.
 macro_rules! routine {
-    (ctx $T:ident $type:literal $pre:literal $post:literal $arguments:tt $result:tt $target:expr) => {
-        $crate::table::exported! { [$crate::types::Ctx::DEFAULT,] $T concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $target }
-        $crate::table::routine! { only $T $type $pre $post $arguments $result $target }
+    (ctx $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
+        $crate::table::made! {
+            $to false [$pre $post] ["shmem_" $pre $type $post] ($($name: $argument),*) $result
+            ($target)($crate::types::Ctx::DEFAULT, NAME $(, $name)* $(, $last)*)
+        }
+        $crate::table::routine! { only $to $type $pre $post ($($name: $argument),*) $result [$target $(, $last)*] }
     };
-    (only $T:ident $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt $target:expr) => {
-        $crate::table::exported! { [ctx,] $T concat!("shmem_ctx_", $pre, $type, $post); concat!("pshmem_ctx_", $pre, $type, $post); (ctx: $crate::types::Ctx $(, $name: $argument)*) called $result $target; $($name)* }
+    (only $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
+        $crate::table::made! {
+            $to true [$pre $post] ["shmem_ctx_" $pre $type $post] (ctx: $crate::types::Ctx $(, $name: $argument)*) $result
+            ($target)(ctx, NAME $(, $name)* $(, $last)*)
+        }
     };
-    (plain $T:ident $type:literal $pre:literal $post:literal $arguments:tt $result:tt $target:expr) => {
-        $crate::table::exported! { [] $T concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $target }
+    (plain $to:tt $type:literal $pre:literal $($rest:tt)*) => {
+        $crate::table::routine! { by ["shmem_" $pre $type] $to $pre $($rest)* }
     };
-    (extra $T:ident $type:literal $pre:literal $post:literal $arguments:tt $result:tt $target:expr) => {
-        $crate::table::exported! { [] $T concat!("shmemx_", $pre, $type, $post); concat!("pshmemx_", $pre, $type, $post); $arguments $result $target }
+    (extra $to:tt $type:literal $pre:literal $($rest:tt)*) => {
+        $crate::table::routine! { by ["shmemx_" $pre $type] $to $pre $($rest)* }
     };
-    (named $T:ident $type:literal $pre:literal $post:literal $arguments:tt $result:tt $target:expr) => {
-        $crate::table::exported! { [] $T $pre; concat!("p", $pre); $arguments $result $target }
+    (named $to:tt $type:literal $pre:literal $($rest:tt)*) => {
+        $crate::table::routine! { by [$pre] $to $pre $($rest)* }
+    };
+    (by [$($part:literal)*] $to:tt $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
+        $crate::table::made! {
+            $to false [$pre $post] [$($part)* $post] ($($name: $argument),*) $result
+            ($target)(NAME $(, $name)* $(, $last)*)
+        }
+    };
+    (team $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
+        $crate::table::made! {
+            $to false [$pre $post] ["shmem_" $pre $type $post] (team: $crate::types::Team $(, $name: $argument)*)
+            [core::ffi::c_int]
+            {
+                ($target)(NAME, $crate::active_set::Members::of_team(NAME, team) $(, $name)* $(, $last)*);
+                0
+            }
+        }
+    };
+    (set $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
+        $crate::table::made! {
+            $to false [$pre $post] ["shmem_" $pre $type $post]
+            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, psync: *mut core::ffi::c_long)
+            []
+            ($target)(NAME, $crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
+        }
+    };
+    (work $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
+        $crate::table::made! {
+            $to false [$pre $post] ["shmem_" $pre $type $post]
+            ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, pwrk: *mut T, psync: *mut core::ffi::c_long)
+            []
+            {
+                _ = pwrk;
+                ($target)(NAME, $crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
+            }
+        }
     };
 }
 pub(crate) use routine;
 
+/// One routine for the macro that wants it.
+macro_rules! made {
+    ({ $then:ident $with:tt $T:ident $generic:tt } $($rest:tt)*) => {
+        $crate::table::$then! { $with $T $generic $($rest)* }
+    };
+}
+pub(crate) use made;
+
 /// A function under its two names.
 macro_rules! exported {
-    ([$($first:expr,)?] $T:ident $weak:expr; $strong:expr; ($($parameter:ident: $argument:ty),*) called [$($result:ty)?] $target:expr; $($name:ident)*) => {
+    ([] $T:ident $generic:tt $has_context:literal $row:tt [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {
         const _: () = {
             #[allow(dead_code, reason = "where there is one row")]
             type T = $crate::types::$T;
+            /// What messages call it.
+            const NAME: &str = concat!($($part),*);
 
-            #[unsafe(export_name = $strong)]
+            #[unsafe(export_name = concat!("p", $($part),*))]
             #[allow(clippy::multiple_unsafe_ops_per_block, clippy::unused_unit, reason = "one call of the target")]
-            unsafe extern "C" fn routine($($parameter: $argument),*) $(-> $result)? {
+            unsafe extern "C" fn routine($($name: $argument),*) $(-> $result)? {
                 #[allow(unused_unsafe, reason = "some targets are safe")]
                 // SAFETY: C's caller keeps what the specification asks of it, which is what the target asks.
                 unsafe {
-                    ($target)($($first,)? $weak, $($name),*)
+                    $call
                 }
             }
         };
 
         core::arch::global_asm!(
-            concat!(".weak ", $weak),
-            concat!(".type ", $weak, ", %function"),
-            concat!(".set ", $weak, ", ", $strong)
+            concat!(".weak ", $($part),*),
+            concat!(".type ", $($part,)* ", %function"),
+            concat!(".set ", $($part,)* ", p", $($part),*)
         );
-    };
-    ([$($first:expr,)?] $T:ident $weak:expr; $strong:expr; ($($name:ident: $argument:ty),*) $result:tt $target:expr) => {
-        $crate::table::exported! { [$($first,)?] $T $weak; $strong; ($($name: $argument),*) called $result $target; $($name)* }
     };
 }
 pub(crate) use exported;
 
 /// One routine, told to a vector.
 macro_rules! told {
-    ($all:ident ctx $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false [$pre $post] concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $generic }
-        $crate::table::told! { $all only $type $pre $post $arguments $result $generic }
-    };
-    ($all:ident only $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt $generic:tt) => {
-        $crate::table::told! { $all true [$pre $post] concat!("shmem_ctx_", $pre, $type, $post); concat!("pshmem_ctx_", $pre, $type, $post); (ctx: $crate::types::Ctx $(, $name: $argument)*) $result $generic }
-    };
-    ($all:ident plain $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false [$pre $post] concat!("shmem_", $pre, $type, $post); concat!("pshmem_", $pre, $type, $post); $arguments $result $generic }
-    };
-    ($all:ident extra $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false [$pre $post] concat!("shmemx_", $pre, $type, $post); concat!("pshmemx_", $pre, $type, $post); $arguments $result $generic }
-    };
-    ($all:ident named $type:literal $pre:literal $post:literal $arguments:tt $result:tt $generic:tt) => {
-        $crate::table::told! { $all false [$pre $post] $pre; concat!("p", $pre); $arguments $result $generic }
-    };
-    ($all:ident $has_context:literal [$pre:literal $post:literal] $weak:expr; $strong:expr; ($($name:ident: $argument:ty),*) [$($result:ty)?] [$($generic:ident $by:literal)?]) => {
+    ([$all:ident] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$pre:literal $post:literal] [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
+        #[allow(dead_code, reason = "where there is one row")]
+        type T = $crate::types::$T;
         $all.push(&const { $crate::table::Routine {
-            name: $weak,
+            name: concat!($($part),*),
             halves: [$pre, $post],
-            strong: $strong,
+            strong: concat!("p", $($part),*),
             result: $crate::table::first!($(<$result as $crate::types::Spelled>::spelled,)? <() as $crate::types::Spelled>::spelled),
             arguments: &[$((<$argument as $crate::types::Spelled>::spelled, stringify!($name))),*],
             of: <T as $crate::types::Spelled>::spelled,
             generic: $crate::table::first!($(Some((stringify!($generic), $by)),)? None),
             has_context: $has_context,
         } });
-    };
+    }};
 }
 pub(crate) use told;
 
@@ -219,16 +248,13 @@ macro_rules! first {
 }
 pub(crate) use first;
 
-/// Lists of types. `lists!` names the macro that is called with each type and the rows.
+/// Lists of types: each is a macro that hands its rows on with each type.
 macro_rules! lists {
     ($d:tt $($(#[$doc:meta])* $list:ident { $($T:ident $type:literal)* })*) => {$(
         $(#[$doc])*
         macro_rules! $list {
-            ($d then:ident $d rows:tt) => {
-                $($crate::table::$d then! { $T $type $d rows })*
-            };
-            ($d then:ident($d all:ident) $d rows:tt) => {
-                $($crate::table::$d then! { $d all $T $type $d rows })*
+            ($d then:ident $d with:tt $d rows:tt) => {
+                $($crate::table::rows! { $d then $d with $T $type $d rows })*
             };
         }
         pub(crate) use $list;
@@ -254,6 +280,8 @@ lists! { $
     sizes { Bytes1 "8" Bytes2 "16" Bytes4 "32" Bytes8 "64" Bytes16 "128" }
     /// Bytes.
     mem { Bytes1 "mem" }
+    /// Sizes of elements in bits, of collectives over active sets.
+    sizes_of_sets { Bytes4 "32" Bytes8 "64" }
     /// Standard AMO types (table 5).
     standard_amo {
         Int "int" Long "long" LongLong "longlong" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int32 "int32" Int64 "int64"

@@ -74,15 +74,24 @@ pub trait Word: Item {
 }
 
 macro_rules! items {
-    ($($(#[$doc:meta])* $type:ident($inner:ty) = $name:literal;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        #[repr(transparent)]
-        pub struct $type(pub $inner);
+    ($($type:ident($inner:ty) = $name:literal;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`.")]
+            #[derive(Clone, Copy, Debug)]
+            #[repr(transparent)]
+            pub struct $type(pub $inner);
+        )*
 
-        // SAFETY: a number, of which all zeroes is one.
+        plain! { $($type = $name;)* }
+    };
+}
+
+// What any bytes are.
+macro_rules! plain {
+    ($($type:ty = $name:literal;)*) => {$(
+        // SAFETY: numbers, of which all zeroes are one.
         unsafe impl Zeroable for $type {}
-        // SAFETY: a transparent struct of a number, of which any bits are one.
+        // SAFETY: numbers that fill it (`repr`), and of which any bits are one.
         unsafe impl Pod for $type {}
 
         impl Spelled for $type {
@@ -94,52 +103,30 @@ macro_rules! items {
         impl Item for $type {}
     )*};
 }
+
 items! {
-    /// `float`.
     Float(f32) = "float";
-    /// `double`.
     Double(f64) = "double";
-    /// `char`.
     Char(c_char) = "char";
-    /// `signed char`.
     SChar(i8) = "signed char";
-    /// `short`.
     Short(i16) = "short";
-    /// `int`.
     Int(i32) = "int";
-    /// `long`.
     Long(i64) = "long";
-    /// `long long`.
     LongLong(i64) = "long long";
-    /// `unsigned char`.
     UChar(u8) = "unsigned char";
-    /// `unsigned short`.
     UShort(u16) = "unsigned short";
-    /// `unsigned int`.
     UInt(u32) = "unsigned int";
-    /// `unsigned long`.
     ULong(u64) = "unsigned long";
-    /// `unsigned long long`.
     ULongLong(u64) = "unsigned long long";
-    /// `int8_t`.
     Int8(i8) = "int8_t";
-    /// `int16_t`.
     Int16(i16) = "int16_t";
-    /// `int32_t`.
     Int32(i32) = "int32_t";
-    /// `int64_t`.
     Int64(i64) = "int64_t";
-    /// `uint8_t`.
     UInt8(u8) = "uint8_t";
-    /// `uint16_t`.
     UInt16(u16) = "uint16_t";
-    /// `uint32_t`.
     UInt32(u32) = "uint32_t";
-    /// `uint64_t`.
     UInt64(u64) = "uint64_t";
-    /// `size_t`.
     Size(usize) = "size_t";
-    /// `ptrdiff_t`.
     PtrDiff(isize) = "ptrdiff_t";
 }
 
@@ -148,82 +135,42 @@ items! {
 #[repr(C, align(16))]
 pub struct LongDouble(pub [u64; 2]);
 
-// SAFETY: all zeroes are a value.
-unsafe impl Zeroable for LongDouble {}
-// SAFETY: two words, which fill it, and of which any bits are a value.
-unsafe impl Pod for LongDouble {}
-
-impl Spelled for LongDouble {
-    fn spelled() -> String {
-        "long double".to_owned()
-    }
-}
-
-impl Item for LongDouble {}
-
-/// `float complex`.
+/// `float complex`: the real part, and the imaginary one.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct ComplexFloat {
-    /// The real part.
-    pub re: f32,
-    /// The imaginary part.
-    pub im: f32,
-}
-
-// SAFETY: all zeroes are a value.
-unsafe impl Zeroable for ComplexFloat {}
-// SAFETY: two numbers, which fill it, and of which any bits are a value.
-unsafe impl Pod for ComplexFloat {}
-
-impl Spelled for ComplexFloat {
-    fn spelled() -> String {
-        "shmem_complex_float".to_owned()
-    }
-}
-
-impl Item for ComplexFloat {}
+pub struct ComplexFloat(pub f32, pub f32);
 
 /// `double complex`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct ComplexDouble {
-    /// The real part.
-    pub re: f64,
-    /// The imaginary part.
-    pub im: f64,
-}
-
-// SAFETY: all zeroes are a value.
-unsafe impl Zeroable for ComplexDouble {}
-// SAFETY: two numbers, which fill it, and of which any bits are a value.
-unsafe impl Pod for ComplexDouble {}
-
-impl Spelled for ComplexDouble {
-    fn spelled() -> String {
-        "shmem_complex_double".to_owned()
-    }
-}
-
-impl Item for ComplexDouble {}
+pub struct ComplexDouble(pub f64, pub f64);
 
 /// Elements of so many bytes, and no number: what `put64` and `putmem` move.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Bytes<const N: usize>(pub [u8; N]);
 
-// SAFETY: all zeroes are a value.
-unsafe impl<const N: usize> Zeroable for Bytes<N> {}
-// SAFETY: a transparent struct of bytes, of which any bits are a value.
-unsafe impl<const N: usize> Pod for Bytes<N> {}
+/// Elements of one byte.
+pub type Bytes1 = Bytes<1>;
+/// Elements of two bytes.
+pub type Bytes2 = Bytes<2>;
+/// Elements of four bytes.
+pub type Bytes4 = Bytes<4>;
+/// Elements of eight bytes.
+pub type Bytes8 = Bytes<8>;
+/// Elements of sixteen bytes.
+pub type Bytes16 = Bytes<16>;
 
-impl<const N: usize> Spelled for Bytes<N> {
-    fn spelled() -> String {
-        "void".to_owned()
-    }
+plain! {
+    LongDouble = "long double";
+    ComplexFloat = "shmem_complex_float";
+    ComplexDouble = "shmem_complex_double";
+    Bytes1 = "void";
+    Bytes2 = "void";
+    Bytes4 = "void";
+    Bytes8 = "void";
+    Bytes16 = "void";
 }
-
-impl<const N: usize> Item for Bytes<N> {}
 
 macro_rules! compared {
     ($($type:ident)*) => {$(
@@ -255,7 +202,7 @@ macro_rules! words {
         impl Word for $type {
             #[inline(always)]
             fn bits(self) -> u64 {
-                u64::from(self.0 as $unsigned)
+                self.0 as $unsigned as u64
             }
             #[inline(always)]
             fn of(bits: u64) -> Self {
@@ -267,25 +214,8 @@ macro_rules! words {
 }
 words! {
     Int(u32 as i32) Long(u64 as i64) LongLong(u64 as i64) UInt(u32 as u32) ULong(u64 as u64) ULongLong(u64 as u64)
-    Int32(u32 as i32) Int64(u64 as i64) UInt32(u32 as u32) UInt64(u64 as u64)
+    Int32(u32 as i32) Int64(u64 as i64) UInt32(u32 as u32) UInt64(u64 as u64) Size(u64 as usize) PtrDiff(u64 as isize)
 }
-
-macro_rules! wide_words {
-    ($($type:ident($inner:ty))*) => {$(
-        impl Word for $type {
-            #[inline(always)]
-            fn bits(self) -> u64 {
-                self.0 as u64
-            }
-            #[inline(always)]
-            fn of(bits: u64) -> Self {
-                Self(bits as $inner)
-            }
-            const ONE: u64 = 1;
-        }
-    )*};
-}
-wide_words! { Size(usize) PtrDiff(isize) }
 
 impl Word for Float {
     #[inline(always)]
@@ -420,14 +350,3 @@ pub mod options {
 
 /// What a row of the table has for a type where it has none.
 pub type Nothing = ();
-
-/// Elements of one byte.
-pub type Bytes1 = Bytes<1>;
-/// Elements of two bytes.
-pub type Bytes2 = Bytes<2>;
-/// Elements of four bytes.
-pub type Bytes4 = Bytes<4>;
-/// Elements of eight bytes.
-pub type Bytes8 = Bytes<8>;
-/// Elements of sixteen bytes.
-pub type Bytes16 = Bytes<16>;

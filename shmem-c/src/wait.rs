@@ -300,8 +300,8 @@ impl<T: Compared> Words<T> {
     }
 }
 
-/// Waits until `done`.
-fn wait_for(
+/// Waits until `done`; `subject` says what for, when it takes long.
+pub(crate) fn wait_for(
     endpoint: &Endpoint,
     routine: &'static str,
     looks: Looks<'_>,

@@ -1,19 +1,16 @@
 //! Words of the program that the library's own protocols change: those of `pSync` arrays, and of locks.
 
-use std::cell::Cell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use shmem::Pe;
 use shmem_core::context::{Endpoint, untyped};
 use shmem_core::observe::Family;
-use shmem_core::system::Activity;
-use shmem_core::text::Text;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
-use crate::refusal;
 use crate::symmetric::Place;
 use crate::types::Ctx;
+use crate::wait::wait_for;
 use crate::world;
 
 /// A word of every PE.
@@ -61,37 +58,13 @@ impl Word {
 
     /// Waits until the calling PE's is as wanted. `subject` says what for, when it takes long.
     pub(crate) fn wait(&self, wanted: impl Fn(u64) -> bool, subject: impl Fn() -> String) {
-        let (location, asked) = (Location::caller(), Cell::new(false));
         let bytes = match self.width {
             Width::W4 => 4,
             Width::W8 => 8,
         };
-        let looks = untyped::Looks {
-            family: Family::WaitUntil,
-            offset: self.place.offset,
-            bytes,
-            wait: None,
-            location,
-        };
-        untyped::wait(
-            self.endpoint,
-            looks,
-            || wanted(self.mine()),
-            || {
-                // Searched for when the wait takes long.
-                let place = match asked.replace(true) {
-                    true => refusal::Place::of_the_call(),
-                    false => refusal::Place::default(),
-                };
-                Activity {
-                    operation: Text::head(self.routine),
-                    subject: Text::head(&subject()),
-                    file: Text::tail(&place.file),
-                    line: place.line,
-                    ..Activity::NONE
-                }
-            },
-        );
+        let (family, offset, location) = (Family::WaitUntil, self.place.offset, Location::caller());
+        let looks = untyped::Looks { family, offset, bytes, wait: None, location };
+        wait_for(self.endpoint, self.routine, looks, || wanted(self.mine()), subject);
     }
 
     fn on(&self, pe: Pe) -> Remote {
