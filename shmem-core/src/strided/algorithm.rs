@@ -105,3 +105,33 @@ impl Columns {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the published table says of blocks at one stride, as a sentence: columns win for blocks below 128 bytes, for those below
+    /// 256 where 16 bytes or more lie between them, for those below 512 where 64 do, and for no others.
+    fn columns_win(stride: usize, block: usize) -> bool {
+        match block {
+            0..128 => true,
+            128..256 => stride >= block + 16,
+            256..512 => stride >= block + 64,
+            _ => false,
+        }
+    }
+
+    /// On both sides of all that may be a border of the table.
+    #[test]
+    fn columns_are_chosen_where_the_published_table_has_them_at_both_strides() {
+        let beside = |at: &usize| [at - 1, *at];
+        let gaps: Vec<usize> = GAPS.iter().flat_map(beside).chain([0, 1 << 20]).collect();
+        for block in PUBLISHED.iter().flat_map(|(block, _)| beside(block)).chain([1, 28, 1 << 20]) {
+            let columns = |gap: &usize| columns_win(block + gap, block);
+            for (to, from) in gaps.iter().flat_map(|to| gaps.iter().map(move |from| (to, from))) {
+                let chosen = published(block + to, block + from, block);
+                assert_eq!(chosen, columns(to) && columns(from), "{block} {to} {from}");
+            }
+        }
+    }
+}
