@@ -3,6 +3,7 @@
 //! Only the program calls `exit`, or returns from `main`. The library ends the process by [`end`]: it flushes what was printed, and
 //! runs no destructor and no handler of `atexit`. Any thread may call it when the job cannot go on, also in the middle of
 //! transfers that write to memory of the program. Memory that is not destroyed cannot be used again before the process is gone.
+//! Neither what was printed nor who is told holds up the end for ever: each has its time, behind which it is left.
 //!
 //! `exit` does not unwind the stack. It runs the destructors of the calling thread's thread-locals, the newest first, and
 //! only then the handlers of `atexit`. So what must run before the destructor of every thread-local of the program is
@@ -20,12 +21,16 @@
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr;
-use core::sync::atomic::{AtomicI32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::io::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// How long the end waits for streams to be written out. One that another thread has locked may stay locked for ever.
+use rustix::thread::gettid;
+
+/// How long the end waits for streams to be written out, and then as long until others are told. A stream that another thread has
+/// locked may stay locked for ever, as may what others are told by.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Ends the process with `code`, and runs nothing more of the program. What Rust's standard output and the streams of C hold
@@ -34,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// It may be called anywhere: in the middle of a transfer, in a destructor, in a handler of `atexit`, by several threads.
 pub fn end(code: i32, tell: impl Fn() + Sync) -> ! {
     let end = End { code, tell: &tell };
-    end.limit();
+    end.limit(End::conclude_late);
     flush();
     end.conclude()
 }
@@ -49,35 +54,56 @@ struct End<'t> {
 static TELLS: AtomicI32 = AtomicI32::new(0);
 
 impl End<'_> {
-    /// Has another thread conclude if streams are not written out in time. Where there can be no other thread, they are waited for.
-    fn limit(&self) {
-        extern "C" fn late(end: *mut c_void) -> *mut c_void {
-            std::thread::sleep(PATIENCE);
-            // SAFETY: `limit` has given an `End`, which is shared by its `Sync` parts alone, and lies in a frame that is never left:
-            // `end` does not return, nor does anything unwind that it calls.
-            unsafe { &*end.cast::<End<'_>>() }.conclude()
-        }
+    /// Has another thread go on by `late` if this one is not there in time. Where there can be no other thread, this one is waited for.
+    fn limit(&self, late: extern "C" fn(*mut c_void) -> *mut c_void) {
         let (this, mut thread) = (ptr::from_ref(self).cast_mut().cast(), MaybeUninit::uninit());
         // SAFETY: the function takes what it is given, and may run in any thread. A thread of the C library's can be started in
         // destructors, too, where the standard library's variables are gone.
         _ = unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), late, this) };
     }
 
+    /// The streams are left.
+    extern "C" fn conclude_late(this: *mut c_void) -> *mut c_void {
+        std::thread::sleep(PATIENCE);
+        // SAFETY: `limit` has given an `End`, which is shared by its `Sync` parts alone, and lies in a frame that is never left:
+        // `end` does not return, nor does anything unwind that it calls.
+        unsafe { &*this.cast::<End<'_>>() }.conclude()
+    }
+
+    /// The others are left.
+    extern "C" fn leave_late(this: *mut c_void) -> *mut c_void {
+        std::thread::sleep(PATIENCE);
+        // SAFETY: an `End` that stays, as in `conclude_late`.
+        unsafe { &*this.cast::<End<'_>>() }.leave()
+    }
+
     /// Tells others, and ends the process. Of several threads that come to this, the first does, and the others wait for its end.
     fn conclude(&self) -> ! {
-        let me = rustix::thread::gettid().as_raw_nonzero().get();
+        let me = gettid().as_raw_nonzero().get();
         match TELLS.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
             // What cannot be told ends the process all the same.
-            Ok(_) => _ = catch_unwind(AssertUnwindSafe(self.tell)),
+            Ok(_) => {
+                self.limit(Self::leave_late);
+                _ = catch_unwind(AssertUnwindSafe(self.tell));
+            }
             // It has begun to tell, and fails.
             Err(first) if first == me => {}
             Err(_) => loop {
                 std::thread::sleep(Duration::MAX);
             },
         }
+        self.leave()
+    }
+
+    fn leave(&self) -> ! {
         // SAFETY: it takes any number, and does not come back.
         unsafe { libc::_exit(self.code) }
     }
+}
+
+unsafe extern "C" {
+    /// The C library's.
+    static stdout: *mut libc::FILE;
 }
 
 /// Writes out what streams hold back. What cannot be written is lost.
@@ -85,9 +111,31 @@ fn flush() {
     // A reader that is gone is an error to these, and would otherwise be the death of a program in C.
     // SAFETY: a disposition of signals, of a process that is about to end.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
-    _ = catch_unwind(|| std::io::stdout().flush());
+    // SAFETY: a variable of the C library that the program may set before it has threads.
+    let out = unsafe { stdout };
+    // Before all streams: one of them may be locked, and Rust's own as well.
+    // SAFETY: a stream of the C library's, or null, which stands for all.
+    unsafe { libc::fflush(out) };
+    flush_own();
     // SAFETY: a null pointer stands for all streams.
     unsafe { libc::fflush(ptr::null_mut()) };
+}
+
+/// Writes out what Rust's standard output holds back. Where a handler of a signal ends the process in the middle of a write to it, that
+/// is a panic of the standard library, of which nobody is to hear.
+fn flush_own() {
+    let (me, is_flushing) = (gettid(), Arc::new(AtomicBool::new(true)));
+    // Who unwinds cannot change the hook, and is in no write.
+    if !std::thread::panicking() {
+        let (hook, is_flushing) = (panic::take_hook(), Arc::clone(&is_flushing));
+        panic::set_hook(Box::new(move |info| {
+            if !(is_flushing.load(Ordering::Relaxed) && gettid() == me) {
+                hook(info);
+            }
+        }));
+    }
+    _ = catch_unwind(|| std::io::stdout().flush());
+    is_flushing.store(false, Ordering::Relaxed);
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
@@ -245,6 +293,89 @@ mod glibc {
                 });
                 in_turn.join().unwrap();
             }
+        }
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use std::io::Read as _;
+    use std::process::{Child, Command, Stdio};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::*;
+
+    const CHILD: &str = "EXIT_TEST_CHILD";
+
+    unsafe extern "C" {
+        fn flockfile(stream: *mut libc::FILE);
+    }
+
+    /// A process that ends so.
+    fn child(how: &str) -> Child {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "exit::tests::nothing_holds_up_an_end", "--nocapture", "--test-threads=1"]);
+        child.env(CHILD, how).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// In a handler of a signal, in the middle of a write to Rust's standard output, which nobody reads.
+    fn end_in_a_write() {
+        extern "C" fn handler(_: libc::c_int) {
+            end(7, || ());
+        }
+        // SAFETY: a handler that does not come back.
+        unsafe { libc::signal(libc::SIGUSR1, handler as *const () as libc::sighandler_t) };
+        // SAFETY: gives the number of this thread.
+        let writer = unsafe { libc::pthread_self() };
+        std::thread::spawn(move || {
+            let (out, now) = (std::io::stdout(), Timespec { tv_sec: 0, tv_nsec: 0 });
+            let is_full = || poll(&mut [PollFd::new(&out, PollFlags::OUT)], Some(&now)) == Ok(0);
+            while !is_full() {
+                std::thread::yield_now();
+            }
+            // SAFETY: a thread that writes until the process ends.
+            unsafe { libc::pthread_kill(writer, libc::SIGUSR1) };
+        });
+        print!("{}", "x".repeat(1 << 20));
+    }
+
+    /// Beside a thread that holds another stream of C for ever.
+    fn end_beside_a_locked_stream() {
+        let (locked, is_locked) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            // SAFETY: a new stream.
+            let other = unsafe { libc::tmpfile() };
+            // SAFETY: a stream that is never closed, if there is one.
+            unsafe { flockfile(other) };
+            locked.send(other.is_null()).unwrap();
+            std::thread::sleep(Duration::MAX);
+        });
+        assert!(!is_locked.recv().unwrap());
+        // SAFETY: the C library's stream, and a text.
+        unsafe { libc::fputs(c"held back".as_ptr(), stdout) };
+        end(7, || ())
+    }
+
+    #[test]
+    fn nothing_holds_up_an_end() {
+        if std::env::var_os(CHILD).is_some() {
+            // SAFETY: the death of a process that hangs.
+            unsafe { libc::alarm(60) };
+        }
+        match std::env::var(CHILD).as_deref() {
+            Ok("in a write") => end_in_a_write(),
+            Ok("beside a locked stream") => end_beside_a_locked_stream(),
+            Ok(_) => end(7, || std::thread::sleep(Duration::MAX)),
+            Err(_) => {}
+        }
+        let all = ["in a write", "beside a locked stream", "and nobody is told"].map(|how| (how, child(how)));
+        for (how, mut child) in all {
+            let (mut out, mut err) = (String::new(), String::new());
+            child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+            assert_eq!((child.wait().unwrap().code(), &*err), (Some(7), ""), "{how}");
+            child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+            assert!(how != "beside a locked stream" || out.ends_with("held back"), "{out}");
         }
     }
 }
