@@ -206,6 +206,11 @@ impl Outlets {
         })
     }
 
+    /// To which of the launcher's own streams it goes.
+    pub(crate) fn stream_of(&mut self, kind: Kind) -> Kind {
+        self.of(kind).kind
+    }
+
     fn of(&mut self, kind: Kind) -> &mut Outlet {
         let last = self.outlets.len() - 1;
         &mut self.outlets[last.min(kind as usize)]

@@ -259,7 +259,8 @@ impl Run {
         let hosts = self.hosts.iter().filter_map(|host| host.patience()).min();
         let settling = matches!(self.phase, Phase::Settling(_)).then_some(LOOK);
         let phase = match self.phase {
-            Phase::Settling(until) | Phase::Asking(until, _) | Phase::Suspecting(until, _) => Some(until),
+            Phase::Settling(until) | Phase::Asking(until, _) => Some(until),
+            Phase::Suspecting(until, _) => [Some(until), self.deadline].into_iter().flatten().min(),
             Phase::Ending(until) | Phase::Killed(until) if until > now => Some(until),
             Phase::Running => self.deadline,
             Phase::Ending(_) | Phase::Killed(_) => None,
@@ -365,7 +366,8 @@ impl Run {
         if error.kind() == io::ErrorKind::BrokenPipe || self.failure.is_some() {
             return;
         }
-        let what = format!("what the PEs print cannot be written to {kind}: {error}");
+        let stream = self.outlets.stream_of(kind);
+        let what = format!("what the PEs print cannot be written to {stream}: {error}");
         if self.seats.iter().all(|seat| seat.over) {
             self.say(&what);
             self.failure = Some((Failure::Output { what }, 1));
@@ -670,16 +672,21 @@ mod tests {
 
     /// A job of two PEs on another host, whose launcher has said this.
     fn run(events: &[Event]) -> Run {
+        within(None, events)
+    }
+
+    /// The same, which may run for so long.
+    fn within(time: Option<Duration>, events: &[Event]) -> Run {
         let host = Host::there(Remote::saying("other", events), vec![0, 1]);
         let terms = Terms {
             program: "program".into(),
             pes: 2,
             output: Output::Capture,
             debugged: false,
-            time: None,
+            time,
             speaker: "shmrun".into(),
         };
-        Run::new(terms, vec![host], None, Outlets::new(&[]).unwrap())
+        Run::new(terms, vec![host], None, Outlets::new(&[vec![Kind::Out, Kind::Err]]).unwrap())
     }
 
     #[test]
@@ -717,6 +724,27 @@ mod tests {
         run.hear(0, Event::Died(Notice { pe: 1, pid: 7, how, hint: None, code: 134 }));
         run.move_on(Instant::now() + 2 * SETTLE);
         assert!(run.report.starts_with("PE 1 (pid 7 on other) was killed by signal 6"), "{}", run.report);
+    }
+
+    #[test]
+    fn a_suspicion_does_not_outlast_the_time_of_the_job() {
+        let time = SUSPECT / 2;
+        let mut run = within(Some(time), &[]);
+        run.hear(0, Event::Suspected { pe: 0, message: "PE 1 does not answer".into() });
+        assert!(run.timeout(Instant::now()) <= Some(time));
+        run.hear(0, Event::Standings(vec![(1, Standing::Dying)]));
+        // Over, and behind the answers of the hosts.
+        (0..2).for_each(|_| run.move_on(Instant::now() + time + ANSWER));
+        assert!(matches!(run.failure, Some((Failure::TimedOut, 124))), "{}", run.report);
+    }
+
+    #[test]
+    fn output_that_finds_no_room_is_told_of_the_stream_that_it_went_to() {
+        let mut run = run(&[]);
+        (0..2).for_each(|pe| run.hear(0, Event::Over { pe }));
+        // Both of a PE's streams go to standard output.
+        run.lack_room(Kind::Err, &io::ErrorKind::StorageFull.into());
+        assert_eq!(run.report, "what the PEs print cannot be written to standard output: no storage space\n");
     }
 
     /// Whatever others say, it does nothing to a terminal.
