@@ -55,6 +55,8 @@ pub(crate) struct Site {
     pub(crate) slot: usize,
     /// CPUs of this node for each of its PEs.
     pub(crate) cpus_per_pe: usize,
+    /// Whether each PE of this node has a core: the same for all of them. Where not, who waits sleeps, and is woken.
+    pub(crate) has_cores: bool,
     /// The CPUs of each PE on this host; empty: not known.
     pub(crate) cpus: Alike<Vec<usize>>,
     /// The nodes of this machine, once somebody has asked: later than the start, because a program may bind itself

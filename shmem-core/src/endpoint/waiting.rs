@@ -62,11 +62,6 @@ impl Waiting {
         Self { watch, ..self }
     }
 
-    /// Whether there is a core for each PE: the same on all PEs of a node.
-    pub fn has_cores(&self) -> bool {
-        self.patience.has_cores()
-    }
-
     /// What lies at an offset, for messages.
     pub fn name_of(&self, offset: usize) -> String {
         (self.name)(offset)

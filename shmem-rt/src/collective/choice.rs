@@ -103,7 +103,7 @@ impl Shape {
             members,
             nodes,
             in_order: nodes == 1 || Placement::of(team).is_in_order(),
-            shares_cores: team.shares_cores(),
+            shares_cores: !team.job.site.has_cores,
             has_windows: nodes > 1 && team.has_windows() == Some(true),
             model: team.job.network.model,
         }

@@ -307,7 +307,7 @@ impl Collective<'_> {
         };
         // Where the slice for a rank lies in a chunk of another one.
         let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice * size_of::<N>();
-        let meets = self.team.shares_cores();
+        let meets = !self.team.job.site.has_cores;
         let contribute = |ring: &Ring<'_>, data: &[N], piece: usize| {
             let mut slot = ring.slot(chunks.contribution(piece));
             for to in (0..members).filter(|to| *to != rank) {

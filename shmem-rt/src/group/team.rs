@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::mem::offset_of;
 use std::ops::Range;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -51,12 +51,8 @@ pub struct Team {
     /// Members on our node.
     neighbours: Vec<Pe>,
     meeting: Meeting,
-    /// Whether PEs of our node need each other's cores: who waits sleeps, and is woken.
-    shares_cores: bool,
     /// Meetings so far.
     count: AtomicU64,
-    /// Which thread is in a collective, written by itself; 0 if none is, or it has not said so yet.
-    thread: AtomicUsize,
     /// Collectives that were started to go on beside the program, so far.
     started: AtomicU64,
     /// What collectives have worked out about the team.
@@ -88,8 +84,8 @@ impl Team {
         let node = members.node_of(rank);
         let near = (0..members.size()).filter(|rank| members.node_of(*rank) == node);
         let neighbours: Vec<Pe> = near.map(|rank| members.member(rank)).collect();
-        let has_cores = endpoint.waiting().has_cores();
-        let meeting = Meeting::choose(job.settings.barrier, members.size(), members.node_count(), has_cores);
+        let (wanted, has_cores) = (job.settings.barrier, job.site.has_cores);
+        let meeting = Meeting::choose(wanted, members.size(), members.node_count(), has_cores);
         Self {
             job,
             index,
@@ -98,9 +94,7 @@ impl Team {
             node,
             neighbours,
             meeting,
-            shares_cores: !has_cores,
             count: AtomicU64::new(0),
-            thread: AtomicUsize::new(0),
             started: AtomicU64::new(0),
             worked_out: OnceLock::new(),
             window: if index == WORLD { OnceLock::from(true) } else { OnceLock::new() },
@@ -144,12 +138,6 @@ impl Team {
     /// The members, in the order of their ranks: `team.pes()[1]` is the one with rank 1.
     pub fn pes(&self) -> Pes<'_> {
         Pes::new(&self.members)
-    }
-
-    /// Whether PEs of the calling one's node need each other's cores: the same for all of them.
-    #[inline]
-    pub(crate) fn shares_cores(&self) -> bool {
-        self.shares_cores
     }
 
     /// The members on the calling PE's node.
@@ -288,10 +276,9 @@ impl Team {
         assert!(endpoint.me() == self.members.member(self.rank), "this is a team of another PE");
         let here = location.unwrap_or(const { Location::caller() });
         endpoint.require_open(here);
-        if let Err(there) = self.uses.enter(here) {
-            self.refuse_second(endpoint.me(), here, there);
+        if let Err((there, is_this)) = self.uses.enter(here) {
+            refuse_second(endpoint.me(), here, there, is_this);
         }
-        self.thread.store(this_thread(), Ordering::Relaxed);
         Collective {
             team: self,
             endpoint,
@@ -299,32 +286,6 @@ impl Team {
             bytes: 0,
             observed: Cell::new(None),
         }
-    }
-
-    #[cold]
-    fn refuse_second(&self, me: Pe, here: &Location<'_>, there: &Location<'_>) -> ! {
-        // Every thread writes its own number or 0, and 0 when it leaves: who reads its own is still in.
-        if self.thread.load(Ordering::Relaxed) == this_thread() {
-            panic!(
-                "a collective is called at {}:{} while PE {me} is in another one of the same team, called at {}:{}: no \
-                 collective can begin inside another one; call it before that one, not in what that one is given (such \
-                 as the closure of `from_fn`)",
-                here.file(),
-                here.line(),
-                there.file(),
-                there.line()
-            );
-        }
-        panic!(
-            "two threads of PE {me} are in collectives of one team at the same time: one calls {}:{}, and another is \
-             in the call at {}:{}; call the collectives of a team from one thread at a time (join the other one, or \
-             take turns by a mutex), or give each thread a team of its own, by \
-             `world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`",
-            here.file(),
-            here.line(),
-            there.file(),
-            there.line()
-        );
     }
 }
 
@@ -335,10 +296,30 @@ impl Ranked for Team {
     }
 }
 
-/// A number that no other thread of the process has while this one lives.
-fn this_thread() -> usize {
-    thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
-    PLACE.with(|place| core::ptr::from_ref(place).addr())
+/// Refuses a collective where this thread, or another one, is in one of the same team.
+#[cold]
+fn refuse_second(me: Pe, here: &Location<'_>, there: &Location<'_>, is_this: bool) -> ! {
+    if is_this {
+        panic!(
+            "a collective is called at {}:{} while PE {me} is in another one of the same team, called at {}:{}: no \
+             collective can begin inside another one; call it before that one, not in what that one is given (such \
+             as the closure of `from_fn`)",
+            here.file(),
+            here.line(),
+            there.file(),
+            there.line()
+        );
+    }
+    panic!(
+        "two threads of PE {me} are in collectives of one team at the same time: one calls {}:{}, and another is \
+         in the call at {}:{}; call the collectives of a team from one thread at a time (join the other one, or \
+         take turns by a mutex), or give each thread a team of its own, by \
+         `world.team().split_by(world, Some(0), 0, &TeamConfig::default())?`",
+        here.file(),
+        here.line(),
+        there.file(),
+        there.line()
+    );
 }
 
 /// Bytes that a core writes or copies on a node while one comes from another node.
@@ -459,7 +440,6 @@ impl Drop for Collective<'_> {
         if let (Some(observed), Some(observer)) = (self.observed.get(), self.endpoint.observer()) {
             observer.end(&self.call(&observed), observed.begun);
         }
-        self.team.thread.store(0, Ordering::Relaxed);
         self.team.uses.leave();
     }
 }

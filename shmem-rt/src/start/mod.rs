@@ -295,8 +295,9 @@ pub(crate) fn assemble<L: ThreadLevel>(
         holdings: Mutex::new(holdings),
     };
     let everyone = Arc::new(Members::all(directory));
-    let site =
-        Site { everyone, slot, cpus_per_pe, cpus, topology: OnceLock::new(), most_homes: OnceLock::new() };
+    let has_cores = patience.has_cores();
+    let (topology, most_homes) = (OnceLock::new(), OnceLock::new());
+    let site = Site { everyone, slot, cpus_per_pe, has_cores, cpus, topology, most_homes };
     let resource = Box::new(resource);
     // As PE 0 has measured it, which has just been told.
     let model = Model::from(transport.as_ref().map_or(Row::TCP, |transport| transport.costs()));

@@ -1,6 +1,7 @@
 //! What there is of a team on one PE: its handle, contexts made of it, objects allocated by it, collectives that it has
 //! started.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::panic::Location;
@@ -23,6 +24,8 @@ pub(crate) struct Uses {
     handle: AtomicBool,
     /// The call of the thread that is in a collective, or null.
     entered: AtomicPtr<Location<'static>>,
+    /// Which thread that is, written by itself; 0 if there is none, or it has not said so yet.
+    thread: AtomicUsize,
     contexts: AtomicUsize,
     /// A bit for each place of a collective that goes on beside the program: whether it is taken.
     flights: AtomicUsize,
@@ -53,6 +56,7 @@ impl Uses {
             members,
             handle: AtomicBool::new(true),
             entered: AtomicPtr::default(),
+            thread: AtomicUsize::new(0),
             contexts: AtomicUsize::new(0),
             flights: AtomicUsize::new(0),
             released: Arc::default(),
@@ -82,18 +86,28 @@ impl Uses {
     ///
     /// # Errors
     ///
-    /// Where a thread that is in one has called it.
+    /// Where a thread that is in one has called it, and whether that is this one.
     #[inline]
-    pub(crate) fn enter(&self, call: &'static Location<'static>) -> Result<(), &'static Location<'static>> {
+    pub(crate) fn enter(
+        &self,
+        call: &'static Location<'static>,
+    ) -> Result<(), (&'static Location<'static>, bool)> {
         let (null, call) = (core::ptr::null_mut(), core::ptr::from_ref(call).cast_mut());
-        let entered = self.entered.compare_exchange(null, call, Ordering::Acquire, Ordering::Relaxed);
-        // SAFETY: not null, and nothing but references that live for ever is stored there.
-        entered.map(drop).map_err(|there| unsafe { &*there })
+        match self.entered.compare_exchange(null, call, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => {
+                self.thread.store(this_thread(), Ordering::Relaxed);
+                Ok(())
+            }
+            // Every thread writes its own number or 0, and 0 when it leaves: who reads its own is still in.
+            // SAFETY: not null, and nothing but references that live for ever is stored there.
+            Err(there) => Err((unsafe { &*there }, self.thread.load(Ordering::Relaxed) == this_thread())),
+        }
     }
 
     /// It leaves.
     #[inline]
     pub(crate) fn leave(&self) {
+        self.thread.store(0, Ordering::Relaxed);
         self.entered.store(core::ptr::null_mut(), Ordering::Release);
     }
 
@@ -228,6 +242,12 @@ impl Uses {
         objects.dropped.extend(self.released.take());
         objects
     }
+}
+
+/// A number that no other thread of the process has while this one lives.
+fn this_thread() -> usize {
+    thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
+    PLACE.with(|place| core::ptr::from_ref(place).addr())
 }
 
 /// One context of a team: counted until it is dropped.
