@@ -12,9 +12,9 @@
 //!    second one can be used instead. Nor does a borrow have to end for the world to be had again: a body may end the
 //!    process, and then the destructors of this thread's thread-locals run, one of which may own the world. So the world
 //!    gives its stream away for the time of the body ([`World::shut`]): operations are refused with the phase's name, an address
-//!    that it gives faults, and contexts refuse to be bound. Other threads may have the body's references still. What these
-//!    lead to stays mapped when the world is gone: the phase keeps the job, which keeps the arena, and the frame in which the phase
-//!    lies is never left.
+//!    that it gives faults (`Opened::tell_faults`), and contexts refuse to be bound. Other threads may have the body's
+//!    references still. What these lead to stays mapped when the world is gone: the phase keeps the job, which keeps the
+//!    arena, and the frame in which the phase lies is never left.
 //! 3. Before the body all endpoints are quieted, forgotten ones included: nothing that was started
 //!    earlier arrives later.
 //! 4. The barrier in front of the body is checked: all PEs must come to open a phase, or the job ends.
@@ -43,14 +43,17 @@
 //! Every type concerned accepts every bit pattern, so what remote PEs wrote before is a valid value.
 //! Processes outside the job are out of scope, as `/proc/self/mem` is for the standard library.
 
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::halo::OpenPhase;
 use shmem_core::object::{Extent, Objects};
 use shmem_core::observe::{Call, Family, Observer};
+use shmem_core::transport::under_way;
 
 use crate::group::{Operation, Purpose, Team};
 use crate::job::Job;
@@ -123,15 +126,12 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
-        let endpoint = self.shut(phase.refuses());
-        // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
-        // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
-        // PE's slot.
-        let opened = unsafe { objects.open(endpoint.mine(0)) };
-        let result = body(opened);
-        phase.leave(self.team(), &endpoint);
-        self.open(endpoint);
-        result
+        phase.run(self, None, |endpoint| {
+            // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
+            // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
+            // PE's slot.
+            body(unsafe { objects.open(endpoint.mine(0)) })
+        })
     }
 
     /// As [`local`](Self::local), with halos exchanged in between: a whole run of a stencil on symmetric
@@ -221,14 +221,11 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn frozen<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Ref<'x>) -> R) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), FROZEN, objects, Location::caller());
-        let endpoint = self.shut(phase.refuses());
-        // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
-        // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
-        let opened = unsafe { objects.freeze(endpoint.mine(0)) };
-        let result = body(opened);
-        phase.leave(self.team(), &endpoint);
-        self.open(endpoint);
-        result
+        phase.run(self, None, |endpoint| {
+            // SAFETY: by (1) to (5) of the module's argument nobody writes until `leave`: PEs in the same phase hold shared
+            // references to copies of their own. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+            body(unsafe { objects.freeze(endpoint.mine(0)) })
+        })
     }
 
     fn local_exchanging<O: Objects, R>(
@@ -238,17 +235,14 @@ impl<L: ThreadLevel> World<L> {
         location: &'static Location<'static>,
     ) -> R {
         let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, location);
-        let endpoint = self.shut(phase.refuses());
-        // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
-        // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
-        // PE's slot.
-        let opened = unsafe { objects.open(endpoint.mine(0)) };
-        // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
-        let open = unsafe { OpenPhase::__new(&endpoint) };
-        let result = body(opened, &open);
-        phase.leave(self.team(), &endpoint);
-        self.open(endpoint);
-        result
+        phase.run(self, None, |endpoint| {
+            // SAFETY: the module's argument: (1)-(5) and (8) exclude all other accesses until `leave`, by (6) the
+            // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
+            // PE's slot.
+            let opened = unsafe { objects.open(endpoint.mine(0)) };
+            // SAFETY: all PEs are in this phase until `leave`: the module's argument, (2) to (4).
+            body(opened, &unsafe { OpenPhase::__new(endpoint) })
+        })
     }
 }
 
@@ -315,13 +309,33 @@ impl Phase {
         phase
     }
 
-    /// What a world is shut with for as long as the phase is open.
-    pub(crate) fn refuses(&self) -> Arc<dyn Observer> {
-        Arc::clone(&self.opened) as _
+    /// Runs its body on the stream of the world, which reaches nothing meanwhile, and ends it: a phase of all PEs, or of the members
+    /// of a team.
+    pub(crate) fn run<L: ThreadLevel, R>(
+        self,
+        world: &mut World<L>,
+        team: Option<&Team>,
+        body: impl FnOnce(&Endpoint) -> R,
+    ) -> R {
+        let endpoint = world.shut(Arc::clone(&self.opened) as _);
+        let is_left = Cell::new(false);
+        let quiet = || {
+            // By the end of the process; or by unwinding, which ends the job.
+            if !is_left.get() {
+                self.opened.tell_faults();
+            }
+        };
+        let result = under_way(quiet, || {
+            let result = body(&endpoint);
+            is_left.set(true);
+            result
+        });
+        self.leave(team.unwrap_or(world.team()), &endpoint);
+        world.open(endpoint);
+        result
     }
 
-    /// Ends it.
-    pub(crate) fn leave(mut self, team: &Team, endpoint: &Endpoint) {
+    fn leave(mut self, team: &Team, endpoint: &Endpoint) {
         self.opened.meet(team, endpoint, self.opened.kind.end, false);
         self.left = true;
     }
@@ -354,18 +368,50 @@ impl Opened {
             _ => names,
         }
     }
+
+    /// Why something is refused while the process ends inside the phase.
+    fn refusal(&self, what: &str) -> String {
+        let pe = self.job.bootstrap.number();
+        format!(
+            "PE {pe} is in {self}, inside which its process ends: {what} can reach nothing any more; end the process \
+             behind the phase"
+        )
+    }
+
+    /// The process ends inside the phase, and what is destroyed may come to the own copy of an object. Single loads and stores
+    /// of an optimised build ask nobody. They fault, which is told as what others are refused with.
+    fn tell_faults(self: &Arc<Self>) {
+        static LEFT: OnceLock<Arc<Opened>> = OnceLock::new();
+
+        extern "C" fn tell(signal: c_int, fault: *const libc::siginfo_t, _: *mut c_void) {
+            // SAFETY: the kernel gives what has come, for the time of the call.
+            let fault = unsafe { &*fault };
+            // SAFETY: it is a fault, which has an address.
+            let at = unsafe { fault.si_addr() }.addr();
+            // Where no program has memory, as all that a shut stream gives. Of an address that is none nobody says which it was.
+            if let Some(opened) = LEFT.get().filter(|_| fault.si_code == libc::SI_KERNEL || at >= 1 << 55) {
+                opened.job.abort(101, &opened.refusal("a load or store of the own copy of an object"));
+            }
+            // SAFETY: what a process begins with: the fault comes once more, and ends it.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+
+        if LEFT.set(Arc::clone(self)).is_ok() {
+            // SAFETY: zeroes are an action without flags, that blocks nothing.
+            let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+            action.sa_flags = libc::SA_SIGINFO;
+            action.sa_sigaction = tell as *const () as usize;
+            // SAFETY: the function takes what such handlers get, and may do anything: the fault lies in code of the program, in the
+            // middle of nothing.
+            unsafe { libc::sigaction(libc::SIGSEGV, &raw const action, core::ptr::null_mut()) };
+        }
+    }
 }
 
 /// Refuses every operation: only what runs while the process ends inside the phase can come to that.
 impl Observer for Opened {
     fn begin(&self, call: &Call<'_>) -> u64 {
-        panic!(
-            "PE {} is in {self}, inside which its process ends: the call at {}:{} can reach nothing any more; end the \
-             process behind the phase",
-            self.job.bootstrap.number(),
-            call.location.file(),
-            call.location.line()
-        )
+        panic!("{}", self.refusal(&format!("the call at {}:{}", call.location.file(), call.location.line())))
     }
 
     fn end(&self, _: &Call<'_>, _: u64) {}

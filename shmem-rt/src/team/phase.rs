@@ -55,15 +55,12 @@ impl Team {
         body: impl for<'x> FnOnce(O::Mut<'x>) -> R,
     ) -> R {
         let phase = self.phase(world, LOCAL, objects, Location::caller());
-        let endpoint = world.shut(phase.refuses());
-        // SAFETY: by (1) to (5) of the module's argument nobody else reaches the objects until `leave`: `phase` has seen
-        // that this team has allocated them, and all members are in the phase. The extents do not overlap
-        // (`Phase::enter`), the handles stay borrowed, and `mine(0)` is the start of this PE's slot.
-        let opened = unsafe { objects.open(endpoint.mine(0)) };
-        let result = body(opened);
-        phase.leave(self, &endpoint);
-        world.open(endpoint);
-        result
+        phase.run(world, Some(self), |endpoint| {
+            // SAFETY: by (1) to (5) of the module's argument nobody else reaches the objects until `leave`: `phase` has seen
+            // that this team has allocated them, and all members are in the phase. The extents do not overlap
+            // (`Phase::enter`), the handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+            body(unsafe { objects.open(endpoint.mine(0)) })
+        })
     }
 
     /// Opens objects of this team for reading on all members, as `&`; otherwise as [`local`](Self::local).
@@ -79,14 +76,11 @@ impl Team {
         body: impl for<'x> FnOnce(O::Ref<'x>) -> R,
     ) -> R {
         let phase = self.phase(world, FROZEN, objects, Location::caller());
-        let endpoint = world.shut(phase.refuses());
-        // SAFETY: by (1) to (5) of the module's argument nobody writes the objects until `leave`: `phase` has seen that this
-        // team has allocated them. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
-        let opened = unsafe { objects.freeze(endpoint.mine(0)) };
-        let result = body(opened);
-        phase.leave(self, &endpoint);
-        world.open(endpoint);
-        result
+        phase.run(world, Some(self), |endpoint| {
+            // SAFETY: by (1) to (5) of the module's argument nobody writes the objects until `leave`: `phase` has seen that this
+            // team has allocated them. The handles stay borrowed, and `mine(0)` is the start of this PE's slot.
+            body(unsafe { objects.freeze(endpoint.mine(0)) })
+        })
     }
 
     #[track_caller]
