@@ -23,6 +23,7 @@ use crate::claim;
 use crate::entry::{Outcome, init};
 use crate::error::Error;
 use crate::loopback;
+use crate::panics;
 use crate::process;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -266,6 +267,7 @@ fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut Worl
     // The harness waits for this thread, and runs nothing else.
     process::stand_for_all();
     let mut world = init::<L>().unwrap_or_else(|error| ready(error));
+    panics::tell_as(&world);
     run_body(&mut world, body);
 }
 

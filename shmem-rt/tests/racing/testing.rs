@@ -46,11 +46,12 @@ mod inner {
 
 /// What a test says that fails; nothing in the processes of its PEs.
 fn failure(name: &str, panics: Option<&str>, body: fn(&mut World<Single>)) -> Option<String> {
-    failure_within(Duration::from_secs(60), name, panics, body)
+    failure_within(Duration::from_secs(60), &[], name, panics, body)
 }
 
 fn failure_within(
     limit: Duration,
+    variables: &[(&str, &str)],
     name: &str,
     panics: Option<&str>,
     body: fn(&mut World<Single>),
@@ -63,7 +64,8 @@ fn failure_within(
         return None;
     }
     let seconds = limit.as_secs_f64().to_string();
-    let panic = std::panic::catch_unwind(|| run(&[("SHMEM_TEST_TIMEOUT", &seconds)])).expect_err("it passes");
+    let all = [variables, &[("SHMEM_TEST_TIMEOUT", &seconds)]].concat();
+    let panic = std::panic::catch_unwind(|| run(&all)).expect_err("it passes");
     Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }
 
@@ -90,6 +92,21 @@ fn a_failure_says_which_pe_and_where_and_nothing_of_the_harness() {
         for part in ["PE 1 (pid ", "[0] begun\n", "[2] begun\n", "[1] too far\n"] {
             assert!(said.contains(part), "`{part}` is missing in:\n{said}");
         }
+    }
+}
+
+#[test]
+fn one_mistake_of_all_pes_has_one_backtrace() {
+    let name = "one_mistake_of_all_pes_has_one_backtrace";
+    let panics: fn(&mut World<Single>) = |world| {
+        world.barrier_all();
+        panic!("all of them");
+    };
+    let limit = Duration::from_secs(60);
+    let Some(said) = failure_within(limit, &[("RUST_BACKTRACE", "1")], name, None, panics) else { return };
+    // Threads of one process tell it each, and so does each host.
+    if ["SHMEM_TRANSPORT", "SHMRUN_HOSTS_AS"].iter().all(|variable| std::env::var_os(variable).is_none()) {
+        assert_eq!(said.matches("stack backtrace:").count(), 1, "{said}");
     }
 }
 
@@ -144,7 +161,7 @@ fn a_test_that_takes_too_long_says_where_each_pe_is() {
     // By then all PEs are where they stay, on a machine that does nothing else.
     one_of(5, |attempt| {
         let limit = Duration::from_millis(1500 << attempt);
-        let Some(said) = failure_within(limit, name, Some(""), hang) else { return Ok(()) };
+        let Some(said) = failure_within(limit, &[], name, Some(""), hang) else { return Ok(()) };
         let begin = format!(
             "racing::testing::{name} has run for {limit:?}, its limit (`timeout = ..` of the test, or SHMEM_TEST_TIMEOUT)"
         );
