@@ -40,16 +40,6 @@ cases mpi mpi 18
 cases oshmem oshmem 18
 cases a1 oshmem 18
 
-"${CARGO_TARGET_DIR:-target}/debug/shmem-perf" collective --json --repetitions 11 --jobs 1 \
-    2>"$directory/remarks" >"$directory/all" || { cat "$directory/remarks"; exit 1; }
-cat "$directory/remarks"
-grep '"measure":"collective-oshmem"' "$directory/all" >"$directory/cases" || true
-cases barrier oshmem-micro 1
-cases broadcast oshmem-micro 4
-cases sum oshmem-micro 4
-cases fcollect oshmem-micro 3
-cases alltoall oshmem-micro 3
-
 "${CARGO_TARGET_DIR:-target}/debug/shmem-perf" micro --quick --beside floor,oshmem-micro,mpi-micro --json \
     --repetitions 11 --jobs 1 2>"$directory/remarks" >"$directory/all" || { cat "$directory/remarks"; exit 1; }
 cat "$directory/remarks"

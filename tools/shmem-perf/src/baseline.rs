@@ -55,24 +55,21 @@ pub(crate) unsafe fn memcpy(to: *mut u8, from: *const u8, bytes: usize) {
     unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
 }
 
-/// Sends a cache line from one core to another and back, `count` times: `first` on one of two PEs,
-/// the other one answers. The line holds a counter, even between calls.
-fn round_trips(line: &AtomicU64, first: bool, count: u64) {
-    let before = line.load(Ordering::Acquire) & !1;
-    for there in (0..count).map(|trip| before + 2 * trip + 1) {
-        if first {
-            line.store(there, Ordering::Release);
-        }
-        wait_for(line, if first { there + 1 } else { there });
-        if !first {
-            line.store(there + 1, Ordering::Release);
-        }
-    }
-}
-
-/// Nanoseconds of one of so many.
+/// Nanoseconds of sending a cache line from one core to another and back, so many times: `first` on one of two PEs, the other one
+/// answers. The line holds a counter, even between calls.
 pub(crate) fn round_trip(line: &AtomicU64, first: bool, times: usize) -> f64 {
-    nanoseconds_each(times, || round_trips(line, first, times as u64))
+    let before = line.load(Ordering::Acquire) & !1;
+    nanoseconds_each(times, || {
+        for there in (0..times as u64).map(|trip| before + 2 * trip + 1) {
+            if first {
+                line.store(there, Ordering::Release);
+            }
+            wait_for(line, if first { there + 1 } else { there });
+            if !first {
+                line.store(there + 1, Ordering::Release);
+            }
+        }
+    })
 }
 
 /// Waits until a counter is at least so high.
@@ -200,67 +197,4 @@ pub(crate) fn word_at<'w, L: ThreadLevel>(world: &'w World<L>, word: On<'w, u64>
 pub(crate) fn near<T: ?Sized>(pointer: Option<*mut T>) -> *mut T {
     pointer
         .unwrap_or_else(|| panic!("the PE is not on this node: there is no limit to measure a transfer with"))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicUsize;
-
-    use super::*;
-
-    #[test]
-    fn a_line_goes_there_and_back_as_often_as_asked() {
-        let line = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            scope.spawn(|| (0..20).for_each(|_| round_trips(&line, false, 10)));
-            for call in 1..=20 {
-                round_trips(&line, true, 10);
-                assert_eq!(line.load(Ordering::Relaxed), call * 20);
-            }
-        });
-    }
-
-    #[test]
-    fn data_are_there_when_their_counter_is() {
-        for bytes in [8, 24] {
-            let counters = [const { AtomicU64::new(0) }; 2];
-            let places = [const { [const { AtomicU64::new(0) }; 3] }; 2];
-            let run = |me: usize| {
-                for trip in 1..=200 {
-                    let source = [trip * 2 + me as u64; 3];
-                    let to = places[1 - me].as_ptr().cast_mut().cast();
-                    // SAFETY: three words on either side, of which at most as many are named.
-                    let end = unsafe {
-                        End::new(to, source.as_ptr().cast(), bytes, &counters[1 - me], &counters[me])
-                    };
-                    end.ping_pong(me == 0, trip..=trip, || {
-                        // The first end has sent one that the second has not answered; each waits for the other's.
-                        let seen = places[me].each_ref().map(|word| word.load(Ordering::Relaxed));
-                        assert!(
-                            seen[..bytes / 8].iter().all(|word| *word == trip * 2 + 1 - me as u64),
-                            "{seen:?}"
-                        );
-                    });
-                }
-            };
-            std::thread::scope(|scope| {
-                scope.spawn(|| run(1));
-                run(0);
-            });
-        }
-    }
-
-    #[test]
-    fn nobody_leaves_the_barrier_before_all_are_there() {
-        let (barrier, here) = (FutexBarrier::default(), AtomicUsize::new(0));
-        let run = || {
-            for round in 1..=200 {
-                here.fetch_add(1, Ordering::Relaxed);
-                barrier.wait(4);
-                assert!(here.load(Ordering::Relaxed) >= 4 * round);
-                barrier.wait(4);
-            }
-        };
-        std::thread::scope(|scope| (0..4).for_each(|_| _ = scope.spawn(run)));
-    }
 }

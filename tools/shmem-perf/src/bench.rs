@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::error::Error;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use shmem::value;
 
 use crate::case::{Record, Site};
 use crate::fabric::Far;
-use crate::peers::{Missing, Peer, PeerError, Programs, Running};
+use crate::pattern;
+use crate::peers::{Peer, PeerError, Programs, Running};
 use crate::samples::Samples;
 
 /// What measuring ends with.
@@ -24,19 +26,15 @@ pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 pub(crate) struct Task {
     /// On the command line of a PE.
     pub(crate) name: &'static str,
-    pub(crate) pe: Work,
+    pe: Work,
 }
 
 /// What each PE does. All of them call it; what PE 0 records counts.
 #[derive(Clone, Copy)]
-pub(crate) enum Work {
-    /// With a core of its own, where there are enough; PE 0 has the programs that it was given beside it.
+enum Work {
     Near(fn(&mut Bench<'_>) -> Done),
-    /// With a bare program over libfabric, and no core of its own: threads that do what has come need them, too.
     Far(fn(&Far<'_>) -> Done),
-    /// The same with threads that call the library at the same time.
     Threads(fn(&Far<'_, Multiple>) -> Done),
-    /// By itself.
     Own(fn(&Given) -> Done),
 }
 
@@ -45,6 +43,10 @@ pub(crate) enum Work {
 #[serde(default)]
 pub(crate) struct Given {
     pub(crate) repetitions: usize,
+    /// Patterns of the cases that are wanted; without any: all.
+    pub(crate) only: Vec<String>,
+    /// Whether less is wanted of what takes long.
+    pub(crate) quick: bool,
     /// Partitions, where a measure does not say how many.
     pub(crate) partitions: usize,
     /// By which random layouts are drawn.
@@ -57,14 +59,17 @@ pub(crate) struct Given {
     pub(crate) sizes: Vec<usize>,
     /// Numbers of threads, likewise.
     pub(crate) threads: Vec<usize>,
-    /// How much is to be moved, or how many layouts; not given: everything.
-    pub(crate) most: Option<usize>,
 }
 
 impl Given {
     /// Beside these programs of other libraries.
     pub(crate) fn beside(programs: &Programs) -> Self {
         Self { peers: Some(programs.directory().to_owned()), ..Self::default() }
+    }
+
+    /// Whether a case is to be measured.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        pattern::is_wanted(&self.only, name)
     }
 }
 
@@ -84,14 +89,22 @@ impl Fact {
 }
 
 impl Task {
+    /// With a core for each PE, where there are enough; PE 0 has the programs that it was given beside it.
     pub(crate) const fn near(name: &'static str, pe: fn(&mut Bench<'_>) -> Done) -> Self {
         Self { name, pe: Work::Near(pe) }
     }
 
+    /// With a bare program over libfabric, and no core of its own: threads that do what has come need them, too.
     pub(crate) const fn far(name: &'static str, pe: fn(&Far<'_>) -> Done) -> Self {
         Self { name, pe: Work::Far(pe) }
     }
 
+    /// The same with threads that call the library at the same time.
+    pub(crate) const fn threads(name: &'static str, pe: fn(&Far<'_, Multiple>) -> Done) -> Self {
+        Self { name, pe: Work::Threads(pe) }
+    }
+
+    /// By itself.
     pub(crate) const fn own(name: &'static str, pe: fn(&Given) -> Done) -> Self {
         Self { name, pe: Work::Own(pe) }
     }
@@ -127,23 +140,17 @@ fn far<L: ThreadLevel>(pe: fn(&Far<'_, L>) -> Done, given: &Given) -> Done {
     far.print()
 }
 
-/// What measures need, inside a PE.
-pub(crate) struct Bench<'w, L: ThreadLevel = Single> {
-    pub(crate) world: &'w World<L>,
+/// What a PE has measured.
+pub(crate) struct Book<'g> {
     pub(crate) site: Site,
-    pub(crate) cores: usize,
     pub(crate) repetitions: usize,
-    pub(crate) given: &'w Given,
-    /// The programs of other libraries that run beside PE 0.
-    pub(crate) beside: Vec<Running>,
-    pub(crate) records: RefCell<Vec<Record>>,
+    pub(crate) given: &'g Given,
+    records: RefCell<Vec<Record>>,
 }
 
-impl<'w, L: ThreadLevel> Bench<'w, L> {
-    /// With so many cores for the PEs of this host.
-    pub(crate) fn new(world: &'w World<L>, given: &'w Given, cores: usize) -> Self {
-        let (site, repetitions) = (Site::of(world, cores), given.repetitions);
-        Self { world, site, cores, repetitions, given, beside: Vec::new(), records: RefCell::default() }
+impl<'g> Book<'g> {
+    pub(crate) fn new(site: Site, given: &'g Given) -> Self {
+        Self { site, repetitions: given.repetitions, given, records: RefCell::default() }
     }
 
     /// Keeps the samples of a case: `put 4096`.
@@ -159,14 +166,54 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
         self.records.borrow_mut().push(record);
     }
 
-    /// Takes the samples of a case in turn; each closure gives the cost of one operation.
+    /// Takes the samples of a case, if it is wanted.
+    pub(crate) fn samples(&self, name: impl Into<String>, take: impl FnOnce() -> Samples) {
+        let name = name.into();
+        if self.given.wants(&name) {
+            self.add(name, take());
+        }
+    }
+
+    /// The same in turn; each closure gives the cost of one operation.
     pub(crate) fn pairs(
         &self,
         name: impl Into<String>,
         cost: impl FnMut() -> f64,
         limit: impl FnMut() -> f64,
     ) {
-        self.add(name, Samples::alternate(self.repetitions, cost, limit));
+        self.samples(name, || Samples::alternate(self.repetitions, cost, limit));
+    }
+
+    /// Prints the records for the tool, if it is PE 0 that calls it.
+    pub(crate) fn print(&self, pe: usize) -> Done {
+        for record in self.records.borrow().iter().filter(|_| pe == 0) {
+            println!("{}", serde_json::to_string(record)?);
+        }
+        Ok(())
+    }
+}
+
+/// What measures need, inside a PE.
+pub(crate) struct Bench<'w, L: ThreadLevel = Single> {
+    pub(crate) world: &'w World<L>,
+    pub(crate) cores: usize,
+    /// The programs of other libraries that run beside PE 0.
+    pub(crate) beside: Vec<Running>,
+    book: Book<'w>,
+}
+
+impl<'w, L: ThreadLevel> Deref for Bench<'w, L> {
+    type Target = Book<'w>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.book
+    }
+}
+
+impl<'w, L: ThreadLevel> Bench<'w, L> {
+    /// With so many cores for the PEs of this host.
+    pub(crate) fn new(world: &'w World<L>, given: &'w Given, cores: usize) -> Self {
+        Self { world, cores, beside: Vec::new(), book: Book::new(Site::of(world, cores), given) }
     }
 
     /// The PE that is written and read.
@@ -175,32 +222,41 @@ impl<'w, L: ThreadLevel> Bench<'w, L> {
     }
 
     /// Runs `measure` on PE 0 while the others sleep.
-    pub(crate) fn alone<R: Default>(&self, measure: impl FnOnce() -> R) -> R {
+    pub(crate) fn alone(&self, measure: impl FnOnce()) {
         self.world.barrier_all();
-        let result = if self.world.my_pe() == 0 { measure() } else { R::default() };
+        if self.world.my_pe() == 0 {
+            measure();
+        }
         self.world.barrier_all();
-        result
     }
 
     /// PE 0 prints its records for the tool.
     pub(crate) fn print(&self) -> Done {
-        for record in self.records.borrow().iter().filter(|_| self.world.my_pe() == 0) {
-            println!("{}", serde_json::to_string(record)?);
-        }
-        Ok(())
+        self.book.print(self.world.my_pe())
     }
 }
 
 impl Bench<'_> {
-    /// Says why there is no case of a peer; that there will be no more of it if it will not answer.
-    pub(crate) fn fail(&mut self, name: &str, peer: Peer, reason: PeerError) {
-        if !reason.is_final() {
-            return eprintln!("shmem-perf: {name}: {reason}");
+    /// Keeps what was measured beside a peer, or says why there is nothing; and whether there will be more of it.
+    pub(crate) fn keep(
+        &mut self,
+        name: &str,
+        (peer, library): (Peer, &str),
+        found: std::result::Result<Samples, PeerError>,
+    ) -> bool {
+        match found {
+            Ok(samples) => {
+                let note = format!(": {library}");
+                self.push(Record { note, ..self.record(name, samples) });
+            }
+            Err(reason) if reason.is_final() => {
+                self.beside.retain(|running| running.peer() != peer);
+                self.given.peers.iter().for_each(|directory| lose(directory, peer, &reason));
+                return false;
+            }
+            Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
         }
-        self.beside.retain(|running| running.peer() != peer);
-        if let Some(directory) = &self.given.peers {
-            lose(directory, peer, reason);
-        }
+        true
     }
 }
 
@@ -222,7 +278,7 @@ pub(crate) fn absent(world: &World, measure: impl FnOnce()) -> Result<()> {
 fn start(directory: &Path) -> Vec<Running> {
     let running = |&peer: &Peer| {
         Running::start(peer, directory).unwrap_or_else(|reason| {
-            lose(directory, peer, reason);
+            lose(directory, peer, &reason);
             None
         })
     };
@@ -230,8 +286,8 @@ fn start(directory: &Path) -> Vec<Running> {
 }
 
 /// Says that there will be no more of a peer, neither in this job nor in later ones.
-fn lose(directory: &Path, peer: Peer, reason: PeerError) {
-    eprintln!("shmem-perf: {}", Missing { peer, reason });
+fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
+    eprintln!("shmem-perf: peer {peer}: {reason}");
     Programs::forget(peer, directory);
 }
 

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use shmem::launch::{DEPUTY, deputy};
 
 use crate::bench::Done;
-use crate::measure::{self, MEASURES};
+use crate::measure::{self, MEASURES, Measure};
 use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::{check, report};
@@ -27,6 +28,15 @@ struct Arguments {
     /// Jobs that share out each case: which pages a job gets, and what else the machine does, is luck.
     #[arg(long, global = true, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
+    /// Only the cases that a pattern finds, such as `put 8|4096` or `micro */8/**`; may be given several times.
+    #[arg(long, global = true, value_name = "PATTERN")]
+    cases: Vec<String>,
+    /// Less of what takes long: fewer sizes and layouts, smaller payloads, and nothing is built that takes minutes.
+    #[arg(long, global = true)]
+    quick: bool,
+    /// The provider of libfabric, where PEs reach each other through one [default: tcp;ofi_rxm].
+    #[arg(long, global = true, value_name = "PROVIDER")]
+    provider: Vec<String>,
 }
 
 /// What is no measure, but made of all of them.
@@ -61,31 +71,50 @@ pub fn main() -> ExitCode {
 }
 
 fn command() -> clap::Command {
-    let measures = MEASURES.iter().filter_map(|measure| measure.subcommand());
+    let measures = MEASURES.iter().map(Measure::subcommand);
     Tool::augment_subcommands(Arguments::command().subcommands(measures)).subcommand_required(false)
 }
 
 fn run(matches: &ArgMatches) -> Done {
-    let Arguments { json, repetitions, jobs } = Arguments::from_arg_matches(matches)?;
+    let Arguments { json, repetitions, jobs, cases, quick, provider } = Arguments::from_arg_matches(matches)?;
     let mut runner = Runner::printing(json, repetitions.into(), jobs);
+    (runner.only, runner.quick, runner.providers) = (cases, quick, provider);
     let Some((name, options)) = matches.subcommand() else {
         let mut usual = MEASURES.iter().filter(|measure| measure.usual);
-        return usual.try_for_each(|measure| measure.run_plain(&mut runner));
+        return usual.try_for_each(|measure| perform(&mut runner, measure.name));
     };
     if let Some(measure) = MEASURES.iter().find(|measure| measure.name == name) {
         return (measure.run)(&mut runner, options);
     }
     match Tool::from_arg_matches(matches)? {
         Tool::Check(options) => check::check(&options, json),
-        Tool::Report(options) => report::report(&options),
+        Tool::Report(options) => report::report(&options, quick),
         Tool::Pe { task, given } => measure::pe(&task, &serde_json::from_str(&given)?),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_command_line_is_consistent() {
-        super::command().debug_assert();
+/// Runs a measure by its command line, with quotes as in a shell. What that does not say is the runner's.
+pub(crate) fn perform(runner: &mut Runner, line: &str) -> Done {
+    let words = line.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
+        0 => part.split_whitespace().collect(),
+        _ => vec![part],
+    });
+    let matches = command().try_get_matches_from(["shmem-perf"].into_iter().chain(words))?;
+    let Arguments { jobs, cases, quick, provider, .. } = Arguments::from_arg_matches(&matches)?;
+    let before = (runner.jobs, runner.only.clone(), runner.quick, runner.providers.clone());
+    if matches.value_source("jobs") == Some(ValueSource::CommandLine) {
+        runner.jobs = jobs;
     }
+    if runner.only.is_empty() {
+        runner.only = cases;
+    }
+    runner.quick |= quick;
+    runner.providers.extend(provider);
+    let measure = matches.subcommand().and_then(|(name, options)| {
+        Some((MEASURES.iter().find(|measure| measure.name == name)?.run, options))
+    });
+    let (run, options) = measure.ok_or_else(|| format!("`{line}` is no measure"))?;
+    let done = run(runner, options);
+    (runner.jobs, runner.only, runner.quick, runner.providers) = before;
+    done
 }

@@ -1,29 +1,14 @@
 //! Jobs of a tool that measures itself: it starts its own program as PEs.
 
+use std::error::Error;
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use shmem::launch::{Bind, Launch, LaunchError};
+use shmem::launch::{Bind, Launch};
 
 use crate::hosts::Hosts;
-
-/// A job that could not be run.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum JobError {
-    #[error("the file of this program is not known: {0}")]
-    Program(io::Error),
-    #[error("the PEs could not be started: {0}")]
-    Launch(#[from] LaunchError),
-    #[error("programs to compare with could not be started: {0}")]
-    Baseline(io::Error),
-    #[error("the first host cannot be entered: {0}")]
-    Host(io::Error),
-    #[error("the job of {pes} PEs for `{what}` ended with code {code}\n{report}")]
-    Failed { what: String, pes: usize, code: u8, report: String },
-}
 
 /// What a job has printed: PE 0 to its standard output, all PEs to their standard errors.
 pub(crate) struct Printed {
@@ -57,18 +42,13 @@ impl Asked {
         self.with(&[("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
-    /// The same job on these hosts, if there are some.
-    pub(crate) fn on(self, hosts: Option<&Arc<Hosts>>) -> Self {
-        Self { hosts: hosts.cloned(), ..self }
-    }
-
     /// Runs it to its end.
-    pub(crate) fn run(&self) -> Result<Printed, JobError> {
-        self.run_program(&std::env::current_exe().map_err(JobError::Program)?)
+    pub(crate) fn run(&self) -> Result<Printed, Box<dyn Error>> {
+        self.run_program(&std::env::current_exe()?)
     }
 
     /// The same of another program.
-    pub(crate) fn run_program(&self, program: &Path) -> Result<Printed, JobError> {
+    pub(crate) fn run_program(&self, program: &Path) -> Result<Printed, Box<dyn Error>> {
         let mut launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         for name in partitions_of_environment() {
             launch = launch.env_remove(name);
@@ -85,13 +65,13 @@ impl Asked {
         let remarks: Vec<u8> = outcome.outputs.iter().flat_map(|printed| printed.err.clone()).collect();
         let remarks = String::from_utf8_lossy(&remarks).into_owned();
         if outcome.code != 0 {
-            let report = format!("{remarks}{}", outcome.report).trim_end().to_owned();
-            return Err(JobError::Failed {
-                what: self.args.join(" "),
-                pes: self.pes,
-                code: outcome.code,
-                report,
-            });
+            let report = format!("{remarks}{}", outcome.report);
+            let (pes, what, code) = (self.pes, self.args.join(" "), outcome.code);
+            return Err(format!(
+                "the job of {pes} PEs for `{what}` ended with code {code}\n{}",
+                report.trim_end()
+            )
+            .into());
         }
         let results = outcome.outputs.first().map_or_else(Default::default, |printed| printed.out.clone());
         Ok(Printed { results: String::from_utf8_lossy(&results).into_owned(), remarks })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -9,7 +10,10 @@ use shmem::launch::Bind;
 
 use crate::bench::{Done, Fact, Given, Task};
 use crate::case::{Case, Record};
+use crate::fabric::PROVIDER;
+use crate::hosts::Hosts;
 use crate::jobs::{Asked, Printed};
+use crate::pattern;
 use crate::peers::{Peer, Programs};
 use crate::table;
 
@@ -18,6 +22,16 @@ pub(crate) struct Runner {
     sink: Sink,
     pub(crate) repetitions: usize,
     pub(crate) jobs: u16,
+    /// Patterns of the cases that are wanted; without any: all.
+    pub(crate) only: Vec<String>,
+    /// Whether less is wanted of what takes long.
+    pub(crate) quick: bool,
+    /// Providers of libfabric that were named.
+    pub(crate) providers: Vec<String>,
+    /// Whether other libraries stand beside, where a measure has them.
+    pub(crate) others: bool,
+    /// Where jobs run; not said: on this host.
+    pub(crate) hosts: Option<Arc<Hosts>>,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
@@ -41,8 +55,17 @@ pub(crate) struct Kept {
 impl Runner {
     /// A runner that prints: lines of JSON, or tables with goals.
     pub(crate) fn printing(json: bool, repetitions: usize, jobs: u16) -> Self {
-        let sink = if json { Sink::Json } else { Sink::Tables };
-        Self { sink, repetitions, jobs, remarks: BTreeSet::new() }
+        Self {
+            sink: if json { Sink::Json } else { Sink::Tables },
+            repetitions,
+            jobs,
+            only: Vec::new(),
+            quick: false,
+            providers: Vec::new(),
+            others: true,
+            hosts: None,
+            remarks: BTreeSet::new(),
+        }
     }
 
     /// A runner that keeps what comes out.
@@ -59,10 +82,12 @@ impl Runner {
 
     /// A job of so many PEs for a task.
     pub(crate) fn job(&self, task: &Task, pes: usize, given: Given) -> Asked {
-        let given = serde_json::to_string(&Given { repetitions: self.repetitions, ..given });
+        let only = if self.only.is_empty() { given.only } else { self.only.clone() };
+        let given = Given { repetitions: self.repetitions, only, quick: self.quick, ..given };
+        let given = serde_json::to_string(&given);
         let given = given.unwrap_or_else(|error| unreachable!("numbers and paths of our own: {error}"));
         let args = ["pe", task.name, &given].map(str::to_owned).into();
-        Asked { pes, args, bind: Bind::None, ..Asked::default() }
+        Asked { pes, args, bind: Bind::None, hosts: self.hosts.clone(), ..Asked::default() }
     }
 
     /// Runs jobs of so many PEs, of which PE 0 prints records, and shows what comes out of all of them.
@@ -79,12 +104,21 @@ impl Runner {
         Ok(())
     }
 
-    /// Shares out what is measured in several jobs: which pages a job gets is luck.
-    pub(crate) fn several(&mut self, jobs: u16, measure: impl FnOnce(&mut Self) -> Done) -> Done {
-        let before = std::mem::replace(&mut self.jobs, jobs);
-        let outcome = measure(self);
-        self.jobs = before;
-        outcome
+    /// Runs one job, and shows what comes out: of what takes long, or is one number for all of its samples.
+    pub(crate) fn once(&mut self, job: &Asked) -> Done {
+        let records = self.lines(job)?;
+        self.show(records);
+        Ok(())
+    }
+
+    /// The provider of jobs over libfabric.
+    pub(crate) fn provider(&self) -> &str {
+        self.providers.first().map_or(PROVIDER, |provider| provider)
+    }
+
+    /// Whether a case is to be measured.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        pattern::is_wanted(&self.only, name)
     }
 
     /// What a job prints, a line of JSON for each.
@@ -105,7 +139,8 @@ impl Runner {
         }
     }
 
-    pub(crate) fn show(&mut self, records: Vec<Record>) {
+    pub(crate) fn show(&mut self, mut records: Vec<Record>) {
+        records.retain(|record| self.wants(&record.name));
         let cases = |records| Record::join(records).iter().map(Record::case).collect::<Vec<Case>>();
         match &mut self.sink {
             Sink::Tables => println!("{}", table::text(&cases(records))),
@@ -134,18 +169,14 @@ impl Runner {
         Ok(())
     }
 
-    /// Keeps or prints a fact that stands beside figures; lines of JSON are figures alone.
-    pub(crate) fn fact(&mut self, fact: Fact) -> Done {
-        if matches!(self.sink, Sink::Json) { Ok(()) } else { self.found(&[fact]) }
-    }
-
     /// The programs of some peers, each of them built within a time. Who is missing is said; nothing if all of them are.
     pub(crate) fn programs(
         &mut self,
         peers: &[Peer],
         patience: Duration,
     ) -> std::io::Result<Option<Programs>> {
-        let programs = Programs::build(peers, patience)?;
+        let peers: Vec<_> = peers.iter().copied().filter(|peer| self.others || peer.is_own()).collect();
+        let programs = Programs::build(&peers, patience)?;
         for missing in programs.missing() {
             self.remark(&format!("shmem-perf: {missing}"));
         }

@@ -9,8 +9,15 @@ const HEADS: [&str; 8] = ["case", "value", "p25", "p75", "limit", "ratio", "goal
 
 /// The cases as tables, one for each thing that was compared.
 pub(crate) fn text(cases: &[Case]) -> String {
-    let groups = cases.chunk_by(|a, b| title(a) == title(b));
-    groups.map(|group| format!("{}\n{}", title(&group[0]), table(group))).collect::<Vec<_>>().join("\n")
+    let mut groups: Vec<(String, Vec<&Case>)> = Vec::new();
+    for case in cases {
+        let title = title(case);
+        match groups.iter_mut().find(|(of, _)| *of == title) {
+            Some((_, group)) => group.push(case),
+            None => groups.push((title, vec![case])),
+        }
+    }
+    groups.iter().map(|(title, group)| format!("{title}\n{}", table(group))).collect::<Vec<_>>().join("\n")
 }
 
 /// The cases as JSON, a line each.
@@ -27,7 +34,7 @@ fn title(case: &Case) -> String {
     format!("{} ({} PEs, {cores}, {}): {}", case.measure, case.pes, case.transport, case.compared)
 }
 
-fn table(group: &[Case]) -> String {
+fn table(group: &[&Case]) -> String {
     let mut columns = Columns::new(HEADS, &[1, 2, 3, 4, 5, 6, 7]).indented();
     for case in group {
         let goal = measure::goal(case);

@@ -37,11 +37,12 @@ fn all_pes_follow_one_table(world: &mut World) {
     }
 }
 
-/// Runs the test above as a program of its own, with a table.
-fn job(file: &Path, expected: &Thresholds) -> Output {
+/// Runs the test above as a program of its own, which finds its table by a variable.
+fn job((name, value): (&str, &Path), expected: &Thresholds) -> Output {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "all_pes_follow_one_table"])
-        .env("SHMEM_STRIDED_TABLE", file)
+        .env_remove("SHMEM_STRIDED_TABLE")
+        .env(name, value)
         .env(EXPECTED, first(expected).to_string())
         .output()
         .unwrap()
@@ -65,7 +66,7 @@ fn every_pe_follows_the_table_that_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("table.json");
     table().write(&file).unwrap();
-    let output = job(&file, &changed());
+    let output = job(("SHMEM_STRIDED_TABLE", &file), &changed());
     assert!(output.status.success(), "{output:?}");
     assert_eq!(warnings(&file), [""; 0]);
 }
@@ -75,7 +76,7 @@ fn a_table_that_does_not_fit_is_ignored_with_one_warning() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("table.json");
     let ignored = |says: &str| {
-        let output = job(&file, &Thresholds::default());
+        let output = job(("SHMEM_STRIDED_TABLE", &file), &Thresholds::default());
         assert!(output.status.success(), "{output:?}");
         let warnings = warnings(&file);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -93,20 +94,27 @@ fn a_table_that_does_not_fit_is_ignored_with_one_warning() {
 #[test]
 fn a_table_in_the_cache_directory_is_found() {
     let cache = tempfile::tempdir().unwrap();
-    let thresholds_of_a_job = |expected: &Thresholds| {
-        Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "all_pes_follow_one_table"])
-            .env_remove("SHMEM_STRIDED_TABLE")
-            .env("XDG_CACHE_HOME", cache.path())
-            .env(EXPECTED, first(expected).to_string())
-            .output()
-            .unwrap()
-    };
-    let output = thresholds_of_a_job(&Thresholds::default());
+    let output = job(("XDG_CACHE_HOME", cache.path()), &Thresholds::default());
     assert!(output.status.success(), "{output:?}");
     let machine = shmem::calibration::machine(&shmem::calibration::Root::default());
     let named = shmem::calibration::path(&machine).unwrap();
     table().write(&cache.path().join("shmem-rt").join(named.file_name().unwrap())).unwrap();
-    let output = thresholds_of_a_job(&changed());
+    let output = job(("XDG_CACHE_HOME", cache.path()), &changed());
     assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_calibration_is_left_where_it_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("table.json");
+    let calibrate = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shmem-perf"));
+        let output = command.args(["calibrate", "--table"]).arg(&file).args(options).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(calibrate(&["--dry-run"]).contains("throttle") && !file.exists());
+    assert!(calibrate(&[]).contains(file.to_str().unwrap()));
+    let machine = shmem::calibration::machine(&shmem::calibration::Root::default());
+    assert!(Table::read(&file).unwrap().thresholds_for(&machine).is_ok());
 }

@@ -15,7 +15,7 @@ use shmem_core::libfabric::bindings::{
 };
 use shmem_core::libfabric::{Endpoint, Poster, Reports};
 
-use super::bare::{Bare, BareError, Peer};
+use super::bare::{Bare, Peer};
 
 /// Entries of a completion queue: those of errors, and what a provider adds of its own.
 const QUEUE: usize = 1024;
@@ -42,22 +42,22 @@ pub(crate) struct Port {
 
 impl Lane {
     /// Opens an endpoint.
-    pub(crate) fn open(bare: &Arc<Bare>) -> Result<Self, BareError> {
-        let open = |sleeps| Endpoint::open(bare.addresses(), QUEUE, sleeps, Reports::Asked);
+    pub(crate) fn open(bare: &Arc<Bare>) -> Result<Self, String> {
+        let open = |sleeps| Endpoint::open(&bare.addresses, QUEUE, sleeps, Reports::Asked);
         // Providers without anything to sleep on drive themselves by looking.
         let endpoint = open(true).or_else(|_| open(false)).map_err(|refused| bare.failed(refused))?;
         Ok(Self { port: Arc::new(Port { endpoint, bare: Arc::clone(bare) }), issued: Cell::new(0) })
     }
 
     /// Its address, as other processes enter it.
-    pub(super) fn name(&self) -> Result<Vec<u8>, BareError> {
+    pub(super) fn name(&self) -> Result<Vec<u8>, String> {
         self.port.endpoint.name().map_err(|refused| self.port.bare.failed(refused))
     }
 
     /// Writes `bytes` bytes from `here` in this process's memory to `there` in the peer's.
     #[inline]
     pub(crate) fn put(&self, to: &Peer, there: usize, here: usize, bytes: usize) {
-        let inject = if bytes <= self.port.bare.inject_size() { FI_INJECT } else { 0 };
+        let inject = if bytes <= self.port.bare.inject_size { FI_INJECT } else { 0 };
         self.transfer(to, there, here, bytes, |poster, message| {
             // SAFETY: the message names registered memory, here and there; both stay until the job ends.
             self.issue("fi_writemsg", || unsafe {
@@ -86,7 +86,7 @@ impl Lane {
     ) {
         let bare = self.bare();
         let iov = libc::iovec { iov_base: bare.at(here, bytes).cast(), iov_len: bytes };
-        let mut descriptor: *mut c_void = bare.descriptor();
+        let mut descriptor: *mut c_void = bare.description;
         let rma = fi_rma_iov { addr: peer.base + there as u64, len: bytes, key: peer.key };
         let message = fi_msg_rma {
             msg_iov: &raw const iov,
@@ -108,7 +108,7 @@ impl Lane {
         let bare = self.bare();
         let word = |at: usize| fi_ioc { addr: bare.at(at, 8).cast(), count: 1 };
         let (operand, mut result, compare) = (word(here), word(here + 8), word(here + 16));
-        let mut descriptors = [bare.descriptor(); 3];
+        let mut descriptors = [bare.description; 3];
         let [of_operand, of_result, of_compare] = &mut descriptors;
         let rma = fi_rma_ioc { addr: to.base + there as u64, count: 1, key: to.key };
         let message = |op, of_operand: &mut *mut c_void| fi_msg_atomic {
@@ -126,7 +126,7 @@ impl Lane {
         let poster = self.port.endpoint.poster();
         match operation {
             "add" => {
-                let inject = if bare.inject_size() < 8 { 0 } else { FI_INJECT };
+                let inject = if bare.inject_size < 8 { 0 } else { FI_INJECT };
                 let (message, flags) =
                     (message(FI_SUM, of_operand), u64::from(FI_DELIVERY_COMPLETE | inject));
                 // SAFETY: the message names aligned words of registered memory, here and there.

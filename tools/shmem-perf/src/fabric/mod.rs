@@ -22,7 +22,7 @@ use std::sync::Arc;
 use shmem::World;
 use shmem::thread::{Single, ThreadLevel};
 
-pub(crate) use self::bare::{Bare, BareError, Peer};
+pub(crate) use self::bare::{Bare, Peer};
 pub(crate) use self::lane::{Lane, WORD_OPERATIONS};
 pub(crate) use self::operation::{LESS, OPERATIONS, Operation};
 pub(crate) use self::pair::{Pair, State, Turn};
@@ -47,9 +47,9 @@ pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
     [("SHMEM_TRANSPORT", "ofi".to_owned()), only(provider)]
 }
 
-/// A job of two PEs that reach each other through a provider, though they share a host.
-pub(crate) fn over(runner: &Runner, task: &Task, provider: &str, given: Given) -> Asked {
-    runner.job(task, 2, given).with(&variables(provider))
+/// A job of two PEs that reach each other through the runner's provider, though they share a host.
+pub(crate) fn over(runner: &Runner, task: &Task, given: Given) -> Asked {
+    runner.job(task, 2, given).with(&variables(runner.provider()))
 }
 
 /// What the environment says, if it does.
@@ -57,15 +57,9 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The bare program with so many bytes of memory, by the library and on the interface that the environment names.
-fn bare(provider: &str, bytes: usize) -> Result<Arc<Bare>, BareError> {
-    let (library, interface) = (variable(LIBFABRIC), variable("SHMEM_OFI_INTERFACE"));
-    Bare::open(library.as_deref(), provider, interface.as_deref(), bytes)
-}
-
 /// Whether there is a libfabric with the usual provider.
 pub(crate) fn possible() -> Result<(), String> {
-    bare(PROVIDER, 8).map(drop).map_err(|why| why.to_string())
+    Bare::open(PROVIDER, 8).map(drop)
 }
 
 /// What measures need, inside a PE. They keep no core for themselves: threads that do what has come need them, too.
@@ -80,7 +74,7 @@ impl<'w, L: ThreadLevel> Far<'w, L> {
     pub(crate) fn new(world: &'w World<L>, given: &'w Given) -> Result<Self, Box<dyn Error>> {
         let provider = variable(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
         let room = given.threads.iter().map(|threads| threads << 20).fold(Operation::ROOM, usize::max);
-        let bare = bare(&provider, room)?;
+        let bare = Bare::open(&provider, room)?;
         let cores = std::thread::available_parallelism()?.get();
         Ok(Self { bench: Bench::new(world, given, cores), bare, provider })
     }

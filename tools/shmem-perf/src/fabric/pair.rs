@@ -13,7 +13,7 @@ use shmem_core::pe::Pe;
 
 use super::bare::{Bare, CARD, Peer};
 use super::lane::{Attendant, Lane};
-use super::operation::{LESS, Operation, TARGET};
+use super::operation::{LESS, Operation, ROOM, TARGET};
 use crate::measure::collective::{Collective, Data, OPERATIONS};
 use crate::samples::{each, nanoseconds_each};
 
@@ -96,8 +96,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// Allocates, and makes the bare programs known to each other. Collective.
     pub(super) fn new(world: &'w World<L>, bare: &Arc<Bare>) -> Result<Self, Box<dyn Error>> {
         let lane = Lane::open(bare)?;
-        let mut card = bare.card(&lane)?;
-        card.resize(CARD, 0);
+        let card = bare.card(&lane)?;
         let mut cards = vec![0; CARD * world.n_pes()];
         world.fcollect(&card[..], &mut cards);
         let (_, other) = world.ring_neighbours();
@@ -105,7 +104,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         Ok(Self {
             world,
             other,
-            place: world.alloc(zeroed::<u8>(bare.bytes()))?,
+            place: world.alloc(zeroed::<u8>(bare.bytes))?,
             word: world.alloc(value(Atomic::new(0_u64)))?,
             told: world.alloc(value(0_u64))?,
             never: world.alloc(value(Signal::new(0)))?,
@@ -175,29 +174,6 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         steadily(|| each(times, &mut put))
     }
 
-    /// Nanoseconds of so many bytes that are put, and as many as are asked for that are got, by the bare program, in pieces of
-    /// 64 KiB, with a quiet behind each 64 and at the end.
-    pub(crate) fn bare_stream(&self, put: usize, got: usize) -> f64 {
-        const PIECE: usize = 64 << 10;
-        self.tell(Turn::Bare, 1);
-        let pieces = (Operation::ROOM / PIECE).min(64);
-        let all = [(put, true), (got, false)].into_iter();
-        let all = all.flat_map(|(bytes, is_put)| (0..bytes.div_ceil(PIECE)).map(move |_| is_put));
-        nanoseconds_each(1, || {
-            for (number, is_put) in all.enumerate() {
-                let at = number % pieces * PIECE;
-                match is_put {
-                    true => self.lane.put(&self.peer, at, at, PIECE),
-                    false => self.lane.get(&self.peer, at, at, PIECE),
-                }
-                if (number + 1) % pieces == 0 {
-                    self.lane.quiet();
-                }
-            }
-            self.lane.quiet();
-        })
-    }
-
     /// What both PEs do at once, with so many bytes: nanoseconds of one.
     pub(crate) fn together(&self, turn: Turn, bytes: usize) -> f64 {
         self.tell(turn, bytes);
@@ -205,7 +181,8 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 
     fn through(&self, operation: &Operation) {
-        operation.through(self.world, self.place(), self.word.on(self.other), &mut self.own.borrow_mut());
+        let (place, word) = ((self.place(), ROOM), self.word.on(self.other));
+        operation.through(self.world, place, word, &mut self.own.borrow_mut());
     }
 
     fn bare_put(&self, bytes: usize, part: usize, written: usize, turn: usize) {
@@ -266,7 +243,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// grows, into the last word of the other's memory. `step` numbers those of one turn, from 1.
     fn meet_bare(&self, step: u64) {
         let bare = self.lane.bare();
-        let (here, there) = (bare.bytes() - 16, bare.bytes() - 8);
+        let (here, there) = (bare.bytes - 16, bare.bytes - 8);
         let number = self.times.get() << 32 | step;
         bare.set_word(here, number);
         self.lane.put(&self.peer, there, here, 8);

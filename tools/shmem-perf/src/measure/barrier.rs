@@ -2,11 +2,7 @@
 
 use shmem::{World, zeroed};
 
-use super::Measure;
-use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, word_at};
-use crate::bench::{Bench, Done, Task};
-use crate::check::Guard;
-use crate::samples::each;
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "barrier",
@@ -18,7 +14,7 @@ pub(crate) const MEASURE: Measure = Measure {
              of as many processes | 2 apart 3; 16 shared 2",
     ],
     // 1.2 where cores are near, 2.2 where they are far.
-    guards: &[Guard::of("barrier", |runner| runner.jobs(&BARRIER, 2), &["barrier 2 | 2 | 6"])],
+    guards: &[("barrier", &["barrier 2 | 2 | 6"])],
     ..Measure::PLAIN
 };
 
@@ -29,7 +25,7 @@ pub(crate) const ALLOC: Measure = Measure {
     tasks: &[ALLOCATIONS],
     rows: &["alloc * | bytes | collective `malloc` and `free` | two barriers"],
     // 2.3 where cores are far from each other, and 4 where they are near: then barriers cost less, and the rest does not.
-    guards: &[Guard::of("alloc", |runner| runner.jobs(&ALLOCATIONS, 2), &["alloc {64,65536} | 2 | 12"])],
+    guards: &[("alloc", &["alloc {64,65536} | 2 | 12"])],
     ..Measure::PLAIN
 };
 

@@ -1,20 +1,21 @@
 //! What the routines of the C library cost.
 
+use std::error::Error;
 use std::path::Path;
 
-use super::{Measure, micro};
-use crate::bench::{Bench, Done, Given, Task, allowed_cores};
-use crate::case::{Record, Site};
-use crate::jobs::{Asked, JobError};
-use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
-use crate::runner::Runner;
-use crate::samples::{Samples, milliseconds};
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "c",
     about: "The C library, which is made first: its routines in turn with the same calls in Rust, and with those of Open MPI's \
             OpenSHMEM where that is installed",
-    run: |runner, _| measure(runner, true),
+    run: |runner, _| {
+        let all = [Peer::Library, Peer::Routines, Peer::Waking, Peer::Hello, Peer::OshmemRoutines];
+        let Some(programs) = runner.programs(&all, PATIENCE)? else { return Ok(()) };
+        runner.repeat(&runner.job(&C, 2, Given::beside(&programs)).heap(48 << 20))?;
+        wakes(runner, &programs)?;
+        starts(runner, &programs)
+    },
     usual: false,
     tasks: &[C],
     rows: &[
@@ -50,21 +51,6 @@ fn of_routine(operation: &'static str, number: usize) -> Request {
     request(operation, number, if operation == "iput" { 30 } else { 20_000 })
 }
 
-/// What asks a program for each routine.
-#[cfg(test)]
-pub(crate) fn requests() -> Vec<Request> {
-    ROUTINES.into_iter().map(|(routine, number)| of_routine(routine, number)).collect()
-}
-
-/// Measures what the programs of the C library show, and of Open MPI's if that is wanted.
-pub(crate) fn measure(runner: &mut Runner, peers: bool) -> Done {
-    let all = [Peer::Library, Peer::Routines, Peer::Waking, Peer::Hello, Peer::OshmemRoutines];
-    let Some(programs) = runner.programs(&all[..if peers { 5 } else { 4 }], PATIENCE)? else { return Ok(()) };
-    runner.repeat(&runner.job(&C, 2, Given::beside(&programs)).heap(48 << 20))?;
-    wakes(runner, &programs)?;
-    starts(runner, &programs)
-}
-
 /// Measures how PEs wake each other where they outnumber cores, by a program that runs alone.
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
     let Some(mut waking) = Running::start(Peer::Waking, programs.directory())? else { return Ok(()) };
@@ -96,7 +82,8 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
     // What they are read from is in memory then.
     start(&c)?;
     start(&rust)?;
-    let samples = Samples::tried(runner.repetitions, || Ok::<_, JobError>((start(&c)?, start(&rust)?)))?;
+    let samples =
+        Samples::tried(runner.repetitions, || Ok::<_, Box<dyn Error>>((start(&c)?, start(&rust)?)))?;
     let site = Site::near(PES, allowed_cores()?.len());
     runner.show(vec![Record::new(&site, format!("c start/{PES}/rust"), samples)]);
     Ok(())
@@ -104,10 +91,14 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
 
 /// PE 0 brings the programs in C: those of single routines of both libraries, and the micro-benchmarks.
 fn c(bench: &mut Bench<'_>) -> Done {
-    let (library, mut others): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut bench.beside).into_iter().partition(|running| running.peer() == Peer::Library);
-    bench.beside = library;
-    routines(bench, &mut others);
+    let mut take = |peer| {
+        let at = bench.beside.iter().position(|running| running.peer() == peer);
+        at.map(|at| bench.beside.swap_remove(at))
+    };
+    let (ours, theirs) = (take(Peer::Routines), take(Peer::OshmemRoutines));
+    if let Some(mut ours) = ours {
+        routines(bench, &mut ours, theirs);
+    }
     // Those in which C and Rust do the same in the same order.
     let is_shared =
         |case: micro::MicroCase| !matches!(case.operation, "histogram" | "index-gather") && !case.is_direct();
@@ -115,23 +106,20 @@ fn c(bench: &mut Bench<'_>) -> Done {
 }
 
 /// Single routines: of both libraries, and to a global beside the heap.
-fn routines(bench: &Bench<'_>, programs: &mut [Running]) {
-    let (ours, theirs): (Vec<_>, Vec<_>) =
-        programs.iter_mut().partition(|running| running.peer() == Peer::Routines);
-    let (Some(ours), mut theirs) = (ours.into_iter().next(), theirs.into_iter().next()) else { return };
-    let add = |name: &str, note: &str, samples: Result<Samples, PeerError>| match samples {
-        Ok(samples) => bench.push(Record { note: note.to_owned(), ..bench.record(name, samples) }),
-        Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
-    };
-    for (routine, number) in ROUTINES {
-        let Some(theirs) = &mut theirs else { break };
-        let asked = of_routine(routine, number);
-        let note = format!(": {}", theirs.library());
-        let samples = in_turn(ours, (&asked, &asked), Some(&mut **theirs), bench.repetitions);
-        add(&format!("c {routine}/{number}/oshmem"), &note, samples);
+fn routines(bench: &mut Bench<'_>, ours: &mut Running, theirs: Option<Running>) {
+    if let Some(mut theirs) = theirs {
+        for (routine, number) in ROUTINES {
+            let asked = of_routine(routine, number);
+            let found = in_turn(ours, (&asked, &asked), Some(&mut theirs), bench.repetitions);
+            let name = format!("c {routine}/{number}/oshmem");
+            bench.keep(&name, (theirs.peer(), theirs.library()), found);
+        }
     }
     let (global, heap) = (of_routine("put8-global", 8), of_routine("put8", 8));
-    add("c put8-global/heap", "", in_turn(ours, (&global, &heap), None, bench.repetitions));
+    match in_turn(ours, (&global, &heap), None, bench.repetitions) {
+        Ok(samples) => bench.add("c put8-global/heap", samples),
+        Err(reason) => eprintln!("shmem-perf: c put8-global/heap: {reason}"),
+    }
 }
 
 /// Samples of a program in turn with those of another one, or with its own.

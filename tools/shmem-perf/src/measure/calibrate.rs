@@ -8,31 +8,25 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use clap::{Args, FromArgMatches};
 use shmem::calibration::{self, Root, Table};
 use shmem::strided::Thresholds;
 use shmem::zeroed;
-use shmem_core::context::Stores;
 use shmem_core::strided::{Kernel, Method, Plan, choose};
 use shmem_core::transport::ofi::strided::{Row, Way};
 
-use super::Measure;
 use super::ofi::{OFI_COSTS, OFI_PIECES, forcing};
 use super::strided::transfers;
-use crate::bench::{Bench, Done, Given, Task};
-use crate::fabric::over;
-use crate::runner::Runner;
-use crate::samples::{each, median};
-use crate::strided::{Direction, Sides, Spread};
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "calibrate",
     about: "Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a file that jobs read \
-            at their start",
+            at their start; with --provider, which may be given several times, also what operations of a provider cost, by which \
+            strided transfers to other nodes choose their way",
     options: Options::augment_args,
     run: |runner, options| {
-        let Options { table, provider, dry_run } = Options::from_arg_matches(options)?;
-        calibrate(runner, table, &provider, dry_run)
+        let Options { table, dry_run } = Options::from_arg_matches(options)?;
+        calibrate(runner, table, dry_run)
     },
     usual: false,
     tasks: &[CALIBRATE],
@@ -47,10 +41,6 @@ struct Options {
     /// directory.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Measures what operations of this provider of libfabric cost, too, by which strided transfers to other
-    /// nodes choose their way; may be given several times.
-    #[arg(long, value_name = "PROVIDER")]
-    provider: Vec<String>,
     /// Show what was measured, and leave no file.
     #[arg(long)]
     dry_run: bool,
@@ -60,7 +50,7 @@ struct Options {
 const VARIABLE: &str = "SHMEM_STRIDED_TABLE";
 
 /// Measures, shows, and leaves a table.
-fn calibrate(runner: &mut Runner, table: Option<PathBuf>, providers: &[String], dry_run: bool) -> Done {
+fn calibrate(runner: &mut Runner, table: Option<PathBuf>, dry_run: bool) -> Done {
     let job =
         runner.job(&CALIBRATE, 2, Given::default()).heap(2 * ROOM).with(&[(VARIABLE, "none".to_owned())]);
     let mut measured = Thresholds::default();
@@ -74,7 +64,7 @@ fn calibrate(runner: &mut Runner, table: Option<PathBuf>, providers: &[String], 
         println!("  {name:17} {:>10}  (compiled in: {})", show(value), show(default));
     }
     let mut measured = Table::new(this.clone(), measured);
-    for provider in providers {
+    for provider in &runner.providers.clone() {
         let row = costs(runner, &this, provider)?;
         println!("costs of operations of {provider}, in picoseconds");
         for ((name, default), (_, value)) in Row::of(provider).fields().zip(row.fields()) {
@@ -104,8 +94,8 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
         Table::new(machine.to_owned(), Thresholds::default())
             .with_row(provider, &forcing(way))
             .write(&file)?;
-        let job =
-            over(runner, &task, provider, Given::default()).with(&[(VARIABLE, file.display().to_string())]);
+        let job = runner.job(&task, 2, Given::default()).with(&crate::fabric::variables(provider));
+        let job = job.with(&[(VARIABLE, file.display().to_string())]);
         for (name, value) in runner.lines::<(String, u64)>(&job)? {
             // Nothing is said of lists where blocks go in messages.
             if name != "piece" || way == Way::Lists {
@@ -120,7 +110,8 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
 fn thresholds(bench: &mut Bench<'_>) -> Done {
     let object = bench.world.alloc(zeroed::<u8>(ROOM))?;
     let place = object.on(bench.other());
-    let measured = bench.alone(|| Some(found(&mut Sides::new(bench.world, place).skewed(1024))));
+    let mut measured = None;
+    bench.alone(|| measured = Some(found(&mut Sides::new(bench.world, place).skewed(1024))));
     for field in measured.iter().flat_map(Thresholds::fields) {
         println!("{}", serde_json::to_string(&field)?);
     }
@@ -140,7 +131,7 @@ const PAIRS: usize = 15;
 const NEVER: usize = usize::MAX;
 
 /// Finds the thresholds of this machine.
-fn found<I: Stores>(sides: &mut Sides<'_, I>) -> Thresholds {
+fn found(sides: &mut Sides<'_>) -> Thresholds {
     let default = Thresholds::default();
     let mut ratio = |spread: &Spread, way, other| time_over(sides, spread, way, other);
 
@@ -181,7 +172,7 @@ const CROWDED: [Spread; 4] = [
 ];
 
 /// How many idle stores make crowded blocks fastest, over all layouts.
-fn throttle<I: Stores>(sides: &mut Sides<'_, I>) -> u8 {
+fn throttle(sides: &mut Sides<'_>) -> u8 {
     best(|stores| {
         let ratios = CROWDED.iter().map(|spread| {
             let thresholds = Thresholds { throttle: stores, ..Thresholds::DEFAULT };
@@ -212,25 +203,10 @@ fn from_size(sizes: &[usize], mut ratio: impl FnMut(usize) -> f64) -> usize {
 }
 
 /// Time of a kernel over that of another: the median of pairs.
-fn time_over<I: Stores>(sides: &mut Sides<'_, I>, spread: &Spread, way: Kernel, other: Kernel) -> f64 {
+fn time_over(sides: &mut Sides<'_>, spread: &Spread, way: Kernel, other: Kernel) -> f64 {
     let [way, other] = [way, other].map(|kernel| Plan::by(spread.pattern(), Method::Kernel(kernel)));
     let count = transfers(spread);
-    let mut time = |plan| each(count, || sides.planned(0, plan, Direction::Put));
+    let mut time = |plan| each(count, || sides.planned(plan, Direction::Put));
     time(&way);
     median((0..PAIRS).map(|_| time(&way) / time(&other)).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_threshold_is_where_a_way_stays_faster() {
-        let faster_from =
-            |ratios: [f64; 4]| from_size(&[10, 20, 40, 80], |size| ratios[size.ilog2() as usize - 3]);
-        assert_eq!(faster_from([0.5, 0.5, 0.5, 0.5]), 10);
-        assert_eq!(faster_from([1.5, 0.5, 0.9, 0.5]), 20);
-        assert_eq!(faster_from([0.5, 1.5, 0.9, 0.5]), 40, "faster for small ones is not enough");
-        assert_eq!(faster_from([0.5, 0.5, 0.5, 0.99]), NEVER, "a little is not enough");
-    }
 }

@@ -1,92 +1,10 @@
-//! What collectives cost: against what a machine needs for them at least, and against another library.
+//! Collectives, as measures beside other libraries and over networks run them.
 
 use shmem::prelude::*;
 
-use super::{Measure, micro};
-use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, near, word_at};
-use crate::bench::{Bench, Done, Task};
-use crate::check::Guard;
-use crate::peers::Peer;
-use crate::samples::each;
+use super::*;
 
-pub(crate) const MEASURE: Measure = Measure {
-    name: "collective",
-    about: "Collectives, against a round trip of a cache line or memcpy; and in turn with those of Open MPI's OpenSHMEM where \
-            it is installed",
-    run: |runner, _| {
-        runner.jobs(&COLLECTIVE, 2)?;
-        runner.jobs(&COLLECTIVE, 4)?;
-        micro::measure(runner, &[Peer::OshmemMicro], &BESIDE_A_PEER)
-    },
-    tasks: &[COLLECTIVE, BESIDE_A_PEER],
-    rows: &[
-        // Small ones: one meeting, and no more.
-        "collective ** | operation/bytes/PEs | `barrier_all`, `broadcast` (each PE in turn), `sum`, `fcollect`, `alltoall` | 2 \
-         PEs with a core each: a round trip of a cache line up to 64 bytes, else `memcpy` of what is read of the other PE; \
-         PEs that share cores: a plain futex barrier | */..64/* 2.5",
-        "collective-oshmem ** | operation/bytes/PEs | these collectives | those of Open MPI's OpenSHMEM, in turn, where `oshcc` and \
-         `oshrun` are | */..64/* 1",
-    ],
-    guards: &[Guard::of(
-        "collective",
-        |runner| runner.jobs(&COLLECTIVE, 2),
-        &["collective {broadcast,sum,fcollect,alltoall}/8/2 | 2 | goal x4"],
-    )],
-    ..Measure::PLAIN
-};
-
-const COLLECTIVE: Task = Task::near("collective", collectives);
-const BESIDE_A_PEER: Task = Task::near("collective-peer", |bench| {
-    let chosen = |case: micro::MicroCase| {
-        let mut all = cases();
-        all.any(|one| (one.operation, one.bytes) == (case.operation, case.bytes))
-    };
-    micro::in_turn(bench, chosen, |case, _| format!("collective-oshmem {}/2", case.name()), false)
-});
-
-/// Each case that fits the PEs.
-fn collectives(bench: &mut Bench<'_>) -> Done {
-    let (world, pes) = (bench.world, bench.world.n_pes());
-    let words = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
-    let bytes = world.alloc(zeroed::<u8>(1 << 20))?;
-    let words = words.on(world.pe(0)?);
-    let (line, barrier) = (word_at(world, words.index(0)), FutexBarrier::on(world, words));
-    let from: *const u8 = near(bytes.on(bench.other()).ptr(world)).cast();
-    let apart = pes == 2 && !bench.site.shared_cores;
-    let mut data = Data::new(world, 0)?;
-    for case in cases().filter(|case| apart || case.is_small()) {
-        let times = match case.is_small() {
-            _ if !apart => 20,
-            true => 500,
-            false => (4 << 20) / (case.bytes + 4096) / 4 + 4,
-        };
-        // What is read of others.
-        let read = match case.operation {
-            "broadcast" => case.bytes,
-            _ => case.bytes * (pes - 1),
-        };
-        let mut into = vec![0_u8; read];
-        let limit = || match (apart, case.is_small()) {
-            (false, _) => each(times, || barrier.wait(pes as u32)),
-            (true, true) => baseline::round_trip(line, world.my_pe() == 0, times),
-            (true, false) => {
-                let copies = each(times, || {
-                    // SAFETY: the object has a mebibyte there, which nobody writes, and `into` fewer.
-                    unsafe { baseline::memcpy(into.as_mut_ptr(), from, into.len()) };
-                    std::hint::black_box(&mut into);
-                });
-                world.barrier_all();
-                copies
-            }
-        };
-        let name = format!("collective {}/{}/{pes}", case.operation, case.bytes);
-        bench.pairs(name, || case.run(world, &mut data, times), limit);
-    }
-    Ok(())
-}
-
-/// A collective, as cases and requests to a peer name it: `barrier`; `broadcast`, from each PE in turn; `sum` of `f64`;
-/// `fcollect`; `alltoall`.
+/// Collectives, as cases and requests to a peer name them: `broadcast` from each PE in turn, `sum` of `f64`.
 pub(crate) const OPERATIONS: [&str; 5] = ["barrier", "broadcast", "sum", "fcollect", "alltoall"];
 
 /// A collective and how much it moves.
@@ -98,18 +16,6 @@ pub(crate) struct Collective {
     pub(crate) bytes: usize,
     /// Whether it works on symmetric objects, in place, and not on memory of the PEs' own.
     pub(crate) direct: bool,
-}
-
-/// All cases, none of which is direct.
-pub(crate) fn cases() -> impl Iterator<Item = Collective> {
-    OPERATIONS.into_iter().flat_map(|operation| {
-        let sizes: &[usize] = match operation {
-            "barrier" => &[0],
-            "broadcast" | "sum" => &[8, 4 << 10, 64 << 10, 1 << 20],
-            _ => &[8, 4 << 10, 64 << 10],
-        };
-        sizes.iter().map(move |&bytes| Collective { operation, bytes, direct: false })
-    })
 }
 
 /// What collectives work on: memory of a PE's own, and symmetric objects.
@@ -130,11 +36,6 @@ impl Data {
 }
 
 impl Collective {
-    /// Whether it takes the time of messages, and not of copies.
-    const fn is_small(self) -> bool {
-        self.bytes <= 64
-    }
-
     /// Elements that a PE contributes, and writes anew before each collective, as the peers do (`micro.h`): what never
     /// changes would lie in the caches of those who read it.
     pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {

@@ -14,11 +14,7 @@ use std::time::{Duration, Instant};
 use shmem::prelude::*;
 use shmem::{Flight, HaloToken};
 
-use super::Measure;
-use crate::baseline::{self, LIMIT_WORDS, word_at};
-use crate::bench::{Bench, Task};
-use crate::check::Guard;
-use crate::samples::nanoseconds_each;
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "halo",
@@ -35,9 +31,8 @@ pub(crate) const MEASURE: Measure = Measure {
         "halo interior/* | interior/cells | the relaxation of the interior while edges travel | the same slices, without a halo \
          | ** apart 1.02",
     ],
-    guards: &[Guard::of(
+    guards: &[(
         "halo",
-        |runner| runner.jobs(&HALO, 2),
         &["halo {16x16,256x256,interior/256x256} | 2 | goal x3", "halo exchange/16 | 2 | goal x4"],
     )],
     ..Measure::PLAIN
@@ -57,7 +52,9 @@ const HALO: Task = Task::near("halo", |bench| {
             bench.pairs("halo exchange/16", exchange, limit);
         }
         if size == 256 {
-            stencil.against_barrier_when_late(bench, format!("halo late/{size}x{size}"));
+            stencil.be_late();
+            stencil.against_barrier(bench, format!("halo late/{size}x{size}"));
+            stencil.late = None;
             stencil.interior(bench, format!("halo interior/{size}x{size}"));
         }
     }
@@ -87,14 +84,15 @@ struct Stencil<'w> {
     shared: [SymBox<[f64]>; 2],
     /// Steps that the grids of each form have taken.
     steps: [usize; 2],
-    late: Option<Late>,
+    /// By how much PEs are late at most, in turn.
+    late: Option<Duration>,
 }
 
 /// How a grid lies in memory: rows of cells between two of the border, and such a row before and behind them.
 #[derive(Clone, Copy)]
-struct Form {
-    size: usize,
-    pitch: usize,
+pub(super) struct Form {
+    pub(super) size: usize,
+    pub(super) pitch: usize,
 }
 
 /// A grid in memory of this PE alone.
@@ -103,32 +101,21 @@ struct Own {
     start: usize,
 }
 
-/// The PEs are late in turn, each time by a random part of a step.
-#[derive(Clone, Copy)]
-struct Late {
-    at_most: Duration,
-}
-
 impl<'w> Stencil<'w> {
     /// A stencil on `size` x `size` cells of each PE. Collective.
     fn new(world: &'w World, size: usize) -> Result<Self> {
         let (north, south) = world.ring_neighbours();
         let form = Form { size, pitch: (size + 2).next_multiple_of(LINE) };
         let halo = world.halo(&[Edge::new(north, SOUTH, size), Edge::new(south, NORTH, size)])?;
-        let cells = (size + 2) * form.pitch;
-        let shared = [world.alloc(zeroed::<f64>(cells))?, world.alloc(zeroed::<f64>(cells))?];
-        let own = [0, 1].map(|grid| Own::new(cells, shared[grid].here(world).as_ptr().cast()));
-        let mut stencil =
-            Self { world, form, neighbours: [north, south], halo, own, shared, steps: [0; 2], late: None };
+        let shared = [world.alloc(zeroed::<f64>(form.cells()))?, world.alloc(zeroed::<f64>(form.cells()))?];
         let first = |at: usize| (at * (3 + world.my_pe()) % 101) as f64;
-        for grid in 0..2 {
-            for at in 0..cells {
-                stencil.own[grid].cells_mut()[at] = first(at);
-                stencil.shared[grid].here(world).index(at).store(first(at));
-            }
-        }
+        let own = shared.each_ref().map(|grid| {
+            let grid = grid.here(world);
+            (0..form.cells()).for_each(|at| grid.index(at).store(first(at)));
+            Own::new((0..form.cells()).map(first), grid.as_ptr().cast())
+        });
         world.barrier_all();
-        Ok(stencil)
+        Ok(Self { world, form, neighbours: [north, south], halo, own, shared, steps: [0; 2], late: None })
     }
 
     /// A step with the halo, against one with a barrier: nanoseconds for each.
@@ -139,9 +126,8 @@ impl<'w> Stencil<'w> {
         both.into_inner().compare();
     }
 
-    /// As [`against_barrier`](Self::against_barrier), while in each step one PE, the next in turn, is late by
-    /// a random part of the time of a step.
-    fn against_barrier_when_late(&mut self, bench: &Bench<'_>, name: String) {
+    /// From now on in each step one PE, the next in turn, is late by a random part of the time of a step.
+    fn be_late(&mut self) {
         // The shortest of some, since what else the machine does makes them longer.
         let step = |stencil: &mut Self| {
             _ = stencil.run(20, Self::step_with_halo);
@@ -149,9 +135,18 @@ impl<'w> Stencil<'w> {
         };
         let mut shortest = [(0..11).map(|_| step(self)).fold(f64::INFINITY, f64::min)];
         self.world.max(&mut shortest[..]);
-        self.late = Some(Late { at_most: Duration::from_nanos(shortest[0] as u64) });
-        self.against_barrier(bench, name);
-        self.late = None;
+        self.late = Some(Duration::from_nanos(shortest[0] as u64));
+    }
+
+    /// Waits, if it is this PE's turn to be late, for a time that is the same in both forms.
+    fn pass(late: Option<Duration>, step: usize, pe: usize) {
+        let Some(at_most) = late.filter(|_| step % 2 == pe % 2) else { return };
+        let start = Instant::now();
+        let drawn = (step as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let pause = at_most.mul_f64(drawn as f64 / f64::from(1 << 24));
+        while start.elapsed() < pause {
+            std::hint::spin_loop();
+        }
     }
 
     /// The relaxation of the interior while rows are on their way, against the same without any: nanoseconds
@@ -187,11 +182,10 @@ impl<'w> Stencil<'w> {
     }
 
     fn step_with_halo(&mut self, number: usize) {
-        let (late, me) = (self.late, self.world.my_pe());
-        let Self { world, form, halo, own, .. } = self;
+        let Self { world, form, halo, own, late, .. } = self;
         let (form, last) = (*form, form.size);
         let flight = form.send(halo, *world, own[0].cells());
-        late.inspect(|late| late.pass(number, me));
+        Self::pass(*late, number, world.my_pe());
         form.relax_interior(own);
         let ghosts = flight.finish();
         let [old, new] = &mut *own;
@@ -206,7 +200,6 @@ impl<'w> Stencil<'w> {
         let Self { world, form, neighbours: [north, south], .. } = *self;
         let last = form.size;
         let [old, new] = [0, 1].map(|turn| &self.shared[(self.steps[1] + turn) % 2]);
-        let cells = form.pitch * (form.size + 2);
         let mine = old.here(world).as_ptr().cast::<f64>();
         let frame = |row: usize| row * form.pitch + 1..row * form.pitch + 1 + form.size;
         for (pe, from, to) in [(north, 1, last + 1), (south, last, 0)] {
@@ -215,15 +208,13 @@ impl<'w> Stencil<'w> {
             world.put(old.on(pe).index(frame(to)), row);
         }
         world.barrier_all();
-        if let Some(late) = self.late {
-            late.pass(number, world.my_pe());
-        }
+        Self::pass(self.late, number, world.my_pe());
         // SAFETY: all of the old grid, whose frame neighbours write again in the step after the next one,
         // behind another barrier, and this PE the rest in the next step.
-        let old = unsafe { std::slice::from_raw_parts(mine, cells) };
+        let old = unsafe { std::slice::from_raw_parts(mine, form.cells()) };
         let inside = new.here(world).as_ptr().cast::<f64>().wrapping_add(form.pitch);
         // SAFETY: the rows of the new grid without those of the frame, which only this PE touches.
-        let new = unsafe { std::slice::from_raw_parts_mut(inside, cells - 2 * form.pitch) };
+        let new = unsafe { std::slice::from_raw_parts_mut(inside, form.cells() - 2 * form.pitch) };
         form.relax(old, new, 1..last + 1);
         self.steps[1] += 1;
     }
@@ -239,9 +230,9 @@ impl<'w> Stencil<'w> {
 
     /// Both forms have come to the same cells.
     fn compare(&self) {
-        let Self { world, form, own, .. } = self;
-        assert_eq!(self.steps[0], self.steps[1], "both take as many steps");
-        let shared = self.shared[self.steps[1] % 2].here(*world);
+        let Self { world, form, own, steps, .. } = self;
+        assert_eq!(steps[0], steps[1], "both take as many steps");
+        let shared = self.shared[steps[1] % 2].here(*world);
         for row in 1..=form.size {
             for (column, cell) in form.inner(own[0].cells(), row).iter().enumerate() {
                 let there = shared.index(row * form.pitch + 1 + column).load();
@@ -253,10 +244,12 @@ impl<'w> Stencil<'w> {
 
 impl Own {
     /// Cells that lie in their pages as others do: processors confuse addresses of different pages.
-    fn new(cells: usize, like: *const u8) -> Self {
-        let cells = vec![0.0; cells + PAGE / size_of::<f64>()];
+    fn new(values: impl ExactSizeIterator<Item = f64>, like: *const u8) -> Self {
+        let cells = vec![0.0; values.len() + PAGE / size_of::<f64>()];
         let distance = (like as usize).wrapping_sub(cells.as_ptr() as usize) % PAGE;
-        Self { cells, start: distance / size_of::<f64>() }
+        let mut own = Self { cells, start: distance / size_of::<f64>() };
+        own.cells_mut().iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
+        own
     }
 
     fn cells(&self) -> &[f64] {
@@ -269,11 +262,16 @@ impl Own {
 
     /// From the first row behind the frame on.
     fn inside_mut(&mut self, form: Form) -> &mut [f64] {
-        &mut self.cells[self.start + form.pitch..]
+        &mut self.cells_mut()[form.pitch..]
     }
 }
 
 impl Form {
+    /// Cells with those of the border.
+    pub(super) const fn cells(self) -> usize {
+        (self.size + 2) * self.pitch
+    }
+
     /// A row with the cells of the border on both sides.
     fn row(self, cells: &[f64], row: usize) -> &[f64] {
         &cells[row * self.pitch..][..self.size + 2]
@@ -289,7 +287,8 @@ impl Form {
         &mut inside[(row - 1) * self.pitch + 1..][..self.size]
     }
 
-    fn relax(self, old: &[f64], new: &mut [f64], rows: std::ops::Range<usize>) {
+    /// Relaxes some rows of a grid into another one, from whose first row behind the frame on `new` is.
+    pub(super) fn relax(self, old: &[f64], new: &mut [f64], rows: std::ops::Range<usize>) {
         for row in rows {
             let (above, below) = (self.inner(old, row - 1), self.inner(old, row + 1));
             relax_row(above, self.row(old, row), below, self.new_row(new, row));
@@ -313,21 +312,6 @@ impl Form {
         flight.send(NORTH, self.inner(old, 1));
         flight.send(SOUTH, self.inner(old, self.size));
         flight
-    }
-}
-
-impl Late {
-    /// Waits, if it is this PE's turn, for a time that is the same in both forms.
-    fn pass(self, step: usize, pe: usize) {
-        if step % 2 != pe % 2 {
-            return;
-        }
-        let start = Instant::now();
-        let drawn = (step as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-        let pause = self.at_most.mul_f64(drawn as f64 / f64::from(1 << 24));
-        while start.elapsed() < pause {
-            std::hint::spin_loop();
-        }
     }
 }
 

@@ -1,33 +1,28 @@
 //! What lists of indices cost, against what the same memory allows, and against single operations; and between two PEs of
 //! different nodes, in one direction and in both.
 
+use std::fs;
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{fs, io};
 
-use clap::{Args, FromArgMatches};
 use shmem::AmoValue;
 use shmem::prelude::*;
 use shmem_core::transport::ofi::Footprint;
 
-use super::Measure;
-use super::startup::kilobytes;
-use crate::baseline::near;
-use crate::bench::{Bench, Done, Given, Task};
-use crate::case::Record;
-use crate::fabric::{Far, PROVIDER, Pair, State, over};
-use crate::hosts::Hosts;
-use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each, numbered};
+use super::startup::of_status;
+use super::*;
+use crate::fabric::{Far, Operation, Pair};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "indexed",
     about: "Lists of indices: gathers and updates of an object on another PE, against loops",
     options: Options::augment_args,
     run: |runner, options| {
-        let Options { network, provider } = Options::from_arg_matches(options)?;
-        if network { over_network(runner, None, &provider) } else { measure(runner) }
+        let Options { network } = Options::from_arg_matches(options)?;
+        runner.repeat(&match network {
+            true => over(runner, &NETWORK, Given::default()),
+            false => runner.job(&INDEXED, 2, Given::default()).heap(SIZES[2] + (8 << 20)),
+        })
     },
     tasks: &[INDEXED, NETWORK],
     rows: &[
@@ -61,9 +56,6 @@ struct Options {
     /// To another node, instead of another PE of this one.
     #[arg(long)]
     network: bool,
-    /// The provider of libfabric, for that.
-    #[arg(long, default_value = PROVIDER)]
-    provider: String,
 }
 
 const INDEXED: Task = Task::near("indexed", |bench| {
@@ -74,15 +66,6 @@ const INDEXED: Task = Task::near("indexed", |bench| {
     shared(bench)
 });
 const NETWORK: Task = Task::far("indexed-network", lists);
-
-pub(crate) fn measure(runner: &mut Runner) -> Done {
-    runner.repeat(&runner.job(&INDEXED, 2, Given::default()).heap(SIZES[2] + (8 << 20)))
-}
-
-/// Between two PEs of this host, or of two, by way of a provider.
-pub(crate) fn over_network(runner: &mut Runner, hosts: Option<&Arc<Hosts>>, provider: &str) -> Done {
-    runner.repeat(&over(runner, &NETWORK, provider, Given::default()).on(hosts))
-}
 
 /// Bytes of objects: in the first cache, in the last one, in none.
 const SIZES: [usize; 3] = [32 << 10, 16 << 20, 512 << 20];
@@ -237,6 +220,9 @@ const SAME: Traffic = ("4", 4);
 const GATHER: Traffic = ("gather", 12);
 const TRAFFIC: [Traffic; 3] = [OWN, SAME, GATHER];
 
+/// Bytes of what the bare program moves at a time.
+const PIECE: usize = 64 << 10;
+
 /// Bytes of messages that a job keeps room for.
 const MESSAGE: usize = 64 << 10;
 
@@ -270,14 +256,8 @@ struct Lists<'w> {
     indices: Vec<u32>,
     values: Vec<u64>,
     into: Vec<u64>,
-    memory: Memory,
-}
-
-/// What packing and applying takes in memory of one process.
-struct Memory {
-    words: Vec<AtomicU64>,
-    indices: Vec<u32>,
-    values: Vec<u64>,
+    /// In which is packed and applied what a list takes in memory of one process.
+    memory: (Vec<AtomicU64>, Vec<u32>, Vec<u64>),
 }
 
 fn lists(far: &Far<'_>) -> Done {
@@ -290,7 +270,7 @@ fn lists(far: &Far<'_>) -> Done {
         indices: random(FAR, FAR, 5 + world.my_pe() as u64),
         values: vec![1; FAR],
         into: vec![0; FAR],
-        memory: Memory { words, indices: vec![0; FAR], values: vec![0; FAR] },
+        memory: (words, vec![0; FAR], vec![0; FAR]),
     };
     // Before any other list is sent.
     lists.floods(far);
@@ -301,13 +281,20 @@ fn lists(far: &Far<'_>) -> Done {
 
 impl Lists<'_> {
     fn one_way(&mut self, pair: &Pair<'_>, far: &Far<'_>) {
+        // Pieces by the bare program, and a quiet behind each 64.
+        let bare = |name, bytes: usize| {
+            let pieces = (bytes * FAR).div_ceil(PIECE);
+            let (in_flight, rounds) = (pieces.min(64), pieces.div_ceil(64));
+            let operation = Operation { name, bytes: PIECE, in_flight, rounds };
+            pair.bare(&operation, State::Polling) * operation.count() as f64 / FAR as f64
+        };
         for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
             // One more, in which pages are touched.
             let samples = Samples::of(far.repetitions, || {
                 pair.ready(State::Polling);
-                let cost = nanoseconds_each(FAR, || self.list(traffic, pair.other));
-                let bare = pair.bare_stream(put * FAR, got * FAR) / FAR as f64;
-                (cost, bare + self.memory.apply(traffic, &self.indices))
+                let cost = nanoseconds_each(FAR, || self.send(traffic, pair.other, FAR));
+                let bare = bare("bandwidth", put) + if got > 0 { bare("get", got) } else { 0.0 };
+                (cost, bare + self.apply(traffic))
             });
             far.add(format!("indexed network-{list}"), samples);
         }
@@ -351,7 +338,7 @@ impl Lists<'_> {
             let mut samples = Samples::default();
             for turn in 0..far.repetitions {
                 world.barrier_all();
-                (0..FLOODS[turn.min(1)]).for_each(|_| self.flood(traffic, other));
+                (0..FLOODS[turn.min(1)]).for_each(|_| self.send(traffic, other, FAR / 16));
                 world.barrier_all();
                 let Ok(most) = of_status("VmHWM:") else { return };
                 samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room as f64 / 1024.0));
@@ -361,12 +348,11 @@ impl Lists<'_> {
         }
     }
 
-    /// Lists, of which nothing is waited for but what is read.
-    fn flood(&mut self, traffic: Traffic, other: Pe) {
+    /// Lists of so many elements, of which none is waited for before the next one.
+    fn send(&mut self, traffic: Traffic, other: Pe, part: usize) {
         let Self { world, words, table, indices, values, into, .. } = self;
-        let part = FAR / 16;
         world.scope(|scope| {
-            let lists = indices.chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
+            let lists = black_box(&*indices).chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
             for ((indices, values), into) in lists {
                 match traffic {
                     OWN => scope.add_each(words.on(other).at(indices), values),
@@ -384,7 +370,7 @@ impl Lists<'_> {
             let samples = Samples::of(far.repetitions, || {
                 world.barrier_all();
                 let cost = nanoseconds_each(FAR, || {
-                    self.list(traffic, other);
+                    self.send(traffic, other, FAR);
                     world.barrier_all();
                 });
                 let single = nanoseconds_each(SINGLE, || {
@@ -395,17 +381,6 @@ impl Lists<'_> {
             });
             far.add(format!("indexed network-rate/{}", traffic.0), samples);
         }
-    }
-
-    fn list(&mut self, traffic: Traffic, other: Pe) {
-        let Self { world, words, table, indices, values, into, .. } = self;
-        let indices: &[u32] = black_box(indices);
-        match traffic {
-            OWN => world.add_each(words.on(other).at(indices), &values[..]),
-            SAME => world.add_each(words.on(other).at(indices), 1),
-            _ => world.gather(into, table.on(other).at(indices)),
-        }
-        world.quiet();
     }
 
     fn one_by_one(&self, traffic: Traffic, other: Pe) {
@@ -419,33 +394,23 @@ impl Lists<'_> {
         }
         world.quiet();
     }
-}
 
-impl Memory {
-    /// Nanoseconds of an element.
-    fn apply(&mut self, traffic: Traffic, list: &[u32]) -> f64 {
-        let Self { words, indices, values } = self;
-        nanoseconds_each(list.len(), || {
-            black_box(&mut *indices).copy_from_slice(black_box(list));
-            match traffic {
-                OWN | SAME => {
-                    black_box(&mut *values).fill(1);
-                    for (index, value) in indices.iter().zip(&*values) {
-                        words[*index as usize].fetch_add(*value, Ordering::SeqCst);
-                    }
+    /// Nanoseconds of an element, packed and applied in memory of one process.
+    fn apply(&mut self, traffic: Traffic) -> f64 {
+        let (words, indices, values) = &mut self.memory;
+        nanoseconds_each(FAR, || {
+            black_box(&mut *indices).copy_from_slice(black_box(&self.indices));
+            if traffic == GATHER {
+                for (index, value) in indices.iter().zip(&mut *values) {
+                    *value = words[*index as usize].load(Ordering::Relaxed);
                 }
-                _ => {
-                    for (index, value) in indices.iter().zip(&mut *values) {
-                        *value = words[*index as usize].load(Ordering::Relaxed);
-                    }
-                    black_box(values);
-                }
+                black_box(values);
+                return;
+            }
+            black_box(&mut *values).fill(1);
+            for (index, value) in indices.iter().zip(&*values) {
+                words[*index as usize].fetch_add(*value, Ordering::SeqCst);
             }
         })
     }
-}
-
-/// A line of the calling process's status, in bytes.
-fn of_status(name: &str) -> io::Result<u64> {
-    kilobytes(&fs::read_to_string("/proc/self/status")?, name)
 }

@@ -13,27 +13,31 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 
-use clap::{Args, FromArgMatches};
 use shmem::prelude::*;
 use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;
 use shmem_core::partition::PARTITION_VARIABLE;
 
-use super::Measure;
 use super::indexed::random;
-use crate::bench::{Bench, Done, Given, Task, absent};
-use crate::check::Guard;
-use crate::fabric;
-use crate::jobs::Asked;
-use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each};
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "lookup",
     about: "Operations on many partitions, against those on one",
     options: Options::augment_args,
-    run: |runner, options| Options::from_arg_matches(options)?.run(runner),
-    tasks: &[LOOKUP, LOOKUP_PUBLISHED, LOOKUP_BY_SIZE],
+    run: |runner, options| {
+        let Options { partitions, sizes } = Options::from_arg_matches(options)?;
+        let sizes: Vec<_> = sizes.into_iter().map(|bytes| bytes as usize).collect();
+        for n in partitions.into_iter().map(usize::from) {
+            let job = of_partitions(runner, n, &sizes);
+            runner.repeat(&match runner.providers.is_empty() {
+                true => job,
+                false => job.with(&fabric::variables(runner.provider())),
+            })?;
+        }
+        Ok(())
+    },
+    tasks: &[LOOKUP],
     rows: &[
         // Over a network, nothing that a lookup costs can be seen.
         "lookup ** | kind/partitions/bytes | typed puts, untyped puts (`raw`), `get` and `fetch-add` on random buffers, each in \
@@ -42,67 +46,48 @@ pub(crate) const MEASURE: Measure = Measure {
         "lookup-published ** | operation/partitions/bytes | 10,000 operations on random partitions, then quiet; fewer where \
          they move more than 64 MiB, and 200 over a network | the same on one buffer",
     ],
-    guards: &[
-        Guard::of(
-            "lookup",
-            |runner| runner.repeat(&of_partitions(runner, &LOOKUP, 127, &[])),
-            &["lookup {typed,raw}/127/8 | 1 | 3 or +0.5"],
-        ),
-        // Against one buffer in the first of them: what looks from either end is seen. 1.00 to 1.02.
-        Guard::of(
-            "lookup",
-            |runner| runner.repeat(&of_partitions(runner, &LOOKUP_PUBLISHED, 127, &[])),
-            &["lookup-published {put,get}/127/8 | 1 | 3"],
-        ),
-    ],
+    guards: &[(
+        "lookup --partitions 127",
+        &[
+            "lookup {typed,raw}/127/8 | 1 | 3 or +0.5",
+            // Against one buffer in the first of them: what looks from either end is seen. 1.00 to 1.02.
+            "lookup-published {put,get}/127/8 | 1 | 3",
+        ],
+    )],
     ..Measure::PLAIN
 };
 
 const LOOKUP: Task = Task::near("lookup", |bench| {
-    typed::<u8>(bench)?;
-    typed::<u64>(bench)?;
-    typed::<[u64; 8]>(bench)?;
-    typed::<[u64; 64]>(bench)?;
-    typed::<[u64; 512]>(bench)?;
-    of_forms(bench, &[Form::Fair], &[1, 8, 64, 512, 4096])
-});
-const LOOKUP_PUBLISHED: Task =
-    Task::near("lookup-published", |bench| of_forms(bench, &[Form::Published], &[8]));
-const LOOKUP_BY_SIZE: Task = Task::near("lookup-by-size", |bench| {
+    let given = bench.given;
+    let [fair, published] = match &given.sizes[..] {
+        [] => [&[1, 8, 64, 512, 4096][..], &[8]],
+        sizes => [sizes; 2],
+    };
     // One partition against itself shows how sure the published form is.
-    let forms =
-        if bench.given.partitions == 1 { &[Form::Published][..] } else { &[Form::Published, Form::Fair] };
-    of_forms(bench, forms, &bench.given.sizes)
+    if given.partitions > 1 {
+        if given.sizes.is_empty() {
+            typed::<u8>(bench)?;
+            typed::<u64>(bench)?;
+            typed::<[u64; 8]>(bench)?;
+            typed::<[u64; 64]>(bench)?;
+            typed::<[u64; 512]>(bench)?;
+        }
+        of_form(bench, Form::Fair, fair)?;
+    }
+    of_form(bench, Form::Published, published)
 });
 
 /// Which transfers, and between whom.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 struct Options {
-    /// Both forms with puts and gets of these sizes, in bytes; not given: those that show most.
+    /// Numbers of partitions.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,7,8,127", value_parser = clap::value_parser!(u16).range(1..=127))]
+    partitions: Vec<u16>,
+    /// Both forms with puts and gets of these sizes, in bytes; not given: those that show most. With `--provider`: between PEs
+    /// that reach each other through that, and not through shared memory.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     sizes: Vec<u32>,
-    /// Between PEs that reach each other through this provider of libfabric; not given: through shared memory.
-    #[arg(long, requires = "sizes")]
-    provider: Option<String>,
 }
-
-impl Options {
-    fn run(&self, runner: &mut Runner) -> Done {
-        let mut numbers = [1].into_iter().chain(PARTITIONS);
-        let sizes: Vec<_> = self.sizes.iter().map(|&bytes| bytes as usize).collect();
-        if sizes.is_empty() {
-            PARTITIONS
-                .into_iter()
-                .try_for_each(|n| runner.repeat(&of_partitions(runner, &LOOKUP, n, &[])))?;
-            return numbers
-                .try_for_each(|n| runner.repeat(&of_partitions(runner, &LOOKUP_PUBLISHED, n, &[])));
-        }
-        numbers.try_for_each(|n| runner.repeat(&of_sizes(runner, n, &sizes, self.provider.as_deref())))
-    }
-}
-
-/// Numbers of partitions that are compared with one.
-pub(crate) const PARTITIONS: [usize; 3] = [7, 8, 127];
 
 /// Partitions start on multiples of it, and have room for the largest buffer.
 const REGION: usize = 2 << 20;
@@ -112,23 +97,13 @@ const LESS: usize = if cfg!(debug_assertions) { 50 } else { 1 };
 
 /// A job with so many partitions, with the IDs from 1 on, the last of which has room for [`Buffers`]. Little is kept for later
 /// segments: the more there is, the further apart partitions start.
-fn of_partitions(runner: &Runner, task: &Task, n: usize, sizes: &[usize]) -> Asked {
+fn of_partitions(runner: &Runner, n: usize, sizes: &[usize]) -> Asked {
     let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
     let given = Given { partitions: n, sizes: sizes.to_vec(), ..Given::default() };
-    let job = runner.job(task, 2, given).with(&[("SHMEM_LATER_SIZE", "2M".to_owned())]);
+    let job = runner.job(&LOOKUP, 2, given).with(&[("SHMEM_LATER_SIZE", "2M".to_owned())]);
     (1..=n).fold(job, |job, id| {
         job.with(&[(&format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)))])
     })
-}
-
-/// A job of both forms with so many partitions and transfers of these sizes; of PEs that reach each other through a provider if
-/// one is named.
-pub(crate) fn of_sizes(runner: &Runner, partitions: usize, sizes: &[usize], provider: Option<&str>) -> Asked {
-    let job = of_partitions(runner, &LOOKUP_BY_SIZE, partitions, sizes);
-    match provider {
-        Some(provider) => job.with(&fabric::variables(provider)),
-        None => job,
-    }
 }
 
 /// What operations on buffers in many partitions are compared with.
@@ -191,10 +166,11 @@ impl<B> Buffers<B> {
         pass: impl Fn(&[B], &[u8]),
     ) {
         let (n, count) = (self.apart.len(), operations(bench, bytes));
+        let measure = if form == Form::Published { "lookup-published" } else { "lookup" };
         // In random order, the same on every run.
         let [random, one] =
             [n, 1].map(|below| random(count, below, 0).into_iter().map(|at| at as u8).collect::<Vec<_>>());
-        let samples = Samples::of(bench.repetitions, || {
+        let pair = || {
             let cost = nanoseconds_each(count, || pass(&self.apart, &random));
             if form == Form::Published {
                 return (cost, nanoseconds_each(count, || pass(&self.apart, &one)));
@@ -203,9 +179,9 @@ impl<B> Buffers<B> {
             let limit = nanoseconds_each(count, || pass(&self.apart, &random));
             self.apart.swap_with_slice(&mut self.together);
             (cost, limit)
-        });
-        let measure = if form == Form::Published { "lookup-published" } else { "lookup" };
-        bench.add(format!("{measure} {operation}/{n}/{bytes}"), samples);
+        };
+        let name = format!("{measure} {operation}/{n}/{bytes}");
+        bench.samples(name, || Samples::of(bench.repetitions, pair));
     }
 }
 
@@ -226,7 +202,7 @@ fn typed<T: PlainData>(bench: &mut Bench<'_>) -> Done {
 }
 
 /// Untyped transfers of these sizes to or from the whole of the buffers, and fetch-adds on words.
-fn of_forms(bench: &Bench<'_>, forms: &[Form], sizes: &[usize]) -> Done {
+fn of_form(bench: &Bench<'_>, form: Form, sizes: &[usize]) -> Done {
     let (world, pe) = (bench.world, bench.other());
     for &bytes in sizes {
         with_buffers::<u8>(bench, bytes, |buffers| {
@@ -235,7 +211,7 @@ fn of_forms(bench: &Bench<'_>, forms: &[Form], sizes: &[usize]) -> Done {
             };
             let (apart, together) = (addresses(&buffers.apart), addresses(&buffers.together));
             let (mut buffers, own) = (Buffers { apart, together }, RefCell::new(vec![1_u8; bytes]));
-            for (form, put) in forms.iter().flat_map(|form| [(*form, true), (*form, false)]) {
+            for put in [true, false] {
                 let operation = match (form, put) {
                     (Form::Fair, true) => "raw",
                     (_, true) => "put",
@@ -248,18 +224,16 @@ fn of_forms(bench: &Bench<'_>, forms: &[Form], sizes: &[usize]) -> Done {
             }
         })?;
     }
-    fetch_adds::<Atomic<u32>>(bench, forms)?;
-    fetch_adds::<Atomic<u64>>(bench, forms)
+    fetch_adds::<Atomic<u32>>(bench, form)?;
+    fetch_adds::<Atomic<u64>>(bench, form)
 }
 
 /// Random fetch-adds on words.
-fn fetch_adds<W: AtomicWord<Value: From<u8>>>(bench: &Bench<'_>, forms: &[Form]) -> Done {
+fn fetch_adds<W: AtomicWord<Value: From<u8>>>(bench: &Bench<'_>, form: Form) -> Done {
     let (world, pe) = (bench.world, bench.other());
     with_buffers::<W>(bench, 1, |buffers| {
-        for &form in forms {
-            let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, pe);
-            buffers.measure(bench, form, ("fetch-add", size_of::<W>()), pass);
-        }
+        let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, pe);
+        buffers.measure(bench, form, ("fetch-add", size_of::<W>()), pass);
     })
 }
 

@@ -3,20 +3,15 @@
 use std::error::Error;
 use std::time::Instant;
 
-use clap::{Args, FromArgMatches};
 use shmem::mapping::Design;
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private};
 use shmem_core::endpoint::Stores;
 use shmem_core::exclusion::Mutex;
 
-use super::Measure;
-use crate::bench::{Done, Given, Task, Work};
-use crate::case::{Record, Site};
-use crate::fabric::{self, LESS, Lane, PROVIDER, State, over};
-use crate::jobs::Asked;
+use super::*;
+use crate::fabric::Lane;
 use crate::rounds;
-use crate::runner::Runner;
 
 type Far<'w> = fabric::Far<'w, Multiple>;
 type Pair<'w> = fabric::Pair<'w, Multiple>;
@@ -25,7 +20,20 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "mapping",
     about: "Threads with contexts, in each mapping of contexts to endpoints, against bare threads with endpoints",
     options: Options::augment_args,
-    run: |runner, options| Options::from_arg_matches(options)?.run(runner),
+    run: |runner, options| {
+        let Options { threads, quiet } = Options::from_arg_matches(options)?;
+        let threads: Vec<_> = threads.into_iter().map(usize::from).collect();
+        let room = threads.iter().max().copied().unwrap_or(1) << 20;
+        for design in Design::ALL {
+            let given = Given { threads: threads.clone(), ..Given::default() };
+            let job = match quiet {
+                true => over(runner, &QUIET, Given::default()),
+                false => over(runner, &MAPPING, given).heap(room + (16 << 20)),
+            };
+            runner.repeat(&job.with(&[variable(design)]))?;
+        }
+        Ok(())
+    },
     usual: false,
     tasks: &[MAPPING, QUIET],
     rows: &[
@@ -39,8 +47,8 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-const MAPPING: Task = Task { name: "mapping", pe: Work::Threads(of_threads) };
-const QUIET: Task = Task { name: "quiet", pe: Work::Threads(of_quiet) };
+const MAPPING: Task = Task::threads("mapping", of_threads);
+const QUIET: Task = Task::threads("quiet", of_quiet);
 
 const CONTEXT_MAPPING: &str = "SHMEM_CONTEXT_MAPPING";
 
@@ -64,34 +72,6 @@ struct Options {
     /// What it costs instead to complete one of 1 to 16 contexts that have operations under way, against all.
     #[arg(long, conflicts_with = "threads")]
     quiet: bool,
-    /// The provider of libfabric.
-    #[arg(long, default_value = PROVIDER)]
-    provider: String,
-}
-
-impl Options {
-    /// In every mapping of contexts to endpoints: threads with a context each, or the quiet of one.
-    fn run(&self, runner: &mut Runner) -> Done {
-        let threads: Vec<_> = self.threads.iter().map(|&threads| usize::from(threads)).collect();
-        Design::ALL.into_iter().try_for_each(|design| {
-            runner.repeat(&match self.quiet {
-                true => quiet_of(runner, design, &self.provider),
-                false => threads_of(runner, design, &threads, &self.provider),
-            })
-        })
-    }
-}
-
-/// A job of threads with a context each, in one mapping.
-pub(crate) fn threads_of(runner: &Runner, design: Design, threads: &[usize], provider: &str) -> Asked {
-    let room = threads.iter().max().copied().unwrap_or(1) << 20;
-    let given = Given { threads: threads.to_vec(), ..Given::default() };
-    over(runner, &MAPPING, provider, given).heap(room + (16 << 20)).with(&[variable(design)])
-}
-
-/// A job of contexts that one thread completes one by one, in one mapping.
-pub(crate) fn quiet_of(runner: &Runner, design: Design, provider: &str) -> Asked {
-    over(runner, &QUIET, provider, Given::default()).with(&[variable(design)])
 }
 
 /// What a thread does between two quiets: the bytes of each put, how many (a mebibyte at most), and batches in one sample.
@@ -149,6 +129,10 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     let bare = &far.bare;
     // Many threads take turns, so that a sample is long anyhow.
     let passes = passes.div_ceil(LESS).div_ceil(threads) as u64;
+    let name = format!("mapping {design}/{threads}/{bytes}");
+    if !far.given.wants(&name) {
+        return;
+    }
     let samples = rounds::in_turn(threads, (passes, in_flight), far.repetitions, |number, rounds| {
         let lane = Lane::open(bare).unwrap_or_else(|error| panic!("{error}"));
         let (mut batch, start) = (thread(), number * room);
@@ -159,7 +143,7 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
         rounds.run(|_| batch(&own, place.index(start..start + room)), by_hand);
     });
     let site = Site { shared_cores: far.site.shared_cores || threads > far.cores, ..far.site.clone() };
-    far.push(Record::new(&site, format!("mapping {design}/{threads}/{bytes}"), samples));
+    far.push(Record::new(&site, name, samples));
 }
 
 /// One batch and its quiet, through the library.

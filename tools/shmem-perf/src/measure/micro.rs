@@ -10,18 +10,12 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Duration;
 
-use clap::{Args, FromArgMatches};
 use shmem::prelude::*;
 
-use super::Measure;
 use super::collective::{self, Collective, Data};
 use super::indexed::random;
-use crate::bench::{Bench, Done, Given, Task, absent};
-use crate::case::Record;
-use crate::check::Guard;
-use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request};
-use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each};
+use super::*;
+use crate::fabric::Operation;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "micro",
@@ -29,62 +23,60 @@ pub(crate) const MEASURE: Measure = Measure {
             with Open MPI's OpenSHMEM and MPI and the Rust crate lamellar where they are installed",
     options: Options::augment_args,
     run: |runner, options| {
-        let Options { quick, collectives, beside } = Options::from_arg_matches(options)?;
-        let cases = match (collectives, quick) {
-            (true, _) => &COLLECTIVES,
-            (false, true) => &QUICK,
-            (false, false) => &MICRO,
+        let Options { collectives, beside } = Options::from_arg_matches(options)?;
+        let only = match (runner.quick, collectives) {
+            (true, _) => "micro */0|8|4096|65536|1048576/*",
+            (_, true) => {
+                "micro broadcast|sum|fcollect|alltoall|broadcast-direct|sum-direct|fcollect-direct|alltoall-direct/**"
+            }
+            _ => "micro **",
         };
-        measure(runner, if beside.is_empty() { &Peer::MICRO } else { &beside }, cases)
+        let peers = if beside.is_empty() { &Peer::MICRO[..] } else { &beside };
+        let patience = if runner.quick || collectives { BRIEF } else { PATIENCE };
+        let Some(programs) = runner.programs(peers, patience)? else { return Ok(()) };
+        let given = Given { only: vec![only.to_owned()], ..Given::beside(&programs) };
+        runner.repeat(&runner.job(&MICRO, 2, given).heap(48 << 20))
     },
     usual: false,
-    tasks: &[MICRO, QUICK, COLLECTIVES],
+    tasks: &[MICRO],
     rows: &[
         // The floor copies once what is private to the program, which needs two copies here, side by side; libraries are held
-        // to what is symmetric, as theirs is.
+        // to what is symmetric, as theirs is, and to little, which is one meeting.
         "micro ** | operation/bytes/peer | the other usual micro-benchmarks of two PEs; rate: time for each message; `-direct`: \
          collectives on symmetric objects, beside the same of the peers | the same by C over `mmap`, OpenSHMEM, MPI and \
          lamellar | broadcast/4096/floor 1.5; broadcast/65536/floor 1.4; broadcast/1048576/floor 1.3; sum/4096/floor 1.7; \
          sum/65536|1048576/floor 1.5; alltoall|fcollect/4096|65536|1048576/floor 1.6; sum-direct/65536../floor 1; \
          broadcast-direct|alltoall-direct|fcollect-direct/65536../floor 1.1; \
-         broadcast-direct|sum-direct|alltoall-direct|fcollect-direct/*/oshmem-micro|mpi-micro 1",
+         broadcast-direct|sum-direct|alltoall-direct|fcollect-direct/*/oshmem-micro|mpi-micro 1; \
+         barrier|broadcast|sum|fcollect|alltoall/..8/oshmem-micro 1",
         "micro bandwidth|bidirectional/** | operation/bytes/peer | 64 puts at once and their quiet, by one PE or by both; time \
          for each byte | the same by C over `mmap`, OpenSHMEM, MPI and lamellar | | ns/B",
     ],
-    guards: &[Guard {
-        jobs: 1,
-        possible: || match Programs::build(&[Peer::Floor], BRIEF).map_err(|why| why.to_string())?.missing() {
-            [] => Ok(()),
-            [missing, ..] => Err(missing.to_string()),
-        },
-        // Private ones of many bytes, and symmetric ones of more. Of a broadcast both PEs copy at the same time where
-        // the floor has one copy: on cores that are two threads of one they take that from each other.
-        ..Guard::of(
-            "micro --collectives --beside floor",
-            |runner| measure(runner, &[Peer::Floor], &COLLECTIVES),
-            &[
-                "micro broadcast/{4096,65536,1048576}/floor | 2 | goal x2",
-                "micro {sum,fcollect,alltoall}/{4096,65536,1048576}/floor | 2 | goal x1.5",
-                "micro {broadcast,sum,fcollect,alltoall}-direct/{65536,1048576,4194304}/floor | 2 | goal x1.5",
-            ],
-        )
-    }],
+    possible: || {
+        let programs = Programs::build(&[Peer::Floor], BRIEF).map_err(|why| why.to_string())?;
+        programs.missing().first().map_or(Ok(()), |missing| Err(missing.clone()))
+    },
+    // Private ones of many bytes, and symmetric ones of more; little is one meeting. Of a broadcast both PEs copy at the same
+    // time where the floor has one copy: on cores that are two threads of one they take that from each other.
+    guards: &[(
+        "micro --collectives --beside floor --jobs 1",
+        &[
+            "micro {broadcast,sum,fcollect,alltoall}/8/floor | 2 | 5",
+            "micro broadcast/{4096,65536,1048576}/floor | 2 | goal x2",
+            "micro {sum,fcollect,alltoall}/{4096,65536,1048576}/floor | 2 | goal x1.5",
+            "micro {broadcast,sum,fcollect,alltoall}-direct/{65536,1048576,4194304}/floor | 2 | goal x1.5",
+        ],
+    )],
 };
 
-pub(crate) const MICRO: Task = Task::near("micro", |bench| micro(bench, |_| true));
-pub(crate) const QUICK: Task =
-    Task::near("micro-quick", |bench| micro(bench, |case| SHORT.contains(&case.bytes)));
-const COLLECTIVES: Task = Task::near("micro-collectives", |bench| {
-    micro(bench, |case| case.collective().is_some_and(|_| case.bytes > 0))
+const MICRO: Task = Task::near("micro", |bench| {
+    in_turn(bench, |_| true, |case, peer| format!("micro {}/{peer}", case.name()), false)
 });
 
 #[derive(Args, Clone, Debug)]
 struct Options {
-    /// Fewer sizes, and nothing is built that takes long.
-    #[arg(long)]
-    quick: bool,
     /// Collectives only, in all sizes.
-    #[arg(long, conflicts_with = "quick")]
+    #[arg(long)]
     collectives: bool,
     /// Beside these only: floor (C over `mmap`), oshmem-micro, mpi-micro, lamellar. Of the last one a first run
     /// builds some two hundred packages.
@@ -101,13 +93,6 @@ fn peer(name: &str) -> std::result::Result<Peer, String> {
     found.ok_or_else(|| format!("it is one of {}", Peer::MICRO.map(Peer::name).join(", ")))
 }
 
-/// Measures beside some peers what a task has: all cases, or some.
-pub(crate) fn measure(runner: &mut Runner, peers: &[Peer], task: &Task) -> Done {
-    let patience = if task.name == MICRO.name { PATIENCE } else { BRIEF };
-    let Some(programs) = runner.programs(peers, patience)? else { return Ok(()) };
-    runner.repeat(&runner.job(task, 2, Given::beside(&programs)).heap(48 << 20))
-}
-
 /// Messages that are under way at once where bandwidths and rates are measured.
 const WINDOW: usize = 64;
 
@@ -116,9 +101,6 @@ const ROOM: usize = 4 << 20;
 
 /// Elements of a table that are added to or read in a sample.
 const INDICES: usize = 1 << 16;
-
-/// Sizes that are measured where time is short.
-const SHORT: [usize; 5] = [0, 8, 4 << 10, 64 << 10, 1 << 20];
 
 const LATENCIES: &[usize] = &[8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20];
 const WINDOWS: &[usize] = &[64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20];
@@ -222,17 +204,6 @@ impl MicroCase {
     }
 }
 
-/// What asks a peer for each case.
-#[cfg(test)]
-pub(crate) fn requests() -> Vec<Request> {
-    cases(&ONE_SIDED).chain(cases(&TWO_SIDED)).map(MicroCase::request).collect()
-}
-
-/// Ours and all peers in turn.
-fn micro(bench: &mut Bench<'_>, chosen: impl Fn(MicroCase) -> bool) -> Done {
-    in_turn(bench, chosen, |case, peer| format!("micro {}/{peer}", case.name()), false)
-}
-
 /// Some cases with each peer that runs beside PE 0, by the name that a case has with a peer; `turned`: what the peers need is
 /// held against ours.
 pub(crate) fn in_turn(
@@ -250,33 +221,32 @@ pub(crate) fn in_turn(
         place: bytes.on(other),
         word: word.on(other),
         tables: (&tables.0, &tables.1),
-        given: vec![1; ROOM],
-        taken: vec![1; ROOM],
+        own: vec![1; ROOM],
         indices: Vec::new(),
         read: vec![0; INDICES],
         data: Data::new(world, 2 * ROOM)?,
     };
     // What was said: a peer that lacks an operation lacks it in all sizes.
-    let (mut refused, mut records) = (BTreeSet::new(), Vec::new());
+    let mut refused = BTreeSet::new();
+    // As all PEs choose them, whatever runs beside which of them.
+    let given = bench.given;
+    let is_wanted = |case: MicroCase| {
+        let mut names = Peer::ANSWERING.iter().map(|peer| name(case, *peer));
+        chosen(case) && names.any(|name| given.wants(&name))
+    };
     let mut compare = |bench: &mut Bench<'_>, case: MicroCase, ours: &mut dyn FnMut() -> f64| {
         for (peer, library, found) in beside(bench, case, ours, turned) {
-            match found {
-                Ok(samples) => {
-                    let note = format!(": {library}");
-                    records.push(Record { note, ..bench.record(name(case, peer), samples) });
+            if let Err(PeerError::Refused { fault, .. }) = found {
+                let said = format!("peer {peer}: {}: {fault}", case.operation);
+                if refused.insert(said.clone()) {
+                    eprintln!("shmem-perf: {said}");
                 }
-                Err(PeerError::Refused { fault, .. }) => {
-                    let said = format!("peer {peer}: {}: {fault}", case.operation);
-                    if refused.insert(said.clone()) {
-                        eprintln!("shmem-perf: {said}");
-                    }
-                }
-                Err(reason) => bench.fail(&name(case, peer), peer, reason),
+                continue;
             }
+            bench.keep(&name(case, peer), (peer, &library), found);
         }
     };
-    let chosen = &chosen;
-    let all = |of: &'static [_]| cases(of).filter(move |case| chosen(*case));
+    let all = |of: &'static [_]| cases(of).filter(|case| is_wanted(*case));
     // Absent, as the peers' second processes are, and not asleep in the library: an update would wake it.
     absent(world, || all(&ONE_SIDED).for_each(|case| compare(bench, case, &mut || ours.time(case))))?;
     for case in all(&TWO_SIDED) {
@@ -287,9 +257,6 @@ pub(crate) fn in_turn(
             ours.time(case)
         });
     }
-    // A table for each peer.
-    records.sort_by(|a, b| a.note.cmp(&b.note));
-    records.into_iter().for_each(|record| bench.push(record));
     Ok(())
 }
 
@@ -329,8 +296,7 @@ struct Ours<'a> {
     word: On<'a, Atomic<u64>>,
     /// Of all PEs: what histograms count in, and what is read by its indices.
     tables: (&'a SymBox<[Atomic<u64>]>, &'a SymBox<[u64]>),
-    given: Vec<u8>,
-    taken: Vec<u8>,
+    own: Vec<u8>,
     indices: Vec<u32>,
     read: Vec<u64>,
     data: Data,
@@ -371,40 +337,15 @@ impl Ours<'_> {
 
     /// So many operations, complete at the end.
     fn repeat(&mut self, case: MicroCase, times: usize) {
-        let Self { world, given, taken, .. } = self;
-        let (bytes, place, word) = (case.bytes, black_box(self.place), black_box(self.word));
-        let values = 0..times as u64;
-        match case.operation {
-            "put" => {
-                for _ in values {
-                    world.put(place.index(..bytes), black_box(&given[..bytes]));
-                    world.quiet();
-                }
-            }
-            "get" => values.for_each(|_| world.get(black_box(&mut taken[..bytes]), place.index(..bytes))),
-            "fetch-add" => values.for_each(|value| _ = black_box(world.fetch_add(word, value))),
-            "add" => {
-                values.for_each(|value| world.add(word, value));
-                world.quiet();
-            }
-            "swap" => values.for_each(|value| _ = black_box(world.swap(word, value))),
-            "compare-swap" => {
-                values.for_each(|value| _ = black_box(world.compare_swap(word, value, value + 1)))
-            }
-            "fetch" => values.for_each(|_| _ = black_box(world.fetch(word))),
-            _ => {
-                for _ in values {
-                    world.scope(|scope| {
-                        for message in 0..WINDOW {
-                            let at = message * bytes % ROOM;
-                            scope.put(place.index(at..at + bytes), black_box(&given[at..at + bytes]));
-                        }
-                    });
-                }
-                if case.operation == "bidirectional" {
-                    world.barrier_all();
-                }
-            }
+        let (in_flight, rounds) = match case.asked() {
+            "bandwidth" | "bidirectional" => (WINDOW, times),
+            "add" => (times, 1),
+            _ => (1, times),
+        };
+        let operation = Operation { name: case.asked(), bytes: case.bytes, in_flight, rounds };
+        operation.through(self.world, (self.place, ROOM), self.word, &mut self.own);
+        if case.operation == "bidirectional" {
+            self.world.barrier_all();
         }
     }
 }
@@ -423,10 +364,5 @@ mod tests {
             assert!(header.contains(&format!("\"{}\"", case.asked())), "{case:?}");
             assert!(case.bytes <= ROOM && case.times() > 0, "{case:?}");
         }
-        let short = requests()
-            .iter()
-            .filter(|one| SHORT.iter().any(|b| one.case.ends_with(&format!("/{b}"))))
-            .count();
-        assert_eq!((requests().len(), short), (73, 51));
     }
 }

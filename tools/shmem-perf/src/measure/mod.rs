@@ -1,42 +1,47 @@
 //! Measures. Each is a constant of one module: rows of data (the cases, what they are compared with, what they ought to reach),
 //! what runs them, what must not become slower, and a function for each of the two sides. Limits that several measures share are
-//! in `baseline.rs` and `strided/baseline.rs`; the bare program over libfabric is in `fabric`.
+//! in `baseline.rs` and `strided/baseline.rs`; the bare program over libfabric is in `fabric`. What measures are written with is
+//! imported here for all of them.
 //!
 //! Who adds a measure takes two steps: write its file here, and list it below, among the modules and in [`MEASURES`].
 
-pub(crate) mod array;
+mod array;
 mod barrier;
-pub(crate) mod c;
+mod c;
 mod calibrate;
 pub(crate) mod collective;
 mod halo;
-pub(crate) mod indexed;
-pub(crate) mod lookup;
-pub(crate) mod mapping;
-pub(crate) mod micro;
-pub(crate) mod network;
+mod indexed;
+mod lookup;
+mod mapping;
+mod micro;
+mod network;
 mod ofi;
-pub(crate) mod pages;
-pub(crate) mod peers;
-pub(crate) mod placement;
+mod pages;
+mod placement;
 mod put;
-pub(crate) mod signal;
+mod signal;
 mod startup;
-pub(crate) mod strided;
-pub(crate) mod threads;
-pub(crate) mod tracking;
+mod strided;
+mod threads;
+mod tracking;
 mod waiting;
 
 use std::sync::LazyLock;
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Args, FromArgMatches};
 
-use crate::bench::{Done, Given, Task};
-use crate::case::Case;
-use crate::check::Guard;
+use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, near, word_at};
+use crate::bench::{Bench, Book, Done, Fact, Given, Task, absent, allowed_cores, take_core};
+use crate::case::{Case, Record, Site};
+use crate::fabric::{self, LESS, PROVIDER, State, over};
 use crate::goal::Goal;
+use crate::jobs::Asked;
 use crate::pattern;
+use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
 use crate::runner::Runner;
+use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
+use crate::strided::{Direction, Sides, Spread};
 
 /// All of them, in the order of the tool's help.
 pub(crate) const MEASURES: &[Measure] = &[
@@ -48,7 +53,6 @@ pub(crate) const MEASURES: &[Measure] = &[
     signal::MEASURE,
     put::ATOMIC,
     indexed::MEASURE,
-    collective::MEASURE,
     barrier::ALLOC,
     array::MEASURE,
     threads::MEASURE,
@@ -63,7 +67,6 @@ pub(crate) const MEASURES: &[Measure] = &[
     network::MEASURE,
     mapping::MEASURE,
     strided::MEASURE,
-    peers::MEASURE,
     calibrate::MEASURE,
 ];
 
@@ -71,7 +74,7 @@ pub(crate) const MEASURES: &[Measure] = &[
 pub(crate) struct Measure {
     /// Its subcommand.
     pub(crate) name: &'static str,
-    /// What that does, for who asks for help; nothing: it is part of another one's.
+    /// What that does, for who asks for help.
     about: &'static str,
     /// Adds its options, if it has any.
     options: fn(clap::Command) -> clap::Command,
@@ -83,8 +86,10 @@ pub(crate) struct Measure {
     tasks: &'static [Task],
     /// Its [rows](Row), `pattern | form | operation | limit | goals | unit`; a line ends where nothing else is to be said.
     rows: &'static [&'static str],
-    /// What must not become slower.
-    pub(crate) guards: &'static [Guard],
+    /// Why this machine cannot run what is guarded, if it cannot.
+    pub(crate) possible: fn() -> Result<(), String>,
+    /// What must not become slower: a command line, and [guarded cases](crate::check) that it measures.
+    pub(crate) guards: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// Cases of a measure: a line of its `--help`, and what they ought to reach.
@@ -97,23 +102,11 @@ pub(crate) struct Row {
     pub(crate) operation: &'static str,
     /// What stands beside it.
     pub(crate) limit: &'static str,
-    /// Pieces of cases, where they count, and what these ought to reach; the first that finds a case is its own. Written as
-    /// `PIECES GOAL; PIECES WHERE GOAL`.
-    goals: Vec<(&'static str, At, Goal)>,
+    /// Pieces of cases, where they count (PEs with a core each: `apart`; that share cores: `shared`; of a node: `near`), and what
+    /// these ought to reach; the first that finds a case is its own. Written as `PIECES GOAL; PIECES WHERE GOAL`.
+    goals: Vec<(&'static str, &'static str, Goal)>,
     /// `ns` where nothing else is written.
     pub(crate) unit: &'static str,
-}
-
-/// Where a goal counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
-    Anywhere,
-    /// PEs with a core each.
-    Apart,
-    /// PEs that share cores.
-    Shared,
-    /// PEs of a node.
-    Near,
 }
 
 impl Measure {
@@ -126,25 +119,17 @@ impl Measure {
         usual: true,
         tasks: &[],
         rows: &[],
+        possible: || Ok(()),
         guards: &[],
     };
 
-    /// Its subcommand, if it is not part of another one's.
-    pub(crate) fn subcommand(&self) -> Option<clap::Command> {
+    /// Its subcommand.
+    pub(crate) fn subcommand(&self) -> clap::Command {
         let rows: String = self.rows.iter().map(|line| format!("  {}\n", Row::parse(line).line())).collect();
         let cases =
             if rows.is_empty() { rows } else { format!("Measure | case | operation | limit:\n{rows}") };
-        let command = || {
-            let command = (self.options)(clap::Command::new(self.name)).about(self.about).long_about(None);
-            command.after_long_help(cases)
-        };
-        (!self.about.is_empty()).then(command)
-    }
-
-    /// What its subcommand does where no option is given.
-    pub(crate) fn run_plain(&self, runner: &mut Runner) -> Done {
-        let Some(command) = self.subcommand() else { return Ok(()) };
-        (self.run)(runner, &command.try_get_matches_from([self.name])?)
+        let command = (self.options)(clap::Command::new(self.name)).about(self.about).long_about(None);
+        command.after_long_help(cases)
     }
 }
 
@@ -155,12 +140,8 @@ impl Row {
         let [pattern, form, operation, limit, goals, unit] = [(); 6].map(|()| part());
         let goals = goals.split("; ").filter(|goal| !goal.is_empty()).map(|written| {
             let (pieces, goal) = written.split_once(' ').unwrap_or_default();
-            let (at, goal) = match goal.split_once(' ') {
-                Some(("apart", goal)) => (At::Apart, goal),
-                Some(("shared", goal)) => (At::Shared, goal),
-                Some(("near", goal)) => (At::Near, goal),
-                _ => (At::Anywhere, goal),
-            };
+            let place = goal.split_once(' ').filter(|(at, _)| ["apart", "shared", "near"].contains(at));
+            let (at, goal) = place.unwrap_or(("", goal));
             (pieces, at, goal.parse().unwrap_or_else(|why| unreachable!("{line}: {why}")))
         });
         let unit = if unit.is_empty() { "ns" } else { unit };
@@ -193,10 +174,10 @@ pub(crate) fn row_of(measure: &str, case: &str) -> Option<&'static Row> {
 /// What a case ought to reach, where there is something.
 pub(crate) fn goal(case: &Case) -> Option<Goal> {
     let counts = |at| match at {
-        At::Anywhere => true,
-        At::Apart => !case.shared_cores,
-        At::Shared => case.shared_cores,
-        At::Near => case.transport == "shm",
+        "apart" => !case.shared_cores,
+        "shared" => case.shared_cores,
+        "near" => case.transport == "shm",
+        _ => true,
     };
     let mut goals = row_of(&case.measure, &case.case)?.goals.iter();
     let found = goals.find(|(pieces, ..)| pattern::find_pieces(pieces, &case.case).is_some());
@@ -224,14 +205,11 @@ mod tests {
             ("barrier 2", true, ""),
             ("barrier 16", true, "2.00"),
             ("signal 8/line", false, ""),
-            ("startup mpirun/64", true, "1.50 and +500"),
             ("strided column/1000/1032/get", false, "1.15, 2.2x A1"),
-            ("regret auto/random", false, "1.20, p95 1.7"),
-            ("indexed gather/536870912", false, "1.00"),
         ] {
             let goal = goal(&Case { shared_cores, ..case(name) }).map(|goal| goal.to_string());
             assert_eq!(goal.unwrap_or_default(), expected, "{name}");
         }
-        assert_eq!(goal(&Case { transport: "ofi".into(), ..case("lookup raw/7/8") }), None);
+        assert!(goal(&Case { transport: "ofi".into(), ..case("lookup raw/7/8") }).is_none());
     }
 }

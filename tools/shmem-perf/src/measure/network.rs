@@ -1,28 +1,16 @@
 //! Collectives of two hosts; and the usual micro-benchmarks over libfabric, which are a part of `ofi`.
 
-use std::sync::Arc;
-
-use clap::{Args, FromArgMatches};
-
-use super::Measure;
-use super::collective::{self, Collective};
+use super::collective::{Collective, OPERATIONS as COLLECTIVES};
 use super::ofi::against_bare;
-use crate::bench::{Done, Given, Task};
-use crate::check::Guard;
-use crate::fabric::{self, Far, OPERATIONS, Operation, PROVIDER, Pair, State, Turn, over};
-use crate::hosts::Hosts;
-use crate::runner::Runner;
+use super::*;
+use crate::fabric::{Far, OPERATIONS, Operation, Pair, Turn};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "network",
     about: "Collectives of two hosts over libfabric, against a put of as many bytes by a bare program, and puts both ways",
-    options: Options::augment_args,
-    run: |runner, options| {
-        let Options { provider } = Options::from_arg_matches(options)?;
-        runner.repeat(&over(runner, &TOGETHER, &provider, Given::default()))
-    },
+    run: |runner, _| runner.repeat(&over(runner, &TOGETHER, Given::default())),
     usual: false,
-    tasks: &[MICRO, MICRO_FEW, TOGETHER, TOGETHER_GUARDED],
+    tasks: &[MICRO, TOGETHER],
     rows: &[
         // What collectives ought to cost, in puts of as many bytes that come back.
         "network ** | collective/bytes/provider | barrier, broadcast, sum, fcollect, alltoall of two PEs; `broadcast-direct` ..: \
@@ -39,70 +27,46 @@ pub(crate) const MEASURE: Measure = Measure {
         "network-bare ** | both-ways/bytes/provider; chunks/bytes/bytes of each/provider | that; and puts of so many bytes each, \
          and their quiet, by the bare program | one put of all by one PE and its quiet, by the bare program",
     ],
+    possible: fabric::possible,
     // Large data on symmetric objects. What else there is depends on how two PEs and a kernel share two cores.
-    guards: &[Guard {
-        jobs: 1,
-        possible: fabric::possible,
-        ..Guard::of(
-            "network",
-            |runner| runner.repeat(&over(runner, &TOGETHER_GUARDED, PROVIDER, Given::default())),
-            &["network {broadcast,fcollect,alltoall}-direct/1048576/tcp;ofi_rxm | 2 | goal x1.5"],
-        )
-    }],
+    guards: &[(
+        "network --jobs 1",
+        &["network {broadcast,fcollect,alltoall}-direct/1048576/tcp;ofi_rxm | 2 | goal x1.5"],
+    )],
+    ..Measure::PLAIN
 };
 
-/// What is measured of a provider.
-#[derive(Args, Clone, Debug)]
-struct Options {
-    /// The provider of libfabric.
-    #[arg(long, default_value = PROVIDER)]
-    provider: String,
-}
-
-const MICRO: Task = Task::far("ofi-micro", |far| of_all(far, false));
-const MICRO_FEW: Task = Task::far("ofi-micro-few", |far| of_all(far, true));
-const TOGETHER: Task = Task::far("network", |far| {
-    far.pair()?.measure(|pair| collectives(far, pair, false));
-    Ok(())
-});
-const TOGETHER_GUARDED: Task = Task::far("network-guarded", |far| {
+/// The usual micro-benchmarks by size; `quick`: fewer sizes, and no long collectives.
+pub(super) const MICRO: Task = Task::far("ofi-micro", |far| {
+    let sizes: Vec<usize> = match far.given.quick {
+        true => vec![4, 8, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20],
+        false => (0..=20).map(|power| 1 << power).collect(),
+    };
     far.pair()?.measure(|pair| {
-        for operation in ["broadcast", "fcollect", "alltoall"] {
-            of_one(far, pair, Collective { operation, bytes: 1 << 20, direct: true });
-        }
-    });
-    Ok(())
-});
-
-/// Latencies, bandwidths, atomic operations and collectives by size.
-pub(crate) fn micro(runner: &mut Runner, few: bool, hosts: Option<&Arc<Hosts>>, provider: &str) -> Done {
-    let task = if few { &MICRO_FEW } else { &MICRO };
-    runner.repeat(&over(runner, task, provider, Given::default()).on(hosts))
-}
-
-/// The usual micro-benchmarks.
-fn of_all(far: &Far<'_>, few: bool) -> Done {
-    far.pair()?.measure(|pair| {
-        let polling = Operation::micro(few).into_iter().map(|operation| (operation, State::Polling));
+        let polling = Operation::micro(&sizes).into_iter().map(|operation| (operation, State::Polling));
         let latencies = OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1);
         for (operation, state) in polling.chain(latencies.map(|operation| (operation, State::Asleep))) {
             against_bare(far, pair, "network", &operation, state);
         }
         pair.ready(State::Polling);
-        for bytes in Operation::sizes(few) {
+        for bytes in sizes {
             let name = format!("network both-ways/{bytes}/{}", far.provider);
             let of = |turn| move || pair.together(turn, bytes);
             far.pairs(name, of(Turn::Exchange), of(Turn::BareExchange));
         }
-        collectives(far, pair, few);
+        collectives(far, pair, if far.given.quick { 4 << 10 } else { 1 << 20 });
     });
     Ok(())
-}
+});
+const TOGETHER: Task = Task::far("network", |far| {
+    far.pair()?.measure(|pair| collectives(far, pair, 1 << 20));
+    Ok(())
+});
 
-/// The collectives of two PEs: those of a node, and the longest of each family; in both forms where these differ.
-fn collectives(far: &Far<'_>, pair: &Pair<'_>, few: bool) {
+/// The collectives of two PEs, of at most so many bytes: those of a node, in both forms where these differ.
+fn collectives(far: &Far<'_>, pair: &Pair<'_>, most: usize) {
     let provider = &far.provider;
-    for bytes in [64 << 10, 1 << 20].into_iter().filter(|_| !few) {
+    for bytes in [64 << 10, 1 << 20].into_iter().filter(|bytes| *bytes <= most) {
         let whole = || pair.bare_puts(bytes, bytes, bytes);
         let name = format!("network-bare both-ways/{bytes}/{provider}");
         far.pairs(name, || pair.together(Turn::BareSwap(1), bytes), whole);
@@ -111,13 +75,14 @@ fn collectives(far: &Far<'_>, pair: &Pair<'_>, few: bool) {
             far.pairs(name, || pair.bare_puts(bytes, each, bytes), whole);
         }
     }
-    let longest =
-        ["fcollect", "alltoall"].map(|operation| Collective { operation, bytes: 1 << 20, direct: false });
-    for case in collective::cases().chain(longest).filter(|case| !few || case.bytes <= 4 << 10) {
-        of_one(far, pair, case);
-        // Short data is not moved otherwise there.
-        if case.bytes >= 64 << 10 {
-            of_one(far, pair, Collective { direct: true, ..case });
+    for operation in COLLECTIVES {
+        let sizes: &[usize] = if operation == "barrier" { &[0] } else { &[8, 4 << 10, 64 << 10, 1 << 20] };
+        for &bytes in sizes.iter().filter(|bytes| **bytes <= most) {
+            of_one(far, pair, Collective { operation, bytes, direct: false });
+            // Short data is not moved otherwise there.
+            if bytes >= 64 << 10 {
+                of_one(far, pair, Collective { operation, bytes, direct: true });
+            }
         }
     }
 }

@@ -8,18 +8,12 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use clap::{Args, FromArgMatches};
 use rustix::time::{ClockId, clock_gettime};
 use shmem_core::context::{NonBlocking, Order, Strided};
 use shmem_core::transport::ofi::strided::{self, Blocks, Reach, Row, Way};
 
-use super::{Measure, network};
-use crate::bench::{Done, Given, Task};
-use crate::case::Record;
-use crate::check::Guard;
-use crate::fabric::{self, Far, OPERATIONS, Operation, PROVIDER, Pair, State, over};
-use crate::runner::Runner;
-use crate::samples::{FEWEST, Samples, each, median};
+use super::*;
+use crate::fabric::{Far, OPERATIONS, Operation, Pair};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "ofi",
@@ -47,21 +41,14 @@ pub(crate) const MEASURE: Measure = Measure {
         "ofi-strided-model ** | blocks/bytes/state | how many times faster that is | what the cost model predicts by the costs \
          of the same run (`transport/ofi/strided`) | ** at least 0.85 | x",
     ],
-    guards: &[Guard {
-        jobs: 1,
-        possible: fabric::possible,
-        ..Guard::of(
-            "ofi",
-            |runner| runner.repeat(&over(runner, &OFI, PROVIDER, Given::default())),
-            &["ofi {put,get,fetch-add,put-rate}/8/tcp;ofi_rxm | 2 | goal x3"],
-        )
-    }],
+    possible: fabric::possible,
+    guards: &[("ofi --jobs 1", &["ofi {put,get,fetch-add,put-rate}/8/tcp;ofi_rxm | 2 | goal x3"])],
 };
 
 const OFI: Task = Task::far("ofi", |far| {
     far.pair()?.measure(|pair| {
         all().for_each(|(operation, state)| against_bare(far, pair, "ofi", &operation, state));
-        far.add(format!("ofi idle/0/{}", far.provider), idle(pair));
+        far.samples(format!("ofi idle/0/{}", far.provider), || idle(pair));
     });
     Ok(())
 });
@@ -98,29 +85,25 @@ struct Options {
     /// collectives.
     #[arg(long, conflicts_with_all = ["bare", "strided"])]
     micro: bool,
-    /// Eight sizes instead of twenty-one.
-    #[arg(long, requires = "micro")]
-    few: bool,
-    /// The provider of libfabric.
-    #[arg(long, default_value = PROVIDER)]
-    provider: String,
 }
 
 impl Options {
     fn run(&self, runner: &mut Runner) -> Done {
-        let Self { bare, strided, micro, few, provider } = self;
-        match (bare, strided, micro) {
-            (true, ..) => bare_alone(runner, provider),
-            (_, true, _) => runner.repeat(&over(runner, &OFI_STRIDED, provider, Given::default())),
-            (.., true) => network::micro(runner, *few, None, provider),
-            _ => runner.repeat(&over(runner, &OFI, provider, Given::default())),
-        }
+        let Self { bare, strided, micro } = self;
+        let task = match (bare, strided, micro) {
+            (true, ..) => return bare_alone(runner),
+            (_, true, _) => &OFI_STRIDED,
+            (.., true) => &network::MICRO,
+            _ => &OFI,
+        };
+        runner.repeat(&over(runner, task, Given::default()))
     }
 }
 
 /// The bare program alone, against the latency of its own put and that of libfabric's tool: a put that is complete when it is
 /// delivered is a message there and an answer back, so its latency ought to be that of a round trip there, or less.
-fn bare_alone(runner: &mut Runner, provider: &str) -> Done {
+fn bare_alone(runner: &mut Runner) -> Done {
+    let provider = &runner.provider().to_owned();
     // The bare program needs no transport: its PEs are told what to do through shared memory.
     let job = runner.job(&OFI_BARE, 2, Given::default()).with(&[fabric::only(provider)]);
     let (mut records, mut anchored) = (Vec::<Record>::new(), Samples::default());
@@ -374,28 +357,5 @@ mod pingpong {
         let mut lines = printed.lines();
         let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;
         lines.next()?.split_whitespace().nth(column)?.parse().ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_that_forces_a_way_leaves_no_other() {
-        let reach = Reach { pieces: 4, message: 16 << 10 };
-        for way in Way::ALL {
-            for (count, bytes) in [(2, 8), (8, 1024), (64, 4096), (1000, 64)] {
-                assert_eq!(forcing(way).choose(blocks(count, bytes), reach), way, "{count} x {bytes}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_column_of_times_is_found() {
-        let printed = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n\
-                       8       3k      =3k      46k         0.66s      0.07     110.61       0.01\n";
-        assert_eq!(pingpong::half_trip(printed), Some(110.61));
-        assert_eq!(pingpong::half_trip("bytes usec/xfer\n"), None);
     }
 }

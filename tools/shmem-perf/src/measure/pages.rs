@@ -9,15 +9,22 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::partition::PARTITION_VARIABLE;
 
-use super::Measure;
-use crate::bench::{Bench, Done, Given, Task, take_core};
-use crate::runner::Runner;
-use crate::samples::{Samples, nanoseconds_each};
+use super::halo::Form;
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "pages",
     about: "Columns in pages of 2 MiB, against columns in small pages",
-    run: |runner, _| measure(runner),
+    run: |runner, _| {
+        // A partition in small pages and one in large ones.
+        let partition = |id, page| {
+            let traits = format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
+            (format!("{PARTITION_VARIABLE}{id}"), traits)
+        };
+        let partitions = [partition(SMALL, rustix::param::page_size() as u64), partition(LARGE, LARGE_PAGE)];
+        let variables = partitions.each_ref().map(|(name, traits)| (&**name, traits.clone()));
+        runner.repeat(&runner.job(&PAGES, 2, Given::default()).with(&variables))
+    },
     tasks: &[PAGES],
     rows: &[
         "pages stencil/* | stencil/n | a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in \
@@ -30,18 +37,6 @@ pub(crate) const MEASURE: Measure = Measure {
 };
 
 const PAGES: Task = Task::own("pages", by_pages);
-
-/// A stencil and columns.
-pub(crate) fn measure(runner: &mut Runner) -> Done {
-    // A partition in small pages and one in large ones.
-    let partition = |id, page| {
-        let traits = format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
-        (format!("{PARTITION_VARIABLE}{id}"), traits)
-    };
-    let partitions = [partition(SMALL, rustix::param::page_size() as u64), partition(LARGE, LARGE_PAGE)];
-    let variables = partitions.each_ref().map(|(name, traits)| (&**name, traits.clone()));
-    runner.repeat(&runner.job(&PAGES, 2, Given::default()).with(&variables))
-}
 
 /// A stencil, and columns, in large and small pages.
 fn by_pages(given: &Given) -> Done {
@@ -107,8 +102,7 @@ fn stencil(world: &mut World, repetitions: usize) -> Result<Samples> {
         (step(&mut large), step(&mut small))
     });
     assert!(large.is_like(&small, world), "both have come to the same cells");
-    large.free(world)?;
-    small.free(world)?;
+    large.grids.into_iter().chain(small.grids).try_for_each(|grid| world.free(grid))?;
     Ok(samples)
 }
 
@@ -129,26 +123,24 @@ fn column(bench: &Bench<'_>, large: &SymBox<[u64]>, small: &SymBox<[u64]>, touch
     bench.pairs(format!("pages column/{touched}"), || write(large), || write(small));
 }
 
-/// Words of a cache line: rows begin on one, and do not follow each other at a power of two.
-const LINE: usize = 8;
-
 /// A 2-D stencil that knows nothing of the memory it works on: a 5-point Jacobi relaxation on n x n cells of each PE, which lie in
 /// a ring from west to east. The first and the last column of each go to its neighbours, behind each step. Two grids take turns.
-pub(crate) struct Stencil {
-    size: usize,
+pub(super) struct Stencil {
+    form: Form,
     grids: [SymBox<[f64]>; 2],
 }
 
 impl Stencil {
     /// A stencil on `size` x `size` cells of each PE, in memory from `alloc`, which is asked for so many zeroed words, twice.
     /// All PEs call it.
-    pub(crate) fn new(
+    pub(super) fn new(
         world: &mut World,
         size: usize,
         alloc: impl Fn(&World, usize) -> Result<SymBox<[f64]>>,
     ) -> Result<Self> {
-        let words = (size + 2) * Self::pitch(size);
-        let grids = [alloc(world, words)?, alloc(world, words)?];
+        // Rows begin on cache lines, and do not follow each other at a power of two.
+        let form = Form { size, pitch: (size + 2).next_multiple_of(8) + 8 };
+        let grids = [alloc(world, form.cells())?, alloc(world, form.cells())?];
         let me = world.my_pe();
         world.local((&grids[0], &grids[1]), |(first, second)| {
             for (at, (first, second)) in first.iter_mut().zip(second).enumerate() {
@@ -156,22 +148,14 @@ impl Stencil {
                 *second = *first;
             }
         });
-        Ok(Self { size, grids })
-    }
-
-    const fn pitch(size: usize) -> usize {
-        (size + 2).next_multiple_of(LINE) + LINE
+        Ok(Self { form, grids })
     }
 
     /// One step of all PEs.
-    pub(crate) fn step(&mut self, world: &mut World) {
-        let (size, pitch) = (self.size, Self::pitch(self.size));
-        let [old, new] = &self.grids;
+    pub(super) fn step(&mut self, world: &mut World) {
+        let (form @ Form { size, pitch }, [old, new]) = (self.form, &self.grids);
         let edges = world.local((old, new), |(old, new)| {
-            for row in 1..=size {
-                let at = row * pitch;
-                relax(&old[at - pitch..at + 2 * pitch], &mut new[at + 1..=at + size], pitch);
-            }
+            form.relax(old, &mut new[pitch..], 1..size + 1);
             [1, size].map(|column| (1..=size).map(|row| new[row * pitch + column]).collect::<Vec<_>>())
         });
         let (west, east) = world.ring_neighbours();
@@ -182,26 +166,9 @@ impl Stencil {
     }
 
     /// Whether two stencils have come to the same cells on this PE. All PEs call it.
-    pub(crate) fn is_like(&self, other: &Self, world: &mut World) -> bool {
-        let same = world.local((&self.grids[0], &other.grids[0]), |(mine, other)| {
+    fn is_like(&self, other: &Self, world: &mut World) -> bool {
+        world.local((&self.grids[0], &other.grids[0]), |(mine, other)| {
             mine.iter().zip(other).all(|(a, b)| a.to_bits() == b.to_bits())
-        });
-        same && self.size == other.size
-    }
-
-    /// Gives the memory back. All PEs call it.
-    pub(crate) fn free(self, world: &World) -> Result<()> {
-        self.grids.into_iter().try_for_each(|grid| world.free(grid))
-    }
-}
-
-/// One row, from it and the rows around it, with their frames.
-#[inline(never)]
-fn relax(around: &[f64], row: &mut [f64], pitch: usize) {
-    let size = row.len();
-    let of = |row: usize, column: usize| &around[row * pitch + column..][..size];
-    let (above, left, right, below) = (of(0, 1), of(1, 0), of(1, 2), of(2, 1));
-    for at in 0..size {
-        row[at] = 0.25 * (above[at] + below[at] + left[at] + right[at]);
+        })
     }
 }

@@ -7,11 +7,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use shmem::prelude::*;
 use shmem::{value, zeroed};
 
-use super::Measure;
-use crate::baseline::{self, LINES, WORDS_OF_LINE, near};
-use crate::bench::{Bench, Done, Task, absent};
-use crate::check::Guard;
-use crate::samples::{nanoseconds_each, numbered};
+use super::*;
+use crate::baseline::{LINES, WORDS_OF_LINE};
 
 pub(crate) const PUT: Measure = Measure {
     name: "put",
@@ -26,9 +23,8 @@ pub(crate) const PUT: Measure = Measure {
          4096..4194304 1/0.95",
     ],
     // Of 8 bytes a call more than `memcpy`: 1.0 to 1.15.
-    guards: &[Guard::of(
+    guards: &[(
         "put",
-        |runner| runner.jobs(&PUTS, 2),
         &["put8-{static,quiet} 8 | 1 | goal x3", "put 8 | 1 | 3", "put {4096,65536} | 1 | goal x3"],
     )],
     ..Measure::PLAIN
@@ -43,11 +39,7 @@ pub(crate) const GET: Measure = Measure {
         "get * | bytes | a get of a slice; time for each byte | the C library's `memcpy` on the same bytes | \
              4096..4194304 1/0.95",
     ],
-    guards: &[Guard::of(
-        "get",
-        |runner| runner.jobs(&GETS, 2),
-        &["get 8 | 1 | 3", "get {4096,65536} | 1 | goal x3"],
-    )],
+    guards: &[("get", &["get 8 | 1 | 3", "get {4096,65536} | 1 | goal x3"])],
     ..Measure::PLAIN
 };
 
@@ -60,11 +52,7 @@ pub(crate) const ATOMIC: Measure = Measure {
         "atomic ** | operation/bits | fetching atomic operations on a word of another PE | the same locked instruction on \
              the same word | ** 1.2",
     ],
-    guards: &[Guard::of(
-        "atomic",
-        |runner| runner.jobs(&ATOMICS, 2),
-        &["atomic {fetch-add,compare-swap}/64 | 1 | goal x3"],
-    )],
+    guards: &[("atomic", &["atomic {fetch-add,compare-swap}/64 | 1 | goal x3"])],
     ..Measure::PLAIN
 };
 

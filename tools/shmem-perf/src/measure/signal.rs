@@ -8,17 +8,13 @@ use std::sync::atomic::AtomicU64;
 use shmem::Contents;
 use shmem::prelude::*;
 
-use super::Measure;
-use crate::baseline::{self, End, LIMIT_WORDS, near, word_at};
-use crate::bench::{Bench, Done, Task};
-use crate::check::Guard;
-use crate::runner::Runner;
-use crate::samples::nanoseconds_each;
+use super::*;
+use crate::baseline::End;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "signal",
     about: "Puts with a signal to a PE that waits for it, against a ping-pong of plain stores, one way",
-    run: |runner, _| measure(runner),
+    run: |runner, _| runner.jobs(&SIGNAL, 2),
     tasks: &[SIGNAL],
     rows: &[
         "signal ** | bytes; `8/read`: and the other PE reads them | `put_signal` to a PE that waits, one way | half a ping-pong \
@@ -28,15 +24,11 @@ pub(crate) const MEASURE: Measure = Measure {
         "signal */line | bytes/line | `put_signal` to a PE that waits, one way | a cache line that goes from one core to the \
          other, one way",
     ],
-    guards: &[Guard::of("signal", measure, &["signal {8,64,512,4096} | 2 | 1.5"])],
+    guards: &[("signal", &["signal {8,64,512,4096} | 2 | 1.5"])],
     ..Measure::PLAIN
 };
 
 const SIGNAL: Task = Task::near("signal", signals);
-
-pub(crate) fn measure(runner: &mut Runner) -> Done {
-    runner.jobs(&SIGNAL, 2)
-}
 
 /// Round trips in one sample.
 const TRIPS: u64 = 500;

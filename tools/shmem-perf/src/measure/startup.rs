@@ -1,32 +1,23 @@
 //! What starting and ending a job costs, and what it keeps in memory.
 
-use std::ffi::OsStr;
+use std::error::Error;
 use std::process::{Command, Stdio};
 use std::{array, fs, io};
 
 use shmem::thread::Single;
 
-use super::Measure;
-use crate::bench::{Done, Given, Task};
-use crate::case::{Record, Site};
-use crate::check::Guard;
-use crate::jobs::{JobError, partitions_of_environment};
-use crate::runner::Runner;
-use crate::samples::{FEWEST, Samples, milliseconds};
+use super::*;
+use crate::jobs::partitions_of_environment;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "startup",
     about: "Start and end of a job, against programs that do nothing",
     run: |runner, _| {
-        starts(runner, &SMALL, runner.repetitions)?;
-        starts(runner, &MANY_PARTITIONS, FEWEST)?;
-        for pes in JOBS {
-            let [.., of_pe, of_node] = kept(runner, *pes, &[])?;
-            let site = site(*pes)?;
-            runner.show(vec![
-                Record::new(&site, format!("startup-pe {pes}"), of_pe),
-                Record::new(&site, format!("startup-node {pes}"), of_node),
-            ]);
+        starts(runner, "4", (4, 0), runner.repetitions)?;
+        // With partitions of 1 GiB, instead of the default heaps.
+        starts(runner, "16/127/1G", (16, 127), FEWEST)?;
+        for &pes in JOBS {
+            keeps(runner, pes, &[], &[("startup-pe", OWN), ("startup-node", TOGETHER)], &pes.to_string())?;
         }
         // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
         starts_under_mpirun(runner, if cfg!(debug_assertions) { 4 } else { 64 })
@@ -43,11 +34,7 @@ pub(crate) const MEASURE: Measure = Measure {
         "startup-node * | PEs | memory of all PEs of a node after their start, what they share counted once | 8 MiB for each PE \
          | | MiB",
     ],
-    guards: &[Guard::of(
-        "startup",
-        |runner| starts(runner, &SMALL, runner.repetitions),
-        &["startup 4 | 1 | goal x4", "startup-resident 4 | 1 | goal x4"],
-    )],
+    guards: &[("startup", &["startup 4 | 1 | goal x4", "startup-resident 4 | 1 | goal x4"])],
     ..Measure::PLAIN
 };
 
@@ -57,58 +44,66 @@ const KEPT: Task = Task::own("kept", |_| what_is_kept());
 /// PEs of the jobs that say what they keep. A build without optimisation shows with few that it is measured.
 const JOBS: &[usize] = if cfg!(debug_assertions) { &[2] } else { &[2, 8, 32, 64] };
 
-/// Jobs that are started: their case, PEs, and partitions of 1 GiB, where there is something else than the default heaps.
-struct Kind(&'static str, usize, usize);
-const SMALL: Kind = Kind("4", 4, 0);
-const MANY_PARTITIONS: Kind = Kind("16/127/1G", 16, 127);
-
 fn site(pes: usize) -> io::Result<Site> {
     Ok(Site::near(pes, std::thread::available_parallelism()?.get()))
 }
 
 /// Measures starts of a job, against as many programs that do nothing, and what its PEs keep.
-fn starts(runner: &mut Runner, &Kind(case, pes, partitions): &Kind, repetitions: usize) -> Done {
-    let site = site(pes)?;
+fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), repetitions: usize) -> Done {
     let variables: Vec<_> = (1..=partitions).map(|id| format!("SHMEM_SYMMETRIC_PARTITION{id}")).collect();
     let variables: Vec<_> = variables.iter().map(|name| (&**name, "SIZE=1G".to_owned())).collect();
-    let job = runner.job(&NOTHING, pes, Given::default()).with(&variables);
-    let processes = || -> io::Result<()> {
-        let children: Vec<_> = (0..pes).map(|_| Command::new("true").spawn()).collect::<Result<_, _>>()?;
-        children.into_iter().try_for_each(|mut child| child.wait().map(drop))
-    };
-    let samples = Samples::tried(repetitions, || {
-        let (cost, ended) = milliseconds(|| job.run());
-        let (limit, others) = milliseconds(processes);
-        ended.and_then(|_| Ok((cost, others.map(|()| limit).map_err(JobError::Baseline)?)))
-    })?;
-    let [resident, mappings, ..] = kept(runner, pes, &variables)?;
-    runner.show(vec![
-        Record::new(&site, format!("startup {case}"), samples),
-        Record::new(&site, format!("startup-resident {case}"), resident),
-        Record::new(&site, format!("startup-mappings {case}"), mappings),
-    ]);
-    Ok(())
+    let name = format!("startup {case}");
+    if runner.wants(&name) {
+        let job = runner.job(&NOTHING, pes, Given::default()).with(&variables);
+        let processes = || -> io::Result<()> {
+            let children: Vec<_> =
+                (0..pes).map(|_| Command::new("true").spawn()).collect::<Result<_, _>>()?;
+            children.into_iter().try_for_each(|mut child| child.wait().map(drop))
+        };
+        let samples = Samples::tried(repetitions, || {
+            let (cost, ended) = milliseconds(|| job.run());
+            let (limit, others) = milliseconds(processes);
+            ended.and_then(|_| Ok((cost, others.map(|()| limit)?)))
+        })?;
+        runner.show(vec![Record::new(&site(pes)?, name, samples)]);
+    }
+    keeps(runner, pes, &variables, &[("startup-resident", RESIDENT), ("startup-mappings", MAPPINGS)], case)
 }
 
-/// What PEs of a job keep, each in the unit of its row, beside its limit.
-fn kept(
+/// What is kept, by its place in what PEs say.
+const RESIDENT: usize = 0;
+const MAPPINGS: usize = 1;
+const OWN: usize = 2;
+const TOGETHER: usize = 3;
+
+/// Measures what PEs of a job keep, each kind in the unit of its row, beside its limit.
+fn keeps(
     runner: &mut Runner,
     pes: usize,
     variables: &[(&str, String)],
-) -> Result<[Samples; 4], Box<dyn std::error::Error>> {
+    kinds: &[(&str, usize)],
+    case: &str,
+) -> Done {
+    let kinds = kinds.iter().map(|(measure, kind)| (format!("{measure} {case}"), *kind));
+    let kinds: Vec<_> = kinds.filter(|(name, _)| runner.wants(name)).collect();
+    if kinds.is_empty() {
+        return Ok(());
+    }
     let mappings: f64 = fs::read_to_string("/proc/sys/vm/max_map_count")?.trim().parse()?;
     let limits = [8.0, mappings, 8.0, 8.0 * pes as f64];
     let job = runner.job(&KEPT, pes, Given::default()).with(variables);
-    let mut samples: [Samples; 4] = Default::default();
+    let mut found: Vec<[u64; 4]> = Vec::new();
     for _ in 0..FEWEST {
-        for kept in runner.lines::<[u64; 4]>(&job)? {
-            for (k, (samples, limit)) in samples.iter_mut().zip(limits).enumerate() {
-                let unit = if k == 1 { 1.0 } else { f64::from(1 << 20) };
-                samples.0.push((kept[k] as f64 / unit, limit));
-            }
-        }
+        found.extend(runner.lines::<[u64; 4]>(&job)?);
     }
-    Ok(samples)
+    let record = |(name, kind): (String, usize)| {
+        let unit = if kind == MAPPINGS { 1.0 } else { f64::from(1 << 20) };
+        let samples = found.iter().map(|kept| (kept[kind] as f64 / unit, limits[kind])).collect();
+        Ok(Record::new(&site(pes)?, name, samples))
+    };
+    let records = kinds.into_iter().map(record).collect::<io::Result<_>>()?;
+    runner.show(records);
+    Ok(())
 }
 
 /// One PE that says what the most of all PEs have, and what all have together: memory that is there, shared ones included;
@@ -116,26 +111,30 @@ fn kept(
 fn what_is_kept() -> Done {
     let now = || -> io::Result<[u64; 4]> {
         let mappings = fs::read("/proc/self/maps")?.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let resident = kilobytes(&fs::read_to_string("/proc/self/status")?, "VmRSS:")?;
         let shares = fs::read_to_string("/proc/self/smaps_rollup")?;
         let own = kilobytes(&shares, "Pss_Anon:")?;
-        Ok([resident, mappings, own, own + kilobytes(&shares, "Pss_Shmem:")?])
+        Ok([of_status("VmRSS:")?, mappings, own, own + kilobytes(&shares, "Pss_Shmem:")?])
     };
     let before = now()?;
     let world = shmem::init::<Single>()?;
     world.barrier_all();
     let after = now()?;
     let grown: [u64; 4] = array::from_fn(|k| after[k].saturating_sub(before[k]));
-    let [resident, mappings, own] = [0, 1, 2].map(|k| world.max(grown[k]));
-    let together = world.sum(grown[3]);
+    let [resident, mappings, own] = [RESIDENT, MAPPINGS, OWN].map(|k| world.max(grown[k]));
+    let together = world.sum(grown[TOGETHER]);
     if world.my_pe() == 0 {
         println!("{}", serde_json::to_string(&[resident, mappings, own, together])?);
     }
     Ok(())
 }
 
+/// A line of the calling process's status, in bytes.
+pub(super) fn of_status(name: &str) -> io::Result<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status")?, name)
+}
+
 /// A line `name:      1234 kB` of what the system says of a process, in bytes.
-pub(super) fn kilobytes(lines: &str, name: &str) -> io::Result<u64> {
+fn kilobytes(lines: &str, name: &str) -> io::Result<u64> {
     let line = lines.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
     let missing = || io::Error::other(format!("the system does not say how many kB are behind {name}"));
@@ -145,29 +144,27 @@ pub(super) fn kilobytes(lines: &str, name: &str) -> io::Result<u64> {
 /// Measures starts by a launcher that is not ours, if it is there: this program as a job of so many PEs under `mpirun`, against
 /// `mpirun` of as many `hostname`.
 fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
-    let program = std::env::current_exe().map_err(JobError::Program)?;
-    let args = runner.job(&NOTHING, pes, Given::default()).args;
+    let name = format!("startup mpirun/{pes}");
+    if !runner.wants(&name) {
+        return Ok(());
+    }
+    let program = std::env::current_exe()?.display().to_string();
+    let job = [vec![program], runner.job(&NOTHING, pes, Given::default()).args].concat();
     let mut samples = Samples::default();
     for _ in 0..FEWEST {
-        let Some(limit) = under_mpirun(pes, OsStr::new("hostname"), &[], "4")? else {
+        let Some(limit) = under_mpirun(pes, &["hostname".to_owned()], "4")? else {
             runner.remark("mpirun is not installed: starts under it are not measured (Debian: openmpi-bin)");
             return Ok(());
         };
-        let cost = under_mpirun(pes, program.as_os_str(), &args, "20")?;
-        samples.0.extend(cost.map(|cost| (cost, limit)));
+        samples.0.extend(under_mpirun(pes, &job, "20")?.map(|cost| (cost, limit)));
     }
-    runner.show(vec![Record::new(&site(pes)?, format!("startup mpirun/{pes}"), samples)]);
+    runner.show(vec![Record::new(&site(pes)?, name, samples)]);
     Ok(())
 }
 
-/// Milliseconds of a program under `mpirun`; `None` if there is none. Open MPI's often never ends when its programs end at once:
+/// Milliseconds of a command under `mpirun`; `None` if there is none. Open MPI's often never ends when its programs end at once:
 /// such a run is ended after some seconds, and does not count.
-fn under_mpirun(
-    pes: usize,
-    program: &OsStr,
-    args: &[String],
-    seconds: &str,
-) -> Result<Option<f64>, JobError> {
+fn under_mpirun(pes: usize, command: &[String], seconds: &str) -> Result<Option<f64>, Box<dyn Error>> {
     /// Runs of one job before it is given up.
     const ATTEMPTS: usize = 10;
     /// What `timeout` says of a program that it has ended, and of one that is not there.
@@ -176,39 +173,18 @@ fn under_mpirun(
     let mut mpirun = Command::new("timeout");
     mpirun.args(["--kill-after", "5", seconds, "mpirun"]).stdin(Stdio::null()).stdout(Stdio::null());
     // Where there are fewer cores it wants to be told, and it starts nothing for root otherwise.
-    mpirun.args(["--oversubscribe", "-np", &pes.to_string()]).arg(program).args(args);
+    mpirun.args(["--oversubscribe", "-np", &pes.to_string()]).args(command);
     mpirun.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
     partitions_of_environment().for_each(|name| _ = mpirun.env_remove(name));
-    let mut code = None;
     for _ in 0..ATTEMPTS {
         let (milliseconds, output) = milliseconds(|| mpirun.output());
-        code = output.map_err(JobError::Baseline)?.status.code();
-        match code {
+        match output?.status.code() {
             Some(0) => return Ok(Some(milliseconds)),
             Some(MISSING) => return Ok(None),
             Some(LATE) => {}
-            _ => break,
+            code => return Err(format!("mpirun of {} has ended with {code:?}", command.join(" ")).into()),
         }
     }
-    let what = format!("{} {}", program.display(), args.join(" "));
-    let report = if code == Some(LATE) {
-        format!("mpirun did not end within {seconds} s, {ATTEMPTS} times")
-    } else {
-        String::new()
-    };
-    let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
-    Err(JobError::Failed { what, pes, code, report })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_of_what_the_system_says_are_read() {
-        let status = "Name:\tx\nVmHWM:\t 99 kB\nVmRSS:\t    2100 kB\n";
-        assert_eq!(kilobytes(status, "VmRSS:").unwrap(), 2100 << 10);
-        assert!(kilobytes("Name:\tx\nVmRSS:\t many kB\n", "VmRSS:").is_err());
-        assert!(kilobytes(status, "Pss_Anon:").is_err());
-    }
+    let command = command.join(" ");
+    Err(format!("mpirun of {command} did not end within {seconds} s, {ATTEMPTS} times").into())
 }

@@ -3,19 +3,13 @@
 use std::hint::black_box;
 use std::sync::Mutex;
 
-use clap::{Args, FromArgMatches};
 use shmem::Context;
 use shmem::prelude::*;
 
-use super::Measure;
 use super::put::Row;
-use crate::baseline::{self, LINES, WORDS_OF_LINE, near};
-use crate::bench::{Bench, Done, Given, Task, take_core};
-use crate::case::Site;
-use crate::check::Guard;
-use crate::jobs::Asked;
+use super::*;
+use crate::baseline::{LINES, WORDS_OF_LINE};
 use crate::rounds::{self, Rounds};
-use crate::runner::Runner;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "threads",
@@ -23,9 +17,12 @@ pub(crate) const MEASURE: Measure = Measure {
             that store",
     options: Options::augment_args,
     run: |runner, options| {
-        let Options { sizes } = Options::from_arg_matches(options)?;
-        runner.repeat(&of_words(runner))?;
-        if sizes { runner.repeat(&of_sizes(runner, &SIZES)) } else { Ok(()) }
+        let Options { sizes, bytes } = Options::from_arg_matches(options)?;
+        let of = |runner: &mut Runner, sizes| {
+            runner.repeat(&runner.job(&THREADS, 2, Given { sizes, ..Given::default() }).heap(4 << 20))
+        };
+        of(runner, Vec::new())?;
+        if sizes { of(runner, bytes.into_iter().map(|bytes| bytes as usize).collect()) } else { Ok(()) }
     },
     tasks: &[THREADS],
     rows: &[
@@ -35,42 +32,25 @@ pub(crate) const MEASURE: Measure = Measure {
         "threads-by-size ** | threads/contexts/bytes | puts of 64 bytes to 64 KiB of as many threads, each to a place of its \
          own | `memcpy` by as many threads into the same places",
     ],
-    guards: &[Guard {
-        jobs: 1,
-        ..Guard::of(
-            "threads",
-            |runner| runner.repeat(&of_words(runner)),
-            &["threads 2/private | 2 | goal x4"],
-        )
-    }],
+    guards: &[("threads --jobs 1", &["threads 2/private | 2 | goal x4"])],
     ..Measure::PLAIN
 };
 
 const THREADS: Task = Task::own("threads", by_threads);
 
 /// Which puts.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 struct Options {
-    /// Puts of 64 bytes to 64 KiB as well, against memcpy.
+    /// Larger puts as well, against memcpy.
     #[arg(long)]
     sizes: bool,
-}
-
-/// A job with puts of words.
-pub(crate) fn of_words(runner: &Runner) -> Asked {
-    of_sizes(runner, &[])
-}
-
-/// A job with puts of these sizes, in bytes, of at most those of [`SIZES`].
-pub(crate) fn of_sizes(runner: &Runner, sizes: &[usize]) -> Asked {
-    runner.job(&THREADS, 2, Given { sizes: sizes.to_vec(), ..Given::default() }).heap(4 << 20)
+    /// Their bytes.
+    #[arg(long, requires = "sizes", value_delimiter = ',', default_value = "64,512,4096,65536", value_parser = clap::value_parser!(u32).range(1..=64 << 10))]
+    bytes: Vec<u32>,
 }
 
 /// Numbers of threads that are measured. Those beyond the cores take turns on them.
 const NUMBERS: [usize; 6] = [1, 2, 4, 8, 16, 36];
-
-/// Sizes of puts beyond those of words, in bytes.
-pub(crate) const SIZES: [usize; 4] = [64, 512, 4 << 10, 64 << 10];
 
 /// Passes over a row in one sample: some hundred microseconds for one thread.
 const PASSES: u64 = if cfg!(debug_assertions) { 20 } else { 8_000 };
@@ -99,13 +79,14 @@ fn by_threads(given: &Given) -> Done {
     world.barrier_all();
     for threads in NUMBERS.into_iter().filter(|_| world.my_pe() == 0) {
         let site = Site { shared_cores: threads > bench.cores, ..bench.site.clone() };
-        let bench = Bench { site, ..Bench::new(world, given, bench.cores) };
+        let book = Book::new(site, given);
         let shared: Context<Multiple> = world.create_ctx()?;
         let locked: Mutex<Context<Serialized>> = Mutex::new(world.create_ctx()?);
         // What a thread puts through: a context of its own, one of all, or one of all behind a lock for each put.
         for (sharing, less) in [("private", 1), ("multiple", 1), ("locked", 8)] {
             // The objects have a row and a place for each thread on the other PE, which sleeps.
-            if sizes.is_empty() {
+            let name = format!("threads {threads}/{sharing}");
+            if sizes.is_empty() && given.wants(&name) {
                 let words = |number: usize, rounds: &Rounds| {
                     keep(number, threads);
                     let row = rows.on(other).index(number);
@@ -128,9 +109,13 @@ fn by_threads(given: &Given) -> Done {
                     }
                 };
                 let samples = rounds::in_turn(threads, (PASSES / less, LINES), given.repetitions, words);
-                bench.add(format!("threads {threads}/{sharing}"), samples);
+                book.add(name, samples);
             }
             for &bytes in sizes {
+                let name = format!("threads-by-size {threads}/{sharing}/{bytes}");
+                if !given.wants(&name) {
+                    continue;
+                }
                 let transfers = |number: usize, rounds: &Rounds| {
                     keep(number, threads);
                     let to = places.on(other).index(number * bytes..(number + 1) * bytes);
@@ -152,10 +137,10 @@ fn by_threads(given: &Given) -> Done {
                 };
                 let passes = (puts(bytes).div_ceil(less), 1);
                 let samples = rounds::in_turn(threads, passes, given.repetitions, transfers);
-                bench.add(format!("threads-by-size {threads}/{sharing}/{bytes}"), samples);
+                book.add(name, samples);
             }
         }
-        bench.print()?;
+        book.print(0)?;
     }
     world.free(rows)?;
     world.free(places)?;

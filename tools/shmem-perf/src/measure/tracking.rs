@@ -10,13 +10,8 @@ use shmem::{Order as _, Rma as _};
 use shmem_core::context::NonBlocking;
 use shmem_core::loader::Loaded;
 
-use super::{Measure, mapping};
-use crate::bench::{Done, Given, Task, Work};
-use crate::check::Guard;
-use crate::fabric::{self, LESS, LIBFABRIC, PROVIDER, State, over};
-use crate::peers::built;
-use crate::runner::Runner;
-use crate::samples::{Samples, each, nanoseconds_each};
+use super::*;
+use crate::fabric::LIBFABRIC;
 
 type Far<'w> = fabric::Far<'w, Multiple>;
 type Pair<'w> = fabric::Pair<'w, Multiple>;
@@ -25,9 +20,9 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "tracking",
     about: "What it costs to know that operations are complete, by the design of contexts, over a provider whose writes are \
             complete at once and over TCP",
-    run: |runner, _| {
-        measure(runner, AT_ONCE)?;
-        measure(runner, PROVIDER)
+    run: |runner, _| match &runner.providers.clone()[..] {
+        [] => measure(runner, AT_ONCE).and_then(|()| measure(runner, PROVIDER)),
+        providers => providers.iter().try_for_each(|provider| measure(runner, provider)),
     },
     // Two networks, of which one may have to be built first.
     usual: false,
@@ -40,26 +35,22 @@ pub(crate) const MEASURE: Measure = Measure {
         "tracking */quiet/* | design/quiet/provider | one 8-byte put and its quiet | the same by a bare program, which has one \
          endpoint and its counter",
     ],
-    guards: &[Guard {
-        jobs: 1,
-        possible: || shim().map(drop).and_then(|()| fabric::possible()),
-        ..Guard::of(
-            "tracking",
-            |runner| measure(runner, AT_ONCE),
-            // By events it is more than six.
-            &["tracking events/65536/at-once | 2 | 3", "tracking domain/8/at-once | 2 | 5"],
-        )
-    }],
+    possible: || shim().map(drop).and_then(|()| fabric::possible()),
+    guards: &[(
+        "tracking --provider at-once --jobs 1",
+        // By events it is more than six.
+        &["tracking events/65536/at-once | 2 | 3", "tracking domain/8/at-once | 2 | 5"],
+    )],
     ..Measure::PLAIN
 };
 
-const TRACKING: Task = Task { name: "tracking", pe: Work::Threads(tracking) };
+const TRACKING: Task = Task::threads("tracking", tracking);
 
 /// The designs. The last one is nearest to what they are compared with.
 const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
 
 /// A provider whose writes are complete at once, as it stands in cases.
-pub(crate) const AT_ONCE: &str = "at-once";
+const AT_ONCE: &str = "at-once";
 
 /// `fabric-shim`, a libfabric that has a switch for it: beside this program, where a build leaves it; built if it is not there
 /// and the sources are.
@@ -68,7 +59,7 @@ fn shim() -> Result<PathBuf, String> {
 }
 
 /// Every design over a provider. Where it cannot be had, that is said.
-pub(crate) fn measure(runner: &mut Runner, provider: &str) -> Done {
+fn measure(runner: &mut Runner, provider: &str) -> Done {
     let shim = match (provider == AT_ONCE).then(shim).transpose() {
         Ok(shim) => shim.map(|shim| (LIBFABRIC, shim.display().to_string())),
         Err(why) => {
@@ -79,7 +70,8 @@ pub(crate) fn measure(runner: &mut Runner, provider: &str) -> Done {
         }
     };
     DESIGNS.into_iter().try_for_each(|design| {
-        let job = over(runner, &TRACKING, PROVIDER, Given::default()).with(&[mapping::variable(design)]);
+        let job = runner.job(&TRACKING, 2, Given::default()).with(&fabric::variables(PROVIDER));
+        let job = job.with(&[mapping::variable(design)]);
         runner.repeat(&job.with(shim.as_slice()))
     })
 }
@@ -130,13 +122,14 @@ fn tracking(far: &Far<'_>) -> Done {
             };
             let puts = (CONTEXTS * batch) as f64;
             let measure = || Samples::alternate(far.repetitions, || cost() / puts, || limit() / puts);
-            // The other PE is told before anything goes nowhere.
-            pair.ready(State::Asleep);
-            let samples = match switch {
-                Some(switch) => switch.during(measure),
-                None => measure(),
-            };
-            far.add(format!("tracking {design}/{case}/{provider}"), samples);
+            far.samples(format!("tracking {design}/{case}/{provider}"), || {
+                // The other PE is told before anything goes nowhere.
+                pair.ready(State::Asleep);
+                match switch {
+                    Some(switch) => switch.during(measure),
+                    None => measure(),
+                }
+            });
         };
         for &bytes in sizes {
             take(&bytes.to_string(), bytes, BATCH.min(BATCH_BYTES / bytes).max(1), rounds[0]);

@@ -6,13 +6,8 @@ use std::process::Command;
 
 use shmem::launch::Bind;
 
-use super::Measure;
-use crate::bench::{Done, allowed_cores};
-use crate::case::{Record, Site};
-use crate::jobs::Asked;
-use crate::peers::{PATIENCE, Peer, Programs, open_mpi};
-use crate::runner::Runner;
-use crate::samples::{Samples, median};
+use super::*;
+use crate::peers::open_mpi;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "waiting",

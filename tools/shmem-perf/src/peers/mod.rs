@@ -23,7 +23,7 @@ macro_rules! example {
 mod program;
 mod running;
 
-use std::process::Command;
+use std::ffi::OsStr;
 use std::{fmt, io};
 
 pub(crate) use self::program::{PATIENCE, Programs, built, open_mpi};
@@ -132,6 +132,11 @@ impl Peer {
         self.facts().0
     }
 
+    /// Whether it is no other library: it stands beside where those are not wanted.
+    pub(crate) const fn is_own(self) -> bool {
+        matches!(self, Self::Floor) || matches!(self.facts().1, Source::Own(_))
+    }
+
     /// How many processes it has where there are so many cores: one for each of two, or twice as many as there are.
     pub(crate) const fn processes(self, cores: usize) -> usize {
         match self {
@@ -146,15 +151,6 @@ impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A peer that there is no comparison with, and why.
-#[derive(Debug, thiserror::Error)]
-#[error("peer {peer}: {reason}")]
-pub(crate) struct Missing {
-    pub(crate) peer: Peer,
-    #[source]
-    pub(crate) reason: PeerError,
 }
 
 /// Why there is no comparison with a peer.
@@ -174,15 +170,9 @@ pub(crate) enum PeerError {
 }
 
 impl PeerError {
-    /// What it means that a program of some Debian packages cannot be started.
-    fn of_start(error: io::Error, command: &Command, packages: &str) -> Self {
-        let program = command.get_program().display();
-        match error.kind() {
-            io::ErrorKind::NotFound => {
-                Self::Lost(format!("not installed, there is no {program} (Debian: {packages})"))
-            }
-            _ => Self::Run(error),
-        }
+    /// That a program of some Debian packages is not there.
+    fn not_installed(program: &OsStr, packages: &str) -> Self {
+        Self::Lost(format!("not installed, there is no {} (Debian: {packages})", program.display()))
     }
 
     /// Whether there is no more to be expected of the peer, for other requests either.

@@ -1,20 +1,16 @@
 //! The programs of the peers, which are built where the tool runs, and how they are started.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
+use std::{fs, io};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use super::{CC, Missing, Peer, PeerError, Source};
+use super::{CC, Peer, PeerError, Source};
 
 /// What the programs in C have in common.
 const HEADERS: [(&str, &str); 2] =
@@ -28,7 +24,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 #[derive(Debug)]
 pub(crate) struct Programs {
     directory: TempDir,
-    missing: Vec<Missing>,
+    /// Those that could not be built, and why.
+    missing: Vec<String>,
 }
 
 impl Programs {
@@ -41,7 +38,7 @@ impl Programs {
         }
         for peer in peers.iter().copied() {
             if let Err(reason) = build(peer, programs.directory(), patience) {
-                programs.missing.push(Missing { peer, reason });
+                programs.missing.push(format!("peer {peer}: {reason}"));
             }
         }
         Ok(programs)
@@ -52,8 +49,8 @@ impl Programs {
         self.directory.path()
     }
 
-    /// Those that could not be built.
-    pub(crate) fn missing(&self) -> &[Missing] {
+    /// Those that could not be built, and why.
+    pub(crate) fn missing(&self) -> &[String] {
         &self.missing
     }
 
@@ -71,36 +68,36 @@ impl Programs {
 
 /// Builds the program of a peer in a directory.
 fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
-    let of_c = |text, mut compiler: Command, packages| {
+    let compile = |compiler: &OsStr, arguments: &[&OsStr], packages| {
+        compile(Command::new("timeout").current_dir(directory), (compiler, arguments), packages, patience)
+    };
+    let of_c = |text, compiler: &OsStr, packages| {
         let file = format!("{peer}.c");
         fs::write(directory.join(&file), text)?;
-        compiler.args(["-O2", "-pthread", &file, "-o", peer.name()]).current_dir(directory);
-        compile(&mut compiler, packages, directory, patience)
+        compile(compiler, &["-O2", "-pthread", &file, "-o", peer.name()].map(OsStr::new), packages)
     };
     let found = |file: &'static str| {
-        let file = Path::new(file);
-        let missing =
-            || format!("its package is not at {}, where it was when this tool was built", file.display());
-        file.is_file().then_some(file).ok_or_else(|| PeerError::Lost(missing()))
+        let missing = || format!("its package is not at {file}, where it was when this tool was built");
+        Path::new(file).is_file().then_some(OsStr::new(file)).ok_or_else(|| PeerError::Lost(missing()))
     };
     match peer.facts().1 {
-        Source::C { text, compiler, packages } => of_c(text, Command::new(compiler), packages),
+        Source::C { text, compiler, packages } => of_c(text, OsStr::new(compiler), packages),
         // What is built of the library is kept with what the workspace is built into.
         Source::Own(text) => {
             let script = found(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shmem-c/make.sh"))?;
-            let mut command = Command::new("sh");
-            command.arg(script).arg(directory.join("libshmem"));
-            compile(&mut command, CC, directory, patience)?;
-            of_c(text, Command::new(of_library(directory).join("oshcc")), CC)
+            compile(OsStr::new("sh"), &[script, directory.join("libshmem").as_os_str()], CC)?;
+            of_c(text, of_library(directory).join("oshcc").as_os_str(), CC)
         }
         // The same of a package: it takes minutes.
         Source::Package(manifest) => {
             let target = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(peer.name());
-            let mut command = Command::new("cargo");
-            command
-                .args(["build", "--quiet", "--release", "--locked", "--manifest-path"])
-                .arg(found(manifest)?);
-            compile(command.arg("--target-dir").arg(&target), "cargo", directory, patience)?;
+            let [build, to] =
+                [&["build", "--quiet", "--release", "--locked", "--manifest-path"][..], &["--target-dir"]];
+            let words =
+                |words: &[&'static str]| words.iter().map(|word| OsStr::new(*word)).collect::<Vec<_>>();
+            let arguments =
+                [words(build), vec![found(manifest)?], words(to), vec![target.as_os_str()]].concat();
+            compile(OsStr::new("cargo"), &arguments, "cargo")?;
             symlink(target.canonicalize()?.join("release").join(peer.name()), directory.join(peer.name()))?;
             Ok(())
         }
@@ -112,38 +109,32 @@ fn of_library(directory: &Path) -> PathBuf {
     directory.join("libshmem/bin")
 }
 
-/// Runs a compiler to its end, or to the end of patience.
+/// Runs a compiler by `timeout`, to its end or to the end of patience, with what it starts itself.
 fn compile(
-    command: &mut Command,
+    timeout: &mut Command,
+    (compiler, arguments): (&OsStr, &[&OsStr]),
     packages: &str,
-    directory: &Path,
     patience: Duration,
 ) -> Result<(), PeerError> {
-    let until = Instant::now() + patience;
-    let remarks = directory.join("compiler.remarks");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&remarks)?).process_group(0);
-    let mut child = command.spawn().map_err(|error| PeerError::of_start(error, command, packages))?;
-    let status = loop {
-        match child.try_wait()? {
-            Some(status) => break status,
-            None if Instant::now() < until => sleep(Duration::from_millis(5)),
-            None => {
-                // With what it has started itself.
-                let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-                child.wait()?;
-                return Err(PeerError::Lost(format!(
-                    "its program was not built within {} s; what is built so far is kept, another run goes on",
-                    patience.as_secs()
-                )));
-            }
-        }
-    };
-    if status.success() {
-        return Ok(());
+    /// What it says of a program that it has ended, and of one that is not there.
+    const LATE: i32 = 124;
+    const MISSING: i32 = 127;
+    timeout.args(["--kill-after=1", &patience.as_secs().to_string()]).arg(compiler).args(arguments);
+    let output = timeout.output()?;
+    match output.status.code() {
+        Some(0) => Ok(()),
+        Some(MISSING) => Err(PeerError::not_installed(compiler, packages)),
+        Some(LATE) => Err(PeerError::Lost(format!(
+            "its program was not built within {} s; what is built so far is kept, another run goes on",
+            patience.as_secs()
+        ))),
+        _ => Err(PeerError::Lost(format!(
+            "its program does not compile, {}: {}\n{}",
+            compiler.display(),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        ))),
     }
-    let (compiler, report) = (command.get_program().display(), fs::read(&remarks)?);
-    let report = String::from_utf8_lossy(&report);
-    Err(PeerError::Lost(format!("its program does not compile, {compiler}: {status}\n{}", report.trim_end())))
 }
 
 /// What starts the processes of a program: two on the first two of some cores, or more on all of them. Nothing binds them,
@@ -212,44 +203,4 @@ pub(crate) fn built(name: &str, arguments: &[&str]) -> Result<PathBuf, String> {
         format!("{file} is not beside this program: `cargo build --release {by}` in the sources builds it")
     };
     file.is_file().then_some(&file).cloned().ok_or_else(missing)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::OPEN_MPI;
-    use super::*;
-
-    fn refused(command: &mut Command, patience: Duration) -> PeerError {
-        let directory = TempDir::new().unwrap();
-        compile(command, OPEN_MPI, directory.path(), patience).unwrap_err()
-    }
-
-    #[test]
-    fn a_missing_compiler_is_a_line_that_says_what_to_install() {
-        let reason = refused(&mut Command::new("mpicc-of-nobody"), PATIENCE);
-        let line = Missing { peer: Peer::Mpi, reason }.to_string();
-        let expected =
-            "peer mpi: not installed, there is no mpicc-of-nobody (Debian: openmpi-bin libopenmpi-dev)";
-        assert_eq!(line, expected);
-    }
-
-    #[test]
-    fn a_build_that_takes_too_long_is_ended_and_said() {
-        let mut command = Command::new("sh");
-        command.args(["-c", "sleep 1000; true"]);
-        let line = refused(&mut command, Duration::from_millis(50)).to_string();
-        assert!(line.starts_with("its program was not built within 0 s"), "{line}");
-    }
-
-    #[test]
-    fn two_cores_are_for_the_two_processes() {
-        let of = |cores: &[usize]| {
-            let command = launch(Peer::Oshmem, Path::new("program"), Path::new("here"), cores);
-            let arguments: Vec<_> =
-                command.get_args().map(|one| one.to_string_lossy().into_owned()).collect();
-            arguments[arguments.iter().position(|one| one == "program").unwrap()..].join(" ")
-        };
-        assert_eq!(of(&[3, 5, 7]), "program 3 5");
-        assert_eq!(of(&[3]), "program");
-    }
 }

@@ -1,14 +1,13 @@
 //! A peer that runs beside us and answers: a line of JSON for each request, behind one in which it introduces itself.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 
@@ -35,33 +34,7 @@ pub(crate) struct Request {
     pub(crate) numbers: String,
 }
 
-impl Request {
-    /// The line that asks for samples; for none, whether the operation does what it should.
-    fn line(&self, samples: usize) -> String {
-        let Self { case, operation, numbers } = self;
-        format!("{case} {operation} {numbers} {samples}")
-    }
-
-    /// The nanoseconds of each of so many samples, from the answer.
-    fn answer(&self, line: &str, number: usize) -> Result<Vec<f64>, PeerError> {
-        let request = self.line(number);
-        let Line { case, operation, ns, error, .. } = Line::parse(line, &request)?;
-        if let Some(fault) = error {
-            return Err(PeerError::Refused { request, fault });
-        }
-        let fault = match ns {
-            _ if case != self.case || operation != self.operation => "it answers another request".to_owned(),
-            Some(ns) if ns.len() == number && ns.iter().all(|&ns| ns > 0.0 && ns.is_finite()) => {
-                return Ok(ns);
-            }
-            Some(ns) if ns.len() == number => "times are positive".to_owned(),
-            _ => format!("{number} samples were asked for"),
-        };
-        Err(PeerError::Answer { line: line.to_owned(), request, fault })
-    }
-}
-
-/// A line of a peer. Launchers add lines of their own: what is no JSON is none.
+/// A line of a peer.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 struct Line {
@@ -72,15 +45,6 @@ struct Line {
     error: Option<String>,
 }
 
-impl Line {
-    fn parse(line: &str, request: &str) -> Result<Self, PeerError> {
-        let (text, request) = (line.to_owned(), request.to_owned());
-        let fault =
-            |error: serde_json::Error| PeerError::Answer { line: text, request, fault: error.to_string() };
-        serde_json::from_str(line).map_err(fault)
-    }
-}
-
 /// A peer's processes, started by its launcher. They sleep while they are not asked.
 #[derive(Debug)]
 pub(crate) struct Running {
@@ -88,12 +52,9 @@ pub(crate) struct Running {
     library: String,
     launcher: Child,
     requests: Option<ChildStdin>,
-    answers: ChildStdout,
-    /// What has come of an answer that is not complete.
-    begun: Vec<u8>,
+    answers: Receiver<String>,
     /// Where its remarks go.
     remarks: PathBuf,
-    patience: Duration,
 }
 
 impl Running {
@@ -104,23 +65,22 @@ impl Running {
         let Some(program) = Programs::of(peer, directory) else { return Ok(None) };
         let mut command = launch(peer, &program, directory, &allowed_cores()?);
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
-        Self::spawn(peer, &mut command, remarks, PATIENCE).map(Some)
-    }
-
-    fn spawn(
-        peer: Peer,
-        command: &mut Command,
-        remarks: PathBuf,
-        patience: Duration,
-    ) -> Result<Self, PeerError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&remarks)?);
-        let mut launcher = command.spawn().map_err(|error| PeerError::of_start(error, command, OPEN_MPI))?;
+        let mut launcher = command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => PeerError::not_installed(command.get_program(), OPEN_MPI),
+            _ => error.into(),
+        })?;
         let requests = launcher.stdin.take();
-        let Some(answers) = launcher.stdout.take() else { unreachable!("it was asked for above") };
-        let (library, begun) = (String::new(), Vec::new());
-        let mut running = Self { peer, library, launcher, requests, answers, begun, remarks, patience };
-        running.library = Line::parse(&running.line()?, "who are you?")?.library;
-        Ok(running)
+        let Some(printed) = launcher.stdout.take() else { unreachable!("it was asked for above") };
+        let (sender, answers) = mpsc::channel();
+        std::thread::spawn(move || {
+            // Launchers add lines of their own: what is no JSON is none of the peer's.
+            let lines = BufReader::new(printed).lines().map_while(Result::ok);
+            lines.filter(|line| line.starts_with('{')).try_for_each(|line| sender.send(line))
+        });
+        let mut running = Self { peer, library: String::new(), launcher, requests, answers, remarks };
+        running.library = running.line("who are you?")?.1.library;
+        Ok(Some(running))
     }
 
     /// Which one it is.
@@ -156,64 +116,46 @@ impl Running {
         Samples::tried(repetitions, || Ok((ours(), self.sample(request)?)))
     }
 
+    /// The nanoseconds of each of so many samples; none: whether the operation does what it should.
     fn ask(&mut self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
-        let line = request.line(samples) + "\n";
+        let Request { case, operation, numbers } = request;
+        let asked = format!("{case} {operation} {numbers} {samples}");
         // A peer that is gone is found out by its answer.
-        let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
-        request.answer(&self.line()?, samples)
-    }
-
-    /// The next line of the peer itself.
-    fn line(&mut self) -> Result<String, PeerError> {
-        let until = Instant::now() + self.patience;
-        loop {
-            if let Some(end) = self.begun.iter().position(|&byte| byte == b'\n') {
-                let line: Vec<u8> = self.begun.drain(..=end).collect();
-                if line.starts_with(b"{") {
-                    return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
-                }
-            } else if !self.readable(until)? {
-                return Err(
-                    self.lost(&format!("no answer within {} s, it hangs", self.patience.as_secs_f64()))
-                );
-            } else {
-                let mut bytes = [0; 4096];
-                match self.answers.read(&mut bytes)? {
-                    0 => return Err(self.lost("it ended before it had answered")),
-                    read => self.begun.extend_from_slice(&bytes[..read]),
-                }
-            }
+        let _ = self.requests.as_mut().map(|requests| requests.write_all(format!("{asked}\n").as_bytes()));
+        let (line, found) = self.line(&asked)?;
+        if let Some(fault) = found.error {
+            return Err(PeerError::Refused { request: asked, fault });
         }
-    }
-
-    /// Whether there is something to read, or nothing will come any more, before `until`.
-    fn readable(&self, until: Instant) -> Result<bool, PeerError> {
-        loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let left = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-            match poll(&mut [PollFd::new(&self.answers, PollFlags::IN)], Some(&left)) {
-                Ok(ready) => return Ok(ready > 0),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(std::io::Error::from(error).into()),
+        let fault = match found.ns {
+            _ if found.case != *case || found.operation != *operation => {
+                "it answers another request".to_owned()
             }
-        }
+            Some(ns) if ns.len() == samples && ns.iter().all(|&ns| ns > 0.0 && ns.is_finite()) => {
+                return Ok(ns);
+            }
+            Some(ns) if ns.len() == samples => "times are positive".to_owned(),
+            _ => format!("{samples} samples were asked for"),
+        };
+        Err(PeerError::Answer { line, request: asked, fault })
     }
 
-    /// That there is no more to be expected, with the last lines of what it has said besides.
-    fn lost(&self, what: &str) -> PeerError {
-        let remarks = self.remarks();
-        PeerError::Lost(if remarks.is_empty() {
-            what.to_owned()
-        } else {
-            format!("{what}; it said:\n{remarks}")
-        })
-    }
-
-    fn remarks(&self) -> String {
-        let text = fs::read(&self.remarks).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> = text.trim().lines().collect();
-        lines[lines.len().saturating_sub(8)..].join("\n")
+    /// The next line of the peer itself, as it is and as it is meant.
+    fn line(&mut self, request: &str) -> Result<(String, Line), PeerError> {
+        let what = match self.answers.recv_timeout(PATIENCE) {
+            Ok(line) => {
+                return serde_json::from_str(&line).map(|found| (line.clone(), found)).map_err(|error| {
+                    PeerError::Answer { line, request: request.to_owned(), fault: error.to_string() }
+                });
+            }
+            Err(RecvTimeoutError::Timeout) => format!("no answer within {} s, it hangs", PATIENCE.as_secs()),
+            Err(RecvTimeoutError::Disconnected) => "it ended before it had answered".to_owned(),
+        };
+        // With the last lines of what it has said besides.
+        let said = fs::read(&self.remarks).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let lines: Vec<&str> = said.trim().lines().collect();
+        let last = lines[lines.len().saturating_sub(8)..].join("\n");
+        Err(PeerError::Lost(if last.is_empty() { what } else { format!("{what}; it said:\n{last}") }))
     }
 
     /// Whether the launcher ends by itself within a time.
@@ -242,112 +184,5 @@ impl Drop for Running {
             let _ = self.launcher.kill();
             let _ = self.launcher.wait();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::measure::{c, micro, peers as strided};
-
-    const HELLO: &str = r#"echo '{"peer":"mpi","library":"a shell"}'"#;
-
-    /// A peer made of a script.
-    fn peer(script: &str) -> Result<(Running, tempfile::TempDir), PeerError> {
-        let directory = tempfile::tempdir().unwrap();
-        let remarks = directory.path().join("remarks");
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        let running = Running::spawn(Peer::Mpi, &mut command, remarks, Duration::from_millis(500))?;
-        Ok((running, directory))
-    }
-
-    fn column() -> Request {
-        let numbers = "1000 1 128 128 4416 20".to_owned();
-        Request { case: "column/128".to_owned(), operation: "iput", numbers }
-    }
-
-    #[test]
-    fn whoever_says_something_else_is_not_believed() {
-        let refused = |line: &str, number, why: &str| {
-            let error = column().answer(line, number).unwrap_err().to_string();
-            assert!(error.contains(why), "{line}: {error}");
-        };
-        let line = r#"{"peer":"mpi","case":"column/128","operation":"iput","ns":[2315.9]}"#;
-        refused(line, 2, "2 samples were asked for");
-        refused(&line.replace("/128", "/129"), 1, "another request");
-        refused(&line.replace(r#""iput""#, r#""put""#), 1, "another request");
-        refused(&line.replace("2315.9", "0.0"), 1, "times are positive");
-        refused(&line.replace("ns", "us"), 1, "1 samples were asked for");
-        refused(&line[..50], 1, "is no answer to `column/128 iput 1000 1 128 128 4416 20 1`");
-        let wrong =
-            r#"{"peer":"mpi","case":"column/128","operation":"iput","error":"it wrote beyond its blocks"}"#;
-        refused(wrong, 0, "it wrote beyond its blocks (asked for `column/128");
-    }
-
-    #[test]
-    fn a_peer_is_asked_line_by_line() {
-        let script = format!(
-            r#"{HELLO}; read -r case operation rest
-            echo "a remark of the launcher"
-            printf '{{"peer":"mpi","case":"%s",' "$case"; sleep 0.05
-            printf '"operation":"%s","ns":[]}}\n' "$operation"
-            read -r case operation rest
-            echo '{{"peer":"mpi","case":"'$case'","operation":"'$operation'","ns":['${{#rest}}']}}'"#
-        );
-        let (mut peer, _directory) = peer(&script).unwrap();
-        assert_eq!(peer.library(), "a shell");
-        peer.check(&column()).unwrap();
-        assert_eq!(peer.sample(&column()).unwrap(), "1000 1 128 128 4416 20 1".len() as f64);
-        assert!(
-            peer.sample(&column()).unwrap_err().to_string().starts_with("it ended before it had answered")
-        );
-    }
-
-    #[test]
-    fn a_peer_that_hangs_is_said_and_ended() {
-        let (mut peer, _directory) = peer(&format!("{HELLO}; echo stuck >&2; exec sleep 1000")).unwrap();
-        let error = peer.check(&column()).unwrap_err().to_string();
-        assert_eq!(error, "no answer within 0.5 s, it hangs; it said:\nstuck");
-        let process = Pid::from_child(&peer.launcher);
-        drop(peer);
-        assert!(rustix::process::test_kill_process(process).is_err());
-    }
-
-    /// Those in C, for compilers that packages bring; their directory goes away with them.
-    #[test]
-    fn peers_that_are_installed_do_what_they_should() {
-        let all = [
-            (Peer::Mpi, strided::requests(Peer::Mpi)),
-            (Peer::Oshmem, strided::requests(Peer::Oshmem)),
-            (Peer::Floor, micro::requests()),
-            (Peer::OshmemMicro, micro::requests()),
-            (Peer::MpiMicro, micro::requests()),
-            (Peer::OshmemRoutines, c::requests()),
-        ];
-        let programs =
-            Programs::build(&all.each_ref().map(|(peer, _)| *peer), super::super::PATIENCE).unwrap();
-        let directory = programs.directory().to_owned();
-        for missing in programs.missing() {
-            eprintln!("skipped: {missing}");
-        }
-        for (peer, requests) in all {
-            let running = Running::start(peer, &directory).unwrap();
-            assert_eq!(
-                running.is_none(),
-                programs.missing().iter().any(|missing| missing.peer == peer),
-                "{peer}"
-            );
-            let Some(mut running) = running else { continue };
-            for request in requests {
-                running.check(&request).unwrap();
-                assert!(running.sample(&request).unwrap() > 0.0);
-            }
-            running.requests = None;
-            assert!(running.ends(PATIENCE), "{peer} does not end by itself: {}", running.remarks());
-            assert!(running.launcher.wait().unwrap().success(), "{peer}: {}", running.remarks());
-        }
-        drop(programs);
-        assert!(!directory.exists());
     }
 }

@@ -11,10 +11,9 @@ use std::error::Error;
 use std::io;
 use std::path::Path;
 
-use csv::{Reader, Writer};
+use csv::{Reader, Writer, WriterBuilder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::bench;
 use crate::case::{self, Case, Record};
@@ -37,15 +36,7 @@ pub(crate) struct Entry {
     pub(crate) section: String,
     /// Where the same case is measured in several places: which.
     pub(crate) variant: String,
-    #[serde(flatten)]
     pub(crate) case: Case,
-    /// Quarters: of the limit, and of cost over limit.
-    pub(crate) limit_p25: f64,
-    pub(crate) limit_p75: f64,
-    pub(crate) ratio_p25: f64,
-    pub(crate) ratio_p75: f64,
-    /// What is to be said of what was compared, beyond the measure's row: the library, the part of a payload.
-    note: String,
     /// What it comes from, where it was measured just now.
     #[serde(skip)]
     record: Option<Record>,
@@ -58,7 +49,6 @@ pub(crate) struct Fact {
     pub(crate) id: usize,
     /// Of none: the machine.
     pub(crate) section: String,
-    #[serde(flatten)]
     pub(crate) found: bench::Fact,
 }
 
@@ -75,7 +65,25 @@ pub(crate) struct Note {
 impl Entry {
     /// What stands in a column of `cases.csv`, if it is a number.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
-        serde_json::to_value(self).ok()?.get(column)?.as_f64()
+        serde_json::to_value(&self.case).ok()?.get(column)?.as_f64()
+    }
+
+    /// As it is written: with four digits, as no measurement is better than that and the page shows three; and without what the
+    /// measure's row says.
+    fn kept(&self) -> Self {
+        let mut kept = self.clone();
+        let Case { measure, case, compared, .. } = &self.case;
+        let row = case::compared(measure, case, "");
+        kept.case.compared = compared.strip_prefix(&row).unwrap_or_default().to_owned();
+        let case = &mut kept.case;
+        let quarters = [&mut case.p25, &mut case.p75, &mut case.limit_p25, &mut case.limit_p75];
+        let ratios = [&mut case.ratio, &mut case.ratio_p25, &mut case.ratio_p75, &mut case.difference];
+        let others =
+            [&mut case.value, &mut case.limit].into_iter().chain(&mut case.vs_a1).chain(&mut case.p95);
+        for number in quarters.into_iter().chain(ratios).chain(others) {
+            *number = format!("{number:.3e}").parse().unwrap_or(*number);
+        }
+        kept
     }
 }
 
@@ -90,18 +98,11 @@ impl Evidence {
         failure: Option<Box<dyn Error>>,
     ) {
         for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
-            let [limit_p25, _, limit_p75] = record.samples.quarters(|_, limit| limit);
-            let [ratio_p25, _, ratio_p75] = record.samples.ratio();
             self.cases.push(Entry {
                 id: self.cases.len() + 1,
                 section: section.to_owned(),
                 variant: variant.to_owned(),
                 case: record.case(),
-                limit_p25,
-                limit_p75,
-                ratio_p25,
-                ratio_p75,
-                note: record.note.clone(),
                 record: Some(record),
             });
         }
@@ -141,7 +142,7 @@ impl Evidence {
         &'a self,
         (section, variant): (&'a str, &'a str),
         pattern: &'static str,
-    ) -> impl Iterator<Item = (Found<'a>, &'a Entry)> {
+    ) -> impl Iterator<Item = (Found<'static, 'a>, &'a Entry)> {
         let here = move |entry: &&Entry| {
             entry.section == section && (variant.is_empty() || entry.variant == variant)
         };
@@ -153,7 +154,8 @@ impl Evidence {
 
     /// Writes all files into a directory.
     pub(crate) fn write(&self, directory: &Path, samples: bool) -> io::Result<()> {
-        write(&directory.join("cases.csv"), CASES, &self.cases)?;
+        let cases: Vec<Entry> = self.cases.iter().map(Entry::kept).collect();
+        write(&directory.join("cases.csv"), CASES, &cases)?;
         write(&directory.join("facts.csv"), FACTS, &self.facts)?;
         write(&directory.join("notes.csv"), NOTES, &self.notes)?;
         if !samples {
@@ -172,16 +174,12 @@ impl Evidence {
 
     /// Reads what was written there; says which file is missing or is none of these.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
-        let texts = ["section", "variant", "measure", "case", "unit", "transport", "note"];
-        let mut cases: Vec<Entry> = read(&directory.join("cases.csv"), |head| texts.contains(&head))?;
-        for Entry { case, note, .. } in &mut cases {
-            case.compared = case::compared(&case.measure, &case.case, note);
+        let file = |name| directory.join(name);
+        let mut cases: Vec<Entry> = read(&file("cases.csv"))?;
+        for Entry { case, .. } in &mut cases {
+            case.compared = case::compared(&case.measure, &case.case, &case.compared);
         }
-        Ok(Self {
-            cases,
-            facts: read(&directory.join("facts.csv"), |head| head != "id")?,
-            notes: read(&directory.join("notes.csv"), |_| true)?,
-        })
+        Ok(Self { cases, facts: read(&file("facts.csv"))?, notes: read(&file("notes.csv"))? })
     }
 }
 
@@ -192,43 +190,16 @@ const FACTS: &str = "id,section,table,row,column,value";
 const NOTES: &str = "section,step,failed,text";
 
 fn write<T: Serialize>(file: &Path, heads: &str, lines: &[T]) -> io::Result<()> {
-    let (mut file, heads) = (Writer::from_path(file)?, heads.split(','));
-    file.write_record(heads.clone())?;
-    for line in lines {
-        let line = serde_json::to_value(line)?;
-        file.write_record(heads.clone().map(|head| match &line[head] {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            Value::Number(number) if number.is_f64() => rounded(number.as_f64().unwrap_or_default()),
-            other => other.to_string(),
-        }))?;
-    }
+    let mut file = WriterBuilder::new().has_headers(false).from_path(file)?;
+    file.write_record(heads.split(','))?;
+    lines.iter().try_for_each(|line| file.serialize(line))?;
     file.flush()
 }
 
-/// Four digits: no measurement is better than that, and the page shows three.
-fn rounded(number: f64) -> String {
-    format!("{number:.3e}").parse().unwrap_or(number).to_string()
-}
-
-/// Lines of a file, of which some columns are texts, also where they look like numbers.
-fn read<T: DeserializeOwned>(file: &Path, is_text: impl Fn(&str) -> bool) -> Result<Vec<T>, String> {
-    let lines = || -> Result<Vec<T>, Box<dyn Error>> {
-        let mut lines = Reader::from_path(file)?;
-        let heads = lines.headers()?.clone();
-        // Integers are read as such; whoever asks for a float is given the one that was written.
-        let float = |text: &str| text.parse::<f64>().map_or(Value::Null, Value::from);
-        let value = |text: &str| match text {
-            "true" | "false" => (text == "true").into(),
-            _ => text.parse::<u64>().map_or_else(|_| float(text), Value::from),
-        };
-        let cell = |(head, text): (&str, &str)| {
-            (head.to_owned(), if is_text(head) { text.into() } else { value(text) })
-        };
-        let line = |line: csv::Result<csv::StringRecord>| {
-            Ok(serde_json::from_value(Value::Object(heads.iter().zip(&line?).map(cell).collect()))?)
-        };
-        lines.records().map(line).collect()
+/// Lines of a file, of which all columns are fields, in order.
+fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, String> {
+    let lines = || -> csv::Result<Vec<T>> {
+        Reader::from_path(file)?.records().map(|line| line?.deserialize(None)).collect()
     };
     lines().map_err(|error| format!("{} is no file of a report: {error}", file.display()))
 }
@@ -264,7 +235,7 @@ mod tests {
             assert!((exact - rounded).abs() <= exact * 5e-4, "{exact} became {rounded}");
             assert_eq!(
                 (&read.case.compared, read.number("limit_p75")),
-                (&case.compared, Some(read.limit_p75))
+                (&case.compared, Some(read.case.limit_p75))
             );
         }
         read.write(directory.path(), false).unwrap();

@@ -1,6 +1,5 @@
 //! What machine this is, and which versions of what are on it.
 
-use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
@@ -17,65 +16,49 @@ pub(super) const QUICK: &str = "quick";
 /// How a product ends whose figures mean nothing.
 pub(super) const DEBUG: &str = "debug build";
 
+/// What is known of the machine, and a line for a shell that says it.
+const ROWS: [(&str, &str); 13] = [
+    ("began", "date -u '+%Y-%m-%d %H:%M:%S UTC'"),
+    ("processor", "sed -n 's/^model name.*: //p' /proc/cpuinfo"),
+    (
+        "caches",
+        "cd /sys/devices/system/cpu/cpu0/cache && for of in index*; do echo L$(cat $of/level $of/type $of/size); done | paste -sd,",
+    ),
+    ("virtual machine", "systemd-detect-virt"),
+    ("memory", "sed -n 's/^MemTotal: *//p' /proc/meminfo"),
+    ("NUMA nodes", "cat /sys/devices/system/node/online"),
+    ("transparent huge pages", "cat /sys/kernel/mm/transparent_hugepage/enabled"),
+    ("reserved huge pages", "sed -n 's/^HugePages_Total: *//p' /proc/meminfo"),
+    ("load before", LOAD),
+    ("kernel", "uname -r"),
+    ("compiler", "rustc --version"),
+    ("libfabric", "fi_info --version"),
+    ("Open MPI", "mpirun --version"),
+];
+const LOAD: &str = "cat /proc/loadavg";
+
 /// Describes the machine as it is before anything is measured, and how much is to be.
 pub(super) fn describe(evidence: &mut Evidence, quick: bool) {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
-    let rows = [
-        (PRODUCT, Some(format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")))),
-        (EXTENT, Some(if quick { QUICK } else { "whole" }.to_owned())),
-        ("revision", said("git", &["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty"])),
-        ("began", said("date", &["-u", "+%Y-%m-%d %H:%M:%S UTC"])),
-        ("processor", field("/proc/cpuinfo", "model name")),
-        ("cores", Some(format!("{cores}; measures with more PEs or threads share cores, and say so"))),
-        ("caches", caches()),
-        ("virtual machine", said("systemd-detect-virt", &[])),
-        ("memory", field("/proc/meminfo", "MemTotal")),
-        ("NUMA nodes", line("/sys/devices/system/node/online")),
-        ("transparent huge pages", line("/sys/kernel/mm/transparent_hugepage/enabled")),
-        ("reserved huge pages", field("/proc/meminfo", "HugePages_Total")),
-        ("load before", line("/proc/loadavg")),
-        ("kernel", line("/proc/sys/kernel/osrelease")),
-        ("compiler", said("rustc", &["--version"])),
-        ("libfabric", said("fi_info", &["--version"])),
-        ("Open MPI", said("mpirun", &["--version"])),
-    ];
-    for (row, value) in rows {
-        evidence.know(row, value.unwrap_or_else(|| "not known".to_owned()));
-    }
+    evidence.know(PRODUCT, format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")));
+    evidence.know(EXTENT, if quick { QUICK } else { "whole" });
+    evidence
+        .know("revision", said(concat!("git -C ", env!("CARGO_MANIFEST_DIR"), " describe --always --dirty")));
+    evidence.know("cores", format!("{cores}; measures with more PEs or threads share cores, and say so"));
+    ROWS.iter().for_each(|(row, line)| evidence.know(row, said(line)));
 }
 
 /// Adds what is known at the end.
 pub(super) fn ended(evidence: &mut Evidence, took: Duration) {
-    evidence.know("load behind", line("/proc/loadavg").unwrap_or_default());
+    evidence.know("load behind", said(LOAD));
     evidence.know(TOOK, format!("{:.0} s", took.as_secs_f64()));
 }
 
-fn line(file: &str) -> Option<String> {
-    first_of(&fs::read_to_string(file).ok()?)
-}
-
-fn first_of(text: &str) -> Option<String> {
-    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
-}
-
-/// A line `name : value` of a file of the kernel.
-fn field(file: &str, name: &str) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
-    fields.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned())
-}
-
-fn caches() -> Option<String> {
-    let of = |index: u32| {
-        let file = |name: &str| line(&format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{name}"));
-        Some(format!("L{} {} {}", file("level")?, file("type")?, file("size")?))
-    };
-    let all: Vec<_> = (0..8).filter_map(of).collect();
-    (!all.is_empty()).then(|| all.join(", "))
-}
-
-/// The first line that a program prints.
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
-    first_of(&String::from_utf8_lossy(&Command::new(program).args(arguments).output().ok()?.stdout))
+/// The first line that a shell prints.
+fn said(line: &str) -> String {
+    let printed = Command::new("sh").args(["-c", line]).output().map(|output| output.stdout);
+    let printed = String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned();
+    let line = printed.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
+    line.unwrap_or_else(|| "not known".to_owned())
 }

@@ -1,6 +1,6 @@
 //! `shmem-perf report`: everything that is claimed, measured here and now, on one page.
 //!
-//! A [section](sections) is a topic of the literature. It has steps, which are run one after the other, and each of
+//! A [section](sections) is a topic of the literature. It has steps, command lines that are run one after the other, and each of
 //! which delivers records (pairs of what something cost and what its limit cost) or facts (what is a text, like
 //! the nodes that pages lie on). All of it is [evidence](evidence), with a number for each line. When everything
 //! is measured, rows of the sections say what is [shown](show) of it, in tables and [figures](plot) of a [page](page).
@@ -15,29 +15,26 @@ mod sections;
 mod show;
 
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::Instant;
 use std::{fs, io};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use evidence::Evidence;
-use sections::{Plan, SECTIONS, Section};
+use sections::{SECTIONS, Section};
 
-use crate::bench::Done;
-use crate::hosts::{Elsewhere, Named};
+use crate::bench::{Done, Fact};
+use crate::command;
+use crate::hosts::Named;
 use crate::runner::Runner;
 use crate::samples::FEWEST;
 
-/// What the report is to be.
+/// What the report is to be; a quick one takes less than two minutes instead of twenty, with as many pairs for each number.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// The directory of the page and its data; made if it is not there.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Fewer cases and smaller sizes, in less than two minutes instead of twenty; as many pairs for each number.
-    #[arg(long)]
-    quick: bool,
     /// These sections only.
     #[arg(long, value_delimiter = ',', value_name = "SECTION", value_parser = PossibleValuesParser::new(SECTIONS.iter().map(|section| section.name)))]
     only: Vec<String>,
@@ -46,7 +43,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PROGRAM")]
     guest: Option<PathBuf>,
     /// Measure nothing, and draw the page anew from `cases.csv`, `facts.csv` and `notes.csv` in the directory.
-    #[arg(long, conflicts_with_all = ["quick", "samples", "guest", "no_peers", "hosts", "agent"])]
+    #[arg(long, conflicts_with_all = ["samples", "guest", "no_peers", "hosts", "agent"])]
     redraw: bool,
     /// Leave all pairs of samples beside the page, too, in `samples.csv`.
     #[arg(long)]
@@ -59,7 +56,7 @@ pub(crate) struct Options {
 }
 
 /// Measures, and writes the page.
-pub(crate) fn report(options: &Options) -> Done {
+pub(crate) fn report(options: &Options, quick: bool) -> Done {
     let chosen =
         |section: &&Section| options.only.is_empty() || options.only.iter().any(|one| one == section.name);
     let sections: Vec<&'static Section> = SECTIONS.iter().filter(chosen).collect();
@@ -77,11 +74,12 @@ pub(crate) fn report(options: &Options) -> Done {
 
     let here = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/numa-vm"));
     let guest = options.guest.clone().or_else(|| Some(here).filter(|file| file.is_file()));
-    let hosts = Rc::new(Elsewhere::new(options.hosts.clone()));
-    let plan = Plan { quick: options.quick, peers: !options.no_peers, guest, hosts };
+    let guest = guest.map_or_else(String::new, |guest| format!("--guest '{}'", guest.display()));
+    // Made when something is measured there.
+    let mut hosts = None;
     let began = Instant::now();
     let mut evidence = Evidence::default();
-    machine::describe(&mut evidence, options.quick);
+    machine::describe(&mut evidence, quick);
     let write = |evidence: &Evidence| {
         evidence.write(&options.out, options.samples)?;
         // The page shows what its files say.
@@ -91,11 +89,33 @@ pub(crate) fn report(options: &Options) -> Done {
     for section in &sections {
         // Jobs of one section say the same; another section says it again.
         let mut runner = Runner::keeping(FEWEST, 1);
-        for step in plan.steps(section) {
+        (runner.others, runner.quick) = (!options.no_peers, quick);
+        let mut places = Vec::new();
+        for step in &section.steps {
+            let line = if quick { step.quick } else { step.whole };
+            if line.is_empty() {
+                continue;
+            }
             eprintln!("shmem-perf: {}: {}", section.name, step.name);
             let started = Instant::now();
-            let outcome = (step.run)(&mut runner);
-            evidence.add(section.name, &step.name, step.place, runner.take(), outcome.err());
+            if ["hosts", "network"].contains(&step.place) {
+                match hosts.get_or_insert_with(|| options.hosts.find()) {
+                    Ok(two) => runner.hosts = Some(two.clone()),
+                    Err(why) => runner.remark(&format!("not measured between two hosts: {why}")),
+                }
+                let place = runner.hosts.as_ref().map(|hosts| hosts.describe());
+                let place = place.unwrap_or_else(|| "one host, whose shared memory is not used".to_owned());
+                if !places.contains(&step.place) {
+                    runner.found(&[Fact::new("place", step.place, "", place)])?;
+                    places.push(step.place);
+                }
+            }
+            let outcome = match step.place == "hosts" && runner.hosts.is_none() {
+                true => Ok(()),
+                false => command::perform(&mut runner, &line.replace("{guest}", &guest)),
+            };
+            runner.hosts = None;
+            evidence.add(section.name, step.name, step.place, runner.take(), outcome.err());
             eprintln!("shmem-perf:   {:.1} s", started.elapsed().as_secs_f64());
         }
         // Whoever ends it early has what was measured by then.

@@ -1,21 +1,6 @@
-//! The sections of the report: what each measures, and what `sections.txt` says of what users ask and what is shown.
+//! The sections of the report: `sections.txt` says what each measures, what users ask, and what is shown.
 
-use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
-
-use shmem::mapping::Design;
-
-use crate::bench::{Done, Fact};
-use crate::fabric::PROVIDER;
-use crate::hosts::{Elsewhere, Hosts};
-use crate::measure::placement::{self, Subject};
-use crate::measure::threads::{self, SIZES};
-use crate::measure::{
-    array, c, indexed, lookup, mapping, micro, network, pages, peers, signal, strided, tracking,
-};
-use crate::peers::Peer;
-use crate::runner::Runner;
+use std::sync::LazyLock;
 
 /// A topic of the literature.
 #[derive(Debug)]
@@ -25,6 +10,8 @@ pub(crate) struct Section {
     pub(crate) title: &'static str,
     /// What it stands beside: the publication, or the definitions that it follows.
     pub(crate) source: &'static str,
+    /// What is measured for it.
+    pub(crate) steps: Vec<Step>,
     /// What users ask of it.
     pub(crate) headlines: Vec<Headline>,
     pub(crate) shows: Vec<Show>,
@@ -34,13 +21,24 @@ pub(crate) struct Section {
 #[derive(Debug)]
 pub(crate) struct Headline {
     pub(crate) asked: &'static str,
-    /// The case, in one of several places if one is named, and whether its ratio is the answer, or its time.
+    /// The case, in one of several places if one is named; none: the first of those beside. And whether its ratio is the
+    /// answer, or its time.
     pub(crate) ours: &'static str,
     pub(crate) place: &'static str,
     pub(crate) is_ratio: bool,
-    /// Cases whose limits are what OpenSHMEM, MPI, lamellar and the machine take; the last piece of the case, of peers.
-    pub(crate) beside: [&'static str; 4],
+    /// Cases whose limits are what OpenSHMEM, MPI, lamellar and the machine take.
+    pub(crate) beside: [String; 4],
     pub(crate) published: &'static str,
+}
+
+/// What is measured at a time: command lines, in a quick report an empty one where that takes too long.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    /// Where the same cases are measured in several places: which. Otherwise empty.
+    pub(crate) place: &'static str,
+    pub(crate) whole: &'static str,
+    pub(crate) quick: &'static str,
 }
 
 /// A part of a section.
@@ -83,7 +81,8 @@ impl Section {
     pub(super) fn parse(text: &'static str) -> Self {
         let (head, body) = text.split_once('\n').unwrap_or_default();
         let (name, title) = head.split_once(' ').unwrap_or_default();
-        let mut section = Self { name, title, source: "", headlines: Vec::new(), shows: Vec::new() };
+        let (steps, headlines, shows) = (Vec::new(), Vec::new(), Vec::new());
+        let mut section = Self { name, title, source: "", steps, headlines, shows };
         for paragraph in body.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
             for line in paragraph.lines() {
                 let Some((kind, rest)) = line
@@ -109,14 +108,27 @@ impl Section {
         let mut next = || parts.next().unwrap_or_default();
         let pair = |part: &'static str| part.split_once(" = ").unwrap_or((part, ""));
         let title = next();
-        let mut ask = |ours, is_ratio, beside, published| {
+        let mut ask = |ours, is_ratio, beside: [&str; 4], published| {
+            let beside = beside.map(str::to_owned);
             self.headlines.push(Headline { asked: title, ours, place, is_ratio, beside, published });
         };
         let form = match kind {
             "beside" => return self.source = rest,
+            "step" => {
+                let (whole, quick) = (next(), next());
+                return self.steps.push(Step { name: title, place, whole, quick });
+            }
             "ratio" => return ask(next(), true, [""; 4], next()),
             "time" => return ask(next(), false, [next(), next(), "", ""], ""),
-            "peers" => return ask(next(), false, ["oshmem-micro", "mpi-micro", "lamellar", "floor"], ""),
+            "peers" => {
+                let (case, peers) = (next(), ["oshmem-micro", "mpi-micro", "lamellar", "floor"]);
+                return ask(
+                    "",
+                    false,
+                    peers.map(|peer| format!("{case}/{peer}")).each_ref().map(|case| &**case),
+                    "",
+                );
+            }
             "limit" => {
                 let ours = next();
                 return ask(ours, false, ["", "", "", ours], "");
@@ -151,202 +163,6 @@ impl Form {
             Self::Grid(pattern, ..) => vec![pattern],
             Self::Plot(_, lines) => lines.iter().map(|(pattern, ..)| *pattern).collect(),
         }
-    }
-}
-
-/// How much is to be measured, and with what.
-pub(crate) struct Plan {
-    pub(crate) quick: bool,
-    /// Whether other libraries stand beside.
-    pub(crate) peers: bool,
-    /// A program that runs a command on a machine with several NUMA nodes.
-    pub(crate) guest: Option<PathBuf>,
-    /// Two hosts.
-    pub(crate) hosts: Rc<Elsewhere>,
-}
-
-/// A part of a section that is measured at a time: it leaves records and facts with the runner.
-pub(crate) struct Step {
-    pub(crate) name: String,
-    /// Where the same cases are measured in several places: which. Otherwise empty.
-    pub(crate) place: &'static str,
-    pub(crate) run: Box<dyn FnOnce(&mut Runner) -> Done>,
-}
-
-impl Step {
-    fn new(name: impl Into<String>, run: impl FnOnce(&mut Runner) -> Done + 'static) -> Self {
-        Self { name: name.into(), place: "", run: Box::new(run) }
-    }
-
-    /// In one of several places.
-    fn at(self, place: &'static str) -> Self {
-        Self { place, ..self }
-    }
-}
-
-impl Plan {
-    /// What is measured for a section.
-    pub(crate) fn steps(&self, section: &Section) -> Vec<Step> {
-        match section.name {
-            "lookup" => self.lookup(),
-            "strided" => self.strided(),
-            "arrays" => self.arrays(),
-            "partitions" => vec![
-                self.placement("where partitions lie", Subject::Partitions),
-                Step::new("small and large pages", pages::measure),
-            ],
-            "contexts" => self.contexts(),
-            "micro" => self.micro(),
-            _ => {
-                let peers = self.peers;
-                vec![Step::new("programs in C", move |runner| c::measure(runner, peers))]
-            }
-        }
-    }
-
-    /// One of two things: for the whole report, and for a quick one.
-    fn either<T>(&self, whole: T, quick: T) -> T {
-        if self.quick { quick } else { whole }
-    }
-
-    /// Where memory lies, in a guest if this machine has not what makes a difference.
-    fn placement(&self, name: &str, subject: Subject) -> Step {
-        let guest = self.either(self.guest.clone(), None);
-        Step::new(name, move |runner| placement::anywhere(runner, subject, guest.as_deref()))
-    }
-
-    fn lookup(&self) -> Vec<Step> {
-        let sizes =
-            self.either((0..=20).map(|power| 1 << power).collect(), vec![1, 8, 64, 4 << 10, 64 << 10]);
-        // Those that show the whole range, where an operation takes as long as a thousand on one node.
-        let far = self.either(&[1, 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20][..], &[8, 4 << 10]);
-        let jobs = self.either(3, 1);
-        let numbers = || [1].into_iter().chain(lookup::PARTITIONS);
-        let on_node = numbers().map(|n| {
-            let sizes: Vec<usize> = sizes.clone();
-            let run = move |runner: &mut Runner| {
-                let job = lookup::of_sizes(runner, n, &sizes, None);
-                runner.several(jobs, |runner| runner.repeat(&job))
-            };
-            Step::new(format!("{n} partitions on one node"), run).at("node")
-        });
-        let over_a_network = numbers().map(|n| {
-            let hosts = Rc::clone(&self.hosts);
-            let run = move |runner: &mut Runner| {
-                let job = lookup::of_sizes(runner, n, far, Some(PROVIDER));
-                let hosts = hosts.hosts(runner);
-                let place = match &hosts {
-                    Some(_) => "over libfabric, between two hosts",
-                    None => "over libfabric, on one host, whose shared memory is not used",
-                };
-                runner.fact(Fact::new("place", "network", &format!("{n} partitions"), place))?;
-                runner.repeat(&job.on(hosts.as_ref()))
-            };
-            Step::new(format!("{n} partitions over libfabric"), run).at("network")
-        });
-        on_node.chain(over_a_network).collect()
-    }
-
-    fn strided(&self) -> Vec<Step> {
-        let (quick, jobs) = (self.quick, self.either(5, 1));
-        let others: &[Peer] = if self.peers { &Peer::STRIDED } else { &[] };
-        let mut steps = vec![
-            Step::new("the published table", move |runner| strided::published_table(runner, quick)),
-            Step::new("iput and iget against own loops", move |runner| peers::own_loops(runner, others)),
-            Step::new("the published halo exchange", move |runner| {
-                strided::published_exchange(runner, quick)
-            }),
-            Step::new("orientations", move |runner| runner.several(jobs, strided::orientations)),
-            Step::new("regret of predicates", move |runner| match quick {
-                true => strided::regret_of_a_few(runner),
-                false => strided::regret_of(runner, None, 32),
-            }),
-        ];
-        if self.peers && !quick {
-            let beside = |runner: &mut Runner| runner.several(3, peers::beside);
-            steps.push(Step::new("beside other libraries", beside));
-        }
-        steps
-    }
-
-    fn arrays(&self) -> Vec<Step> {
-        let task = self.either(array::ARRAY, array::ARRAY_BRIEF);
-        // PEs and bytes. Small ones of PEs that share cores are waiting, and take long.
-        const ALL: &[(usize, &[usize])] = &[
-            (2, &[array::SIZES[0], array::SIZES[2], array::SIZES[3]]),
-            (8, &[array::SIZES[2], array::SIZES[3]]),
-        ];
-        let layers = self.either(ALL, &ALL[..1]);
-        let mut steps = vec![
-            self.placement("where arrays lie", Subject::Arrays),
-            Step::new("loops over arrays", move |runner| array::loops(runner, &task)),
-            Step::new("arrays made and freed", move |runner| {
-                layers.iter().try_for_each(|(pes, bytes)| array::layers(runner, *pes, bytes))
-            }),
-        ];
-        if !self.quick {
-            steps.push(Step::new("loops by all threads", array::loops_by_all_threads));
-            let far = |runner: &mut Runner| array::far_layers(runner, PROVIDER);
-            steps.push(Step::new("arrays made and freed over tcp", far).at("tcp"));
-        }
-        steps
-    }
-
-    fn contexts(&self) -> Vec<Step> {
-        let jobs = self.either(3, 1);
-        let sizes = self.either(&SIZES[..], &[4 << 10]);
-        let mapped = self.either(&[1, 2, 4, 8, 16, 36][..], &[1, 2]);
-        let tracked = |provider: &'static str| {
-            move |runner: &mut Runner| runner.several(jobs, |runner| tracking::measure(runner, provider))
-        };
-        let mut steps = vec![
-            Step::new("words by threads", move |runner| {
-                runner.several(jobs, |runner| runner.repeat(&threads::of_words(runner)))
-            }),
-            Step::new("larger puts by threads", move |runner| {
-                runner.repeat(&threads::of_sizes(runner, sizes))
-            }),
-            Step::new("tracking where writes are complete at once", tracked(tracking::AT_ONCE)),
-            Step::new("tracking over tcp", tracked(PROVIDER)),
-        ];
-        steps.extend(Design::ALL.map(|design| {
-            Step::new(format!("mapping and quiet in `{}`", design.name()), move |runner| {
-                runner.repeat(&mapping::threads_of(runner, design, mapped, PROVIDER))?;
-                runner.repeat(&mapping::quiet_of(runner, design, PROVIDER))
-            })
-        }));
-        steps
-    }
-
-    fn micro(&self) -> Vec<Step> {
-        let (quick, jobs) = (self.quick, self.either(3, 1));
-        // The floor is no library.
-        let beside = if self.peers { Peer::MICRO.to_vec() } else { vec![Peer::Floor] };
-        let mut steps = vec![Step::new("on one node", move |runner| {
-            let task = if quick { &micro::QUICK } else { &micro::MICRO };
-            runner.several(jobs, |runner| micro::measure(runner, &beside, task))
-        })];
-        if !quick {
-            steps.push(Step::new("signals", signal::measure));
-            steps.push(Step::new("lists of indices", indexed::measure));
-        }
-        let far = move |runner: &mut Runner, hosts: Option<&Arc<Hosts>>| {
-            runner.several(jobs, |runner| network::micro(runner, quick, hosts, PROVIDER))?;
-            if quick {
-                Ok(())
-            } else {
-                runner.several(1, |runner| indexed::over_network(runner, hosts, PROVIDER))
-            }
-        };
-        let hosts = Rc::clone(&self.hosts);
-        steps.push(Step::new("over libfabric, loopback", move |runner| far(runner, None)).at("loopback"));
-        let between = move |runner: &mut Runner| {
-            let Some(hosts) = hosts.hosts(runner) else { return Ok(()) };
-            runner.fact(Fact::new("places", "two hosts", "", hosts.describe()))?;
-            far(runner, Some(&hosts))
-        };
-        steps.push(Step::new("over libfabric, two hosts", between).at("hosts"));
-        steps
     }
 }
 

@@ -20,7 +20,7 @@ impl<'a> View<'a> {
         self,
         place: &'static str,
         pattern: &'static str,
-    ) -> impl Iterator<Item = (Found<'a>, &'a Entry)> {
+    ) -> impl Iterator<Item = (Found<'static, 'a>, &'a Entry)> {
         self.0.find((self.1.name, place), pattern)
     }
 
@@ -68,8 +68,8 @@ impl<'a> View<'a> {
                 let (part, case) = (named(&found, "part"), &entry.case);
                 let point = match of {
                     "cost" => (case.value, case.p25, case.p75),
-                    "ratio" => (case.ratio, entry.ratio_p25, entry.ratio_p75),
-                    _ => (case.limit, entry.limit_p25, entry.limit_p75),
+                    "ratio" => (case.ratio, case.ratio_p25, case.ratio_p75),
+                    _ => (case.limit, case.limit_p25, case.limit_p75),
                 };
                 let label = format!("{name} {}", named(&found, "line")).trim().to_owned();
                 let place = figures.iter().position(|(of, _)| *of == part).unwrap_or_else(|| {
@@ -142,20 +142,13 @@ impl<'a> View<'a> {
     }
 
     /// A line of what users ask; none where it was not measured.
-    pub(super) fn headline(self, row: &Headline) -> Option<Vec<Cell<'a>>> {
-        let all = |pattern| self.find(row.place, pattern).map(|(_, entry)| entry);
-        // Of peers: the case and, as its last piece, a name.
-        let of_peer = |name: &str| {
-            let names = |entry: &&Entry| {
-                format!("{} {}", entry.case.measure, entry.case.case) == format!("{}/{name}", row.ours)
-            };
-            self.0.cases.iter().find(names)
+    pub(super) fn headline(self, row: &'static Headline) -> Option<Vec<Cell<'a>>> {
+        let first = |pattern: &'static str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
+        let ours = match row.ours {
+            "" => row.beside.iter().find_map(|pattern| first(pattern))?,
+            ours => first(ours)?,
         };
-        let is_of_peers = row.beside[3] == "floor";
-        let first = |pattern: &'static str| if is_of_peers { of_peer(pattern) } else { all(pattern).next() };
-        let ours =
-            if is_of_peers { row.beside.iter().find_map(|name| first(name))? } else { first(row.ours)? };
-        let limit = |pattern: &&'static str| match *pattern {
+        let limit = |pattern: &'static String| match &**pattern {
             "" => Cell::Text(String::new()),
             pattern => Cell::of(first(pattern), "limit"),
         };

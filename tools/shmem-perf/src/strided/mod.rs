@@ -9,7 +9,8 @@ pub(crate) mod baseline;
 use std::fmt;
 use std::hint::black_box;
 
-use shmem_core::context::{Stores, Strided};
+use shmem::World;
+use shmem_core::context::{Initiator, Strided};
 use shmem_core::object::{On, SymAddr};
 use shmem_core::pe::Pe;
 use shmem_core::strided::{Pattern, Plan, execute_dyn};
@@ -65,17 +66,6 @@ impl Spread {
         self.block * self.count
     }
 
-    /// Bytes from the first block to behind the last, at the destination and at the source; the largest
-    /// number if they are more than any memory has.
-    pub(crate) const fn hulls(&self) -> (usize, usize) {
-        if self.count == 0 {
-            return (0, 0);
-        }
-        let last = self.count - 1;
-        let (to, from) = (last.saturating_mul(self.to), last.saturating_mul(self.from));
-        (to.saturating_add(self.block), from.saturating_add(self.block))
-    }
-
     /// The same as the library knows it.
     pub(crate) fn pattern(&self) -> Pattern {
         Pattern::blocks(self.block, self.count, self.to, self.from)
@@ -83,7 +73,8 @@ impl Spread {
 
     /// Bytes of the larger side.
     pub(crate) fn hull(&self) -> usize {
-        self.hulls().0.max(self.hulls().1)
+        let (to, from) = self.pattern().hulls();
+        to.max(from)
     }
 }
 
@@ -97,8 +88,8 @@ impl fmt::Display for Spread {
 
 /// A place on another PE of this node, and private memory as large, from where both begin at an offset
 /// of their own.
-pub(crate) struct Sides<'t, I> {
-    token: &'t I,
+pub(crate) struct Sides<'t> {
+    token: &'t World,
     pe: Pe,
     mine: SymAddr,
     near: *mut u8,
@@ -109,9 +100,9 @@ pub(crate) struct Sides<'t, I> {
 /// What both sides are aligned to at least: a page.
 const ALIGN: usize = 4096;
 
-impl<'t, I: Stores> Sides<'t, I> {
+impl<'t> Sides<'t> {
     /// Sides of `place` and as many private bytes.
-    pub(crate) fn new(token: &'t I, place: On<'t, [u8]>) -> Self {
+    pub(crate) fn new(token: &'t World, place: On<'t, [u8]>) -> Self {
         let offset = place.offset();
         let mine = SymAddr::assume(token.endpoint().mine(offset));
         let near: *mut u8 = near(place.ptr(token)).cast();
@@ -120,7 +111,7 @@ impl<'t, I: Stores> Sides<'t, I> {
     }
 
     /// Bytes of each side.
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.private.len() - ALIGN
     }
 
@@ -149,10 +140,10 @@ impl<'t, I: Stores> Sides<'t, I> {
         self.len().saturating_sub(ALIGN)
     }
 
-    /// Panics unless `hulls`, of `blocks`, lie in both sides.
-    fn check(&self, hulls: (usize, usize), blocks: &dyn fmt::Display) {
-        let room = self.room();
-        assert!(hulls.0.max(hulls.1) <= room, "{blocks} does not fit sides of {room} bytes");
+    /// Panics unless a pattern lies in both sides.
+    fn check(&self, pattern: &Pattern) {
+        let ((to, from), room) = (pattern.hulls(), self.room());
+        assert!(to.max(from) <= room, "{pattern:?} does not fit sides of {room} bytes");
     }
 
     /// Moves `spread` as the library's `iputmem` and `igetmem` do.
@@ -170,36 +161,35 @@ impl<'t, I: Stores> Sides<'t, I> {
         }
     }
 
-    /// Moves blocks in one loop by a given plan; they begin `first` bytes behind the start of both sides.
-    pub(crate) fn planned(&mut self, first: usize, plan: &Plan, direction: Direction) {
+    /// Moves blocks in one loop by a given plan.
+    pub(crate) fn planned(&mut self, plan: &Plan, direction: Direction) {
         let pattern = plan.pattern();
-        let (to, from) = pattern.hulls();
-        self.check((to.saturating_add(first), from.saturating_add(first)), plan);
+        self.check(pattern);
         let [outer, row] = pattern.inner();
         let is_apart = row.count == 1 || row.to.min(row.from) >= pattern.block();
         assert!(outer.count == 1 && is_apart, "{plan} is not blocks in one loop");
         let (to, from) = self.ends(direction);
         // SAFETY: the plan's blocks lie in both sides and apart, as just checked. The sides are different
         // memory.
-        unsafe { execute_dyn(plan, to.wrapping_add(first), from.wrapping_add(first)) };
+        unsafe { execute_dyn(plan, to, from) };
     }
 
-    /// Moves `spread` as Algorithm 1 does, by a put of this measure's own: see [`baseline::loop_of_puts`].
-    pub(crate) fn loop_of_puts(&mut self, spread: &Spread, direction: Direction) {
-        self.check(spread.hulls(), spread);
+    /// Moves blocks as Algorithm 1 does, by a put of this measure's own: see [`baseline::loop_of_puts`].
+    pub(crate) fn loop_of_puts(&mut self, pattern: &Pattern, direction: Direction) {
+        self.check(pattern);
         let (to, from) = self.ends(direction);
         let start = self.near as usize;
         let place = start..start + self.len();
         // SAFETY: all blocks lie in both sides, as just checked, which are different memory.
-        unsafe { baseline::loop_of_puts(spread, &place, to, from, direction) };
+        unsafe { baseline::loop_of_puts(pattern, &place, to, from, direction) };
     }
 
     /// Loads the lines of the source and stores to those of the destination: see [`baseline::lines`].
-    pub(crate) fn limit(&mut self, spread: &Spread, direction: Direction) {
-        self.check(spread.hulls(), spread);
+    pub(crate) fn limit(&mut self, pattern: &Pattern, direction: Direction) {
+        self.check(pattern);
         let (to, from) = self.ends(direction);
         // SAFETY: all blocks lie in both sides, as just checked, which are different memory.
-        unsafe { baseline::lines(spread, to, from) };
+        unsafe { baseline::lines(pattern, to, from) };
     }
 
     fn ends(&mut self, direction: Direction) -> (*mut u8, *const u8) {

@@ -24,19 +24,11 @@ pub(super) fn index_2<S: Storage>(mut a: ArrayMut<'_, u64, 2, S>) {
 }
 
 #[inline(never)]
-pub(super) fn index_2_of_slice(a: &mut [u64], [rows, columns]: [usize; 2]) {
-    for i in 0..rows {
-        for j in 0..columns {
-            a[i * columns + j] = (i + j) as u64;
-        }
-    }
-}
-
-#[inline(never)]
 pub(super) fn index_3<S: Storage>(mut a: ArrayMut<'_, u64, 3, S>) {
     a.indices().for_each(|[i, j, k]| a[[i, j, k]] = (i + j + k) as u64);
 }
 
+/// Of two dimensions: one plane.
 #[inline(never)]
 pub(super) fn index_3_of_slice(a: &mut [u64], [planes, rows, columns]: [usize; 3]) {
     for i in 0..planes {

@@ -9,13 +9,13 @@
 //! those that are not are not worth placing. What the same loops cost in a cache is shown beside, without
 //! a goal.
 
-/// What a function measures of each storage, by the name that cases have for it.
+/// Measures something of each storage, by the name that cases have for it.
 macro_rules! of_storages {
-    ($of:ident, $world:expr, $number:expr) => {
-        $of($world, $number, "single", Single)
-            .and_then(|all| Ok([all, $of($world, $number, "separate", Separate)?].concat()))
-            .and_then(|all| Ok([all, $of($world, $number, "cyclic", Cyclic { block: 0 })?].concat()))
-            .and_then(|all| Ok([all, $of($world, $number, "multi", Multi)?].concat()))
+    ($of:ident, $world:expr, $book:expr, $number:expr) => {
+        $of($world, $book, $number, "single", Single)
+            .and_then(|()| $of($world, $book, $number, "separate", Separate))
+            .and_then(|()| $of($world, $book, $number, "cyclic", Cyclic { block: 0 }))
+            .and_then(|()| $of($world, $book, $number, "multi", Multi))
     };
 }
 
@@ -30,27 +30,18 @@ use shmem::thread::Single as OneThread;
 use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
 use self::loops::{
-    chunks, each, index, index_2, index_2_of_slice, index_3, index_3_of_slice, index_of_slice, iter,
-    iter_of_slice, read, read_slice, zip, zip_of_slice,
+    chunks, each, index, index_2, index_3, index_3_of_slice, index_of_slice, iter, iter_of_slice, read,
+    read_slice, zip, zip_of_slice,
 };
-use super::Measure;
-use crate::bench::{Bench, Done, Given, Task, take_core};
-use crate::check::Guard;
-use crate::fabric::over;
-use crate::jobs::Asked;
-use crate::runner::Runner;
-use crate::samples::{FEWEST, Samples, nanoseconds_each};
+
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "array",
     about: "Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against objects in the \
             heap. With the feature `rayon`, parallel loops, too",
-    run: |runner, _| {
-        loops(runner, &ARRAY)?;
-        loops_by_all_threads(runner)?;
-        [2, 4, 8].into_iter().try_for_each(|pes| layers(runner, pes, &SIZES))
-    },
-    tasks: &[ARRAY, ARRAY_BRIEF, ARRAY_PARALLEL, ARRAY_APART, ARRAY_LAYER],
+    run: |runner, _| run(runner),
+    tasks: &[ARRAY, PARALLEL, APART, LAYER],
     rows: &[
         "array ** | storage/loop | loops over arrays on NUMA nodes by index, element and chunk, and zipped; in parallel with \
          feature `rayon`; time for each element | the same loop over a slice | \
@@ -61,94 +52,55 @@ pub(crate) const MEASURE: Measure = Measure {
         "array technique/** | technique | a loop by threads over one array, or by PEs over their own; time for each element | \
          memory of one process touched first by its threads",
     ],
-    guards: &[Guard {
-        jobs: 1,
-        // As fast as memory, which neighbours use, too: up to 2.3 where they do.
-        ..Guard::of(
-            "array",
-            |runner| loops(runner, &ARRAY),
-            &[
-                "array {single,separate,cyclic,multi}/index | 1 | goal x4",
-                "array multi/{iter,chunks} | 1 | goal x4",
-            ],
-        )
-    }],
+    // As fast as memory, which neighbours use, too: up to 2.3 where they do.
+    guards: &[(
+        "array --quick --jobs 1",
+        &[
+            "array {single,separate,cyclic,multi}/index | 1 | goal x4",
+            "array multi/{iter,chunks} | 1 | goal x4",
+        ],
+    )],
     ..Measure::PLAIN
 };
 
-/// Loops by one thread.
-pub(crate) const ARRAY: Task = Task::own("array", |given| {
-    on_a_core(given, |world, repetitions| {
-        let all = of_storages!(of_shapes, world, repetitions)?;
-        Ok([all, of_shapes(world, repetitions, "chosen", Chosen)?].concat())
-    })
-});
-/// Fewer of them: those of one dimension that are larger than caches, of the four storages.
-pub(crate) const ARRAY_BRIEF: Task = Task::own("array-brief", |given| {
-    on_a_core(given, |world, repetitions| of_storages!(in_a_line, world, repetitions))
-});
-const ARRAY_PARALLEL: Task = Task::own("array-parallel", in_parallel);
-const ARRAY_APART: Task = Task::own("array-apart", apart);
-const ARRAY_LAYER: Task = Task::own("array-layer", of_layers);
+const ARRAY: Task = Task::own("array", by_one_thread);
+const PARALLEL: Task = Task::own("array-parallel", in_parallel);
+const APART: Task = Task::own("array-apart", apart);
+const LAYER: Task = Task::own("array-layer", of_layers);
 
 /// Bytes of a layer. A debug build is for tests of the tool.
-pub(crate) const SIZES: [usize; 5] = if cfg!(debug_assertions) {
+const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10]
 } else {
     [1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20]
 };
 
-/// With room for the arrays.
-fn roomy(job: Asked) -> Asked {
-    job.heap(256 << 20)
-}
-
-/// Loops by one thread: [`ARRAY`], or [`ARRAY_BRIEF`].
-pub(crate) fn loops(runner: &mut Runner, task: &Task) -> Done {
-    runner.repeat(&roomy(runner.job(task, 1, Given::default())))
-}
-
-/// Loops by all threads, and other ways to use all CPUs.
-pub(crate) fn loops_by_all_threads(runner: &mut Runner) -> Done {
-    if !cfg!(feature = "rayon") {
-        runner.remark(
-            "shmem-perf: without the feature rayon, parallel loops and first touches are left out (build it with \
-             --features rayon)",
-        );
-        return Ok(());
+/// Loops, and arrays made and freed; `quick`: loops by one thread over one dimension, and arrays of two PEs. Over a provider of
+/// libfabric, which registers what is made: arrays made and freed alone.
+fn run(runner: &mut Runner) -> Done {
+    let quick = runner.quick;
+    // With room for the arrays.
+    let repeat = |runner: &mut Runner, job: Asked| runner.repeat(&job.heap(256 << 20));
+    if !runner.providers.is_empty() {
+        let given = Given { sizes: vec![1 << 20, 4 << 20], ..Given::default() };
+        return repeat(runner, over(runner, &LAYER, given));
     }
-    loops(runner, &ARRAY_PARALLEL)?;
-    let cpus = std::thread::available_parallelism()?.get();
-    runner.repeat(&roomy(runner.job(&ARRAY_APART, cpus, Given::default())))
-}
-
-/// Arrays made and freed in a loop.
-pub(crate) fn layers(runner: &mut Runner, pes: usize, bytes: &[usize]) -> Done {
-    let given = Given { sizes: bytes.to_vec(), ..Given::default() };
-    runner.repeat(&roomy(runner.job(&ARRAY_LAYER, pes, given)))
-}
-
-/// The same by two PEs that reach each other through a provider, which registers what is made.
-pub(crate) fn far_layers(runner: &mut Runner, provider: &str) -> Done {
-    let given = Given { sizes: vec![1 << 20, 4 << 20], ..Given::default() };
-    runner.repeat(&roomy(over(runner, &ARRAY_LAYER, provider, given)))
-}
-
-/// A case, and its samples.
-type Measured = (String, Samples);
-
-/// Prints what a PE has measured, on so many cores.
-fn show(world: &World, given: &Given, cores: usize, measured: Vec<Measured>) -> Done {
-    let bench = Bench::new(world, given, cores);
-    measured.into_iter().for_each(|(case, samples)| bench.add(format!("array {case}"), samples));
-    bench.print()
-}
-
-fn on_a_core(given: &Given, measure: fn(&mut World, usize) -> Result<Vec<Measured>>) -> Done {
-    let world = &mut shmem::init::<OneThread>()?;
-    let cores = take_core(world.my_pe(), world.n_pes())?;
-    let measured = measure(world, given.repetitions)?;
-    show(world, given, cores, measured)
+    repeat(runner, runner.job(&ARRAY, 1, Given::default()))?;
+    if !quick && cfg!(feature = "rayon") {
+        repeat(runner, runner.job(&PARALLEL, 1, Given::default()))?;
+        let cpus = std::thread::available_parallelism()?.get();
+        repeat(runner, runner.job(&APART, cpus, Given::default()))?;
+    } else if !quick {
+        runner.remark(
+                "shmem-perf: without the feature rayon, parallel loops and first touches are left out (build it with \
+                 --features rayon)",
+            );
+    }
+    let sizes = if quick { vec![SIZES[0], SIZES[2], SIZES[3]] } else { SIZES.to_vec() };
+    for pes in if quick { &[2][..] } else { &[2, 4, 8] } {
+        repeat(runner, runner.job(&LAYER, *pes, Given { sizes: sizes.clone(), ..Given::default() }))?;
+    }
+    Ok(())
 }
 
 /// Elements of the arrays: 64 MiB, not a multiple of anything. A debug build is for tests of the tool.
@@ -164,88 +116,87 @@ const SPACE: [usize; 3] = if cfg!(debug_assertions) { [7, 11, 31] } else { [101,
 /// Chunks of the arrays, however many nodes there are.
 const CHUNKS: usize = 4;
 
+/// Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
+fn by_one_thread(given: &Given) -> Done {
+    let world = &mut shmem::init::<OneThread>()?;
+    let cores = take_core(world.my_pe(), world.n_pes())?;
+    let book = &Book::new(Site::of(world, cores), given);
+    of_storages!(of_shapes, world, book, given.quick)?;
+    if !given.quick {
+        of_shapes(world, book, false, "chosen", Chosen)?;
+    }
+    book.print(world.my_pe())
+}
+
 /// Both in turn, with as many elements in each sample, about.
-fn pair(repetitions: usize, elements: usize, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()) -> Samples {
+fn pair(book: &Book<'_>, case: &str, elements: usize, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()) {
     let passes = ELEMENTS.div_ceil(elements);
     let time =
         |body: &mut dyn FnMut()| nanoseconds_each(passes * elements, || (0..passes).for_each(|_| body()));
-    Samples::alternate(repetitions, || time(cost), || time(limit))
+    book.pairs(format!("array {case}"), || time(cost), || time(limit));
 }
 
 /// Loops over an array of a storage, against the same loops over a slice in the heap: nanoseconds for each element.
-fn in_a_line<S: Storage>(
-    world: &mut World,
-    repetitions: usize,
-    name: &str,
-    storage: S,
-) -> Result<Vec<Measured>> {
-    of_len(world, repetitions, (name, ELEMENTS, ""), storage)
-}
-
 fn of_len<S: Storage>(
     world: &mut World,
-    repetitions: usize,
+    book: &Book<'_>,
     (name, elements, suffix): (&str, usize, &str),
     storage: S,
-) -> Result<Vec<Measured>> {
+) -> Result<()> {
     let plain = world.alloc(zeroed::<u64>(elements))?;
     let line = world.array([elements]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
-    let measured = world.local((&line, &plain), |(mut a, plain)| {
+    world.local((&line, &plain), |(mut a, plain)| {
         let of = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
-            (format!("{name}/{way}{suffix}"), pair(repetitions, elements, cost, limit))
+            pair(book, &format!("{name}/{way}{suffix}"), elements, cost, limit);
         };
-        vec![
-            of("index", &mut || index(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain))),
-            of("iter", &mut || iter(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain))),
-            of("each", &mut || each(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain))),
-            of("zip", &mut || zip(black_box(a.view_mut())), &mut || zip_of_slice(black_box(plain))),
-            of("chunks", &mut || chunks(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain))),
-            of("read", &mut || _ = black_box(read(black_box(a.view()))), &mut || {
-                _ = black_box(read_slice(black_box(plain)))
-            }),
-        ]
+        of("index", &mut || index(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain)));
+        of("iter", &mut || iter(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain)));
+        of("each", &mut || each(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain)));
+        of("zip", &mut || zip(black_box(a.view_mut())), &mut || zip_of_slice(black_box(plain)));
+        of("chunks", &mut || chunks(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain)));
+        of("read", &mut || _ = black_box(read(black_box(a.view()))), &mut || {
+            _ = black_box(read_slice(black_box(plain)))
+        });
     });
     world.free(line)?;
-    world.free(plain)?;
-    Ok(measured)
+    world.free(plain)
 }
 
-/// Those of all shapes and sizes.
+/// Those of all shapes and sizes; `quick`: of one.
 fn of_shapes<S: Storage>(
     world: &mut World,
-    repetitions: usize,
+    book: &Book<'_>,
+    quick: bool,
     name: &str,
     storage: S,
-) -> Result<Vec<Measured>> {
-    let mut measured = in_a_line(world, repetitions, name, storage)?;
-    measured.extend(of_len(world, repetitions, (name, FEW, "/cache"), storage)?);
+) -> Result<()> {
+    of_len(world, book, (name, ELEMENTS, ""), storage)?;
+    if quick {
+        return Ok(());
+    }
+    of_len(world, book, (name, FEW, "/cache"), storage)?;
     let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;
-    /// A loop by index and one by element over a shape.
+    /// A loop by index and one by element over a shape, which has so many planes, rows and columns.
     macro_rules! shaped {
-        ($shape:ident, $index:ident, $index_of_slice:ident) => {{
+        ($shape:ident, $planes:expr, $index:ident) => {{
             let elements = $shape.iter().product();
             let array = world.array($shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
-            measured.extend(world.local((&array, &plain), |(mut a, plain)| {
+            world.local((&array, &plain), |(mut a, plain)| {
                 let plain = &mut plain[..elements];
                 let of = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
-                    (format!("{name}/{way}/{}", $shape.len()), pair(repetitions, elements, cost, limit))
+                    pair(book, &format!("{name}/{way}/{}", $shape.len()), elements, cost, limit);
                 };
-                [
-                    of("index", &mut || $index(black_box(a.view_mut())), &mut || {
-                        $index_of_slice(black_box(plain), black_box($shape))
-                    }),
-                    of("iter", &mut || iter(black_box(a.view_mut())), &mut || {
-                        iter_of_slice(black_box(plain))
-                    }),
-                ]
-            }));
+                of("index", &mut || $index(black_box(a.view_mut())), &mut || {
+                    index_3_of_slice(black_box(plain), black_box($planes))
+                });
+                of("iter", &mut || iter(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain)));
+            });
             world.free(array)?;
         }};
     }
-    shaped!(PLANE, index_2, index_2_of_slice);
-    shaped!(SPACE, index_3, index_3_of_slice);
-    world.free(plain)?;
-    Ok(measured)
+    shaped!(PLANE, [1, PLANE[0], PLANE[1]], index_2);
+    shaped!(SPACE, SPACE, index_3);
+    world.free(plain)
 }
 
 /// Arrays made and freed in a loop. The only program that the source's authors found to be sensitive to the cost of registration
@@ -265,16 +216,20 @@ fn of_layers(given: &Given) -> Done {
     if world.endpoint().transport_name().is_none() {
         take_core(world.my_pe(), world.n_pes())?;
     }
-    let mut measured = Vec::new();
+    let book = &Book::new(Site::of(world, cores), given);
     for &bytes in &given.sizes {
-        measured.extend(of_storages!(layer, world, bytes)?);
+        of_storages!(layer, world, book, bytes)?;
     }
-    show(world, given, cores, measured)
+    book.print(world.my_pe())
 }
 
 /// Making and freeing a zeroed array, against a zeroed object in the heap: microseconds for each. The one before is freed when
 /// the next one is there, as the loop does. All PEs call it. Each sample is of many arrays, or of many bytes.
-fn layer<S: Storage>(world: &mut World, bytes: usize, name: &str, storage: S) -> Result<Vec<Measured>> {
+fn layer<S: Storage>(world: &World, book: &Book<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
+    let name = format!("array next-layer/{name}/{bytes}/{}", world.n_pes());
+    if !book.given.wants(&name) {
+        return Ok(());
+    }
     // Fewer, the larger they are.
     let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
     let array = || {
@@ -296,15 +251,14 @@ fn layer<S: Storage>(world: &mut World, bytes: usize, name: &str, storage: S) ->
     // Says on all PEs whether there is room, so that the samples need not.
     array()?;
     object()?;
-    let samples: Samples = Samples::tried(FEWEST, || {
-        let time = |one: &dyn Fn() -> Result<()>| {
-            let mut done = Ok(());
-            let nanoseconds = nanoseconds_each(count, || done = one());
-            done.map(|()| nanoseconds / 1e3)
-        };
-        Ok::<_, shmem::Error>((time(&array)?, time(&object)?))
-    })?;
-    Ok(vec![(format!("next-layer/{name}/{bytes}/{}", world.n_pes()), samples)])
+    let time = |one: &dyn Fn() -> Result<()>| {
+        let mut done = Ok(());
+        let nanoseconds = nanoseconds_each(count, || done = one());
+        done.map(|()| nanoseconds / 1e3)
+    };
+    let pair = || Ok::<_, shmem::Error>((time(&array)?, time(&object)?));
+    book.add(name, Samples::tried(FEWEST, pair)?);
+    Ok(())
 }
 
 #[cfg(feature = "rayon")]

@@ -12,75 +12,70 @@ use shmem::prelude::*;
 use shmem::thread::Single as OneThread;
 use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
-use super::{CHUNKS, ELEMENTS, Measured, show};
-use crate::bench::{Done, Given};
-use crate::samples::{Samples, nanoseconds_each};
+use super::*;
 
 /// Parallel loops over arrays of each storage, and one PE with an array.
 pub(super) fn in_parallel(given: &Given) -> Done {
     let (world, repetitions) = (&mut shmem::init::<OneThread>()?, given.repetitions);
-    let loops_of_all = of_storages!(loops, world, repetitions)?;
-    let chosen = loops(world, repetitions, "chosen", Chosen)?;
-    let techniques = of_storages!(together, world, repetitions)?;
-    let cores = std::thread::available_parallelism()?.get();
-    show(world, given, cores, [loops_of_all, chosen, techniques].concat())
+    let book = &Book::new(Site::of(world, std::thread::available_parallelism()?.get()), given);
+    of_storages!(loops, world, book, repetitions)?;
+    loops(world, book, repetitions, "chosen", Chosen)?;
+    of_storages!(together, world, book, repetitions)?;
+    book.print(world.my_pe())
 }
 
 /// Parallel loops over an array, against `rayon`'s loops over a slice in the heap, on as many threads: nanoseconds for each
 /// element.
-fn loops<S: Storage>(world: &mut World, repetitions: usize, name: &str, storage: S) -> Result<Vec<Measured>> {
+fn loops<S: Storage>(world: &mut World, book: &Book<'_>, _: usize, name: &str, storage: S) -> Result<()> {
     let pools = &world.node_pools()?;
     let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;
     let array = world.array([ELEMENTS]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     let pool = pools_of_one(pools.threads())?;
-    let measured = world.local((&array, &plain), |(mut a, plain)| {
+    world.local((&array, &plain), |(mut a, plain)| {
         let index = |plain: &mut [u64]| {
             let plain = black_box(plain);
             pool.install(|| plain.par_iter_mut().enumerate().for_each(|(i, value)| *value = i as u64));
         };
         let each = |body: &mut dyn FnMut()| nanoseconds_each(ELEMENTS, body);
         let pair = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
-            (format!("{name}/{way}"), Samples::alternate(repetitions, || each(cost), || each(limit)))
+            book.pairs(format!("array {name}/{way}"), || each(cost), || each(limit));
         };
-        vec![
-            pair(
-                "par-index",
-                &mut || a.par_iter_mut(pools).indexed().for_each(|(i, value)| *value = i as u64),
-                &mut || index(plain),
-            ),
-            pair("par-iter", &mut || a.par_iter_mut(pools).for_each(work), &mut || {
-                let plain = black_box(&mut *plain);
-                pool.install(|| plain.par_iter_mut().for_each(work));
-            }),
-            pair(
-                "par-chunks",
-                &mut || {
-                    a.par_chunks_mut(pools).for_each(|mut chunk| {
-                        for i in chunk.indices() {
-                            chunk[i] = i as u64;
-                        }
-                    });
-                },
-                &mut || index(plain),
-            ),
-            pair(
-                "par-read",
-                &mut || {
-                    let a = a.view();
-                    let sum = a.par_indices(pools).map(|i| a[i]).reduce(|| 0, u64::wrapping_add);
-                    black_box(sum);
-                },
-                &mut || {
-                    let plain = black_box(&*plain);
-                    let sum = pool.install(|| plain.par_iter().copied().reduce(|| 0, u64::wrapping_add));
-                    black_box(sum);
-                },
-            ),
-        ]
+        pair(
+            "par-index",
+            &mut || a.par_iter_mut(pools).indexed().for_each(|(i, value)| *value = i as u64),
+            &mut || index(plain),
+        );
+        pair("par-iter", &mut || a.par_iter_mut(pools).for_each(work), &mut || {
+            let plain = black_box(&mut *plain);
+            pool.install(|| plain.par_iter_mut().for_each(work));
+        });
+        pair(
+            "par-chunks",
+            &mut || {
+                a.par_chunks_mut(pools).for_each(|mut chunk| {
+                    for i in chunk.indices() {
+                        chunk[i] = i as u64;
+                    }
+                });
+            },
+            &mut || index(plain),
+        );
+        pair(
+            "par-read",
+            &mut || {
+                let a = a.view();
+                let sum = a.par_indices(pools).map(|i| a[i]).reduce(|| 0, u64::wrapping_add);
+                black_box(sum);
+            },
+            &mut || {
+                let plain = black_box(&*plain);
+                let sum = pool.install(|| plain.par_iter().copied().reduce(|| 0, u64::wrapping_add));
+                black_box(sum);
+            },
+        );
     });
     world.free(array)?;
-    world.free(plain)?;
-    Ok(measured)
+    world.free(plain)
 }
 
 /// What every way does with its elements.
@@ -103,10 +98,11 @@ fn first_touch(pool: &rayon::ThreadPool) -> impl FnMut() {
 /// One PE with an array of a storage on its nodes, against a first touch: nanoseconds for each element.
 fn together<S: Storage>(
     world: &mut World,
+    book: &Book<'_>,
     repetitions: usize,
     name: &str,
     storage: S,
-) -> Result<Vec<Measured>> {
+) -> Result<()> {
     let pools = world.node_pools()?;
     let pool = pools_of_one(pools.threads())?;
     let array = world.array([ELEMENTS]).storage(storage).zeroed::<u64>()?;
@@ -115,8 +111,8 @@ fn together<S: Storage>(
         let cost = || nanoseconds_each(ELEMENTS, || a.par_iter_mut(&pools).for_each(work));
         Samples::alternate(repetitions, cost, || nanoseconds_each(ELEMENTS, &mut limit))
     });
-    world.free(array)?;
-    Ok(vec![(format!("technique/{name}"), samples)])
+    book.add(format!("array technique/{name}"), samples);
+    world.free(array)
 }
 
 /// PEs with a part of the elements each, against a first touch by one of them on all CPUs, while the others
@@ -137,7 +133,9 @@ pub(super) fn apart(given: &Given) -> Done {
     });
     drop(limit);
     world.free(part)?;
-    show(world, given, pes, vec![(format!("technique/pes/{pes}"), samples)])
+    let book = Book::new(Site::of(world, pes), given);
+    book.add(format!("array technique/pes/{pes}"), samples);
+    book.print(world.my_pe())
 }
 
 fn pools_of_one(threads: usize) -> Result<rayon::ThreadPool> {

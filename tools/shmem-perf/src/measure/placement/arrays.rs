@@ -10,7 +10,8 @@ use shmem_core::array::{Chunking, StorageKind};
 use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread};
 use shmem_core::topology::Topology;
 
-use crate::bench::{Fact, keep_on};
+use super::*;
+use crate::bench::keep_on;
 
 /// The table of affinities: the share of elements on the node of the threads that own their chunk.
 const AFFINITY: &str = "affinity";
@@ -182,42 +183,4 @@ fn pages(bytes: &Range<usize>, page: usize) -> Range<usize> {
 /// Six digits, and 1 for nothing less than all.
 fn share(share: f64) -> String {
     if share == 1.0 { "1".to_owned() } else { format!("{:.6}", (share * 1e6).floor() / 1e6) }
-}
-
-#[cfg(test)]
-mod tests {
-    use shmem_core::topology::NumaNode;
-
-    use super::*;
-
-    #[test]
-    fn arrays_are_as_large_as_the_smallest_node_allows() {
-        let with = |memory: &[u64]| {
-            let node = |(number, &memory)| {
-                let cpus = vec![number];
-                NumaNode { memory, cpus, ..NumaNode::new(number as u32) }
-            };
-            let nodes: Vec<_> = memory.iter().enumerate().map(node).collect();
-            let cpus = (0..nodes.len()).collect();
-            scale(&Topology::of(nodes, cpus, Some(0)))
-        };
-        assert_eq!(with(&[64 << 30]), None, "one node");
-        assert_eq!(with(&[64 << 30, 24 << 30]), Some(0));
-        assert_eq!(with(&[64 << 30, 23 << 30]), Some(1));
-        assert_eq!(with(&[480 << 20, 490 << 20]), Some(6));
-        assert_eq!(with(&[480 << 20, 0]), Some(6), "a node with CPUs only has nothing to be small");
-        assert_eq!(with(&[1 << 20, 1 << 20]), Some(10));
-    }
-
-    #[test]
-    fn on_one_node_everything_is_at_home() {
-        if Machine::default().topology().homes().len() != 1 {
-            println!("skipped: this machine has several NUMA nodes, or does not say");
-            return;
-        }
-        for by_owners in [true, false] {
-            assert_eq!(first_touch([3 * 4096 + 5], by_owners).unwrap(), 1.0);
-            assert_eq!(first_touch([2, 4097], by_owners).unwrap(), 1.0);
-        }
-    }
 }

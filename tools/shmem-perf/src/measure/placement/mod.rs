@@ -7,10 +7,10 @@
 mod arrays;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use clap::{Args, FromArgMatches, ValueEnum};
+use clap::ValueEnum;
 use shmem::launch::Bind;
 use shmem::partition::default;
 use shmem::thread::Single;
@@ -19,18 +19,20 @@ use shmem_core::memory::Machine;
 use shmem_core::partition::{Kind, PARTITION_VARIABLE, Pages, show_size};
 use shmem_core::topology::Topology;
 
-use super::Measure;
 use super::pages::Stencil;
-use crate::bench::{Done, Fact, Given, Task};
-use crate::jobs::{Asked, JobError};
-use crate::runner::Runner;
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "placement",
     about: "Where memory lies, which is no measure: arrays of each storage, and partition 1 on each kind of memory in pages of \
             each size. As the kernel says, on the machine that this runs on",
     options: Options::augment_args,
-    run: |runner, options| here(runner, Options::from_arg_matches(options)?.what),
+    run: |runner, options| {
+        let Options { what, guest } = Options::from_arg_matches(options)?;
+        let all = [Subject::Arrays, Subject::Partitions];
+        let mut chosen = all.into_iter().filter(|subject| what.is_none_or(|what| what == *subject));
+        chosen.try_for_each(|subject| subject.show(runner, guest.as_deref()))
+    },
     usual: false,
     tasks: &[PLACED_ARRAYS, PLACED_APART, PLACED_PARTITION],
     ..Measure::PLAIN
@@ -45,11 +47,15 @@ const PLACED_PARTITION: Task = Task::own("placed-partition", |_| pe(partition));
 struct Options {
     /// Of what; not given: of everything.
     what: Option<Subject>,
+    /// A program that runs a command on a machine with several NUMA nodes and kinds of memory, such as `ci/numa-vm` of the
+    /// sources, for what makes no difference here.
+    #[arg(long, value_name = "PROGRAM")]
+    guest: Option<PathBuf>,
 }
 
 /// Of what one wants to know where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Subject {
+enum Subject {
     /// Arrays of each storage.
     Arrays,
     /// Partition 1, by its traits.
@@ -77,56 +83,45 @@ impl Subject {
             Self::Partitions => has(Kind::NormalMem) && has(Kind::FastMem),
         }
     }
-}
 
-/// Says where it lies on this machine.
-fn here(runner: &mut Runner, what: Option<Subject>) -> Done {
-    if what != Some(Subject::Partitions) {
-        placed_arrays(runner)?;
-    }
-    if what != Some(Subject::Arrays) {
-        placed_partitions(runner)?;
-    }
-    Ok(())
-}
-
-/// Says where it lies, on this machine if it has several nodes and kinds of memory, or else in a guest.
-pub(crate) fn anywhere(runner: &mut Runner, what: Subject, guest: Option<&Path>) -> Done {
-    if !what.is_seen_on(&Machine::default().topology()) {
-        match guest.map(|guest| in_guest(runner, what, guest)) {
-            Some(Ok(found)) => return runner.found(&found),
-            // What this machine can show stays.
-            Some(Err(why)) => {
-                runner.remark(&format!("no guest has run, only this machine is shown: {why}"));
+    /// Says where it lies: in a guest, if there is one and it makes no difference on this machine.
+    fn show(self, runner: &mut Runner, guest: Option<&Path>) -> Done {
+        if !self.is_seen_on(&Machine::default().topology()) {
+            match guest.map(|guest| self.in_guest(runner, guest)) {
+                Some(Ok(found)) => return runner.found(&found),
+                // What this machine can show stays.
+                Some(Err(why)) => {
+                    runner.remark(&format!("no guest has run, only this machine is shown: {why}"));
+                }
+                None => runner.remark(
+                    "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest \
+                     was run that has: --guest names a program like ci/numa-vm of the sources, which needs a Debian or \
+                     Ubuntu on x86-64; a quick report runs none",
+                ),
             }
-            None => runner.remark(
-                "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest was \
-                 run that has: --guest names a program like ci/numa-vm of the sources, which needs a Debian or Ubuntu on \
-                 x86-64; a quick report runs none",
-            ),
         }
+        runner.found(&[place("run on", "this machine")])?;
+        if self == Self::Arrays { placed_arrays(runner) } else { placed_partitions(runner) }
     }
-    runner.found(&[place("run on", "this machine")])?;
-    here(runner, Some(what))
-}
 
-fn in_guest(runner: &mut Runner, what: Subject, guest: &Path) -> Result<Vec<Fact>, Box<dyn Error>> {
-    let (name, machine) = what.guest();
-    let mut command = Command::new(guest);
-    command.args(machine).args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
-    let output = command.args(["placement", name, "--json"]).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("{} cannot be run: {error}", guest.display()))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() {
-        let last = said.lines().last().unwrap_or_default();
-        return Err(format!("{} ended with {}: {last}", guest.display(), output.status).into());
+    fn in_guest(self, runner: &mut Runner, guest: &Path) -> Result<Vec<Fact>, Box<dyn Error>> {
+        let (name, machine) = self.guest();
+        let mut command = Command::new(guest);
+        command.args(machine).args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
+        let output = command.args(["placement", name, "--json"]).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| format!("{} cannot be run: {error}", guest.display()))?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            let last = said.lines().last().unwrap_or_default();
+            return Err(format!("{} ended with {}: {last}", guest.display(), output.status).into());
+        }
+        said.lines().for_each(|line| runner.remark(line));
+        let found = String::from_utf8_lossy(&output.stdout);
+        let found = found.lines().map(serde_json::from_str).collect::<Result<Vec<Fact>, _>>()?;
+        // What is a machine of its own to itself is a guest here.
+        let own = found.into_iter().filter(|fact| fact.row != "run on");
+        Ok([place("run on", "an emulated machine")].into_iter().chain(own).collect())
     }
-    said.lines().for_each(|line| runner.remark(line));
-    let mut found = vec![place("run on", "an emulated machine")];
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
-        found.push(serde_json::from_str(line)?);
-    }
-    Ok(found)
 }
 
 fn placed_arrays(runner: &mut Runner) -> Done {
@@ -163,9 +158,9 @@ fn placed_partitions(runner: &mut Runner) -> Done {
             }
             // A refusal is what some of them are asked for: it is said in the library's words, behind who has said it.
             Err(error) => {
-                let JobError::Failed { report, .. } = &error else { return Err(error.into()) };
-                let reason = report.lines().find_map(|line| line.find("partition 1 ").map(|at| &line[at..]));
-                let Some(reason) = reason else { return Err(error.into()) };
+                let said = error.to_string();
+                let reason = said.lines().find_map(|line| line.find("partition 1 ").map(|at| &line[at..]));
+                let Some(reason) = reason else { return Err(error) };
                 found.push(Fact::new(PARTITIONS, traits, "refused", reason.trim()));
             }
         }

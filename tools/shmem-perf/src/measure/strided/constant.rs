@@ -5,10 +5,7 @@ use std::hint::black_box;
 use shmem::prelude::*;
 use shmem::strided::{Axis, Part, Pattern, Shape, Shaped, lower};
 
-use super::beside_puts;
-use crate::baseline::near;
-use crate::bench::Bench;
-use crate::samples::each;
+use super::*;
 use crate::strided::baseline;
 
 /// Rows and columns of the matrices; a row is an odd number of cache lines.
@@ -112,9 +109,9 @@ pub(super) fn constant(bench: &Bench<'_>) {
             4,
             || transfer(black_box(world), black_box(pe)),
             // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-            || unsafe { baseline::lines_of_rows(&pattern, to, from) },
+            || unsafe { baseline::lines(&pattern, to, from) },
             // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-            || unsafe { baseline::loops_of_puts(&pattern, &place, to, from) },
+            || unsafe { baseline::loop_of_puts(&pattern, &place, to, from, Direction::Put) },
         );
     };
     let matrix = (near(MATRIX.on(pe).ptr(world)).cast(), MATRIX.here(world).as_ptr().cast_const().cast());

@@ -11,15 +11,21 @@ use shmem::padded::pitch;
 use shmem::prelude::*;
 use shmem::strided::Algorithm;
 
-use super::{either, once};
-use crate::bench::{Bench, Done, Given, Task};
-use crate::runner::Runner;
-use crate::samples::Samples;
+use super::*;
 
-pub(super) const EXCHANGE: Task = Task::near("strided-exchange", exchange);
-
-/// Bytes of the published field.
-const FIELD: usize = 128 << 20;
+/// Edges are still in a cache when they are exchanged, or they are not, unless all of the half is: every cell of it is visited
+/// between two exchanges.
+pub(super) const EXCHANGE: Task = Task::near("strided-exchange", |bench| {
+    for shape in shapes(bench.given.quick) {
+        let half = Half::new(bench.world, shape)?;
+        half.check();
+        for edges in ["cached", "evicted"] {
+            half.measure(bench, shape, edges);
+        }
+        bench.world.free(half.cells)?;
+    }
+    Ok(())
+});
 
 /// Exchanges in one sample, where nothing comes in between.
 const EXCHANGES: usize = 5;
@@ -28,35 +34,17 @@ const EXCHANGES: usize = 5;
 const LINE: usize = 8;
 
 /// The published halo exchange.
-pub(crate) fn measure(runner: &mut Runner, quick: bool) -> Done {
-    let field = either(quick, FIELD, 8 << 20, 128 << 10);
-    once(runner, &EXCHANGE, room(field), Given { most: Some(field), ..Given::default() })
+pub(super) fn measure(runner: &mut Runner) -> Done {
+    let cells = shapes(runner.quick).map(|shape| Form::of(shape).cells()).into_iter().max().unwrap_or(0);
+    let job = runner.job(&EXCHANGE, 2, Given::default());
+    runner.once(&job.heap(cells * size_of::<f64>() + (1 << 20)))
 }
 
-/// The published halo exchange, in a field of so many bytes. Edges are still in a cache when they are exchanged, or they are not,
-/// unless all of the half is: every cell of it is visited between two exchanges.
-fn exchange(bench: &mut Bench<'_>) -> Done {
-    for shape in shapes(bench.given.most.unwrap_or(FIELD)) {
-        let half = Half::new(bench.world, shape)?;
-        half.check_all();
-        for edges in ["cached", "evicted"] {
-            half.measure(bench, shape, edges);
-        }
-        bench.world.free(half.cells)?;
-    }
-    Ok(())
-}
-
-/// Rows and columns of fields with so many bytes, from wide ones to high ones.
-fn shapes(bytes: usize) -> [[usize; 2]; 5] {
+/// Rows and columns of fields of the published 128 MiB, or of less, from wide ones to high ones.
+fn shapes(quick: bool) -> [[usize; 2]; 5] {
+    let bytes: usize = either(quick, 128 << 20, 8 << 20, 128 << 10);
     let side = (bytes / size_of::<f64>()).isqrt();
     [[side / 16, side * 16], [side / 4, side * 4], [side, side], [side * 4, side / 4], [side * 16, side / 16]]
-}
-
-/// Bytes of a heap that has room for the half of each field of so many bytes.
-fn room(bytes: usize) -> usize {
-    let cells = shapes(bytes).map(|shape| Half::form(shape).cells());
-    cells.into_iter().max().unwrap_or(0) * size_of::<f64>() + (1 << 20)
 }
 
 /// Rows and columns of a half, and the cells from one row to the next.
@@ -68,6 +56,12 @@ struct Form {
 }
 
 impl Form {
+    fn of([rows, columns]: [usize; 2]) -> Self {
+        let columns = columns / 2;
+        // Padded, as in a program that means it: at a power of two, the cells of a column are in each other's way.
+        Self { rows, columns, pitch: pitch::<f64>(columns + 2) }
+    }
+
     /// Cells with those of the frame.
     const fn cells(self) -> usize {
         (self.rows + 2) * self.pitch
@@ -102,36 +96,30 @@ macro_rules! exchange {
 impl<'w> Half<'w> {
     /// A half of a field with so many rows and columns. Collective.
     fn new(world: &'w World, shape: [usize; 2]) -> Result<Self> {
-        assert!(world.n_pes() == 2, "two PEs have a half each, not {}", world.n_pes());
-        let form = Self::form(shape);
+        let form = Form::of(shape);
         let cells = world.alloc(zeroed::<f64>(form.cells()))?;
         let (here, there) = (world.pe(world.my_pe())?, world.ring_neighbours().1);
         let half = Self { world, cells, form, here, there };
-        for row in 1..=form.rows {
-            for column in 1..=form.columns {
-                half.store(row, column, half.value(world.my_pe(), row, column));
-            }
+        for (row, column) in
+            (1..=form.rows).flat_map(|row| (1..=form.columns).map(move |column| (row, column)))
+        {
+            half.cell(row, column).store(half.value(here, row, column));
         }
         world.barrier_all();
         Ok(half)
     }
 
-    fn form([rows, columns]: [usize; 2]) -> Form {
-        let columns = columns / 2;
-        // Padded, as in a program that means it: at a power of two, the cells of a column are in each other's way.
-        Form { rows, columns, pitch: pitch::<f64>(columns + 2) }
-    }
-
     /// Microseconds of an exchange by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the
     /// slower PE. Collective.
     fn measure(&self, bench: &Bench<'_>, [rows, columns]: [usize; 2], edges: &str) {
-        let mut rounds = Vec::new();
-        for _ in 0..bench.repetitions {
-            let mut times = Algorithm::ALL.map(|algorithm| self.time(algorithm, edges == "evicted"));
-            // An exchange takes as long as it takes the slower PE.
-            self.world.max(&mut times[..]);
-            rounds.push(times);
-        }
+        let rounds: Vec<_> = (0..bench.repetitions)
+            .map(|_| {
+                let mut times = Algorithm::ALL.map(|algorithm| self.time(algorithm, edges == "evicted"));
+                // An exchange takes as long as it takes the slower PE.
+                self.world.max(&mut times[..]);
+                times
+            })
+            .collect();
         for (way, algorithm) in Algorithm::ALL.iter().enumerate().skip(1) {
             let samples: Samples = rounds.iter().map(|times| (times[way], times[0])).collect();
             bench.add(format!("strided-exchange {}/{rows}x{columns}/{edges}", algorithm.name()), samples);
@@ -139,20 +127,17 @@ impl<'w> Half<'w> {
     }
 
     /// Each algorithm brings what it should. Collective.
-    fn check_all(&self) {
+    fn check(&self) {
         let Form { rows, columns, .. } = self.form;
+        // Columns of the frame, and what comes there.
+        let edges = || (1..=rows).flat_map(|row| [(row, 0, columns), (row, columns + 1, 1)]);
         for algorithm in Algorithm::ALL {
-            for row in 1..=rows {
-                self.store(row, 0, 0.0);
-                self.store(row, columns + 1, 0.0);
-            }
+            edges().for_each(|(row, into, _)| self.cell(row, into).store(0.0));
             self.world.barrier_all();
             self.exchange(algorithm);
             self.world.barrier_all();
-            for (row, (into, edge)) in
-                (1..=rows).flat_map(|row| [(row, (0, columns)), (row, (columns + 1, 1))])
-            {
-                let (found, sent) = (self.load(row, into), self.value(self.there.number(), row, edge));
+            for (row, into, edge) in edges() {
+                let (found, sent) = (self.cell(row, into).load(), self.value(self.there, row, edge));
                 assert!(found == sent, "algorithm {algorithm:?} brought {found} to row {row}, not {sent}");
             }
         }
@@ -163,7 +148,12 @@ impl<'w> Half<'w> {
         let exchanges = if is_evicted { 1 } else { EXCHANGES };
         for _ in 0..exchanges {
             if is_evicted {
-                self.visit();
+                // Every line of the half.
+                self.world.barrier_all();
+                for at in (0..self.form.cells()).step_by(LINE) {
+                    let cell = self.cells.here(self.world).index(at);
+                    cell.store(cell.load());
+                }
             }
             self.world.barrier_all();
             let start = Instant::now();
@@ -183,24 +173,11 @@ impl<'w> Half<'w> {
         self.world.quiet();
     }
 
-    /// Visits every line of the half.
-    fn visit(&self) {
-        self.world.barrier_all();
-        for at in (0..self.form.cells()).step_by(LINE) {
-            let cell = self.cells.here(self.world).index(at);
-            cell.store(cell.load());
-        }
+    fn value(&self, pe: Pe, row: usize, column: usize) -> f64 {
+        (1 + pe.number() + 2 * (row * (self.form.columns + 2) + column)) as f64
     }
 
-    fn value(&self, pe: usize, row: usize, column: usize) -> f64 {
-        (1 + pe + 2 * (row * (self.form.columns + 2) + column)) as f64
-    }
-
-    fn store(&self, row: usize, column: usize, value: f64) {
-        self.cells.here(self.world).index(row * self.form.pitch + column).store(value);
-    }
-
-    fn load(&self, row: usize, column: usize) -> f64 {
-        self.cells.here(self.world).index(row * self.form.pitch + column).load()
+    fn cell(&self, row: usize, column: usize) -> Here<'_, f64> {
+        self.cells.here(self.world).index(row * self.form.pitch + column)
     }
 }

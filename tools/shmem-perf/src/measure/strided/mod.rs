@@ -5,30 +5,22 @@
 //! study       many layouts, some of them random: against a loop of puts, and against the best of all kernels
 //! published   the table of the literature: blocks or columns?
 //! exchange    the edges of a field, to a neighbour
+//! peers       beside other libraries, and what each library makes of its own routines
 //! ```
 
 mod constant;
 mod exchange;
+mod peers;
 mod published;
 mod study;
 
 use std::cell::RefCell;
 
-use clap::{Args, FromArgMatches};
 use shmem::zeroed;
 
-use super::{Measure, peers as others};
-use crate::bench::{Bench, Done, Given, Task};
-use crate::case::Record;
-use crate::check::Guard;
-use crate::peers::Peer;
-use crate::runner::Runner;
-use crate::samples::{Samples, each};
-use crate::strided::{Direction, Sides, Spread};
+pub(crate) use self::study::transfers;
 
-pub(crate) use self::exchange::measure as published_exchange;
-pub(crate) use self::published::measure as published_table;
-pub(crate) use self::study::{regret_of, regret_of_a_few, transfers};
+use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "strided",
@@ -40,9 +32,10 @@ pub(crate) const MEASURE: Measure = Measure {
         STRIDED,
         study::SWEEP,
         study::REGRET,
-        study::REGRET_SAMPLE,
         published::TABLE,
         exchange::EXCHANGE,
+        peers::STRIDED_PEERS,
+        peers::STRIDED_OWN,
     ],
     rows: &[
         "strided ** | layout/direction | `iputmem`, `igetmem`; constant `strided!`; A1: how many times faster than a loop of puts \
@@ -67,11 +60,17 @@ pub(crate) const MEASURE: Measure = Measure {
          what is chosen here | Algorithm 1; the better one of 1 and 2 | | ms",
         "strided-exchange ** | algorithm/field/state | two PEs exchange the edges of a field of 128 MiB | the same by Algorithm 1 \
          | | us",
+        // A power of two: 128.
+        "peers ** | peer/shape/stride | `iput`, or `ibput` for blocks, and quiet; `a1`: our loop of puts; time for each \
+         transfer | the same transfer by Open MPI's MPI (`MPI_Put` with vector types and `MPI_Win_flush`) and OpenSHMEM \
+         (`shmem_double_iput`, or a loop of `shmem_putmem` for blocks, and `shmem_quiet`); `a1`: their loop of puts | \
+         mpi/*/2/** 1/4; mpi/*/128/** 1/1.2; mpi|a1/** 1; oshmem/column/** 1/9",
+        "strided-own ** | library/direction/stride/elements | `iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, \
+         `MPI_Get` with vector types | a loop of the same library's put or get for each element",
     ],
     guards: &[
-        Guard::of(
+        (
             "strided",
-            orientations,
             &[
                 // 1.6 to 3 times as fast as a loop of puts: too near to it to be told from it everywhere.
                 "strided column/1024/{put,get} | 1 | 4",
@@ -87,10 +86,7 @@ pub(crate) const MEASURE: Measure = Measure {
                 "strided-alias {4/64/4032,4/1024/3072,16/512/3584,64/64/4032,32/4096/4096} | 1 | 1.5 or +12",
             ],
         ),
-        Guard {
-            jobs: 1,
-            ..Guard::of("strided --regret", regret_of_a_few, &["regret auto/sample | 1 | 2.5, p95 5"])
-        },
+        ("strided --regret --quick --seed=1 --jobs 1", &["regret auto/random | 1 | 2.5, p95 5"]),
     ],
     ..Measure::PLAIN
 };
@@ -118,9 +114,6 @@ struct Options {
     /// is chosen here, against Algorithm 1.
     #[arg(long, group = "study")]
     exchange: bool,
-    /// Less of a study: a payload of 4 MiB, a field of 8 MiB, a few layouts.
-    #[arg(long, requires = "study")]
-    quick: bool,
     /// Draws the random layouts of an earlier run again; not given: new ones.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -128,15 +121,15 @@ struct Options {
 
 impl Options {
     fn run(&self, runner: &mut Runner) -> Done {
-        let &Self { regret, peers, published, own, exchange, quick, seed } = self;
+        let &Self { regret, peers, published, own, exchange, seed } = self;
         match (peers, own, published, exchange, regret) {
-            (true, ..) => others::beside(runner),
-            (_, true, ..) => others::own_loops(runner, &Peer::STRIDED),
-            (_, _, true, ..) => published_table(runner, quick),
-            (.., true, _) => published_exchange(runner, quick),
-            (.., true) => regret_of(runner, seed, either(quick, usize::MAX, 16, 16)),
+            (true, ..) => peers::beside(runner),
+            (_, true, ..) => peers::own_loops(runner),
+            (_, _, true, ..) => published::measure(runner),
+            (.., true, _) => exchange::measure(runner),
+            (.., true) => study::regret(runner, seed),
             _ => {
-                orientations(runner)?;
+                runner.jobs(&STRIDED, 2)?;
                 study::sweep(runner, seed)
             }
         }
@@ -153,26 +146,11 @@ fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
     }
 }
 
-/// The layouts of applications.
-pub(crate) fn orientations(runner: &mut Runner) -> Done {
-    runner.jobs(&STRIDED, 2)
-}
-
-/// One job with so much heap.
-fn once(runner: &mut Runner, task: &Task, heap: usize, given: Given) -> Done {
-    let job = runner.job(task, 2, given).heap(heap);
-    runner.several(1, |runner| runner.repeat(&job))
-}
-
 /// Room behind the last block: both sides begin anywhere in a page.
 const MARGIN: usize = 2 << 12;
 
 /// Measures with sides of so many bytes, on PE 0.
-fn with_sides(
-    bench: &Bench<'_>,
-    room: usize,
-    measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a, shmem::World>),
-) -> Done {
+fn with_sides(bench: &Bench<'_>, room: usize, measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a>)) -> Done {
     let object = bench.world.alloc(zeroed::<u8>(room + MARGIN))?;
     let place = object.on(bench.other());
     bench.alone(|| measure(&|| Sides::new(bench.world, place)));
@@ -217,15 +195,15 @@ fn strided(bench: &mut Bench<'_>) -> Done {
     let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
     with_sides(bench, room, |sides| {
         for (name, spread, skew) in LAYOUTS {
-            let sides = RefCell::new(sides().skewed(*skew));
+            let (sides, pattern) = (RefCell::new(sides().skewed(*skew)), spread.pattern());
             for direction in Direction::BOTH {
                 beside_puts(
                     bench,
                     format!("strided {name}/{}", direction.name()),
                     transfers(spread),
                     || sides.borrow_mut().routine(spread, direction),
-                    || sides.borrow_mut().limit(spread, direction),
-                    || sides.borrow_mut().loop_of_puts(spread, direction),
+                    || sides.borrow_mut().limit(&pattern, direction),
+                    || sides.borrow_mut().loop_of_puts(&pattern, direction),
                 );
             }
         }
@@ -244,6 +222,9 @@ fn beside_puts(
     mut limit: impl FnMut(),
     mut puts: impl FnMut(),
 ) {
+    if !bench.given.wants(&name) {
+        return;
+    }
     let mut times = || [timed(count, &mut ours), timed(count, &mut limit), timed(count, &mut puts)];
     times();
     let times: Vec<_> = (0..bench.repetitions).map(|_| times()).collect();
@@ -280,14 +261,15 @@ const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64,
 const BEHIND: usize = 32;
 
 /// A few large blocks by `iputmem`, against a loop of puts.
-fn few(bench: &Bench<'_>, measure: &str, sides: Sides<'_, shmem::World>, all: &[Few]) {
+fn few(bench: &Bench<'_>, measure: &str, sides: Sides<'_>, all: &[Few]) {
     /// Transfers in one sample, of one block.
     const TIMES: usize = if cfg!(debug_assertions) { 32 } else { 2048 };
     let sides = RefCell::new(sides);
     for &(count, block, gap) in all {
         let (spread, times) = (Spread::even(block, count, block + gap), (TIMES / count).max(1));
+        let pattern = spread.pattern();
         let ours = || timed(times, || sides.borrow_mut().routine(&spread, Direction::Put));
-        let puts = || timed(times, || sides.borrow_mut().loop_of_puts(&spread, Direction::Put));
+        let puts = || timed(times, || sides.borrow_mut().loop_of_puts(&pattern, Direction::Put));
         bench.pairs(format!("{measure} {count}/{block}/{gap}"), ours, puts);
     }
 }

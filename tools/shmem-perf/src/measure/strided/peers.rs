@@ -1,4 +1,4 @@
-//! Strided transfers beside other libraries: a part of `strided`.
+//! Strided transfers beside other libraries.
 //!
 //! The literature does not assess implementations by each other, but by what each makes of a strided routine with what its user
 //! would write without it, a loop of its own puts or gets: `strided-own`.
@@ -8,44 +8,21 @@ use std::hint::black_box;
 
 use shmem::prelude::*;
 
-use super::Measure;
-use crate::baseline::near;
-use crate::bench::{Bench, Done, Given, Task};
-use crate::case::Record;
-use crate::peers::{PATIENCE, Peer, PeerError, Request, Running};
-use crate::runner::Runner;
-use crate::samples::{Samples, each};
+use super::*;
 use crate::strided::baseline::loop_of_puts;
-use crate::strided::{Direction, Spread};
 
-pub(crate) const MEASURE: Measure = Measure {
-    name: "peers",
-    usual: false,
-    tasks: &[STRIDED_PEERS, STRIDED_OWN],
-    rows: &[
-        // A power of two: 128.
-        "peers ** | peer/shape/stride | `iput`, or `ibput` for blocks, and quiet; `a1`: our loop of puts; time for each \
-         transfer | the same transfer by Open MPI's MPI (`MPI_Put` with vector types and `MPI_Win_flush`) and OpenSHMEM \
-         (`shmem_double_iput`, or a loop of `shmem_putmem` for blocks, and `shmem_quiet`); `a1`: their loop of puts | \
-         mpi/*/2/** 1/4; mpi/*/128/** 1/1.2; mpi|a1/** 1; oshmem/column/** 1/9",
-        "strided-own ** | library/direction/stride/elements | `iput`, `iget` of ours; `shmem_double_iput`, `_iget`; `MPI_Put`, \
-         `MPI_Get` with vector types | a loop of the same library's put or get for each element",
-    ],
-    ..Measure::PLAIN
-};
-
-const STRIDED_PEERS: Task = Task::near("strided-peers", |bench| with_arrays(bench, beside_peers));
-const STRIDED_OWN: Task = Task::near("strided-own", |bench| with_arrays(bench, own));
+pub(super) const STRIDED_PEERS: Task = Task::near("strided-peers", |bench| with_arrays(bench, beside_peers));
+pub(super) const STRIDED_OWN: Task = Task::near("strided-own", |bench| with_arrays(bench, own));
 
 /// Our routines against theirs. Nothing is measured where none of them is there.
-pub(crate) fn beside(runner: &mut Runner) -> Done {
+pub(super) fn beside(runner: &mut Runner) -> Done {
     let Some(programs) = runner.programs(&Peer::STRIDED, PATIENCE)? else { return Ok(()) };
     runner.repeat(&runner.job(&STRIDED_PEERS, 2, Given::beside(&programs)).heap(32 << 20))
 }
 
 /// The strided routines of each library against its own loop of puts or gets; ours are always there.
-pub(crate) fn own_loops(runner: &mut Runner, peers: &[Peer]) -> Done {
-    let programs = runner.programs(peers, PATIENCE)?;
+pub(super) fn own_loops(runner: &mut Runner) -> Done {
+    let programs = runner.programs(&Peer::STRIDED, PATIENCE)?;
     let given = programs.as_ref().map(Given::beside).unwrap_or_default();
     runner.repeat(&runner.job(&STRIDED_OWN, 2, given).heap(32 << 20))
 }
@@ -167,19 +144,9 @@ fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
                 each(TRANSFERS, || ours(bench.world, arrays, &transfer))
             };
             let asked = request(case, operation, &transfer, TRANSFERS);
-            let name = format!("peers {kind}/{case}");
-            match peer.against(&asked, bench.repetitions, time) {
-                Ok(samples) => {
-                    let note = format!(": {}", peer.library());
-                    bench.push(Record { note, ..bench.record(name, samples) });
-                }
-                Err(reason) => {
-                    let is_lost = reason.is_final();
-                    bench.fail(&name, peer.peer(), reason);
-                    if is_lost {
-                        break;
-                    }
-                }
+            let found = peer.against(&asked, bench.repetitions, time);
+            if !bench.keep(&format!("peers {kind}/{case}"), (peer.peer(), peer.library()), found) {
+                break;
             }
         }
     }
@@ -206,14 +173,14 @@ fn puts(world: &World, arrays: Arrays<'_>, transfer: &Transfer) {
     let transfer = black_box(transfer);
     let (Transfer { blocks, block, to, from, .. }, source) = (*transfer, source(arrays, transfer));
     let spread = Spread { block: block * DOUBLE, count: blocks, to: to * DOUBLE, from: from * DOUBLE };
-    let (reads, writes) = (source.len() * DOUBLE, arrays.to.len() * DOUBLE);
-    let hulls = spread.hulls();
+    let (reads, writes, pattern) = (source.len() * DOUBLE, arrays.to.len() * DOUBLE, spread.pattern());
+    let hulls = pattern.hulls();
     assert!(hulls.0 <= writes && hulls.1 <= reads, "{spread} does not fit arrays of {writes} and {reads}");
     let start: *mut u8 = near(arrays.to.ptr(world)).cast();
     let place = start.addr()..start.addr() + writes;
     // SAFETY: all blocks lie in the arrays, as just checked. Nobody writes to the source, which is
     // borrowed; the destination is memory of its PE, which lives while the token does.
-    unsafe { loop_of_puts(&spread, &place, start, source.as_ptr().cast(), Direction::Put) };
+    unsafe { loop_of_puts(&pattern, &place, start, source.as_ptr().cast(), Direction::Put) };
     world.quiet();
 }
 
@@ -234,29 +201,19 @@ const fn times(elements: usize) -> usize {
 
 /// The strided routines of each library against its own loop of puts or gets.
 fn own(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
-    let of = |library: &str, (direction, stride, elements): Column| {
+    let name = |library: &str, (direction, stride, elements): Column| {
         format!("strided-own {library}/{}/{stride}/{elements}", direction.name())
     };
     let mut place = vec![0.0; DOUBLES];
     let first = skip(place.as_ptr().addr()) + SKEW / size_of::<f64>();
     let into = RefCell::new(&mut place[first..]);
-    for column in columns() {
-        of_ours(bench, &of("ours", column), arrays, &into, column);
-    }
+    columns().for_each(|column| of_ours(bench, &name("ours", column), arrays, &into, column));
     for mut peer in std::mem::take(&mut bench.beside) {
         let library = if peer.peer() == Peer::Mpi { "mpi" } else { "oshmem" };
         for column in columns() {
-            match of_theirs(&mut peer, column, bench.repetitions) {
-                Ok(samples) => {
-                    let note = format!(": {}", peer.library());
-                    bench.push(Record { note, ..bench.record(of(library, column), samples) });
-                }
-                Err(reason) => {
-                    eprintln!("shmem-perf: {}: {reason}", of(library, column));
-                    if reason.is_final() {
-                        break;
-                    }
-                }
+            let found = of_theirs(&mut peer, column, bench.repetitions);
+            if !bench.keep(&name(library, column), (peer.peer(), peer.library()), found) {
+                break;
             }
         }
     }
@@ -312,22 +269,13 @@ fn of_theirs(
     Samples::tried(repetitions, || Ok((peer.sample(&routine)?, peer.sample(&each)?)))
 }
 
-/// What asks a peer for each transfer.
-#[cfg(test)]
-pub(crate) fn requests(peer: Peer) -> Vec<Request> {
-    let operations: &[&str] = if peer == Peer::Mpi { &["put"] } else { &["iput", "putmem"] };
-    let all = ALL.iter().flat_map(|one| operations.iter().map(move |operation| (one, *operation)));
-    let all = all.filter(|((_, transfer), operation)| transfer.block == 1 || *operation != "iput");
-    all.map(|((case, transfer), operation)| request(case, operation, transfer, TRANSFERS)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_transfer_fits_the_arrays_of_the_peers() {
-        let header = include_str!("../../../../examples/peers/peer.h");
+        let header = include_str!("../../../../../examples/peers/peer.h");
         assert!(header.contains("#define DOUBLES ((size_t)1100 * 1032)\n"));
         assert!(header.contains(&format!("#define START ((size_t){START})\n")));
         assert!(header.contains(&format!("#define PAGES ((size_t){PAGES})\n")));
