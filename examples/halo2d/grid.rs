@@ -1,11 +1,10 @@
 //! The PEs as a grid, and which of them has which cells.
 
 use std::fmt;
-use std::ops::Range;
 
 use clap::ValueEnum;
 use shmem::prelude::*;
-use shmem_examples::share;
+use shmem_examples::Blocks;
 
 /// What lies beyond the edges of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -16,13 +15,11 @@ pub(crate) enum Border {
     Fixed,
 }
 
-/// Rows and columns of PEs, numbered row by row. Each has a block of the field; the blocks of a row, and
-/// of a column, differ by at most one cell.
+/// Which PE has which block of the field, each with at least one cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
-    size: [usize; 2],
-    pes: [usize; 2],
-    border: Border,
+    pub(crate) blocks: Blocks,
+    pub(crate) border: Border,
 }
 
 /// Where a neighbour is, in the order of the edges of a [`PeGrid`].
@@ -45,31 +42,14 @@ pub(crate) struct NoGrid {
 impl Grid {
     /// The grid whose blocks have the shortest edges; of two such, the one with more columns of PEs.
     pub(crate) fn new(size: [usize; 2], pes: usize, border: Border) -> Result<Self, NoGrid> {
-        let heights = (1..=pes).filter(|height| pes.is_multiple_of(*height));
-        let all = heights.map(|height| Self { size, pes: [height, pes / height], border });
-        let fits = |grid: &Self| (0..2).all(|axis| grid.pes[axis] <= size[axis]);
-        let edges = |grid: &Self| grid.pes[0] * size[1] + grid.pes[1] * size[0];
-        all.filter(fits).min_by_key(edges).ok_or(NoGrid { size, pes })
-    }
-
-    /// Rows and columns of the field.
-    pub(crate) fn size(self) -> [usize; 2] {
-        self.size
-    }
-
-    pub(crate) fn border(self) -> Border {
-        self.border
-    }
-
-    /// The rows and columns that a PE has.
-    pub(crate) fn part_of(self, pe: usize) -> [Range<usize>; 2] {
-        let place = [pe / self.pes[1], pe % self.pes[1]];
-        [0, 1].map(|axis| share(self.size[axis], self.pes[axis], place[axis]))
+        let fits = |blocks: &Blocks| blocks.pes.iter().zip(size).all(|(pes, cells)| *pes <= cells);
+        let best = Blocks::all(size, pes).rev().filter(fits).min_by_key(Blocks::cells_along_cuts);
+        best.map(|blocks| Self { blocks, border }).ok_or(NoGrid { size, pes })
     }
 
     /// The PEs of the job in this grid.
     pub(crate) fn of(self, world: &World) -> Result<PeGrid<2>> {
-        Ok(world.grid(self.pes)?.periodic([self.border == Border::Periodic; 2]))
+        Ok(world.grid(self.blocks.pes)?.periodic([self.border == Border::Periodic; 2]))
     }
 }
 
@@ -77,37 +57,17 @@ impl Grid {
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let border = if self.border == Border::Periodic { "periodic" } else { "fixed" };
-        write!(f, "{} x {} blocks, {border} border", self.pes[0], self.pes[1])
+        write!(f, "{} x {} blocks, {border} border", self.blocks.pes[0], self.blocks.pes[1])
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    proptest! {
-        #[test]
-        fn every_cell_has_one_owner(size in [1..30_usize, 1..30_usize], pes in 1..25_usize, periodic: bool) {
-            let border = if periodic { Border::Periodic } else { Border::Fixed };
-            let Ok(grid) = Grid::new(size, pes, border) else { return Ok(()) };
-            let mut owners = vec![vec![None; size[1]]; size[0]];
-            for pe in 0..pes {
-                let [rows, columns] = grid.part_of(pe);
-                for row in rows {
-                    for column in columns.clone() {
-                        prop_assert_eq!(owners[row][column].replace(pe), None);
-                    }
-                }
-            }
-            prop_assert!(owners.iter().flatten().all(Option::is_some));
-        }
-    }
 
     #[test]
     fn blocks_are_as_square_as_they_can_be() {
-        let grid = |size, pes| Grid::new(size, pes, Border::Fixed).map(|grid| grid.pes);
+        let grid = |size, pes| Grid::new(size, pes, Border::Fixed).map(|grid| grid.blocks.pes);
         assert_eq!(grid([64, 64], 4).unwrap(), [2, 2]);
         assert_eq!(grid([64, 64], 2).unwrap(), [1, 2]);
         assert_eq!(grid([128, 64], 6).unwrap(), [3, 2]);

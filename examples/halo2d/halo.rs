@@ -62,10 +62,10 @@ impl Block {
     /// Sets the cells to what they are at the beginning, frame included. Collective.
     pub(crate) fn fill(world: &mut World, grid: Grid) -> Result<Self> {
         let me = world.my_pe();
-        let [most_rows, most_columns] = grid.part_of(0).map(|part| part.len());
+        let [most_rows, most_columns] = grid.blocks.part_of(0).map(|part| part.len());
         let pitch = pitch::<f64>(most_columns + 2);
         let cells = world.alloc_in::<grids, _>(shmem::zeroed((most_rows + 2) * pitch))?;
-        let [rows, columns] = grid.part_of(me);
+        let [rows, columns] = grid.blocks.part_of(me);
         world.local(&cells, |cells| {
             // From one before the first row of the block to one behind the last, counted from the frame of
             // the field.
@@ -76,7 +76,7 @@ impl Block {
             }
         });
         let pes = grid.of(world)?;
-        let last = |pe: Pe, axis: usize| grid.part_of(pe.number())[axis].len() + 1;
+        let last = |pe: Pe, axis: usize| grid.blocks.part_of(pe.number())[axis].len() + 1;
         let neighbours = Neighbours {
             north: pes.neighbour(0, -1).map(|pe| (pe, last(pe, 0))),
             south: pes.neighbour(0, 1).map(|pe| (pe, 0)),

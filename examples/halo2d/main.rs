@@ -139,7 +139,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
 
 fn compare(world: &World, block: &Block, grid: Grid, serial: &[Vec<f64>]) -> Result<(), Failure> {
     for pe in world.pes() {
-        let [rows, columns] = grid.part_of(pe.number());
+        let [rows, columns] = grid.blocks.part_of(pe.number());
         for (at, row) in rows.enumerate() {
             let serial = &serial[1 + row][1 + columns.start..1 + columns.end];
             let parallel = block.row_of(world, pe, at, columns.len());

@@ -8,9 +8,9 @@ use crate::grid::{Border, Grid};
 /// The cell at the beginning in this row and column, counted from the frame of the field: its cells have
 /// the numbers from 1 on.
 pub(crate) fn initial(grid: Grid, row: usize, column: usize) -> f64 {
-    let [rows, columns] = grid.size();
+    let [rows, columns] = grid.blocks.size;
     let is_inside = (1..=rows).contains(&row) && (1..=columns).contains(&column);
-    match grid.border() {
+    match grid.border {
         _ if is_inside => ((row * 31 + column * 17) % 101) as f64,
         // Put there by the owner of the opposite edge.
         Border::Periodic => 0.0,
@@ -42,15 +42,15 @@ pub(crate) struct Serial {
 
 impl Serial {
     pub(crate) fn new(grid: Grid) -> Self {
-        let [rows, columns] = grid.size();
+        let [rows, columns] = grid.blocks.size;
         let row = |row: usize| (0..columns + 2).map(|column| initial(grid, row, column)).collect();
         Self { field: (0..rows + 2).map(row).collect(), grid }
     }
 
     pub(crate) fn step(&mut self) {
         let Self { field, grid } = self;
-        let [rows, columns] = grid.size();
-        if grid.border() == Border::Periodic {
+        let [rows, columns] = grid.blocks.size;
+        if grid.border == Border::Periodic {
             let [first, last] = [1, rows].map(|row| field[row].clone());
             (field[0], field[rows + 1]) = (last, first);
             for row in &mut *field {

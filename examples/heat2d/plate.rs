@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use shmem::prelude::*;
 use shmem::{Ghosts, OpenPhase};
 
-use crate::decomposition::{Cut, Decomposition};
+use crate::decomposition::{self, Blocks, Cut, Neighbours};
 use crate::field::Field;
 use crate::stencil::{Limits, Progress, relax_row};
 
@@ -93,7 +93,7 @@ pub(crate) enum PlateError {
 pub(crate) struct Plate {
     /// The blocks of even and of odd steps.
     blocks: [&'static Symmetric<Block>; 2],
-    decomposition: Decomposition,
+    decomposition: Blocks,
     part: Part,
     /// The cells next to the block.
     frame: Halo<f64>,
@@ -123,7 +123,7 @@ impl Plate {
         let first = world.pes()[0];
         world.broadcast(&mut size, first);
         let ([rows, columns], pes) = (size, world.n_pes());
-        let Some(decomposition) = Decomposition::new(cut, size, pes, [ROWS, COLUMNS]) else {
+        let Some(decomposition) = decomposition::blocks(cut, size, pes, [ROWS, COLUMNS]) else {
             return Err(TooLarge { cut, rows, columns, pes }.into());
         };
         if let Some(field) = field {
@@ -145,7 +145,7 @@ impl Plate {
         let size = mine.map(|part| part.len());
         let [rows, columns] = size;
         let pe = |number: Option<usize>| number.map(|number| world.pes()[number]);
-        let next = decomposition.neighbours_of(me);
+        let next = Neighbours::of(&decomposition, me);
         let frame = world.halo(&[
             Edge::new(pe(next.above), BELOW, columns),
             Edge::new(pe(next.below), ABOVE, columns),
@@ -176,7 +176,7 @@ impl Plate {
 
     /// The whole field as it is after so many steps, from all PEs.
     pub(crate) fn gather(&self, world: &World, steps: u64) -> Field {
-        let [rows, columns] = self.decomposition.size();
+        let [rows, columns] = self.decomposition.size;
         let block = self.blocks[usize::from(!steps.is_multiple_of(2))];
         let mut field = Field::zeroed(rows, columns);
         for pe in world.pes() {

@@ -1,4 +1,4 @@
-//! What examples have besides their subjects: a command line, parts of equal size, and times against one process.
+//! What examples have besides their subjects: a command line, parts and blocks of equal size, and times against one process.
 //!
 //! A program of your own needs none of it.
 
@@ -49,6 +49,36 @@ pub fn owner(things: usize, parts: usize, thing: usize) -> usize {
     let (each, larger) = (things / parts, things % parts);
     let in_larger = larger * (each + 1);
     if thing < in_larger { thing / (each + 1) } else { larger + (thing - in_larger) / each }
+}
+
+/// A rectangle of cells dealt out to a rectangle of PEs, which are numbered row by row. Rows, and likewise columns, come in
+/// groups as [`share`] deals them out: where there are more groups than rows or columns, the last ones have none.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// Rows and columns of cells.
+    pub size: [usize; 2],
+    /// Rows and columns of PEs.
+    pub pes: [usize; 2],
+}
+
+impl Blocks {
+    /// All ways to deal out so many cells to so many PEs, by the number of columns of PEs.
+    pub fn all(size: [usize; 2], pes: usize) -> impl DoubleEndedIterator<Item = Self> {
+        let widths = (1..=pes).filter(move |width| pes.is_multiple_of(*width));
+        widths.map(move |width| Self { size, pes: [pes / width, width] })
+    }
+
+    /// The rows and columns of a PE.
+    pub fn part_of(&self, pe: usize) -> [Range<usize>; 2] {
+        let place = [pe / self.pes[1], pe % self.pes[1]];
+        [0, 1].map(|axis| share(self.size[axis], self.pes[axis], place[axis]))
+    }
+
+    /// How many cells lie along the cuts, on one side of them.
+    pub fn cells_along_cuts(&self) -> usize {
+        let cuts = [0, 1].map(|axis| self.pes[axis].min(self.size[axis]).saturating_sub(1));
+        cuts[0] * self.size[1] + cuts[1] * self.size[0]
+    }
 }
 
 /// What a command line says about times: how long all PEs take for a problem together, and how long one process takes
@@ -119,6 +149,17 @@ mod tests {
                 next = share.end;
             }
             prop_assert_eq!(next, things);
+        }
+
+        #[test]
+        fn every_cell_has_one_owner(size in [1..60_usize, 1..60_usize], pes in 1..40_usize) {
+            for blocks in Blocks::all(size, pes) {
+                let mut owners = vec![vec![0; size[1]]; size[0]];
+                for [rows, columns] in (0..pes).map(|pe| blocks.part_of(pe)) {
+                    rows.for_each(|row| columns.clone().for_each(|column| owners[row][column] += 1));
+                }
+                prop_assert!(owners.iter().flatten().all(|owners| *owners == 1), "{:?}", blocks);
+            }
         }
     }
 }
