@@ -84,7 +84,7 @@ scope-without-quiet loopback nonblocking::what_a_scope_starts_is_complete_behind
 scope-without-quiet loopback nonblocking::a_scope_that_panics_is_complete
 exit-without-quiet loopback nonblocking::an_exit_inside_a_scope_completes_it_before_it_destroys
 lead-without-end shm indexed::updates_are_those_of_a_slice_on_2
-lead-without-end loopback indexed::rows_and_structs_are_scattered_and_gathered
+lead-without-end loopback indexed::elements_of_any_size_are_scattered_and_gathered
 copy-not-cleared shm indexed::updates_are_those_of_a_slice_on_2
 copy-not-cleared loopback indexed::updates_are_those_of_a_slice_on_2
 add-in-two-steps shm indexed::every_ticket_is_drawn_once

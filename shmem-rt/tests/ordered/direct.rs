@@ -1,9 +1,9 @@
 //! Collectives on symmetric objects, of sizes around those at which they are moved where they lie: what histories do not have,
 //! such as objects that are source and destination, and members that differ.
 
-use shmem::Family;
 use shmem::prelude::*;
 use shmem::raw::collective::{self, Combined, Fold, Places};
+use shmem::{Family, Here};
 use shmem_core::context::Both;
 use shmem_core::object::Extent;
 
@@ -95,7 +95,7 @@ fn a_part_of_no_elements_at_the_end_of_an_object_of_a_team_is_one_of_it(world: &
     team.sum(world, object.here(world).index(511..));
 }
 
-/// They are on all members of a team inside it, and may be on more.
+/// They are on all members of a team inside it, and may be on more: those have nothing to do with it.
 #[shmem::test(pes = 4)]
 fn objects_of_a_team_are_taken_by_teams_inside_it(world: &mut World) {
     let (me, config) = (world.my_pe(), TeamConfig::default());
@@ -103,8 +103,7 @@ fn objects_of_a_team_are_taken_by_teams_inside_it(world: &mut World) {
     // PEs 3, 2 and 1, and of these 1 and 3.
     let outer = world.team().split_by(world, (me > 0).then_some(0), -(me as i64), &config).unwrap();
     if let Some(outer) = outer {
-        let list = || outer.alloc(world, zeroed::<u64>(2 * LENGTHS[4])).unwrap();
-        let (from, to) = (list(), list());
+        let [from, to] = [(); 2].map(|()| outer.alloc(world, zeroed::<u64>(2 * LENGTHS[4])).unwrap());
         let inner = outer.split_by(world, (me != 2).then_some(0), me as i64, &config).unwrap();
         if let Some(inner) = &inner {
             LENGTHS.iter().for_each(|len| lists_inside(world, inner, *len, (&from, &to)));
@@ -116,24 +115,21 @@ fn objects_of_a_team_are_taken_by_teams_inside_it(world: &mut World) {
             assert!(part.to_vec().iter().all(|sum| *sum == 6.0), "{len}");
         }
         outer.barrier(world);
-        let is_untouched =
-            || [&from, &to].iter().all(|list| list.here(world).to_vec().iter().all(|x| *x == 0));
-        assert!(me != 2 || is_untouched(), "who is not in the team has nothing to do with it");
+        assert!([&from, &to].iter().all(|list| list.here(world).to_vec().iter().all(|x| *x == 0)));
     }
     world.barrier_all();
-    let is_untouched = || of_all.here(world).to_vec().iter().all(|x| *x == 0.0);
-    assert!(me != 0 || is_untouched(), "who is not in the team has nothing to do with it");
+    assert!(me != 0 || of_all.here(world).to_vec().iter().all(|x| *x == 0.0));
 }
 
 /// Sends parts of objects between the two members of a team, in all families that write an object.
 fn lists_inside(world: &World, team: &Team, len: usize, (from, to): (&TeamBox<[u64]>, &TeamBox<[u64]>)) {
-    let (me, pes, rank) = (world.my_pe(), [1, 3], team.rank());
+    let (me, rank) = (world.my_pe(), team.rank());
     let given = row(3, me, 2 * len);
     let (source, into) = (from.here(world).index(..2 * len), to.here(world).index(..2 * len));
     source.copy_from(&given);
-    let exchanged: Vec<u64> =
-        pes.iter().flat_map(|pe| row(3, *pe, 2 * len)[rank * len..][..len].to_vec()).collect();
-    let collected: Vec<u64> = pes.iter().flat_map(|pe| row(3, *pe, len)).collect();
+    let of_both = |part: &dyn Fn(usize) -> Vec<u64>| [part(1), part(3)].concat();
+    let exchanged = of_both(&|pe| row(3, pe, 2 * len)[rank * len..][..len].to_vec());
+    let collected = of_both(&|pe| row(3, pe, len));
     let mine = source.index(..len);
     let calls: [(&dyn Fn(), &[u64]); 6] = [
         (&|| team.alltoall(world, &source, into), &exchanged),
@@ -146,8 +142,7 @@ fn lists_inside(world: &World, team: &Team, len: usize, (from, to): (&TeamBox<[u
     for (k, (call, expected)) in calls.into_iter().enumerate() {
         into.fill(7);
         call();
-        assert!(into.to_vec() == expected, "call {k}, {len} of each");
-        assert!(source.to_vec() == given, "call {k} reads its source, {len} of each");
+        assert!(into.to_vec() == expected && source.to_vec() == given, "call {k}, {len} of each");
     }
     team.sum(world, source);
     let sum = |k: usize| element(3, 1, k) + element(3, 3, k);
@@ -240,37 +235,33 @@ fn strides_and_rooms_are_each_members_own(world: &mut World) {
         let (stride, to) = (|pe: usize| 2 + own(pe) % 2, 1 + me % 2);
         let source = OUT.here(world).index(..len * pes * 3);
         source.copy_from(&row(4, me, len * pes * 3));
+        // What comes first, and nothing behind it.
+        let has = |into: Here<'_, [u64]>, mut expected: Vec<u64>| {
+            expected.resize(into.len(), 7);
+            assert!(into.to_vec() == expected, "{len} of each, alike {alike}");
+            into.fill(7);
+        };
         let into = IN.here(world).index(..len * pes * 2);
         into.fill(7);
         world.alltoalls(&source, stride(me), into, to, len);
         let part = |pe: usize, k: usize| element(4, pe, (me * len + k) * stride(pe));
-        let expected = |at: usize| match at / to {
-            k if k < len * pes && at.is_multiple_of(to) => part(k / len, k % len),
-            _ => 7,
-        };
-        assert!(into.to_vec().into_iter().enumerate().all(|(at, x)| x == expected(at)), "{len} of each");
+        let apart = (0..len * pes).flat_map(|k| [part(k / len, k % len), 7][..to].to_vec());
+        has(into, apart.collect());
         // Lengths differ anyway.
         let count = |pe: usize| if pe == 1 { len / 2 } else { len };
-        let (found, room) = (2 * len + len / 2, 3 * len + own(me));
-        let into = IN.here(world).index(..room);
+        let into = IN.here(world).index(..3 * len + own(me));
         into.fill(7);
-        assert_eq!(world.collect_into(&source.index(..count(me)), into), found);
-        let rows: Vec<u64> = (0..pes).flat_map(|pe| row(4, pe, count(pe))).collect();
-        assert!(into.to_vec()[..found] == rows && into.to_vec()[found..].iter().all(|x| *x == 7), "{len}");
-        let counts: Vec<usize> =
-            (0..pes).map(|to| if (me + to).is_multiple_of(2) { len } else { 2 * to }).collect();
+        assert_eq!(world.collect_into(&source.index(..count(me)), into), 2 * len + len / 2);
+        has(into, (0..pes).flat_map(|pe| row(4, pe, count(pe))).collect());
         let sent = |from: usize, to: usize| if (from + to).is_multiple_of(2) { len } else { 2 * to };
-        let given = source.index(..counts.iter().sum());
-        into.fill(7);
-        let came = world.alltoallv_into(&given, &counts, into);
+        let counts: Vec<usize> = (0..pes).map(|to| sent(me, to)).collect();
+        let came = world.alltoallv_into(&source.index(..counts.iter().sum()), &counts, into);
+        assert!(came.into_iter().eq((0..pes).map(|from| sent(from, me))));
         let of = |from: usize| {
             let start = (0..me).map(|to| sent(from, to)).sum::<usize>();
             row(4, from, 3 * len * pes)[start..start + sent(from, me)].to_vec()
         };
-        let parts: Vec<u64> = (0..pes).flat_map(of).collect();
-        assert_eq!(came, (0..pes).map(|from| sent(from, me)).collect::<Vec<_>>());
-        assert!(into.to_vec()[..parts.len()] == parts, "{len}");
-        assert!(into.to_vec()[parts.len()..].iter().all(|x| *x == 7), "{len}");
+        has(into, (0..pes).flat_map(of).collect());
     }
 }
 

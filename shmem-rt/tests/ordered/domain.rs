@@ -1,10 +1,13 @@
-//! Domains: groups of contexts, turns, hints.
+//! Domains: groups of contexts, turns, hints; and sessions, which are hints that change neither results nor order.
 
 use std::sync::Mutex;
 
 use shmem::prelude::*;
-use shmem::thread::InTurn;
-use shmem::{ContextError, DomainHints, ErrorKind, HintScope};
+use shmem::thread::{InTurn, NoStore};
+use shmem::{ContextError, Ctx, DomainHints, ErrorKind, HintScope, Session, SessionOptions, Stores};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+use crate::panics::refused;
 
 #[symmetric]
 static ROWS: [[u64; 32]; 4];
@@ -18,10 +21,8 @@ fn domains_and_contexts_go_in_any_order(world: &mut World<Multiple>) {
     let (_, east) = world.ring_neighbours();
     for order in 0..6 {
         let mut domains = world.domains::<Multiple>(2).unwrap();
-        let a = domains[0].create_ctx::<Multiple>().unwrap();
-        let b = domains[0].create_ctx::<Multiple>().unwrap();
-        let unused = domains.pop().unwrap();
-        let domain = domains.pop().unwrap();
+        let (unused, domain) = (domains.pop().unwrap(), domains.pop().unwrap());
+        let [a, b] = [(); 2].map(|()| domain.create_ctx::<Multiple>().unwrap());
         let last = if order % 2 == 0 { b } else { a };
         if order < 3 {
             domain.destroy();
@@ -77,45 +78,19 @@ fn a_serialized_domain_is_used_in_turn(world: &mut World<Multiple>) {
 }
 
 #[shmem::test(pes = 1)]
-#[should_panic(expected = "a context of another domain")]
 fn a_turn_binds_contexts_of_its_own_domain(world: &mut World<Serialized>) {
     let mut domains = world.domains::<Serialized>(2).unwrap();
     let context = domains[0].create_ctx::<InTurn>().unwrap();
-    domains[1].turn(world).bind(&context).quiet();
-}
-
-#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "4", "SHMEM_CONTEXT_MAPPING" = "domain"))]
-fn three_units_and_three_domains(world: &mut World<Multiple>) {
-    // The published scenario; the world has the fourth unit.
-    let third = |world: &World<Multiple>, hints: Option<DomainHints>| {
-        if let Some(hints) = hints {
-            world.domain_config(hints, HintScope::Local).unwrap();
-        }
-        let many = world.domains::<Multiple>(1).unwrap();
-        let single = world.domains::<Private>(1).unwrap();
-        let third = world.domains::<Multiple>(1).unwrap();
-        let [first, third] = [&many[0], &third[0]].map(|domain| domain.create_ctx::<Multiple>().unwrap());
-        let own = single[0].create_ctx::<Private>().unwrap();
-        assert_eq!((own.grant().locked, own.grant().shared_with), (false, 0));
-        (first.grant().unit, third.grant().unit, third.grant().shared_with)
-    };
-    assert_eq!(third(world, None), (1, 1, 1), "conservative: the last unit is saved for a Private one");
-    let two = DomainHints { private: 1, serialized: 0, multiple: 2 };
-    assert_eq!(third(world, Some(two)), (1, 3, 0), "nothing else will come");
-    let one = DomainHints { private: 2, serialized: 0, multiple: 1 };
-    assert_eq!(third(world, Some(one)), (1, 1, 1), "something else was announced");
+    refused! { domains[1].turn(world).bind(&context).quiet() => "a context of another domain"; }
 }
 
 #[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "3"))]
 fn domains_beyond_the_limit_are_refused_together(world: &mut World<Multiple>) {
     let error = world.domains::<Private>(3).unwrap_err().to_string();
-    let expected = "3 domains of level Private cannot be created: 1 of 3 endpoints of this PE are in use (1 by the \
-                    world); destroy one, raise SHMEM_MAX_RESOURCES, or share one with a lock by \
-                    SHMEM_CONTEXT_SHARING=efficient";
-    assert_eq!(error, expected);
+    let expected = "3 domains of level Private cannot be created: 1 of 3 endpoints of this PE are in use (1 by the world)";
+    assert!(error.starts_with(expected), "{error}");
     assert_eq!(world.resources().used, 1, "none of them was created");
-    let two = world.domains::<Private>(2).unwrap();
-    let line = line!() - 1;
+    let (line, two) = (line!(), world.domains::<Private>(2).unwrap());
     let error = world.domains::<Serialized>(1).unwrap_err().to_string();
     let holders = format!("1 by Private at shmem-rt/tests/ordered/domain.rs:{line}");
     assert!(error.contains("level Serialized") && error.contains(&holders), "{error}");
@@ -172,52 +147,30 @@ fn global_hints_share_out_the_units_of_the_node_anew(world: &mut World<Multiple>
     assert_eq!(limit(world), if on_node { 6 } else { apart });
 }
 
-/// The mapping decides who completes with whom, never what arrives.
-fn moves_the_same_data(world: &World<Multiple>) {
-    let (west, east) = world.ring_neighbours();
-    for round in 1..=10 {
-        let domains = world.domains::<Multiple>(2).unwrap();
-        let contexts: Vec<_> =
-            domains.iter().cycle().take(4).map(|domain| domain.create_ctx::<Multiple>().unwrap()).collect();
-        std::thread::scope(|scope| {
-            for (row, context) in contexts.iter().enumerate() {
-                scope.spawn(move || {
-                    let ctx = context.bind(world);
-                    ctx.put(ROWS.on(east).index(row), &[round; 32]);
-                    ctx.quiet();
-                    ctx.signal_set(READY.on(east).index(row), round);
-                    ctx.quiet();
-                });
-            }
-        });
-        for row in 0..4 {
-            READY.here(world).index(row).wait_until(ge(round));
-            assert_eq!(ROWS.here(world).index(row).index(31).load(), round, "from {west}");
-        }
-        world.barrier_all();
-    }
-}
+// Who may not share a token may not share its session, and who may not write may not write in a session.
+assert_not_impl_any!(Session<'static, Ctx<'static, Private>>: Send, Sync);
+assert_not_impl_any!(Session<'static, World>: Send, Sync);
+assert_impl_all!(Session<'static, World<Multiple>>: Send, Sync);
+assert_impl_all!(Session<'static, Ctx<'static, Private>>: Stores);
+assert_not_impl_any!(Session<'static, Ctx<'static, NoStore<Private>>>: Stores);
 
-/// A variable is read at the start of a job.
-macro_rules! mappings {
-    ($($name:ident = $mapping:literal;)*) => {$(
-        #[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = $mapping, "SHMEM_MAX_RESOURCES" = "12"))]
-        fn $name(world: &mut World<Multiple>) {
-            assert_eq!(world.resources().mapping.name(), $mapping);
-            moves_the_same_data(world);
-            let domain = world.domains::<Multiple>(1).unwrap().pop().unwrap();
-            let [a, _b] = [(); 2].map(|()| domain.create_ctx::<Multiple>().unwrap());
-            // Contexts of one level share from the start, where nobody has said that there are enough. Of the three
-            // that a network may have, the last is saved for one that cannot share.
-            let alone = $mapping == "auto" && world.resources().limit > Some(3);
-            assert_eq!(a.grant().shared_with, usize::from(!alone), "{}", a.grant());
+#[shmem::test(pes = 2)]
+fn order_is_kept_inside_sessions_and_across_their_ends(world: &mut World) {
+    let (_, east) = world.ring_neighbours();
+    for round in 1..=200 {
+        {
+            let outer = world.session(SessionOptions::batch());
+            outer.put(ROWS.on(east).index(0), &[round; 32]);
+            let inner = outer.session(SessionOptions::default().total_ops(1));
+            inner.put(ROWS.on(east).index(1), &[round; 32]);
+            inner.fence();
         }
-    )*};
-}
-mappings! {
-    mapped_by_events = "events";
-    mapped_by_the_hybrid = "hybrid";
-    mapped_by_domains = "domain";
-    mapped_by_contexts = "context";
-    mapped_by_whatever_fits = "auto";
+        world.signal_set(READY.on(east).index(0), round);
+        READY.here(world).index(0).wait_until(ge(round));
+        assert_eq!(ROWS.here(world).index(..2).to_vec(), [[round; 32]; 2]);
+        world.barrier_all();
+        world.session(SessionOptions::batch()).put(ROWS.on(east), &[[0; 32]; 4]);
+        // A phase begins when sessions are over.
+        world.local(&ROWS, |rows| assert_eq!(*rows, [[0; 32]; 4]));
+    }
 }

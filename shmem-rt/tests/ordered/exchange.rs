@@ -5,7 +5,7 @@ use shmem::{Conveyor, Exchange, Full, Outbox};
 
 use crate::channel::Message;
 use crate::dice::Dice;
-use crate::panics::said;
+use crate::panics::refused;
 
 /// Room for few items, and for many.
 const ROOMS: [usize; 3] = [1, 4096, 1 << 20];
@@ -45,20 +45,6 @@ fn every_item_is_handled_once_and_in_order(world: &mut World) {
             assert_eq!(found, plan.iter().map(came).collect::<Vec<_>>(), "{bytes} bytes, round {round}");
         }
     }
-}
-
-/// All PEs send each other much more than there is room for, before they look at anything.
-#[shmem::test(pes = 3)]
-fn pes_that_flood_each_other_go_on(world: &mut World) {
-    let all: Vec<Pe> = world.pes().iter().collect();
-    let mut exchange = world.exchange::<u64>(ExchangeOptions::with_bytes(1)).unwrap();
-    let mut sums = [0; 2];
-    exchange.run(world, (0..2000).map(|k| (all[k as usize % 3], k)), |_, k| {
-        sums[0] += 1;
-        sums[1] += k;
-    });
-    let mine = (0..2000_u64).filter(|k| *k as usize % 3 == world.my_pe());
-    assert_eq!(sums, [3 * mine.clone().count() as u64, 3 * mine.sum::<u64>()]);
 }
 
 /// Items make items, anywhere: nobody has ended before the last of them was handled.
@@ -174,60 +160,37 @@ fn handlers_change_what_a_phase_has_opened(world: &mut World) {
     });
 }
 
-/// A loop of one's own, in which who is done sends again because something has come.
+/// A loop of one's own, in which who is done sends again because something has come, and who has no room tries again or later.
 #[shmem::test(pes = 3)]
 fn a_loop_of_ones_own_pushes_and_pulls(world: &mut World) {
-    fn push(conveyor: &mut Conveyor<'_, u32>, left: &mut Vec<(Pe, u32)>) {
-        while let Some((to, item)) = left.pop() {
-            if let Err(Full(item)) = conveyor.push(to, item) {
-                return left.push((to, item));
-            }
-        }
-    }
-    let (_, east) = world.ring_neighbours();
-    let mut exchange = world.exchange::<u32>(ExchangeOptions::with_bytes(1)).unwrap();
-    for _ in 0..3 {
-        // Numbers that are handed on until they are 0.
-        let (mut left, mut hops) = (vec![(east, 7); 200 * world.my_pe()], 0);
-        let mut conveyor = exchange.begin(world);
-        while conveyor.advance(left.is_empty()) {
-            push(&mut conveyor, &mut left);
-            while let Some((_from, number)) = conveyor.pull() {
-                hops += 1;
-                if number > 0 {
-                    left.push((east, number - 1));
-                }
-            }
-        }
-        assert!(!conveyor.advance(true), "it is over for good");
-        assert!(said(|| conveyor.push(east, 1)).starts_with("this round is over"));
-        assert_eq!(world.sum(hops), 600 * 8);
-    }
-}
-
-/// Who tries again until there is room, and pulls meanwhile, waits for nothing when there was.
-#[shmem::test(pes = 2)]
-fn a_push_may_be_tried_until_there_is_room(world: &mut World) {
     let (_, east) = world.ring_neighbours();
     // Each is a message of its own.
     let mut exchange = world.exchange::<[u64; 5]>(ExchangeOptions::with_bytes(1)).unwrap();
-    let items = if world.my_pe() == 0 { 500 } else { 0 };
-    let (mut sent, mut came) = (0, 0);
-    let mut conveyor = exchange.begin(world);
-    while conveyor.advance(sent == items) {
-        if sent < items {
-            let mut item = [sent; 5];
-            while let Err(Full(back)) = conveyor.push(east, item) {
-                item = back;
-                came += u64::from(conveyor.pull().is_some());
+    for insists in [false, true, false] {
+        // Numbers that are handed on until they are 0.
+        let (mut left, mut hops) = (vec![[7; 5]; 200 * world.my_pe()], 0);
+        let mut conveyor = exchange.begin(world);
+        let take = |conveyor: &mut Conveyor<'_, [u64; 5]>, left: &mut Vec<[u64; 5]>, hops: &mut u64| {
+            let Some((_from, item)) = conveyor.pull() else { return false };
+            *hops += 1;
+            left.extend(item[0].checked_sub(1).map(|less| [less; 5]));
+            true
+        };
+        while conveyor.advance(left.is_empty()) {
+            while let Some(item) = left.pop() {
+                let Err(Full(item)) = conveyor.push(east, item) else { continue };
+                left.push(item);
+                if !insists {
+                    break;
+                }
+                take(&mut conveyor, &mut left, &mut hops);
             }
-            sent += 1;
+            while take(&mut conveyor, &mut left, &mut hops) {}
         }
-        while conveyor.pull().is_some() {
-            came += 1;
-        }
+        assert!(!conveyor.advance(true), "it is over for good");
+        refused! { conveyor.push(east, [1; 5]) => "this round is over"; }
+        assert_eq!(world.sum(hops), 600 * 8);
     }
-    assert_eq!(world.sum(came), 500);
 }
 
 /// Who pulls behind the end of a round takes nothing of the next one, which others may have begun.
@@ -267,19 +230,16 @@ fn items_may_be_none_and_have_no_bytes(world: &mut World) {
 #[shmem::test(pes = 1)]
 fn misuse_is_told(world: &mut World) {
     let mut exchange = world.exchange::<u8>(ExchangeOptions::with_bytes(1)).unwrap();
-    let long = said(|| exchange.ask(world, [(world.me(), 1)], |_, _| [0_u64; 8], |_, _| ()));
-    assert!(long.starts_with("an answer of 64 bytes, and messages of this exchange have 64"), "{long}");
-    let ignored = said(|| {
-        let mut ignoring = world.exchange::<u8>(ExchangeOptions::default()).unwrap();
-        let mut conveyor = ignoring.begin(world);
-        conveyor.push(world.me(), 1).unwrap();
-        while conveyor.advance(true) {}
-    });
-    assert!(ignored.contains("`pull` never, though something has come from PE 0"), "{ignored}");
+    let mut ignoring = world.exchange::<u8>(ExchangeOptions::default()).unwrap();
+    refused! {
+        exchange.ask(world, [(world.me(), 1)], |_, _| [0_u64; 8], |_, _| ())
+            => "an answer of 64 bytes, and messages of this exchange have 64";
+        {
+            let mut conveyor = ignoring.begin(world);
+            conveyor.push(world.me(), 1).unwrap();
+            while conveyor.advance(true) {}
+        } => "`pull` never, though something has come from PE 0";
+    }
     drop(exchange.begin(world));
-    let given_up = said(|| exchange.run(world, [], |_, _| ()));
-    assert!(
-        given_up.contains("exchange.rs") && given_up.contains("was given up before it was over"),
-        "{given_up}"
-    );
+    refused! { exchange.run(world, [], |_, _| ()) => "was given up before it was over"; }
 }

@@ -178,13 +178,6 @@ fn histories_of_three_nodes_of_two(world: &mut World) {
     (0..5).for_each(|seed| history(world, 23 + 100 * seed, 40));
 }
 
-#[shmem::test(pes = 1)]
-fn one_pe_is_complete_at_once(world: &mut World) {
-    let started = world.start_sum([1.5, 2.5]);
-    assert!(started.is_complete());
-    assert_eq!(started.wait(), [1.5, 2.5]);
-}
-
 /// Groups of two, and of six, of which the last has five ranks: what is missing is dealt among these.
 #[shmem::test(pes = 11)]
 fn as_many_as_fill_no_groups(world: &mut World) {

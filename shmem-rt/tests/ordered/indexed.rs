@@ -3,10 +3,10 @@
 use std::ops::{Add, BitAnd, BitOr, BitXor};
 
 use shmem::prelude::*;
-use shmem::{AmoValue, BitValue, Distribution, OneOrEach};
+use shmem::{AmoValue, BitValue, Distribution};
 
 use crate::dice::Dice;
-use crate::panics::{places, said};
+use crate::panics::refused;
 use crate::pes::{go, wait_for};
 
 /// Words of each PE.
@@ -22,8 +22,6 @@ static NARROW: [Atomic<i32>; SHARE];
 static FLOATS: [Atomic<f64>; SHARE];
 #[symmetric]
 static SINGLES: [Atomic<f32>; SHARE];
-#[symmetric]
-static ROWS: [[f64; 3]; SHARE];
 
 /// A list of a PE, and values for it: the same on all PEs.
 fn list(dice: &mut Dice, words: usize) -> (Vec<u64>, Vec<i32>) {
@@ -167,87 +165,55 @@ fn every_ticket_is_drawn_once(world: &mut World) {
     }
 }
 
-/// Of words that one PE changes alone, what was there is what the slice had.
-#[shmem::test(pes = [1, 3])]
-fn exchanges_are_those_of_a_slice(world: &mut World) {
-    let (_, to) = world.ring_neighbours();
-    let (mut dice, mut model) = (Dice(9 + world.my_pe() as u64), [0; SHARE]);
-    let all: Vec<u64> = (0..SHARE as u64).collect();
-    world.set_each(NARROW.on(to).at(&all), 0);
-    world.fence();
-    for round in 0..40 {
-        let indices: Vec<u64> = all.iter().copied().filter(|_| dice.below(3) > 0).collect();
-        let values: Vec<i32> = indices.iter().map(|_| dice.below(5) as i32).collect();
-        let mut before = vec![99; indices.len()];
-        let words = NARROW.on(to).at(&indices);
-        match round % 5 {
-            0 => world.swap_each(&mut before, words, &values),
-            1 => world.compare_swap_each(&mut before, words, &values, 3),
-            2 => world.fetch_min_each(&mut before, words, &values),
-            3 => world.fetch_max_each(&mut before, words, &values),
-            _ => world.scope(|s| s.compare_swap_each(&mut before, words, 3, &values)),
-        }
-        for ((index, value), before) in indices.iter().zip(&values).zip(before) {
-            let word = &mut model[*index as usize];
-            assert_eq!(before, *word, "round {round}");
-            *word = match round % 5 {
-                0 => *value,
-                1 if *word == *value => 3,
-                2 => *value.min(word),
-                3 => *value.max(word),
-                4 if *word == 3 => *value,
-                _ => *word,
-            };
-        }
-    }
-    world.barrier_all();
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Symmetric)]
-#[repr(C)]
-struct Particle {
-    place: [f32; 3],
-    number: u32,
-    charge: i64,
-}
-
 /// Every PE scatters elements of its own to all PEs, and gathers what others have scattered.
-#[shmem::test(pes = 4)]
-fn rows_and_structs_are_scattered_and_gathered(world: &mut World) {
-    let particles = world.alloc(zeroed::<Particle>(100)).unwrap();
+fn scattered<const BYTES: usize, D: Distribution>(world: &World, distribution: D) {
     let (me, pes) = (world.my_pe(), world.n_pes());
-    let particle = |number: usize| Particle {
-        place: [number as f32; 3],
-        number: number as u32,
-        charge: -(number as i64),
+    let object = world.alloc(zeroed::<[u8; BYTES]>((60_000 / BYTES).clamp(3, 400))).unwrap();
+    let over = object.over(world.team(), distribution);
+    // All but some, from behind.
+    let is_sent = |index: usize| !index.is_multiple_of(5);
+    let element = |index: usize| -> [u8; BYTES] {
+        std::array::from_fn(|byte| if is_sent(index) { (byte * 3 + index * 7) as u8 | 1 } else { 0 })
     };
-    let row = |number: usize| [number as f64, -1.0, 0.5];
-    {
-        let (particles, rows) = (particles.over(world.team(), Cyclic), ROWS.over(world.team(), Block));
-        let mine = |len: usize| (0..len).filter(move |index| index * 7 % pes == me).rev().collect::<Vec<_>>();
-        let (some, others) = (mine(particles.len()), mine(rows.len()));
-        let (values, lines): (Vec<_>, Vec<_>) =
-            (some.iter().map(|n| particle(*n)).collect(), others.iter().map(|n| row(*n)).collect());
-        world.scatter(particles.at(&some), &values);
-        world.scope(|s| s.scatter(rows.at(&others), &lines));
+    let mine: Vec<u32> = (0..over.len() as u32)
+        .rev()
+        .filter(|at| is_sent(*at as usize) && *at as usize * 7 % pes == me)
+        .collect();
+    let values: Vec<_> = mine.iter().map(|index| element(*index as usize)).collect();
+    match BYTES % 2 {
+        0 => world.scatter(over.at(&mine), &values),
+        _ => world.scope(|s| s.scatter(over.at(&mine), &values)),
     }
     world.barrier_all();
-    let (over, rows) = (particles.over(world.team(), Cyclic), ROWS.over(world.team(), Block));
     let mut dice = Dice(me as u64);
-    let wanted: Vec<u32> = (0..1000).map(|_| dice.below(over.len() as u64) as u32).collect();
-    let lines: Vec<u64> = (0..300).map(|_| dice.below(rows.len() as u64)).collect();
-    let (mut found, mut found_lines) = (vec![Particle::default(); wanted.len()], vec![[0.0; 3]; lines.len()]);
-    world.scope(|s| {
-        s.gather(&mut found, over.at(&wanted));
-        s.gather(&mut found_lines, rows.at(&lines));
-    });
-    assert!(wanted.iter().zip(&found).all(|(index, found)| *found == particle(*index as usize)));
-    assert!(lines.iter().zip(&found_lines).all(|(index, found)| *found == row(*index as usize)));
-    // What a PE has is what it opens.
-    let owned: Vec<usize> = over.owned(me).collect();
-    world.frozen(&particles, |mine| {
-        assert!(owned.iter().zip(mine).all(|(index, found)| *found == particle(*index)));
-    });
+    let wanted: Vec<u64> = (0..500).map(|_| dice.below(over.len() as u64)).collect();
+    let [mut found, mut again] = [(); 2].map(|()| vec![[9; BYTES]; wanted.len()]);
+    world.gather(&mut found, over.at(&wanted));
+    world.scope(|s| s.gather(&mut again, over.at(&wanted)));
+    assert!(found == again, "elements of {BYTES} bytes");
+    assert!(
+        wanted.iter().zip(&found).all(|(index, found)| *found == element(*index as usize)),
+        "{BYTES} bytes"
+    );
+    let here = object.here(world).to_vec();
+    assert!(
+        over.owned(me).map(element).eq(here),
+        "all elements of {BYTES} bytes have arrived, and nothing else"
+    );
+    world.barrier_all();
+}
+
+/// Some fit many to a message, some fit none and go by themselves.
+#[shmem::test(pes = 4)]
+fn elements_of_any_size_are_scattered_and_gathered(world: &mut World) {
+    scattered::<1, _>(world, Cyclic);
+    scattered::<7, _>(world, Block);
+    scattered::<24, _>(world, BlockCyclic::<8>);
+    scattered::<100, _>(world, Cyclic);
+    scattered::<2048, _>(world, Block);
+    scattered::<2049, _>(world, Cyclic);
+    scattered::<5000, _>(world, Block);
+    scattered::<20_000, _>(world, Cyclic);
 }
 
 #[symmetric]
@@ -274,45 +240,6 @@ fn updates_wake_who_waits(world: &mut World) {
     }
 }
 
-/// A wrong index is told with the program's line, and changes nothing that has another index.
-#[shmem::test(pes = 2)]
-fn a_wrong_index_is_told_with_its_line(world: &mut World) {
-    let (_, to) = world.ring_neighbours();
-    let mut list = vec![3_u32; 200];
-    list[150] = SHARE as u32;
-    let expected =
-        "index 24 at position 150 of the list is beyond the end: the object has 24 elements (0..24)";
-    let (mut before, mut rows, many) = ([0; 200], [[0.0; 3]; 200], [SHARE as u64 * 2; 5]);
-    let first = line!();
-    let (many, places) = places(world, || {
-        assert_eq!(said(|| world.add_each(WIDE.on(to).at(&list), 1)), expected);
-        assert_eq!(said(|| world.gather(&mut rows, ROWS.on(to).at(&list))), expected);
-        let swapped = said(|| world.scope(|s| s.swap_each(&mut before, WIDE.on(to).at(&list), 1)));
-        assert_eq!(swapped, expected);
-        said(|| world.xor_each(WIDE.over(world.team(), Cyclic).at(&many), 1))
-    });
-    let last = line!();
-    assert_eq!(
-        many,
-        "index 48 at position 0 of the list is beyond the end: the object has 48 elements (0..48)"
-    );
-    assert_eq!(places.len(), 4, "{places:?}");
-    for values in [&[1_u64][..], &[1; 3]] {
-        let refused = said(|| world.add_each(WIDE.on(to).at(&[1_u32, 2]), values));
-        assert!(
-            refused.ends_with(&format!("{} values: there is one for each index", values.len())),
-            "{refused}"
-        );
-    }
-    for (file, line) in &places {
-        assert!(file.ends_with("ordered/indexed.rs") && (first..last).contains(line), "{file}:{line}");
-    }
-    world.barrier_all();
-    let mut found = [0; SHARE];
-    world.fetch_each(&mut found, WIDE.on(to).at(&(0..SHARE).collect::<Vec<_>>()));
-    assert!(found.iter().enumerate().all(|(index, word)| index == 3 || *word == 0), "{found:?}");
-}
-
 /// An object of a team is spread over its members, in the order of their ranks.
 #[shmem::test(pes = 4)]
 fn objects_of_teams_are_spread_over_members(world: &mut World) {
@@ -329,25 +256,8 @@ fn objects_of_teams_are_spread_over_members(world: &mut World) {
             assert_eq!(over.locate(index).pe(), world.me());
             assert_eq!(world.fetch(over.locate(index)), 3 * index as i64);
         }
-        let refused = said(|| object.over(world.team(), Cyclic).len());
-        assert!(refused.starts_with("PE 0 is not a member of the team"), "{refused}");
+        refused! { object.over(world.team(), Cyclic).len() => "PE 0 is not a member of the team"; }
         team.barrier(world);
     }
     world.barrier_all();
-}
-
-/// A value for all, or one for each in whatever holds it.
-#[shmem::test(pes = 2)]
-fn values_are_one_or_as_many(world: &mut World) {
-    fn add(world: &World, to: Pe, values: impl OneOrEach<i64>) {
-        world.add_each(SIGNED.on(to).at(&[1_usize, 2]), values);
-        world.fence();
-    }
-    let (_, to) = world.ring_neighbours();
-    add(world, to, 1);
-    add(world, to, &[10, 20]);
-    add(world, to, &vec![100, 200]);
-    add(world, to, &[1000, 2000][..]);
-    world.barrier_all();
-    assert_eq!(SIGNED.here(world).index(..3).values(), [0, 1111, 2221]);
 }

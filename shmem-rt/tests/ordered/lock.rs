@@ -4,7 +4,7 @@ use shmem::Lock;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 
-use crate::panics::said;
+use crate::panics::refused;
 
 #[symmetric]
 static LOCK: Lock;
@@ -132,23 +132,18 @@ fn a_set_lock_is_held_until_it_is_cleared(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn what_cannot_be_is_said(world: &mut World) {
+    let here = |line: u32| format!("shmem-rt/tests/ordered/lock.rs:{line}");
     if world.my_pe() == 0 {
-        let line = line!() + 1;
-        let guard = world.lock(&LOCK);
-        let again = said(|| drop(world.lock(&LOCK)));
-        let expected = format!("since shmem-rt/tests/ordered/lock.rs:{line}; drop the guard first");
-        assert!(again.contains("`lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:"), "{again}");
-        assert!(again.contains(&expected), "{again}");
+        let (line, guard) = (line!(), world.lock(&LOCK));
+        refused! {
+            world.lock(&LOCK) => "`lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:";
+            world.lock(&LOCK) => format!("since {}; drop the guard first", here(line));
+        }
         drop(guard);
-        let free = said(|| world.clear_lock(&LOCK));
-        assert_eq!(free, "`clear_lock(LOCK)`: PE 0 does not hold the lock");
-        let line = line!() + 1;
-        let guard = world.lock(&LOCK);
+        refused! { world.clear_lock(&LOCK) => "`clear_lock(LOCK)`: PE 0 does not hold the lock"; }
+        let (line, guard) = (line!(), world.lock(&LOCK));
         world.clear_lock(&LOCK);
-        let cleared = said(|| drop(guard));
-        let expected =
-            format!("the guard of `lock(LOCK)` at shmem-rt/tests/ordered/lock.rs:{line} does not hold");
-        assert!(cleared.contains(&expected), "{cleared}");
+        refused! { drop(guard) => format!("the guard of `lock(LOCK)` at {} does not hold", here(line)); }
         // None of them leaves anything behind.
         drop(world.lock(&LOCK));
     }

@@ -35,23 +35,34 @@ fn lengths() -> impl Iterator<Item = usize> {
     around.filter(|length| *length <= MOST)
 }
 
+/// Whoever sees the signal sees all bytes; and a quiet waits for both, so that another stream may say that they are there.
 #[shmem::test(pes = 2)]
 fn all_bytes_are_there_with_the_signal(world: &mut World) {
     let room = world.alloc(zeroed::<u8>(MOST)).unwrap();
-    let other = world.pe(1 - world.my_pe()).unwrap();
+    let context = world.create_ctx::<Private>().unwrap();
+    let (ctx, other) = (context.bind(world), world.pe(1 - world.my_pe()).unwrap());
     let rounds = (0..3).flat_map(|_| lengths()).chain([MOST; 5]);
     for (round, length) in (1_usize..).zip(rounds) {
         let sent = bytes(round, length);
-        let number = round as u64;
+        let (number, place) = (round as u64, room.on(other).index(MOST - length..));
         if world.my_pe() == 0 {
-            let place = room.on(other).index(MOST - length..);
             // In the source nothing is left that is read behind the put.
             let mut source = sent;
-            world.put_signal(place, &source[..], LANDED.on(other), SignalOp::Set(number));
+            ctx.put_signal(place, &source[..], LANDED.on(other), SignalOp::Set(number));
             source.fill(0xEE);
             drop(source);
+            match round % 4 {
+                0 => ctx.quiet(),
+                1 => ctx.quiet_pe(other),
+                _ => {}
+            }
+            world.signal_set(OF_PES.on(other), number);
             TAKEN.wait_until(world, eq(number));
         } else {
+            if round % 4 < 2 {
+                OF_PES.wait_until(world, eq(number));
+                assert!(LANDED.test(world, eq(number)), "quiet waits for the signal");
+            }
             LANDED.wait_until(world, eq(number));
             let mut found = vec![0; length];
             room.here(world).index(MOST - length..).copy_to(&mut found);
@@ -87,36 +98,6 @@ fn many_are_under_way(world: &mut World) {
         });
         world.barrier_all();
     }
-}
-
-/// Data, its signal and quiet: another stream says that all of it is there.
-#[shmem::test(pes = 2)]
-fn quiet_waits_for_data_and_signal(world: &mut World) {
-    let room = world.alloc(zeroed::<u8>(MOST)).unwrap();
-    let context = world.create_ctx::<Private>().unwrap();
-    let ctx = context.bind(world);
-    let (me, other) = (world.my_pe(), world.pe(1 - world.my_pe()).unwrap());
-    for round in 1..=30_usize {
-        let length = MOST - 1000 * round;
-        let (sent, number) = (bytes(round, length), round as u64);
-        if me == 0 {
-            ctx.put_signal(room.on(other).index(..length), &sent[..], LANDED.on(other), SignalOp::Add(1));
-            match round % 2 {
-                0 => ctx.quiet(),
-                _ => ctx.quiet_pe(other),
-            }
-            world.signal_set(OF_PES.on(other), number);
-            TAKEN.wait_until(world, eq(number));
-        } else {
-            OF_PES.wait_until(world, eq(number));
-            assert!(LANDED.test(world, eq(number)), "quiet waits for the signal");
-            let mut found = vec![0; length];
-            room.here(world).index(..length).copy_to(&mut found);
-            assert!(found == sent, "round {round}");
-            world.signal_set(TAKEN.on(other), number);
-        }
-    }
-    world.barrier_all();
 }
 
 /// One word counts the data of all PEs, of its own node and of others.

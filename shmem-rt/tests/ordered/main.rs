@@ -5,6 +5,8 @@
 mod asleep;
 #[path = "../dice/mod.rs"]
 mod dice;
+#[path = "../panics/mod.rs"]
+mod panics;
 #[path = "../asleep/pes.rs"]
 mod pes;
 #[path = "../together/mod.rs"]
@@ -29,14 +31,11 @@ mod lock;
 mod long_signals;
 mod operations;
 mod padded;
-mod panics;
 mod plan;
 mod queue;
 mod ranges;
 mod regions;
 mod segments;
-mod session;
 mod streams;
-mod sync;
 mod ways;
 mod words;

@@ -4,7 +4,7 @@
 use shmem::Located;
 use shmem::prelude::*;
 
-use crate::panics::said;
+use crate::panics::refused;
 use crate::together::make::folded;
 
 /// Larger than what lies half made in a frame, and more aligned.
@@ -14,42 +14,17 @@ struct Large {
     numbers: [u64; 1000],
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
-#[repr(C)]
-struct Ends {
-    low: f64,
-    high: f64,
-    /// Ranks that it was made of, as digits.
-    made: u64,
-}
-
 #[shmem::test(pes = 5)]
-fn items_of_any_size_are_combined_in_the_order_of_ranks(world: &mut World) {
-    let me = world.my_pe() as u64;
-    let append = |a: Ends, b: Ends| {
-        let digits = 10_u64.pow(b.made.checked_ilog10().unwrap_or(0) + 1);
-        Ends { low: a.low.min(b.low), high: a.high.max(b.high), made: a.made * digits + b.made }
-    };
-    let mine = Ends { low: -(me as f64), high: me as f64, made: me + 1 };
-    let all = world.reduce(mine, append);
-    assert_eq!(all, Ends { low: -4.0, high: 4.0, made: 12345 });
-    assert_eq!(world.reduce_inscan(mine, append).made, [1, 12, 123, 1234, 12345][me as usize]);
-    assert_eq!(
-        world.reduce_exscan(mine, append).map(|ends| ends.made),
-        [None, Some(1), Some(12), Some(123), Some(1234)][me as usize]
-    );
+fn items_larger_than_a_frame_are_combined_and_dealt_out(world: &mut World) {
     let third = world.pe(2).unwrap();
-    assert_eq!(world.reduce_to(mine, third, append).map(|ends| ends.made), (me == 2).then_some(12345));
-
-    let large = Large { numbers: [me; 1000] };
+    let large = Large { numbers: [world.my_pe() as u64; 1000] };
     let sum = |a: Large, b: Large| Large { numbers: std::array::from_fn(|i| a.numbers[i] + b.numbers[i]) };
-    assert_eq!(world.reduce(large, sum), Large { numbers: [10; 1000] });
-    let mut list = vec![large; 3];
+    let (all, mut list) = (vec![large; 5], vec![large; 3]);
     world.reduce(&mut list, sum);
-    assert!(list == [Large { numbers: [10; 1000] }; 3]);
-    let all = vec![large; 5];
-    assert_eq!(world.reduce_scatter(&all, large, sum), Large { numbers: [10; 1000] });
-    assert_eq!(world.scatter_from(&vec![large; 5], large, third), Large { numbers: [2; 1000] });
+    for found in [list[2], world.reduce(large, sum), world.reduce_scatter(&all, large, sum)] {
+        assert_eq!(found, Large { numbers: [10; 1000] });
+    }
+    assert_eq!(world.scatter_from(&all, large, third), Large { numbers: [2; 1000] });
 }
 
 /// Combines so many items of so many words by an operation that is neither commutative nor associative, in all ways: values
@@ -95,6 +70,9 @@ fn combines<const N: usize>(world: &World, team: &Team, len: usize) {
     both!(sum, |x| team.reduce_scatter(world, &object, x, op));
     both!(part(&all[len % members]), |x| team.scatter_from(world, &all[rank], x, root));
     both!(part(&all[len % members]), |x| team.scatter_from(world, &object, x, root));
+    let mut exchanged = all[rank].clone();
+    team.alltoall(world, &all[rank], &mut exchanged);
+    assert!(exchanged == all.iter().map(part).collect::<Vec<_>>().concat(), "{len} items of {N} words");
     into.here(world).copy_from(&mine);
     team.fcollect_to(world, &into, &object, root);
     assert!(object.here(world).to_vec() == if is_root { rows(len).concat() } else { all[rank].clone() });
@@ -159,6 +137,13 @@ fn items_without_bytes_keep_their_count(world: &mut World) {
     assert_eq!(world.reduce_scatter(&some(3 * many), some(many), keep).len(), many);
     let mut all = some(if me == 0 { 3 * many } else { 0 });
     world.fcollect_to(&some(many), &mut all, first);
+    let mut all = some(3 * many);
+    world.fcollect(&some(many), &mut all);
+    world.alltoall(&some(3 * many), &mut all);
+    world.alltoalls(&some(3 * many), 1, &mut all, 1, many);
+    assert_eq!(world.collect(&some(many + me)).len(), 3 * many + 3);
+    assert_eq!(world.broadcast(some(many), first).len(), many);
+    world.sum(&mut [0.5_f64; 0]);
 }
 
 #[shmem::test(pes = 3)]
@@ -166,24 +151,30 @@ fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
     let last = world.pe(2).unwrap();
     let team = world.team().split_strided(world, 0, 1, 2, &TeamConfig::default()).unwrap();
     if let Some(team) = &team {
-        let refused = said(|| team.sum_to(world, 1, last).is_some());
-        assert_eq!(refused, "the root of `sum_to`, PE 2, is not a member of the team");
-        let refused = said(|| team.collect_to(world, &1_u8, last));
-        assert!(refused.starts_with("the root of `collect_to`, PE 2"), "{refused}");
-        let refused = said(|| -> i32 { team.scatter_from(world, &[1, 2][..], 0, last) });
-        assert!(refused.starts_with("the root of `scatter_from`, PE 2"), "{refused}");
+        refused! {
+            team.sum_to(world, 1, last).is_some() => "the root of `sum_to`, PE 2, is not a member of the team";
+            team.collect_to(world, &1_u8, last) => "the root of `collect_to`, PE 2";
+            { let _: i32 = team.scatter_from(world, &[1, 2][..], 0, last); }
+                => "the root of `scatter_from`, PE 2";
+            team.broadcast(world, &mut 1, last) => "the root of a broadcast, PE 2, is not a member of the team";
+        }
     }
     let mut into = vec![0_u8];
-    let mut exchange = |counts: &[usize]| said(|| world.alltoallv(&[1; 3], counts, &mut into));
-    let refused = [exchange(&[1, 2][..]), exchange(&[1, 2, 1]), exchange(&[1, usize::MAX, 1])];
-    let expected = [
-        "2 counts are given for 3 members",
-        "the counts add up to 4, the source has 3 elements",
-        "the counts add up to more than there can be, the source has 3 elements",
-    ];
-    assert_eq!((refused.each_ref().map(|said| &said[..]), into), (expected, vec![0]));
-    let refused = said(|| -> i32 { world.sum_scatter(&[1; 5][..], 0) });
-    assert_eq!(refused, "5 elements are not 3 parts of 1 elements, one for each member");
+    refused! {
+        world.fcollect(&[1_u8; 2][..], &mut [0; 5]) => "3 members have 2 elements each, the destination has 5";
+        world.alltoall(&[1_u8; 4], &mut [0; 4]) => "4 elements cannot be divided among 3 members";
+        world.alltoall(&[1_u8; 3], &mut [0; 6]) => "the source has 3 elements, the destination 6";
+        world.alltoalls(&[1_u8; 6], 2, &mut [0; 6], 1, 2)
+            => "6 elements at stride 2 do not fit the source, which has 6";
+        world.alltoalls(&[1_u8; 6], 1, &mut [0; 6], 0, 2)
+            => "the stride of the destination is 0: elements would lie on each other";
+        world.alltoallv(&[1; 3], &[1, 2], &mut into) => "2 counts are given for 3 members";
+        world.alltoallv(&[1; 3], &[1, 2, 1], &mut into) => "the counts add up to 4, the source has 3 elements";
+        world.alltoallv(&[1; 3], &[1, usize::MAX, 1], &mut into)
+            => "the counts add up to more than there can be, the source has 3 elements";
+        { let _: i32 = world.sum_scatter(&[1; 5][..], 0); }
+            => "5 elements are not 3 parts of 1 elements, one for each member";
+    }
     // Nothing is left of the attempts.
-    assert_eq!(world.sum(1), 3);
+    assert_eq!((world.sum(1), into), (3, vec![0]));
 }

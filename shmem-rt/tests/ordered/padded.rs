@@ -3,7 +3,7 @@
 use shmem::Padded;
 use shmem::prelude::*;
 
-use crate::panics::said;
+use crate::panics::refused;
 
 const ROWS: usize = 5;
 const COLUMNS: usize = 128;
@@ -84,50 +84,28 @@ fn regions_leave_the_elements_behind_rows_alone(world: &mut World) {
 }
 
 #[shmem::test(pes = 2)]
-fn phases_open_rows(world: &mut World) {
-    let me = world.my_pe() as u64;
-    let sum: u64 = world.local((&FIELD, &COUNTS), |(field, counts)| {
-        for (number, row) in field.iter_mut().enumerate() {
-            row.fill(number as u64);
-            row[0] = me;
-        }
-        *counts[1][63].value_mut() = me;
-        field.iter().flatten().sum()
-    });
-    assert_eq!(sum, ROWS as u64 * me + (COLUMNS as u64 - 1) * 10);
-    let (west, _) = world.ring_neighbours();
-    assert_eq!(world.fetch(COUNTS.on(west).index(1).index(63)), west.number() as u64);
-}
-
-#[shmem::test(pes = 2)]
-fn rows_lie_a_pitch_apart_on_cache_lines(world: &mut World) {
+fn rows_lie_a_pitch_apart_and_may_be_as_many_as_the_run_says(world: &mut World) {
+    let (me, (west, east)) = (world.my_pe(), world.ring_neighbours());
     let starts: Vec<usize> = (0..ROWS).map(|row| FIELD.here(world).index(row).as_ptr() as usize).collect();
     assert!(starts.iter().all(|start| start.is_multiple_of(64)), "{starts:x?}");
     assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == 17 * 64), "{starts:x?}");
     let last = CUBE.here(world).index(1).index(31).index(255).as_ptr() as usize;
     // 9 lines a row, 33 rows a plane.
     assert_eq!(last - CUBE.here(world).as_ptr() as usize, (33 + 31) * 9 * 64 + 255 * 2);
-    assert_eq!(CUBE.here(world).index(1).index(31).index(255).load(), 7);
-}
-
-#[shmem::test(pes = 2)]
-fn the_number_of_rows_may_be_known_at_run_time_only(world: &mut World) {
-    let (west, east) = world.ring_neighbours();
     let rows = 3 + world.n_pes();
     let field: SymBox<[padded![f64; 1024]]> = world.alloc(shmem::zeroed(rows)).unwrap();
     world.p(field.on(east).index(rows - 1).index(1023), 1.5);
-    world.put(field.on(east).index(0).index(1..3), &[world.my_pe() as f64; 2][..]);
-    world.local(&field, |field| {
+    world.put(field.on(east).index(0).index(1..3), &[me as f64; 2][..]);
+    world.local((&field, &COUNTS), |(field, counts)| {
         assert_eq!((field.len(), field[rows - 1][1023]), (rows, 1.5));
         assert_eq!(field[0][..4], [0.0, west.number() as f64, west.number() as f64, 0.0]);
+        *counts[1][63].value_mut() = me as u64;
     });
-}
-
-#[shmem::test(pes = 1)]
-fn the_elements_behind_a_row_have_no_index(world: &mut World) {
-    let row = FIELD.on(world.me()).index(0);
-    let one = said(|| world.p(row.index(COLUMNS), 1));
-    assert!(one.starts_with("index 128 is beyond the end: the place has 128 elements"), "{one}");
-    let range = said(|| world.get(&mut [0; 129][..], row.index(0..129)));
-    assert!(range.starts_with("range 0..129 does not lie in the place, which has 128 elements"), "{range}");
+    assert_eq!(world.fetch(COUNTS.on(west).index(1).index(63)), west.number() as u64);
+    let row = FIELD.on(east).index(0);
+    refused! {
+        world.p(row.index(COLUMNS), 1) => "index 128 is beyond the end: the place has 128 elements";
+        world.get(&mut [0; 129][..], row.index(0..129))
+            => "range 0..129 does not lie in the place, which has 128 elements";
+    }
 }

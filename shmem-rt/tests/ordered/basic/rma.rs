@@ -1,11 +1,14 @@
 //! put and get between PEs, typed and untyped, on statics and heap objects.
 
-use shmem::prelude::*;
+use std::fmt::Debug;
 
-const N: usize = 1000;
+use shmem::prelude::*;
+use shmem::{On, PlainData};
+
+use crate::dice::Dice;
 
 #[symmetric]
-static ROW: [f64; N];
+static ROW: [f64; 1000];
 #[symmetric(partition = "fast")]
 static GRID: [[u32; 8]; 16];
 #[symmetric]
@@ -13,82 +16,57 @@ static BYTE: [u8; 3];
 #[symmetric]
 static START: u64 = 42;
 
-#[shmem::test(pes = 3)]
-fn a_put_arrives_where_it_was_aimed_and_nowhere_else(world: &mut World) {
-    let (west, east) = world.ring_neighbours();
-    let me = world.my_pe() as f64;
-    world.put(ROW.on(east).index(10..20), &[me + 1.0; 10]);
-    world.p(ROW.on(east).index(N - 1), -me);
-    world.barrier_all();
-    let from = west.number() as f64;
-    let mut all = vec![0.0; N];
-    ROW.here(world).index(..).copy_to(&mut all);
-    for (i, value) in all.iter().enumerate() {
-        let expected = match i {
-            10..20 => from + 1.0,
-            999 => -from,
-            _ => 0.0,
-        };
-        assert_eq!(*value, expected, "element {i}");
-    }
-}
-
-#[shmem::test(pes = 3)]
-fn a_get_reads_what_the_owner_has(world: &mut World) {
-    let me = world.my_pe() as u32;
-    for row in 0..16 {
-        for column in 0..8 {
-            GRID.here(world).index(row).index(column).store(me * 1000 + (row * 8 + column) as u32);
+/// All PEs write to parts of the next PE's object, and read those of all; the model is a list for each.
+fn are_moved<'o, T: PlainData + PartialEq + Debug>(
+    world: &World,
+    place: impl Fn(Pe) -> On<'o, [T]>,
+    of: fn(usize) -> T,
+) {
+    let (me, pes, east) = (world.my_pe(), world.n_pes(), world.ring_neighbours().1);
+    let len = place(east).len();
+    let mut model = vec![vec![of(0); len]; pes];
+    let mut dice = Dice(len as u64);
+    let mut below = |n: usize| dice.below(n as u64) as usize;
+    world.put(place(world.me()), &model[me]);
+    for round in 1..9 {
+        world.barrier_all();
+        for pe in 0..pes {
+            let first = below(len);
+            let end = first + 1 + if round % 2 == 0 { below(len - first) } else { 0 };
+            let new: Vec<T> = (first..end).map(|k| of(round * 10_000 + pe * 1000 + k)).collect();
+            model[(pe + 1) % pes][first..end].copy_from_slice(&new);
+            match new[..] {
+                _ if pe != me => {}
+                [one] => world.p(place(east).index(first), one),
+                _ => world.put(place(east).index(first..end), &new[..]),
+            }
+        }
+        world.barrier_all();
+        for (pe, model) in world.pes().iter().zip(&model) {
+            let (at, mut found) = (below(len), vec![of(1); len]);
+            world.get(&mut found[at..], place(pe).index(at..));
+            assert_eq!(
+                (world.g(place(pe).index(at)), &found[at..]),
+                (model[at], &model[at..]),
+                "round {round}"
+            );
         }
     }
     world.barrier_all();
-    for pe in world.pes() {
-        let mut row = [0; 8];
-        world.get(&mut row, GRID.on(pe).index(5));
-        let first = pe.number() as u32 * 1000 + 40;
-        assert_eq!(row, std::array::from_fn(|i| first + i as u32));
-        let mut part = [0; 3];
-        world.get(&mut part[..], GRID.on(pe).index(7).index(2..=4));
-        assert_eq!(part, std::array::from_fn(|i| pe.number() as u32 * 1000 + 58 + i as u32));
-        assert_eq!(world.g(GRID.on(pe).index(15).index(7)), pe.number() as u32 * 1000 + 127);
-        let mut whole = [[0; 8]; 16];
-        world.get(&mut whole, GRID.on(pe));
-        assert_eq!(whole[15][7], pe.number() as u32 * 1000 + 127);
-    }
-}
-
-#[shmem::test(pes = 2)]
-fn small_types_do_not_spill_over(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    world.p(BYTE.on(east).index(1), 0xAB);
-    world.barrier_all();
-    let mut bytes = [9; 3];
-    BYTE.here(world).index(..).copy_to(&mut bytes);
-    assert_eq!(bytes, [0, 0xAB, 0]);
-}
-
-#[shmem::test(pes = 2)]
-fn a_static_begins_as_its_image(world: &mut World) {
-    for pe in world.pes() {
-        assert_eq!(world.g(START.on(pe)), 42);
-    }
 }
 
 #[shmem::test(pes = 3)]
-fn heap_objects_are_symmetric(world: &mut World) {
-    let a = world.alloc([1_i64; 100]).unwrap();
-    let b = world.alloc_in::<fast, _>(shmem::filled(2.5_f32, 33)).unwrap();
-    let c = world.alloc(shmem::value(7_u16)).unwrap();
-    let (west, east) = world.ring_neighbours();
-    world.put(a.on(east).index(90..), &[world.my_pe() as i64; 10]);
-    world.p(b.on(west).index(32), 9.0);
-    world.p(c.on(east), 11);
-    world.barrier_all();
-    assert_eq!(a.here(world).index(89).load(), 1);
-    assert_eq!(a.here(world).index(90).load(), west.number() as i64);
-    assert_eq!(world.g(b.on(east).index(32)), 9.0);
-    assert_eq!(b.here(world).index(31).load(), 2.5);
-    assert_eq!(c.here(world).load(), 11);
+fn what_is_put_is_where_it_was_aimed_and_nowhere_else(world: &mut World) {
+    let long = world.alloc([1_i64; 100]).unwrap();
+    let fast = world.alloc_in::<fast, _>(shmem::filled(2.5_f32, 33)).unwrap();
+    assert_eq!((long.here(world).to_vec(), fast.here(world).index(32).load()), (vec![1; 100], 2.5));
+    are_moved(world, |pe| ROW.on(pe).index(..), |k| k as f64);
+    are_moved(world, |pe| GRID.on(pe).index(..), |k| [k as u32; 8]);
+    are_moved(world, |pe| GRID.on(pe).index(7).index(..), |k| k as u32);
+    are_moved(world, |pe| BYTE.on(pe).index(..), |k| k as u8);
+    are_moved(world, |pe| long.on(pe), |k| k as i64);
+    are_moved(world, |pe| fast.on(pe), |k| k as f32);
+    assert!(world.pes().iter().all(|pe| world.g(START.on(pe)) == 42), "a static begins as its image");
 }
 
 #[shmem::test(pes = 2)]
@@ -97,29 +75,15 @@ fn untyped_transfers_find_their_segment(world: &mut World) {
     let block = world.malloc(4096).unwrap();
     let me = world.my_pe() as u8;
     world.putmem(block.add(100), &[me + 1; 50], east);
-    world.barrier_all();
-    let mut back = [0; 50];
-    world.getmem(&mut back, block.add(100), world.me());
-    assert_eq!(back, [2 - me; 50]);
     let row = ROW.here(world).index(3..).addr();
     world.putmem(row, &1.5_f64.to_ne_bytes(), east);
     world.barrier_all();
-    assert_eq!(ROW.here(world).index(3).load(), 1.5);
+    let mut back = [0; 50];
+    world.getmem(&mut back, block.add(100), world.me());
+    assert_eq!((back, ROW.here(world).index(3).load()), ([2 - me; 50], 1.5));
     assert_eq!(world.address(row.as_ptr()).unwrap(), row);
     let local = 5;
     let miss = world.address(&raw const local).unwrap_err().to_string();
     assert!(miss.contains("not symmetric memory") && miss.contains("(partition 1)"), "{miss}");
     world.free(block).unwrap();
-}
-
-#[shmem::test(pes = 2)]
-fn a_neighbour_on_the_node_has_a_pointer(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    world.p(ROW.on(east).index(0), world.my_pe() as f64 + 0.5);
-    world.barrier_all();
-    match ROW.on(east).index(0).ptr(world) {
-        // SAFETY: the barrier ordered the put before this load, and nobody writes now.
-        Some(pointer) => assert_eq!(unsafe { pointer.read() }, world.my_pe() as f64 + 0.5),
-        None => assert!(world.me() != east && east.on_node().is_none()),
-    }
 }
