@@ -5,7 +5,7 @@ use shmem::array::{Chosen, Cyclic, Multi, NumaArray, Separate, Single, Storage};
 use shmem::prelude::*;
 
 use crate::dice::Dice;
-use crate::refusal;
+use crate::panics::refused;
 
 fn below(dice: &mut Dice, n: usize) -> usize {
     dice.below(n as u64) as usize
@@ -99,8 +99,16 @@ fn random_regions_of_all_storages(world: &mut World) {
     planes(world, Chosen, Chosen);
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
+#[repr(C)]
+struct Cell {
+    pressure: f64,
+    x: u32,
+    y: u32,
+}
+
 #[shmem::test(pes = 2)]
-fn regions_that_are_constant(world: &mut World) {
+fn constant_regions_and_fields_across_chunks(world: &mut World) {
     fn columns<S: Storage>(world: &World, storage: S) {
         let right = world.ring_neighbours().1;
         let a =
@@ -124,6 +132,17 @@ fn regions_that_are_constant(world: &mut World) {
         world.barrier_all();
         strided!(world, a@right[..] = a[..]);
         world.barrier_all();
+        // A field across chunks.
+        let cell = |i: usize, y: u32| Cell { pressure: i as f64, x: 7, y };
+        let cells = world.array([64]).storage(storage).chunks(3).from_fn(|[i]| cell(i, 9)).unwrap();
+        strided!(world, cells@right[..60].y = edge[..60]);
+        world.barrier_all();
+        let (mut found, mut fields) = ([cell(0, 0); 64], [0_u32; 64]);
+        world.get(&mut found[..], cells.on(world.me()));
+        strided!(world, fields[..] = cells@(world.me())[..].y);
+        assert_eq!(found, std::array::from_fn(|i| cell(i, if i < 60 { edge[i] } else { 9 })));
+        assert_eq!(fields, found.map(|cell| cell.y));
+        world.barrier_all();
     }
     columns(world, Single);
     columns(world, Separate);
@@ -132,43 +151,15 @@ fn regions_that_are_constant(world: &mut World) {
     columns(world, Chosen);
 }
 
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C)]
-struct Cell {
-    pressure: f64,
-    x: f32,
-    y: f32,
-}
-
-#[shmem::test(pes = 2)]
-fn fields_across_chunks(world: &mut World) {
-    let (me, right) = (world.my_pe(), world.ring_neighbours().1);
-    for chunks in [1, 2, 7] {
-        let cell = |i: usize| Cell { pressure: (me * 1000 + i) as f64, x: i as f32, y: -(i as f32) };
-        let cells = world.array([200]).storage(Multi).chunks(chunks).from_fn(|[i]| cell(i)).unwrap();
-        let mut pressures = [0.0_f64; 100];
-        strided!(world, pressures[..] = cells@right[10..110].pressure);
-        assert!((0..100).all(|i| pressures[i] == ((1 - me) * 1000 + i + 10) as f64));
-        let ones = [1.0_f32; 200];
-        world.barrier_all();
-        strided!(world, cells@right[..].y = ones[..]);
-        world.barrier_all();
-        let mut all = [Cell { pressure: 0.0, x: 0.0, y: 0.0 }; 200];
-        world.get(&mut all[..], cells.on(world.me()));
-        for (i, cell) in all.iter().enumerate() {
-            assert_eq!((cell.pressure, cell.x, cell.y), ((me * 1000 + i) as f64, i as f32, 1.0));
-        }
-    }
-}
-
 #[shmem::test(pes = 1)]
 fn regions_of_an_array_on_this_pe_do_not_overlap(world: &mut World) {
     let a = world.array([4, 50]).storage(Multi).chunks(4).from_fn(|[i, j]| (i * 50 + j) as u32).unwrap();
     let me = world.me();
     strided!(world, a@me[0, 1..11] = a[3, 30..40]);
     assert_eq!(elements(world, &a, me)[1..11], (180..190).collect::<Vec<u32>>());
-    let message = refusal(|| strided!(world, a@me[0, 1..11] = a[0, 2..12]));
-    assert!(message.contains("the two regions of `a` overlap"), "{message}");
-    let message = refusal(|| strided!(world, a@me[0, 41..51] = a[1, 0..10]));
-    assert_eq!(message, "`a` has 50 elements in dimension 1, but the region ends at 51");
+    refused! {
+        strided!(world, a@me[0, 1..11] = a[0, 2..12]) => "the two regions of `a` overlap";
+        strided!(world, a@me[0, 41..51] = a[1, 0..10])
+            => "`a` has 50 elements in dimension 1, but the region ends at 51";
+    }
 }

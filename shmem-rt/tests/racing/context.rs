@@ -7,24 +7,12 @@ use shmem::prelude::*;
 use shmem::thread::{Multiple, NoStore, Private, Serialized};
 use shmem::{Context, ContextError, ErrorKind};
 
-use crate::refusal;
+use crate::panics::refused;
 
 #[symmetric]
 static CELLS: [[u64; 64]; 4];
 #[symmetric]
 static READY: Signal;
-
-#[shmem::test(pes = 2)]
-fn a_context_lives_across_phases(world: &mut World) {
-    let context = world.create_ctx::<Private>().unwrap();
-    for round in 1..=5 {
-        let (_, east) = world.ring_neighbours();
-        let ctx = context.bind(world);
-        ctx.put(CELLS.on(east).index(0), &[round; 64]);
-        ctx.quiet();
-        world.local(&CELLS, |cells| assert_eq!(cells[0], [round; 64]));
-    }
-}
 
 #[shmem::test(pes = 2)]
 fn a_forgotten_context_is_quieted_by_a_phase(world: &mut World) {
@@ -69,21 +57,6 @@ fn who_comes_too_late_shares_with_a_lock(world: &mut World<Multiple>) {
     assert_eq!(late.grant().to_string(), granted);
     let resources = world.resources();
     assert_eq!((resources.used, resources.limit, resources.grants.len()), (2, Some(2), 3));
-}
-
-#[test]
-fn each_pe_of_a_node_needs_a_unit() {
-    let job = || {
-        let mut job = shmem::launch::Launch::new(std::env::current_exe().unwrap(), 3).capture_output();
-        job = job.args(["--exact", "context::without_a_limit_everybody_is_alone", "--nocapture"]);
-        job.env("SHMRUN_TEST", "racing::context::without_a_limit_everybody_is_alone")
-            .env("SHMEM_TRANSPORT", "shm")
-    };
-    let outcome = job().env("SHMEM_MAX_RESOURCES", "2").run().unwrap();
-    assert_ne!(outcome.code, 0);
-    let expected =
-        "3 PEs on a node need 3 endpoints, one each, and may have 2; raise SHMEM_MAX_RESOURCES, or unset it";
-    assert!(outcome.report.to_string().contains(expected), "{}", outcome.report);
 }
 
 #[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "7"))]
@@ -178,8 +151,7 @@ fn a_context_serves_its_own_pe_only(world: &mut World<Multiple>) {
     world.barrier_all();
     if world.my_pe() == 1 {
         let context = GIVEN.lock().unwrap().take().unwrap();
-        let message = refusal(|| context.bind(world).put(CELLS.on(east).index(0), &[9; 64]));
-        assert!(message.contains("a context of another PE"), "{message}");
+        refused! { context.bind(world).put(CELLS.on(east).index(0), &[9; 64]) => "a context of another PE"; }
     }
     world.barrier_all();
 }
@@ -200,8 +172,7 @@ fn a_second_thread_in_a_collective_is_refused(world: &mut World<Multiple>) {
         let first_thread = told.recv().unwrap();
         if me == 0 {
             first_thread.wait_until_asleep();
-            let message = refusal(|| world.sum(&mut [1_u64; 8]));
-            assert!(message.contains("two threads of PE 0 are in collectives"), "{message}");
+            refused! { world.sum(&mut [1_u64; 8]) => "two threads of PE 0 are in collectives"; }
             world.signal_set(READY.on(world.pe(1).unwrap()), 1);
         }
         first.join().unwrap();

@@ -4,8 +4,12 @@
 mod asleep;
 #[path = "../asleep/attempts.rs"]
 mod attempts;
+#[path = "../calls/mod.rs"]
+mod calls;
 #[path = "../dice/mod.rs"]
 mod dice;
+#[path = "../panics/mod.rs"]
+mod panics;
 
 mod array_strided;
 mod arrays;
@@ -22,12 +26,4 @@ mod threads;
 
 fn is_loopback() -> bool {
     std::env::var("SHMEM_TRANSPORT").is_ok_and(|transport| transport == "loopback")
-}
-
-/// What is said of a call that is refused, by a panic.
-#[track_caller]
-fn refusal<R>(call: impl FnOnce() -> R) -> String {
-    let call = std::panic::AssertUnwindSafe(|| drop(call()));
-    let said = std::panic::catch_unwind(call).expect_err("it is not refused");
-    said.downcast::<String>().map_or_else(|said| said.downcast::<&str>().unwrap().to_string(), |said| *said)
 }

@@ -2,10 +2,10 @@
 
 use shmem::array::Multi;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Private};
-use shmem::{Pending, Scope, Stores, zeroed};
+use shmem::thread::Private;
+use shmem::{Pending, zeroed};
 
-use crate::refusal;
+use crate::panics::{refused, said};
 
 const N: usize = 1000;
 
@@ -15,12 +15,6 @@ static ROW: [u64; N];
 static GRID: [[u32; 16]; 12];
 #[symmetric]
 static COUNT: Atomic<u64>;
-#[symmetric]
-static SMALL: Atomic<i32>;
-#[symmetric]
-static REAL: Atomic<f64>;
-#[symmetric]
-static BITS: Atomic<u32>;
 #[symmetric]
 static ARRIVED: Signal;
 #[symmetric]
@@ -63,48 +57,6 @@ fn what_a_scope_starts_is_complete_behind_it(world: &mut World) {
 }
 
 #[shmem::test(pes = 2)]
-fn results_of_atomic_operations_come_with_quiet(world: &mut World) {
-    let other = world.pe(1 - world.my_pe()).unwrap();
-    let (mut a, mut b, mut c, mut d, mut e) = (0, 0, 0, 0, 0);
-    world.scope(|s| {
-        s.fetch_add(&mut a, COUNT.on(other), 5);
-        s.fence();
-        s.fetch_inc(&mut b, COUNT.on(other));
-        s.fence();
-        s.swap(&mut c, COUNT.on(other), 100);
-        s.fence();
-        s.compare_swap(&mut d, COUNT.on(other), 100, 200);
-        s.fence();
-        s.fetch(&mut e, COUNT.on(other));
-    });
-    assert_eq!([a, b, c, d, e], [0, 5, 6, 100, 200]);
-    let (mut x, mut y, mut z, mut real, mut small) = (0, 0, 0, 1.0, 1);
-    world.scope(|s| {
-        s.set(BITS.on(other), 0b1100);
-        s.fence();
-        s.fetch_and(&mut x, BITS.on(other), 0b0110);
-        s.fence();
-        s.fetch_or(&mut y, BITS.on(other), 0b0001);
-        s.fence();
-        s.fetch_xor(&mut z, BITS.on(other), 0b1111);
-        s.swap(&mut real, REAL.on(other), 2.5);
-        s.fetch_add(&mut small, SMALL.on(other), -3);
-        s.quiet();
-        s.inc(SMALL.on(other));
-        s.add(SMALL.on(other), -10);
-        s.and(BITS.on(other), 0b1000);
-        s.quiet_pe(other);
-        s.or(BITS.on(other), 0b0001);
-        s.fence();
-        s.xor(BITS.on(other), 0b0011);
-    });
-    assert_eq!(([x, y, z], real, small), ([0b1100, 0b0100, 0b0101], 0.0, 0));
-    assert_eq!((world.fetch(BITS.on(other)), world.fetch(SMALL.on(other))), (0b1010, -12));
-    assert_eq!(world.fetch(REAL.on(other)), 2.5);
-    world.barrier_all();
-}
-
-#[shmem::test(pes = 2)]
 fn a_signal_in_a_scope_follows_its_data(world: &mut World) {
     let other = world.pe(1 - world.my_pe()).unwrap();
     let array = world.array([N]).storage(Multi).chunks(3).zeroed::<u64>().unwrap();
@@ -112,8 +64,13 @@ fn a_signal_in_a_scope_follows_its_data(world: &mut World) {
         let (row, more) = ([round; N], vec![round + 1; N]);
         world.scope(|s| {
             s.put_signal(ROW.on(other), &row, ARRIVED.on(other), SignalOp::Add(1));
-            s.put_signal(array.on(other), &more[..], ARRIVED.on(other), SignalOp::Add(1));
+            if round % 2 == 0 {
+                s.put_signal(array.on(other), &more[..], ARRIVED.on(other), SignalOp::Add(1));
+            }
         });
+        if round % 2 == 1 {
+            world.put_signal(array.on(other), &more[..], ARRIVED.on(other), SignalOp::Add(1));
+        }
         ARRIVED.wait_until(world, eq(2 * round));
         let mut arrived = vec![0; N];
         world.get(&mut arrived[..], array.on(world.me()));
@@ -179,53 +136,11 @@ fn owned_buffers_come_back(world: &mut World) {
     std::mem::forget(world.put_owned(ROW.on(other).index(3..6), vec![80; 3]));
     world.barrier_all();
     assert_eq!(ROW.here(world).load()[..7], [70, 70, 70, 80, 80, 80, 2 - me]);
-    world.barrier_all();
-}
-
-#[shmem::test(pes = 2)]
-fn symmetric_memory_needs_no_buffer(world: &mut World) {
-    let other = world.pe(1 - world.my_pe()).unwrap();
-    let me = world.my_pe() as u64;
-    ROW.here(world).index(..).fill(me + 1);
-    let copy = world.alloc(zeroed::<u64>(N)).unwrap();
-    world.barrier_all();
-    world.put_from(copy.on(other).index(..100), ROW.here(world).index(900..));
-    world.get_into(copy.here(world).index(500..), ROW.on(other).index(..500));
-    world.quiet_pe(other);
-    world.barrier_all();
-    let mut found = vec![0; N];
-    copy.here(world).copy_to(&mut found);
-    assert!(found.iter().enumerate().all(|(i, x)| *x == if (100..500).contains(&i) { 0 } else { 2 - me }));
-    world.barrier_all();
-}
-
-#[shmem::test(pes = 2, threads = multiple)]
-fn contexts_and_functions_take_scopes(world: &mut World) {
-    fn send<'env, I: Stores>(s: &Scope<'_, 'env, I>, to: Pe, row: &'env [u64; N]) {
-        s.put(ROW.on(to), row);
-        s.put_signal(ROW.on(to).index(..0), &[], ARRIVED.on(to), SignalOp::Add(1));
+    refused! {
+        drop::<Pending<'_, Vec<u64>>>(world.put_owned(ROW.on(other).index(..), vec![0; 999]))
+            => "the place has 1000 elements, the local slice 999";
     }
-    let other = world.pe(1 - world.my_pe()).unwrap();
-    let context = world.create_ctx::<Private>().unwrap();
-    let ctx = context.bind(world);
-    let (row, mut back) = ([3; N], [0; N]);
-    ctx.scope(|s| {
-        send(s, other, &row);
-        // The other stream: its own scope, complete before this one.
-        world.scope(|inner| inner.get(&mut back, ROW.on(world.me())));
-    });
-    let shared = world.create_ctx::<Multiple>().unwrap();
-    let shared = shared.bind(world);
-    shared.scope(|s| {
-        let halves = row.split_at(N / 2);
-        std::thread::scope(|threads| {
-            threads.spawn(|| s.put(ROW.on(other).index(..N / 2), halves.0));
-            threads.spawn(|| s.put(ROW.on(other).index(N / 2..), halves.1));
-        });
-    });
     world.barrier_all();
-    assert_eq!(ROW.here(world).load(), row);
-    assert_eq!(ARRIVED.wait_until(world, ge(1)), 1);
 }
 
 /// The quiet of a scope happens when its body panics, too; the rest of the program goes on.
@@ -234,7 +149,7 @@ fn a_scope_that_panics_is_complete(world: &mut World) {
     let other = world.pe(1 - world.my_pe()).unwrap();
     let mut into = [9; N];
     let source = [4; N];
-    let message = refusal(|| {
+    let message = said(|| {
         world.scope(|s| {
             s.put(ROW.on(other), &source);
             s.get(&mut into[..1], ROW.on(world.me()).index(..1));
@@ -247,12 +162,6 @@ fn a_scope_that_panics_is_complete(world: &mut World) {
     world.get(&mut there, ROW.on(other));
     assert_eq!(there, source, "the put is complete");
     world.barrier_all();
-}
-
-#[shmem::test(pes = 1)]
-#[should_panic(expected = "the place has 1000 elements, the local slice 999")]
-fn an_owned_buffer_of_another_length_is_refused(world: &mut World) {
-    drop::<Pending<'_, Vec<u64>>>(world.put_owned(ROW.on(world.me()).index(..), vec![0; 999]));
 }
 
 /// What an exit destroys.

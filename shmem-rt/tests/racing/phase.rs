@@ -2,7 +2,7 @@
 //! is what must work, and what must end the job.
 
 use crate::dice::Dice;
-use crate::refusal;
+use crate::panics::refused;
 use shmem::prelude::*;
 
 #[symmetric]
@@ -10,42 +10,18 @@ static GRID: [[f64; 4]; 3];
 #[symmetric]
 static HITS: Atomic<u64>;
 
+/// What was put before is there inside, where nobody else writes; what is written there others see afterwards.
 #[shmem::test(pes = 3)]
-fn local_gives_mut_and_the_others_see_it_afterwards(world: &mut World) {
-    let me = world.my_pe() as f64;
-    let sum: f64 = world.local(&GRID, |grid| {
-        grid[1] = [me; 4];
-        grid[2][3] = 10.0 * me;
-        grid.as_flattened().iter().sum()
-    });
-    assert_eq!(sum, 14.0 * me);
-    for pe in world.pes() {
-        assert_eq!(world.g(GRID.on(pe).index(2).index(3)), 10.0 * pe.number() as f64);
-    }
-}
-
-#[shmem::test(pes = 3)]
-fn what_was_put_before_is_there_inside(world: &mut World) {
-    let (west, east) = world.ring_neighbours();
-    for round in 0..100 {
-        world.put(GRID.on(east).index(0), &[world.my_pe() as f64 + f64::from(round); 4]);
-        world.add(HITS.on(east), 1);
-        world.local((&GRID, &HITS), |(grid, hits)| {
-            assert_eq!(grid[0], [west.number() as f64 + f64::from(round); 4]);
-            assert_eq!(hits.value(), 1);
-            *hits.value_mut() = 0;
-        });
-    }
-}
-
-#[shmem::test(pes = 3)]
-fn nobody_writes_inside(world: &mut World) {
+fn a_phase_lies_between_what_others_write(world: &mut World) {
     let (west, east) = world.ring_neighbours();
     let me = world.my_pe() as f64;
     for round in 0..200 {
-        world.put(GRID.on(west).index(0), &[-1.0; 4]);
-        world.put(GRID.on(east), &[[-1.0; 4]; 3]);
-        world.local(&GRID, |grid| {
+        let sent = |pe: usize| [1000.0 * pe as f64 + f64::from(round); 4];
+        world.put(GRID.on(west).index(1), &[-1.0; 4]);
+        world.put(GRID.on(east).index(0), &sent(world.my_pe()));
+        world.add(HITS.on(east), 1);
+        world.local((&GRID, &HITS), |(grid, hits)| {
+            assert_eq!((grid[0], std::mem::take(hits.value_mut())), (sent(west.number()), 1));
             *grid = [[me; 4]; 3];
             // Those who were first are waiting to write again.
             if f64::from(round % 3) == me {
@@ -53,6 +29,7 @@ fn nobody_writes_inside(world: &mut World) {
             }
             assert_eq!(std::hint::black_box(&mut *grid), &[[me; 4]; 3], "in round {round}");
         });
+        assert_eq!(world.g(GRID.on(west).index(2).index(3)), west.number() as f64);
     }
 }
 
@@ -110,7 +87,8 @@ fn arrays_and_lists_of_references_open_too(world: &mut World) {
 }
 
 #[shmem::test(pes = 2)]
-fn naming_an_object_twice_in_a_list_is_refused(world: &mut World) {
+fn naming_an_object_twice_is_refused(world: &mut World) {
+    refused! { world.local((&GRID, &GRID), |_| ()) => "`GRID` is named twice in one `local`"; }
     let boxes: Vec<_> = (0..9).map(|i| world.alloc(vec![i; 1 + i]).unwrap()).collect();
     for (first, second) in (0..9).flat_map(|first| (0..9).map(move |second| (first, second))) {
         let mut list: Vec<_> = boxes.iter().collect();
@@ -120,18 +98,10 @@ fn naming_an_object_twice_in_a_list_is_refused(world: &mut World) {
         if first == second {
             assert_eq!(open(), 9);
         } else {
-            let (message, id) = (refusal(open), boxes[second].id());
-            assert!(message.contains(&format!("`heap object #{id}` is named twice")), "{message}");
+            refused! { open() => format!("`heap object #{}` is named twice", boxes[second].id()); }
         }
     }
-    world.barrier_all();
-}
-
-#[shmem::test(pes = 2)]
-fn naming_an_object_twice_is_refused_before_the_barrier(world: &mut World) {
-    let message = refusal(|| world.local((&GRID, &GRID), |(a, b)| a[0][0] = b[0][0]));
-    assert!(message.contains("`GRID` is named twice in one `local`"), "{message}");
-    // Nothing is left of the attempt: the PEs still meet.
+    // Nothing is left of the attempts: the PEs still meet.
     world.barrier_all();
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::dice::Dice;
-use crate::refusal;
+use crate::panics::refused;
 use shmem::prelude::*;
 use shmem::{ErrorKind, Team, TeamBox, TeamConfig};
 
@@ -55,7 +55,11 @@ fn a_grid_has_rows_and_columns(world: &mut World) {
 fn ranks_are_translated_between_teams(world: &mut World) {
     let back = world.team().split_strided(world, 3, -1, 4, &plain()).unwrap().unwrap();
     let even = world.team().split_strided(world, 0, 2, 2, &plain()).unwrap();
+    let address = MARKS.here(world).addr();
+    assert_eq!(back.ptr(world, address, 4), None);
     for rank in 0..4 {
+        let pointer = MARKS.on(back.pe(rank).unwrap()).ptr(world);
+        assert_eq!(back.ptr(world, address, rank), pointer.map(|pointer| pointer.cast()));
         assert_eq!(back.translate(rank, world.team()), Some(3 - rank));
         assert_eq!(world.team().translate(rank, &back), Some(3 - rank));
         if let Some(even) = &even {
@@ -71,35 +75,26 @@ fn ranks_are_translated_between_teams(world: &mut World) {
 }
 
 #[shmem::test(pes = 3)]
-fn an_address_is_a_pointer_where_the_member_is_on_this_node(world: &mut World) {
-    let back = world.team().split_strided(world, 2, -1, 3, &plain()).unwrap().unwrap();
-    let address = MARKS.here(world).addr();
-    for rank in 0..3 {
-        let pe = back.pe(rank).unwrap();
-        let expected = MARKS.on(pe).ptr(world).map(|pointer| pointer.cast());
-        assert_eq!(back.ptr(world, address, rank), expected);
-    }
-    assert_eq!(back.ptr(world, address, 3), None);
-}
-
-#[shmem::test(pes = 3)]
 fn what_is_no_team_is_the_same_error_on_all(world: &mut World) {
     let team = world.team();
-    let error = |start, stride, size| {
+    for (start, stride, size, says) in [
+        (
+            1,
+            1,
+            3,
+            "no team can have 3 members, from rank 1 on every 1: the team that is split has ranks 0..3; all ranks \
+             must lie in there",
+        ),
+        (3, 1, 1, "ranks 0..3"),
+        (0, -1, 2, "from rank 0 on every -1"),
+        (0, isize::MAX, 3, "ranks 0..3"),
+        (0, 1, 0, "a team has at least one member; a team of size 0 has none"),
+        (0, 0, 2, "cannot have stride 0"),
+    ] {
         let error = team.split_strided(world, start, stride, size, &plain()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Team(_)));
-        error.to_string()
-    };
-    assert_eq!(
-        error(1, 1, 3),
-        "no team can have 3 members, from rank 1 on every 1: the team that is split has ranks 0..3; all ranks \
-         must lie in there"
-    );
-    assert!(error(3, 1, 1).contains("ranks 0..3"));
-    assert!(error(0, -1, 2).contains("from rank 0 on every -1"));
-    assert!(error(0, isize::MAX, 3).contains("ranks 0..3"), "ranks do not wrap around");
-    assert_eq!(error(0, 1, 0), "a team has at least one member; a team of size 0 has none");
-    assert!(error(0, 0, 2).contains("cannot have stride 0"));
+        assert!(error.to_string().contains(says), "{error}");
+    }
     check(world, team);
 }
 
@@ -173,24 +168,18 @@ fn teams_that_overlap_share_out_their_memory(world: &mut World) {
     // What is allocated is the same on all; what is dropped, and when, each PE decides.
     let (mut dice, mut own) = (Dice(23), Dice(100 + me as u64));
     let groups: [&[usize]; 4] = [&[0, 1, 2], &[2, 3, 4], &[1, 3], &[0, 1, 2, 3, 4]];
-    let teams: Vec<Option<Team>> = groups
-        .iter()
-        .map(|group| {
-            let colour = group.contains(&me).then_some(0);
-            world.team().split_by(world, colour, 0, &plain()).unwrap()
-        })
-        .collect();
+    let split = |group: &[usize]| {
+        world.team().split_by(world, group.contains(&me).then_some(0), 0, &plain()).unwrap()
+    };
     // The teams of this PE with the objects of each, and what every copy holds.
-    let mut objects: Vec<Vec<(TeamBox<[u64]>, u64)>> = groups.iter().map(|_| Vec::new()).collect();
-    let (mut full, mut stamp) = (0, 0);
-    for _ in 0..600 {
-        let which = dice.below(4) as usize;
-        let len = 1 + dice.below(900) as usize;
-        stamp += 1;
-        let (Some(team), mine) = (&teams[which], &mut objects[which]) else { continue };
+    type Mine = (Option<Team>, Vec<(TeamBox<[u64]>, u64)>);
+    let mut teams: Vec<Mine> = groups.into_iter().map(|group| (split(group), Vec::new())).collect();
+    let mut full = 0;
+    for stamp in 1..=600 {
+        let (which, len) = (dice.below(4) as usize, 1 + dice.below(900) as usize);
+        let (Some(team), mine) = &mut teams[which] else { continue };
         while own.below(5) < 2 && !mine.is_empty() {
-            let place = own.below(mine.len() as u64) as usize;
-            mine.swap_remove(place);
+            mine.swap_remove(own.below(mine.len() as u64) as usize);
         }
         match team.alloc(world, shmem::filled(stamp << 8 | me as u64, len)) {
             Ok(object) => mine.push((object, stamp)),
@@ -199,55 +188,46 @@ fn teams_that_overlap_share_out_their_memory(world: &mut World) {
                 full += 1;
             }
         }
-        for (team, mine) in teams.iter().zip(&objects).filter_map(|(team, mine)| Some((team.as_ref()?, mine)))
-        {
-            for (object, stamp) in mine {
-                let values = object.here(world);
-                assert_eq!(values.index(0).load(), stamp << 8 | me as u64);
-                assert_eq!(values.index(object.len() - 1).load(), stamp << 8 | me as u64, "in {team:?}");
-            }
+        for (object, stamp) in teams.iter().flat_map(|(_, mine)| mine) {
+            assert!(object.here(world).to_vec().iter().all(|word| *word == stamp << 8 | me as u64));
         }
     }
-    if me == 2 {
-        assert!(full > 10, "memory ran out {full} times only");
-    }
+    assert!(me != 2 || full > 10, "memory ran out {full} times only");
     // Every copy is where each member thinks it is.
-    for (which, team) in teams.iter().enumerate() {
+    for (team, mine) in &teams {
         let Some(team) = team else { continue };
-        for (object, stamp) in &objects[which] {
-            for pe in team.pes() {
-                assert_eq!(world.g(object.on(pe).index(0)), stamp << 8 | pe.number() as u64);
-            }
+        for (pe, (object, stamp)) in team.pes().iter().flat_map(|pe| mine.iter().map(move |one| (pe, one))) {
+            assert_eq!(world.g(object.on(pe).index(0)), stamp << 8 | pe.number() as u64);
         }
         team.barrier(world);
     }
-    drop(objects);
     // All of it is one piece again, once every member has dropped all.
-    let everybody = teams[3].as_ref().unwrap();
-    for team in teams.iter().flatten() {
-        drop(team.alloc(world, [0_u8]).unwrap());
-        drop(team.alloc(world, [0_u8]).unwrap());
+    for (team, mine) in &mut teams {
+        mine.clear();
+        let Some(team) = team else { continue };
+        (0..2).for_each(|_| drop(team.alloc(world, [0_u8]).unwrap()));
     }
     world.barrier_all();
+    let everybody = teams[3].0.as_ref().unwrap();
     let whole = everybody.alloc(world, shmem::zeroed::<u8>(60 << 10)).unwrap();
     assert_eq!(whole.len(), 60 << 10);
 }
 
 #[shmem::test(pes = 4)]
 fn nobody_writes_inside_a_phase_of_a_team(world: &mut World) {
-    let me = world.my_pe();
-    let team = world.team().split_by(world, Some(me as u64 % 2), 0, &plain()).unwrap().unwrap();
+    let me = world.my_pe() as u64;
+    let team = world.team().split_by(world, Some(me % 2), 0, &plain()).unwrap().unwrap();
     // Two teams, four PEs, and objects at equal offsets.
     let field = team.alloc(world, [0_u64; 64]).unwrap();
     let count = team.alloc(world, shmem::value(0_u64)).unwrap();
     for round in 0..150 {
         for pe in team.pes() {
-            world.put(field.on(pe), &[1000 + me as u64; 64]);
+            world.put(field.on(pe), &[1000 + me; 64]);
         }
-        let mark = round << 8 | me as u64;
+        let mark = round << 8 | me;
         team.local(world, (&field, &count), |(field, count)| {
             field.fill(mark);
-            if (round + me as u64).is_multiple_of(3) {
+            if (round + me).is_multiple_of(3) {
                 std::thread::sleep(std::time::Duration::from_micros(200));
             }
             assert!(std::hint::black_box(&mut *field).iter().all(|value| *value == mark));
@@ -258,14 +238,10 @@ fn nobody_writes_inside_a_phase_of_a_team(world: &mut World) {
             team.sync(world);
         }
     }
-    assert_eq!(team.frozen(world, &count, |count| *count), 150);
-    field.local(world, &team, |field| field[0] = me as u64);
-    let other = team.pe(1 - team.rank()).unwrap();
-    assert_eq!(world.g(field.on(other).index(0)), other.number() as u64);
     team.barrier(world);
     // In a phase of the world, the teams open theirs together.
     world.local(&count, |count| *count += 1);
-    assert_eq!(count.here(world).load(), 151);
+    assert_eq!(team.frozen(world, &count, |count| *count), 151);
 }
 
 #[shmem::test(pes = 3)]
@@ -274,16 +250,6 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
     let other = world.team().split_strided(world, 0, 1, 2, &plain()).unwrap();
     if let (Some(pair), Some(other)) = (&pair, &other) {
         let object = pair.alloc(world, [5_u64; 4]).unwrap();
-        let outside = world.pe(2).unwrap();
-        let said = refusal(|| _ = object.on(outside));
-        assert_eq!(said, "PE 2 is not a member of the team that has allocated this object, and has none");
-        let said = refusal(|| object.local(world, other, |_| ()));
-        assert!(
-            said.starts_with("an object that this team has not allocated cannot be opened by its mem"),
-            "{said}"
-        );
-        let said = refusal(|| pair.local(world, (&object, &object), |_| ()));
-        assert!(said.contains("is named twice in one `local`"), "{said}");
         let list = [pair.alloc(world, [6_u64; 2]).unwrap(), pair.alloc(world, [7_u64; 3]).unwrap()];
         let sum = pair.local(world, (&list[..], [&object]), |(mut list, [object])| {
             list[1][2] += list[0][1];
@@ -292,11 +258,15 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
         assert_eq!(sum, 2 * 6 + 3 * 7 + 6 + 4 * 5);
         pair.frozen(world, &list, |[_, second]| assert_eq!(second, [7, 7, 13]));
         pair.frozen(world, &list.iter().collect::<Vec<_>>(), |list| assert_eq!(list[0], [6, 6]));
-        let said = refusal(|| other.local(world, &list[1..], |_| ()));
-        assert!(said.starts_with("an object that this team has not allocated"), "{said}");
-        let address = object.here(world).addr();
-        let said = refusal(|| world.putmem(address, &[0; 8], world.me()));
-        assert!(said.contains("not symmetric memory of this PE"), "{said}");
+        let of_another = "an object that this team has not allocated cannot be opened by its mem";
+        refused! {
+            object.on(world.pe(2).unwrap()).len()
+                => "PE 2 is not a member of the team that has allocated this object, and has none";
+            object.local(world, other, |_| ()) => of_another;
+            other.local(world, &list[1..], |_| ()) => of_another;
+            pair.local(world, (&object, &object), |_| ()) => "is named twice in one `local`";
+            world.putmem(object.here(world).addr(), &[0; 8], world.me()) => "not symmetric memory of this PE";
+        }
         // Nothing is left of the attempts.
         pair.barrier(world);
         assert_eq!(world.g(object.on(world.me()).index(3)), 5);
@@ -332,31 +302,26 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
         let ([near, far], team, object) = GIVEN.lock().unwrap().take().unwrap();
         let address = WORDS.here(world).addr();
         for pe in [near, far] {
-            let stranger = format!("PE 2 was given PE {pe} by another PE of this process");
-            let refused = |work: &mut dyn FnMut()| {
-                let said = refusal(work);
-                assert!(said.starts_with(&stranger), "{said}");
-            };
-            refused(&mut || world.put(WORDS.on(pe), &[1; 4]));
-            refused(&mut || world.get(&mut [0; 4], WORDS.on(pe)));
-            refused(&mut || world.p(WORDS.on(pe).index(0), 1));
-            refused(&mut || _ = world.g(WORDS.on(pe).index(0)));
-            refused(&mut || world.putmem(address, &[1; 8], pe));
-            refused(&mut || world.inc(COUNTS.on(pe).index(0)));
-            refused(&mut || _ = world.fetch(COUNTS.on(pe).index(0)));
-            refused(&mut || strided!(world, WORDS@pe[..2] = WORDS[1..3]));
-            refused(&mut || world.iput(WORDS.on(pe).index(..), &[1; 2], 2, 1, 2));
-            refused(&mut || _ = WORDS.on(pe).ptr(world));
+            let stranger = &format!("PE 2 was given PE {pe} by another PE of this process");
+            refused! {
+                world.put(WORDS.on(pe), &[1; 4]) => stranger;
+                world.get(&mut [0; 4], WORDS.on(pe)) => stranger;
+                world.p(WORDS.on(pe).index(0), 1) => stranger;
+                world.g(WORDS.on(pe).index(0)) => stranger;
+                world.putmem(address, &[1; 8], pe) => stranger;
+                world.inc(COUNTS.on(pe).index(0)) => stranger;
+                world.fetch(COUNTS.on(pe).index(0)) => stranger;
+                strided!(world, WORDS@pe[..2] = WORDS[1..3]) => stranger;
+                world.iput(WORDS.on(pe).index(..), &[1; 2], 2, 1, 2) => stranger;
+                WORDS.on(pe).ptr(world) => stranger;
+            }
         }
-        let refused = refusal(|| world.put(object.on(near), &[1; 4]));
-        assert!(refused.starts_with("PE 2 was given PE 1"), "{refused}");
-        let own = world.pe(1).unwrap();
-        let refused = refusal(|| _ = object.on(own));
-        assert!(refused.contains("is not a member"), "{refused}");
-        let refused = refusal(|| team.barrier(world));
-        assert_eq!(refused, "this is a team of another PE");
-        let refused = refusal(|| world.local(&object, |_| ()));
-        assert_eq!(refused, "this object of a team is another PE's handle");
+        refused! {
+            world.put(object.on(near), &[1; 4]) => "PE 2 was given PE 1";
+            object.on(world.pe(1).unwrap()).len() => "is not a member";
+            team.barrier(world) => "this is a team of another PE";
+            world.local(&object, |_| ()) => "this object of a team is another PE's handle";
+        }
     }
     world.barrier_all();
     // PE 1 and 3 are where they were, untouched.

@@ -21,18 +21,6 @@ fn one_pe_panics_as_it_should(world: &mut World) {
     world.barrier_all();
 }
 
-#[shmem::test]
-#[should_panic = "any of them"]
-fn the_short_form_is_understood(_: &mut World) {
-    panic!("any of them");
-}
-
-#[shmem::test(pes = 2)]
-#[should_panic]
-fn a_panic_inside_local_is_one(world: &mut World) {
-    world.local(&GRID, |grid| grid[0] = f64::from(u8::try_from(300).unwrap()));
-}
-
 mod inner {
     use super::*;
 

@@ -3,10 +3,10 @@
 use std::sync::Barrier;
 
 use shmem::prelude::*;
-use shmem::thread::{Funneled, Multiple, Private, Serialized};
+use shmem::thread::{Funneled, Multiple, Private};
 use shmem::{ContextError, ErrorKind, TeamConfig};
 
-use crate::refusal;
+use crate::panics::refused;
 
 /// Most threads with endpoints of their own.
 const THREADS: usize = 4;
@@ -73,19 +73,6 @@ fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
     assert_eq!(world.register_thread().unwrap().number(), 0);
 }
 
-#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2"))]
-fn a_thread_without_a_unit_is_told(world: &mut World<Multiple>) {
-    let _own = world.register_thread().unwrap();
-    let world = &*world;
-    let refused = || world.register_thread().map(drop).unwrap_err().to_string();
-    std::thread::scope(|scope| {
-        let error = scope.spawn(refused).join().unwrap();
-        assert!(error.contains("2 of 2 endpoints of this PE are in use"), "{error}");
-        let error = scope.spawn(refused).join().unwrap();
-        assert!(!error.contains("registered"), "a refused registration leaves no trace: {error}");
-    });
-}
-
 #[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
 fn a_thread_without_a_unit_shares_the_default_one(world: &mut World<Multiple>) {
     let own = world.register_thread().unwrap();
@@ -99,30 +86,6 @@ fn a_thread_without_a_unit_shares_the_default_one(world: &mut World<Multiple>) {
         });
     });
     assert_eq!(world.fetch(HITS.on(me)), 5);
-}
-
-#[shmem::test(pes = 2)]
-fn contexts_made_by_the_master_are_given_to_other_threads_later(world: &mut World<Multiple>) {
-    let (world, (_, east)) = (&*world, world.ring_neighbours());
-    let threads = threads(world);
-    let mut contexts: Vec<_> = (0..threads).map(|_| world.create_ctx::<Serialized>().unwrap()).collect();
-    for region in 1..=3_u64 {
-        std::thread::scope(|scope| {
-            for (row, context) in contexts.iter_mut().enumerate() {
-                scope.spawn(move || {
-                    let ctx = context.bind(world);
-                    ctx.put(CELLS.on(east).index(row), &[region * 10 + row as u64; 16]);
-                    ctx.quiet();
-                });
-            }
-        });
-        world.barrier_all();
-        for row in 0..threads {
-            assert_eq!(CELLS.here(world).index(row).index(3).load(), region * 10 + row as u64);
-        }
-        world.barrier_all();
-        contexts.rotate_left(1);
-    }
 }
 
 #[shmem::test(pes = 2)]
@@ -211,9 +174,10 @@ fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multip
     let me = world.me();
     for at in [block.as_ptr() as usize, start] {
         let address = block.add(at.wrapping_sub(block.as_ptr() as usize));
-        let miss = refusal(|| world.putmem(address, &[1; 64], me));
-        assert!(miss.starts_with("`putmem`: ") && miss.contains("not symmetric memory of this PE"), "{miss}");
-        refusal(|| world.iputmem(address, &[1; 64], 2, 1, 1, 8, me));
+        refused! {
+            world.putmem(address, &[1; 64], me) => "not symmetric memory of this PE";
+            world.iputmem(address, &[1; 64], 2, 1, 1, 8, me) => "";
+        }
         assert!(world.address(address.as_ptr()).is_err() && !world.addr_accessible(address.as_ptr(), me));
     }
     drop((pooled, array));

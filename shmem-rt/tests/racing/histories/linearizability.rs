@@ -8,9 +8,9 @@
 
 use std::thread;
 
+use shmem::On;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
-use shmem::{On, zeroed};
 use shmem_core::object::AmoValue;
 use shmem_core::system::monotonic_now;
 
@@ -62,13 +62,8 @@ trait Counted: AmoValue {
 
     fn number(self) -> u64;
 
-    /// A bit operation; what was there, unless it is `silent`. None, if there are none of such numbers.
-    fn bits(
-        world: &World<Multiple>,
-        word: On<'_, Atomic<Self>>,
-        op: Op,
-        silent: bool,
-    ) -> Option<Option<Self>>;
+    /// A bit operation; what was there, unless its form is silent. None, if there are none of such numbers.
+    fn bits(world: &World<Multiple>, word: On<'_, Atomic<Self>>, op: Op, form: Form) -> Option<Option<Self>>;
 }
 
 macro_rules! integers {
@@ -88,18 +83,22 @@ macro_rules! integers {
                 world: &World<Multiple>,
                 word: On<'_, Atomic<Self>>,
                 op: Op,
-                silent: bool,
+                form: Form,
             ) -> Option<Option<Self>> {
-                match (op, silent) {
-                    (Op::And(v), false) => return Some(Some(world.fetch_and(word, Self::of(v)))),
-                    (Op::Or(v), false) => return Some(Some(world.fetch_or(word, Self::of(v)))),
-                    (Op::Xor(v), false) => return Some(Some(world.fetch_xor(word, Self::of(v)))),
-                    (Op::And(v), true) => world.and(word, Self::of(v)),
-                    (Op::Or(v), true) => world.or(word, Self::of(v)),
-                    (Op::Xor(v), true) => world.xor(word, Self::of(v)),
+                let mut before = Self::of(0);
+                match (op, form) {
+                    (Op::And(v), Form::Silent) => world.and(word, Self::of(v)),
+                    (Op::Or(v), Form::Silent) => world.or(word, Self::of(v)),
+                    (Op::Xor(v), Form::Silent) => world.xor(word, Self::of(v)),
+                    (Op::And(v), Form::Scoped) => world.scope(|s| s.fetch_and(&mut before, word, Self::of(v))),
+                    (Op::Or(v), Form::Scoped) => world.scope(|s| s.fetch_or(&mut before, word, Self::of(v))),
+                    (Op::Xor(v), Form::Scoped) => world.scope(|s| s.fetch_xor(&mut before, word, Self::of(v))),
+                    (Op::And(v), _) => before = world.fetch_and(word, Self::of(v)),
+                    (Op::Or(v), _) => before = world.fetch_or(word, Self::of(v)),
+                    (Op::Xor(v), _) => before = world.fetch_xor(word, Self::of(v)),
                     _ => unreachable!("{op:?} is no bit operation"),
                 }
-                Some(None)
+                Some((form != Form::Silent).then_some(before))
             }
         }
     )*};
@@ -122,7 +121,7 @@ macro_rules! floats {
                 self as u64
             }
 
-            fn bits(_: &World<Multiple>, _: On<'_, Atomic<Self>>, _: Op, _: bool) -> Option<Option<Self>> {
+            fn bits(_: &World<Multiple>, _: On<'_, Atomic<Self>>, _: Op, _: Form) -> Option<Option<Self>> {
                 None
             }
         }
@@ -136,6 +135,8 @@ enum Form {
     /// The one that gives nothing back, if there is one.
     Silent,
     Fetching,
+    /// In a scope, at whose end what was there has come.
+    Scoped,
     /// One of the elements of a list, which are carried out together.
     Listed,
 }
@@ -177,7 +178,7 @@ fn carried_out<V: Counted>(
 ) -> (Op, Option<u64>) {
     let (of, word, silent) = (V::of, words.index(history), form == Form::Silent);
     let (op, before) = match op {
-        Op::And(v) | Op::Or(v) | Op::Xor(v) => match V::bits(world, word, op, silent) {
+        Op::And(v) | Op::Or(v) | Op::Xor(v) => match V::bits(world, word, op, form) {
             Some(before) => (op, before),
             None => return carried_out(world, words, history, Op::Add(v), form, addition),
         },
@@ -189,6 +190,7 @@ fn carried_out<V: Counted>(
             (op, Some(before))
         }
         _ if form == Form::Listed => (op, listed(world, words, history, op)),
+        _ if form == Form::Scoped => (op, scoped(world, word, op)),
         Op::Fetch => (op, Some(world.fetch(word))),
         Op::Swap(v) => (op, Some(world.swap(word, of(v)))),
         Op::CompareSwap(expected, desired) => (op, Some(world.compare_swap(word, of(expected), of(desired)))),
@@ -213,6 +215,23 @@ fn carried_out<V: Counted>(
         world.quiet();
     }
     (op, before.map(V::number))
+}
+
+/// What the word had before an operation of a scope, if that gives it.
+fn scoped<V: Counted>(world: &World<Multiple>, word: On<'_, Atomic<V>>, op: Op) -> Option<V> {
+    let (mut before, of) = (V::of(0), V::of);
+    world.scope(|s| match op {
+        Op::Fetch => s.fetch(&mut before, word),
+        Op::Swap(v) => s.swap(&mut before, word, of(v)),
+        Op::CompareSwap(expected, desired) => s.compare_swap(&mut before, word, of(expected), of(desired)),
+        Op::Add(1) => s.fetch_inc(&mut before, word),
+        Op::Add(v) => s.fetch_add(&mut before, word, of(v)),
+        Op::Min(v) => s.fetch_min(&mut before, word, of(v)),
+        Op::Max(v) => s.fetch_max(&mut before, word, of(v)),
+        Op::Set(v) => s.set(word, of(v)),
+        Op::And(_) | Op::Or(_) | Op::Xor(_) => unreachable!("{op:?} is a bit operation"),
+    });
+    (!matches!(op, Op::Set(_))).then_some(before)
 }
 
 /// What the word had before a list changed it, of which it is one element.
@@ -267,7 +286,7 @@ fn events_of_a_thread<V: Counted>(
     for history in 0..HISTORIES {
         begin_together(world, me, history);
         for _ in 0..MOST {
-            let form = [Form::Silent, Form::Fetching, Form::Listed][dice.below(3) as usize];
+            let form = [Form::Silent, Form::Fetching, Form::Scoped, Form::Listed][dice.below(4) as usize];
             let op = drawn(&mut dice);
             let yields = dice.below(YIELDS) == 0;
             let invoked = monotonic_now();
@@ -322,15 +341,13 @@ fn run<V: Counted>(
     outcome: &mut Outcome,
 ) {
     let threads_of_a_pe = THREADS / world.n_pes();
-    let room = 1 + threads_of_a_pe * HISTORIES * MOST * NUMBERS;
-    let all = world.alloc(zeroed::<u64>(world.n_pes() * room)).unwrap();
-    let first = world.my_pe() == 0;
-    if first {
+    let root = world.pe(0).unwrap();
+    if world.me() == root {
         (0..HISTORIES).for_each(|history| world.set(words.index(history), V::of(0)));
-        (0..THREADS).for_each(|thread| world.set(ARRIVED.on(world.me()).index(thread), 0));
+        (0..THREADS).for_each(|thread| world.set(ARRIVED.on(root).index(thread), 0));
     }
     world.barrier_all();
-    let mine: Vec<u64> = thread::scope(|scope| {
+    let mine: Vec<[u64; NUMBERS]> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads_of_a_pe)
             .map(|thread| {
                 let me = world.my_pe() * threads_of_a_pe + thread;
@@ -338,28 +355,13 @@ fn run<V: Counted>(
                 scope.spawn(move || events_of_a_thread(world, words, me, dice, addition))
             })
             .collect();
-        threads
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .flat_map(|event| written(&event))
-            .collect()
+        let events = threads.into_iter().flat_map(|thread| thread.join().unwrap());
+        events.map(|event| written(&event)).collect()
     });
-    let at = world.my_pe() * room;
-    let to = all.on(world.pe(0).unwrap());
-    world.p(to.index(at), mine.len() as u64);
-    world.put(to.index(at + 1..at + 1 + mine.len()), &mine[..]);
-    world.barrier_all();
-    if !first {
-        return;
-    }
-    let mut numbers = vec![0; world.n_pes() * room];
-    all.here(world).copy_to(&mut numbers);
+    let Some(all) = world.collect_to(&mine, root) else { return };
     let mut found = vec![Vec::new(); HISTORIES];
-    for part in numbers.chunks_exact(room) {
-        for event in part[1..1 + part[0] as usize].chunks_exact(NUMBERS) {
-            let (history, event) = read(event.try_into().unwrap());
-            found[history].push(event);
-        }
+    for (history, event) in all.into_iter().map(read) {
+        found[history].push(event);
     }
     for events in found {
         let meets = |a: &&Event| events.iter().any(|b| b.invoked > a.invoked && b.invoked < a.returned);

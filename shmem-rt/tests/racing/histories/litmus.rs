@@ -287,12 +287,7 @@ fn put_quiet_get_on_both_sides(world: &mut World) {
         world.quiet();
         *found = mine.load();
     }
-    let all = world.alloc(shmem::zeroed::<u64>(2 * rounds)).unwrap();
-    world.put(all.on(world.pe(0).unwrap()).index(me * rounds..(me + 1) * rounds), &found[..]);
-    world.barrier_all();
-    if me == 0 {
-        let mut both = vec![0; 2 * rounds];
-        all.here(world).copy_to(&mut both);
+    if let Some(both) = world.collect_to(&found, world.pe(0).unwrap()) {
         let (mine, others) = both.split_at(rounds);
         let neither = mine.iter().zip(others).filter(|pair| pair == &(&0, &0)).count();
         assert_eq!(neither, 0, "of {rounds} times, both have found nothing");

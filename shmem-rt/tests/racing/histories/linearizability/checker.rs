@@ -98,32 +98,6 @@ mod tests {
         Event { op, result: result.into(), invoked, returned }
     }
 
-    #[test]
-    fn what_overlaps_may_have_had_any_order() {
-        let set = event(Op::Set(1), None, 10, 20);
-        for (result, invoked, returned, expected) in [
-            (0, 5, 15, true),
-            (1, 5, 15, true),
-            (0, 21, 25, false),
-            (1, 21, 25, true),
-            (1, 1, 9, false),
-            (2, 5, 15, false),
-        ] {
-            let fetch = event(Op::Fetch, result, invoked, returned);
-            assert_eq!(is_linearizable(&[set, fetch], u64::MAX), expected, "{fetch:?}");
-        }
-    }
-
-    #[test]
-    fn an_addition_that_was_lost_is_found() {
-        let add = |before, invoked| event(Op::Add(1), before, invoked, 100);
-        assert!(is_linearizable(&[add(1, 0), add(2, 1), add(0, 2)], u64::MAX));
-        assert!(!is_linearizable(&[add(0, 0), add(1, 1), add(1, 2)], u64::MAX));
-        let silent = [event(Op::Add(1), None, 0, 9), event(Op::Add(1), None, 0, 9)];
-        let fetch = |result| [silent[0], silent[1], event(Op::Fetch, result, 10, 11)];
-        assert!(is_linearizable(&fetch(2), u64::MAX) && !is_linearizable(&fetch(1), u64::MAX));
-    }
-
     /// Tries all orders.
     fn naively(left: &mut Vec<Event>, value: u64) -> bool {
         (0..left.len()).any(|i| {

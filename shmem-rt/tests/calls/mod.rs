@@ -1,0 +1,234 @@
+//! Every operation of the library once, as a list for a macro: each is counted, and each is refused to a process that ends
+//! inside a phase.
+
+use shmem::prelude::*;
+use shmem::thread::Single;
+use shmem::{Channel, Context, Lock, SymAddr, WorkQueue};
+
+#[symmetric]
+pub(crate) static FIELD: [u64; 4096];
+#[symmetric]
+pub(crate) static WORDS: [Atomic<u64>; 64];
+#[symmetric]
+pub(crate) static SIGNALS: [Signal; 2];
+#[symmetric]
+pub(crate) static SIGNAL: Signal;
+#[symmetric]
+pub(crate) static LOCK: Lock;
+
+/// What all PEs have made before.
+pub(crate) struct Used {
+    pub(crate) context: Context<Private>,
+    pub(crate) team: Team,
+    pub(crate) block: SymAddr,
+    pub(crate) channel: Channel<u64>,
+    pub(crate) queue: WorkQueue<u64>,
+    pub(crate) halo: Halo<u64>,
+    pub(crate) exchange: Exchange<u64>,
+}
+
+impl Used {
+    pub(crate) fn new(world: &World<Single>) -> Self {
+        Self {
+            context: world.create_ctx().unwrap(),
+            team: world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap(),
+            block: world.malloc(4096).unwrap(),
+            channel: world.channel(4).unwrap(),
+            queue: world.work_queue(4).unwrap(),
+            halo: world.halo(&[Edge::new(world.ring_neighbours().1, 0, 1)]).unwrap(),
+            exchange: world.exchange(ExchangeOptions::default()).unwrap(),
+        }
+    }
+}
+
+/// Gives `$each!` a list of operations of a `&mut World` and of [`Used`], in an order in which a PE can call them that is alone.
+macro_rules! every_operation {
+    ($each:ident, $world:expr, $used:expr) => {{
+        use $crate::calls::{FIELD, LOCK, SIGNAL, SIGNALS, WORDS};
+        let world: &mut World = $world;
+        let used: &mut $crate::calls::Used = $used;
+        let (to, first, pes, block) = (world.ring_neighbours().1, world.pes()[0], world.n_pes(), used.block);
+        let (place, word, keep) = (FIELD.on(to).index(..), WORDS.on(to).index(0), |a: u64, _: u64| a);
+        let (elements, words) = (FIELD.on(to).at(&[3_u32, 1, 3]), WORDS.on(to).at(&[5_u64, 5]));
+        let (source, row, mut into, mut back) = ([1; 64], vec![1_u64; pes], vec![0_u64; pes], [0; 4096]);
+        let (mut one, mut before, mut bytes) = (0, [0; 2], [0; 64]);
+        $each! {
+            world.put(place.index(..100), &[1; 100]);
+            world.get(&mut back[..10], place.index(..10));
+            world.p(place.index(3), 4);
+            world.g(place.index(3));
+            world.putmem(block, &[1; 24], to);
+            world.getmem(&mut [0; 48], block, to);
+            world.put_from(place.index(..8), FIELD.here(world).index(8..16));
+            world.put_owned(place.index(..8), vec![0; 8]).wait();
+            world.get_owned(vec![0; 8], place.index(..8)).wait();
+            strided!(world, FIELD@to[0..64; 16] = source[0..4]);
+            strided!(world, back[0..4] = FIELD@to[0..64; 16]);
+            world.iput(place, &source, 8, 8, 5);
+            world.iget(&mut back, place, 8, 8, 6);
+            world.ibput(place, &source, 8, 8, 2, 5);
+            world.ibget64(&mut back, place, 8, 8, 2, 6);
+            world.iputmem(block, &[0; 64], 16, 8, 4, 5, to);
+            world.igetmem(&mut bytes, block, 8, 16, 4, 6, to);
+            world.fetch(word);
+            world.set(word, 1);
+            world.swap(word, 2);
+            world.compare_swap(word, 2, 3);
+            world.inc(word);
+            world.fetch_inc(word);
+            world.add(word, 1);
+            world.fetch_add(word, 1);
+            world.set_min(word, 1);
+            world.fetch_min(word, 1);
+            world.set_max(word, 1);
+            world.fetch_max(word, 1);
+            world.and(word, 1);
+            world.fetch_and(word, 1);
+            world.or(word, 1);
+            world.fetch_or(word, 1);
+            world.xor(word, 1);
+            world.fetch_xor(word, 1);
+            world.gather(&mut back[..3], elements);
+            world.scatter(elements, &[1, 2, 3]);
+            world.set_each(words, 1);
+            world.add_each(words, 1);
+            world.min_each(words, &[1, 2]);
+            world.max_each(words, 1);
+            world.and_each(words, 1);
+            world.or_each(words, 1);
+            world.xor_each(words, 1);
+            world.fetch_each(&mut before, words);
+            world.fetch_add_each(&mut before, words, 1);
+            world.fetch_min_each(&mut before, words, 1);
+            world.fetch_max_each(&mut before, words, 1);
+            world.swap_each(&mut before, words, 1);
+            world.compare_swap_each(&mut before, words, 1, 2);
+            world.batch(WORDS.over(&used.team, Block), |words| words.add(1, 1));
+            world.gathers(FIELD.over(&used.team, Block), |field| field.get(1, &mut one));
+            world.signal_set(SIGNAL.on(to), 1);
+            world.signal_add(SIGNAL.on(to), 1);
+            world.signal_fetch(SIGNAL.on(to));
+            world.put_signal(place.index(..2), &[1; 2], SIGNALS.on(to).index(0), SignalOp::Set(1));
+            world.fence();
+            world.quiet();
+            world.quiet_pe(to);
+            SIGNAL.wait_until(world, ge(1));
+            SIGNAL.test(world, ge(1));
+            SIGNAL.here(world).value();
+            SIGNALS.here(world).wait_until_any(ge(1));
+            SIGNALS.here(world).wait_until_some(ge(1), &mut [0; 2]).len();
+            SIGNALS.here(world).wait_until_all(ge(0));
+            SIGNALS.here(world).test_any(ge(1));
+            SIGNALS.here(world).test_some(ge(1), &mut [0; 2]).len();
+            SIGNALS.here(world).test_all(ge(1));
+            world.scope(|s| s.put(place.index(..64), &source));
+            world.scope(|s| s.putmem(block, &[1; 64], to));
+            world.scope(|s| s.iput(place, &source, 8, 8, 5));
+            world.scope(|s| s.ibput(place, &source, 8, 8, 2, 5));
+            world.scope(|s| s.iputmem(block, &[1; 64], 16, 8, 4, 5, to));
+            world.scope(|s| strided!(s, FIELD@to[0..64; 16] = source[0..4]));
+            world.scope(|s| s.put_signal(place.index(..64), &source, SIGNAL.on(to), SignalOp::Add(1)));
+            world.scope(|s| s.get(&mut back[..64], place.index(..64)));
+            world.scope(|s| s.getmem(&mut bytes, block, to));
+            world.scope(|s| s.iget(&mut back, place, 8, 8, 5));
+            world.scope(|s| s.ibget(&mut back, place, 8, 8, 2, 5));
+            world.scope(|s| s.igetmem(&mut bytes, block, 8, 16, 4, 5, to));
+            world.scope(|s| strided!(s, back[0..4] = FIELD@to[0..64; 16]));
+            world.scope(|s| s.fetch(&mut one, word));
+            world.scope(|s| s.swap(&mut one, word, 2));
+            world.scope(|s| s.compare_swap(&mut one, word, 2, 3));
+            world.scope(|s| s.fetch_inc(&mut one, word));
+            world.scope(|s| s.fetch_add(&mut one, word, 1));
+            world.scope(|s| s.fetch_and(&mut one, word, 1));
+            world.scope(|s| s.fetch_or(&mut one, word, 1));
+            world.scope(|s| s.fetch_xor(&mut one, word, 1));
+            world.scope(|s| s.fetch_min(&mut one, word, 1));
+            world.scope(|s| s.fetch_max(&mut one, word, 1));
+            world.scope(|s| s.gather(&mut back[..3], elements));
+            world.scope(|s| s.scatter(elements, &[1, 2, 3]));
+            world.scope(|s| s.fetch_each(&mut before, words));
+            world.scope(|s| s.fetch_add_each(&mut before, words, 1));
+            world.scope(|s| s.fetch_min_each(&mut before, words, 1));
+            world.scope(|s| s.fetch_max_each(&mut before, words, 1));
+            world.scope(|s| s.swap_each(&mut before, words, 1));
+            world.scope(|s| s.compare_swap_each(&mut before, words, 1, 2));
+            FIELD.here(world).index(0).load();
+            FIELD.here(world).index(0).store(1);
+            FIELD.here(world).index(..).copy_to(&mut back);
+            FIELD.here(world).index(..).fill(1);
+            FIELD.on(to).ptr(world);
+            world.ptr(block, to);
+            used.context.bind(world);
+            world.lock(&LOCK);
+            world.try_lock(&LOCK);
+            world.set_lock(&LOCK);
+            world.clear_lock(&LOCK);
+            world.barrier_all();
+            world.sync_all();
+            used.team.sync(world);
+            used.team.split_strided(world, 0, 1, pes, &TeamConfig::default());
+            world.broadcast(1_u64, first);
+            world.sum(1_u64);
+            world.min(1_u64);
+            world.max(1_u64);
+            used.team.prod(world, 1_u64);
+            used.team.and(world, 1_u64);
+            used.team.or(world, 1_u64);
+            used.team.xor(world, 1_u64);
+            world.sum_inscan(1_u64);
+            world.sum_exscan(1_u64);
+            world.collect(&1_u64);
+            world.collect_to(&1_u64, first);
+            world.fcollect(&1_u64, &mut into);
+            world.fcollect_to(&1_u64, &mut into, first);
+            world.alltoall(&row, &mut into);
+            world.alltoalls(&row, 1, &mut into, 1, 1);
+            world.alltoallv(&row, &vec![1; pes], &mut into);
+            world.scatter_from(&row, 0_u64, first);
+            world.sum_to(1_u64, first);
+            world.prod_to(1_u64, first);
+            world.min_to(1_u64, first);
+            world.max_to(1_u64, first);
+            used.team.and_to(world, 1_u64, first);
+            used.team.or_to(world, 1_u64, first);
+            used.team.xor_to(world, 1_u64, first);
+            world.min_at(&1_u64);
+            world.max_at(&1_u64);
+            world.sum_scatter(&row, 0_u64);
+            world.reduce(1_u64, keep);
+            world.reduce_to(1_u64, first, keep);
+            world.reduce_inscan(1_u64, keep);
+            world.reduce_exscan(1_u64, keep);
+            world.reduce_scatter(&row, 0_u64, keep);
+            world.start_broadcast(1_u64, first).wait();
+            world.start_barrier().wait();
+            world.start_fcollect(&1_u64, &mut into).wait();
+            world.start_alltoall(&row, &mut into).wait();
+            world.start_sum(1_u64).wait();
+            world.start_prod(1_u64).wait();
+            world.start_min(1_u64).wait();
+            world.start_max(1_u64).wait();
+            world.start_and(1_u64).wait();
+            world.start_or(1_u64).wait();
+            world.start_xor(1_u64).wait();
+            used.channel.send(world, to, 1);
+            used.channel.recv(world);
+            used.channel.try_recv(world);
+            used.queue.push(world, 1);
+            used.queue.next(world);
+            used.exchange.run(world, [(to, 1)], |_, _| ());
+            {
+                let mut flight = used.halo.begin(world);
+                flight.send(0, &[1]);
+                _ = flight.finish();
+            };
+            world.alloc([0_u8; 64]);
+            world.malloc(8);
+            world.array([8]).from_fn(|_| 1_u64);
+            world.local(&FIELD, |_| ());
+            world.frozen(&FIELD, |_| ());
+            world.free(block);
+        }
+    }};
+}
+pub(crate) use every_operation;
