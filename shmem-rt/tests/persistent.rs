@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use shmem::array::StorageKind;
 use shmem::launch::Launch;
@@ -25,7 +25,7 @@ static GONE: [u64; 4] = [1; 4];
 
 const PROGRAM: &str = "PERSISTENT_PROGRAM";
 const FILE: &str = "SHMEM_SYMMETRIC_PARTITION4";
-/// A file that lets a program end.
+/// A file that a program makes which may be killed from then on.
 const STOP: &str = "PERSISTENT_STOP";
 
 /// A directory that a program looks into.
@@ -180,12 +180,7 @@ fn run(name: &str, world: &mut World) {
             }
         }
         "loop" => written_in_a_loop(world),
-        "hold" => {
-            std::fs::write(std::env::var(STOP).unwrap() + ".ready", "").unwrap();
-            while !Path::new(&std::env::var(STOP).unwrap()).exists() {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-        }
+
         "volatile" => {
             let heap = world.heap::<keep>().unwrap();
             assert_eq!(heap.file(), None);
@@ -235,11 +230,6 @@ fn names_are_refused(world: &World) {
     );
     assert!(error.contains("and 999 x i32 (4 bytes each, alignment 4) is asked for"), "{error}");
     assert!(heap.named("numbers", [0_f32; 1000]).is_err());
-    let words = heap.named("words", [0_u64; 8]).unwrap();
-    let error = heap.named("words", shmem::zeroed::<Atomic<u64>>(8)).unwrap_err().to_string();
-    assert!(error.contains("is 8 x u64") && error.contains("Atomic<u64>"), "{error}");
-    heap.remove("words").unwrap();
-    world.free(words).unwrap();
     let words = heap.named("words", shmem::zeroed::<Atomic<u64>>(8)).unwrap();
     let error = heap.named("words", [0_u64; 8]).unwrap_err().to_string();
     assert!(error.contains("Atomic<u64>") && error.contains("8 x u64"), "{error}");
@@ -265,18 +255,7 @@ fn names_are_refused(world: &World) {
     assert!(error.ends_with("no object `nunbers`; did you mean `numbers`?"), "{error}");
     let error = world.free(heap.named("one", shmem::value(0.0_f64)).unwrap()).unwrap_err().to_string();
     assert!(error.contains("remove the name"), "{error}");
-    // Without its name, an object is there until its last handle is gone.
-    let [first, second] = [1, 2].map(|_| heap.named("pair", [5_i64; 8]).unwrap());
-    heap.remove("pair").unwrap();
-    let before = heap.usage().blocks;
-    world.free(first).unwrap();
-    assert_eq!(heap.usage().blocks, before, "another handle has it");
-    let other = heap.alloc([0_i64; 8]).unwrap();
-    assert_ne!(other.offset(), second.offset());
-    assert_eq!(loaded(world, &second), [5; 8]);
-    drop(other);
-    world.free(second).unwrap();
-    assert_eq!(heap.usage().blocks, before - 1);
+
     let error = world.heap::<fast>().unwrap().named("numbers", [0_i32; 10]).unwrap_err().to_string();
     assert!(error.contains("give it KIND=PMEM"), "{error}");
 }
@@ -382,39 +361,26 @@ fn names_that_a_raw_transfer_destroys_are_written_again() {
     assert!(!succeeds("behind stray", 2, &partition).contains("list of names"));
 }
 
-/// The headers of a file, of which the one with the greater number counts: where it stands, then where the other does.
-fn headers(file: &[u8]) -> [usize; 2] {
-    const SLOT: usize = 4096;
-    let number = |at: usize| u64::from_le_bytes(*file[at + 32..].first_chunk().unwrap());
-    if number(0) > number(SLOT) { [0, SLOT] } else { [SLOT, 0] }
-}
-
 #[test]
-fn a_header_that_was_cut_short_is_said_and_a_damaged_one_refused() {
+fn a_header_that_was_cut_short_is_said() {
     let (directory, partition) = place();
     succeeds("write", 2, &partition);
     let path = directory.path().join("heap.1");
-    let whole = std::fs::read(&path).unwrap();
-    let [newest, other] = headers(&whole);
-    // It was written over the first words of what stood there, and no further.
-    let mut torn = whole.clone();
-    torn.copy_within(other + 40..other + 200, newest + 40);
-    std::fs::write(&path, torn).unwrap();
+    let mut file = std::fs::read(&path).unwrap();
+    // Of two headers that with the greater number counts. It was written over the first words of what stood there.
+    let (newest, other) = if file[32] > file[4096 + 32] { (0, 4096) } else { (4096, 0) };
+    file.copy_within(other + 40..other + 200, newest + 40);
+    std::fs::write(&path, file).unwrap();
     let said = succeeds("read", 2, &partition);
     let remark = format!("{}: one of its two headers cannot be read, as after a crash", path.display());
     assert_eq!(said.matches(&remark).count(), 1, "{said}");
     assert!(said.contains("the other one counts, and the contents are those of persist 2"), "{said}");
     // The next job finds both.
     assert!(!succeeds("read again", 2, &partition).contains("cannot be read"));
-    // Something that no header of this file has: what it said is not known.
-    let mut damaged = whole;
-    damaged[newest + 9 * 8] ^= 1;
-    std::fs::write(&path, damaged).unwrap();
-    refused("nothing", 2, &partition, &["/heap.1 is damaged: one of its two headers cannot be read"]);
 }
 
 /// Whoever may write the file can write any list of names, with its checksum: each ends in one error, before anything is
-/// made of it.
+/// made of it. (What a list may say by itself: `heap::directory` of the core.)
 #[test]
 fn a_list_of_names_that_somebody_made_up_is_refused() {
     const ENTRY: usize = 128;
@@ -430,46 +396,29 @@ fn a_list_of_names_that_somebody_made_up_is_refused() {
     let (offset, items, sizes) = (ENTRY + 64, ENTRY + 72, ENTRY + 80);
     let there = |at: usize| u64::from_le_bytes(*whole[lists[0] + at..].first_chunk().unwrap());
     let (numbers, gone, list) = (there(offset), there(offset + ENTRY), lists[0] as u64 - (2 << 20));
-    let (end, most, pair) = (4_u64 << 20, u64::MAX, |size: u64, align: u64| size << 32 | align);
-    let words: [(&str, usize, &[u64]); 10] = [
-        ("not free", offset, &[0, list, gone, numbers + 1, numbers + 8, end, end - 64, 1 << 40, most - 63]),
+    let (end, most) = (4_u64 << 20, u64::MAX);
+    let words: [(&str, usize, &[u64]); 5] = [
+        ("not free", offset, &[0, list, gone, numbers + 1, end, end - 64, most - 63]),
         ("not free", items, &[1 << 20, (most >> 2) - 15]),
-        ("no name", items, &[most >> 1]),
-        ("not free", sizes, &[pair(8192, 8192)]),
+        ("not free", sizes, &[8192 << 32 | 8192]),
         ("alignment", sizes, &[1 << 62 | 1 << 30]),
-        ("no name", sizes, &[pair(4, 0), pair(3, 3), pair(4, 8)]),
-        ("more names than there is room for", 16, &[32, most]),
-        ("leads to itself", 8, &[list]),
-        ("leads out of the heap", 8, &[64, numbers + 1, end - 64, most - 63]),
-        ("is not what was written", 8, &[numbers]),
+        ("leads out of the heap", 8, &[64, end - 64, most - 63]),
     ];
-    let words = words
-        .into_iter()
-        .flat_map(|(says, at, words)| words.iter().map(move |word| (says, at, word.to_le_bytes().to_vec())));
-    let texts: [(&str, &[u8]); 4] = [
-        ("no name", b"\0"),
-        ("no name", b"\x1b[2J"),
-        ("no name", b"\xff"),
-        ("the name `gone` twice", b"gone\0"),
-    ];
-    let texts = texts.map(|(says, text)| (says, ENTRY, text.to_vec()));
-    for (says, at, new) in words.chain(texts) {
+    for (says, at, new) in
+        words.into_iter().flat_map(|(says, at, all)| all.iter().map(move |new| (says, at, new)))
+    {
         let mut made_up = whole.clone();
         for &list in &lists {
             let list = &mut made_up[list..list + 4096];
-            list[at..at + new.len()].copy_from_slice(&new);
+            list[at..at + 8].copy_from_slice(&new.to_le_bytes());
             let sum = fingerprint(list[..HEAD].iter().chain(&list[HEAD + 8..]).copied());
             list[HEAD..HEAD + 8].copy_from_slice(&sum.to_le_bytes());
         }
         std::fs::write(&path, made_up).unwrap();
         let (code, said) = run_job(launch("nothing", 1, &partition));
-        assert_eq!(code, 1, "{new:?} at {at}: {says}: {said}");
         let is_said = said.contains(&format!("{}: ", path.display())) && said.contains(says);
-        assert!(is_said, "{new:?} at {at}: {says}: {said}");
-        assert!(!said.contains("panicked") && !said.contains('\x1b'), "{new:?} at {at}: {said}");
+        assert!(code == 1 && is_said && !said.contains("panicked"), "{new:#x} at {at}: {says}: {said}");
     }
-    std::fs::write(&path, whole).unwrap();
-    succeeds("nothing", 1, &partition);
 }
 
 #[test]
@@ -505,29 +454,6 @@ fn what_does_not_fit_is_refused() {
     std::fs::remove_file(directory.path().join("heap.1")).unwrap();
     refused("nothing", 2, &partition, &["PE 0 has persist 3, PE 1 has nothing persisted yet"]);
     refused("nothing", 2, &preferred(&partition), &["do not belong together"]);
-    std::fs::write(directory.path().join("heap.1"), "a letter").unwrap();
-    refused("nothing", 2, &partition, &["heap.1 holds something else than a partition"]);
-    assert_eq!(std::fs::read(directory.path().join("heap.1")).unwrap(), b"a letter");
-}
-
-#[test]
-fn another_job_waits_its_turn() {
-    let (directory, partition) = place();
-    let stop = directory.path().join("stop");
-    let name = stop.display().to_string();
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| run_job(launch("hold", 1, &partition).env(STOP, name.clone())));
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while !Path::new(&format!("{name}.ready")).exists() {
-            assert!(Instant::now() < deadline && !first.is_finished(), "the first job starts");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        refused("nothing", 1, &partition, &["/heap.0 is in use by another job"]);
-        refused("nothing", 1, &preferred(&partition), &["/heap.0 is in use by another job"]);
-        std::fs::write(&stop, "").unwrap();
-        assert_eq!(first.join().unwrap().0, 0);
-    });
-    succeeds("nothing", 1, &partition);
 }
 
 #[test]
@@ -540,15 +466,10 @@ fn a_path_that_cannot_be_used_is_said() {
     let warning = "warning: partition 4 `keep` (from SHMEM_SYMMETRIC_PARTITION4), all PEs: KIND=PMEM: ";
     assert!(said.contains(warning) && said.contains(&why), "{said}");
     assert!(said.contains("normal memory is used, and nothing survives the job"), "{said}");
-    // A device, and a directory, in place of a file.
+    // What is there, and is no file of ours, is not replaced by memory.
     std::os::unix::fs::symlink("/dev/null", directory.path().join("heap.0")).unwrap();
-    let partition = partition(directory.path());
+    let partition = preferred(&partition(directory.path()));
     refused("nothing", 1, &partition, &["/heap.0 is a device; put a file system on the memory"]);
-    refused("nothing", 1, &preferred(&partition), &["/heap.0 is a device; put a file system on the memory"]);
-    std::fs::create_dir(directory.path().join("heap.1")).unwrap();
-    std::fs::remove_file(directory.path().join("heap.0")).unwrap();
-    refused("nothing", 2, &partition, &["/heap.1 is no file but a directory"]);
-    assert!(!directory.path().join("heap.0").exists(), "what was made for nothing is removed");
     refused("nothing", 1, "SIZE=1M:KIND=PMEM:POLICY=P", &["no file to lie in; add PMEM=<path>"]);
     refused("nothing", 1, "SIZE=1M:PMEM=/a/b", &["only a partition with KIND=PMEM lies in a file"]);
 }
