@@ -83,15 +83,6 @@ fn advice_is_given_once_for_each_call_by_one_pe() {
 }
 
 #[test]
-fn a_table_that_is_no_file_is_one_warning() {
-    let [zero, one] = said("spread", ("SHMEM_STRIDED_TABLE", "/dev/zero"));
-    let warning = "shmem: warning: the table of strided transfers /dev/zero is ignored: it is no regular file; make \
-                   one with `shmem-perf calibrate`, or set SHMEM_STRIDED_TABLE=none";
-    assert_eq!(zero.matches(warning).count(), 1, "{zero}");
-    assert!(!one.contains("warning"), "{one}");
-}
-
-#[test]
 fn what_is_not_slow_or_not_wanted_is_not_spoken_of() {
     let off = ("SHMEM_STRIDED_ADVICE", "0");
     for (scenario, variable) in [("spread", NOTHING_SET), ("spread regions", NOTHING_SET), ("crowded", off)] {

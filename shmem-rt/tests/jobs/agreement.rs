@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use shmem::array::Separate;
-use shmem::partition::{Kind, NewPartition, Policy};
+use shmem::MemoryHints;
+use shmem::array::{Separate, StorageKind};
+use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
-use shmem::{Team, TeamConfig};
 use shmem_core::fingerprint::fingerprint_of_words;
 
 use crate::scenario::{self, assert_says};
@@ -30,15 +30,6 @@ static FIELD: [u64; MANY + 8];
 static WIDE: [u64; 4 * (MANY + 8)];
 #[symmetric]
 static OUT: [u64; 4 * (MANY + 8)];
-
-/// What PEs can want differently of a partition that is equally large on all.
-const TRAITS: [&str; 5] = [
-    "kind of partitions",
-    "policy of partitions",
-    "page size of partitions",
-    "ID of partitions",
-    "name of partitions",
-];
 
 /// Items of no bytes whose `fcollect` has the hash of a halo of cells like `f64`.
 const ITEMS: usize = 1_280_743_731;
@@ -152,159 +143,245 @@ impl Coming {
     }
 }
 
-/// The same of something that is no number: the type of items, or what the program combines by.
-fn come_as(world: &World<Multiple>, family: &str, is_first: bool) {
-    let pes = world.n_pes();
-    match (family, is_first) {
-        ("fcollect", true) => world.fcollect(&[1_u32][..], &mut vec![0; pes]),
-        ("fcollect", false) => world.fcollect(&[1_u64][..], &mut vec![0; pes]),
-        ("alltoall", true) => world.alltoall(&vec![1_u32; pes], &mut vec![0; pes]),
-        ("alltoall", false) => world.alltoall(&vec![1_u64; pes], &mut vec![0; pes]),
-        ("collect", true) => _ = world.collect(&[1_u32]),
-        ("collect", false) => _ = world.collect(&[1_u64]),
-        // As many bytes of numbers that are added up otherwise.
-        ("sum", true) => world.sum(&mut 1_i64),
-        ("sum", false) => world.sum(&mut 1.0_f64),
-        ("reduce", true) => world.reduce(&mut [1_u64; 3][..], u64::min),
-        ("reduce", false) => world.reduce(&mut [1_u64; 3][..], u64::max),
-        _ => panic!("there is no family {family}"),
-    }
+/// What PE 0 comes for, if it is the first, and what the others come for; and what is said of both.
+struct Difference {
+    name: &'static str,
+    come: fn(&mut World<Multiple>, bool),
+    said: [&'static str; 2],
 }
 
-/// The programs. In each PE 0 comes for something else than the others.
+macro_rules! differences {
+    ($list:ident: $($name:literal: |$world:ident, $first:ident| $come:expr => [$one:expr, $others:expr];)*) => {
+        const $list: &[Difference] = &[$(Difference {
+            name: $name,
+            come: |$world, $first| _ = $come,
+            said: [$one, $others],
+        }),*];
+    };
+}
+
+fn all(world: &World<Multiple>) -> Team {
+    world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap()
+}
+
+// Different things whose hashes are equal.
+differences! { COLLIDING:
+    "a halo": |world, first| {
+        assert_eq!(hash("halo", &[8, 8]), hash("fcollect", &[ITEMS as u64, 0]));
+        if first {
+            collect_nothing(world, world.team(), ITEMS);
+        }
+        world.halo::<f64>(&[]).map(drop)
+    } => ["", "halo(cells of 8 bytes)"];
+    "an object of a team": |world, first| {
+        let (items, bytes) = equal(|n| hash("fcollect", &[n, 0]), |n| hash("alloc", &[n, 64]));
+        // At the same meeting of a team that has the same words.
+        let before = all(world);
+        drop(before.alloc(world, zeroed::<u8>(bytes as usize)).unwrap());
+        drop(before);
+        let team = all(world);
+        if first {
+            collect_nothing(world, &team, items as usize);
+        }
+        drop(team.alloc(world, zeroed::<u8>(bytes as usize)))
+    } => ["", "alloc("];
+    "colliding sizes of objects of a team": |world, first| {
+        let (one, other) = equal(|n| hash("alloc", &[n, 64]), |n| hash("alloc", &[n, 64]));
+        drop(all(world).alloc(world, zeroed::<u8>(if first { one } else { other } as usize)))
+    } => ["", "alloc("];
+    "members": |world, first| {
+        let split = |size| move |contexts| hash("split_strided", &[0, 1, size, contexts]);
+        let (one, other) = equal(split(1), split(2));
+        let (size, contexts) = if first { (1, one) } else { (2, other) };
+        world.team().split_strided(world, 0, 1, size, &TeamConfig::with_contexts(contexts as usize)).map(drop)
+    } => ["", "split_strided(start 0, stride 1, size 2)"];
+    "colliding sizes of partitions": |world, first| {
+        let new = |n: u64| NewPartition::new((1 << 20) + n);
+        let hash = |n| {
+            let text = format!("{:?}", new(n));
+            let words = [1, text.len() as u64].into_iter().chain(text.as_bytes().chunks(8).map(word));
+            hash("create_partition", &words.collect::<Vec<_>>())
+        };
+        let (one, other) = equal(hash, hash);
+        world.create_partition(new(if first { one } else { other })).map(drop)
+    } => ["", "create_partition("];
+    "colliding sizes of arrays": |world, first| {
+        let hash = |n| {
+            let choice = "Some(Separate) default".as_bytes().chunks(8).map(word);
+            hash("array", &[(1 << 20) + n, 1, 1, 0, 22].into_iter().chain(choice).collect::<Vec<_>>())
+        };
+        let (one, other) = equal(hash, hash);
+        let length = (1 << 20) + if first { one } else { other } as usize;
+        world.array([length]).storage(Separate).zeroed::<u8>().map(drop)
+    } => ["", "array("];
+    "colliding sizes of blocks": |world, first| {
+        let hash = |n| hash("malloc", &[1, n, 64, 0]);
+        let (one, other) = equal(hash, hash);
+        world.malloc(if first { one } else { other } as usize)
+    } => ["", "malloc("];
+}
+
+differences! { OF_DATA:
+    "an order": |world, first| if first { world.max(1_u32) } else { world.sum(1_u32) }
+        => ["max(1 x u32)` at", "sum(1 x u32)` at"];
+    "objects": |world, first| world.sum(if first { TABLE.here(world) } else { OTHER.here(world) })
+        => ["sum(TABLE)` at", "sum(OTHER)` at"];
+    "parts of one": |world, first| world.sum(TABLE.here(world).index(if first { 4..8 } else { 8..12 }))
+        => ["sum(TABLE[4..8])` at", "sum(TABLE[8..12])` at"];
+    "parts of a team's": |world, first| {
+        let team = all(world);
+        let list = team.alloc(world, zeroed::<u32>(16)).unwrap();
+        team.broadcast(world, list.here(world).index(if first { 1..3 } else { 3..5 }), world.pes()[1]);
+    } => ["broadcast([1..3] of 16 x u32, allocated by ", "broadcast([3..5] of 16 x u32, "];
+    "parts of a heap's": |world, first| {
+        let list = world.alloc(zeroed::<u16>(16)).unwrap();
+        world.max(list.here(world).index(if first { 7 } else { 9 }));
+    } => ["max(heap object #1[7])` at", "max(heap object #1[9])` at"];
+    "items of fcollect": |world, first| match first {
+        true => world.fcollect(&1_u32, &mut vec![0; world.n_pes()]),
+        false => world.fcollect(&1_u64, &mut vec![0; world.n_pes()]),
+    } => ["fcollect(1 x u32)", "fcollect(1 x u64)"];
+    "items of alltoall": |world, first| match first {
+        true => world.alltoall(&vec![1_u32; world.n_pes()], &mut vec![0; world.n_pes()]),
+        false => world.alltoall(&vec![1_u64; world.n_pes()], &mut vec![0; world.n_pes()]),
+    } => ["alltoall(1 x u32)", "alltoall(1 x u64)"];
+    // Each has as many as it likes.
+    "items of collect": |world, first| match first {
+        true => drop(world.collect(&[1_u32])),
+        false => drop(world.collect(&[1_u64])),
+    } => ["collect(", "collect("];
+    // As many bytes of numbers that are added up otherwise.
+    "numbers of sum": |world, first| match first {
+        true => world.sum(&mut 1_i64),
+        false => world.sum(&mut 1.0_f64),
+    } => ["sum(1 x i64)", "sum(1 x f64)"];
+    "operations of reduce": |world, first| match first {
+        true => world.reduce(&mut [1_u64; 3][..], u64::min),
+        false => world.reduce(&mut [1_u64; 3][..], u64::max),
+    } => ["reduce(3 x u64)", "reduce(3 x u64)"];
+    // Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
+    "an exchange and none": |world, first| match first {
+        true => world.sync_all(),
+        false => world.alltoall(&vec![1_u8; world.n_pes()], &mut vec![0; world.n_pes()]),
+    } => ["sync` at", "alltoall(1 x u8)` at"];
+    "an exchange and a scan": |world, first| match first {
+        true => world.alltoall(&vec![1_u8; world.n_pes()], &mut vec![0; world.n_pes()]),
+        false => _ = world.sum_exscan(1.0),
+    } => ["alltoall(1 x u8)` at", "sum_exscan(1 x f64)` at"];
+    "an exchange of other parts": |world, first| {
+        let items = world.n_pes() * if first { 1 } else { 2 };
+        world.alltoall(&vec![1_u8; items], &mut vec![0; items]);
+    } => ["alltoall(1 x u8)` at", "alltoall(2 x u8)` at"];
+    "started operations": |world, first| match first {
+        true => world.start_max(1_u32).wait(),
+        false => world.start_sum(1_u32).wait(),
+    } => ["start_max(1 x u32)` at ", "start_sum(1 x u32)` at "];
+    "started lengths": |world, first| drop(world.start_sum(vec![1_u8; if first { 3 } else { 4 }]))
+        => ["start_sum(3 x u8)` at ", "start_sum(4 x u8)` at "];
+    "started roots": |world, first| drop(world.start_broadcast(1_u64, world.pes()[usize::from(first)]))
+        => ["start_broadcast(8 bytes from PE 1)` at ", "start_broadcast(8 bytes from PE 0)` at "];
+    // With the first or with the second, whichever is heard of first.
+    "an order of starts": |world, first| match first {
+        true => drop((world.start_sum(1_u32), world.start_max(1_u32))),
+        false => drop((world.start_max(1_u32), world.start_sum(1_u32))),
+    } => ["start_", "start_"];
+    "one that starts before those who block": |world, first| match first {
+        true => _ = world.start_sum(1_u32).wait(),
+        false => world.sync_all(),
+    } => ["start_sum(1 x u32", "sync` at "];
+    "one that has started behind": |world, first| {
+        let before = first.then(|| world.start_sum(1_u32));
+        world.sync_all();
+        drop(before.unwrap_or_else(|| world.start_sum(1_u32)));
+    } => ["s", "sync` at "];
+    "one that alone has started": |world, first| {
+        let started = first.then(|| world.start_sum(1_u32));
+        world.max(1_u8);
+        drop(started);
+    } => ["", "max(1 x u8)` at "];
+}
+
+differences! { OF_MEMORY:
+    "sizes of objects": |world, first| world.alloc(zeroed::<u8>(100 + usize::from(first))).map(drop)
+        => ["alloc(101 bytes in partition `default`)", "alloc(100 bytes in partition `default`)"];
+    "alignments": |world, first| world.align(if first { 128 } else { 64 }, 100) => ["", "align("];
+    "kinds of allocation": |world, first| match first {
+        true => drop(world.malloc(64)),
+        false => drop(world.alloc(zeroed::<u8>(64))),
+    } => ["malloc(64 bytes", "alloc(64 bytes"];
+    "hints": |world, first| {
+        let hints = if first { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
+        world.malloc_with_hints(100, hints)
+    } => ["malloc_with_hints(100 bytes in partition `default`)", "malloc_with_hints(100 bytes in partition `default`, hints"];
+    "splits": |world, first| {
+        let size = if first { 1 } else { 2 };
+        world.team().split_strided(world, 0, 1, size, &TeamConfig::default()).map(drop)
+    } => ["split_strided(start 0, stride 1, size 1)` at", "split_strided(start 0, stride 1, size 2)` at"];
+    "shapes of arrays": |world, first| world.array([100 + usize::from(first)]).zeroed::<u64>().map(drop)
+        => ["", "array("];
+    "chunks": |world, first| world.array([100]).chunks(2 + usize::from(first)).zeroed::<u64>().map(drop)
+        => ["", "array("];
+    "storages": |world, first| {
+        let kind = if first { StorageKind::Multi } else { StorageKind::Separate };
+        world.array([100]).storage_kind(kind).zeroed::<u64>().map(drop)
+    } => ["", "array("];
+    "elements of arrays": |world, first| match first {
+        true => drop(world.array([100]).storage(Separate).zeroed::<u32>()),
+        false => drop(world.array([100]).storage(Separate).zeroed::<u64>()),
+    } => ["", "array("];
+    "objects that are freed": |world, first| {
+        let [one, two] = [(); 2].map(|()| world.alloc([0_u8; 8]).unwrap());
+        world.free(if first { one } else { two })
+    } => ["", "free("];
+    "blocks that are freed": |world, first| {
+        let [one, two] = [(); 2].map(|()| world.malloc(8).unwrap());
+        world.free(if first { one } else { two })
+    } => ["", "free("];
+    "sizes of a block": |world, first| {
+        let block = world.malloc(8).unwrap();
+        world.realloc(block, 100 + usize::from(first))
+    } => ["", "realloc("];
+    "objects of a phase": |world, first| match first {
+        true => world.local(&TABLE, |_| ()),
+        false => world.local(&OTHER, |_| ()),
+    } => ["local(TABLE)` at", "local(OTHER)` at"];
+    "kinds of phases": |world, first| match first {
+        true => world.local(&TABLE, |_| ()),
+        false => world.frozen(&TABLE, |_| ()),
+    } => ["local(TABLE)` at", "frozen(TABLE)` at"];
+    "lists of a phase": |world, first| {
+        let boxes: Vec<_> = (0..12).map(|_| world.alloc([0_u8; 8]).unwrap()).collect();
+        world.local(&boxes[usize::from(first)..], |_| ());
+    } => ["local(11 objects: heap object #", "local(12 objects: heap object #"];
+    "a phase and none": |world, first| match first {
+        true => world.local(&TABLE, |_| ()),
+        false => world.sync_all(),
+    } => ["local(TABLE)` at", "sync` at"];
+    "partitions that are dropped": |world, first| {
+        let [one, two] = [(); 2].map(|()| world.create_partition(NewPartition::new(4096)).unwrap().id());
+        world.drop_partition(if first { one } else { two })
+    } => ["", "drop_partition("];
+    "sizes in the memory of a team": |world, first| {
+        all(world).alloc(world, zeroed::<u8>(10 + usize::from(first))).map(drop)
+    } => ["alloc(11 bytes", "alloc(10 bytes"];
+    "phases of a team": |world, first| {
+        let team = all(world);
+        let [one, two] = [(); 2].map(|()| team.alloc(world, [0_u8; 8]).unwrap());
+        team.local(world, if first { &one } else { &two }, |_| ());
+    } => ["", "local("];
+}
+
+/// The programs.
 fn run(world: &mut World<Multiple>) {
     let scenario = scenario::named().unwrap();
-    let me = world.my_pe();
-    let all = |world: &World<Multiple>| world.team().split_by(world, Some(0), 0, &TeamConfig::default());
+    let first = world.my_pe() == 0;
     fill_scratch(world);
+    let mut all = [COLLIDING, OF_DATA, OF_MEMORY].into_iter().flatten();
+    if let Some(difference) = all.find(|one| one.name == scenario) {
+        (difference.come)(world, first);
+        return world.barrier_all();
+    }
     match scenario.as_str() {
-        "halo" => {
-            assert_eq!(hash("halo", &[8, 8]), hash("fcollect", &[ITEMS as u64, 0]));
-            if me == 0 {
-                collect_nothing(world, world.team(), ITEMS);
-            }
-            drop(world.halo::<f64>(&[]));
-        }
-        "object of a team" => {
-            let team = all(world).unwrap().unwrap();
-            let (items, bytes) = equal(|n| hash("fcollect", &[n, 0]), |n| hash("alloc", &[n, 64]));
-            if me == 0 {
-                collect_nothing(world, &team, items as usize);
-            }
-            drop(team.alloc(world, shmem::zeroed::<u8>(bytes as usize)));
-        }
-        "object of a team like one before" => {
-            let (items, bytes) = equal(|n| hash("fcollect", &[n, 0]), |n| hash("alloc", &[n, 64]));
-            // At the same meeting of a team that has the same words.
-            let before = all(world).unwrap().unwrap();
-            drop(before.alloc(world, shmem::zeroed::<u8>(bytes as usize)).unwrap());
-            drop(before);
-            let team = all(world).unwrap().unwrap();
-            if me == 0 {
-                collect_nothing(world, &team, items as usize);
-            }
-            drop(team.alloc(world, shmem::zeroed::<u8>(bytes as usize)));
-        }
-        "sizes of objects of a team" => {
-            let team = all(world).unwrap().unwrap();
-            let (one, other) = equal(|n| hash("alloc", &[n, 64]), |n| hash("alloc", &[n, 64]));
-            let bytes = if me == 0 { one } else { other };
-            drop(team.alloc(world, shmem::zeroed::<u8>(bytes as usize)));
-        }
-        "members" => {
-            let split = |size| move |contexts| hash("split_strided", &[0, 1, size, contexts]);
-            let (one, other) = equal(split(1), split(2));
-            let (size, contexts) = if me == 0 { (1, one) } else { (2, other) };
-            let config = TeamConfig::with_contexts(contexts as usize);
-            drop(world.team().split_strided(world, 0, 1, size, &config));
-        }
-        "sizes of partitions" => {
-            let new = |n: u64| NewPartition::new((1 << 20) + n);
-            let text = |n| format!("{:?}", new(n));
-            let hash = |n| {
-                let text = text(n);
-                let words = [1, text.len() as u64].into_iter().chain(text.as_bytes().chunks(8).map(word));
-                hash("create_partition", &words.collect::<Vec<_>>())
-            };
-            let (one, other) = equal(hash, hash);
-            drop(world.create_partition(new(if me == 0 { one } else { other })));
-        }
-        trait_of_a_partition if TRAITS.contains(&trait_of_a_partition) => {
-            let new = NewPartition::new(1 << 20).kind(Kind::NormalMem).policy(Policy::Preferred);
-            let other = new.clone();
-            let other = match trait_of_a_partition {
-                "kind of partitions" => other.kind(Kind::SysDefault),
-                "policy of partitions" => other.policy(Policy::Interleaved),
-                "page size of partitions" => other.pgsize(4096),
-                "ID of partitions" => other.id(77),
-                _ => other.name("slow"),
-            };
-            let _ = world.create_partition(if me == 0 { new } else { other });
-        }
-        "sizes of arrays" => {
-            let choice = "Some(Separate) default";
-            let hash = |n| {
-                let choice = choice.as_bytes().chunks(8).map(word);
-                let words = [(1 << 20) + n, 1, 1, 0, 22].into_iter().chain(choice);
-                hash("array", &words.collect::<Vec<_>>())
-            };
-            let (one, other) = equal(hash, hash);
-            let length = (1 << 20) + if me == 0 { one } else { other } as usize;
-            drop(world.array([length]).storage(Separate).zeroed::<u8>());
-        }
-        "sizes of blocks" => {
-            let hash = |n| hash("malloc", &[1, n, 64, 0]);
-            let (one, other) = equal(hash, hash);
-            let _ = world.malloc(if me == 0 { one } else { other } as usize);
-        }
-        "order" => {
-            let mut value = 1_u32;
-            if me == 0 {
-                world.max(&mut value);
-            } else {
-                world.sum(&mut value);
-            }
-        }
-        "alltoall" => {
-            let (source, mut into) = (vec![1_u8; world.n_pes()], vec![0; world.n_pes()]);
-            if me == 0 {
-                world.barrier_all();
-            } else {
-                world.alltoall(&source, &mut into);
-            }
-        }
-        "others to all" => {
-            let (source, mut into) = (vec![1_u8; world.n_pes()], vec![0; world.n_pes()]);
-            if me == 0 {
-                world.alltoall(&source, &mut into);
-            } else {
-                world.sum_exscan(1.0);
-            }
-        }
-        "parts" => {
-            let each = if me == 0 { 1 } else { 2 };
-            let (source, mut into) = (vec![1_u8; each * world.n_pes()], vec![0; each * world.n_pes()]);
-            world.alltoall(&source, &mut into);
-        }
-        "objects" => world.sum(if me == 0 { TABLE.here(world) } else { OTHER.here(world) }),
-        "parts of one" => world.sum(TABLE.here(world).index(if me == 0 { 4..8 } else { 8..12 })),
-        "parts of a team's" => {
-            let team = all(world).unwrap().unwrap();
-            let list = team.alloc(world, shmem::zeroed::<u32>(16)).unwrap();
-            team.broadcast(world, list.here(world).index(if me == 0 { 1..3 } else { 3..5 }), world.pes()[1]);
-        }
-        "parts of a heap's" => {
-            let list = world.alloc(shmem::zeroed::<u16>(16)).unwrap();
-            let of_zero = list.here(world).index(7);
-            world.max(if me == 0 { of_zero } else { list.here(world).index(9) });
-        }
-        kinds if kinds.starts_with("kinds of ") => come_as(world, &kinds["kinds of ".len()..], me == 0),
-        differing if differing.contains(" of ") => {
-            let (difference, family) = differing.rsplit_once(" of ").unwrap();
-            let sides =
-                Coming::sides(difference).unwrap_or_else(|| panic!("there is no difference {difference}"));
-            sides[usize::from(me != 0)].come(world, family);
-        }
         // Two for the last PE, with a barrier behind in which the others would wait for ever; and as chunks come.
         "operation" => {
             let last = world.pe(world.n_pes() - 1).unwrap();
@@ -315,7 +392,11 @@ fn run(world: &mut World<Multiple>) {
             let fails = || world.reduce(vec![1_u64; 20_000], |_, _| panic!("the operation fails"));
             let _ = catch_unwind(AssertUnwindSafe(fails));
         }
-        "threads" if me == 0 => {
+        "forgotten at the end" | "the end" => {
+            let started = first.then(|| world.start_sum(1_u32));
+            return if scenario == "the end" { drop(started) } else { std::mem::forget(started) };
+        }
+        "threads" if first => {
             let meet = || {
                 let world = &*world;
                 if catch_unwind(AssertUnwindSafe(|| world.barrier_all())).is_err() {
@@ -334,15 +415,18 @@ fn run(world: &mut World<Multiple>) {
                 at
             };
             let made = || world.array([3]).from_fn(element);
-            if catch_unwind(AssertUnwindSafe(made)).is_err() && me == 0 {
+            if catch_unwind(AssertUnwindSafe(made)).is_err() && first {
                 world.global_exit(9);
             }
             NEVER.wait_until(world, eq(1));
         }
-        "threads" => {
-            NEVER.wait_until(world, eq(1));
+        "threads" => _ = NEVER.wait_until(world, eq(1)),
+        differing => {
+            let (difference, family) = differing.rsplit_once(" of ").unwrap();
+            let sides =
+                Coming::sides(difference).unwrap_or_else(|| panic!("there is no scenario {differing}"));
+            sides[usize::from(!first)].come(world, family);
         }
-        other => panic!("there is no scenario {other}"),
     }
     // Nobody is here who could have been found.
     world.barrier_all();
@@ -357,16 +441,22 @@ fn scenario() {
 }
 
 /// How PEs meet: how many they are, how on the node, and where the nodes are.
-pub(crate) type Way = (usize, &'static str, Option<&'static str>);
+type Way = (usize, &'static str, Option<&'static str>);
 
-pub(crate) const WAYS: [Way; 4] =
-    [(2, "lines", None), (3, "counter", None), (2, "auto", Some("*x1")), (4, "auto", Some("*x2"))];
+const WAYS: [Way; 6] = [
+    (2, "lines", None),
+    (3, "counter", None),
+    (2, "auto", Some("*x1")),
+    (4, "auto", Some("*x2")),
+    (3, "auto", Some("*x1")),
+    (5, "auto", Some("*x1")),
+];
 
-/// Runs a job of a module that must fail, before any PE has come to the end, and gives all that it has said.
+/// Runs a job that must fail, before any PE has come to the end, and gives all that it has said.
 #[track_caller]
-pub(crate) fn fails(module: &str, scenario: &str, (pes, barrier, hosts): Way) -> String {
+fn fails(scenario: &str, (pes, barrier, hosts): Way) -> String {
     let processes = if hosts.is_some() { 1 } else { pes };
-    let job = scenario::job(module, scenario, processes).env("SHMEM_BARRIER_ALGORITHM", barrier);
+    let job = scenario::job("agreement", scenario, processes).env("SHMEM_BARRIER_ALGORITHM", barrier);
     let job = match hosts {
         Some(hosts) => job
             .env("SHMEM_TRANSPORT", "loopback")
@@ -377,29 +467,58 @@ pub(crate) fn fails(module: &str, scenario: &str, (pes, barrier, hosts): Way) ->
     let outcome = job.run().unwrap();
     let said = outcome.report.clone() + &scenario::said(&outcome);
     assert_ne!(outcome.code, 0, "`{scenario}` was not found, {pes} PEs, {barrier}, {hosts:?}: {said}");
+    assert!(!said.contains("`barrier`"), "{scenario}, {hosts:?}: somebody has come to the end: {said}");
     said
 }
 
-/// That PE 0 and the others are found in what they have come for, wherever they are: the message has these parts, and the line
-/// of both.
+/// That PE 0 and the others are found in what they have come for: one message has these parts, and the lines of both.
 #[track_caller]
-fn are_found(scenario: &str, parts: &[&str]) {
-    for way in WAYS {
-        let said = fails("agreement", scenario, way);
-        let told = said.lines().find(|line| line.contains("the PEs do not agree on what they do: "));
-        let told = told.unwrap_or_else(|| panic!("{scenario}, {way:?}: {said}"));
-        assert_says(told, &["PE 0 is in `"]);
+fn are_found(scenario: &str, ways: &[Way], parts: &[&str]) {
+    for way in ways {
+        let said = fails(scenario, *way);
+        let mut told = said.lines().filter(|line| line.contains("the PEs do not agree on what they do: "));
+        let (Some(told), None) = (told.next(), told.next()) else { panic!("{scenario}, {way:?}: {said}") };
         assert_says(told, parts);
+        assert_says(&said, &["must call the same collectives in the same order with the same arguments"]);
         let lines = told.matches("` at shmem-rt/tests/jobs/agreement.rs:").count();
-        assert_eq!(lines, 2, "{scenario}, {way:?}: {told}");
-        assert!(!said.contains("`barrier`"), "{way:?}: somebody has come to the end: {said}");
+        assert!(lines >= parts.len().min(2), "{scenario}, {way:?}: {told}");
     }
 }
 
-/// The same of those who differ in what the scenario says and in nothing else: both sides are told.
+/// The same of those who differ in what the scenario says and in nothing else: both sides are told, wherever they are.
 #[track_caller]
 fn are_told(scenario: &str, [first, others]: [&str; 2]) {
-    are_found(scenario, &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
+    are_found(scenario, &WAYS[..4], &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
+}
+
+#[test]
+fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
+    for Difference { name, said: [first, others], .. } in COLLIDING.iter().chain(OF_DATA) {
+        let ways = if name.starts_with("an exchange") { &WAYS[..] } else { &WAYS[..4] };
+        are_found(name, ways, &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
+    }
+}
+
+/// In one way each, in turn. Some differ in what is not shown.
+#[test]
+fn memory_and_phases_are_the_same_on_all() {
+    for (Difference { name, said: [first, others], .. }, way) in OF_MEMORY.iter().zip(WAYS.iter().cycle()) {
+        let parts = [format!(" in `{others}"), format!("PE 0 is in `{first}")];
+        let shown = if first.is_empty() { 1 } else { 2 };
+        are_found(name, &[*way], &[&*parts[0], &parts[1]][..shown]);
+    }
+}
+
+#[test]
+fn who_has_returned_is_told_of_those_who_wait_or_where_it_was_started() {
+    for way in &WAYS[..4] {
+        let start = "start_sum(1 x u32";
+        assert_says(
+            &fails("the end", *way),
+            &["PE 0 is in `", start, "returned from `main`", "agreement.rs:"],
+        );
+        assert_says(&fails("forgotten at the end", *way), &[start, "returned from `main`", "agreement.rs:"]);
+    }
 }
 
 #[test]
@@ -407,46 +526,13 @@ fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
     for (scenario, call) in
         [("operation", "reduce_to(1 x [u64; 3] to PE "), ("operation on much", "reduce(20000 x u64)`")]
     {
-        for way in WAYS {
+        for way in &WAYS[..4] {
             let panic = format!("a panic inside the operation of `{call}");
             let parts =
                 ["the operation fails", &panic, "agreement.rs:", "ends the job: other PEs are in the same"];
-            assert_says(&fails("agreement", scenario, way), &parts);
+            assert_says(&fails(scenario, *way), &parts);
         }
     }
-}
-
-#[test]
-fn what_members_make_together_is_made_by_those_who_came_for_it() {
-    for (scenario, others) in [
-        ("halo", "halo(cells of 8 bytes)"),
-        ("object of a team", "alloc("),
-        ("object of a team like one before", "alloc("),
-        ("sizes of objects of a team", "alloc("),
-        ("members", "split_strided(start 0, stride 1, size 2)"),
-        ("sizes of partitions", "create_partition("),
-        ("sizes of arrays", "array("),
-        ("sizes of blocks", "malloc("),
-    ] {
-        are_found(scenario, &[&format!("in `{others}")]);
-    }
-}
-
-#[test]
-fn a_partition_is_the_same_on_all() {
-    for one in TRAITS {
-        are_found(one, &["in `create_partition("]);
-    }
-}
-
-#[test]
-fn both_are_named_with_the_object_and_the_part_of_it() {
-    are_told("order", ["max(1 x u32)` at", "sum(1 x u32)` at"]);
-    are_told("objects", ["sum(TABLE)` at", "sum(OTHER)` at"]);
-    are_told("parts of one", ["sum(TABLE[4..8])` at", "sum(TABLE[8..12])` at"]);
-    let of_team = ["broadcast([1..3] of 16 x u32, allocated by ", "broadcast([3..5] of 16 x u32, "];
-    are_told("parts of a team's", of_team);
-    are_told("parts of a heap's", ["max(heap object #1[7])` at", "max(heap object #1[9])` at"]);
 }
 
 /// Families of collectives, with what their calls have in parentheses where they are of little, much, and of an object.
@@ -505,37 +591,8 @@ fn places_are_the_same_on_all() {
     }
     for (family, source) in [("fcollect", "FIELD[0..32768]"), ("alltoall", "WIDE[0..")] {
         let scenario = format!("destinations of {family}");
-        are_found(&scenario, &[&format!("PE 0 is in `{family}({source}"), " to OUT[0..", " to OUT[8.."]);
-    }
-}
-
-#[test]
-fn types_of_items_and_operations_are_the_same_on_all() {
-    for (family, sides) in [
-        ("fcollect", ["fcollect(1 x u32)", "fcollect(1 x u64)"]),
-        ("alltoall", ["alltoall(1 x u32)", "alltoall(1 x u64)"]),
-        // Each has as many as it likes.
-        ("collect", ["collect(", "collect("]),
-        ("sum", ["sum(1 x i64)", "sum(1 x f64)"]),
-        ("reduce", ["reduce(3 x u64)", "reduce(3 x u64)"]),
-    ] {
-        are_told(&format!("kinds of {family}"), sides);
-    }
-}
-
-/// Between nodes, data for each go another way than data for all, and those who wait on one are found by the others.
-#[test]
-fn who_exchanges_parts_and_who_meets_find_each_other() {
-    let ways = [(3, "auto", Some("*x1")), (5, "auto", Some("*x1"))];
-    for way in WAYS.into_iter().chain(ways) {
-        for (scenario, first, others) in [
-            ("alltoall", "PE 0 is in `barrier`", "in `alltoall(1 x u8)`"),
-            ("others to all", "PE 0 is in `alltoall(1 x u8)`", "in `sum_exscan(1 x f64)`"),
-            ("parts", "PE 0 is in `alltoall(1 x u8)`", "in `alltoall(2 x u8)`"),
-        ] {
-            let parts = ["the PEs do not agree on what they do: ", first, others];
-            assert_says(&fails("agreement", scenario, way), &parts);
-        }
+        let parts = [&*format!("PE 0 is in `{family}({source}"), " to OUT[0..", " to OUT[8.."];
+        are_found(&scenario, &WAYS[..4], &parts);
     }
 }
 
@@ -546,7 +603,7 @@ fn two_collectives_of_a_team_at_a_time_are_told_with_both_lines_and_what_to_do()
     let nested = ["is in another one of the same team", "a collective is called at ", "from_fn"];
     for (scenario, ways, parts) in [("threads", &WAYS[..1], threads), ("nested", &WAYS[1..3], nested)] {
         for way in ways {
-            let said = fails("agreement", scenario, *way);
+            let said = fails(scenario, *way);
             assert_says(&said, &parts);
             let told = said.lines().find(|line| line.contains(parts[0])).unwrap();
             assert_eq!(told.matches("agreement.rs:").count(), 2, "{told}");

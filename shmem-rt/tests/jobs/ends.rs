@@ -1,4 +1,5 @@
-//! What is said when `main` of a program panics or returns an error.
+//! The life of a process in its job, joined once and left once; and what is said when `main` of a program panics or returns an
+//! error.
 
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
@@ -6,6 +7,9 @@ use std::process::{Command, Stdio};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use shmem::launch::{Launch, Outcome};
 use shmem::prelude::*;
+use shmem::thread::Single;
+use shmem::version::{NAME, OPENSHMEM, Version};
+use shmem::{ErrorKind, init, initialized};
 
 use crate::scenario::{self, SCENARIO};
 
@@ -166,4 +170,22 @@ fn a_program_that_a_pe_starts_is_a_job_of_its_own() {
     let job = scenario::below(Launch::new("sh", 2).args(child), "ends", "nothing");
     let outcome = scenario::succeeds(job.env("SHMEM_TRANSPORT", "loopback"));
     assert!(!scenario::said(&outcome).contains("was refused"), "{outcome:?}");
+}
+
+/// The only test in which the process of the tests has a world itself: it has one, ever.
+#[test]
+fn a_process_is_in_its_job_as_long_as_it_has_its_world() {
+    assert!(!initialized());
+    let world = init::<Single>().unwrap();
+    assert!(initialized());
+    assert!(matches!(init::<Single>().unwrap_err().kind(), ErrorKind::SecondWorld));
+    assert!(initialized(), "who asks for a second one keeps the first");
+    world.barrier_all();
+    drop(world);
+    assert!(!initialized());
+    assert!(matches!(init::<Single>().unwrap_err().kind(), ErrorKind::SecondWorld));
+
+    assert_eq!((OPENSHMEM, OPENSHMEM.to_string()), (Version { major: 1, minor: 6 }, "1.6".to_owned()));
+    assert!(OPENSHMEM < Version { major: 2, minor: 0 } && OPENSHMEM > Version { major: 1, minor: 5 });
+    assert_eq!(NAME, concat!("shmem-rt ", env!("CARGO_PKG_VERSION")));
 }

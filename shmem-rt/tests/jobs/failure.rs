@@ -8,7 +8,7 @@ use std::time::Duration;
 use shmem::launch::{Failure, Launch, Outcome};
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::{Lock, MemoryHints, TeamConfig};
+use shmem::{Lock, TeamConfig};
 use shmem_core::memory::Machine;
 use shmem_core::partition::Kind;
 
@@ -19,6 +19,8 @@ use crate::scenario::{self, assert_says, said_by, says, succeeds};
 static GRID: [f64; 8];
 #[symmetric]
 static READY: Signal;
+#[symmetric]
+static TURNS: [Atomic<u64>; 4];
 #[symmetric]
 static LOCK: Lock;
 
@@ -38,26 +40,6 @@ impl Drop for Kept {
 fn run(scenario: &str, world: &mut World) {
     let me = world.my_pe();
     match scenario {
-        "different collectives" if me == 2 => drop(world.alloc([0_u8; 64])),
-        "different collectives" => world.local(&GRID, |_| ()),
-        "lists of different lengths" => {
-            let boxes: Vec<_> = (0..12).map(|_| world.alloc([0_u8; 8]).unwrap()).collect();
-            world.local(&boxes[..12 - me], |_| ());
-        }
-        "different sizes" => drop(world.alloc(shmem::zeroed::<u8>(100 + me))),
-        "different hints" => {
-            let hints = if me == 0 { MemoryHints::NONE } else { MemoryHints::ATOMICS_REMOTE };
-            drop(world.malloc_with_hints(100, hints));
-        }
-        "different splits" => {
-            let size = if me == 1 { 1 } else { 2 };
-            let team = world.team();
-            if me == 2 {
-                drop(team.split_strided(world, 0, 1, 2, &TeamConfig::with_contexts(1)));
-            } else {
-                drop(team.split_strided(world, 0, 1, size, &TeamConfig::default()));
-            }
-        }
         "different order on a team" => {
             let team = world.team().split_by(world, Some(me as u64 % 2), 0, &TeamConfig::default());
             let team = team.unwrap().unwrap();
@@ -98,10 +80,6 @@ fn run(scenario: &str, world: &mut World) {
                 object.local(world, &team, |_| assert!(me != 2, "the body fails"));
             }));
         }
-        "panic inside local" => world.local(&GRID, |_| {
-            let inner = std::panic::catch_unwind(|| ());
-            assert!(inner.is_ok() && me != 1, "the body fails");
-        }),
         "caught panic inside local" => {
             // Catching it does not give the world back: other PEs still hold references.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -152,15 +130,6 @@ fn run(scenario: &str, world: &mut World) {
             let local = 0_u64;
             world.putmem(shmem::SymAddr::assume((&raw const local).cast_mut().cast()), &[0; 8], world.me());
         }
-        "free foreign" => {
-            let local = 0_u64;
-            let _ = world.free(shmem::SymAddr::assume((&raw const local).cast_mut().cast()));
-        }
-        "double free" => {
-            let block = world.malloc(64).unwrap();
-            world.free(block).unwrap();
-            world.free(block).unwrap_or_else(|error| panic!("{error}"));
-        }
         "debug" => {
             // Dropped at once; the next allocation takes it back.
             drop(world.alloc([0_u8; 100]).unwrap());
@@ -175,8 +144,24 @@ fn run(scenario: &str, world: &mut World) {
             let mut halo = world.halo::<u64>(&[Edge::new(world.me(), 0, 3)]).unwrap();
             halo.begin(world).send_strided(0, &[0; 3], usize::MAX);
         }
-        "index of a PE" => drop(world.pes()[9]),
-        "index" => world.p(GRID.on(world.me()).index(8 + me), 0.0),
+        "indices" => {
+            let (place, words) = (GRID.on(world.me()), TURNS.on(world.me()));
+            let calls: [&dyn Fn(); 6] = [
+                &|| world.p(place.index(8), 0.0),
+                &|| _ = world.pes()[9],
+                &|| world.gather(&mut [0.0; 2], place.index(..).at(&[1_u32, 8])),
+                &|| world.add_each(words.at(&[1_u32, 4]), 1),
+                &|| {
+                    let mut before = [0; 2];
+                    world.scope(|s| s.swap_each(&mut before, words.at(&[1_u32, 4]), 1));
+                },
+                &|| world.batch(words, |batch| batch.add(4, 1)),
+            ];
+            for call in calls {
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_err();
+            }
+            panic!("that many were refused: {}", calls.len());
+        }
         "global exit" if me == 1 => {
             print!("unfinished");
             world.global_exit(7)
@@ -264,46 +249,6 @@ fn all_fail(code: Option<u8>, cases: &[(&str, usize, &[&str], &[&str])]) {
 }
 
 #[test]
-fn those_who_do_different_things_are_named_with_their_lines_in_one_message() {
-    for (scenario, pes, parts) in [
-        (
-            "different collectives",
-            4,
-            &[
-                "PE 2 is in `alloc(64 bytes in partition `default`)` at",
-                "PEs 0, 1, 3 are in `local(GRID)` at",
-                "must call the same collectives in the same order with the same arguments",
-            ][..],
-        ),
-        (
-            "lists of different lengths",
-            2,
-            &["PE 0 is in `local(12 objects: heap object #", "PE 1 is in `local(11 objects: heap object #"],
-        ),
-        ("different sizes", 2, &["100 bytes in partition `default`", "101 bytes in partition `default`"]),
-        (
-            "different hints",
-            2,
-            &["malloc_with_hints(100 bytes in partition `default`)", "`default`, hints atomics_remote)"],
-        ),
-        (
-            "different splits",
-            3,
-            &[
-                "PE 0 is in `split_strided(start 0, stride 1, size 2)` at",
-                "PE 1 is in `split_strided(start 0, stride 1, size 1)` at",
-                "PE 2 is in `split_st",
-            ],
-        ),
-    ] {
-        let (Outcome { report, .. }, _) = fails(job(scenario, pes));
-        assert_says(&report, parts);
-        assert_says(&report, &["tests/jobs/failure.rs:"]);
-        assert_eq!(report.matches("do not agree on what they do").count(), 1, "one message: {report}");
-    }
-}
-
-#[test]
 fn members_of_a_team_in_different_collectives_are_named() {
     for meeting in ["auto", "lines", "counter"] {
         let (Outcome { report, .. }, _) =
@@ -340,7 +285,6 @@ fn a_panic_ends_the_job_even_when_caught_where_others_cannot_go_on() {
         Some(101),
         &[
             ("panic", 2, &["PE 1"], &["out of range", "PE 0 waits in `wait_until(READY == 1, is 0)` at"]),
-            ("panic inside local", 3, &["PE 1"], &["the body fails", inside, "ends the job"]),
             ("caught panic inside local", 3, &["PE 0"], &["the body fails", inside, "ends the job"]),
             (
                 "panic inside local of a team",
@@ -376,24 +320,33 @@ fn mistakes_with_addresses_and_numbers_explain_themselves() {
         None,
         &[
             ("miss", 1, &[], &["`putmem`: the 8 bytes at 0x", unknown, "default (partition 1)"]),
-            ("free foreign", 2, &[], &["`free`: the byte at 0x", unknown, "default (partition 1)", here]),
-            ("double free", 2, &[], &["`free` of offset 0x", "that memory is free; it was freed before"]),
-            ("wrong pe", 2, &[], &["there is no PE 9: the job has 2, whose numbers run from 0 to 1"]),
+            (
+                "wrong pe",
+                2,
+                &[],
+                &[
+                    "there is no PE 9: the job has 2, whose numbers run from 0 to 1",
+                    "start more with `shmrun -n`",
+                ],
+            ),
             (
                 "cells too far apart",
                 1,
                 &[],
                 &["but 3 blocks of 1 at a stride of 18446744073709551615 end at", here],
             ),
-            (
-                "index of a PE",
-                2,
-                &[],
-                &["no PE has the index 9: there are 2, whose indices run from 0 to 1", here],
-            ),
-            ("index", 1, &[], &["index 8 is beyond the end: the place has 8 elements (0..8)", here]),
         ],
     );
+    let (_, said) = fails(job("indices", 1));
+    let parts = [
+        "index 8 is beyond the end: the place has 8 elements (0..8)",
+        "no PE has the index 9: ",
+        "index 8 at position 1 of the list is beyond the end: the object has 8 elements (0..8)",
+        "index 4 at position 1 of the list is beyond the end: the object has 4 elements (0..4)",
+        "index 4 is beyond the end: the object has 4 elements (0..4)",
+    ];
+    assert_says(&said, &parts);
+    assert_eq!(said.matches(here).count(), 7, "each at its line: {said}");
 }
 
 #[test]
@@ -541,9 +494,8 @@ fn a_kind_of_memory_that_is_only_preferred_is_missed_once_a_partition_or_not_at_
 #[test]
 fn a_malformed_environment_is_one_error() {
     for (key, value, parts) in [
-        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=20MB", &["SHMEM_SYMMETRIC_PARTITION2", "20MB"][..]),
-        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=FASTMEM", &["POLICY"]),
-        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=M", &["this machine has none"]),
+        ("SHMEM_SYMMETRIC_PARTITION2", "SIZE=1M:KIND=F:POLICY=M", &["this machine has none"][..]),
+        ("SHMEM_MAX_RESOURCES", "1", &["2 PEs on a node need 2 endpoints, one each, and may have 1; raise"]),
         ("SHMEM_SYMMETRIC_PARTITION1", "SIZE=900T", &["900T"]),
         (
             "SHMEM_TEAM_SIZE",

@@ -4,8 +4,12 @@
 mod asleep;
 #[path = "../asleep/attempts.rs"]
 mod attempts;
+#[path = "../calls/mod.rs"]
+mod calls;
 #[path = "../asleep/pes.rs"]
 mod pes;
+#[path = "../scenario/mod.rs"]
+mod scenario;
 
 mod advice;
 mod agreement;
@@ -13,11 +17,7 @@ mod check;
 mod ends;
 mod environment;
 mod failure;
-mod flights;
-mod init;
 mod phase_exit;
 mod pmix;
-mod scenario;
-mod sharing;
 mod standstill;
 mod trace;

@@ -7,18 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use shmem::launch::Outcome;
 use shmem::prelude::*;
 use shmem::thread::Single;
-use shmem::{Channel, Context, Lock, SymAddr, WorkQueue};
 
+use crate::calls::{Used, every_operation};
 use crate::scenario;
 
 #[symmetric]
 static GRID: [f64; 8];
-#[symmetric]
-static WORDS: [Atomic<u64>; 8];
-#[symmetric]
-static READY: Signal;
-#[symmetric]
-static LOCK: Lock;
 
 const REFUSED: &str = "PE 0 is in `local(GRID)` at shmem-rt/tests/jobs/phase_exit.rs:";
 
@@ -27,17 +21,6 @@ const REFUSED: &str = "PE 0 is in `local(GRID)` at shmem-rt/tests/jobs/phase_exi
 struct Owner {
     world: World,
     used: Used,
-}
-
-/// What the world has made.
-struct Used {
-    context: Context<Private>,
-    team: Team,
-    block: SymAddr,
-    channel: Channel<u64>,
-    queue: WorkQueue<u64>,
-    halo: Halo<f64>,
-    exchange: Exchange<u64>,
 }
 
 thread_local! {
@@ -50,7 +33,7 @@ impl Drop for Owner {
             "put" => self.world.p(GRID.on(self.world.pes()[1]).index(0), 1.0),
             "all" => all_are_refused(&mut self.world, &mut self.used),
             // What asks no observer in a debug build either.
-            "look" => _ = READY.here(&self.world).__look(),
+            "look" => _ = GRID.here(&self.world).__look(),
             "end" => self.world.global_exit(9),
             _ => {}
         }
@@ -69,81 +52,7 @@ macro_rules! refused {
 }
 
 fn all_are_refused(world: &mut World, used: &mut Used) {
-    let (other, block) = (world.pes()[1], used.block);
-    let (mut row, mut found, mut bytes) = ([0.0; 8], [0_u64; 2], [0; 8]);
-    let list = [1_u64, 2];
-    refused! {
-        world.p(GRID.on(other).index(0), 1.0);
-        world.g(GRID.on(other).index(0));
-        world.put(GRID.on(other), &row);
-        world.get(&mut row, GRID.on(other));
-        world.putmem(block, &bytes, other);
-        world.getmem(&mut bytes, block, other);
-        world.put_signal(GRID.on(other), &row, READY.on(other), SignalOp::Add(1));
-        world.signal_set(READY.on(other), 1);
-        world.signal_fetch(READY.on(other));
-        world.add(WORDS.on(other).index(0), 1);
-        world.fetch(WORDS.on(other).index(0));
-        world.compare_swap(WORDS.on(other).index(0), 0, 1);
-        strided!(world, GRID@other[0..8; 2] = row[0..4]);
-        strided!(world, row[0..4] = GRID@other[0..8; 2]);
-        world.iput(GRID.on(other).index(..), &row, 2, 1, 4);
-        world.iget(&mut row, GRID.on(other).index(..), 1, 2, 4);
-        world.gather(&mut row[..2], GRID.on(other).index(..).at(&list));
-        world.scatter(GRID.on(other).index(..).at(&list), &row[..2]);
-        world.add_each(WORDS.on(other).index(..).at(&list), 1);
-        world.fetch_each(&mut found, WORDS.on(other).index(..).at(&list));
-        world.batch(WORDS.over(&used.team, Block), |words| words.add(1, 1));
-        world.gathers(GRID.over(&used.team, Block), |grid| grid.get(1, &mut row[0]));
-        world.fence();
-        world.quiet();
-        world.quiet_pe(other);
-        GRID.here(world).index(..).copy_to(&mut row);
-        GRID.here(world).index(..).fill(1.0);
-        GRID.on(other).ptr(world);
-        world.ptr(block, other);
-        READY.wait_until(world, eq(0));
-        READY.test(world, eq(0));
-        READY.here(world).value();
-        WORDS.here(world).wait_until_any(eq(0));
-        WORDS.here(world).test_all(eq(0));
-        world.scope(|s| s.put(GRID.on(other), &row));
-        world.put_owned(GRID.on(other).index(..), vec![0.0; 8]).wait();
-        world.get_owned(vec![0.0; 8], GRID.on(other).index(..)).wait();
-        used.context.bind(world);
-        world.lock(&LOCK);
-        world.try_lock(&LOCK);
-        world.set_lock(&LOCK);
-        world.clear_lock(&LOCK);
-        world.barrier_all();
-        world.sync_all();
-        world.sum(1_u64);
-        world.broadcast(1_u64, other);
-        world.start_barrier();
-        world.start_sum(1_u64);
-        used.team.sync(world);
-        used.team.split_by(world, Some(0), 0, &TeamConfig::default());
-        world.alloc([0_u8; 8]);
-        world.malloc(8);
-        world.free(block);
-        world.array([8]).from_fn(|_| 1_u64);
-        world.local(&GRID, |_| ());
-        world.frozen(&GRID, |_| ());
-        used.channel.send(world, other, 1);
-        used.channel.try_recv(world);
-        used.channel.recv(world);
-        used.queue.push(world, 1);
-        used.queue.next(world);
-        used.halo.begin(world);
-        used.exchange.run(world, [(other, 1)], |_, _| ());
-    }
-    // What is one instruction of an optimised build asks nobody there.
-    if cfg!(debug_assertions) {
-        refused! {
-            GRID.here(world).index(0).load();
-            GRID.here(world).index(0).store(1.0);
-        }
-    }
+    every_operation!(refused, world, used);
     eprintln!("all were tried");
 }
 
@@ -153,21 +62,11 @@ fn scenario() {
     let Some(then) = scenario::named() else { return };
     let world = shmem::init::<Single>().unwrap();
     let me = world.my_pe();
-    let team = world.team().split_by(&world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+    let used = Used::new(&world);
     if me == 0 {
         // Nobody else comes to that.
-        std::mem::forget(team.start_barrier(&world));
+        std::mem::forget(used.team.start_barrier(&world));
     }
-    let other = world.pes()[1 - me];
-    let used = Used {
-        context: world.create_ctx().unwrap(),
-        block: world.malloc(64).unwrap(),
-        channel: world.channel(4).unwrap(),
-        queue: world.work_queue(4).unwrap(),
-        halo: world.halo(&[Edge::new(other, 0, 1)]).unwrap(),
-        exchange: world.exchange(ExchangeOptions::default()).unwrap(),
-        team,
-    };
     let exit = || {
         if me == 0 {
             std::process::exit(0);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use shmem::__private::test;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, ThreadLevel};
+use shmem::thread::{Multiple, Single, ThreadLevel};
 use shmem::{Lock, TeamConfig};
 
 use crate::scenario::assert_says;
@@ -60,12 +60,6 @@ fn stand<L: ThreadLevel>(
     }
 }
 
-/// Three PEs, on one host, and one of them on another.
-#[track_caller]
-fn stands<L: ThreadLevel>(name: &str, body: fn(&mut World<L>), parts: &[&str]) {
-    stand(name, &[(3, SHM), (3, &apart("*x2"))], body, parts);
-}
-
 /// As `shmrun --hosts-as 2x1` starts them, and more of them; on four hosts one is asked by one that is asked itself.
 #[test]
 fn hosts_that_wait_for_each_other() {
@@ -81,24 +75,30 @@ fn hosts_that_wait_for_each_other() {
     }
 }
 
-#[test]
-fn words_that_nobody_changes() {
-    let body = |world: &mut World| {
+/// Programs of three PEs in which all wait at last, on one host, and with one of them on another; and what is said of them.
+macro_rules! stands {
+    ($($name:ident: $level:ty, |$world:ident| $body:expr => $parts:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            let body: fn(&mut World<$level>) = |$world| $body;
+            stand(stringify!($name), &[(3, SHM), (3, &apart("*x2"))], body, &$parts);
+        }
+    )*};
+}
+
+const HERE: &str = concat!("at ", file!(), ":");
+
+stands! {
+    words_that_nobody_changes: Single, |world| {
         let (word, value) = if world.my_pe() == 1 { (&OTHER, 3) } else { (&READY, 1) };
         word.wait_until(world, eq(value));
         // Never.
         world.set(OTHER.on(world.pe(1).unwrap()), 3);
-    };
-    let parts = [
-        "\n  PEs 0, 2 wait in `wait_until(READY == 1, is 0)` at shmem-rt/tests/jobs/standstill.rs:",
-        "\n  PE 1 waits in `wait_until(OTHER == 3, is 0)` at shmem-rt/tests/jobs/standstill.rs:",
+    } => [
+        &*format!("\n  PEs 0, 2 wait in `wait_until(READY == 1, is 0)` {HERE}"),
+        &*format!("\n  PE 1 waits in `wait_until(OTHER == 3, is 0)` {HERE}"),
     ];
-    stands("words_that_nobody_changes", body, &parts);
-}
-
-#[test]
-fn locks_in_a_circle() {
-    let body = |world: &mut World| {
+    locks_in_a_circle: Single, |world| {
         let (one, other) = if world.my_pe() == 1 { (&FIRST, &SECOND) } else { (&SECOND, &FIRST) };
         if world.my_pe() == 2 {
             return world.barrier_all();
@@ -109,19 +109,13 @@ fn locks_in_a_circle() {
         drop(world.lock(other));
         drop(held);
         world.barrier_all();
-    };
-    let parts = [
+    } => [
         "\n  PE 0 waits in `lock(FIRST, held by PE 1 since shmem-rt/tests/jobs/standstill.rs:",
         "\n  PE 1 waits in `lock(SECOND, held by PE 0 since shmem-rt/tests/jobs/standstill.rs:",
-        "\n  PE 2 waits in `barrier` at shmem-rt/tests/jobs/standstill.rs:",
+        &*format!("\n  PE 2 waits in `barrier` {HERE}"),
         " for PEs 0, 1",
     ];
-    stands("locks_in_a_circle", body, &parts);
-}
-
-#[test]
-fn a_channel_that_nobody_takes_from() {
-    let body = |world: &mut World| {
+    a_channel_that_nobody_takes_from: Single, |world| {
         let mut channel = world.channel::<u64>(2).unwrap();
         let (_, east) = world.ring_neighbours();
         if world.my_pe() == 2 {
@@ -131,34 +125,22 @@ fn a_channel_that_nobody_takes_from() {
             let to = if world.my_pe() == 1 { world.pe(0).unwrap() } else { east };
             channel.send_all(world, to, &[7; 5]);
         }
-    };
-    let parts = [
-        "\n  PE 0 waits in `send(to PE 1, which is to take messages: 2 were sent, 0 taken, and there is room for 2)` at shmem-rt/tests/jobs/standstill.rs:",
-        "\n  PE 1 waits in `send(to PE 0, which is to take messages: 2 were sent, 0 taken, and there is room for 2)` at shmem-rt/tests/jobs/standstill.rs:",
-        "\n  PE 2 waits in `recv(no message has come)` at shmem-rt/tests/jobs/standstill.rs:",
+    } => [
+        "\n  PE 0 waits in `send(to PE 1, which is to take messages: 2 were sent, 0 taken, and there is room for 2)`",
+        "\n  PE 1 waits in `send(to PE 0, which is to take messages: 2 were sent, 0 taken, and there is room for 2)`",
+        &*format!("\n  PE 2 waits in `recv(no message has come)` {HERE}"),
     ];
-    stands("a_channel_that_nobody_takes_from", body, &parts);
-}
-
-#[test]
-fn a_queue_whose_end_somebody_does_not_wait_for() {
-    let body = |world: &mut World| {
+    a_queue_whose_end_somebody_does_not_wait_for: Single, |world| {
         let mut queue = world.work_queue::<u64>(2).unwrap();
         if world.my_pe() == 0 {
             return world.barrier_all();
         }
         while queue.next(world).is_some() {}
-    };
-    let parts = [
-        "\n  PE 0 waits in `barrier` at shmem-rt/tests/jobs/standstill.rs:",
-        "\n  PEs 1, 2 wait in `next(this PE has nothing, and others do not rest)` at shmem-rt/tests/jobs/standstill.rs:",
+    } => [
+        &*format!("\n  PE 0 waits in `barrier` {HERE}"),
+        &*format!("\n  PEs 1, 2 wait in `next(this PE has nothing, and others do not rest)` {HERE}"),
     ];
-    stands("a_queue_whose_end_somebody_does_not_wait_for", body, &parts);
-}
-
-#[test]
-fn collectives_of_different_teams() {
-    let body = |world: &mut World| {
+    collectives_of_different_teams: Single, |world| {
         let all = |world: &World| {
             world.team().split_strided(world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap()
         };
@@ -170,35 +152,22 @@ fn collectives_of_different_teams() {
             first.barrier(world);
             second.sync(world);
         }
-    };
-    let parts = ["\n  PEs 0, 1 wait in `barrier` at ", "\n  PE 2 waits in `sync` at "];
-    stands("collectives_of_different_teams", body, &parts);
-}
-
-#[test]
-fn one_has_come_to_the_end() {
-    let body = |world: &mut World| {
+    } => ["\n  PEs 0, 1 wait in `barrier` at ", "\n  PE 2 waits in `sync` at "];
+    one_has_come_to_the_end: Single, |world| {
         if world.my_pe() != 1 {
             READY.wait_until(world, eq(1));
         }
-    };
-    let parts = [
+    } => [
         "PEs 0, 2 wait in `wait_until(READY == 1, is 0)`",
         "PE 1 waits in `the end of the program` for PEs 0, 2",
     ];
-    stands("one_has_come_to_the_end", body, &parts);
-}
-
-#[test]
-fn all_threads_of_a_pe_wait() {
-    let body = |world: &mut World<Multiple>| {
+    all_threads_of_a_pe_wait: Multiple, |world| {
         let world = &*world;
         std::thread::scope(|scope| {
             scope.spawn(|| READY.wait_until(world, eq(1)));
             READY.wait_until(world, eq(2));
         });
-    };
-    stands("all_threads_of_a_pe_wait", body, &["(one of 2 threads, all of which wait)"]);
+    } => ["(one of 2 threads, all of which wait)"];
 }
 
 /// A thread that is no PE's sleeps, and then wakes all.

@@ -1,4 +1,5 @@
-//! The trace of a job: a file that Chrome and Perfetto load, with a line for every call.
+//! The trace of a job: a file that Chrome and Perfetto load, with a line for every call; and the table at its end of what all
+//! PEs did together.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 
-use crate::scenario::{self, succeeds};
+use crate::scenario::{self, said_by, succeeds};
 
 #[symmetric]
 static FIELD: [u64; 64];
@@ -20,6 +21,10 @@ fn scenario() {
     let Some(scenario) = scenario::named() else { return };
     let world = shmem::init::<Multiple>().unwrap();
     let (_, east) = world.ring_neighbours();
+    if scenario == "statistics" {
+        (0..=world.my_pe()).for_each(|_| world.p(FIELD.on(east).index(0), 1));
+        world.quiet_pe(east);
+    }
     world.put(FIELD.on(east).index(0..8), &[1; 8]);
     world.signal_set(SIGNAL.on(east), 1);
     SIGNAL.wait_until(&world, eq(1));
@@ -114,4 +119,19 @@ fn a_file_for_each_pe_and_a_file_that_cannot_be() {
     let outcome = job("plain", 2, Path::new("/proc/no/such/file")).run().unwrap();
     assert_ne!(outcome.code, 0);
     assert!(outcome.report.contains("SHMEM_TRACE=/proc/no/such/file: "), "{}", outcome.report);
+}
+
+#[test]
+fn the_end_of_a_job_shows_all_pes_together() {
+    let outcome = succeeds(scenario::job("trace", "statistics", 3).env("SHMEM_STATS", "1"));
+    let said = said_by(&outcome, 0);
+    let row = |name: &str| {
+        let line = said.lines().find(|line| line.trim_start().starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no row of {name} in:\n{said}"));
+        line[name.len() + 2..].split_whitespace().take(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("p "), ["6", "1", "3"], "calls of all, the least and the most of one PE");
+    assert_eq!(row("quiet_pe "), ["3", "1", "1"]);
+    assert!(said.contains("strided transfers: "), "{said}");
+    assert!((1..3).all(|pe| !said_by(&outcome, pe).contains("statistics")), "PE 0 speaks for all");
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use shmem::Context;
 use shmem::prelude::*;
-use shmem::thread::{Multiple, Private};
+use shmem::thread::Multiple;
 
 #[symmetric]
 static WORDS: [u64; 1 << 16];
@@ -65,29 +65,6 @@ fn a_pe_that_waits_uses_no_core(world: &mut World) {
     world.barrier_all();
 }
 
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]
-fn transfers_of_every_size_arrive_whole(world: &mut World) {
-    // Around what is injected, what is copied, and what is neither.
-    let sizes = [1, 7, 8, 9, 2047, 2048, 2049, 4096, 65535, 65536];
-    let (me, other) = (world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
-    for (round, words) in sizes.into_iter().enumerate() {
-        let value = |pe: u64, word: usize| (round as u64) << 32 | pe << 24 | word as u64;
-        let mut private: Vec<u64> = (0..words).map(|word| value(me, word)).collect();
-        world.put(WORDS.on(other).index(..words), &private[..]);
-        // A blocking put is done with its source.
-        private.fill(u64::MAX);
-        world.barrier_all();
-        let whole =
-            |found: &[u64], pe| found.iter().enumerate().all(|(word, found)| *found == value(pe, word));
-        let mut here = vec![0; words];
-        WORDS.here(world).index(..words).copy_to(&mut here);
-        assert!(whole(&here, 1 - me), "{words} words were put and not all are here");
-        world.get(&mut here[..], WORDS.on(other).index(..words));
-        assert!(whole(&here, me), "{words} words were got and not all are here");
-        world.barrier_all();
-    }
-}
-
 /// Threads that share one unit: what one has complete must not stand for what another has started.
 #[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
 fn quiet_waits_for_the_own_operations_among_those_of_others(world: &mut World<Multiple>) {
@@ -120,7 +97,7 @@ fn quiet_waits_for_the_own_operations_among_those_of_others(world: &mut World<Mu
 macro_rules! everywhere {
     ($($name:ident: $($variable:literal = $value:literal),+;)*) => {$(
         #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi", $($variable = $value),+))]
-        fn $name(world: &mut World) {
+        fn $name(world: &mut World<Multiple>) {
             exchange(world);
         }
     )*};
@@ -136,27 +113,37 @@ everywhere! {
     udp: "SHMEM_OFI_PROVIDER" = "udp", "SHMEM_OFI_INTERFACE" = "lo";
 }
 
-fn exchange(world: &mut World) {
-    let (me, other) = (world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
-    let contexts: Vec<Context<Private>> = (0..3).map(|_| world.create_ctx().unwrap()).collect();
-    for (number, context) in contexts.iter().enumerate() {
-        let (ctx, from) = (context.bind(world), number * 2000);
-        ctx.put(WORDS.on(other).index(from..from + 1000), &vec![me + 1; 1000][..]);
-        ctx.p(WORDS.on(other).index(from + 1000), me + 1);
-        ctx.add(COUNT.on(other), number as u64);
-        ctx.inc(NARROW.on(other));
-        ctx.quiet();
-        assert_eq!(ctx.g(WORDS.on(other).index(from + 1000)), me + 1);
-        assert_eq!(ctx.compare_swap(WORD.on(other), number as u64, number as u64 + 1), number as u64);
+/// Contexts of several domains, each used by a thread of its own.
+fn exchange(world: &mut World<Multiple>) {
+    if let Ok(asked) = std::env::var("SHMEM_CONTEXT_MAPPING") {
+        assert_eq!(world.resources().mapping.name(), asked);
     }
+    let (world, me, other) = (&*world, world.my_pe() as u64, world.pe(1 - world.my_pe()).unwrap());
+    let domains = world.domains::<Multiple>(2).unwrap();
+    let contexts: Vec<Context<Multiple>> =
+        (0..3).map(|number| domains[number % 2].create_ctx().unwrap()).collect();
+    std::thread::scope(|scope| {
+        for (number, context) in contexts.iter().enumerate() {
+            scope.spawn(move || {
+                let (ctx, from) = (context.bind(world), number * 20_000);
+                ctx.put(WORDS.on(other).index(from..from + 10_000), &vec![me + 1; 10_000][..]);
+                ctx.p(WORDS.on(other).index(from + 10_000), me + 1);
+                ctx.add(COUNT.on(other), number as u64);
+                ctx.inc(NARROW.on(other));
+                ctx.quiet();
+                assert_eq!(ctx.g(WORDS.on(other).index(from + 10_000)), me + 1);
+                while ctx.compare_swap(WORD.on(other), number as u64, number as u64 + 1) != number as u64 {}
+            });
+        }
+    });
     world.barrier_all();
     let here = world.me();
     let found = (world.fetch(COUNT.on(here)), world.fetch(NARROW.on(here)), world.fetch(WORD.on(here)));
     assert_eq!(found, (3, 3, 3));
-    let mut all = vec![0; 5000];
-    WORDS.here(world).index(..5000).copy_to(&mut all);
+    let mut all = vec![0; 50_000];
+    WORDS.here(world).index(..50_000).copy_to(&mut all);
     for (word, found) in all.iter().enumerate() {
-        let expected = if word % 2000 <= 1000 { 2 - me } else { 0 };
+        let expected = if word % 20_000 <= 10_000 { 2 - me } else { 0 };
         assert_eq!(*found, expected, "word {word}");
     }
     world.barrier_all();

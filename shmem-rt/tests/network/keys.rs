@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use shmem::SymAddr;
-use shmem::launch::Launch;
 use shmem::partition::{MAX_PARTITIONS, NewPartition};
 use shmem::prelude::*;
 use shmem::thread::Single;
+
+use crate::scenario::{self, assert_says};
 
 /// Each PE writes to each other in a partition, and finds what was written to it.
 fn exchange(world: &World, id: u32, words: SymAddr) {
@@ -40,41 +41,30 @@ fn partitions_made_later_have_keys_of_their_own(world: &mut World) {
     assert_eq!(world.registrations() - before, 40);
 }
 
-const SCENARIO: &str = "KEYS_SCENARIO";
-
-/// Not a test by itself: the copies of this binary that are PEs run their scenario in it.
+/// Not a test by itself: the program of PEs.
 #[test]
 fn scenario() {
-    if std::env::var_os(SCENARIO).is_some() {
+    if scenario::named().is_some() {
         let world = shmem::init::<Single>().unwrap();
-        let used = exchange_in(&world, 1..=MAX_PARTITIONS as u32);
-        println!("PE {} has used {used}", world.my_pe());
+        eprintln!("PE {} has used {}", world.my_pe(), exchange_in(&world, 1..=MAX_PARTITIONS as u32));
     }
 }
 
 #[test]
 fn as_many_partitions_as_there_may_be_are_known_to_all() {
-    let mut job = Launch::new(std::env::current_exe().unwrap(), 2)
-        .args(["--exact", "keys::scenario", "--nocapture", "--test-threads=1"])
-        .env(SCENARIO, "1")
-        .env("SHMEM_INFO", "1")
-        .capture_output()
-        .timeout(Duration::from_secs(120));
+    let mut job = scenario::job("keys", "all", 2).env("SHMEM_INFO", "1").timeout(Duration::from_secs(120));
     let transport = std::env::var("SHMEM_TRANSPORT").unwrap_or_default();
-    if transport == "loopback" {
-        job = job.env_remove("SHMEM_TRANSPORT");
+    if !["", "loopback"].contains(&&*transport) {
+        job = job.env("SHMEM_TRANSPORT", &transport);
     }
     for id in 1..=MAX_PARTITIONS {
         // The first one holds the statics of all tests here.
         let size = if id == 1 { 1024 } else { 64 + id };
         job = job.env(format!("SHMEM_SYMMETRIC_PARTITION{id}"), format!("SIZE={size}K"));
     }
-    let outcome = job.run().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let said = text(&outcome.outputs[0].err);
-    assert_eq!(outcome.code, 0, "{}\n{said}", outcome.report);
-    for (pe, output) in outcome.outputs.iter().enumerate() {
-        assert!(text(&output.out).contains(&format!("PE {pe} has used {MAX_PARTITIONS}")), "{output:?}");
+    let said = scenario::said(&scenario::succeeds(job));
+    for pe in 0..2 {
+        assert_says(&said, &[&format!("PE {pe} has used {MAX_PARTITIONS}")]);
     }
     // What it costs is told.
     let registered = format!("{} segments of together ", MAX_PARTITIONS + 1);

@@ -4,6 +4,8 @@ use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::zeroed;
 
+use crate::dice::Dice;
+
 /// Words of each PE.
 const SHARE: usize = 1000;
 
@@ -19,14 +21,8 @@ static TICKETS: [Atomic<u64>; SHARE];
 static SUMS: [Atomic<u64>; SHARE];
 
 fn list(seed: usize, words: usize) -> Vec<u32> {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64 ^ seed as u64;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as usize % words
-    };
-    (0..LONG).map(|_| next() as u32).collect()
+    let mut dice = Dice(seed as u64);
+    (0..LONG).map(|_| dice.below(words as u64) as u32).collect()
 }
 
 /// All threads of all PEs draw tickets of all words, and wait for nobody: whoever is asked is asking itself. Each ticket is
@@ -98,36 +94,4 @@ fn batches_hand_over_what_they_do_not_keep(world: &mut World) {
     });
     assert!(found.iter().enumerate().all(|(k, found)| *found as usize == k * 31 % (pes * SHARE) % pes));
     world.barrier_all();
-}
-
-/// Elements of all sizes: some fit many to a message, some fit none and go by themselves.
-#[shmem::test(pes = 2)]
-fn elements_of_any_size_are_scattered_and_gathered(world: &mut World) {
-    fn of_size<const BYTES: usize>(world: &World) {
-        let (from, to) = world.ring_neighbours();
-        let elements = (60_000 / BYTES).clamp(3, 900);
-        let object = world.alloc(zeroed::<[u8; BYTES]>(elements)).unwrap();
-        let element = |pe: usize, k: usize| -> [u8; BYTES] {
-            core::array::from_fn(|byte| (byte * 3 + k * 7 + pe * 101) as u8 | 1)
-        };
-        // All but some, from behind.
-        let list: Vec<u32> = (0..elements as u32).rev().filter(|k| k % 5 != 0).collect();
-        let of = |pe: usize| list.iter().map(|k| element(pe, *k as usize)).collect::<Vec<_>>();
-        world.scatter(object.on(to).at(&list), &of(world.my_pe()));
-        world.barrier_all();
-        let mut found = vec![[0; BYTES]; list.len()];
-        world.gather(&mut found, object.on(to).at(&list));
-        assert!(found == of(world.my_pe()), "elements of {BYTES} bytes");
-        let here: Vec<_> = list.iter().map(|k| object.here(world).index(*k as usize).load()).collect();
-        assert!(here == of(from.number()), "elements of {BYTES} bytes have arrived");
-        assert!(object.here(world).index(0).load() == [0; BYTES], "nothing else has");
-        world.barrier_all();
-    }
-    of_size::<1>(world);
-    of_size::<7>(world);
-    of_size::<100>(world);
-    of_size::<2048>(world);
-    of_size::<2049>(world);
-    of_size::<5000>(world);
-    of_size::<20_000>(world);
 }

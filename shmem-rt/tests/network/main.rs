@@ -1,5 +1,10 @@
 //! What only a job over libfabric has, or several nodes: descriptors, keys, messages, and who else is on the network.
 
+#[path = "../dice/mod.rs"]
+mod dice;
+#[path = "../scenario/mod.rs"]
+mod scenario;
+
 mod descriptors;
 mod fabric;
 mod keys;

@@ -21,6 +21,8 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::libfabric::Library;
 
+use crate::scenario;
+
 const WORDS: usize = 4096;
 /// What nobody else may read or write.
 #[symmetric]
@@ -35,7 +37,7 @@ static PORT: Atomic<u64>;
 #[symmetric]
 static GOES_ON: Atomic<u64>;
 
-/// Set for copies of this program: the provider, for PEs and the stranger; what the stranger does; to which ports.
+/// Set for copies of this program: the provider, for PEs and the stranger; what that one does; to which ports.
 const PROVIDER: &str = "STRANGER_PROVIDER";
 const DEED: &str = "STRANGER_DEED";
 const PORTS: &str = "STRANGER_PORTS";
@@ -51,14 +53,10 @@ fn guarded(pe: usize, word: usize) -> u64 {
     0x5EC2_E700_0000_0000 | (pe as u64) << 32 | word as u64
 }
 
-/// Not a test by itself: the copies of this binary that are PEs run their part in it.
+/// Not a test by itself: the program of PEs.
 #[test]
-fn pe() {
-    let Ok(provider) = std::env::var(PROVIDER) else { return };
-    let Ok(deed) = std::env::var(DEED) else { return };
-    if std::env::var_os(PORTS).is_some() {
-        return;
-    }
+fn scenario() {
+    let (Ok(provider), Some(deed)) = (std::env::var(PROVIDER), scenario::named()) else { return };
     let world = shmem::init::<Single>().unwrap();
     let (me, other) = (world.my_pe(), world.pe(1 - world.my_pe()).unwrap());
     let mine: Vec<u64> = (0..WORDS).map(|word| guarded(me, word)).collect();
@@ -82,8 +80,7 @@ fn pe() {
             && let Some(ended) = running.try_wait().unwrap()
         {
             let output = stranger.take().unwrap().wait_with_output().unwrap();
-            print!("{}", String::from_utf8_lossy(&output.stdout));
-            eprint!("{}", String::from_utf8_lossy(&output.stderr));
+            eprint!("{}", String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
             assert!(ended.success(), "the stranger has found something: {ended}");
             world.set(GOES_ON.on(other), 1);
             world.set(GOES_ON.on(world.me()), 1);
@@ -101,7 +98,6 @@ fn pe() {
         let differ = found.iter().enumerate().filter(|(word, found)| **found != guarded(pe, *word)).count();
         assert_eq!(differ, 0, "words of PE {pe} were written");
     }
-    println!("PE {me}: {rounds} rounds");
 }
 
 /// Every kind of operation, with what it must leave.
@@ -198,8 +194,8 @@ fn stranger() {
     let seen: Vec<u16> = open_ports(&provider).into_iter().map(|(port, _)| port).collect();
     let ports: Vec<u16> = ports.split(',').map(|port| port.parse().unwrap()).collect();
     assert!(ports.iter().all(|port| seen.contains(port)), "anybody sees the ports of a job");
-    for port in ports {
-        match deed.as_str() {
+    for (port, deed) in ports.into_iter().flat_map(|port| deed.split(',').map(move |deed| (port, deed))) {
+        match deed {
             "reads" => reads(&provider, port),
             "writes" => writes(&provider, port),
             "tells" => tells(&provider, port),
@@ -348,19 +344,17 @@ const BUFFER: usize = 200 << 10;
 
 /// Runs a job over a provider beside a stranger. Gives how many messages were dropped, and what the PEs have said;
 /// `None`: there is no libfabric.
-fn beside(provider: &str, deed: &str) -> Option<(u64, String)> {
+fn beside(provider: &str, deeds: &str) -> Option<(u64, String)> {
     // SAFETY: the system's.
     if let Err(why) = unsafe { Library::load(None) } {
         eprintln!("skipped: {why}");
         return None;
     }
     // As many descriptors as a small job needs.
-    let limit = if deed == "connections" { "ulimit -S -n 128" } else { ":" };
-    let start = format!("{limit}; exec \"$0\" --exact stranger::pe --nocapture --test-threads=1");
-    let outcome = Launch::new("sh", 2)
-        .args(["-c".into(), start.into(), std::env::current_exe().unwrap().into_os_string()])
+    let limit = if deeds == "connections" { "ulimit -S -n 128" } else { ":" };
+    let script = format!("{limit}; exec \"$0\" \"$@\"");
+    let outcome = scenario::below(Launch::new("sh", 2).args(["-c", &script]), "stranger", deeds)
         .env(PROVIDER, provider)
-        .env(DEED, deed)
         .env("SHMEM_TRANSPORT", "ofi")
         .env("SHMEM_OFI_PROVIDER", provider)
         .env("SHMEM_OFI_INTERFACE", "lo")
@@ -370,20 +364,15 @@ fn beside(provider: &str, deed: &str) -> Option<(u64, String)> {
         .env("SHMEM_TIMEOUT", "20")
         .env_remove("SHMEM_LIBFABRIC")
         .env_remove("SHMRUN_HOSTS_AS")
-        .capture_output()
-        .timeout(Duration::from_secs(120))
+        .timeout(Duration::from_secs(300))
         .run()
         .unwrap();
-    let said: Vec<String> = outcome
-        .outputs
-        .iter()
-        .map(|output| String::from_utf8_lossy(&[&output.out[..], &output.err].concat()).into_owned())
-        .collect();
     clean_up();
-    assert_eq!(outcome.code, 0, "{}\n{}", outcome.report, said.join("\n"));
-    let dropped = said[0].lines().find_map(|line| line.trim().strip_prefix("dropped: "));
+    let said = scenario::said(&outcome);
+    assert_eq!(outcome.code, 0, "{}\n{said}", outcome.report);
+    let dropped = said.lines().find_map(|line| line.trim().strip_prefix("dropped: "));
     let dropped = dropped.map_or(0, |line| line.split_once(' ').unwrap().0.parse().unwrap());
-    Some((dropped, said.join("\n")))
+    Some((dropped, said))
 }
 
 /// Removes what strangers were made of.
@@ -399,32 +388,22 @@ fn clean_up() {
 }
 
 macro_rules! deeds {
-    ($($name:ident: $provider:literal, $deed:literal;)*) => {$(
+    ($($name:ident: $provider:literal, $deeds:literal, $dropped:expr;)*) => {$(
         #[test]
         fn $name() {
-            beside($provider, $deed);
+            let Some((dropped, _)) = beside($provider, $deeds) else { return };
+            assert!(($dropped).contains(&dropped), "{dropped} messages were dropped and counted");
         }
     )*};
 }
 
+// One after the other, to each PE; and how many messages are dropped by that.
 deeds! {
-    nobody_reads: "tcp;ofi_rxm", "reads";
-    nobody_writes: "tcp;ofi_rxm", "writes";
-    nobody_tells: "tcp;ofi_rxm", "tells";
-    half_a_message_is_none: "tcp;ofi_rxm", "half messages";
-    noise_on_the_wire_is_nothing: "tcp;ofi_rxm", "bytes";
-    nobody_reads_over_sockets: "sockets", "reads";
-    nobody_writes_over_sockets: "sockets", "writes";
-    messages_over_sockets_are_dropped: "sockets", "messages";
-    nobody_reads_over_udp: "udp;ofi_rxd", "reads";
-    nobody_writes_over_udp: "udp;ofi_rxd", "writes";
-    messages_over_udp_are_dropped: "udp;ofi_rxd", "messages";
-}
-
-#[test]
-fn messages_are_dropped_and_counted() {
-    let Some((dropped, _)) = beside("tcp;ofi_rxm", "messages") else { return };
-    assert!(dropped > 500, "{dropped} messages were counted");
+    nobody_reads_writes_or_tells: "tcp;ofi_rxm", "reads,writes,tells", 0..;
+    noise_on_the_wire_and_half_a_message_are_nothing: "tcp;ofi_rxm", "bytes,half messages", 0..;
+    messages_are_dropped_and_counted: "tcp;ofi_rxm", "messages", 501..;
+    nothing_is_done_over_sockets: "sockets", "reads,writes,messages", 0..;
+    nothing_is_done_over_udp: "udp;ofi_rxd", "reads,writes,messages", 0..;
 }
 
 #[test]

@@ -105,33 +105,32 @@ fn stopping<L: shmem::thread::ThreadLevel>(world: &World<L>, act: impl Fn(&dyn F
     world.barrier_all();
 }
 
-#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
-fn a_pe_to_which_nothing_is_under_way_is_not_waited_for(world: &mut World) {
+/// A quiet of another PE, to which something is under way or not.
+fn quiet_of_others(world: &World, to_other: bool) {
     stopping(world, |stop| {
         let (stopped, other) = (world.pe(1).unwrap(), world.pe(2).unwrap());
         let holds = stop();
         world.p(WORDS.on(stopped).index(1), 7);
+        if to_other {
+            world.p(WORDS.on(other).index(1), 8);
+        }
         world.quiet_pe(other);
         world.quiet_pe(world.me());
         drop(holds);
         world.quiet_pe(stopped);
         assert_eq!(world.g(WORDS.on(stopped).index(1)), 7);
+        assert!(!to_other || world.g(WORDS.on(other).index(1)) == 8);
     });
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi"))]
+fn a_pe_to_which_nothing_is_under_way_is_not_waited_for(world: &mut World) {
+    quiet_of_others(world, false);
 }
 
 #[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "ofi", "SHMEM_CONTEXT_MAPPING" = "events"))]
 fn events_say_which_pe_they_are_of(world: &mut World) {
-    stopping(world, |stop| {
-        let (stopped, other) = (world.pe(1).unwrap(), world.pe(2).unwrap());
-        let holds = stop();
-        world.p(WORDS.on(stopped).index(1), 7);
-        world.p(WORDS.on(other).index(1), 8);
-        world.quiet_pe(other);
-        drop(holds);
-        assert_eq!(world.g(WORDS.on(other).index(1)), 8);
-        world.quiet_pe(stopped);
-        assert_eq!(world.g(WORDS.on(stopped).index(1)), 7);
-    });
+    quiet_of_others(world, true);
 }
 
 #[shmem::test(

@@ -11,7 +11,7 @@ use crate::together::{ALL, Call, MOST};
 /// The steps of a program that are drawn for it; a few of them do not fit, and are left out.
 const STEPS: usize = 45;
 
-const TOKENS: [Token; 8] = [
+const TOKENS: [Token; 9] = [
     Token::World,
     Token::World,
     Token::Private,
@@ -19,6 +19,7 @@ const TOKENS: [Token; 8] = [
     Token::Multiple,
     Token::InTurn,
     Token::Registered,
+    Token::Session,
     Token::Leaked,
 ];
 

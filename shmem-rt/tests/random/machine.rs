@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, Private, Serialized};
-use shmem::{Stores, Team, TeamConfig, zeroed};
+use shmem::{SessionOptions, Stores, Team, TeamConfig, zeroed};
 
 use super::cells::{self, Cells, halo};
 use super::epoch::Reads;
@@ -339,6 +339,7 @@ impl Machine {
         }
         match stream.token {
             Token::World => run(world),
+            Token::Session => run(&world.session(SessionOptions::batch())),
             Token::Private => context!(Private, drop),
             Token::Serialized => context!(Serialized, drop),
             Token::Multiple => context!(Multiple, shmem::Context::destroy),

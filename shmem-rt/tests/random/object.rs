@@ -191,7 +191,7 @@ impl<S: Contiguous> Flat for NumaArray<u64, 1, S> {
 
 impl<F: Flat> Object for F {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        let Transfer { world, token, pe, at, way } = to;
+        let Transfer { token, pe, at, way, .. } = to;
         let items: Vec<F::Item> = items(data);
         let (place, unit, one) = (self.place(pe), size_of::<F::Item>(), at.count <= 1);
         macro_rules! put {
@@ -240,8 +240,6 @@ impl<F: Flat> Object for F {
                 let signal = NEWS.on(pe);
                 token.put_signal(place.index(at.first..at.end()), &items[..], signal, SignalOp::Add(1));
             }
-            // It is the world's, and a quiet of the token completes what is the token's.
-            (Way::Written, ..) if written(self, &to, Some(data)).is_some() => world.quiet(),
             _ => {
                 put!(token);
                 if way == Way::Owned {
@@ -286,11 +284,6 @@ impl<F: Flat> Object for F {
                 at.elements().zip(&mut items).for_each(|(i, item)| *item = own.index(i).load());
             }
             _ => {
-                if way == Way::Written
-                    && let Some(found) = written(self, &from, None)
-                {
-                    return found;
-                }
                 // Some objects have no own copy; it is the same PE.
                 get!(token);
                 if way == Way::Owned {
@@ -331,42 +324,6 @@ fn spans(parts: &[Part]) -> Vec<Span> {
         (part.offset, start - bytes, bytes)
     });
     spans.collect()
-}
-
-/// Moves blocks by `strided!`, if that takes the object: writes `data`, or gives what it has read.
-fn written(object: &dyn Any, by: &Transfer<'_>, data: Option<&[u8]>) -> Option<Vec<u8>> {
-    let Transfer { world, pe, at, .. } = *by;
-    let end = at.end();
-    // It has no stride of 0, which a block of nothing may have.
-    if at.len() == 0 {
-        return None;
-    }
-    macro_rules! of {
-        ($($object:ty: $item:ty;)*) => {$(
-            let still = object.downcast_ref::<&'static $object>().copied();
-            if let Some(object) = still.or(object.downcast_ref::<$object>()) {
-                let mut list: Vec<$item> = vec![0; at.len()];
-                match data {
-                    Some(data) => {
-                        list = items(data);
-                        strided!(world, object@pe[dyn at.first..end; dyn at.stride; dyn at.block] = list[..]);
-                    }
-                    None => {
-                        strided!(world, list[..] = object@pe[dyn at.first..end; dyn at.stride; dyn at.block]);
-                    }
-                }
-                return Some(cast_slice(&list).to_vec());
-            }
-        )*};
-    }
-    of! {
-        SymBox<[u8]>: u8;
-        SymBox<[u64]>: u64;
-        Symmetric<[u8; 256]>: u8;
-        Symmetric<[u64; 64]>: u64;
-        Symmetric<[u64; 32]>: u64;
-    }
-    None
 }
 
 /// Numbers one behind the other, with an own copy.

@@ -150,14 +150,12 @@ pub(crate) enum Way {
     Forgotten,
     /// The own copy, where it is meant.
     Here,
-    /// `strided!`.
-    Written,
     /// With a signal behind it.
     Signalled,
 }
 
 impl Way {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Typed,
         Self::Each,
         Self::Bytes,
@@ -166,7 +164,6 @@ impl Way {
         Self::Owned,
         Self::Forgotten,
         Self::Here,
-        Self::Written,
         Self::Signalled,
     ];
 
@@ -215,6 +212,7 @@ pub(crate) enum Token {
     Multiple,
     InTurn,
     Registered,
+    Session,
     /// Never destroyed.
     Leaked,
 }
