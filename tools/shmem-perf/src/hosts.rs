@@ -79,9 +79,7 @@ impl Hosts {
     /// What they are, in words.
     pub(crate) fn describe(&self) -> String {
         match self.pretended {
-            Some(_) => {
-                "two network namespaces of this machine, joined by a pair of virtual interfaces".to_owned()
-            }
+            Some(_) => "two network namespaces of this machine, which meet on a bridge".to_owned(),
             None => self.names.join(" and "),
         }
     }

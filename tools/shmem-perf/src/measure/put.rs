@@ -203,19 +203,11 @@ fn against<T>(bench: &Bench<'_>, case: &str, ours: impl Fn(u64) -> T + Copy, raw
     // What they work on is known to nobody.
     let cost = || {
         let ours = black_box(ours);
-        nanoseconds_each(OPERATIONS as usize, || {
-            for value in 0..OPERATIONS {
-                black_box(ours(value));
-            }
-        })
+        numbered(OPERATIONS, move |value| _ = black_box(ours(value)))
     };
     let limit = || {
         let raw = black_box(raw);
-        nanoseconds_each(OPERATIONS as usize, || {
-            for value in 0..OPERATIONS {
-                black_box(raw(value));
-            }
-        })
+        numbered(OPERATIONS, move |value| _ = black_box(raw(value)))
     };
     bench.pairs(format!("atomic {case}"), cost, limit);
 }
