@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_int, c_void};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use shmem::raw::collective;
 use shmem_core::exclusion::Mutex;
@@ -47,8 +48,27 @@ fn find() -> Option<collective::Place> {
 struct Known {
     /// Bytes of the frame of [`find`]; 0: nothing has been learned.
     first: usize,
-    steps: HashMap<usize, Step>,
+    steps: HashMap<usize, Step, BuildHasherDefault<Mixed>>,
     ways: HashMap<Vec<usize>, Option<collective::Place>>,
+}
+
+/// An address, mixed by a multiplication: it is looked up for each frame of each call, and nobody chooses it to meet others.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        let product = (self.0 ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = product ^ product >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// What a return address leads to.

@@ -75,6 +75,11 @@ impl Observers {
         Ok(Some(Arc::new(Self { counters, trace, checker })))
     }
 
+    /// Whether anybody wants to know when calls were; checks do not.
+    fn keeps_time(&self) -> bool {
+        self.counters.is_some() || self.trace.is_some()
+    }
+
     /// Keeps what is known so far: the job is about to be ended.
     pub(crate) fn save(&self) {
         if let Some(trace) = &self.trace {
@@ -121,7 +126,7 @@ impl Observer for Observers {
         if let Some(checker) = &self.checker {
             checker.begin(call);
         }
-        monotonic_now()
+        if self.keeps_time() { monotonic_now() } else { 0 }
     }
 
     fn end(&self, call: &Call<'_>, begun: u64) {
@@ -129,12 +134,14 @@ impl Observer for Observers {
         if DEPTH.get() > 0 {
             return;
         }
-        let nanoseconds = monotonic_now().saturating_sub(begun);
-        if let Some(counters) = &self.counters {
-            counters.count(call, nanoseconds);
-        }
-        if let Some(trace) = &self.trace {
-            trace.add(call, begun, nanoseconds);
+        if self.keeps_time() {
+            let nanoseconds = monotonic_now().saturating_sub(begun);
+            if let Some(counters) = &self.counters {
+                counters.count(call, nanoseconds);
+            }
+            if let Some(trace) = &self.trace {
+                trace.add(call, begun, nanoseconds);
+            }
         }
         if let Some(checker) = &self.checker {
             checker.end(call);

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
@@ -56,7 +55,10 @@ struct State {
     flights: Flights,
     /// The flag of each PE that this one has seen last.
     seen: [Seen; MOST_PES],
-    sites: HashMap<(Caller, Family), u32>,
+    /// Lines by where the names of their files lie, which are kept for as long as the PE runs, and their numbers.
+    sites: HashMap<(usize, u32, Family), u32>,
+    /// The number of the line whose call is told, once it is known.
+    site: Option<u32>,
     /// The word, and the least value, of the last wait that left open which signals had come.
     step: Option<(usize, u64)>,
 }
@@ -92,7 +94,7 @@ impl Checker {
         let shadows = Shadows::create(bootstrap.as_ref(), node.index, pes)?;
         let seen = [Seen { change: Change::default(), at: None }; MOST_PES];
         let (own, flights) = (Own::new(node.index), Flights::default());
-        let state = Mutex::new(State { own, flights, seen, sites: HashMap::new(), step: None });
+        let state = Mutex::new(State { own, flights, seen, sites: HashMap::new(), site: None, step: None });
         Ok(Some(Self { node, shadows, reports, state }))
     }
 
@@ -108,6 +110,7 @@ impl Checker {
 
     pub(in crate::observe) fn begin(&self, call: &Call<'_>) {
         let state = &mut *self.state();
+        state.site = None;
         if call.listed.is_some() {
             self.own_side(state, call, call.family.effect() != Effect::Put);
         }
@@ -200,9 +203,9 @@ impl Checker {
         for blocks in blocks(call, side, call.local) {
             self.refuse_reuse(state, call, &blocks, writes);
             if call.family.is_nonblocking() {
-                let (family, caller, endpoint) = (call.family, Caller::of(call.location), call.endpoint);
+                let (site, endpoint) = (self.site(state, call), call.endpoint);
                 let pe = call.pe.map_or(usize::MAX, |pe| pe.number());
-                state.flights.add(Flight { family, caller, endpoint, pe, blocks, writes });
+                state.flights.add(Flight { site, endpoint, pe, blocks, writes });
             }
         }
         if self.node.place.contains(&call.local) {
@@ -242,7 +245,7 @@ impl Checker {
         class: Class,
         writes: bool,
     ) {
-        let site = self.site(state, call.family, call.location);
+        let site = self.site(state, call);
         let (by, epoch) = (self.node.index as u32, state.own.epoch());
         let access = Access { blocks, by, epoch, class, site, writes: writes.into() };
         let (race, is_long) = self.shadows.with(to, |body| {
@@ -259,8 +262,8 @@ impl Checker {
 
     fn refuse_reuse(&self, state: &State, call: &Call<'_>, blocks: &Blocks, writes: bool) {
         if let Some(flight) = state.flights.conflict(blocks, writes) {
-            let earlier =
-                Where { pe: self.number(self.node.index), site: Site::of(flight.family, flight.caller) };
+            let me = self.node.index;
+            let earlier = Where { pe: self.number(me), site: self.site_of(me, flight.site) };
             let later = Where { pe: earlier.pe, site: Site::of(call.family, Caller::of(call.location)) };
             self.reports.reuse(&earlier, flight.writes, &later, writes);
         }
@@ -297,7 +300,7 @@ impl Checker {
         announced: Option<Announced>,
     ) {
         let (Some(to), Some(offset)) = (call.pe.and_then(|pe| self.index_of(pe)), offset) else { return };
-        let change = Change { epoch: state.own.epoch(), site: self.site(state, call.family, call.location) };
+        let change = Change { epoch: state.own.epoch(), site: self.site(state, call) };
         let clock = state.own.pass_on(Some(Addressee { endpoint: call.endpoint, pe: to }));
         let adds = call.word.is_some_and(|word| matches!(word.op, AtomicOp::Add(_)));
         self.shadows.with(to, |body| {
@@ -372,7 +375,7 @@ impl Checker {
         let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
         let clock = state.own.pass_on(None);
         let is_alone = !self.node.many_threads || threads() == Some(1);
-        let (team, site) = (meeting.team as u32, self.site(state, call.family, call.location));
+        let (team, site) = (meeting.team as u32, self.site(state, call));
         self.shadows.with(self.node.index, |body| {
             let published = &mut body.meetings[meeting.team][meeting.count as usize % 2];
             (published.entered, published.clock) = (entered, clock);
@@ -471,14 +474,21 @@ impl Checker {
         self.node.numbers[slot]
     }
 
-    /// The number of a line of this PE, which others can look up.
-    fn site(&self, state: &mut State, family: Family, location: &'static Location<'static>) -> u32 {
+    /// The number of the line of this PE that makes a call, which others can look up.
+    fn site(&self, state: &mut State, call: &Call<'_>) -> u32 {
+        if let Some(site) = state.site {
+            return site;
+        }
         let next = state.sites.len().min(MOST_SITES - 1) as u32;
-        let caller = Caller::of(location);
-        *state.sites.entry((caller, family)).or_insert_with(|| {
-            self.shadows.with(self.node.index, |body| body.sites[next as usize] = Site::of(family, caller));
+        let caller = Caller::of(call.location);
+        let line = (caller.file.as_ptr().addr(), caller.line, call.family);
+        let site = *state.sites.entry(line).or_insert_with(|| {
+            let site = Site::of(call.family, caller);
+            self.shadows.with(self.node.index, |body| body.sites[next as usize] = site);
             next
-        })
+        });
+        state.site = Some(site);
+        site
     }
 
     fn site_of(&self, slot: usize, site: u32) -> Site {

@@ -2,12 +2,9 @@
 
 use std::collections::VecDeque;
 
-use shmem_core::observe::Family;
-
 use super::blocks::Blocks;
-use crate::caller::Caller;
 
-/// Transfers that are kept: each access is compared with all of them.
+/// Transfers that are kept of those that read, and of those that write: each write is compared with all of them.
 const MOST: usize = 256;
 
 /// How many of the last ones a new one is tried to be joined with.
@@ -16,8 +13,8 @@ const LATEST: usize = 8;
 /// The side of this PE of a transfer that may be under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
-    pub(super) family: Family,
-    pub(super) caller: Caller,
+    /// Its line: a number that the PE has given it.
+    pub(super) site: u32,
     pub(super) endpoint: u32,
     /// The number of the PE at the other end.
     pub(super) pe: usize,
@@ -30,7 +27,8 @@ pub(super) struct Flight {
 /// The last of them.
 #[derive(Debug, Default)]
 pub(super) struct Flights {
-    all: VecDeque<Flight>,
+    /// Of buffers that are read, and of those that are written.
+    all: [VecDeque<Flight>; 2],
     /// Whether some were forgotten that may have mattered.
     pub(super) is_short: bool,
 }
@@ -38,25 +36,27 @@ pub(super) struct Flights {
 impl Flights {
     /// The transfer that an access to these bytes, a write or not, comes too early for.
     pub(super) fn conflict(&self, blocks: &Blocks, writes: bool) -> Option<&Flight> {
-        self.all.iter().find(|flight| (flight.writes || writes) && flight.blocks.overlaps(blocks))
+        let others = if writes { &self.all[..] } else { &self.all[1..] };
+        others.iter().flatten().find(|flight| flight.blocks.overlaps(blocks))
     }
 
     pub(super) fn add(&mut self, flight: Flight) {
-        let of = |one: &Flight| (one.family, one.caller, one.endpoint, one.pe, one.writes);
-        let mut latest = self.all.iter_mut().rev().take(LATEST).filter(|one| of(one) == of(&flight));
+        let all = &mut self.all[usize::from(flight.writes)];
+        let of = |one: &Flight| (one.site, one.endpoint, one.pe);
+        let mut latest = all.iter_mut().rev().take(LATEST).filter(|one| of(one) == of(&flight));
         if latest.any(|one| one.blocks.extend(&flight.blocks)) {
             return;
         }
-        if self.all.len() == MOST {
+        if all.len() == MOST {
             self.is_short = true;
-            self.all.pop_front();
+            all.pop_front();
         }
-        self.all.push_back(flight);
+        all.push_back(flight);
     }
 
     /// What an endpoint has under way to PEs is over.
     pub(super) fn quiet(&mut self, is_meant: impl Fn(u32, usize) -> bool) {
-        self.all.retain(|flight| !is_meant(flight.endpoint, flight.pe));
+        self.all.iter_mut().for_each(|all| all.retain(|flight| !is_meant(flight.endpoint, flight.pe)));
     }
 }
 
@@ -65,14 +65,7 @@ mod tests {
     use super::*;
 
     fn flight(start: usize, writes: bool) -> Flight {
-        Flight {
-            family: Family::PutNbi,
-            caller: Caller { file: "ring.rs", line: 1 },
-            endpoint: 1,
-            pe: 2,
-            blocks: Blocks::range(start, 8),
-            writes,
-        }
+        Flight { site: 1, endpoint: 1, pe: 2, blocks: Blocks::range(start, 8), writes }
     }
 
     #[test]
@@ -96,9 +89,9 @@ mod tests {
         let mut flights = Flights::default();
         (0..1000).for_each(|i| flights.add(flight(8 * i, true)));
         (0..1000).for_each(|_| flights.add(flight(0, true)));
-        assert_eq!((flights.all.len(), flights.is_short), (1, false), "neighbours, and the same again");
+        assert_eq!((flights.all[1].len(), flights.is_short), (1, false), "neighbours, and the same again");
         (0..2 * MOST).for_each(|i| flights.add(flight((1 << 20) + 32 * i, false)));
-        assert_eq!((flights.all.len(), flights.is_short), (MOST, true));
+        assert_eq!((flights.all[0].len(), flights.is_short), (MOST, true));
         let at = |i: usize| flights.conflict(&Blocks::range((1 << 20) + 32 * i, 8), true).is_some();
         assert!(at(2 * MOST - 1) && at(MOST) && !at(MOST - 1), "the latest");
     }
