@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::model::{Cell, Model, UNKNOWN};
+use super::model::{Cell, Model, Thing, UNKNOWN};
 use super::step::{Blocks, Op, Slot, Stream, Update, Way, byte};
 
 /// What a thread is expected to read, operation by operation.
@@ -27,6 +27,15 @@ impl Model {
             .collect()
         });
         let reads = reads.collect();
+        for (stream, op) in streams.iter().flat_map(|stream| stream.ops.iter().map(move |op| (stream, op))) {
+            if let Op::Write { slot, pe, at, way: Way::Signalled, .. } = op
+                && at.count <= 1
+                && self.allows_op(stream.pe, op)
+                && self.thing(*slot).is_some_and(Thing::takes_signals)
+            {
+                self.signal(*pe);
+            }
+        }
         for ((slot, pe), cells) in epoch.cells {
             let Some(object) = &mut self.things[slot] else { continue };
             for (cell, change) in object.contents[pe].iter_mut().zip(cells) {

@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use shmem::partition::NewPartition;
 use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, Private, Serialized};
-use shmem::{SessionOptions, Stores, Team, TeamConfig, zeroed};
+use shmem::{ContextError, Error, ErrorKind, SessionOptions, Stores, Team, TeamConfig, zeroed};
 
 use super::cells::{self, Cells, halo};
 use super::epoch::Reads;
 use super::model::{Cell, Model, UNKNOWN};
-use super::object::{Block, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
+use super::object::{Block, News, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
 use super::opened::{Opened, Phase};
 use super::step::{
-    Blocks, Element, HALOS, Home, OBJECTS, Op, PARTITIONS, STATICS, Slot, Split, Step, Storage, Storm,
+    Blocks, Element, Home, OBJECTS, Op, PARTITIONS, SIGNALS, STATICS, Slot, Split, Step, Storage, Storm,
     Stream, Token, Update, Way, bytes, items, of,
 };
 use crate::together::{Call, Room, make};
@@ -83,14 +83,15 @@ impl Machine {
         NUMBERS.here(world).index(..).fill(0);
         QUICK.here(world).index(..).fill(0);
         (0..8).for_each(|word| world.set(WORDS.on(world.me()).index(word), 0));
+        world.signal_set(NEWS.on(world.me()), 0);
         world.barrier_all();
         let probe = world.alloc(zeroed::<u8>(1)).expect("there is room for a byte");
         let base = (probe.here(world).addr().as_ptr() as usize).wrapping_sub(probe.offset());
         world.free(probe).expect("the byte is free again");
         let statics: [Box<dyn Object>; STATICS.len()] =
             [Box::new(&BYTES), Box::new(&NUMBERS), Box::new(&QUICK), Box::new(Words(None))];
-        let mut items: Vec<Option<Item>> = (0..HALOS.end).map(|_| None).collect();
-        for (slot, object) in statics.into_iter().enumerate() {
+        let mut items: Vec<Option<Item>> = (0..=SIGNALS).map(|_| None).collect();
+        for (slot, object) in statics.into_iter().enumerate().chain([(SIGNALS, Box::new(News) as _)]) {
             model.placed(slot, object.spans(world, base));
             items[slot] = Some(Item::Object(object));
         }
@@ -322,19 +323,24 @@ impl Machine {
             }
         };
         // Where there is no unit left, the world will do.
-        let without = || {
+        let without = |refused: Error| {
+            let is_full = match refused.kind() {
+                ErrorKind::Context(ContextError::Exhausted { used, limit, .. }) => used == limit,
+                _ => false,
+            };
+            assert!(is_full, "{refused}");
             run(world);
             world.quiet();
         };
         macro_rules! context {
             ($kind:ty, $end:path) => {
-                world.create_ctx::<$kind>().map_or_else(
-                    |_| without(),
-                    |context| {
+                match world.create_ctx::<$kind>() {
+                    Ok(context) => {
                         run(&context.bind(world));
                         $end(context);
-                    },
-                )
+                    }
+                    Err(refused) => without(refused),
+                }
             };
         }
         match stream.token {
@@ -347,13 +353,14 @@ impl Machine {
             Token::InTurn => match world.domains::<Serialized>(1) {
                 Ok(mut domains) => match domains[0].create_ctx::<InTurn>() {
                     Ok(context) => run(&domains[0].turn(world).bind(&context)),
-                    Err(_) => without(),
+                    Err(refused) => without(refused),
                 },
-                Err(_) => without(),
+                Err(refused) => without(refused),
             },
-            Token::Registered => {
-                world.register_thread().map_or_else(|_| without(), |thread| run(&thread.bind(world)));
-            }
+            Token::Registered => match world.register_thread() {
+                Ok(thread) => run(&thread.bind(world)),
+                Err(refused) => without(refused),
+            },
         }
     }
 
@@ -413,7 +420,7 @@ impl Machine {
 
     /// Compares all of this PE that it holds.
     fn check(&self, world: &World<Multiple>) {
-        for slot in OBJECTS {
+        for slot in OBJECTS.chain([SIGNALS]) {
             let Some(it) = self.model.thing(slot).filter(|object| !object.is_bulk()) else { continue };
             let Some(object) = self.object(slot) else { continue };
             let at = Blocks { first: 0, block: it.len, stride: it.len, count: 1 };

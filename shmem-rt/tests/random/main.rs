@@ -64,6 +64,16 @@ fn number(variable: &str) -> Option<u64> {
 /// The programs that the environment names.
 #[shmem::test(pes = [2, 3, 4])]
 fn programs(world: &mut World<Multiple>) {
+    of_the_environment(world);
+}
+
+/// The same where each PE has a unit for its world, and one for its contexts.
+#[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "6"))]
+fn programs_with_few_units(world: &mut World<Multiple>) {
+    of_the_environment(world);
+}
+
+fn of_the_environment(world: &mut World<Multiple>) {
     let Some(first) = number(PROGRAM) else { return };
     let count = if std::env::var_os(STEPS).is_some() { 1 } else { number(PROGRAMS).unwrap_or(1) };
     object::quiet_hook();
@@ -105,14 +115,13 @@ fn short(said: &str) -> String {
     lines.map(|line| line.chars().take(400).collect::<String>() + "\n").collect()
 }
 
-/// Runs programs for a number of PEs. One that fails is told, with the steps that are needed for it.
-fn random_programs(pes: usize) {
-    let test = format!("programs_on_{pes}");
+/// Runs programs for a number of PEs by one of the tests above. One that fails is told, with the steps that are needed for it.
+fn random_programs(test: &str, pes: usize) {
     let (first, count) = (number(FIRST).unwrap_or(0), number(PROGRAMS).unwrap_or(USUALLY));
     for start in (first..first + count).step_by(IN_A_JOB as usize) {
         let in_a_job = IN_A_JOB.min(first + count - start);
         let all = [(PROGRAM, start.to_string()), (PROGRAMS, in_a_job.to_string())];
-        let Err(mut said) = run(&test, &all) else { continue };
+        let Err(mut said) = run(test, &all) else { continue };
         let mut begun =
             said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
         let seed = begun.next_back().unwrap_or(start);
@@ -121,7 +130,7 @@ fn random_programs(pes: usize) {
         // What depends on the moment fails now and then.
         let least = shrink::least(steps, |steps| {
             let alone = [(PROGRAM, seed.to_string()), (STEPS, shrink::show(steps))];
-            let failed = (0..3).find_map(|_| run(&test, &alone).err());
+            let failed = (0..3).find_map(|_| run(test, &alone).err());
             failed.map(|failed| said = failed).is_some()
         });
         let (needed, again) = match least {
@@ -143,8 +152,9 @@ fn random_programs_hold_what_the_model_says() {
     // The tests above have been told which.
     if number(PROGRAM).is_none() {
         std::thread::scope(|scope| {
-            for pes in [2, 3, 4] {
-                scope.spawn(move || random_programs(pes));
+            let few = ("programs_with_few_units", 3);
+            for (test, pes) in [("programs_on_2", 2), ("programs_on_3", 3), ("programs_on_4", 4), few] {
+                scope.spawn(move || random_programs(test, pes));
             }
         });
     }

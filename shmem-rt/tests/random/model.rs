@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::step::{
-    ADDRESSES, Edge, Element, HALOS, Home, Op, PARTITIONS, Pes, STATICS, Slot, Split, Step, Storage, Storm,
+    ADDRESSES, Edge, Element, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Split, Step, Storage, Storm,
     bytes, of,
 };
 
@@ -66,6 +66,11 @@ impl Thing {
         self.held.has(pe) && self.team_of(pe).is_some_and(|group| group.contains(&target))
     }
 
+    /// Whether what writes to it with a signal does so in one call.
+    pub(super) fn takes_signals(&self) -> bool {
+        !matches!(self.home, Home::Block | Home::Array(Storage::Multi, _))
+    }
+
     /// Whether all PEs that have it hold it.
     fn is_held_by_all(&self) -> bool {
         self.groups.iter().flatten().all(|pe| self.held.has(*pe))
@@ -107,10 +112,10 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn new(pes: usize) -> Self {
-        let (things, storms) = (vec![None; HALOS.end], Vec::new());
+        let (things, storms) = (vec![None; SIGNALS + 1], Vec::new());
         let (partitions, addresses) = ([false; PARTITIONS], [None; ADDRESSES]);
         let mut model = Self { pes, things, partitions, addresses, storms };
-        for (slot, (element, len)) in STATICS.into_iter().enumerate() {
+        for (slot, (element, len)) in STATICS.into_iter().enumerate().chain([(SIGNALS, (Element::Word, 1))]) {
             let mut object = Thing::new(Home::Static, model.groups(None), element, len);
             object.contents = vec![vec![0; object.bytes()]; pes];
             model.things[slot] = Some(object);
@@ -366,6 +371,16 @@ impl Model {
                     }
                 }
             }
+        }
+    }
+
+    /// One more signal comes to a PE.
+    pub(super) fn signal(&mut self, pe: usize) {
+        let cells = self.contents(SIGNALS, pe).iter().map(|cell| u8::try_from(*cell));
+        // Or nobody knows how many there were.
+        if let Ok(before) = cells.collect::<Result<Vec<u8>, _>>() {
+            let before = u64::from_le_bytes(before.try_into().unwrap_or_default());
+            self.overwrite(SIGNALS, pe, 0, &(before + 1).to_le_bytes());
         }
     }
 

@@ -471,6 +471,23 @@ impl Object for Words {
     }
 }
 
+/// The word in which signals are counted.
+pub(crate) struct News;
+
+impl Object for News {
+    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
+        from.token.signal_fetch(NEWS.on(from.pe)).to_le_bytes().to_vec()
+    }
+
+    fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span> {
+        vec![(NEWS.here(world).addr().as_ptr() as usize - base, 0, 8)]
+    }
+
+    fn free(self: Box<Self>, _: &World<Multiple>) -> Result<()> {
+        unreachable!("statics stay")
+    }
+}
+
 impl Transfer<'_> {
     /// What has only one routine does not end in the quiet that the model expects of the way.
     fn complete(&self) {

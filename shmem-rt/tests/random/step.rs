@@ -15,6 +15,8 @@ pub(crate) const OBJECTS: Range<Slot> = 0..14;
 /// Slots of the teams of a split.
 pub(crate) const TEAMS: Range<Slot> = 14..17;
 pub(crate) const HALOS: Range<Slot> = 17..20;
+/// That of the word in which signals are counted: no step names it.
+pub(crate) const SIGNALS: Slot = HALOS.end;
 pub(crate) const PARTITIONS: usize = 3;
 pub(crate) const ADDRESSES: usize = 8;
 
