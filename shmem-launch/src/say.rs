@@ -1,12 +1,19 @@
 //! Messages to people.
 
-use std::io::Write as _;
+use std::io::stderr;
+
+use rustix::io::{retry_on_intr, write};
 
 /// Prints lines in one piece: several PEs write to the same place. What others have said may be in them, so characters
 /// that would do something to a terminal are shown and not sent to it.
 pub fn say(text: &str) {
+    // Past the lock of the standard library: a thread of the program may hold it while it waits for what this one is to do.
+    let text = line(text);
+    let mut rest = text.as_bytes();
+    while let Ok(written @ 1..) = retry_on_intr(|| write(stderr(), rest)) {
+        rest = &rest[written..];
+    }
     // If nobody reads messages any more, nobody can be told.
-    let _ = std::io::stderr().write_all(line(text).as_bytes());
 }
 
 /// The text as it is printed.

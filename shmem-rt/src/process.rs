@@ -31,7 +31,7 @@ pub(crate) fn stand_for_all() {
 }
 
 /// Whether nothing in this process can act of its own while so many of its threads sleep: it has no other threads,
-/// no children, which would share its memory, catches no signals, and is not being debugged.
+/// no children that run, which would share its memory, catches no signals, and is not being debugged.
 pub(crate) fn is_closed(sleeping: usize) -> bool {
     threads() == Some(sleeping + BYSTANDERS.load(Ordering::Relaxed)) && has_no_children() && is_left_alone()
 }
@@ -40,8 +40,15 @@ fn has_no_children() -> bool {
     let Ok(mut threads) = std::fs::read_dir("/proc/self/task") else { return false };
     threads.all(|thread| {
         let children = thread.map(|thread| thread.path().join("children"));
-        children.and_then(std::fs::read_to_string).is_ok_and(|children| children.trim().is_empty())
+        children.and_then(std::fs::read_to_string).is_ok_and(|all| all.split_whitespace().all(is_over))
     })
+}
+
+/// Whether a child has ended, and nobody has waited for it: it has no memory any more.
+fn is_over(child: &str) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{child}/stat")) else { return false };
+    // Behind the program's name, which may hold anything.
+    stat.rsplit_once(')').is_some_and(|(_, state)| state.starts_with(" Z") || state.starts_with(" X"))
 }
 
 fn is_left_alone() -> bool {

@@ -47,6 +47,9 @@ pub struct Domain<K: ContextLevel> {
     _level: PhantomData<K>,
 }
 
+/// Most domains that are created together.
+const MOST: usize = 1 << 20;
+
 impl<L: ThreadLevel> World<L> {
     /// Creates domains, all or none. Not collective. Domains that are created together are mapped together:
     /// that is better than one after the other.
@@ -56,12 +59,17 @@ impl<L: ThreadLevel> World<L> {
     /// [`ContextError::Exhausted`](crate::ContextError::Exhausted) if one of them can have no unit of the
     /// resource.
     ///
+    /// # Panics
+    ///
+    /// If it is more than 2^20.
+    ///
     /// Source: "Context-Domain in Cray SHMEM" (2016), `shmem_domain_create`.
     #[track_caller]
     pub fn domains<K: ContextLevel>(&self, number: usize) -> Result<Vec<Domain<K>>>
     where
         L: Allows<K>,
     {
+        assert!(number <= MOST, "{number} domains: at most {MOST} are created at once");
         let ids = self.job().contexts.holdings.lock().create_domains(K::LEVEL, number, Location::caller())?;
         let domain = |id| Domain { id, job: Arc::clone(self.job()), _level: PhantomData };
         Ok(ids.into_iter().map(domain).collect())

@@ -161,6 +161,12 @@ stands! {
         "PEs 0, 2 wait in `wait_until(READY == 1, is 0)`",
         "PE 1 waits in `the end of the program` for PEs 0, 2",
     ];
+    a_child_that_is_over: Single, |world| {
+        if world.my_pe() == 0 {
+            drop(std::process::Command::new("true").spawn().unwrap());
+        }
+        READY.wait_until(world, eq(1));
+    } => [&*format!("\n  PEs 0-2 wait in `wait_until(READY == 1, is 0)` {HERE}")];
     all_threads_of_a_pe_wait: Multiple, |world| {
         let world = &*world;
         std::thread::scope(|scope| {
@@ -182,6 +188,25 @@ fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
             });
         }
         READY.wait_until(world, eq(1));
+    });
+}
+
+/// The message about a long wait needs nothing that a thread of the program may hold meanwhile.
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"))]
+fn a_thread_that_holds_the_standard_error_waits(world: &mut World<Multiple>) {
+    let (world, me) = (&*world, world.my_pe());
+    if me == 1 {
+        std::thread::sleep(LONG);
+        world.set(READY.on(world.pes()[0]), 1);
+        return;
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _held = std::io::stderr().lock();
+            OTHER.wait_until(world, eq(1));
+        });
+        READY.wait_until(world, eq(1));
+        world.set(OTHER.on(world.pes()[me]), 1);
     });
 }
 
@@ -288,6 +313,10 @@ fn a_pe_of_another_host_that_is_stopped_may_go_on(world: &mut World) {
         world.set(READY.on(zero), 1);
         return;
     }
-    stop(OTHER.wait_until(world, gt(0)), LONG_APART);
+    let process = OTHER.wait_until(world, gt(0));
+    // What was sent at the start is answered before it is stopped, or the network would be silent.
+    world.fetch(READY.on(world.pe(1).unwrap()));
+    std::thread::sleep(Duration::from_secs(1));
+    stop(process, LONG_APART);
     READY.wait_until(world, eq(1));
 }
