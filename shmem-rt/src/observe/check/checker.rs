@@ -147,6 +147,7 @@ impl Checker {
 
     pub(in crate::observe) fn end(&self, call: &Call<'_>) {
         let state = &mut *self.state();
+        state.site = None;
         let endpoint = call.endpoint;
         match (call.family.effect(), call.family) {
             (Effect::Fetch | Effect::Wait | Effect::Acquire, _) => {
