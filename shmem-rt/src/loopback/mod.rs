@@ -7,16 +7,21 @@
 //! Those reach each other as processes do: each PE has an arena of its own, into which it maps the memory of
 //! the others on its node. Values can go from one PE to another here by other ways than messages. So each [`Pe`] carries who has
 //! it, teams, contexts and halos know whose they are, and operations refuse those of others.
+//!
+//! A PE that calls `exit` ends the process, and with it all PEs. A handler at exit says so, and which PEs had not left the job.
 
 mod nodes;
 mod threads;
 
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use shmem_core::exclusion::Mutex;
 use shmem_core::exit;
 use shmem_core::memory::{Arena, Machine, Mine, PeList};
 use shmem_core::pe::Pe;
@@ -24,6 +29,7 @@ use shmem_core::transport::loopback::Network;
 use shmem_core::transport::target::Target;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::Settings;
+use shmem_launch::launch::record::Doing;
 use shmem_launch::launch::report::Standing;
 use shmem_launch::launch::{self, HOSTS_AS, HostsAs};
 use shmem_launch::say::say;
@@ -34,6 +40,7 @@ use crate::error::{Error, Result};
 use crate::grants::by_partition;
 use crate::members::Directory;
 use crate::persistent;
+use crate::report;
 use crate::setup::Setup;
 use crate::standstill::Neighbours;
 use crate::start::{JobPes, assemble};
@@ -42,6 +49,14 @@ use crate::world::World;
 
 /// The exit code of a process whose PEs have run for longer than they may.
 pub(crate) const TIMED_OUT: u8 = 124;
+
+/// The PEs of the job that runs in this process.
+static RUNNING: Mutex<Option<Neighbours>> = Mutex::new(None);
+
+thread_local! {
+    /// The PE that the thread is. It has no destructor, so a handler at exit can read it.
+    static ME: Cell<Option<usize>> = const { Cell::new(None) };
+}
 
 /// Runs `body` as `pes` PEs, each a thread of this process. If they run for longer than `limit`, the process says
 /// what each of them does, and ends.
@@ -85,8 +100,9 @@ pub(crate) fn run<L: ThreadLevel>(
     // All nodes share this process's cores.
     let has_cores = pes <= std::thread::available_parallelism().map_or(1, usize::from);
     let places: Vec<_> = (0..pes).map(|pe| (pe, arenas[pe].start_of(nodes.slot(pe)) as usize)).collect();
-    // SAFETY: the slots of the PEs, which the arenas map; these live longer than the threads below.
+    // SAFETY: the slots of the PEs, which the arenas map; these live longer than the threads below, and than `running`.
     let neighbours = unsafe { Neighbours::new(&places, 0) };
+    let _running = Running::new(neighbours.clone());
     let (over, is_over) = mpsc::channel::<()>();
     let program = &body;
     std::thread::scope(|scope| {
@@ -95,7 +111,8 @@ pub(crate) fn run<L: ThreadLevel>(
         if let Some(limit) = limit {
             scope.spawn(move || {
                 if is_over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                    end_late(limit, &neighbours);
+                    let what = format!("the job has run for the {limit:?} it was given");
+                    end(TIMED_OUT, &what, &neighbours, None);
                 }
             });
         }
@@ -108,6 +125,7 @@ pub(crate) fn run<L: ThreadLevel>(
             let (nodes, hosts) = (nodes.clone(), bootstrap.hosts());
             let cores = if has_cores { nodes.neighbours(me).count() } else { 0 };
             let body = move || {
+                ME.set(Some(me));
                 let numbers = (0..pes)
                     .map(|number| {
                         let is_near = hosts[number] == hosts[me];
@@ -139,15 +157,69 @@ pub(crate) fn run<L: ThreadLevel>(
     })
 }
 
-/// Ends a job that takes too long, and says where its PEs are.
-fn end_late(limit: Duration, neighbours: &Neighbours) -> ! {
-    let all: Vec<_> = neighbours
-        .peers()
-        .map(|peer| (peer.number, Standing::Inside(launch::record::describe(peer.record))))
-        .collect();
-    let clauses = launch::report::standings(&all).join("\n  ");
-    let text = format!("shmem: the job has run for the {limit:?} it was given\n  {clauses}");
-    exit::end(TIMED_OUT.into(), || say(&text))
+/// Makes the PEs known to [`exited`] for as long as their memory is mapped.
+struct Running(());
+
+impl Running {
+    fn new(pes: Neighbours) -> Self {
+        *RUNNING.lock() = Some(pes);
+        at_exit();
+        Self(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        *RUNNING.lock() = None;
+    }
+}
+
+/// Has [`exited`] called when the process ends by `exit`.
+#[cfg(target_env = "gnu")]
+fn at_exit() {
+    extern "C" fn run(code: c_int, _: *mut c_void) {
+        exited(Some(code));
+    }
+    unsafe extern "C" {
+        safe fn on_exit(run: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
+    }
+    // Without memory for one more handler nothing is said.
+    _ = on_exit(run, std::ptr::null_mut());
+}
+
+/// Other C libraries do not tell the code.
+#[cfg(not(target_env = "gnu"))]
+fn at_exit() {
+    extern "C" fn run() {
+        exited(None);
+    }
+    // SAFETY: a function of this program, which stays as long as the process.
+    _ = unsafe { libc::atexit(run) };
+}
+
+/// The process ends by `exit`: what is said, and how it ends, if there is a PE that has not left the job.
+fn exited(code: Option<c_int>) {
+    let running = RUNNING.lock();
+    let Some(pes) = running.as_ref() else { return };
+    let has_left = |pe: report::Peer<'_>| launch::record::describe(pe.record) == Doing::Finished;
+    if pes.peers().all(has_left) {
+        return;
+    }
+    let who = ME.get().map_or_else(|| "a thread that is no PE".to_owned(), |me| format!("PE {me}"));
+    let with = code.map(|code| format!(" with code {code}")).unwrap_or_default();
+    let what =
+        format!("{who} exited{with} before all PEs, which are threads of one process, had left the job");
+    end(code.map_or(1, |code| code as u8).max(1), &what, pes, ME.get());
+}
+
+/// Ends the process, and says why and where its PEs are, but for one.
+fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
+    let others = pes.peers().filter(|peer| Some(peer.number) != except);
+    let all: Vec<_> =
+        others.map(|peer| (peer.number, Standing::Inside(launch::record::describe(peer.record)))).collect();
+    let clauses: String =
+        launch::report::standings(&all).iter().map(|clause| format!("\n  {clause}")).collect();
+    exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))
 }
 
 /// The node of each PE.

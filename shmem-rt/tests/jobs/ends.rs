@@ -26,6 +26,7 @@ mod program {
             "panic" => panic!("first line of {}\nsecond line", world.my_pe()),
             "no pe" if world.my_pe() == 1 => drop(world.pe(9)?), // `NO_PE` is this line
             "no number" if world.my_pe() == 1 => drop("x".parse::<i32>()?),
+            exit @ ("exit 0" | "exit 3") if world.my_pe() == 1 => std::process::exit(exit[5..].parse()?),
             _ => world.barrier_all(),
         }
         Ok(())
@@ -41,6 +42,9 @@ fn scenario() {
     }
     if program::main() != std::process::ExitCode::SUCCESS {
         eprintln!("{scenario} was refused");
+    }
+    if scenario == "exit behind" {
+        std::process::exit(3);
     }
 }
 
@@ -121,6 +125,26 @@ fn an_error_of_main_is_told_with_its_pe_and_that_main_returned_it() {
         let (place, said) = what.split_once(") returned: ").unwrap();
         assert!(place.starts_with("`main` (shmem-rt/tests/jobs/ends.rs:"), "{report}");
         assert!(said.starts_with(error), "{report}");
+    }
+}
+
+/// There PEs are threads of one process, which ends with the first that exits.
+#[test]
+fn who_exits_over_loopback_before_its_job_is_over_is_told() {
+    for (scenario, code, told) in
+        [("exit 0", 1, 1), ("exit 3", 3, 1), ("exit behind", 3, 0), ("nothing", 0, 0)]
+    {
+        let job =
+            scenario::job("ends", scenario, 1).env("SHMEM_TRANSPORT", "loopback").env("SHMEM_NPES", "3");
+        let outcome = job.run().unwrap();
+        let said = scenario::said(&outcome);
+        let exited = format!(
+            "shmem: PE 1 exited with code {}",
+            scenario.trim_start_matches(|c: char| !c.is_numeric())
+        );
+        let counts = [exited.as_str(), "had left the job\n  PE"].map(|part| said.matches(part).count());
+        assert_eq!((outcome.code, counts), (code, [told; 2]), "{scenario}: {said}{}", outcome.report);
+        assert!(!said.contains("PE 1 runs"), "it is no other: {said}");
     }
 }
 
