@@ -237,7 +237,8 @@ impl Member {
 
     /// Where the process that joined, or is to, stands if it does nothing of its own.
     pub(crate) fn held(&self) -> Option<Standing> {
-        held(self.joined().unwrap_or(self.child.id())).filter(|_| !self.is_over())
+        held(self.joined().unwrap_or(self.child.id()))
+            .filter(|_| self.has_gone() != Some(true) && !self.is_over())
     }
 
     /// Whether it ended without ever having joined.
@@ -304,8 +305,7 @@ fn standing_in(stat: &str) -> Option<Standing> {
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let (state, flags) = (fields.next()?, fields.nth(5)?.parse::<u32>().ok()?);
     match state {
-        // It is over, and has not been waited for.
-        "Z" | "X" => None,
+        // Of a process that a signal has ended: its first thread may be gone long before the last.
         _ if flags & SIGNALED != 0 => Some(Standing::Dying),
         "T" => Some(Standing::Stopped),
         "t" => Some(Standing::Traced),
@@ -322,9 +322,12 @@ mod tests {
         let stat = |state: &str, flags: u32| {
             standing_in(&format!("7 (a) T b) {state} 1 7 7 0 -1 {flags} 132 0 0\n"))
         };
-        assert_eq!([stat("S", 0x40_0000), stat("R", 0), stat("Z", 0x404)], [None, None, None]);
+        assert_eq!([stat("S", 0x40_0000), stat("R", 0), stat("Z", 0x4)], [None, None, None]);
         assert_eq!([stat("T", 0), stat("t", 0)], [Some(Standing::Stopped), Some(Standing::Traced)]);
-        assert_eq!([stat("D", 0x40_0604), stat("T", 0x400)], [const { Some(Standing::Dying) }; 2]);
+        assert_eq!(
+            [stat("D", 0x40_0604), stat("T", 0x400), stat("Z", 0x404)],
+            [const { Some(Standing::Dying) }; 3]
+        );
         assert_eq!([standing_in(""), standing_in("7 (a"), standing_in("7 (a) S 1")], [const { None }; 3]);
         assert_eq!(held(std::process::id()), None);
     }

@@ -44,6 +44,22 @@ fn a_program_that_launches_itself_keeps_its_lines_and_its_name() {
     assert_whole(&command.output().unwrap(), "./link");
 }
 
+#[test]
+fn a_reader_that_goes_ends_a_program_in_c_with_a_message() {
+    let mut command = Command::new(itself());
+    command.args(ENTRY).env(programs::NAME, "print-as-c").env("SHMEM_NPES", "2");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("> ")), "a PE prints");
+    drop(lines);
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert!(
+        output.status.code() == Some(141) && said.contains("was killed by signal 13 (SIGPIPE)"),
+        "{output:?}"
+    );
+}
+
 /// Runs a script as PE 0 of 2, beside one that does nothing.
 fn first_of_two(options: &[&str], script: &str) -> Command {
     let mut command = bare_shmrun(&["-n", "2"]);

@@ -251,6 +251,15 @@ pub(crate) fn run(name: &str) -> ! {
             print(&format!("second of {} as {}\n", job.number(), name.display()));
             job.finish();
         }
+        "print-as-c" => {
+            // What a program in C begins with.
+            // SAFETY: no handler is installed.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+            let job = connect();
+            loop {
+                println!("> {}", job.number());
+            }
+        }
         "attach" => within(|job| {
             assert_eq!(std::env::var("SHMEM_ATTACH_WAIT").unwrap(), "1");
             shmem::bootstrap::attach_wait(job.number());
