@@ -217,4 +217,6 @@ pub mod prelude {
         Symmetric, Team, TeamBox, TeamConfig, Words, World, padded, partitions, strided, symmetric,
     };
     pub use crate::{eq, filled, ge, gt, le, lt, ne, value, zeroed};
+    #[doc(hidden)]
+    pub use shmem_core::object::Placeless as _;
 }

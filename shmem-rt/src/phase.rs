@@ -257,12 +257,12 @@ pub(crate) struct Kind {
 
 pub(crate) const LOCAL: Kind = Kind {
     begin: Operation::of(Family::Local),
-    end: Operation::named(Family::PhaseEnd, "local, at its end"),
+    end: Operation::named(Family::PhaseEnd, "the end of local"),
     exclusive: true,
 };
 pub(crate) const FROZEN: Kind = Kind {
     begin: Operation::of(Family::Frozen),
-    end: Operation::named(Family::PhaseEnd, "frozen, at its end"),
+    end: Operation::named(Family::PhaseEnd, "the end of frozen"),
     exclusive: false,
 };
 

@@ -50,6 +50,15 @@ pub(crate) static VARIABLES: OnceLock<fn(usize) -> Option<Variable>> = OnceLock:
 
 /// What lies at an offset, for people: a variable of the program, or what was allocated there.
 pub(crate) fn name_at(statics: &[(Extent, String)], ledger: &Mutex<Ledger>, offset: usize) -> String {
+    known_at(statics, ledger, offset).unwrap_or_else(|| format!("a word at offset {offset:#x}"))
+}
+
+/// The same where something is known to lie.
+pub(crate) fn known_at(
+    statics: &[(Extent, String)],
+    ledger: &Mutex<Ledger>,
+    offset: usize,
+) -> Option<String> {
     let of_static = || {
         let holds = |extent: &Extent| (extent.offset..extent.offset + extent.bytes).contains(&offset);
         let (extent, name) = statics.iter().find(|(extent, _)| holds(extent))?;
@@ -61,12 +70,9 @@ pub(crate) fn name_at(statics: &[(Extent, String)], ledger: &Mutex<Ledger>, offs
         let found = ledger.find(offset)?;
         Some((found.offset, format!("heap object #{}", found.id)))
     };
-    let found = of_static().or_else(allocated).or_else(|| VARIABLES.get()?(offset));
-    match found {
-        Some((start, name)) if start == offset => name,
-        Some((start, name)) => format!("{name} + {}", show_size((offset - start) as u64)),
-        None => format!("a word at offset {offset:#x}"),
-    }
+    let (start, name) = of_static().or_else(allocated).or_else(|| VARIABLES.get()?(offset))?;
+    let within = (offset - start) as u64;
+    Some(if within == 0 { name } else { format!("{name} + {}", show_size(within)) })
 }
 
 /// A peer, as a waiting PE sees it.

@@ -8,7 +8,7 @@ use super::handle::NumaArray;
 use super::storage::{Contiguous, Storage};
 use crate::data::{PlainData, SymmetricData, copied};
 use crate::endpoint::{Endpoint, Initiator};
-use crate::object::{Here, On, many, one};
+use crate::object::{Here, NAMELESS, On, many, one};
 use crate::pe::{OnPe, Pe};
 use crate::strided::Piece;
 
@@ -111,7 +111,7 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
     /// Some of the outermost rows.
     #[track_caller]
     pub(super) fn some(self, range: impl RangeBounds<usize>) -> Self {
-        let (from, count) = many(range, self.shape[0]);
+        let (from, count) = many(range, self.shape[0], NAMELESS);
         let (first, mut shape) = (self.first + from * self.row_len(), self.shape);
         shape[0] = count;
         Self { first, shape, ..self }
@@ -120,7 +120,7 @@ impl<'a, T: SymmetricData, const D: usize> ArrayOn<'a, T, D> {
     /// One of the outermost rows, which has the other dimensions.
     #[track_caller]
     pub(super) fn row<const R: usize>(self, index: usize) -> ArrayOn<'a, T, R> {
-        let first = self.first + one(index, self.shape[0]).0 * self.row_len();
+        let first = self.first + one(index, self.shape[0], NAMELESS).0 * self.row_len();
         let shape = core::array::from_fn(|d| self.shape[D - R + d]);
         ArrayOn { pe: self.pe, pieces: self.pieces, first, shape, _elements: PhantomData }
     }
@@ -322,7 +322,7 @@ macro_rules! elements {
     )*};
 }
 elements! {
-    [] usize, 1: |index, place| one(index, place.shape()[0]).0;
+    [] usize, 1: |index, place| one(index, place.shape()[0], NAMELESS).0;
     [const D: usize] [usize; D], D: |index, place| {
         let shape = place.shape();
         let inside = index.iter().zip(&shape).all(|(index, length)| index < length);

@@ -5,7 +5,7 @@ use super::nonblocking::NonBlocking;
 use super::rma::Matching;
 
 use crate::endpoint::{Initiator, Stores};
-use crate::object::{AtomicWord, On};
+use crate::object::{AtomicWord, On, place_at};
 
 /// What the words of an array are read and written as: plain numbers.
 type Value<'a, P> = <<P as AtomicWords<'a>>::Word as AtomicWord>::Value;
@@ -42,7 +42,7 @@ pub trait AmoSlices: Initiator {
         words: P,
     ) {
         let (into, words) = (into.destination(), words.words());
-        check_len(words.len(), into.len());
+        check_len(words, into.len());
         if words.pe().on_node().is_some() {
             for (i, number) in into.iter_mut().enumerate() {
                 *number = self.fetch(words.index(i));
@@ -67,7 +67,7 @@ pub trait AmoSlices: Initiator {
         Self: Stores,
     {
         let words = words.words();
-        check_len(words.len(), numbers.len());
+        check_len(words, numbers.len());
         for (i, number) in numbers.iter().enumerate() {
             self.set(words.index(i), *number);
         }
@@ -107,9 +107,11 @@ impl<'a, W: AtomicWord, const N: usize> AtomicWords<'a> for On<'a, [W; N]> {
 }
 
 #[track_caller]
-fn check_len(words: usize, numbers: usize) {
+fn check_len<W: AtomicWord>(place: On<'_, [W]>, numbers: usize) {
+    let words = place.len();
     assert!(
         words == numbers,
-        "the place has {words} words, and there are {numbers} numbers; each word has one"
+        "{} has {words} words, and there are {numbers} numbers; each word has one",
+        place_at(place.offset())
     );
 }

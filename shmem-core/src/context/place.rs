@@ -8,7 +8,7 @@ use super::slow::{get_slow, p_slow, put_signal_slow, put_slow};
 use crate::array::ArrayOn;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::Endpoint;
-use crate::object::{On, Signal};
+use crate::object::{AmoValue, Atomic, NAMELESS, On, Signal, place_at};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::primitive::mutant;
@@ -33,6 +33,10 @@ pub unsafe trait Place: Copy {
 
     /// Number of items.
     fn len_of(self) -> usize;
+
+    /// Where it begins, for messages: bytes from the start of a slot.
+    #[doc(hidden)]
+    fn offset_of(self) -> usize;
 
     /// Writes as many items from `source` on.
     ///
@@ -93,6 +97,58 @@ impl<T: PlainData> SlicePlace<T> for On<'_, [T]> {}
 #[diagnostic::do_not_recommend]
 impl<T: PlainData, const D: usize> SlicePlace<T> for ArrayOn<'_, T, D> {}
 
+/// What a value is given as. Of a word, which `p` refuses, that is its number: rustc says nothing about the value then.
+pub trait Valued {
+    /// The type.
+    type Value;
+}
+
+impl<T: PlainData> Valued for T {
+    type Value = T;
+}
+
+impl<T: AmoValue> Valued for Atomic<T> {
+    type Value = T;
+}
+
+impl Valued for Signal {
+    type Value = u64;
+}
+
+/// What `p` writes to: a place of one value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a place that `p` can write one value to",
+    label = "not a place of plain data",
+    note = "a place of one value is `OBJECT.on(pe)`, and of an array an element of it: `OBJECT.on(pe).index(i)`",
+    note = "`Atomic` and `Signal` words are changed by atomic and signal operations only: `fetch_add`, `set`, `wait_until`"
+)]
+pub trait ValuePlace {
+    /// What lies there.
+    type Value;
+
+    /// Writes the value.
+    #[doc(hidden)]
+    #[track_caller]
+    fn store_value(self, endpoint: &Endpoint, value: Self::Value);
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: PlainData> ValuePlace for On<'_, T> {
+    type Value = <T as Valued>::Value;
+
+    #[inline(always)]
+    fn store_value(self, endpoint: &Endpoint, value: T) {
+        if let Some(to) = endpoint.address(self.pe(), self.offset()) {
+            // SAFETY: the place is an aligned `T` on every PE.
+            unsafe { shm::store(to.cast::<T>(), value, self.is_named()) };
+        } else {
+            let (segment, location) = (self.tagged_segment(), Location::caller());
+            // SAFETY: the place is an aligned `T` on every PE.
+            unsafe { p_slow(endpoint, self.pe(), segment, self.offset(), value, Family::P, location) };
+        }
+    }
+}
+
 // SAFETY: a place has `len` items, each of the size of an `Item`.
 unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     type Contents = T;
@@ -100,6 +156,11 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
     #[inline(always)]
     fn len_of(self) -> usize {
         self.len()
+    }
+
+    #[inline(always)]
+    fn offset_of(self) -> usize {
+        self.offset()
     }
 
     #[inline(always)]
@@ -225,6 +286,10 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
         self.len()
     }
 
+    fn offset_of(self) -> usize {
+        NAMELESS
+    }
+
     unsafe fn put_from(self, endpoint: &Endpoint, source: *const T, family: Family) {
         let mut done = 0;
         for piece in self.pieces() {
@@ -265,15 +330,15 @@ unsafe impl<T: PlainData, const D: usize> Place for ArrayOn<'_, T, D> {
 
 #[inline(always)]
 #[track_caller]
-pub(super) fn check_len<T: Contents + ?Sized>(place: usize, local: usize) {
-    if T::IS_SLICE && place != local {
-        differ(place, local);
+pub(super) fn check_len<P: Place>(place: P, local: usize) {
+    if P::Contents::IS_SLICE && place.len_of() != local {
+        differ(place.len_of(), local, place.offset_of());
     }
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn differ(place: usize, local: usize) -> ! {
-    panic!("the place has {place} elements, the local slice {local}")
+fn differ(len: usize, local: usize, offset: usize) -> ! {
+    panic!("{} has {len} elements, the local slice {local}", place_at(offset))
 }

@@ -2,8 +2,8 @@
 
 use core::panic::Location;
 
-use super::place::{Place, check_len};
-use super::slow::{g_slow, p_slow};
+use super::place::{Place, ValuePlace, check_len};
+use super::slow::g_slow;
 use crate::data::{Contents, PlainData};
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, Signal};
@@ -34,7 +34,7 @@ pub trait Rma: Initiator {
         Self: Stores,
     {
         let source = source.source();
-        check_len::<C>(place.len_of(), source.len_of());
+        check_len(place, source.len_of());
         // SAFETY: `source` is a reference to as many items as the place has.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::Put) };
     }
@@ -54,7 +54,7 @@ pub trait Rma: Initiator {
         place: P,
     ) {
         let into = into.destination();
-        check_len::<C>(place.len_of(), into.len_of());
+        check_len(place, into.len_of());
         // Not by `start_of`: through a pointer from a shared reference nothing may be written.
         let to: *mut C::Item = core::ptr::from_mut(into).cast();
         // SAFETY: `into` is an exclusive reference to as many items as the place has.
@@ -66,29 +66,11 @@ pub trait Rma: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
     #[track_caller]
-    fn p<T: PlainData>(&self, place: On<'_, T>, value: T)
+    fn p<P: ValuePlace>(&self, place: P, value: P::Value)
     where
         Self: Stores,
     {
-        let endpoint = self.endpoint();
-        if let Some(to) = endpoint.address(place.pe(), place.offset()) {
-            // SAFETY: the place is an aligned `T` on every PE.
-            unsafe { shm::store(to.cast::<T>(), value, place.is_named()) };
-        } else {
-            let location = Location::caller();
-            // SAFETY: the place is an aligned `T` on every PE.
-            unsafe {
-                p_slow(
-                    endpoint,
-                    place.pe(),
-                    place.tagged_segment(),
-                    place.offset(),
-                    value,
-                    Family::P,
-                    location,
-                )
-            };
-        }
+        place.store_value(self.endpoint(), value);
     }
 
     /// Reads one value.
@@ -144,7 +126,7 @@ pub trait PutSignal: Initiator {
         Self: Stores,
     {
         let source = source.source();
-        check_len::<C>(place.len_of(), source.len_of());
+        check_len(place, source.len_of());
         check_pe(place.pe_of(), signal.pe());
         // SAFETY: `source` is a reference to as many items as the place has; the signal is on its PE.
         unsafe { place.put_signal_from(self.endpoint(), source.start_of(), signal, op, Family::PutSignal) };

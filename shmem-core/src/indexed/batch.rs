@@ -61,11 +61,11 @@ where
             Update::Xor => change!(Xor),
         };
         if let Err(wrong) = done {
-            wrong.refuse(place.len());
+            wrong.refuse(place.len(), place.offset());
         }
     };
     let quiet = || token.quiet();
-    let mut batch = Batch::new(place.len(), most, &mut carry, &quiet);
+    let mut batch = Batch::new((place.len(), place.offset()), most, &mut carry, &quiet);
     let result = body(&mut batch);
     batch.flush();
     result
@@ -102,6 +102,8 @@ type Carry<'b, V> = &'b mut dyn FnMut(Update, &[usize], &[V]);
 pub struct Batch<'b, V: AmoValue> {
     /// Words that there are.
     len: usize,
+    /// Where they begin.
+    offset: usize,
     /// Updates that are kept at most.
     most: usize,
     /// Those that are kept.
@@ -119,9 +121,9 @@ struct Kept<V> {
 }
 
 impl<'b, V: AmoValue> Batch<'b, V> {
-    fn new(len: usize, most: usize, carry: Carry<'b, V>, quiet: &'b dyn Fn()) -> Self {
+    fn new((len, offset): (usize, usize), most: usize, carry: Carry<'b, V>, quiet: &'b dyn Fn()) -> Self {
         let kept = Update::ALL.map(|_| Kept { indices: Vec::new(), values: Vec::new() });
-        Self { len, most, count: 0, kept, carry, quiet }
+        Self { len, offset, most, count: 0, kept, carry, quiet }
     }
 
     /// Number of words.
@@ -145,7 +147,7 @@ impl<'b, V: AmoValue> Batch<'b, V> {
     #[inline(always)]
     #[track_caller]
     fn keep(&mut self, update: Update, index: usize, value: V) {
-        check_index(index, self.len);
+        check_index(index, self.len, self.offset);
         let Kept { indices, values } = &mut self.kept[update as usize];
         indices.push(index);
         values.push(value);

@@ -14,7 +14,7 @@ use super::verb::Verb;
 use super::verb::sealed::Sealed as Values;
 use crate::data::PlainData;
 use crate::endpoint::Endpoint;
-use crate::object::{AmoValue, AtomicWord};
+use crate::object::{AmoValue, AtomicWord, object_at};
 use crate::observe::{Call, Family, Listed};
 use crate::transport::{Change, Width};
 
@@ -41,7 +41,7 @@ pub(super) unsafe fn gather<P: Picked<Item: PlainData>>(
     // SAFETY: as many elements as there are indices (caller, and compared just now).
     let done = unsafe { gather_at(endpoint, into, place, indices, family, Location::caller()) };
     if let Err(wrong) = done {
-        wrong.refuse(place.len());
+        wrong.refuse(place.len(), place.offset());
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) unsafe fn scatter<P: Picked<Item: PlainData>>(
         })
     };
     if let Err(wrong) = done {
-        wrong.refuse(place.len());
+        wrong.refuse(place.len(), place.offset());
     }
 }
 
@@ -125,7 +125,7 @@ where
     check_values(indices.len(), &values);
     let done = change_at::<_, _, K>(endpoint, place, indices, &values, Location::caller());
     if let Err(wrong) = done {
-        wrong.refuse(place.len());
+        wrong.refuse(place.len(), place.offset());
     }
 }
 
@@ -188,7 +188,7 @@ pub(super) unsafe fn fetch<P, K>(
         change_each::<_, _, K>(endpoint, place, indices, Some(before), &values, &expected, location)
     };
     if let Err(wrong) = done {
-        wrong.refuse(place.len());
+        wrong.refuse(place.len(), place.offset());
     }
 }
 
@@ -284,20 +284,20 @@ fn told<P: Spread, X: ListIndex, R>(
 
 /// # Panics
 ///
-/// If the index is beyond the end of an object of so many elements.
+/// If the index is beyond the end of an object of so many elements at an offset.
 #[inline(always)]
 #[track_caller]
-pub(super) fn check_index(index: usize, len: usize) {
+pub(super) fn check_index(index: usize, len: usize, offset: usize) {
     if index >= len {
-        beyond(index, len);
+        beyond(index, len, offset);
     }
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn beyond(index: usize, len: usize) -> ! {
-    panic!("index {index} is beyond the end: the object has {len} elements (0..{len})")
+fn beyond(index: usize, len: usize, offset: usize) -> ! {
+    panic!("index {index} is beyond the end: {} has {len} elements (0..{len})", object_at(offset))
 }
 
 #[inline(always)]

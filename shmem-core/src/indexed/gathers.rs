@@ -28,11 +28,11 @@ pub(super) fn run<'env, P: Numbered<Item: PlainData>, R>(
         // SAFETY: as many as there are indices (compared just now), borrowed exclusively, for a call that is over when it returns.
         let done = unsafe { gather_at(endpoint, into, place, indices, Family::Gather, location) };
         if let Err(wrong) = done {
-            wrong.refuse(place.len());
+            wrong.refuse(place.len(), place.offset());
         }
     };
     let bytes = size_of::<usize>() + size_of::<*mut P::Item>() + size_of::<P::Item>();
-    let mut gathers = Gathers::new(place.len(), most(endpoint, place, bytes), &mut carry);
+    let mut gathers = Gathers::new((place.len(), place.offset()), most(endpoint, place, bytes), &mut carry);
     let result = body(&mut gathers);
     gathers.hand_over();
     result
@@ -47,6 +47,8 @@ type Carry<'b, T> = &'b mut dyn FnMut(&[usize], &mut [T]);
 pub struct Gathers<'b, 'env, T> {
     /// Elements that there are.
     len: usize,
+    /// Where they begin.
+    offset: usize,
     /// Reads that are kept at most.
     most: usize,
     indices: Vec<usize>,
@@ -56,8 +58,8 @@ pub struct Gathers<'b, 'env, T> {
 }
 
 impl<'b, 'env, T: PlainData> Gathers<'b, 'env, T> {
-    fn new(len: usize, most: usize, carry: Carry<'b, T>) -> Self {
-        Self { len, most, indices: Vec::new(), into: Vec::new(), found: Vec::new(), carry }
+    fn new((len, offset): (usize, usize), most: usize, carry: Carry<'b, T>) -> Self {
+        Self { len, offset, most, indices: Vec::new(), into: Vec::new(), found: Vec::new(), carry }
     }
 
     /// Number of elements.
@@ -80,7 +82,7 @@ impl<'b, 'env, T: PlainData> Gathers<'b, 'env, T> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&mut self, index: usize, into: &'env mut T) {
-        check_index(index, self.len);
+        check_index(index, self.len, self.offset);
         self.indices.push(index);
         self.into.push(into);
         if self.into.len() == self.most {

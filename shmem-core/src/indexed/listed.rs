@@ -3,7 +3,7 @@
 use core::ops::RangeFull;
 
 use crate::data::{Contents, SymmetricData, copied};
-use crate::object::{On, PlaceIndex};
+use crate::object::{On, PlaceIndex, object_at};
 use crate::pe::Pe;
 
 /// What lists consist of: `u32`, `u64` or `usize`.
@@ -236,14 +236,15 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    /// Tells the program's line, of an object of `len` elements.
+    /// Tells the program's line, of an object of `len` elements at an offset.
     #[cold]
     #[inline(never)]
     #[track_caller]
-    pub(super) fn refuse(self, len: usize) -> ! {
+    pub(super) fn refuse(self, len: usize, offset: usize) -> ! {
         let Self { position, index } = self;
         panic!(
-            "index {index} at position {position} of the list is beyond the end: the object has {len} elements (0..{len})"
+            "index {index} at position {position} of the list is beyond the end: {} has {len} elements (0..{len})",
+            object_at(offset)
         )
     }
 }

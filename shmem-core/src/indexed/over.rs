@@ -44,7 +44,7 @@ pub trait Ranked {
 pub struct Over<'a, T: SymmetricData, D: Distribution> {
     pes: Cow<'a, [Pe]>,
     segment: u32,
-    offset: usize,
+    pub(super) offset: usize,
     /// Elements of each PE.
     share: usize,
     map: D::Map,
@@ -91,7 +91,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     #[inline]
     #[track_caller]
     pub fn locate(&self, index: usize) -> On<'_, T> {
-        check_index(index, self.len());
+        check_index(index, self.len(), self.offset);
         let (rank, element) = self.map.locate(index);
         let offset = self.offset + element * size_of::<T>();
         // SAFETY: the object has `share` elements at `offset` on every PE, aligned and reserved for as long as this borrows
@@ -107,7 +107,7 @@ impl<'a, T: SymmetricData, D: Distribution> Over<'a, T, D> {
     #[inline]
     #[track_caller]
     pub fn owner(&self, index: usize) -> (Pe, usize) {
-        check_index(index, self.len());
+        check_index(index, self.len(), self.offset);
         let (rank, element) = self.map.locate(index);
         (self.pes[rank], element)
     }

@@ -9,7 +9,7 @@ use super::over::Over;
 use crate::context::{NonBlocking, Rma};
 use crate::data::{PlainData, SymmetricData};
 use crate::endpoint::{Initiator, Stores};
-use crate::object::On;
+use crate::object::{On, object_at};
 
 /// Bytes that lie together on one PE from which on they are a transfer of their own, and not elements of a list.
 const TOGETHER: usize = 256;
@@ -31,7 +31,8 @@ impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
         let (len, Range { start, end }) = (self.len(), range);
         assert!(
             start <= end && end <= len,
-            "{start}..{end} is not in the object, which has {len} elements (0..{len})"
+            "range {start}..{end} does not fit: {} has {len} elements (0..{len})",
+            object_at(self.offset)
         );
         let mut next = start;
         core::iter::from_fn(move || {
@@ -158,7 +159,8 @@ impl<T: PlainData, D: Distribution> Over<'_, T, D> {
         let len = self.len();
         assert!(
             first <= len && count <= len - first,
-            "{count} elements from {first} on: the object has {len} (0..{len})"
+            "{count} elements from {first} on: {} has {len} (0..{len})",
+            object_at(self.offset)
         );
         first..first + count
     }

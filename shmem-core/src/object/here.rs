@@ -9,7 +9,7 @@ use core::marker::PhantomData;
 use core::panic::Location;
 
 use super::address::Extent;
-use super::index::PlaceIndex;
+use super::index::{PlaceIndex, place_at};
 use super::on::Part;
 use super::{On, SymAddr, SymBox, Symmetric};
 use crate::data::{Contents, PlainData, SymmetricData, copied, zeroed_items};
@@ -65,7 +65,7 @@ impl<'a, T: Contents + ?Sized> Here<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn index<I: PlaceIndex<T>>(self, index: I) -> Here<'a, I::Output> {
-        let (first, len) = index.locate(self.len);
+        let (first, len) = index.locate(self.len, self.offset());
         let start = self.start.cast::<<I::Output as Contents>::Item>().wrapping_add(first);
         Here { start, len, is_named: self.is_named, token: self.token, _object: PhantomData }
     }
@@ -220,17 +220,23 @@ impl<T: Contents<Item: PlainData> + ?Sized> Here<'_, T> {
     /// Copies the items out, of which there are as many as in `to`.
     #[track_caller]
     pub(crate) fn read_items(self, to: &mut [T::Item]) {
-        assert_eq!(self.len, to.len(), "the place has {} elements, the destination {}", self.len, to.len());
+        self.require_len(to.len(), "the destination");
         self.tell(Family::HereLoad, Location::caller(), || {
             // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
             unsafe { shm::get(to.as_mut_ptr().cast(), self.start.cast(), size_of_val(to)) }
         });
     }
 
+    #[track_caller]
+    fn require_len(self, len: usize, other: &str) {
+        let own = self.len;
+        assert_eq!(own, len, "{} has {own} elements, {other} {len}", place_at(self.offset()));
+    }
+
     /// Copies items in, of which there are as many as in `from`.
     #[track_caller]
     pub(crate) fn write_items(self, from: &[T::Item]) {
-        assert_eq!(self.len, from.len(), "the place has {} elements, the source {}", self.len, from.len());
+        self.require_len(from.len(), "the source");
         self.tell(Family::HereStore, Location::caller(), || {
             // SAFETY: both sides have `len` items, the place in the mapped arena of the token.
             unsafe { shm::put(self.start.cast(), from.as_ptr().cast(), size_of_val(from)) }

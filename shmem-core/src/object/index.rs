@@ -1,6 +1,7 @@
 //! What a place can be indexed with.
 
 use core::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::sync::OnceLock;
 
 use crate::data::{Contents, SymmetricData};
 use crate::padded::Padded;
@@ -18,31 +19,58 @@ pub unsafe trait PlaceIndex<T: Contents + ?Sized> {
     /// The part: an element, or a slice of elements.
     type Output: Contents + ?Sized;
 
-    /// First element and number of elements. `len` is the length of a slice.
+    /// First element and number of elements. `len` is the length of a slice, `offset` where the place begins, for messages.
     #[track_caller]
-    fn locate(self, len: usize) -> (usize, usize);
+    fn locate(self, len: usize, offset: usize) -> (usize, usize);
+}
+
+/// What tells the name of what lies at an offset of a slot.
+type Names = Box<dyn Fn(usize) -> Option<String> + Send + Sync>;
+
+static NAMES: OnceLock<Names> = OnceLock::new();
+
+/// Has messages call places by names. The first call counts: where PEs are threads, names are the same on all of them.
+pub fn call_by(names: impl Fn(usize) -> Option<String> + Send + Sync + 'static) {
+    _ = NAMES.set(Box::new(names));
+}
+
+/// What messages call a place that begins at an offset.
+pub(crate) fn place_at(offset: usize) -> String {
+    name_at(offset).map_or_else(|| "the place".to_owned(), |name| format!("the place at {name}"))
+}
+
+/// What messages call an object that begins there, on all PEs.
+pub(crate) fn object_at(offset: usize) -> String {
+    name_at(offset).unwrap_or_else(|| "the object".to_owned())
+}
+
+fn name_at(offset: usize) -> Option<String> {
+    NAMES.get().and_then(|names| names(offset))
+}
+
+/// The offset of what messages have no name for.
+pub(crate) const NAMELESS: usize = usize::MAX;
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn beyond(index: usize, len: usize, offset: usize) -> ! {
+    panic!("index {index} is beyond the end: {} has {len} elements (0..{len})", place_at(offset))
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn beyond(index: usize, len: usize) -> ! {
-    panic!("index {index} is beyond the end: the place has {len} elements (0..{len})")
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn range_beyond(from: usize, to: usize, len: usize) -> ! {
-    panic!("range {from}..{to} does not lie in the place, which has {len} elements (0..{len})")
+fn range_beyond(from: usize, to: usize, len: usize, offset: usize) -> ! {
+    panic!("range {from}..{to} does not fit: {} has {len} elements (0..{len})", place_at(offset))
 }
 
 /// An element of `len`: first and number.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn one(index: usize, len: usize) -> (usize, usize) {
+pub(crate) fn one(index: usize, len: usize, offset: usize) -> (usize, usize) {
     if index >= len {
-        beyond(index, len);
+        beyond(index, len, offset);
     }
     (index, 1)
 }
@@ -50,7 +78,7 @@ pub(crate) fn one(index: usize, len: usize) -> (usize, usize) {
 /// A range of `len` elements: first and number.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn many(range: impl RangeBounds<usize>, len: usize) -> (usize, usize) {
+pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) -> (usize, usize) {
     let from = match range.start_bound() {
         Bound::Included(&n) => n,
         Bound::Excluded(&n) => n.saturating_add(1),
@@ -62,7 +90,7 @@ pub(crate) fn many(range: impl RangeBounds<usize>, len: usize) -> (usize, usize)
         Bound::Unbounded => len,
     };
     if from > to || to > len {
-        range_beyond(from, to, len);
+        range_beyond(from, to, len, offset);
     }
     (from, to - from)
 }
@@ -72,8 +100,8 @@ unsafe impl<T: SymmetricData, const N: usize> PlaceIndex<[T; N]> for usize {
     type Output = T;
 
     #[inline(always)]
-    fn locate(self, _: usize) -> (usize, usize) {
-        one(self, N)
+    fn locate(self, _: usize, offset: usize) -> (usize, usize) {
+        one(self, N, offset)
     }
 }
 
@@ -82,8 +110,8 @@ unsafe impl<T: SymmetricData> PlaceIndex<[T]> for usize {
     type Output = T;
 
     #[inline(always)]
-    fn locate(self, len: usize) -> (usize, usize) {
-        one(self, len)
+    fn locate(self, len: usize, offset: usize) -> (usize, usize) {
+        one(self, len, offset)
     }
 }
 
@@ -94,9 +122,9 @@ unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> PlaceInde
     type Output = T;
 
     #[inline(always)]
-    fn locate(self, _: usize) -> (usize, usize) {
+    fn locate(self, _: usize, offset: usize) -> (usize, usize) {
         const { Padded::<T, LENGTH, PITCH>::FITS }
-        one(self, LENGTH)
+        one(self, LENGTH, offset)
     }
 }
 
@@ -107,8 +135,8 @@ macro_rules! ranges {
             type Output = [T];
 
             #[inline(always)]
-            fn locate(self, _: usize) -> (usize, usize) {
-                many(self, N)
+            fn locate(self, _: usize, offset: usize) -> (usize, usize) {
+                many(self, N, offset)
             }
         }
 
@@ -120,9 +148,9 @@ macro_rules! ranges {
             type Output = [T];
 
             #[inline(always)]
-            fn locate(self, _: usize) -> (usize, usize) {
+            fn locate(self, _: usize, offset: usize) -> (usize, usize) {
                 const { Padded::<T, LENGTH, PITCH>::FITS }
-                many(self, LENGTH)
+                many(self, LENGTH, offset)
             }
         }
 
@@ -131,8 +159,8 @@ macro_rules! ranges {
             type Output = [T];
 
             #[inline(always)]
-            fn locate(self, len: usize) -> (usize, usize) {
-                many(self, len)
+            fn locate(self, len: usize, offset: usize) -> (usize, usize) {
+                many(self, len, offset)
             }
         }
     )*};

@@ -118,7 +118,7 @@ impl<'a, T: Contents + ?Sized> On<'a, T> {
     #[inline(always)]
     #[track_caller]
     pub fn index<I: PlaceIndex<T>>(self, index: I) -> On<'a, I::Output> {
-        let (first, len) = index.locate(self.len);
+        let (first, len) = index.locate(self.len, self.offset);
         let offset = self.offset + first * size_of::<<I::Output as Contents>::Item>();
         // SAFETY: `locate` returned a range inside the `len` items of this place, so the part is
         // inside what `new` was promised, and a multiple of the item's size from its start.

@@ -1,4 +1,4 @@
-//! Why symmetric objects have no `[..]`, and no parts without a PE.
+//! Why symmetric objects have no `[..]`, and no parts without a PE, and why nothing else has a place on a PE.
 //!
 //! `OBJECT[..]` would be a reference into memory that other PEs write, and `OBJECT.index(0)` does not say of which PE. So both are
 //! refused, by traits that nothing implements: their messages say what there is instead. What would come out is a type of that
@@ -29,6 +29,30 @@ pub trait Subscript: sealed::Sealed {
 pub trait Nowhere: sealed::Sealed {
     #[doc(hidden)]
     type Output;
+}
+
+/// A PE that reaches what is private to another one. There is none.
+#[diagnostic::on_unimplemented(
+    message = "only a symmetric object has a place on a PE: `OBJECT.on(pe)`",
+    label = "this PE has no copy of it",
+    note = "no PE reaches what is private to another one, such as a `Vec`: declare the object with `#[symmetric]`, as a `static` or by `let`"
+)]
+pub trait Reach: sealed::Sealed {
+    #[doc(hidden)]
+    type Output;
+}
+
+/// What is private to a PE: slices, and with them `Vec` and arrays.
+pub trait Placeless {
+    /// Refused: it is on no other PE.
+    #[doc(hidden)]
+    fn on<P: Reach>(&self, pe: P) -> P::Output;
+}
+
+impl<T> Placeless for [T] {
+    fn on<P: Reach>(&self, pe: P) -> P::Output {
+        pe.never()
+    }
 }
 
 mod sealed {

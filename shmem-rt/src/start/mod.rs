@@ -27,7 +27,7 @@ use shmem_core::context::{Endpoints, Far, Resource, WaitReport, Waiting, Watch};
 use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PeList};
-use shmem_core::object::Extent;
+use shmem_core::object::{self, Extent};
 use shmem_core::observe::Observer;
 use shmem_core::partition::{Grant, PartitionSpec, Policy};
 use shmem_core::pe::Pe;
@@ -223,6 +223,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
         let (names, ledger) = (Arc::clone(&names), Arc::clone(&ledger));
         move |offset| report::name_at(&names, &ledger, offset)
     };
+    let known = (Arc::clone(&names), Arc::clone(&ledger));
+    object::call_by(move |offset| report::known_at(&known.0, &known.1, offset));
     let node = NodePes {
         numbers: neighbours.iter().map(|(number, _)| *number).collect(),
         first_slot: pes.iter().filter_map(|pe| pe.on_node()).min().unwrap_or_default(),

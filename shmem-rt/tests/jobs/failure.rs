@@ -98,6 +98,11 @@ fn run(scenario: &str, world: &mut World) {
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(make));
             }
         }
+        "killed inside local" => world.local(&GRID, |_| {
+            if me == 1 {
+                die();
+            }
+        }),
         "killed in a barrier" => {
             others_wait_for(1, world);
             if me == 1 {
@@ -272,6 +277,12 @@ fn a_dead_pe_ends_the_job_and_those_who_waited_for_it_are_told_of() {
                 &["PE 1", killed, "PEs 0, 2 wait in `barrier` at", "tests/jobs/failure.rs:"],
                 &[],
             ),
+            (
+                "killed inside local",
+                3,
+                &["PE 1", killed, "PEs 0, 2 wait in `the end of local(GRID)` at"],
+                &[],
+            ),
         ],
     );
     let left = "exited with code 0 before it left the job";
@@ -339,11 +350,11 @@ fn mistakes_with_addresses_and_numbers_explain_themselves() {
     );
     let (_, said) = fails(job("indices", 1));
     let parts = [
-        "index 8 is beyond the end: the place has 8 elements (0..8)",
+        "index 8 is beyond the end: the place at GRID has 8 elements (0..8)",
         "no PE has the index 9: ",
-        "index 8 at position 1 of the list is beyond the end: the object has 8 elements (0..8)",
-        "index 4 at position 1 of the list is beyond the end: the object has 4 elements (0..4)",
-        "index 4 is beyond the end: the object has 4 elements (0..4)",
+        "index 8 at position 1 of the list is beyond the end: GRID has 8 elements (0..8)",
+        "index 4 at position 1 of the list is beyond the end: TURNS has 4 elements (0..4)",
+        "index 4 is beyond the end: TURNS has 4 elements (0..4)",
     ];
     assert_says(&said, &parts);
     assert_eq!(said.matches(here).count(), 7, "each at its line: {said}");

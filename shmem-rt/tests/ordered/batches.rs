@@ -128,7 +128,7 @@ fn a_body_that_panics_hands_over_no_more(world: &mut World) {
         world.batch(FEW.on(east), |batch| {
             batch.add(3, 1);
             batch.add(24, 1);
-        }) => "index 24 is beyond the end: the object has 24 elements (0..24)";
+        }) => "index 24 is beyond the end: FEW has 24 elements (0..24)";
         world.gathers(ROWS.on(east), |wanted| {
             wanted.get(0, &mut row);
             panic!("for a reason of its own");

@@ -104,8 +104,8 @@ fn rows_lie_a_pitch_apart_and_may_be_as_many_as_the_run_says(world: &mut World) 
     assert_eq!(world.fetch(COUNTS.on(west).index(1).index(63)), west.number() as u64);
     let row = FIELD.on(east).index(0);
     refused! {
-        world.p(row.index(COLUMNS), 1) => "index 128 is beyond the end: the place has 128 elements";
+        world.p(row.index(COLUMNS), 1) => "index 128 is beyond the end: the place at FIELD has 128 elements";
         world.get(&mut [0; 129][..], row.index(0..129))
-            => "range 0..129 does not lie in the place, which has 128 elements";
+            => "range 0..129 does not fit: the place at FIELD has 128 elements";
     }
 }

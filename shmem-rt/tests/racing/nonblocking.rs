@@ -138,7 +138,7 @@ fn owned_buffers_come_back(world: &mut World) {
     assert_eq!(ROW.here(world).load()[..7], [70, 70, 70, 80, 80, 80, 2 - me]);
     refused! {
         drop::<Pending<'_, Vec<u64>>>(world.put_owned(ROW.on(other).index(..), vec![0; 999]))
-            => "the place has 1000 elements, the local slice 999";
+            => "the place at ROW has 1000 elements, the local slice 999";
     }
     world.barrier_all();
 }

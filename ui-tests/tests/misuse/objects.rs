@@ -40,6 +40,10 @@ fn places(world: &World, me: Pe, row: &mut [f64]) {
     let mut into = vec![1.0; 3];
     world.put(NUMBERS.on(1), &[1; 4]); //~
     world.p(GRID.index(0), 1.0); //~
+    world.p(GRID, 1.0); //~
+    world.p(GRID.on(me), 1.0); //~
+    world.p(HITS.on(me), 1); //~
+    world.put(numbers.on(me), &[1.0; 4]); //~
     GRID.here(&()).load(); //~
     world.put(GRID.on(me), &numbers); //~
     world.put(GRID.on(me), &[0.0f32; 4]); //~

@@ -104,7 +104,7 @@ pub trait NonBlocking: Initiator {
     where
         Self: Stores,
     {
-        check_len::<P::Contents>(place.len_of(), source.len());
+        check_len(place, source.len());
         let from = source.as_ptr().cast::<<P::Contents as Contents>::Item>();
         // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is.
         unsafe { place.put_from(self.endpoint(), from, Family::PutNbi) };
@@ -121,7 +121,7 @@ pub trait NonBlocking: Initiator {
     #[inline(always)]
     #[track_caller]
     fn get_into<P: Place>(&self, into: Here<'_, P::Contents>, place: P) {
-        check_len::<P::Contents>(place.len_of(), into.len());
+        check_len(place, into.len());
         let to = into.as_ptr().cast::<<P::Contents as Contents>::Item>();
         // SAFETY: as many items as the place has, of an object that is there for as long as an endpoint is;
         // outside phases anybody may write there.

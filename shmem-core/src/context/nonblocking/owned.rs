@@ -137,7 +137,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
         endpoint.require_open(location);
         let parts = buffer.into_parts();
         let pending = Self { endpoint, parts: Some(parts), location, _buffer: PhantomData };
-        check_len::<[B::Item]>(place.len_of(), pending.parts.as_ref().map_or(0, |parts| parts.len));
+        check_len(place, pending.parts.as_ref().map_or(0, |parts| parts.len));
         pending
     }
 

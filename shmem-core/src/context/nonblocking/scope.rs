@@ -5,7 +5,7 @@ use core::panic::Location;
 
 use crate::context::amo::{Amo, fetch_nbi};
 use crate::context::order::{fence_through, quiet_pe_through, quiet_through};
-use crate::context::place::{Place, check_len};
+use crate::context::place::{Place, ValuePlace, check_len};
 use crate::context::raw::{get_bytes, put_bytes};
 use crate::context::rma::{Matching, Rma, check_pe};
 use crate::data::{Contents, PlainData};
@@ -78,7 +78,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         I: Stores,
     {
         let source: &'env C = source.source();
-        check_len::<C>(place.len_of(), source.len_of());
+        check_len(place, source.len_of());
         // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a quiet.
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
@@ -98,7 +98,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         place: P,
     ) {
         let into: &'env mut C = into.destination();
-        check_len::<C>(place.len_of(), into.len_of());
+        check_len(place, into.len_of());
         let to: *mut C::Item = core::ptr::from_mut(into).cast();
         // SAFETY: `into` is as many items as the place has, and borrowed exclusively until the scope has ended in
         // a quiet.
@@ -110,7 +110,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     /// Source: OpenSHMEM 1.6, `shmem_p`.
     #[inline(always)]
     #[track_caller]
-    pub fn p<T: PlainData>(&self, place: On<'_, T>, value: T)
+    pub fn p<P: ValuePlace>(&self, place: P, value: P::Value)
     where
         I: Stores,
     {
@@ -137,7 +137,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         I: Stores,
     {
         let source: &'env C = source.source();
-        check_len::<C>(place.len_of(), source.len_of());
+        check_len(place, source.len_of());
         check_pe(place.pe_of(), signal.pe());
         // SAFETY: `source` is as many items as the place has, and borrowed until the scope has ended in a
         // quiet; the signal is on the place's PE.

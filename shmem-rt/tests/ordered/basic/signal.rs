@@ -48,7 +48,7 @@ fn what_does_not_go_with_the_data_is_refused(world: &mut World) {
         world.put_signal(VALUE.on(other), &1, ROWS.on(here), SignalOp::Set(1))
             => "the place is on PE 1 and the signal on PE 0; a signal follows data on the same PE";
         world.put_signal(ROW.on(here).index(..), &[0; 63], ROWS.on(here), SignalOp::Set(1))
-            => "the place has 64 elements, the local slice 63";
+            => "the place at ROW has 64 elements, the local slice 63";
     }
 }
 
