@@ -112,9 +112,14 @@ const fn boundary_after(s: &[u8], mut i: usize) -> usize {
     i
 }
 
-/// An enum whose values have names: `ALL` of them in the order in which they stand, their `NAMES`, and `name`.
+/// Enums whose values have names: `ALL` of them in the order in which they stand, their `NAMES`, and `name`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named {
-    ($(#[$of:meta])* pub enum $enum:ident { $($(#[$doc:meta])* $value:ident = $name:literal,)* }) => {
+    ($(
+        $(#[$of:meta])*
+        pub enum $enum:ident { $($(#[$doc:meta])* $value:ident = $name:literal,)* }
+    )*) => {$(
         $(#[$of])*
         pub enum $enum {
             $($(#[$doc])* $value,)*
@@ -132,9 +137,10 @@ macro_rules! named {
                 Self::NAMES[self as usize]
             }
         }
-    };
+    )*};
 }
-pub(crate) use named;
+#[doc(hidden)]
+pub use named;
 
 #[cfg(test)]
 mod tests {

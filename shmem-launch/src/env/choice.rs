@@ -2,6 +2,7 @@
 
 use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::strided::Algorithm;
+use shmem_core::text::named;
 
 /// What a variable chooses by its name.
 pub(super) trait Choice: Copy + 'static {
@@ -24,38 +25,10 @@ macro_rules! choices {
 }
 choices! { Design, Sharing, Algorithm, CheckChoice, TransportChoice, Bind, BarrierChoice }
 
-/// Enums whose values have names in the environment.
-macro_rules! words {
-    ($(
-        $(#[$doc:meta])*
-        $type:ident($all:vis ALL, $names:vis NAMES) { $($(#[$what:meta])* $value:ident = $name:literal,)* }
-    )*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $type {
-            $($(#[$what])* $value,)*
-        }
-
-        impl $type {
-            /// All of them.
-            $all const ALL: [Self; Self::NAMES.len()] = [$(Self::$value),*];
-            /// Their names in the environment.
-            $names const NAMES: [&'static str; [$($name),*].len()] = [$($name),*];
-
-            /// Its name in the environment.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$value => $name,)*
-                }
-            }
-        }
-    )*};
-}
-pub(super) use words;
-
-words! {
+named! {
     /// What becomes of mistakes that are looked for.
-    CheckChoice(pub(super) ALL, pub(super) NAMES) {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CheckChoice {
         /// None are looked for.
         Off = "0",
         /// All are reported, and the job ends with an error at its end.
@@ -65,7 +38,8 @@ words! {
     }
 
     /// How bytes reach other PEs.
-    TransportChoice(pub(super) ALL, pub(super) NAMES) {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TransportChoice {
         /// What fits each pair of PEs best.
         Auto = "auto",
         /// Shared memory.
@@ -77,8 +51,8 @@ words! {
     }
 
     /// How PEs are bound to CPUs. The names are those of `shmrun --bind`, too.
-    #[derive(Default)]
-    Bind(pub(super) ALL, pub NAMES) {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Bind {
         /// Each PE on its share of the CPUs that the launcher may use: as many as any other PE of the host, and none of theirs.
         /// Where a host has fewer CPUs than PEs, as [`None`](Self::None).
         #[default]
@@ -93,7 +67,8 @@ words! {
     }
 
     /// How the PEs of a node meet.
-    BarrierChoice(pub(super) ALL, pub(super) NAMES) {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum BarrierChoice {
         /// By the number of PEs and of cores.
         Auto = "auto",
         /// Each looks at a line of each other, where they are on one node.

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::choice::words;
+use shmem_core::text::named;
 
-words! {
+named! {
     /// Collectives that have a choice of ways, by whose data go where.
-    CollectiveFamily(ALL, NAMES) {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CollectiveFamily {
         /// What one has, to all.
         Broadcast = "broadcast",
         /// What all have, combined, to all.
@@ -19,7 +20,8 @@ words! {
     }
 
     /// How the data of a collective go.
-    CollectiveWay(pub ALL, NAMES) {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CollectiveWay {
         /// With the words of meetings, a piece with each.
         Meetings = "meetings",
         /// In chunks by rings, on one node.
