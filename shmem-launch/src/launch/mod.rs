@@ -10,7 +10,7 @@
 //! orders, in one process or from host to host.
 //!
 //! ```text
-//! run          the loop, and what ends a job
+//! run          the loop, and how a job comes to its end
 //! host         this one or another         remote    the others
 //! host_pes     the PEs of a host           message   orders to them, events from them
 //! member       one PE: its process, its socket, what it does, and what the kernel says about it
