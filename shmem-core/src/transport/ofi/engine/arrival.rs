@@ -3,10 +3,11 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
+use super::compose;
 use super::debts::{Answer, Found, Read, Standing, Value};
 use super::fault::{Fault, Flaw};
 use super::loan::Loan;
-use super::message::{self, Answers, List, Message, Sender, Spot, Wanted};
+use super::message::{Answers, List, Message, Sender, Spot, Wanted};
 use super::requests::Destination;
 use super::stream::Due;
 use super::wire::{Sent, Wire};
@@ -141,7 +142,7 @@ impl Engine {
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get(read) => {
                 let Read { segment, offset, pattern, .. } = read;
-                if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
+                if compose::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
                     return Err(Flaw::Blocks);
                 }
                 Memory(self.segments()).at(Spot { segment, offset }, pattern.hulls().1)?;
@@ -291,9 +292,9 @@ impl Engine {
                 None => return Ok(Sent::Done),
                 Some(Answer::Loan) => {
                     let loan = self.lend(wire, creditor);
-                    let bytes = message::LOAN_BYTES;
+                    let bytes = compose::LOAN_BYTES;
                     let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        message::write_loan(buffer, from, loan);
+                        compose::write_loan(buffer, from, loan);
                     });
                     (sent, Answer::Loan)
                 }
@@ -303,9 +304,9 @@ impl Engine {
                 }
                 Some(Answer::Data(read)) => {
                     let flaw = &mut None;
-                    let bytes = message::BEFORE_ANSWER + read.pattern.bytes();
+                    let bytes = compose::BEFORE_ANSWER + read.pattern.bytes();
                     let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        let data = message::write_data(buffer, from, read.request);
+                        let data = compose::write_data(buffer, from, read.request);
                         *flaw = self.pack(&read, data).err();
                     });
                     if let Some(flaw) = *flaw {
@@ -314,9 +315,9 @@ impl Engine {
                     (sent, Answer::Data(read))
                 }
                 Some(Answer::Found(found)) => {
-                    let bytes = message::BEFORE_ANSWER + found.values.bytes().len();
+                    let bytes = compose::BEFORE_ANSWER + found.values.bytes().len();
                     let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        message::write_data(buffer, from, found.request)
+                        compose::write_data(buffer, from, found.request)
                             .copy_from_slice(found.values.bytes());
                     });
                     if sent == Sent::Done {

@@ -3,9 +3,10 @@
 //! Sources are packed before these functions return, so whether an operation may go on makes no difference to
 //! them. Only what is read goes on: [`get`](Engine::get) until quiet, [`atomic_nbi`](Engine::atomic_nbi).
 
+use super::compose::{self, Atomic, BEFORE_ANSWER, Get, Put};
 use super::fault::Flaw;
 use super::loan::{Borrowed, Slot};
-use super::message::{self, Atomic, BEFORE_ANSWER, Get, Put, Spot, Wanted};
+use super::message::{Spot, Wanted};
 use super::requests::{Destination, Requests, Ticket};
 use super::stream::Due;
 use super::wire::{Sent, Wire};
@@ -78,8 +79,8 @@ impl Engine {
         }
         // The wire is called without a lock of the engine, and the answer may come before it returns.
         drop(borrowed);
-        let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
-        if wire.try_send(pe, message::BORROW_BYTES, write) == Sent::Full {
+        let write = &mut |buffer: &mut [u8]| compose::write_borrow(buffer, peer.sender(self.me));
+        if wire.try_send(pe, compose::BORROW_BYTES, write) == Sent::Full {
             let withdrawn = peer.requests().withdraw();
             withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
             peer.borrowed().withdraw();

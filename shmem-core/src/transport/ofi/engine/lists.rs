@@ -4,8 +4,9 @@
 //! is packed before these functions return. What is to come back takes one of a few [places](super::Limits::asked), and who finds
 //! none makes progress until there is one.
 
+use super::compose::{Errand, Listing, MOST_BESIDE_ELEMENTS};
 use super::initiate::{Awaited, PARTS, Road};
-use super::message::{Errand, INDEX, Listing, MOST_BESIDE_ELEMENTS};
+use super::message::INDEX;
 use super::positions::Kept;
 use super::requests::Destination;
 use super::wire::Wire;

@@ -44,6 +44,7 @@
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
 mod arrival;
+mod compose;
 mod debts;
 mod fault;
 mod initiate;
@@ -67,9 +68,10 @@ pub use message::TOKEN;
 pub use rooms::Asked;
 pub use wire::{Sent, Wire};
 
+use compose::{BEFORE_ANSWER, MOST_BEFORE_DATA};
 use debts::{Debts, Standing};
 use loan::{Borrowed, Borrowers};
-use message::{BEFORE_ANSWER, MOST_BEFORE_DATA, Sender};
+use message::Sender;
 use positions::Positions;
 use requests::Requests;
 use rooms::{Rooms, Scratch};

@@ -1,6 +1,7 @@
 //! Lists of elements: what they cost, and what they keep.
 
-use super::super::message::{INDEX, MOST_BESIDE_ELEMENTS};
+use super::super::compose::MOST_BESIDE_ELEMENTS;
+use super::super::message::INDEX;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::transport::{Change, EachOp, Elements, Operand, Until, Width};
