@@ -149,9 +149,4 @@ mod tests {
             assert!(most < 1 << 12, "{most} bytes for {announced:?}");
         }
     }
-
-    #[test]
-    fn there_is_one_message_for_bytes_that_are_none() {
-        assert_eq!(Malformed.to_string(), "bytes that are no message of the launcher's protocol");
-    }
 }

@@ -103,30 +103,26 @@ fn main() -> ExitCode {
         return ExitCode::from(deputy());
     }
     let arguments = Arguments::parse_from(with_np(&Arguments::command(), std::env::args_os()));
-    let hosts = match hosts(&arguments) {
-        Ok(hosts) => hosts,
-        Err(error) => {
-            say(&format!("shmrun: {error}"));
-            return ExitCode::from(2);
-        }
-    };
+    ExitCode::from(launch(arguments).unwrap_or_else(|(code, error)| {
+        say(&format!("shmrun: {error}"));
+        code
+    }))
+}
+
+/// Runs the job, and gives its exit code; or the code of a job that could not be started, and why.
+fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
+    let hosts = hosts(&arguments).map_err(|error| (2, error.to_string()))?;
     let mut variables = arguments.variables;
     // PEs show what counts.
     variables.extend(arguments.bind.map(|bind| (BIND.name.to_owned(), bind)));
     // The other variables are for the PEs to read.
     let of_binding = env::process().chain(variables.iter().cloned()).filter(|(name, _)| name == BIND.name);
-    let bind = match Settings::from_env(of_binding) {
-        Ok(settings) => settings.bind,
-        Err(error) => {
-            say(&format!("shmrun: {error}"));
-            return ExitCode::from(2);
-        }
-    };
+    let settings = Settings::from_env(of_binding).map_err(|error| (2, error.to_string()))?;
     let pes = arguments.pes.or(hosts.as_ref().map(HostList::slots)).unwrap_or_default();
     let mut program = arguments.program.into_iter();
     let mut launch = Launch::new(program.next().unwrap_or_default(), pes)
         .args(program)
-        .bind(bind)
+        .bind(settings.bind)
         .watch_signals()
         .speaker("shmrun");
     for (key, value) in variables {
@@ -153,13 +149,7 @@ fn main() -> ExitCode {
     if let Some(time) = arguments.timeout {
         launch = launch.timeout(time);
     }
-    match launch.run() {
-        Ok(outcome) => ExitCode::from(outcome.code),
-        Err(error) => {
-            say(&format!("shmrun: {error}"));
-            ExitCode::from(error.code())
-        }
-    }
+    launch.run().map(|outcome| outcome.code).map_err(|error| (error.code(), error.to_string()))
 }
 
 /// `-np 4` as `-n 4`: other launchers take it so. What stands behind the program is the program's.

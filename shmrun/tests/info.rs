@@ -78,13 +78,16 @@ fn bad_input_is_one_message() {
 
 #[test]
 fn without_a_command_it_shows_all() {
-    let output = info(&[], &[("SHMEM_NPEZ", "3")]).output().unwrap();
+    let output = info(&[], &[("SHMEM_NPEZ", "3"), ("SHMEM_SYMMETRIC_SIZE", "3G")]).output().unwrap();
     let (text, message) = texts(&output);
     assert!(output.status.success(), "{message}");
+    let size = text.lines().find(|line| line.starts_with("  SHMEM_SYMMETRIC_SIZE ")).unwrap();
+    assert!(size.contains(" 64M ") && size.contains(" 3G ") && !text.contains(" PATH "), "{size}");
     for title in ["VARIABLES", "TOPOLOGY", "PAGES", "TRANSPORTS", "PARTITIONS"] {
         assert!(text.lines().any(|line| line == title), "{title}: {text}");
     }
-    assert!(message.starts_with("shmem-info: warning: SHMEM_NPEZ"), "{message}");
+    let mistyped = "shmem-info: warning: SHMEM_NPEZ is set and not known; did you mean SHMEM_NPES?\n";
+    assert_eq!(message, mistyped);
 }
 
 #[test]

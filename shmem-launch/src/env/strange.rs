@@ -1,6 +1,7 @@
 //! Environments that nobody has written: random and mutated ones are read, or refused with one line that names the
 //! variable. What fails is kept in `proptest-regressions`, and what is worth a job in `tests/environment/corpus.txt`.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
@@ -128,10 +129,17 @@ fn assert_is_line(text: &str) {
     assert!(!text.is_empty() && !text.contains(char::is_control), "{text:?}");
 }
 
-/// Reads it as a job does at its start.
+/// Reads it as a job does at its start, in any order.
 #[track_caller]
 fn read(environment: &[(String, String)]) {
     let all = || environment.iter().cloned();
+    // Of a name that is there twice the last value counts.
+    let names: BTreeSet<_> = all().map(|(name, _)| name).collect();
+    if names.len() == environment.len() {
+        let other = || all().rev();
+        assert_eq!((rows(all()), unknown(all())), (rows(other()), unknown(other())));
+        assert_eq!(Settings::from_env(all()), Settings::from_env(other()));
+    }
     rows(all()).iter().for_each(|row| assert_is_line(&row.name));
     unknown(all()).iter().for_each(|warning| assert_is_line(warning));
     let settings = match Settings::from_env(all()) {

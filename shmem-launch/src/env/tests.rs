@@ -1,4 +1,3 @@
-use proptest::prelude::*;
 use shmem_core::array::StorageKind;
 use shmem_core::context::mapping::{Design, Sharing};
 use shmem_core::partition::{DEFAULT_HEAP_BYTES, parse_size};
@@ -235,24 +234,6 @@ fn the_list_shows_every_variable_and_each_partition_that_is_set() {
     let nothing: Vec<_> = rows([]).into_iter().map(|row| row.name).collect();
     let names: Vec<_> = VARIABLES.iter().map(|variable| variable.name).collect();
     assert_eq!(nothing, names);
-}
-
-proptest! {
-    #[test]
-    fn any_environment_is_read_or_refused_in_any_order(
-        (one, other) in proptest::collection::btree_map(
-            proptest::sample::select(VARIABLES).prop_flat_map(|one| {
-                prop_oneof![Just(one.name.to_string()), Just(one.alias.unwrap_or("SHMEM_X").to_string())]
-            }),
-            "[0-9.]{0,3}|(auto|shm|no)?|.*",
-            0..4,
-        ).prop_map(|map| map.into_iter().collect::<Vec<_>>())
-            .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
-    ) {
-        prop_assert_eq!(rows(one.clone()), rows(other.clone()));
-        prop_assert_eq!(unknown(one.clone()), unknown(other.clone()));
-        prop_assert_eq!(Settings::from_env(one), Settings::from_env(other));
-    }
 }
 
 #[test]

@@ -313,22 +313,6 @@ mod tests {
         assert_eq!(meeting.put(3, "b".into(), value(kept)), Ok(()), "a fence makes room");
     }
 
-    /// A host that never says that these were the last ones.
-    #[test]
-    fn a_host_brings_what_its_pes_may_offer_and_no_more() {
-        let mut hosts = Assembly::new(2);
-        let values = |pe: u32| -> Vec<Value> {
-            let value = |i: usize| Value { pe, key: i.to_string(), value: vec![0; 32 << 10] };
-            (0..MAX_OFFERED / (33 << 10)).map(value).collect()
-        };
-        for pe in 0..3 {
-            assert_eq!(hosts.bring(0, values(pe), false), Ok(None), "each PE by itself");
-        }
-        let more = |i: usize| Value { pe: 1, key: format!("more {i}"), value: vec![0; 32 << 10] };
-        let refused = (0..9).find_map(|i| hosts.bring(0, vec![more(i)], false).err());
-        assert!(refused.unwrap().to_string().starts_with("PE 1 offers its launcher more than 1048576 bytes"));
-    }
-
     /// As many values as the bytes allow are taken without looking at each for each, which would take minutes.
     #[test]
     fn many_values_are_taken_one_by_one() {

@@ -161,12 +161,6 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_packet_is_no_message() {
-        assert_eq!(Request::decode(&[]), Err(Malformed));
-        assert_eq!(Reply::decode(&[]), Err(Malformed));
-    }
-
-    #[test]
     fn a_length_beyond_the_limit_is_refused() {
         let long = Request::Put { key: "k".repeat(MAX_KEY + 1), value: vec![] };
         assert_eq!(Request::decode(&long.encode()), Err(Malformed));

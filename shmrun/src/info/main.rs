@@ -252,10 +252,15 @@ impl Answer {
         Ok(())
     }
 
+    /// Every variable with its default and its current value, and what is set and not known.
     fn environment(&mut self) {
-        let (text, unknown) = environment(env::process());
-        self.text += &text;
-        self.warnings.extend(unknown);
+        let mut columns = Columns::new(["VARIABLE", "DEFAULT", "CURRENT", "MEANING"], &[]).indented();
+        for row in env::rows(env::process()) {
+            let current = row.current.unwrap_or_else(|| "-".to_owned());
+            columns.push([row.name, row.default.to_owned(), current, row.help.to_owned()]);
+        }
+        self.text += &columns.to_string();
+        self.warnings.extend(env::unknown(env::process()));
     }
 
     fn partitions(&mut self, binary: &Binary) -> Result<(), InfoError> {
@@ -268,18 +273,6 @@ impl Answer {
         self.warnings.extend(resolved.warnings);
         Ok(())
     }
-}
-
-/// The section `env`: every variable with its default and its current value, and one line for each
-/// variable that is set and not known.
-fn environment(variables: impl IntoIterator<Item = (String, String)>) -> (String, Vec<String>) {
-    let variables: Vec<_> = variables.into_iter().collect();
-    let mut columns = Columns::new(["VARIABLE", "DEFAULT", "CURRENT", "MEANING"], &[]).indented();
-    for row in env::rows(variables.clone()) {
-        let current = row.current.unwrap_or_else(|| "-".to_owned());
-        columns.push([row.name, row.default.to_owned(), current, row.help.to_owned()]);
-    }
-    (columns.to_string(), env::unknown(variables))
 }
 
 /// Machines that tests invent.
@@ -304,21 +297,5 @@ mod invented {
         pub(crate) fn root(&self) -> Root {
             Root::at(self.0.path())
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_are_listed_and_mistyped_ones_named() {
-        let set = [("SHMEM_SYMMETRIC_SIZE", "3G"), ("SHMEM_NPEZ", "4"), ("HOME", "/")];
-        let (text, unknown) = environment(set.map(|(name, value)| (name.into(), value.into())));
-        let size = text.lines().find(|line| line.trim_start().starts_with("SHMEM_SYMMETRIC_SIZE")).unwrap();
-        assert!(size.contains(" 64M ") && size.contains(" 3G "), "{size}");
-        assert!(!text.contains("HOME"));
-        assert_eq!(unknown.len(), 1);
-        assert!(unknown[0].contains("SHMEM_NPEZ") && unknown[0].contains("SHMEM_NPES"), "{unknown:?}");
     }
 }
