@@ -13,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use super::channel::{Channel, Packet, Sender};
 use super::output::Source;
 use super::record;
-use super::report::{Death, Standing};
+use super::report::{Death, Standing, end_of};
 use super::spawn::{Lifeline, Spawned};
 use super::wire::Reply;
 
@@ -192,7 +192,7 @@ impl Member {
     /// Looks whether its processes have ended. What they sent before can be received after.
     pub(crate) fn reap(&mut self) {
         if self.ended.is_none() {
-            self.ended = self.child.try_wait().ok().flatten();
+            self.ended = end_of(&mut self.child);
         }
         if let Some(joined) = &mut self.joined
             && let Some(handle) = &joined.handle

@@ -320,10 +320,6 @@ impl Launch {
 ///
 /// To be called before the program has started threads.
 pub fn itself(pes: usize, bind: Bind) -> u8 {
-    // A reader that is gone is an error to this launcher, too, and would otherwise be the death of a program in C. PEs begin with the
-    // default.
-    // SAFETY: no handler is installed, and the program is nothing but a launcher from here on.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     let run = || {
         let program = own_file()?;
         // The link still leads to the file when its name is taken by a newer build, or gone.

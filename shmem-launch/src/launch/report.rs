@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::ExitStatus;
+use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -112,6 +112,15 @@ pub fn standings(all: &[(usize, Standing)]) -> Vec<String> {
     clauses
 }
 
+/// How a process ended, if it has: by nothing that has a name, where somebody else has waited for it, as a handler of SIGCHLD
+/// may.
+pub(crate) fn end_of(child: &mut Child) -> Option<ExitStatus> {
+    match child.try_wait() {
+        Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Some(ExitStatus::from_raw(-1)),
+        status => status.ok().flatten(),
+    }
+}
+
 /// The end of a process that should not have ended so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Death {
@@ -155,7 +164,10 @@ impl Death {
             let core = if status.core_dumped() { ", core dumped" } else { "" };
             return format!("was killed by {}{core}", signals::name(signal));
         }
-        let code = status.code().unwrap_or(-1);
+        let Some(code) = status.code() else {
+            return "has ended, and how is not known: something else in the launcher's process waited for it"
+                .into();
+        };
         match code {
             0 if self.joined.is_none() => "exited with code 0 and never joined the job".into(),
             0 => "exited with code 0 before it left the job".into(),
@@ -207,6 +219,8 @@ pub(crate) fn ended_with(code: i32, message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::{Pid, WaitOptions};
+
     use super::*;
 
     #[test]
@@ -247,6 +261,9 @@ mod tests {
     fn a_death_is_told_with_its_code() {
         let exit = |code: i32| Some(ExitStatus::from_raw(code << 8));
         let killed = |signal| Some(ExitStatus::from_raw(signal));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        rustix::process::waitpid(Some(Pid::from_child(&child)), WaitOptions::empty()).unwrap();
+        let lost = end_of(&mut child);
         let cases = [
             (exit(3), Some(10), "exited with code 3", 3),
             (exit(0), Some(10), "exited with code 0 before it left the job", 1),
@@ -257,6 +274,12 @@ mod tests {
             (killed(11), Some(10), "was killed by signal 11 (SIGSEGV)", 139),
             (killed(0x80 | 6), Some(10), "was killed by signal 6 (SIGABRT), core dumped", 134),
             (killed(40), Some(10), "was killed by signal 40", 168),
+            (
+                lost,
+                Some(10),
+                "has ended, and how is not known: something else in the launcher's process waited for it",
+                1,
+            ),
             (None, Some(11), "ended before it left the job; process 10, which started it, goes on", 1),
             (None, Some(10), "closed its connection to the launcher before it left the job", 1),
         ];

@@ -6,6 +6,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::sync::OnceLock;
 
 /// The signals that end a job or ask about it.
 #[derive(Debug)]
@@ -26,6 +27,40 @@ impl Mask {
     }
 }
 
+/// Signals that do something else in a launcher, where they do what stands first: it asks its processes how they ended, and
+/// a reader that is gone is an error to it.
+const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 2] =
+    [(libc::SIGCHLD, libc::SIG_IGN, libc::SIG_DFL), (libc::SIGPIPE, libc::SIG_DFL, libc::SIG_IGN)];
+
+/// Which of them this process was given otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given([bool; CHANGED.len()]);
+
+impl Given {
+    /// Makes the process a launcher, for as long as it lives: there may be several in it at a time. To be called before it
+    /// starts another one.
+    pub(crate) fn take() -> Self {
+        static GIVEN: OnceLock<Given> = OnceLock::new();
+        let change = |(signal, from, to)| {
+            let changes = disposition(signal) == from;
+            if changes {
+                // SAFETY: no handler is installed.
+                unsafe { libc::signal(signal, to) };
+            }
+            changes
+        };
+        *GIVEN.get_or_init(|| Self(CHANGED.map(change)))
+    }
+
+    /// Has them do again what they did. Allowed between `fork` and `exec`.
+    pub(crate) fn give_back(self) {
+        for ((signal, from, _), _) in CHANGED.into_iter().zip(self.0).filter(|(_, changed)| *changed) {
+            // SAFETY: no handler is installed.
+            unsafe { libc::signal(signal, from) };
+        }
+    }
+}
+
 /// A signal that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
@@ -40,7 +75,7 @@ impl Signals {
     pub(crate) fn watch() -> io::Result<Self> {
         let mut set = empty_set();
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            if !is_ignored(signal) {
+            if disposition(signal) != libc::SIG_IGN {
                 add(&mut set, signal);
             }
         }
@@ -132,11 +167,10 @@ fn add(set: &mut libc::sigset_t, signal: i32) {
     unsafe { libc::sigaddset(set, signal) };
 }
 
-fn is_ignored(signal: i32) -> bool {
+fn disposition(signal: i32) -> libc::sighandler_t {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: a null pointer changes nothing; the other is valid for writes.
-    let error = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
     // SAFETY: numbers and an optional pointer: zeroes are valid, and so is what the call wrote.
-    let action = unsafe { action.assume_init() };
-    error == 0 && action.sa_sigaction == libc::SIG_IGN
+    unsafe { action.assume_init() }.sa_sigaction
 }

@@ -19,7 +19,7 @@ use super::channel::Channel;
 use super::error::LaunchError;
 use super::message::Description;
 use super::output::{Kind, Source};
-use super::signals::Mask;
+use super::signals::{Given, Mask};
 use super::{JOB, NPES, Output, PE, SOCKET, program};
 use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
 
@@ -180,7 +180,7 @@ impl Spawner {
         let launcher: Pid = getpid();
         let position = self.description.pes_of_the_machine().partition_point(|&other| other < pe);
         let cpus = (!self.cpus.is_empty()).then(|| self.cpus[position % self.cpus.len()]);
-        let Before { descriptors, mask, .. } = self.before;
+        let (Before { descriptors, mask, .. }, given) = (self.before, Given::take());
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {
@@ -190,6 +190,7 @@ impl Spawner {
             if let Some(cpus) = &cpus {
                 sched_setaffinity(None, cpus)?;
             }
+            given.give_back();
             if let Some(limit) = descriptors {
                 setrlimit(Resource::Nofile, limit)?;
             }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::entry::*;
@@ -716,19 +716,33 @@ pub(crate) mod signals {
         signal(&child, Signal::TERM);
         assert_eq!(out.next().as_deref(), Some("saved"));
         assert_eq!(child.wait().unwrap().code(), Some(143));
+    }
 
-        // As it would be without the launcher, but for the one that only the launcher answers.
-        let script = "grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2";
-        let masks = |output: Output| -> Vec<u64> {
-            // Signals above 31 are the C library's.
-            let mask = |text| u64::from_str_radix(text, 16).unwrap() & 0x7fff_ffff;
-            text(&output.stdout).lines().map(mask).collect()
-        };
-        let mut plain = Command::new("sh");
-        with_default_signals(plain.args(["-c", script]));
-        let plain = masks(plain.output().unwrap());
-        let launched = masks(bare_shmrun(&["-n", "1", "sh", "-c", script]).output().unwrap());
-        assert_eq!(launched, [plain[0], plain[1] | 1 << (libc::SIGQUIT - 1)]);
+    /// As it would be without the launcher, but for the one that only the launcher answers.
+    #[test]
+    fn what_signals_do_is_the_launchers_affair_and_for_the_pes_as_before() {
+        for given in [(libc::SIGCHLD, libc::SIG_DFL), (libc::SIGCHLD, libc::SIG_IGN)] {
+            let masks = |mut command: Command| -> Vec<u64> {
+                let begin = move || {
+                    // SAFETY: allowed between `fork` and `exec`; no handler is installed.
+                    unsafe { libc::signal(given.0, given.1) };
+                    // SAFETY: the death of a launcher that hangs.
+                    unsafe { libc::alarm(60) };
+                    Ok(())
+                };
+                with_default_signals(&mut command);
+                // SAFETY: the closure makes system calls only.
+                unsafe { command.pre_exec(begin) };
+                let output =
+                    command.args(["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"]).output().unwrap();
+                assert_eq!(output.status.code(), Some(0), "{output:?}");
+                // Signals above 31 are the C library's.
+                let mask = |line: &str| u64::from_str_radix(&line[8..], 16).unwrap() & 0x7fff_ffff;
+                text(&output.stdout).lines().map(mask).collect()
+            };
+            let (plain, launched) = (masks(Command::new("env")), masks(bare_shmrun(&["-n", "1"])));
+            assert_eq!(launched, [plain[0], plain[1] | 1 << (libc::SIGQUIT - 1)], "{given:?}");
+        }
     }
 
     #[test]

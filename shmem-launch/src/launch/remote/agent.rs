@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
+use crate::launch::report::end_of;
+use crate::launch::signals::Given;
+
 /// The argument that makes a launcher a deputy.
 pub const DEPUTY: &str = "--deputy";
 
@@ -33,7 +36,9 @@ impl Agent {
         let (program, options) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(options).arg(host).arg(shell_words(shmrun)).stdin(Stdio::piped());
-        let detach = || {
+        let given = Given::take();
+        let detach = move || {
+            given.give_back();
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
                 // The keys of the terminal are the launcher's affair, which passes on what they mean.
@@ -65,7 +70,7 @@ impl Agent {
     /// How it ended, in words, if it has.
     pub(super) fn end(&mut self) -> Option<String> {
         if self.ended.is_none() {
-            self.ended = self.child.try_wait().ok().flatten();
+            self.ended = end_of(&mut self.child);
         }
         self.ended.map(|status| format!("`{}` ended ({status})", self.text))
     }
