@@ -13,6 +13,9 @@ const PER_PE: u64 = 8;
 /// Descriptors for everything else.
 const BESIDE: u64 = 64;
 
+/// Processes beside the PEs, as the kernel counts them: the launcher, and its two threads that write.
+const OWN: u64 = 3;
+
 /// Makes sure that `pes` can be started, raising the launcher's soft limit on descriptors where the
 /// hard one lets it. Gives the limit that was in force if it has: the PEs are to start with it.
 pub(crate) fn prepare(pes: usize) -> Result<Option<Rlimit>, LaunchError> {
@@ -73,8 +76,11 @@ fn check(pes: usize, processes: Option<u64>, descriptors: Option<u64>) -> Result
     if pes > NodeBarrier::MAX_PES {
         return Err(LaunchError::MoreThanANodeTakes { asked: pes });
     }
-    if let Some(limit) = processes.filter(|&limit| limit < pes as u64) {
-        return Err(too_many(limit, format!("this user may have {limit} processes (ulimit -u)")));
+    if let Some(limit) = processes.filter(|&limit| limit < pes as u64 + OWN) {
+        return Err(too_many(
+            limit.saturating_sub(OWN),
+            format!("this user may have {limit} processes (ulimit -u)"),
+        ));
     }
     if let Some(limit) = descriptors.filter(|&limit| limit < needed(pes)) {
         let allowed = limit.saturating_sub(BESIDE) / PER_PE;
@@ -93,12 +99,12 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_said_with_the_limit_and_what_does() {
         assert!(check(4, None, None).is_ok());
-        assert!(check(4, Some(4), Some(needed(4))).is_ok());
+        assert!(check(4, Some(7), Some(needed(4))).is_ok());
         let text = |r: Result<(), LaunchError>| r.unwrap_err().to_string();
         assert_eq!(text(check(0, None, None)), "0 PEs were asked for; a job has at least one");
         assert_eq!(
             text(check(50, Some(49), None)),
-            "50 PEs were asked for; this user may have 49 processes (ulimit -u), which allows 49; start fewer, or raise the limit"
+            "50 PEs were asked for; this user may have 49 processes (ulimit -u), which allows 46; start fewer, or raise the limit"
         );
         let (limit, most) = (1024, 120);
         assert!(check(most, None, Some(limit)).is_ok());

@@ -141,13 +141,23 @@ pub(crate) struct Outlets {
 }
 
 impl Outlets {
-    /// For streams that come through these [`pipes`].
-    pub(crate) fn new(pipes: &[Vec<Kind>]) -> io::Result<Self> {
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+    /// For streams that come through these [`pipes`]. What writes them is there before there is anything to be written: where it
+    /// cannot be had, no PE is to have begun.
+    pub(crate) fn new(output: Output, pipes: &[Vec<Kind>]) -> io::Result<Self> {
+        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let is_shared = pipes.iter().any(|streams| streams.len() > 1);
         let kinds = if is_shared { &[Kind::Out][..] } else { &[Kind::Out, Kind::Err] };
-        let outlets = kinds.iter().map(|&kind| Outlet { kind, held: false, writer: None }).collect();
-        Ok(Self { outlets, bell: Arc::new(bell) })
+        let outlet = |&kind: &Kind| {
+            let bell = Arc::clone(&bell);
+            let writer = match kind {
+                _ if output == Output::Capture => None,
+                Kind::Out => Some(Writer::start(io::stdout(), bell)?),
+                Kind::Err => Some(Writer::start(io::stderr(), bell)?),
+            };
+            Ok(Outlet { kind, held: false, writer })
+        };
+        let outlets = kinds.iter().map(outlet).collect::<io::Result<_>>()?;
+        Ok(Self { outlets, bell })
     }
 
     /// What is readable once the bell has rung.
@@ -162,17 +172,10 @@ impl Outlets {
 
     /// Queues lines. The error says why those before them could not be written.
     pub(crate) fn write(&mut self, kind: Kind, lines: Vec<u8>) -> io::Result<()> {
-        if lines.is_empty() {
-            return Ok(());
+        match &self.of(kind).writer {
+            Some(writer) if !lines.is_empty() => writer.write(lines),
+            _ => Ok(()),
         }
-        let bell = Arc::clone(&self.bell);
-        let outlet = self.of(kind);
-        let writer = match (&mut outlet.writer, outlet.kind) {
-            (Some(writer), _) => writer,
-            (none, Kind::Out) => none.insert(Writer::start(io::stdout(), bell)?),
-            (none, Kind::Err) => none.insert(Writer::start(io::stderr(), bell)?),
-        };
-        writer.write(lines)
     }
 
     /// For which streams the room has come to an end, or there is some again.
@@ -222,7 +225,7 @@ struct Outlet {
     kind: Kind,
     /// Whether there was no room when it was last looked.
     held: bool,
-    /// `None`: nothing was to be written yet.
+    /// `None`: what comes is kept.
     writer: Option<Writer>,
 }
 
@@ -373,7 +376,7 @@ mod tests {
 
     #[test]
     fn who_reads_slowly_is_waited_for_in_a_bounded_room() {
-        let mut outlets = Outlets::new(&[vec![Kind::Out], vec![Kind::Err]]).unwrap();
+        let mut outlets = Outlets::new(Output::Capture, &[vec![Kind::Out], vec![Kind::Err]]).unwrap();
         let (from, to) = rustix::pipe::pipe().unwrap();
         outlets.outlets[0].writer = Some(Writer::start(to, Arc::clone(&outlets.bell)).unwrap());
         let lines = |number: usize| format!("{number:0>1023}\n").into_bytes();

@@ -379,7 +379,8 @@ mod tests {
             time,
             speaker: "shmrun".into(),
         };
-        Run::new(terms, vec![host], None, Outlets::new(&[vec![Kind::Out, Kind::Err]]).unwrap())
+        let outlets = Outlets::new(Output::Capture, &[vec![Kind::Out, Kind::Err]]).unwrap();
+        Run::new(terms, vec![host], None, outlets)
     }
 
     #[test]

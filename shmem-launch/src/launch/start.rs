@@ -65,7 +65,7 @@ impl Launch {
         let before = Before { input: true, descriptors, mask };
         let elsewhere = self.elsewhere.clone();
         let description = self.describe(u64::from_le_bytes(number), &placement);
-        let outlets = Outlets::new(&description.pipes);
+        let outlets = Outlets::new(description.output, &description.pipes);
         let outlets = outlets.map_err(LaunchError::system("output cannot be passed on"))?;
         let hosts = placement.start(&description, before, &elsewhere, signals.as_ref())?;
         Ok(Run::new(terms, hosts, signals, outlets).finish())

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal, setrlimit};
 
 use crate::asleep::Thread;
 use crate::entry::*;
@@ -150,13 +151,33 @@ fn output_that_is_cut_short_is_no_success() {
 
 #[test]
 fn output_that_finds_no_room_is_told() {
-    for options in [&[][..], &["--tag-output"]] {
-        let mut command = first_of_two(options, "echo something");
-        let full = File::options().write(true).open("/dev/full").unwrap();
-        let output = command.stdout(full).output().unwrap();
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for (options, out, why) in [
+        (&[][..], full(), "No space left on device"),
+        (&["--tag-output"], full(), "No space left on device"),
+    ] {
+        let mut command = limited(first_of_two(options, "echo something"), Resource::Fsize, 0);
+        let output = command.stdout(out).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         let lines = launcher_lines(&output);
-        let what = "shmrun: what the PEs print cannot be written to standard output: No space left on device";
-        assert!(lines.len() == 1 && lines[0].starts_with(what), "{lines:?}");
+        let what = format!("shmrun: what the PEs print cannot be written to standard output: {why}");
+        assert!(lines.len() == 1 && lines[0].starts_with(&what), "{lines:?}");
     }
+}
+
+/// The same command with a limit.
+fn limited(mut command: Command, resource: Resource, most: u64) -> Command {
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    // SAFETY: the closure makes a system call, and nothing else.
+    unsafe { command.pre_exec(move || Ok(setrlimit(resource, limit)?)) };
+    command
+}
+
+/// There is no room for the stack of a thread.
+#[test]
+fn output_that_nothing_can_write_is_told_before_there_is_any() {
+    let mut command = limited(first_of_two(&[], "echo something"), Resource::Data, 2 << 20);
+    let output = command.env_remove("RUST_MIN_STACK").output().unwrap();
+    let said = "shmrun: output cannot be passed on: Resource temporarily unavailable (os error 11)\n";
+    assert_eq!((output.status.code(), &*text(&output.stderr)), (Some(2), said), "{output:?}");
 }
