@@ -28,9 +28,12 @@ impl Mask {
 }
 
 /// Signals that do something else in a launcher, where they do what stands first: it asks its processes how they ended, and
-/// a reader that is gone is an error to it.
-const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 2] =
-    [(libc::SIGCHLD, libc::SIG_IGN, libc::SIG_DFL), (libc::SIGPIPE, libc::SIG_DFL, libc::SIG_IGN)];
+/// a reader that is gone and a file that may not grow are errors to it.
+const CHANGED: [(i32, libc::sighandler_t, libc::sighandler_t); 3] = [
+    (libc::SIGCHLD, libc::SIG_IGN, libc::SIG_DFL),
+    (libc::SIGPIPE, libc::SIG_DFL, libc::SIG_IGN),
+    (libc::SIGXFSZ, libc::SIG_DFL, libc::SIG_IGN),
+];
 
 /// Which of them this process was given otherwise.
 #[derive(Clone, Copy, Debug)]

@@ -721,7 +721,8 @@ pub(crate) mod signals {
     /// As it would be without the launcher, but for the one that only the launcher answers.
     #[test]
     fn what_signals_do_is_the_launchers_affair_and_for_the_pes_as_before() {
-        for given in [(libc::SIGCHLD, libc::SIG_DFL), (libc::SIGCHLD, libc::SIG_IGN)] {
+        let (default, ignored) = (libc::SIG_DFL, libc::SIG_IGN);
+        for given in [(libc::SIGCHLD, default), (libc::SIGCHLD, ignored), (libc::SIGXFSZ, ignored)] {
             let masks = |mut command: Command| -> Vec<u64> {
                 let begin = move || {
                     // SAFETY: allowed between `fork` and `exec`; no handler is installed.

@@ -155,6 +155,7 @@ fn output_that_finds_no_room_is_told() {
     for (options, out, why) in [
         (&[][..], full(), "No space left on device"),
         (&["--tag-output"], full(), "No space left on device"),
+        (&[], tempfile::tempfile().unwrap(), "File too large"),
     ] {
         let mut command = limited(first_of_two(options, "echo something"), Resource::Fsize, 0);
         let output = command.stdout(out).output().unwrap();
