@@ -2,8 +2,13 @@
 
 use std::fmt;
 use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::str::FromStr;
+
+/// Bytes of the longest file of hosts.
+const LONGEST: u64 = 1 << 20;
 
 /// Hosts with the number of PEs that each takes.
 ///
@@ -37,7 +42,7 @@ pub enum HostListError {
         /// Its name.
         file: String,
         /// Why not.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
@@ -56,7 +61,7 @@ impl HostList {
     ///
     /// If the file cannot be read, or names no hosts.
     pub fn read(file: &Path) -> Result<Self, HostListError> {
-        let text = fs::read_to_string(file)
+        let text = text_of(file)
             .map_err(|source| HostListError::File { file: file.display().to_string(), source })?;
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         Self::merge(lines.filter(|line| !line.is_empty()).map(entry))
@@ -107,6 +112,16 @@ impl FromStr for HostList {
         }
         Self::merge(text.split(',').map(|host| entry(host.trim())))
     }
+}
+
+/// The text of a file or a pipe. What else there is may have no end.
+fn text_of(file: &Path) -> io::Result<String> {
+    let (kind, mut text) = (fs::metadata(file)?.file_type(), String::new());
+    if !kind.is_file() && !kind.is_fifo() {
+        return Err(io::Error::other("it is neither a file nor a pipe"));
+    }
+    let bytes = fs::File::open(file)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if bytes as u64 > LONGEST { Err(io::Error::other("it has more than 1 MiB")) } else { Ok(text) }
 }
 
 /// A name that could be taken for an option of the agent is none: it becomes an argument of a program.
@@ -175,8 +190,20 @@ mod tests {
         assert_eq!(slots, [4, 2, 3, 1]);
         fs::write(file.path(), "# nothing\n").unwrap();
         assert!(matches!(HostList::read(file.path()), Err(HostListError::Empty)));
-        let missing = HostList::read(Path::new("no/such/file")).unwrap_err().to_string();
-        assert!(missing.starts_with("the file of hosts `no/such/file` cannot be read"), "{missing}");
+        fs::write(file.path(), vec![b'#'; 1 + (1 << 20)]).unwrap();
+        let long = file.path().to_str().unwrap();
+        for (name, why) in [
+            ("no/such/file", "No such file"),
+            ("/dev/zero", "it is neither a file nor a pipe"),
+            ("/", "it is neither a file nor a pipe"),
+            (long, "it has more than 1 MiB"),
+        ] {
+            let error = HostList::read(Path::new(name)).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("the file of hosts `{name}` cannot be read: {why}")),
+                "{error}"
+            );
+        }
     }
 
     const NO_HOSTS: [&str; 14] = [
