@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{MutexGuard, OnceLock};
 
+use rustix::fs::OFlags;
 use serde_json::json;
 use shmem_core::exclusion::Mutex;
 use shmem_core::observe::Call;
@@ -202,15 +203,20 @@ fn replace(path: &Path) -> io::Result<File> {
 /// Opens a file to append to, or makes a new one: no link is followed, and no file of another user is written to.
 fn append(path: &Path, new: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.append(true).create_new(new).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
+    // A pipe that nobody reads would hold up the start, and nobody would know why.
+    let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    options.append(true).create_new(new).custom_flags(flags);
     let file = options.open(path).map_err(|error| match error.raw_os_error() {
         Some(libc::ELOOP) => io::Error::other("it is a link, which is not followed"),
+        Some(libc::ENXIO) => io::Error::other("nobody reads it: start who is to read it first"),
         _ => error,
     })?;
     let found = file.metadata()?;
     if found.is_file() && found.uid() != rustix::process::geteuid().as_raw() {
         return Err(io::Error::other(format!("it is a file of user {}", found.uid())));
     }
+    // Whoever reads it may be slow.
+    rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
     Ok(file)
 }
 
@@ -233,6 +239,8 @@ fn thread() -> u32 {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+
+    use rustix::fs::{CWD, FileType, Mode, fcntl_getfl, mknodat};
 
     use super::*;
 
@@ -307,5 +315,15 @@ mod tests {
         symlink("/dev/null", &link).unwrap();
         assert_eq!(begin(&link).unwrap_err().to_string(), "it is a link to what is no file");
         assert_eq!(begin(directory.path()).unwrap_err().to_string(), "it is a directory");
+    }
+
+    #[test]
+    fn nobody_is_waited_for_to_read_a_pipe_but_who_reads_it_slowly() {
+        let directory = sticky();
+        let path = directory.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert!(begin(&path).unwrap_err().to_string().starts_with("nobody reads it"));
+        let _reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
+        assert!(!fcntl_getfl(begin(&path).unwrap()).unwrap().contains(OFlags::NONBLOCK));
     }
 }
