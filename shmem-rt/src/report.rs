@@ -14,6 +14,8 @@ use shmem_core::partition::{Grant, PartitionSpec, downgrades, show_size};
 use shmem_core::strided::Advice;
 use shmem_core::system::{PeRecord, Stage};
 use shmem_launch::env::Settings;
+use shmem_launch::launch::held;
+use shmem_launch::launch::report::Standing;
 use shmem_launch::say::say;
 use shmem_launch::text::numbers;
 
@@ -96,10 +98,12 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
         if in_collective && record.collectives() >= activity.count {
             continue;
         }
-        let doing = match (record.stage(), record.activity()) {
-            (Stage::Finished, _) => "left the job".to_owned(),
-            (_, Some(activity)) => activity.to_string(),
-            (_, None) => "busy".to_owned(),
+        let doing = match (record.stage(), held(record.pid()), record.activity()) {
+            (Stage::Finished, ..) => "left the job".to_owned(),
+            (_, Some(Standing::Stopped), _) => "stopped by a signal".to_owned(),
+            (_, Some(Standing::Traced), _) => "stopped by a debugger".to_owned(),
+            (.., Some(activity)) => activity.to_string(),
+            (.., None) => "busy".to_owned(),
         };
         match groups.iter_mut().find(|group| group.0 == doing) {
             Some(group) => group.1.push(number),
@@ -160,8 +164,10 @@ pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> S
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
     use std::time::Duration;
 
+    use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
     use shmem_core::heap::{Allocator, Owner};
     use shmem_core::system::Activity;
     use shmem_core::text::Text;
@@ -251,5 +257,21 @@ mod tests {
             long_wait(0, &report, peers),
             "shmem: PE 0 has waited 2.0 s in `wait_until` at src/main.rs:9; meanwhile PE 1 (left the job)"
         );
+    }
+
+    #[test]
+    fn who_is_stopped_is_not_in_its_own_code() {
+        let mut process = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let pid = Pid::from_child(&process);
+        kill_process(pid, Signal::STOP).unwrap();
+        waitpid(Some(pid), WaitOptions::UNTRACED).unwrap();
+        let (here, stopped) = (record(), record());
+        stopped.start(1, process.id());
+        let peers = [&here, &stopped].into_iter().enumerate().map(|(number, record)| Peer { number, record });
+        let report = WaitReport { activity: at("barrier", 12, 1), waited: Duration::from_secs(2) };
+        let said = long_wait(0, &report, peers);
+        process.kill().unwrap();
+        process.wait().unwrap();
+        assert!(said.ends_with(" for PE 1 (stopped by a signal)"), "{said}");
     }
 }

@@ -296,7 +296,7 @@ fn is_readable(handle: &OwnedFd) -> bool {
 }
 
 /// Where a process stands if it does nothing of its own, as the kernel says (`/proc/PID/stat`, proc(5)).
-fn held(pid: u32) -> Option<Standing> {
+pub fn held(pid: u32) -> Option<Standing> {
     standing_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 

@@ -55,6 +55,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::env::Bind;
 pub use error::LaunchError;
 pub use hosts::{HostsAs, HostsError};
+pub use member::held;
 pub use remote::{DEPUTY, HostList, HostListError, Interface, deputy};
 
 /// Variable that announces the socket: the number of an inherited descriptor.
