@@ -17,6 +17,7 @@ use super::steps::{self, Steps};
 use crate::launch::channel::Channel;
 use crate::launch::wire::{Reply, Request, VERSION, cut};
 use crate::launch::{JOB, NPES, PE, SOCKET};
+use crate::say::say;
 
 /// Who serves, for messages.
 const SERVER: &str = "shmrun";
@@ -124,11 +125,11 @@ impl Bootstrap for Local {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
-        self.end(code, &Request::Abort { code, message: cut(message).into() })
+        self.end(code, message, &Request::Abort { code, message: cut(message).into() })
     }
 
     fn suspect(&self, message: &str) -> ! {
-        self.end(1, &Request::Suspect { message: cut(message).into() })
+        self.end(1, message, &Request::Suspect { message: cut(message).into() })
     }
 
     fn finish(&self) {
@@ -138,9 +139,13 @@ impl Bootstrap for Local {
 }
 
 impl Local {
-    /// Ends this process, and tells the launcher why. If that is gone, the lifeline kills this process anyway.
-    fn end(&self, code: i32, why: &Request) -> ! {
-        exit::end(code, || _ = self.steps.request(why, &[]))
+    /// Ends this process, and tells the launcher why; or whoever reads messages, if the launcher is out of reach.
+    fn end(&self, code: i32, message: &str, why: &Request) -> ! {
+        exit::end(code, || {
+            if self.steps.request(why, &[]).is_err() && !message.is_empty() {
+                say(&format!("PE {} ended the job with code {code}: {message}", self.number));
+            }
+        })
     }
 }
 

@@ -227,6 +227,14 @@ mod death {
     }
 
     #[test]
+    fn abort_is_told_by_the_pe_if_the_launcher_does_not_hear_it() {
+        let outcome = job("abort-unheard", 1);
+        assert_eq!((outcome.code, died(&outcome).1), (7, "exited with code 7".into()));
+        let said = text(&outcome.outputs[0].err);
+        assert!(said.ends_with("PE 0 ended the job with code 7: nobody hears\n"), "{said}");
+    }
+
+    #[test]
     fn abort_from_all_is_told_once() {
         let outcome = job("abort-all", 4);
         assert_eq!(outcome.report.matches("ended the job").count(), 1, "{}", outcome.report);

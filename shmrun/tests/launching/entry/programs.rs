@@ -142,6 +142,16 @@ pub(crate) fn run(name: &str) -> ! {
             }
             job.fence().unwrap();
         }
+        "abort-unheard" => {
+            let job = join();
+            for descriptor in 3..64 {
+                // SAFETY: whatever it is, it stays open: nothing else happens in this process.
+                let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
+                // The launcher's socket is the only one.
+                _ = rustix::net::shutdown(descriptor, rustix::net::Shutdown::Both);
+            }
+            job.abort(7, "nobody hears");
+        }
         "abort-all" => {
             let job = join();
             job.fence().unwrap();
