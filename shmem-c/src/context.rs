@@ -1,6 +1,6 @@
 //! Contexts, and sessions on them.
 //!
-//! A handle is the address of a [stream](crate::world::Stream), which has a table of where the slots of its team's PEs start:
+//! A handle is the number of a [stream](crate::world::Stream), which has a table of where the slots of its team's PEs start:
 //! numbers of a team cost nothing. In its upper bits is the turn in which the stream was given out. A stream is used again when
 //! its context is destroyed, and the turn tells older handles.
 
@@ -15,7 +15,7 @@ use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::team;
 use crate::types::{Ctx, SESSION_BATCH, SESSION_TOTAL_OPS, SessionConfig, Team, options};
-use crate::world::{self, Opened, stream};
+use crate::world::{self, Opened, PLACES, stream};
 
 routines! {
     once {
@@ -53,17 +53,22 @@ unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut
     // SAFETY: a program in C uses it as it has said by its options, on which the specification insists.
     let context = match unsafe { raw::context::create(world, of_team, level) } {
         Ok(context) => context,
-        Err(error) => {
-            static TOLD: AtomicBool = AtomicBool::new(false);
-            tell_once(&TOLD, routine, &in_words_of_c(&error));
-            return team::FAILURE;
-        }
+        Err(error) => return refused(routine, &in_words_of_c(&error)),
     };
     let pes = of_team.map(|team| team.pes().iter().collect());
-    let handle = Opened::create(context, pes, wanted, team);
+    let Some(handle) = Opened::create(context, pes, wanted, team) else {
+        return refused(routine, &format!("no context: a PE has at most {PLACES} at once"));
+    };
     // SAFETY: C gives a handle to be written.
     unsafe { ctx.write(handle) };
     0
+}
+
+/// The status of a failure, of which is said once why.
+fn refused(routine: &str, why: &str) -> c_int {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    tell_once(&TOLD, routine, why);
+    team::FAILURE
 }
 
 fn in_words_of_c(error: &Error) -> String {
@@ -88,8 +93,7 @@ unsafe fn destroy(routine: &'static str, ctx: Ctx) {
     }
     // A second time is refused.
     stream(ctx, routine).endpoint(routine);
-    // SAFETY: a handle from `create_in`: no constant, and open.
-    unsafe { Opened::destroy(ctx) };
+    Opened::destroy(ctx);
 }
 
 unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
@@ -99,8 +103,7 @@ unsafe fn get_team(routine: &'static str, ctx: Ctx, team: *mut Team) -> c_int {
         Ctx::DEFAULT => Team::WORLD,
         made => {
             stream(made, routine);
-            // SAFETY: a handle from `create_in`, and open.
-            unsafe { Opened::team(made) }
+            Opened::team(made)
         }
     };
     // SAFETY: C gives a handle to be written.

@@ -6,6 +6,7 @@
 //! empty, so that an early or late call goes the cold way without a test of its own, and is refused there.
 
 use std::ffi::c_long;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -45,7 +46,7 @@ const CHILD: u8 = 3;
 pub struct Stream {
     /// PEs that it reaches.
     size: AtomicUsize,
-    /// How many contexts have had it before: in each handle.
+    /// Which context has it now, counted from 1: in each handle.
     turn: AtomicUsize,
     /// Where the slot of each starts, in the order of their numbers; 0 where an operation goes the cold way.
     bases: AtomicPtr<usize>,
@@ -62,11 +63,10 @@ static DEFAULT: Stream = Stream::closed();
 type Tables = (Box<[usize]>, Box<[Pe]>);
 
 /// A place for a context of the program. It is kept for the next one when that is destroyed, so that what an old handle
-/// names can be read for ever.
+/// names can be read for ever. Its number, and the turn in which it was given out, are the handle.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(align(128))]
 pub struct Opened {
-    /// First, so that the address of a place is that of its stream.
     stream: Stream,
     made: Mutex<Option<Box<Made>>>,
 }
@@ -81,23 +81,23 @@ struct Made {
     context: Context<Multiple>,
 }
 
-/// Bits of a handle that are an address: no process gets longer ones that it does not ask for. The others are the turn.
-const ADDRESS: usize = (1 << TURN) - 1;
-const TURN: u32 = 48;
+/// The most contexts at once.
+pub const PLACES: usize = 1 << 16;
 
-/// All places, and those without a context.
-struct Places {
-    all: Vec<&'static Opened>,
-    free: Vec<&'static Opened>,
-}
+/// Where the first place lies: there is room for all of them from the first context on.
+static FIRST: AtomicPtr<Opened> = AtomicPtr::new(std::ptr::null_mut());
 
-static PLACES: Mutex<Places> = Mutex::new(Places { all: Vec::new(), free: Vec::new() });
+/// How many places have been made.
+static MADE: AtomicUsize = AtomicUsize::new(0);
+
+/// The numbers of those without a context.
+static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 impl Stream {
     const fn closed() -> Self {
         Self {
             size: AtomicUsize::new(0),
-            turn: AtomicUsize::new(0),
+            turn: AtomicUsize::new(1),
             bases: AtomicPtr::new(std::ptr::null_mut()),
             pes: AtomicPtr::new(std::ptr::null_mut()),
             endpoint: AtomicPtr::new(std::ptr::null_mut()),
@@ -180,82 +180,82 @@ impl Stream {
 }
 
 impl Opened {
-    /// Gives a context of the runtime, to some PEs or to all, a stream and a handle.
-    pub fn create(context: Context<Multiple>, pes: Option<Vec<Pe>>, options: c_long, team: Team) -> Ctx {
+    /// Gives a context of the runtime, to some PEs or to all, a stream and a handle, if there is a place left.
+    pub fn create(
+        context: Context<Multiple>,
+        pes: Option<Vec<Pe>>,
+        options: c_long,
+        team: Team,
+    ) -> Option<Ctx> {
         let tables = pes.map(|pes| tables_of(endpoint_of(&context), pes));
-        let place = Self::free();
+        let number = Self::free()?;
+        let place = Self::at(number)?;
         let mut made = held(&place.made);
         let made = made.insert(Box::new(Made { tables, team, context }));
         let all = || joined().map(|joined| &joined.tables);
         let tables =
             made.tables.as_ref().or_else(all).unwrap_or_else(|| unreachable!("contexts have a world"));
         place.stream.open(tables, endpoint_of(&made.context), options);
-        let address = std::ptr::from_ref(place).expose_provenance();
-        assert!(
-            address <= ADDRESS,
-            "memory of the process lies at {address:#x}, beyond what a handle can name"
-        );
-        Ctx(address | place.stream.turn.load(Ordering::Relaxed) << TURN)
+        Some(Ctx(number + place.stream.turn.load(Ordering::Relaxed) * PLACES))
     }
 
-    fn free() -> &'static Self {
-        let mut places = held(&PLACES);
-        places.free.pop().unwrap_or_else(|| {
-            let place: &'static Self =
-                Box::leak(Box::new(Self { stream: Stream::closed(), made: Mutex::new(None) }));
-            places.all.push(place);
-            place
-        })
+    /// The number of a place without a context.
+    fn free() -> Option<usize> {
+        let mut free = held(&FREE);
+        if let Some(number) = free.pop() {
+            return Some(number);
+        }
+        let number = Some(MADE.load(Ordering::Relaxed)).filter(|made| *made < PLACES)?;
+        if number == 0 {
+            let room: &'static mut [MaybeUninit<Self>] = Box::leak(Box::new_uninit_slice(PLACES));
+            FIRST.store(room.as_mut_ptr().cast(), Ordering::Relaxed);
+        }
+        let place = FIRST.load(Ordering::Relaxed).wrapping_add(number);
+        // SAFETY: there is room for so many, which stays. Nobody makes another one meanwhile (`free`), and nobody looks at what
+        // has not been made (`at`).
+        unsafe { place.write(Self { stream: Stream::closed(), made: Mutex::new(None) }) };
+        MADE.store(number + 1, Ordering::Release);
+        Some(number)
     }
 
-    /// The place that a handle names.
-    ///
-    /// # Safety
-    ///
-    /// It must be from [`create`](Self::create).
+    /// A place by its number, if it has been made.
     #[inline(always)]
-    unsafe fn of(handle: Ctx) -> &'static Self {
-        // SAFETY: the caller's promise: a place, and these are never freed.
-        unsafe { &*std::ptr::with_exposed_provenance(handle.0 & ADDRESS) }
+    fn at(number: usize) -> Option<&'static Self> {
+        if number >= MADE.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: so many have been made before `MADE` was written (`free`), and they stay.
+        Some(unsafe { &*FIRST.load(Ordering::Relaxed).wrapping_add(number) })
+    }
+
+    /// The place of a handle, if that is of the context which has it now.
+    #[inline(always)]
+    fn of(handle: Ctx) -> Option<&'static Self> {
+        let turn = handle.0 / PLACES;
+        Self::at(handle.0 % PLACES).filter(|place| place.stream.turn.load(Ordering::Relaxed) == turn)
     }
 
     /// The team by which a context was created.
-    ///
-    /// # Safety
-    ///
-    /// The handle must be from [`create`](Self::create).
-    pub unsafe fn team(handle: Ctx) -> Team {
-        // SAFETY: the caller's promise.
-        let place = unsafe { Self::of(handle) };
-        held(&place.made).as_ref().map_or(Team::INVALID, |made| made.team)
+    pub fn team(handle: Ctx) -> Team {
+        let place = Self::of(handle);
+        place.and_then(|place| Some(held(&place.made).as_ref()?.team)).unwrap_or(Team::INVALID)
     }
 
-    /// Gives a context back: what was started through it is complete.
-    ///
-    /// # Safety
-    ///
-    /// The handle must be from [`create`](Self::create), and nobody uses it any more.
-    pub unsafe fn destroy(handle: Ctx) {
-        // SAFETY: the caller's promise.
-        unsafe { Self::of(handle) }.close();
-    }
-
-    fn close(&'static self) {
-        self.stream.end_session();
-        let Some(made) = held(&self.made).take() else { return };
-        self.stream.close();
-        let turns = self.stream.turn.load(Ordering::Relaxed) + 1;
-        self.stream.turn.store(turns, Ordering::Relaxed);
-        drop(made);
-        // After as many contexts as handles can tell apart it is left, so that none of them ever stands for another one.
-        if turns <= usize::MAX >> TURN {
-            held(&PLACES).free.push(self);
+    /// Gives a context back, which nobody uses any more: what was started through it is complete.
+    pub fn destroy(handle: Ctx) {
+        if Self::of(handle).is_some() {
+            Self::close(handle.0 % PLACES);
         }
     }
 
-    fn close_all() {
-        let all = held(&PLACES).all.clone();
-        all.into_iter().for_each(Self::close);
+    fn close(number: usize) {
+        let Some(place) = Self::at(number) else { return };
+        place.stream.end_session();
+        let Some(made) = held(&place.made).take() else { return };
+        place.stream.close();
+        place.stream.turn.fetch_add(1, Ordering::Relaxed);
+        drop(made);
+        held(&FREE).push(number);
     }
 }
 
@@ -278,19 +278,20 @@ pub fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
         }
         return &DEFAULT;
     }
-    // SAFETY: C gives a handle that it got (`Opened::create`).
-    let stream = &unsafe { Opened::of(ctx) }.stream;
-    if stream.turn.load(Ordering::Relaxed) != ctx.0 >> TURN {
-        refuse_gone(routine);
-    }
-    stream
+    Opened::of(ctx).map_or_else(|| refuse_gone(routine), |place| &place.stream)
 }
 
 #[cold]
 #[inline(never)]
 fn refuse_gone(routine: &str) -> ! {
     current(routine);
-    refuse(routine, "ctx", format_args!("is no context: it was destroyed, or ended by shmem_finalize"))
+    refuse(
+        routine,
+        "ctx",
+        format_args!(
+            "is no context: it was destroyed, or ended by shmem_finalize, or never made"
+        ),
+    )
 }
 
 #[cold]
@@ -377,7 +378,7 @@ pub fn open(new: impl FnOnce() -> CWorld) {
 /// Closes the library, with its contexts; the world stays.
 pub fn finalise() {
     DEFAULT.end_session();
-    Opened::close_all();
+    (0..MADE.load(Ordering::Acquire)).for_each(Opened::close);
     close();
 }
 

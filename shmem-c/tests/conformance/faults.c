@@ -14,6 +14,7 @@
 /* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
 /* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
 /* cases: variables=shmem_long_put.*640000.bytes.*end.of.the.program */
+/* cases: garbage-context=shmem_ctx_quiet.*no.context */
 /* cases: aligned=shmem_long_atomic_add.*multiple.of.8 aligned-wait=shmem_int_wait_until.*multiple.of.4 forked=shmem_long_p.*forked */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
@@ -76,6 +77,11 @@ int main(int argc, char **argv)
             shmem_free(heap);
     }
     if (me == 0) {
+        if (is(what, "garbage-context")) {
+            shmem_ctx_t context;
+            shmem_ctx_create(0, &context);
+            shmem_ctx_quiet((shmem_ctx_t)0xfedcba9801234567);
+        }
         if (is(what, "gone-context")) {
             shmem_ctx_t gone, other;
             shmem_ctx_create(0, &gone);
