@@ -12,7 +12,7 @@ use shmem::{Error, Team, TeamConfig as Config};
 use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
 use crate::types::{self, TEAM_NUM_CONTEXTS, TeamConfig};
-use crate::world;
+use crate::world::{self, Opened};
 
 routines! {
     once {
@@ -299,6 +299,14 @@ fn destroy(routine: &'static str, team: types::Team) {
     }
     let world = world::current(routine);
     let made = Made::take(team).unwrap_or_else(|| refuse_gone(routine, "team"));
-    // A member that has contexts of it still may go on using them.
-    let _ = made.team.destroy(world);
+    if Opened::destroy_of(team) {
+        refuse(
+            routine,
+            "team",
+            format_args!("has a context with SHMEM_CTX_PRIVATE: destroy that first (shmem_ctx_destroy)"),
+        );
+    }
+    if let Err(error) = made.team.destroy(world) {
+        refuse(routine, "", format_args!("{error}"));
+    }
 }

@@ -17,7 +17,7 @@ use shmem_core::context::{Endpoint, Initiator as _, untyped};
 
 use crate::refusal::refuse;
 use crate::symmetric;
-use crate::types::{Ctx, Team};
+use crate::types::{Ctx, Team, options};
 
 /// The world of a C program. Which threads may use it is a value in C; the type allows all.
 pub type CWorld = World<Multiple>;
@@ -248,6 +248,21 @@ impl Opened {
         }
     }
 
+    /// Gives those back that a team has created, but for private ones; says whether there is such a one.
+    pub fn destroy_of(team: Team) -> bool {
+        let of_team = |number: &usize| {
+            Self::at(*number)
+                .is_some_and(|place| held(&place.made).as_ref().is_some_and(|made| made.team == team))
+        };
+        let is_private = |number: &usize| {
+            Self::at(*number).is_some_and(|place| place.stream.options() & options::PRIVATE != 0)
+        };
+        let all = (0..MADE.load(Ordering::Acquire)).filter(of_team);
+        let (private, shareable): (Vec<_>, Vec<_>) = all.partition(is_private);
+        shareable.into_iter().for_each(Self::close);
+        !private.is_empty()
+    }
+
     fn close(number: usize) {
         let Some(place) = Self::at(number) else { return };
         place.stream.end_session();
@@ -289,7 +304,7 @@ fn refuse_gone(routine: &str) -> ! {
         routine,
         "ctx",
         format_args!(
-            "is no context: it was destroyed, or ended by shmem_finalize, or never made"
+            "is no context: it was destroyed, alone or with its team, or ended by shmem_finalize, or never made"
         ),
     )
 }

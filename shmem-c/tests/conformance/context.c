@@ -113,6 +113,21 @@ int main(void)
         shmem_ctx_destroy(context);
         shmem_team_destroy(team_here);
     }
+    /* With a team go the contexts that it has created, and what was begun through them is complete. */
+    for (int i = 0; i < 80; i++) {
+        shmem_team_t all = SHMEM_TEAM_INVALID;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &all);
+        TRUE_THAT("shmem_team_split_strided", all != SHMEM_TEAM_INVALID);
+        if (all == SHMEM_TEAM_INVALID)
+            break;
+        EQUAL("shmem_team_create_ctx", "status", 0, shmem_team_create_ctx(all, options[i % 2], &context));
+        long mine = i;
+        shmem_ctx_long_put_nbi(context, &words[i % MANY][0], &mine, 1, to);
+        shmem_team_destroy(all);
+        shmem_sync_all();
+        EQUAL("shmem_team_destroy", "value that was put before", i, words[i % MANY][0]);
+        shmem_sync_all();
+    }
     /* Contexts that are left are finalize's. */
     shmem_ctx_create(0, &context);
     return end();

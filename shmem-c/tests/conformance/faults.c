@@ -14,7 +14,7 @@
 /* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
 /* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
 /* cases: variables=shmem_long_put.*640000.bytes.*end.of.the.program */
-/* cases: garbage-context=shmem_ctx_quiet.*no.context */
+/* cases: garbage-context=shmem_ctx_quiet.*no.context private-context=shmem_team_destroy.*SHMEM_CTX_PRIVATE */
 /* cases: aligned=shmem_long_atomic_add.*multiple.of.8 aligned-wait=shmem_int_wait_until.*multiple.of.4 forked=shmem_long_p.*forked */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
@@ -75,6 +75,13 @@ int main(int argc, char **argv)
             shmem_team_sync(old_team);
         if (is(what, "old-block"))
             shmem_free(heap);
+    }
+    if (is(what, "private-context")) {
+        shmem_team_t team;
+        shmem_ctx_t context;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team);
+        shmem_team_create_ctx(team, me ? 0 : SHMEM_CTX_PRIVATE, &context);
+        shmem_team_destroy(team);
     }
     if (me == 0) {
         if (is(what, "garbage-context")) {
