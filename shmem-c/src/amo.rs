@@ -7,7 +7,7 @@ use shmem_core::context::untyped;
 use shmem_core::observe::Family;
 use shmem_core::transport::{AtomicOp, Width};
 
-use crate::rma::{near, remote_word};
+use crate::rma::{near_word, remote_word};
 use crate::table::routines;
 use crate::types::{Ctx, Word};
 use crate::world::stream;
@@ -77,8 +77,8 @@ unsafe fn fetching<T: Word>(
     pe: c_int,
     family: Family,
 ) -> T {
-    match near(ctx, routine, word, pe) {
-        // SAFETY: the place is in the slot of a PE of this node (`near`), and C's words are aligned.
+    match near_word(ctx, routine, word, pe) {
+        // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
         Some((word, slot)) => T::of(unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) }),
         // SAFETY: the caller's promise.
         None => unsafe { fetching_far(ctx, routine, word, op, pe, family) },
@@ -111,8 +111,8 @@ unsafe fn update<T: Word>(
     pe: c_int,
     family: Family,
 ) {
-    match near(ctx, routine, word, pe) {
-        // SAFETY: the place is in the slot of a PE of this node (`near`), and C's words are aligned.
+    match near_word(ctx, routine, word, pe) {
+        // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
         Some((word, slot)) => _ = unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) },
         // SAFETY: the caller's promise.
         None => unsafe { update_far(ctx, routine, word, op, pe, family) },
@@ -146,9 +146,9 @@ unsafe fn fetching_nbi<T: Word>(
     pe: c_int,
     family: Family,
 ) {
-    match near(ctx, routine, word, pe) {
+    match near_word(ctx, routine, word, pe) {
         Some((word, slot)) => {
-            // SAFETY: the place is in the slot of a PE of this node (`near`), and C's words are aligned.
+            // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
             let bits = unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) };
             // SAFETY: C gives a variable to be written; it may be symmetric itself.
             unsafe { untyped::store(before, T::of(bits)) };

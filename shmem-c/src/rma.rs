@@ -52,6 +52,17 @@ pub(crate) fn near<T>(ctx: Ctx, routine: &str, pointer: *const T, pe: c_int) -> 
     (base != 0).then(|| (slot.wrapping_add(offset).cast(), slot))
 }
 
+/// The same of a word that is changed atomically. One that is not aligned goes the cold way, where it is refused.
+#[inline(always)]
+pub(crate) fn near_word<T>(
+    ctx: Ctx,
+    routine: &str,
+    pointer: *const T,
+    pe: c_int,
+) -> Option<(*mut T, *mut u8)> {
+    if pointer.is_aligned() { near(ctx, routine, pointer, pe) } else { None }
+}
+
 /// The same of so many bytes.
 #[inline(always)]
 pub(crate) fn near_range<T>(

@@ -8,7 +8,7 @@ use shmem_core::observe::Family;
 use shmem_core::transport::{AtomicOp, Remote, SignalOp, Width};
 
 use crate::refusal::refuse;
-use crate::rma::{bytes_of, near, near_range, remote, remote_word};
+use crate::rma::{bytes_of, near_range, near_word, remote, remote_word};
 use crate::symmetric;
 use crate::table::routines;
 use crate::types::{Ctx, Item, UInt64};
@@ -82,8 +82,8 @@ unsafe fn put_signal<T: Item>(
 ) {
     let op = change(routine, sig_op, signal);
     let bytes = bytes_of::<T>(routine, nelems);
-    let near = near_range(ctx, routine, dest, bytes, pe).zip(symmetric::offset(sig_addr));
-    let Some(((to, slot), signal)) = near else {
+    let signal = symmetric::offset(sig_addr).filter(|_| sig_addr.is_aligned());
+    let Some(((to, slot), signal)) = near_range(ctx, routine, dest, bytes, pe).zip(signal) else {
         // SAFETY: the caller's promise.
         return unsafe {
             put_signal_far(ctx, routine, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family)
@@ -91,7 +91,7 @@ unsafe fn put_signal<T: Item>(
     };
     // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
-    // SAFETY: the signal lies in the same slot (`offset`), and C's words are aligned.
+    // SAFETY: the signal lies in the same slot (`offset`), and is aligned.
     unsafe { untyped::near_signal(slot, signal, op) };
 }
 
@@ -126,10 +126,10 @@ unsafe fn signal_alone(
     change: impl FnOnce(u64) -> SignalOp,
 ) {
     let op = change(signal);
-    match near(ctx, routine, sig_addr, pe) {
+    match near_word(ctx, routine, sig_addr, pe) {
         Some((word, slot)) => {
             let offset = word.addr() - slot.addr();
-            // SAFETY: the place is in the slot of a PE of this node (`near`), and C's words are aligned.
+            // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
             unsafe { untyped::near_signal(slot, offset, op) };
         }
         // SAFETY: the caller's promise.

@@ -14,8 +14,10 @@
 /* cases: gone-team=shmem_team_sync.*destroyed set=shmem_barrier.*not.in.the.set set-beyond=shmem_sync.*beyond */
 /* cases: lock-twice=shmem_set_lock.*already lock-free=shmem_clear_lock.*nobody */
 /* cases: variables=shmem_long_put.*640000.bytes.*end.of.the.program */
+/* cases: aligned=shmem_long_atomic_add.*multiple.of.8 aligned-fetch=shmem_int_atomic_fetch.*multiple.of.4 */
+/* cases: aligned-signal=shmem_putmem_signal.*sig_addr.*multiple.of.8 aligned-set=shmem_signal_set.*multiple.of.8 */
 /* cases: garbage-context=shmem_ctx_quiet.*no.context private-context=shmem_team_destroy.*SHMEM_CTX_PRIVATE */
-/* cases: aligned=shmem_long_atomic_add.*multiple.of.8 aligned-wait=shmem_int_wait_until.*multiple.of.4 forked=shmem_long_p.*forked */
+/* cases: aligned-wait=shmem_int_wait_until.*multiple.of.4 forked=shmem_long_p.*forked */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
 #include <sys/wait.h>
@@ -37,6 +39,9 @@ int main(int argc, char **argv)
         return shmem_my_pe() + shmem_n_pes() * 0;
     if (is(what, "before-put"))
         shmem_long_p(&word, 1, 0);
+    /* Without checks operations take the fast way. */
+    if (strncmp(what, "aligned", 7) == 0)
+        unsetenv("SHMEM_CHECK");
     begin();
     long *heap = (long *)room(10 * sizeof(long));
     shmem_barrier_all();
@@ -121,6 +126,12 @@ int main(int argc, char **argv)
             shmem_long_put(words, heap, 80000, 1);
         if (is(what, "aligned"))
             shmem_long_atomic_add((long *)((char *)words + 4), 1, 1);
+        if (is(what, "aligned-fetch"))
+            shmem_int_atomic_fetch((int *)((char *)words + 2), 1);
+        if (is(what, "aligned-signal"))
+            shmem_putmem_signal(words, &local, 8, (uint64_t *)((char *)heap + 4), 1, SHMEM_SIGNAL_SET, 1);
+        if (is(what, "aligned-set"))
+            shmem_signal_set((uint64_t *)((char *)heap + 4), 1, 1);
         if (is(what, "aligned-wait"))
             shmem_int_wait_until((int *)((char *)words + 2), SHMEM_CMP_EQ, 0);
         if (is(what, "forked")) {
