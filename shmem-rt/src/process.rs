@@ -1,9 +1,13 @@
 //! What the kernel knows of this process.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Threads that do nothing but wait until another one is over.
 static BYSTANDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the process has forked. What a child has forked in its turn shares the memory, too, and nobody here knows of it.
+static HAS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Signals that are caught without any program's doing: by the standard library, which looks for overflows of stacks,
 /// by sanitizers, and by the C library for itself (32 and 33). Nobody sends them to a thread that sleeps.
@@ -30,10 +34,23 @@ pub(crate) fn stand_for_all() {
     BYSTANDERS.store(usize::from(is_another), Ordering::Relaxed);
 }
 
+/// Has forks noticed from now on.
+pub(crate) fn notice_forks() {
+    extern "C" fn notice() {
+        HAS_FORKED.store(true, Ordering::Relaxed);
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: a function that lives as long as the process, and only stores a word.
+    ONCE.call_once(|| _ = unsafe { libc::pthread_atfork(Some(notice), None, None) });
+}
+
 /// Whether nothing in this process can act of its own while so many of its threads sleep: it has no other threads,
-/// no children that run, which would share its memory, catches no signals, and is not being debugged.
+/// has not forked, has no children that run, which would share its memory, catches no signals, and is not being debugged.
 pub(crate) fn is_closed(sleeping: usize) -> bool {
-    threads() == Some(sleeping + BYSTANDERS.load(Ordering::Relaxed)) && has_no_children() && is_left_alone()
+    threads() == Some(sleeping + BYSTANDERS.load(Ordering::Relaxed))
+        && !HAS_FORKED.load(Ordering::Relaxed)
+        && has_no_children()
+        && is_left_alone()
 }
 
 fn has_no_children() -> bool {

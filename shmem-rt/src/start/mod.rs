@@ -52,6 +52,7 @@ use crate::members::{Directory, Members};
 use crate::model::Model;
 use crate::observe::{NodePes, Observers};
 use crate::persistent;
+use crate::process;
 use crate::report;
 use crate::setup::Setup;
 use crate::standstill::{Guard, Neighbours, Others};
@@ -246,6 +247,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     // Before anything is counted: it is none of the program's.
     let asking = transport.as_ref().filter(|_| is_watched).map(|far| open(far, false));
     let watch = is_watched.then(|| {
+        process::notice_forks();
         let others = asking.clone().map(|far| {
             let (hosts, firsts) = (bootstrap.hosts(), bootstrap.firsts());
             let node = firsts.iter().position(|first| hosts[*first] == hosts[number]);

@@ -255,16 +255,17 @@ fn a_handler_of_a_signal_may_act(world: &mut World) {
     world.barrier_all();
 }
 
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_child_shares_the_memory_and_may_act(world: &mut World) {
+/// One of two PEs forks, and its child acts, or one that this has forked before it ended.
+fn forks(world: &World, fork: fn() -> libc::pid_t, has_grandchild: bool) {
     if world.my_pe() == 0 {
         WORD.store(my_word(world), Ordering::Relaxed);
-        // SAFETY: the child calls what may be called behind a fork, and ends.
-        let child = unsafe { libc::fork() };
+        let child = fork();
         if child == 0 {
-            // SAFETY: a call without conditions.
-            unsafe { libc::sleep(LONG.as_secs() as libc::c_uint) };
-            change(0);
+            if !has_grandchild || fork() == 0 {
+                // SAFETY: a call without conditions.
+                unsafe { libc::sleep(LONG.as_secs() as libc::c_uint) };
+                change(0);
+            }
             // SAFETY: a call without conditions.
             unsafe { libc::_exit(0) };
         }
@@ -273,6 +274,23 @@ fn a_child_shares_the_memory_and_may_act(world: &mut World) {
         unsafe { libc::waitpid(child, core::ptr::null_mut(), 0) };
     }
     world.barrier_all();
+}
+
+/// By the kernel's call, of which the C library hears nothing.
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_child_shares_the_memory_and_may_act(world: &mut World) {
+    let fork = || {
+        let (signal, none) = (libc::c_long::from(libc::SIGCHLD), 0 as libc::c_long);
+        // SAFETY: the child calls what may be called behind a fork, and ends (`forks`).
+        unsafe { libc::syscall(libc::SYS_clone, signal, none, none, none, none) as libc::pid_t }
+    };
+    forks(world, fork, false);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_child_of_a_child_that_is_over_may_act(world: &mut World) {
+    // SAFETY: the children call what may be called behind a fork, and end (`forks`).
+    forks(world, || unsafe { libc::fork() }, true);
 }
 
 /// Stops a process for so long.
