@@ -19,7 +19,7 @@
 use bytemuck::Pod;
 use shmem_core::context::Endpoint;
 
-use super::passing::Stated;
+use super::payload::Signature;
 use crate::error::{Error, ErrorKind, Result};
 use crate::group::{Collective, Purpose, Team};
 
@@ -50,7 +50,7 @@ impl Collective<'_> {
         for part in 0..purpose.statements() {
             let meeting = self.next_meeting();
             let words = purpose.statement(part, meeting, self.began());
-            self.meet_passing(purpose, &mut Stated { words: &words, half: (meeting % 2) as usize });
+            self.meet_with(purpose, &mut Signature { words: &words, half: (meeting % 2) as usize });
         }
     }
 }

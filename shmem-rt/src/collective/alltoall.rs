@@ -1,25 +1,27 @@
-//! alltoall and alltoalls: a part for each from each.
+//! alltoall, alltoalls and alltoallv: a part for each from each.
+//!
+//! On one node parts are packed where they are sent and unpacked where they are read, or objects are written where they belong. Between
+//! nodes short parts are [messages](super::parts) that are the barrier themselves, and much data are a
+//! [pairwise exchange](super::schedule::Pairwise).
 
 use shmem_core::context::{Destination, Initiator, Source};
 use shmem_core::data::PlainData;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
-use shmem_core::shared;
 use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::buffer::Buffer;
-use super::choice::Pattern;
-use super::direct::{Direct, tell};
-use super::given::{Argument, Given, Taken};
-use super::packed::Packed;
+use super::argument::{Argument, new_list};
+use super::buffer::{RecvBuf, SendBuf};
+use super::choose::{Pattern, Shape};
+use super::direct::{Direct, ends, is_one};
 use super::parts::{Parts, Portion};
-use super::passing::GRAIN;
-use super::step::Step;
-use super::subject::{Subject, word_of_place};
+use super::payload::GRAIN;
+use super::staging::{Staged, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
-use crate::thread::ThreadLevel;
-use crate::world::World;
+
+/// The least piece of a ring of which there are several: a shorter one takes about as long.
+const LEAST_CHUNK: usize = 8 << 10;
 
 impl Team {
     /// Sends the k-th part of `source` to the member with rank k, and writes what the member with rank k has
@@ -42,51 +44,20 @@ impl Team {
     {
         let members = self.size();
         let (items, room) = (source.items(token), into.items(token));
-        assert!(items == room, "the source has {items} elements, the destination {room}");
-        assert!(items.is_multiple_of(members), "{items} elements cannot be divided among {members} members");
-        let subject = Subject::of::<T>(self, source.place(token));
-        let result = Subject::of::<T>(self, into.place(token));
-        let to = result.place();
-        let purpose = Purpose {
-            operation: Operation::of(Family::Alltoall),
-            opens: false,
-            arguments: &subject.arguments([
-                (items / members) as u64,
-                size_of::<T>() as u64,
-                word_of_place(to),
-            ]),
-            subject: &|| subject.show_to(items / members, to),
-            location: Some(subject.location()),
-        };
-        let bytes = items.saturating_mul(size_of::<T>());
-        let collective = self.enter(token.endpoint(), Some(subject.location())).moving(bytes);
-        if let (Some(from), Some(to)) = (subject.place(), to)
-            // Otherwise one would write what others have yet to read.
-            && !from.overlaps(to)
-            && self.is_in_place(Pattern::Alltoall(bytes / members))
-        {
-            collective.exchange_directly(&purpose, from, to);
-            drop(collective);
-            return tell(token.endpoint(), Family::HereStore, subject.location(), to);
-        }
-        if (to.is_some() || subject.place().is_some()) && self.node_count() == 1 && bytes > 0 {
-            let (from, result) =
-                (Argument { subject: &subject, token }, Argument { subject: &result, token });
-            let part = (items / members, size_of::<T>());
-            from.tell(Family::HereLoad, 0..bytes);
-            from.source(source, to, |source| {
-                result.destination(into, |mut into| {
-                    let is_object = subject.place().is_some();
-                    collective.exchange_strided(&purpose, part, (source, 1), (&mut into, 1), is_object);
-                });
-            });
-            drop(collective);
-            return result.tell(Family::HereStore, 0..bytes);
-        }
-        let exchange = |source: &[T], into: &mut [T]| {
-            collective.exchange(&purpose, bytemuck::cast_slice(source), bytemuck::cast_slice_mut(into));
-        };
-        source.read(token, |source| into.write(token, |into| exchange(source, into)));
+        require_parts(members, items, room);
+        let argument = Argument::of::<T>(self, token, source.place(token));
+        let result = Argument::of::<T>(self, token, into.place(token));
+        let (to, bytes) = (result.place(), items.saturating_mul(size_of::<T>()));
+        let arguments = [(items / members) as u64, size_of::<T>() as u64, result.offset()];
+        let (arguments, subject) = (argument.arguments(arguments), || argument.show_to(items / members, to));
+        let purpose = argument.purpose(Operation::of(Family::Alltoall), &arguments, &subject);
+        let collective = argument.enter().moving(bytes);
+        argument.tell(Family::HereLoad, 0..bytes);
+        argument.source(source, to, |source| {
+            result.destination(into, |into| collective.alltoall(&purpose, source, into));
+        });
+        drop(collective);
+        result.tell(Family::HereStore, 0..bytes);
     }
 
     /// As [`alltoall`](Self::alltoall), with `items` elements for each member that lie `source_stride` elements
@@ -124,65 +95,170 @@ impl Team {
         S: Source<T> + ?Sized,
         D: Destination<T>,
     {
-        let members = self.size();
-        let all = members.saturating_mul(items);
+        let (size, all) = (size_of::<T>(), self.size().saturating_mul(items));
         require_room("source", source.items(token), all, source_stride);
         require_room("destination", into.items(token), all, stride);
-        let subject = Subject::of::<T>(self, source.place(token));
-        let to = Subject::of::<T>(self, into.place(token));
-        let size = size_of::<T>();
-        let purpose = Purpose {
-            operation: Operation::of(Family::Alltoalls),
-            opens: false,
-            arguments: &subject.arguments([items as u64, size as u64, word_of_place(to.place())]),
-            subject: &|| subject.show_to(items, to.place()),
-            location: Some(subject.location()),
-        };
-        let collective =
-            self.enter(token.endpoint(), Some(subject.location())).moving(all.saturating_mul(size));
+        let argument = Argument::of::<T>(self, token, source.place(token));
+        let result = Argument::of::<T>(self, token, into.place(token));
+        let to = result.place();
+        let arguments = argument.arguments([items as u64, size as u64, result.offset()]);
+        let subject = || argument.show_to(items, to);
+        let purpose = argument.purpose(Operation::of(Family::Alltoalls), &arguments, &subject);
+        let collective = argument.enter().moving(all.saturating_mul(size));
         if size == 0 {
             // Of elements without bytes there may be more than any loop comes to the end of.
-            return collective.exchange(&purpose, &[], &mut []);
+            return collective.meet(&purpose);
         }
-        let (from, to) = (Argument { subject: &subject, token }, Argument { subject: &to, token });
         let place = |k: usize, stride: usize| k * stride * size..(k * stride + 1) * size;
-        let is_observed = token.endpoint().observer().is_some();
-        let observed = if is_observed { 0..all } else { 0..0 };
-        observed.clone().for_each(|k| from.tell(Family::HereLoad, place(k, source_stride)));
-        from.source(source, into.place(token), |source| {
-            to.destination(into, |mut into| {
-                let (source, into) = ((source, source_stride), (&mut into, stride));
-                let is_object = subject.place().is_some();
-                collective.exchange_strided(&purpose, (items, size), source, into, is_object);
+        let observed = if argument.is_observed() { 0..all } else { 0..0 };
+        observed.clone().for_each(|k| argument.tell(Family::HereLoad, place(k, source_stride)));
+        argument.source(source, to, |source| {
+            result.destination(into, |into| {
+                let strides = (source_stride, stride);
+                let is_object = argument.place().is_some();
+                collective.alltoall_strided(&purpose, (items, size), strides, (source, into), is_object);
             });
         });
         drop(collective);
-        observed.for_each(|k| to.tell(Family::HereStore, place(k, stride)));
+        observed.for_each(|k| result.tell(Family::HereStore, place(k, stride)));
+    }
+
+    /// Sends a part of `source` to each member: the first `counts[0]` elements to the one with rank 0, the next `counts[1]`
+    /// to the one with rank 1, and so on. `into` becomes what all members have sent to the calling PE, in the order of
+    /// their ranks; how many elements that is of each is returned. `into` keeps its room from call to call. `source` is a list as
+    /// in [`alltoall`](Self::alltoall); of an object all members give a part that begins at one place.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// // Each PE sends one number to the first, two to the second, and so on.
+    /// let counts: Vec<usize> = (1..=world.n_pes()).collect();
+    /// let source = vec![world.my_pe(); counts.iter().sum()];
+    /// let mut into = Vec::new();
+    /// let came = world.alltoallv(&source, &counts, &mut into);
+    /// assert_eq!(came, vec![world.my_pe() + 1; world.n_pes()]);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is not a count for each member, they do not add up to the length of `source`, or an object is of a team that lacks
+    /// a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Alltoallv`.
+    #[doc(alias = "MPI_Alltoallv")]
+    #[track_caller]
+    pub fn alltoallv<T, S>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        source: &S,
+        counts: &[usize],
+        into: &mut Vec<T>,
+    ) -> Vec<usize>
+    where
+        T: PlainData,
+        S: Source<T> + ?Sized,
+    {
+        require_counts(self, counts, source.items(token));
+        let argument = Argument::of::<T>(self, token, source.place(token));
+        self.give_parts((&argument, token), (source, counts), "alltoallv", (None, 0), |all| {
+            if size_of::<T>() == 0 {
+                return Some(new_list(into, all));
+            }
+            into.clear();
+            into.resize(all, T::zeroed());
+            Some(RecvBuf::of(bytemuck::cast_slice_mut(into)))
+        })
+    }
+
+    /// As [`alltoallv`](Self::alltoallv), to where the program says: `into` begins with what all members have sent to the calling
+    /// PE, and the rest of it stays as it is. `into` is as in [`alltoall`](Self::alltoall).
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[symmetric]
+    /// # static OUT: [u32; 1000];
+    /// # #[symmetric]
+    /// # static IN: [u32; 1000];
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// // Two numbers for the first PE, and none for the others.
+    /// let counts: Vec<usize> = (0..world.n_pes()).map(|pe| if pe == 0 { 2 } else { 0 }).collect();
+    /// let came = world.alltoallv_into(&OUT.here(world).index(..2), &counts, &IN);
+    /// let found = IN.here(world).index(..came.iter().sum()).to_vec();
+    /// # let _ = found;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `into` has no room for that, there is not a count for each member, they do not add up to the length of `source`, or an
+    /// object is of a team that lacks a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Alltoallv`.
+    #[doc(alias = "MPI_Alltoallv")]
+    #[track_caller]
+    pub fn alltoallv_into<T, S, D>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        source: &S,
+        counts: &[usize],
+        into: D,
+    ) -> Vec<usize>
+    where
+        T: PlainData,
+        S: Source<T> + ?Sized,
+        D: Destination<T>,
+    {
+        require_counts(self, counts, source.items(token));
+        let argument = Argument::of::<T>(self, token, source.place(token));
+        let result = Argument::of::<T>(self, token, into.place(token));
+        let (to, room) = ((result.place(), result.offset()), into.items(token));
+        let mut found = 0;
+        let came = result.destination(into, |into| {
+            self.give_parts((&argument, token), (source, counts), "alltoallv_into", to, |all| {
+                found = all;
+                (all <= room).then_some(into)
+            })
+        });
+        assert!(found <= room, "the members have sent {found} elements, the destination has room for {room}");
+        result.tell(Family::HereStore, 0..found * size_of::<T>());
+        came
+    }
+
+    /// What both forms of `alltoallv` have in common. `room` is asked for room for so many elements.
+    fn give_parts<'r, T, S, K>(
+        &self,
+        (argument, token): (&Argument<'_, K>, &K),
+        (source, counts): (&S, &[usize]),
+        name: &'static str,
+        (to, offset): (Option<Extent>, u64),
+        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+    ) -> Vec<usize>
+    where
+        T: PlainData,
+        S: Source<T> + ?Sized,
+        K: Initiator + ?Sized,
+    {
+        let (items, size) = (source.items(token), size_of::<T>());
+        let arguments = argument.arguments([size as u64, offset]);
+        let subject = || argument.show_to(items, to);
+        let purpose = argument.purpose(Operation::named(Family::Alltoallv, name), &arguments, &subject);
+        let bytes = items.saturating_mul(size);
+        let collective = argument.enter().moving(bytes);
+        argument.tell(Family::HereLoad, 0..bytes);
+        argument.source(source, to, |source| {
+            collective.alltoallv(&purpose, (source, counts), size, to.is_some(), room)
+        })
     }
 }
 
-impl<L: ThreadLevel> World<L> {
-    /// Sends a part of `source` to each PE; see [`Team::alltoall`].
-    #[track_caller]
-    pub fn alltoall<T, S, D>(&self, source: &S, into: D)
-    where
-        T: PlainData,
-        S: Source<T> + ?Sized,
-        D: Destination<T>,
-    {
-        self.team().alltoall(self, source, into);
-    }
-
-    /// Sends a part of `source` to each PE, with strides; see [`Team::alltoalls`].
-    #[track_caller]
-    pub fn alltoalls<T, S, D>(&self, source: &S, source_stride: usize, into: D, stride: usize, items: usize)
-    where
-        T: PlainData,
-        S: Source<T> + ?Sized,
-        D: Destination<T>,
-    {
-        self.team().alltoalls(self, source, source_stride, into, stride, items);
-    }
+/// Requires lists of the same length, of a part for each member.
+#[track_caller]
+pub(super) fn require_parts(members: usize, items: usize, room: usize) {
+    assert!(items == room, "the source has {items} elements, the destination {room}");
+    assert!(items.is_multiple_of(members), "{items} elements cannot be divided among {members} members");
 }
 
 /// Requires room for `items` elements, `stride` apart.
@@ -196,169 +272,280 @@ fn require_room(what: &str, len: usize, items: usize, stride: usize) {
     );
 }
 
+/// Requires a count for each member, of as many items as there are together.
+#[track_caller]
+fn require_counts(team: &Team, counts: &[usize], items: usize) {
+    let members = team.size();
+    assert!(counts.len() == members, "{} counts are given for {members} members", counts.len());
+    let all = counts.iter().try_fold(0_usize, |all, count| all.checked_add(*count));
+    assert!(
+        all == Some(items),
+        "the counts add up to {}, the source has {items} elements",
+        all.map_or_else(|| "more than there can be".to_owned(), |all| all.to_string()),
+    );
+}
+
+/// Items of every part that have come.
+pub(super) struct Came<'p> {
+    /// The first item of each part, and how many.
+    pub(super) first: usize,
+    pub(super) count: usize,
+    /// The ranks whose parts these are of, by how far they are before the calling one.
+    pub(super) distances: core::ops::Range<usize>,
+    read: &'p dyn Fn(usize, usize, &mut [u8]),
+}
+
+impl Came<'_> {
+    /// Copies what has come from a rank, from a byte on.
+    pub(super) fn read(&self, rank: usize, at: usize, into: &mut [u8]) {
+        (self.read)(rank, at, into);
+    }
+}
+
+/// Most members that can have a part of one item of so many bytes in one step, the calling one included.
+pub(super) fn most_in_a_step(size: usize) -> usize {
+    SCRATCH_BYTES / size.next_multiple_of(GRAIN) + 1
+}
+
 impl Collective<'_> {
-    /// Sends the k-th part of `source` to the member with rank k. On one node members at equal distances are served in one
-    /// step, as many distances as scratch has room for. A member's part for itself goes no way.
-    pub(super) fn exchange(&self, purpose: &Purpose<'_>, source: &[u8], into: &mut [u8]) {
-        let Self { team, endpoint, .. } = *self;
-        let (members, rank) = (team.size(), team.rank());
+    /// Sends the k-th part of `source` to the member with rank k, and writes what that has sent to the k-th part of `into`. Objects that
+    /// lie apart are the same on all members.
+    pub(super) fn alltoall(&self, purpose: &Purpose<'_>, source: SendBuf<'_>, mut into: RecvBuf<'_>) {
+        let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
         let part = source.len() / members;
-        let way = self.way(purpose, Pattern::Alltoall(part));
+        let places = source.object().zip(into.object());
+        let way = self.way(purpose, Pattern::Alltoall(part), places.is_some());
         if way == Way::Windows {
-            return self.stream_parts(purpose, Buffer::read(source), Buffer::changed(into));
+            return self.pipelined_alltoall(purpose, source, into);
         }
-        let own = rank * part..(rank + 1) * part;
-        shared::copy_slice(&mut into[own.clone()], &source[own]);
-        if members == 1 {
-            return self.meet(purpose);
+        if let (Way::Direct, Some((_, to))) = (way, places) {
+            let direct = Direct::meet(self, purpose);
+            // Each writes: what it gives was written by itself, and may still lie in its cache.
+            for other in direct.ranks() {
+                direct.to(other, to).copy_from(rank * part, source.part(other * part..(other + 1) * part));
+            }
+            return direct.leave();
         }
-        if team.node_count() > 1 {
-            // All that there is for other nodes passes here, whatever its length.
-            return self.exchange_between_nodes(purpose, source, into);
-        }
-        if way == Way::Rings
-            && let Some(packed) = Packed::of(self, part, 1)
-        {
-            let pack = |to: usize, first: usize, room: &mut [u8]| {
-                shared::copy_slice(room, &source[to * part + first..][..room.len()]);
-            };
-            return packed.exchange(self, purpose, pack, |first, bytes, read| {
-                for distance in 1..members {
+        if team.node_count() == 1 {
+            let pack = |to: usize, first: usize, room: &mut [u8]| source.read(to * part + first, room);
+            return self.alltoall_packed(purpose, (part, 1), &pack, &mut |came| {
+                for distance in came.distances.clone() {
                     let from = (rank + members - distance) % members;
-                    read(from, 0, &mut into[from * part + first..][..bytes]);
+                    let start = from * part + came.first;
+                    into.fill(start..start + came.count, 1, &mut |at, into| came.read(from, at, into));
                 }
             });
         }
-        // Distances in a step, and bytes of a part in it.
-        let width = (members - 1).min(SCRATCH_BYTES / GRAIN);
-        let most = (SCRATCH_BYTES / width / GRAIN * GRAIN).min(part);
-        for first in (1..members).step_by(width) {
-            let distances = first..(first + width).min(members);
-            let mut done = 0;
-            loop {
-                let bytes = most.min(part - done);
-                let step = Step::next(self, width * bytes);
-                for (slot, distance) in distances.clone().enumerate() {
-                    let to = (rank + distance) % members * part + done;
-                    step.contribute(endpoint, slot * bytes, &source[to..to + bytes]);
-                }
-                self.meet(purpose);
-                for (slot, distance) in distances.clone().enumerate() {
-                    let from = (rank + members - distance) % members;
-                    let at = from * part + done;
-                    step.read(self, from, slot * bytes, &mut into[at..at + bytes]);
-                }
-                done += bytes;
-                if done == part {
-                    break;
-                }
-            }
+        into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
+        // Each barrier is a message from each node to each other, with all that there is room for.
+        for portion in Portion::all(team, part) {
+            let parts = Parts::new(team, self.next_meeting(), portion, source);
+            parts.contribute(self, source);
+            self.meet_straight(purpose, &parts);
+            parts.read(self, &mut into);
         }
     }
 
-    /// As `exchange`, of so many items of so many bytes for each member, which lie, and go to places, so many items apart; and
-    /// whether all members give them in an object.
-    pub(super) fn exchange_strided(
+    /// Exchanges parts of `items` items of `size` bytes on one node, piece by piece. `pack` writes items for a rank, from one on; `came` is
+    /// given those of each piece, the own ones included: of all members at once, unless there are very many.
+    pub(super) fn alltoall_packed(
         &self,
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
-        (source, source_stride): (Given<'_>, usize),
-        (into, stride): (&mut Taken<'_>, usize),
+        pack: &dyn Fn(usize, usize, &mut [u8]),
+        came: &mut dyn FnMut(&Came<'_>),
+    ) {
+        let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
+        let shape = Shape::of(team);
+        let bytes = items.saturating_mul(size);
+        let by_ring = size <= shape.room_of_chunk() && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
+        // Members that are served in one step.
+        let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
+        let most = match by_ring {
+            // Short enough that several are under way.
+            true => {
+                let some = (bytes / 4).next_multiple_of(GRAIN);
+                shape.room_of_chunk().min(some.max(LEAST_CHUNK).next_multiple_of(size))
+            }
+            false => SCRATCH_BYTES / (width - 1).max(1) / GRAIN * GRAIN,
+        };
+        let at_once = (most / size).min(items.max(1));
+        let room_of_one = (at_once * size).next_multiple_of(GRAIN);
+        for first in (0..members).step_by(width) {
+            let distances = first..(first + width).min(members);
+            let others = distances.clone().filter(|distance| *distance > 0);
+            // At least one piece, so that empty parts meet as well.
+            let pieces = items.div_ceil(at_once).max(1);
+            let part = |piece: usize| piece * at_once..items.min((piece + 1) * at_once);
+            let slot_of = |distance: usize| (distance - first.max(1)) * room_of_one;
+            let bytes = others.clone().count() * room_of_one;
+            let staged = Staged { by_ring: by_ring && items > 0, pieces, bytes, writes: true, reads: true };
+            self.staged(purpose, staged, |_| unreachable!("on one node"), |turn| match turn {
+                Turn::Write(piece, room) => {
+                    for distance in others.clone() {
+                        let bytes = part(piece).len() * size;
+                        let to = (rank + distance) % members;
+                        pack(to, part(piece).start, room.room(slot_of(distance), bytes));
+                    }
+                }
+                Turn::Read(piece, come) => {
+                    let (first, count) = (part(piece).start, part(piece).len());
+                    let read = |from: usize, at: usize, into: &mut [u8]| match (rank + members - from) % members {
+                        0 => pack(rank, first + at / size, into),
+                        distance => into.copy_from_slice(come.slice(from, slot_of(distance) + at, into.len())),
+                    };
+                    came(&Came { first, count, distances: distances.clone(), read: &read });
+                }
+            });
+        }
+    }
+
+    /// As [`alltoall`](Self::alltoall), of `items` items of `size` bytes for each member, which lie, and go to places, so many items apart;
+    /// and whether all members give them in an object.
+    pub(super) fn alltoall_strided(
+        &self,
+        purpose: &Purpose<'_>,
+        (items, size): (usize, usize),
+        (from_stride, to_stride): (usize, usize),
+        (source, mut into): (SendBuf<'_>, RecvBuf<'_>),
         is_object: bool,
     ) {
         let (members, rank) = (self.team.size(), self.team.rank());
-        let pack_of = |source: Given<'_>, to: usize, first: usize, room: &mut [u8]| {
+        let pack_of = |source: SendBuf<'_>, to: usize, first: usize, room: &mut [u8]| {
             let first = to * items + first;
-            if source_stride == 1 {
+            if from_stride == 1 {
                 return source.read(first * size, room);
             }
             for (k, item) in room.chunks_exact_mut(size).enumerate() {
-                source.read((first + k) * source_stride * size, item);
+                source.read((first + k) * from_stride * size, item);
             }
         };
-        let pack = &|to: usize, first: usize, room: &mut [u8]| pack_of(source, to, first, room);
-        // Items on their way to their places, as many as one part has or as there is room for.
-        let mut room = [0_u8; 1 << 10];
-        let mut large = Vec::new();
-        let room = if size <= room.len() {
-            &mut room[..]
-        } else {
-            large.resize(size, 0);
-            &mut large
-        };
-        let at_once = room.len() / size;
-        let mut unpack = |from: usize, first: usize, items_here: usize, get: &dyn Fn(usize, &mut [u8])| {
-            for done in (0..items_here).step_by(at_once) {
-                let some = &mut room[..at_once.min(items_here - done) * size];
-                get(done * size, some);
-                let first = from * items + first + done;
-                if stride == 1 {
-                    into.write(first * size, some);
-                    continue;
-                }
-                for (k, item) in some.chunks_exact(size).enumerate() {
-                    into.write((first + k) * stride * size, item);
-                }
+        let mut unpack = |from: usize, first: usize, count: usize, read: &dyn Fn(usize, &mut [u8])| {
+            let first = from * items + first;
+            if to_stride == 1 {
+                return into.fill(first * size..(first + count) * size, size, &mut |at, into| read(at, into));
+            }
+            for k in 0..count {
+                let start = (first + k) * to_stride * size;
+                into.fill(start..start + size, size, &mut |at, into| read(k * size + at, into));
             }
         };
         if is_object && self.team.is_direct(Pattern::Alltoall(items * size)) {
             // Strides are no arguments; and who has a copy has one because what it gives lies in what it takes.
-            let place = if let Given::There(there) = source { Some(there.place()) } else { None };
-            let alike = place.map(|_| source_stride as u64);
-            if let (Some(direct), Some(place)) = (Direct::meet_alike(self, purpose, alike), place) {
+            let place = source.object();
+            if let (Some(direct), Some(place)) =
+                (Direct::meet_alike(self, purpose, place.map(|_| from_stride as u64)), place)
+            {
                 for of in direct.ranks() {
-                    let from = Given::There(direct.on(of, place));
-                    unpack(of, 0, items, &|at, into| pack_of(from, rank, at / size, into));
+                    let given = direct.of(of, place);
+                    unpack(of, 0, items, &|at, into| pack_of(given, rank, at / size, into));
                 }
                 return direct.leave();
             }
         }
-        let own = |first: usize| move |at: usize, into: &mut [u8]| pack(rank, first + at / size, into);
-        if let Some(packed) = Packed::of(self, items, size) {
-            return packed.exchange(self, purpose, pack, |first, count, get| {
-                unpack(rank, first, count, &own(first));
-                for distance in 1..members {
+        let pack = |to: usize, first: usize, room: &mut [u8]| pack_of(source, to, first, room);
+        if self.team.node_count() == 1 && size <= SCRATCH_BYTES {
+            return self.alltoall_packed(purpose, (items, size), &pack, &mut |came| {
+                for distance in came.distances.clone() {
                     let from = (rank + members - distance) % members;
-                    unpack(from, first, count, &|at, into| get(from, at, into));
+                    unpack(from, came.first, came.count, &|at, into| came.read(from, at, into));
                 }
             });
         }
         let mut packed = vec![0; members * items * size];
         (0..members).for_each(|to| pack(to, 0, &mut packed[to * items * size..][..items * size]));
         let mut received = vec![0; packed.len()];
-        self.exchange(purpose, &packed, &mut received);
+        self.alltoall(purpose, SendBuf::of(&packed), RecvBuf::of(&mut received));
         for from in 0..members {
             let part = &received[from * items * size..][..items * size];
             unpack(from, 0, items, &|at, into| into.copy_from_slice(&part[at..at + into.len()]));
         }
     }
 
-    /// The same between nodes: each meeting is a message from each node to each other, with all that there is room for.
-    fn exchange_between_nodes(&self, purpose: &Purpose<'_>, source: &[u8], into: &mut [u8]) {
-        for portion in Portion::all(self.team, source.len() / self.team.size()) {
-            let parts = Parts::new(self.team, self.next_meeting(), portion, source);
-            parts.contribute(self, source);
-            self.meet_straight(purpose, &parts);
-            parts.read(self, into);
-        }
-    }
-
-    /// As `exchange`, of what lies at one place of all members, to another one.
-    pub(super) fn exchange_directly(&self, purpose: &Purpose<'_>, from: Extent, to: Extent) {
+    /// Sends a part of any length to each member: first how much there is, then the parts, in pieces that are as long for all: as many as
+    /// the longest part of any member takes. Who gives no room for what comes sends all the same. If all give as much room in an object,
+    /// each writes to theirs what is for them: they tell it where that begins.
+    fn alltoallv<'r>(
+        &self,
+        purpose: &Purpose<'_>,
+        (source, counts): (SendBuf<'_>, &[usize]),
+        size: usize,
+        into_object: bool,
+        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+    ) -> Vec<usize> {
         let (members, rank) = (self.team.size(), self.team.rank());
-        let part = from.bytes / members;
-        let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
-        tell(self.endpoint, Family::HereLoad, location, from);
-        if self.team.node_count() > 1 {
-            let [from, to] = [from, to].map(|place| Buffer::object(self.endpoint, place));
-            return self.stream_parts(purpose, from, to);
+        let exchange = |numbers: &[usize]| {
+            let mut came = vec![0_usize; members];
+            let into = RecvBuf::of(bytemuck::cast_slice_mut(&mut came));
+            self.alltoall(purpose, SendBuf::of(bytemuck::cast_slice(numbers)), into);
+            came
+        };
+        let came = exchange(counts);
+        let mut into = room(came.iter().fold(0, |all: usize, count| all.saturating_add(*count)));
+        if size == 0 {
+            return came;
         }
-        let direct = Direct::meet(self, purpose);
-        // Each writes: what it gives was written by itself, and may still lie in its cache.
-        for other in direct.ranks() {
-            let given = direct.on(rank, from).part(other * part, part);
-            given.copy_to(direct.on(other, to).part(rank * part, part));
+        let longest = counts.iter().max().map_or(0, |count| *count as u64);
+        let place = into.as_ref().and_then(RecvBuf::object).filter(|_| into_object);
+        let alike = ends(place.map(|place| place.bytes as u64));
+        let mut most = [longest, alike[0], alike[1]];
+        self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut most), u64::max);
+        let [longest, alike @ ..] = most;
+        let longest = (longest as usize).saturating_mul(size);
+        if longest == 0 {
+            return came;
         }
-        direct.leave();
+        let begin = |end: &mut usize, count: &usize| Some(core::mem::replace(end, *end + count * size));
+        let starts: Vec<usize> = counts.iter().scan(0, begin).collect();
+        if let Some(place) = place
+            && is_one(alike)
+            && self.team.is_direct(Pattern::Alltoall(longest))
+        {
+            let begins: Vec<usize> = came.iter().scan(0, begin).collect();
+            let there = exchange(&begins);
+            let direct = Direct::met(self, purpose);
+            for to in direct.ranks() {
+                let part = source.part(starts[to]..starts[to] + counts[to] * size);
+                direct.to(to, place).copy_from(there[to], part);
+            }
+            direct.leave();
+            return came;
+        }
+        // Some bytes of the part for a rank: as many as there are.
+        let pack = |to: usize, first: usize, room: &mut [u8]| {
+            let bytes = (counts[to] * size).saturating_sub(first).min(room.len());
+            source.read(starts[to] + first.min(counts[to] * size), &mut room[..bytes]);
+        };
+        let begins: Vec<usize> = came.iter().scan(0, begin).collect();
+        let mut unpack = |from: usize, first: usize, count: usize, read: &dyn Fn(usize, &mut [u8])| {
+            let bytes = came[from] * size;
+            let some = first.min(bytes)..bytes.min(first.saturating_add(count));
+            if let (Some(into), false) = (&mut into, some.is_empty()) {
+                let start = begins[from];
+                into.fill(start + some.start..start + some.end, 1, &mut |at, into| read(at, into));
+            }
+        };
+        if self.team.node_count() == 1 {
+            self.alltoall_packed(purpose, (longest, 1), &pack, &mut |piece| {
+                for distance in piece.distances.clone() {
+                    let from = (rank + members - distance) % members;
+                    unpack(from, piece.first, piece.count, &|at, into| piece.read(from, at, into));
+                }
+            });
+            return came;
+        }
+        let piece = (SCRATCH_BYTES / members / GRAIN * GRAIN).max(GRAIN).min(longest);
+        let mut packed = vec![0; piece * members];
+        let mut received = packed.clone();
+        for done in (0..longest).step_by(piece) {
+            packed.chunks_exact_mut(piece).enumerate().for_each(|(to, room)| pack(to, done, room));
+            self.alltoall(purpose, SendBuf::of(&packed), RecvBuf::of(&mut received));
+            for from in 0..members {
+                unpack(from, done, piece, &|at, into| {
+                    into.copy_from_slice(&received[from * piece + at..][..into.len()]);
+                });
+            }
+        }
+        came
     }
 }

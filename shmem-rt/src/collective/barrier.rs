@@ -3,7 +3,7 @@
 //! On a node the members meet in one of two ways ([`Meeting`]): in lines, where each looks at all others
 //! ([`MeetingLines`](shmem_core::sync::MeetingLines)), or in the words of the node's first member, which count
 //! them ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). With several nodes they count, and the last one to
-//! come acts for the node: in each [round](super::census) it tells one node further on and waits for the one
+//! come acts for the node: in each [round](super::schedule::Round) it tells one node further on and waits for the one
 //! as far before it; after log2(nodes) rounds all nodes are there, and it lets its node go. What each node has for each
 //! goes straight to all of them instead, and is waited for together ([`Parts`](super::parts::Parts)). Every step
 //! carries the fingerprint of what the PE came for: a hash, and a mark for what opens an exclusive phase,
@@ -17,7 +17,6 @@
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use shmem_core::context::{Endpoint, Far, Initiator};
 use shmem_core::observe::Family;
@@ -27,38 +26,19 @@ use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
 use shmem_core::system::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
-use super::census::Round;
-use super::disagreement::{RETURNED, Record, disagreement};
+use super::mismatch::Stranger;
 use super::parts::Parts;
-use super::passing::{Load, Nothing, Passing};
-use super::rooms;
-use crate::group::{Collective, END, Meeting, Operation, Purpose, Team};
-use crate::thread::ThreadLevel;
-use crate::world::World;
-
-/// How long the PE that finds a disagreement waits for the others to say where they are.
-const TESTIMONY: Duration = Duration::from_millis(500);
-
-/// Most PEs of other nodes that are asked.
-const MOST_ASKED: usize = 64;
+use super::payload::{Message, Nothing, Payload};
+use super::schedule::Round;
+use super::staging;
+use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
 /// What nodes bring each other at a meeting, and how.
 pub(super) enum Between<'p> {
     /// By the rounds of a census.
-    Rounds(&'p mut dyn Passing),
+    Rounds(&'p mut dyn Payload),
     /// Straight from each to each.
     Straight(&'p Parts<'p>),
-}
-
-/// Who has come for something else.
-#[derive(Clone, Copy)]
-enum Stranger {
-    /// A member on this node.
-    Here,
-    /// Members on a node.
-    On(usize),
-    /// Members on another node, nobody knows which.
-    Elsewhere,
 }
 
 impl Team {
@@ -98,25 +78,6 @@ impl Team {
     }
 }
 
-impl<L: ThreadLevel> World<L> {
-    /// Waits until all PEs are here, and all they have done is visible to all.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_barrier_all`.
-    #[track_caller]
-    pub fn barrier_all(&self) {
-        self.team().barrier(self);
-    }
-
-    /// Waits until all PEs are here. Stores to this node are visible, transfers to other nodes may
-    /// still be on their way.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_sync_all`.
-    #[track_caller]
-    pub fn sync_all(&self) {
-        self.team().sync(self);
-    }
-}
-
 impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
@@ -124,8 +85,8 @@ impl Collective<'_> {
     }
 
     /// As [`meet`](Self::meet), and nodes bring each other what members have contributed.
-    pub(super) fn meet_passing(&self, purpose: &Purpose<'_>, passing: &mut dyn Passing) {
-        self.meet_bringing(purpose, Between::Rounds(passing));
+    pub(super) fn meet_with(&self, purpose: &Purpose<'_>, payload: &mut dyn Payload) {
+        self.meet_bringing(purpose, Between::Rounds(payload));
     }
 
     /// As [`meet`](Self::meet), and each node brings each other what there is for that one.
@@ -139,7 +100,7 @@ impl Collective<'_> {
             self.tell_purpose(purpose, count);
         }
         let statement = match &between {
-            Between::Rounds(passing) => passing.statement().copied(),
+            Between::Rounds(payload) => payload.signature().copied(),
             Between::Straight(_) => None,
         };
         if let Some(words) = &statement {
@@ -224,7 +185,7 @@ impl Collective<'_> {
                 let word = (mark << 16) | 1;
                 match between {
                     _ if team.node_count() == 1 => {}
-                    Between::Rounds(passing) => self.go_round(area, purpose, word, count, passing, 0),
+                    Between::Rounds(payload) => self.go_round(area, purpose, word, count, payload, 0),
                     Between::Straight(parts) => self.go_straight(area, purpose, word, count, parts),
                 }
                 area.node.open();
@@ -240,21 +201,21 @@ impl Collective<'_> {
         purpose: &Purpose<'_>,
         word: u64,
         count: u64,
-        passing: &mut dyn Passing,
+        payload: &mut dyn Payload,
         straight: u64,
     ) {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
         // Before the word for other nodes, which stands for all members of this one.
-        self.compare_on_the_node(purpose, count, passing.statement());
-        passing.prepare(self);
+        self.compare_on_the_node(purpose, count, payload.signature());
+        payload.prepare(self);
         let known = area.expected_straight[set].load(Ordering::Relaxed);
         let strayed = || straight == 0 && area.straight[set].load(Ordering::Relaxed) != known;
         for round in Round::all(nodes) {
             let Round { number, distance, .. } = round;
             let to = team.leader((team.node() + distance) % nodes);
-            let load = passing.load(self, round);
-            self.send(to, load, rooms::word_of(team, set, number), word);
+            let message = payload.send(self, round);
+            self.send(to, message, staging::word_of(team, set, number), word);
             let before = area.expected[set][number].load(Ordering::Relaxed);
             let expected = before.wrapping_add(word);
             let arrived = &area.rounds[set][number];
@@ -264,13 +225,13 @@ impl Collective<'_> {
                 self.disagree(purpose, count, Stranger::Elsewhere);
             }
             let says = |words| area.brought[set][number].says(words);
-            if shown != expected || !passing.statement().is_none_or(says) {
+            if shown != expected || !payload.signature().is_none_or(says) {
                 self.disagree(purpose, count, Stranger::On((team.node() + nodes - distance) % nodes));
             }
             area.expected[set][number].store(expected, Ordering::Relaxed);
-            passing.unload(self, round);
+            payload.receive(self, round);
         }
-        passing.finish(self);
+        payload.finish(self);
     }
 
     /// A message from each node to each other that there is something for, by the last one to arrive on this node.
@@ -281,7 +242,7 @@ impl Collective<'_> {
         let messages = distances.len() as u64;
         for distance in distances {
             let to = team.leader((team.node() + distance) % nodes);
-            self.send(to, parts.load(self, distance), rooms::straight(team, set), word);
+            self.send(to, parts.message(self, distance), staging::straight(team, set), word);
         }
         if messages + 1 < nodes as u64 {
             // They do not come from all: so that is no meeting.
@@ -303,15 +264,15 @@ impl Collective<'_> {
     }
 
     /// Sends a word to another node's first member, and what goes with it.
-    fn send(&self, to: Pe, load: Load, word: usize, more: u64) {
+    fn send(&self, to: Pe, message: Message, word: usize, more: u64) {
         let far = self.far();
         let word = Remote { pe: to, segment: SYSTEM, offset: word };
-        let there = Remote { offset: load.to, ..word };
+        let there = Remote { offset: message.to, ..word };
         let (add, until) = (SignalOp::Add(more), Until::Return);
-        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. What is loaded is readable, and stays as
-        // it is until this returns; it goes to room of the runtime for as many bytes (`Load`).
+        // SAFETY: `word` is an aligned `AtomicU64` of the system area of every PE. The message is readable, and stays as
+        // it is until this returns; it goes to room of the runtime for as many bytes (`Message`).
         unsafe {
-            far.transport.put_signal(far.channel, there, load.source, load.bytes, word, add, until);
+            far.transport.put_signal(far.channel, there, message.source, message.bytes, word, add, until);
         }
     }
 
@@ -333,43 +294,6 @@ impl Collective<'_> {
     fn far(&self) -> &Far {
         let far = self.team.job.network.meetings.as_ref();
         far.unwrap_or_else(|| unreachable!("several nodes have a transport"))
-    }
-
-    /// Ends the job: the members have come for different things. They differ on this node, or it differs from another.
-    #[cold]
-    fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
-        let Self { team, endpoint, .. } = *self;
-        let mine = self.activity_with_place(purpose, count);
-        // SAFETY: the record of this PE, told what it is meant for.
-        unsafe { endpoint.system() }.record.describe(&mine);
-        let is_asked = |rank: usize| match other {
-            Stranger::Here => false,
-            Stranger::On(node) => team.node_of(rank) == node,
-            Stranger::Elsewhere => {
-                let node = team.node_of(rank);
-                node != team.node() && team.leader(node) == team.member(rank)
-            }
-        };
-        let there = (0..team.size()).filter(|rank| is_asked(*rank)).map(|rank| team.member(rank));
-        let start = Instant::now();
-        let mut places: Vec<(String, Vec<usize>)> = Vec::new();
-        for pe in team.neighbours().iter().copied().chain(there.take(MOST_ASKED)) {
-            let place = loop {
-                match Record::Doing.of(&team.job, pe) {
-                    Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
-                    Some(activity) if activity.count != 0 => break activity.to_string(),
-                    // One that has come for something else, and was not held up there.
-                    Some(activity) if start.elapsed() > TESTIMONY => break activity.to_string(),
-                    None if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
-                    _ => std::thread::sleep(Duration::from_millis(1)),
-                }
-            };
-            match places.iter_mut().find(|(other, _)| *other == place) {
-                Some((_, pes)) => pes.push(pe.number()),
-                None => places.push((place, vec![pe.number()])),
-            }
-        }
-        team.job.abort(1, &disagreement(places))
     }
 }
 

@@ -2,17 +2,17 @@
 
 use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 
-use super::census::Round;
-use super::passing::{GRAIN, Load, Passing};
-use super::placement::Placement;
-use super::rooms::{address, mirror, scratch};
+use super::layout::Layout;
+use super::payload::{GRAIN, Message, Payload};
+use super::schedule::Round;
+use super::staging::{address, mirror, scratch};
 use crate::group::{Collective, Team};
 
 /// The contributions of all members, for all nodes. A mirror holds the block of its own node first, then that of the node
 /// before it, and so on: so what a round sends lies together, and comes to lie together.
 pub(super) struct Blocks<'c> {
     half: usize,
-    placement: &'c Placement,
+    layout: &'c Layout,
     shares: Shares,
 }
 
@@ -56,7 +56,7 @@ impl Shares {
 impl<'c> Blocks<'c> {
     /// For the meeting with a number.
     pub(super) fn new(team: &'c Team, meeting: u64, shares: Shares) -> Self {
-        let blocks = Self { half: (meeting % 2) as usize, placement: Placement::of(team), shares };
+        let blocks = Self { half: (meeting % 2) as usize, layout: Layout::of(team), shares };
         let all = blocks.back(team, team.node(), team.node_count());
         assert!(all <= MIRROR_BYTES, "contributions of {all} bytes in a mirror of {MIRROR_BYTES}");
         blocks
@@ -68,7 +68,7 @@ impl<'c> Blocks<'c> {
         let block = self.back(team, team.node(), (team.node() + nodes - from) % nodes);
         let within = match &self.shares {
             Shares::Of { .. } => 0,
-            Shares::Equal(bytes) => bytes * self.placement.slot(rank, from),
+            Shares::Equal(bytes) => bytes * self.layout.slot(rank, from),
             Shares::Each { before, .. } => before[rank],
         };
         mirror(team, self.half) + block + within
@@ -82,7 +82,7 @@ impl<'c> Blocks<'c> {
                 let is_among = (node + nodes - team.node_of(*rank)) % nodes < count;
                 if is_among { *bytes } else { 0 }
             }
-            Shares::Equal(bytes) => bytes * self.placement.members_back(node, count),
+            Shares::Equal(bytes) => bytes * self.layout.members_back(node, count),
             Shares::Each { of_nodes, .. } => (0..count).map(|k| of_nodes[(node + nodes - k) % nodes]).sum(),
         }
     }
@@ -100,14 +100,14 @@ impl<'c> Blocks<'c> {
     }
 }
 
-impl Passing for Blocks<'_> {
+impl Payload for Blocks<'_> {
     fn prepare(&mut self, collective: &Collective<'_>) {
         let team = collective.team;
         if is_alone(team) {
             // It has contributed there already.
             return;
         }
-        let here = self.placement.ranks_on(team.node());
+        let here = self.layout.ranks_on(team.node());
         match &self.shares {
             Shares::Of { rank, bytes } if team.node_of(*rank) == team.node() => {
                 self.put(collective, *rank, *bytes);
@@ -118,7 +118,7 @@ impl Passing for Blocks<'_> {
         }
     }
 
-    fn load(&mut self, collective: &Collective<'_>, round: Round) -> Load {
+    fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
         let Collective { team, endpoint, .. } = *collective;
         let (node, nodes) = (team.node(), team.node_count());
         let back = |node, count| self.back(team, node, count);
@@ -127,7 +127,7 @@ impl Passing for Blocks<'_> {
         let bytes = back(node, round.known() + 1) - start;
         let to = back((node + round.distance) % nodes, round.distance + usize::from(!round.with_own));
         let mirror = mirror(team, self.half);
-        Load { source: address(team, endpoint, mirror + start), bytes, to: mirror + to }
+        Message { source: address(team, endpoint, mirror + start), bytes, to: mirror + to }
     }
 }
 

@@ -1,6 +1,7 @@
-//! broadcast.
-
-use std::panic::Location;
+//! broadcast: what one member has, on all of them.
+//!
+//! Short data go with the barrier, longer ones on one node through the root's ring. Objects of one node are read where they lie, and
+//! much data between nodes go along two [binary trees](super::schedule::TwoTree).
 
 use shmem_core::context::{Contribution, Initiator};
 use shmem_core::object::Extent;
@@ -9,16 +10,14 @@ use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 use shmem_launch::env::CollectiveWay as Way;
 
+use super::argument::{Argument, Root};
 use super::blocks::{Shares, room_of_one};
-use super::buffer::Buffer;
-use super::choice::Pattern;
-use super::direct::{Direct, tell};
+use super::buffer::RecvBuf;
+use super::choose::Pattern;
+use super::direct::Direct;
 use super::ring::Ring;
-use super::step::Step;
-use super::subject::Subject;
+use super::staging::{Staged, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
-use crate::thread::ThreadLevel;
-use crate::world::World;
 
 impl Team {
     /// Gives every member what `root` has. [`Contribution`] says what `data` can be: `&mut x` is changed in place, a value `x`
@@ -47,151 +46,78 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        let (endpoint, location) = (token.endpoint(), Location::caller());
-        let rank = self
-            .rank_of(root)
-            .unwrap_or_else(|| panic!("the root of a broadcast, PE {root}, is not a member of the team"));
-        let subject = Subject::of::<X::Item>(self, data.place(token));
-        let collective = self.enter(endpoint, Some(location));
-        if let Some(place) = subject.place()
-            && self.is_in_place(Pattern::Broadcast(place.bytes))
-        {
-            let collective = collective.moving(place.bytes);
-            with_purpose(&subject, root, place.bytes, |purpose| {
-                collective.spread_directly(purpose, place, rank);
-            });
-            drop(collective);
-            if rank != self.rank() {
-                tell(endpoint, Family::HereStore, location, place);
-            }
-            return data.changed();
-        }
-        data.change(token, |data| {
-            let (bytes, data) = (size_of_val(data), bytemuck::cast_slice_mut(data));
-            let collective = collective.moving(bytes);
-            with_purpose(&subject, root, bytes, |purpose| collective.spread(purpose, data, rank));
+        let root = Root::of(self, root, "broadcast");
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let collective = argument.enter();
+        let here = root.is_here(self);
+        argument.changed(data, (here, !here), |_, data| {
+            let collective = collective.moving(data.len());
+            let arguments = argument.arguments([root.word(), data.len() as u64]);
+            let bytes = data.len();
+            let subject = || broadcast_of(&argument, bytes, &root);
+            let purpose = argument.purpose(Operation::of(Family::Broadcast), &arguments, &subject);
+            let from = data.object();
+            collective.broadcast(&purpose, from, data, root.rank);
         })
     }
 }
 
-impl<L: ThreadLevel> World<L> {
-    /// Gives every PE what `root` has; see [`Team::broadcast`].
-    #[track_caller]
-    pub fn broadcast<X: Contribution<R>, R>(&self, data: X, root: Pe) -> R {
-        self.team().broadcast(self, data, root)
-    }
-}
-
-/// What members come for who broadcast so many bytes.
-#[inline]
-fn with_purpose(subject: &Subject<'_>, root: Pe, bytes: usize, broadcast: impl FnOnce(&Purpose<'_>)) {
-    broadcast(&Purpose {
-        operation: Operation::of(Family::Broadcast),
-        opens: false,
-        arguments: &subject.arguments([root.number() as u64, bytes as u64]),
-        subject: &|| format!("{} from PE {root}", subject.name_or(|| show_size(bytes as u64))),
-        location: Some(subject.location()),
-    });
+/// What a broadcast is about, in words.
+pub(super) fn broadcast_of<K>(argument: &Argument<'_, K>, bytes: usize, root: &Root) -> String
+where
+    K: Initiator + ?Sized,
+{
+    format!("{} from PE {}", argument.name_or(|| show_size(bytes as u64)), root.pe)
 }
 
 impl Collective<'_> {
-    /// Gives every member what the one with a rank has in `data`, as many bytes on all.
-    pub(super) fn spread(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
-        if rank == self.team.rank() {
-            self.spread_from(purpose, data);
-        } else {
-            self.spread_to(purpose, data, rank);
-        }
-    }
-
-    /// The root's part of `spread`, who only reads.
-    pub(super) fn spread_from(&self, purpose: &Purpose<'_>, data: &[u8]) {
-        let Self { team, endpoint, .. } = *self;
-        let rank = team.rank();
-        match self.way(purpose, Pattern::Broadcast(data.len())) {
-            Way::Windows => return self.stream_broadcast(purpose, Buffer::read(data), rank),
-            Way::Rings => return self.spread_by_ring(purpose, data),
-            Way::Direct | Way::Meetings => {}
-        }
-        // At least one piece, so that empty data meets as well. The root writes the next one while the others read this one.
-        let empty: Option<&[u8]> = data.is_empty().then_some(&[]);
-        for piece in data.chunks(room_of_one(team)).chain(empty) {
-            let mut step = Step::next(self, piece.len());
-            step.contribute(endpoint, 0, piece);
-            step.meet(self, purpose, || Shares::Of { rank, bytes: piece.len() });
-        }
-    }
-
-    /// The others' part of `spread`, of what the one with a rank has.
-    pub(super) fn spread_to(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
-        match self.way(purpose, Pattern::Broadcast(data.len())) {
-            Way::Windows => return self.stream_broadcast(purpose, Buffer::changed(data), rank),
-            Way::Rings => return self.take_by_ring(purpose, data, rank),
-            Way::Direct | Way::Meetings => {}
-        }
-        let empty = data.is_empty().then(Default::default);
-        for piece in data.chunks_mut(room_of_one(self.team)).chain(empty) {
-            let mut step = Step::next(self, piece.len());
-            step.meet(self, purpose, || Shares::Of { rank, bytes: piece.len() });
-            step.read(self, rank, 0, piece);
-        }
-    }
-
-    /// As `spread_from`, in chunks: the root writes some while the others read those before.
-    fn spread_by_ring(&self, purpose: &Purpose<'_>, data: &[u8]) {
-        let (mut ring, most) = (Ring::new(self, purpose), most_of_chunk(data.len()));
-        for (k, chunk) in data.chunks(most).enumerate() {
-            let mut slot = ring.slot(k);
-            slot.write(0, chunk);
-            slot.show();
-            if k == 0 {
-                self.meet(purpose);
+    /// Gives every member what the one with a rank has in `data`, as many bytes on all. `from` says where it has that, if all give objects.
+    pub(super) fn broadcast(
+        &self,
+        purpose: &Purpose<'_>,
+        from: Option<Extent>,
+        mut data: RecvBuf<'_>,
+        root: usize,
+    ) {
+        let (bytes, is_root) = (data.len(), root == self.team.rank());
+        let way = self.way(purpose, Pattern::Broadcast(bytes), from.is_some());
+        match (way, from) {
+            (Way::Windows, _) => return self.pipelined_broadcast(purpose, data, root),
+            (Way::Direct, Some(from)) => {
+                let direct = Direct::meet(self, purpose);
+                if !is_root {
+                    data.copy_from(0, direct.of(root, from));
+                }
+                return direct.leave_source(root);
             }
+            _ => {}
         }
-        ring.take(data.len().div_ceil(most) - 1);
-    }
-
-    /// As `spread_to`, in chunks.
-    fn take_by_ring(&self, purpose: &Purpose<'_>, data: &mut [u8], rank: usize) {
-        let (mut ring, most) = (Ring::new(self, purpose), most_of_chunk(data.len()));
-        self.meet(purpose);
-        for (k, chunk) in data.chunks_mut(most).enumerate() {
-            ring.read_to(k, rank, 0, chunk);
-            ring.take(k);
-        }
-    }
-
-    /// As `spread`, of what lies at one place of all members.
-    fn spread_directly(&self, purpose: &Purpose<'_>, place: Extent, rank: usize) {
-        let is_root = rank == self.team.rank();
-        let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
-        if is_root {
-            tell(self.endpoint, Family::HereLoad, location, place);
-        }
-        if self.team.node_count() > 1 {
-            return self.stream_broadcast(purpose, Buffer::object(self.endpoint, place), rank);
-        }
-        let direct = Direct::meet(self, purpose);
-        if !is_root {
-            direct.on(rank, place).copy_to(direct.on(self.team.rank(), place));
-        }
-        direct.leave_source(rank);
+        let by_ring = way == Way::Rings;
+        // The others begin when the first chunk of a ring is there.
+        let most = match by_ring {
+            true => (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK),
+            false => room_of_one(self.team),
+        };
+        let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
+        // At least one piece, so that empty data meets as well.
+        let pieces = bytes.div_ceil(most).max(1);
+        let staged = Staged { by_ring, pieces, bytes: most.min(bytes), writes: is_root, reads: !is_root };
+        let shares = |piece| Shares::Of { rank: root, bytes: part(piece).len() };
+        self.staged(purpose, staged, shares, |turn| match turn {
+            Turn::Write(piece, room) => data.source().read(part(piece).start, room.room(0, part(piece).len())),
+            Turn::Read(piece, come) => data.write(part(piece).start, come.slice(root, 0, part(piece).len())),
+        });
     }
 
     /// What the first member says, of any length.
     pub(super) fn said_by_first(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<u8> {
         let mut length = (said.len() as u64).to_le_bytes();
-        self.spread(purpose, &mut length, 0);
+        self.broadcast(purpose, None, RecvBuf::of(&mut length), 0);
         let mut all = vec![0; u64::from_le_bytes(length) as usize];
         if self.team.rank() == 0 {
             all.copy_from_slice(said);
         }
-        self.spread(purpose, &mut all, 0);
+        self.broadcast(purpose, None, RecvBuf::of(&mut all), 0);
         all
     }
-}
-
-/// How long chunks of a ring are of so many bytes: the others begin when the first one is there.
-fn most_of_chunk(bytes: usize) -> usize {
-    (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK)
 }

@@ -1,81 +1,242 @@
-//! Memory of this PE that a collective sends from, and writes to.
+//! The memory that a collective reads and writes: memory of the program, or copies of symmetric objects.
+//!
+//! # Why accesses to objects are sound
+//!
+//! What a PE reads and writes of an object here it could read and write by `get` and `put`. It holds a token, so no phase is
+//! open on it. None can be open on any member of the team before that has left the collective (`shmem-rt/src/phase.rs`): to open
+//! one all must meet. The extent is that of the PE's own handle, which keeps these bytes reserved on all PEs that have the
+//! object ([`Argument::of`](super::argument::Argument::of) refuses objects of teams that lack a member). Every access is one of
+//! [`shared`], which races with nobody, and no reference to an object is made. So nothing rests on what the others have come
+//! for: if they lie, or hashes collide, bytes are mixed as if programs had put there.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use shmem_core::context::Endpoint;
 use shmem_core::object::Extent;
+use shmem_core::pe::Pe;
+use shmem_core::shared;
 
-/// Bytes of this PE: the program's own, borrowed while the value lives, or those of a symmetric object, which others may read
-/// and write meanwhile. They are read and written by what races with nobody ([`shared`](shmem_core::shared)) in both cases.
+/// Bytes on the stack for what is written to an object in tiles.
+const TILE: usize = 1 << 10;
+
+/// Bytes that a collective reads.
 #[derive(Clone, Copy)]
-pub(super) struct Buffer<'b> {
+pub(super) struct SendBuf<'b> {
+    start: *const u8,
+    len: usize,
+    /// The extent of the object, the same on every PE that has it; nothing of memory of the program.
+    object: Option<Extent>,
+    borrowed: PhantomData<&'b [u8]>,
+}
+
+/// Bytes that a collective writes, and may read.
+pub(super) struct RecvBuf<'b> {
     start: *mut u8,
-    bytes: usize,
-    object: Option<Object>,
-    _borrowed: PhantomData<&'b mut [u8]>,
+    len: usize,
+    object: Option<Extent>,
+    borrowed: PhantomData<&'b mut [u8]>,
 }
 
-/// Where an object lies on every PE that has it.
-#[derive(Clone, Copy)]
-pub(super) struct Object {
-    pub(super) segment: u32,
-    place: Extent,
-}
+impl<'b> SendBuf<'b> {
+    /// No bytes.
+    pub(super) const EMPTY: Self = Self::of(&[]);
 
-impl<'b> Buffer<'b> {
-    /// What is only read.
-    pub(super) fn read(bytes: &'b [u8]) -> Self {
-        Self::at(bytes.as_ptr().cast_mut(), bytes.len(), None)
+    /// Bytes of the program.
+    pub(super) const fn of(bytes: &'b [u8]) -> Self {
+        Self { start: bytes.as_ptr(), len: bytes.len(), object: None, borrowed: PhantomData }
     }
 
-    /// What is changed, and may be read as well.
-    pub(super) fn changed(bytes: &'b mut [u8]) -> Self {
-        Self::at(bytes.as_mut_ptr(), bytes.len(), None)
+    /// The calling PE's copy of an object.
+    pub(super) fn own(endpoint: &'b Endpoint, place: Extent) -> Self {
+        let start = endpoint.mine(place.offset).cast_const();
+        Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
     }
 
-    /// The calling PE's copy of an object, at an extent that its handle gave, which lives as long.
-    pub(super) fn object(endpoint: &Endpoint, place: Extent) -> Self {
-        let segment = endpoint.segments().holding(place.offset, place.bytes);
-        let segment = segment.unwrap_or_else(|| unreachable!("an object lies in a segment"));
-        Self::at(endpoint.mine(place.offset), place.bytes, Some(Object { segment, place }))
-    }
-
-    fn at(start: *mut u8, bytes: usize, object: Option<Object>) -> Self {
-        Self { start, bytes, object, _borrowed: PhantomData }
+    /// The copy of an object on a PE of this node.
+    pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
+        let start = endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
+        Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.bytes
+        self.len
     }
 
-    /// The first of so many bytes at an offset.
+    /// The extent of the object, if it is one.
+    pub(super) fn object(&self) -> Option<Extent> {
+        self.object
+    }
+
+    /// A part of them.
+    #[inline]
+    pub(super) fn part(self, part: Range<usize>) -> Self {
+        let start = self.at(part.start, part.len());
+        let object = self.object.map(|place| inside(place, &part));
+        Self { start, len: part.len(), object, borrowed: PhantomData }
+    }
+
+    /// The address of `bytes` bytes at an offset.
     ///
     /// # Panics
     ///
-    /// If it has not so many.
-    pub(super) fn part(&self, at: usize, bytes: usize) -> *mut u8 {
-        assert!(is_inside(at, bytes, self.bytes), "{bytes} bytes at {at} of {}", self.bytes);
+    /// If there are not so many.
+    #[inline]
+    pub(super) fn at(self, at: usize, bytes: usize) -> *const u8 {
+        require(at, bytes, self.len);
         self.start.wrapping_add(at)
     }
 
-    /// Where others have it, if it is an object.
-    pub(super) fn everywhere(&self) -> Option<Object> {
-        self.object
+    /// Copies `into.len()` bytes at an offset.
+    #[inline]
+    pub(super) fn read(self, at: usize, into: &mut [u8]) {
+        let from = self.at(at, into.len());
+        if self.object.is_none() && into.len() == 8 {
+            // A load where a copy would be a call.
+            // SAFETY: eight bytes, as just checked, which are borrowed (`of`).
+            into.copy_from_slice(&unsafe { from.cast::<[u8; 8]>().read() });
+            return;
+        }
+        // SAFETY: there are so many bytes (`at`), which are borrowed, or a part of an object, as the head of this module says.
+        unsafe { shared::copy(into.as_mut_ptr(), from, into.len()) };
     }
 }
 
-impl Object {
-    /// Where so many bytes at an offset lie, from the start of every PE's slot.
+impl<'b> From<RecvBuf<'b>> for SendBuf<'b> {
+    fn from(buf: RecvBuf<'b>) -> Self {
+        Self { start: buf.start, len: buf.len, object: buf.object, borrowed: PhantomData }
+    }
+}
+
+impl<'b> RecvBuf<'b> {
+    /// Bytes of the program.
+    pub(super) fn of(bytes: &'b mut [u8]) -> Self {
+        Self { start: bytes.as_mut_ptr(), len: bytes.len(), object: None, borrowed: PhantomData }
+    }
+
+    /// Memory of the runtime that other threads and PEs may write meanwhile, by copies that race with nobody.
+    ///
+    /// # Safety
+    ///
+    /// `start` must be valid for reads and writes of `len` bytes while the result lives, and no reference leads there.
+    pub(super) unsafe fn shared(start: *mut u8, len: usize) -> Self {
+        Self { start, len, object: None, borrowed: PhantomData }
+    }
+
+    /// The calling PE's copy of an object.
+    pub(super) fn own(endpoint: &'b Endpoint, place: Extent) -> Self {
+        Self { start: endpoint.mine(place.offset), len: place.bytes, object: Some(place), borrowed: PhantomData }
+    }
+
+    /// The copy of an object on a PE of this node.
+    pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
+        let start = endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
+        Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The extent of the object, if it is one.
+    pub(super) fn object(&self) -> Option<Extent> {
+        self.object
+    }
+
+    /// The bytes as they are before, to be read.
+    pub(super) fn source(&self) -> SendBuf<'_> {
+        SendBuf { start: self.start, len: self.len, object: self.object, borrowed: PhantomData }
+    }
+
+    /// A part of them.
+    #[inline]
+    pub(super) fn part(&mut self, part: Range<usize>) -> RecvBuf<'_> {
+        let start = self.at(part.start, part.len());
+        let object = self.object.map(|place| inside(place, &part));
+        RecvBuf { start, len: part.len(), object, borrowed: PhantomData }
+    }
+
+    /// The address of `bytes` bytes at an offset.
     ///
     /// # Panics
     ///
-    /// If the object has not so many.
-    pub(super) fn part(self, at: usize, bytes: usize) -> usize {
-        assert!(is_inside(at, bytes, self.place.bytes), "{bytes} bytes at {at} of {}", self.place.bytes);
-        self.place.offset + at
+    /// If there are not so many.
+    #[inline]
+    pub(super) fn at(&self, at: usize, bytes: usize) -> *mut u8 {
+        require(at, bytes, self.len);
+        self.start.wrapping_add(at)
+    }
+
+    /// Writes bytes at an offset.
+    #[inline]
+    pub(super) fn write(&mut self, at: usize, from: &[u8]) {
+        let to = self.at(at, from.len());
+        if let (None, 8, Some(word)) = (self.object, from.len(), from.first_chunk::<8>()) {
+            // A store where a copy would be a call.
+            // SAFETY: eight bytes, as just checked, which are borrowed exclusively (`of`), or written by nobody else now (`shared`).
+            return unsafe { to.cast::<[u8; 8]>().write(*word) };
+        }
+        // SAFETY: there are so many bytes (`at`), which are borrowed, memory of the runtime (`shared`), or a part of an object, as
+        // the head of this module says.
+        unsafe { shared::copy(to, from.as_ptr(), from.len()) };
+    }
+
+    /// Copies all bytes of `from`, which may overlap, to an offset.
+    pub(super) fn copy_from(&mut self, at: usize, from: SendBuf<'_>) {
+        let to = self.at(at, from.len);
+        // SAFETY: both have so many bytes, each of which is borrowed, memory of the runtime, or a part of an object, as the head of
+        // this module says.
+        unsafe { shared::copy(to, from.start, from.len) };
+    }
+
+    /// Has `write` write a part, of which it is given tiles of whole items with their offsets in the part. Memory of the program is one
+    /// tile.
+    pub(super) fn fill(&mut self, part: Range<usize>, item: usize, write: &mut dyn FnMut(usize, &mut [u8])) {
+        let to = self.at(part.start, part.len());
+        if self.object.is_none() {
+            // SAFETY: so many bytes (`at`) of the program, borrowed exclusively (`of`).
+            return write(0, unsafe { core::slice::from_raw_parts_mut(to, part.len()) });
+        }
+        with_room(item.max(TILE / item.max(1) * item), |tile| {
+            for at in (0..part.len()).step_by(tile.len()) {
+                let bytes = tile.len().min(part.len() - at);
+                write(at, &mut tile[..bytes]);
+                self.write(part.start + at, &tile[..bytes]);
+            }
+        });
+    }
+
+    /// Lends all bytes as memory of the program: themselves, or a copy of an object. If they are not `kept`, what is written there
+    /// is forgotten.
+    pub(super) fn with_private<R>(mut self, kept: bool, work: impl FnOnce(&mut [u8]) -> R) -> R {
+        if self.object.is_none() && kept {
+            // SAFETY: the bytes of the program, borrowed exclusively (`of`).
+            return work(unsafe { core::slice::from_raw_parts_mut(self.start, self.len) });
+        }
+        with_room(self.len, |copy| {
+            self.source().read(0, copy);
+            let result = work(copy);
+            if kept {
+                self.write(0, copy);
+            }
+            result
+        })
     }
 }
 
-fn is_inside(at: usize, bytes: usize, all: usize) -> bool {
-    at <= all && bytes <= all - at
+/// Lends `bytes` bytes of zeroes: on the stack, if they are few.
+fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
+    match bytes <= TILE {
+        true => work(&mut [0; TILE][..bytes]),
+        false => work(&mut vec![0; bytes]),
+    }
+}
+
+#[inline]
+fn require(at: usize, bytes: usize, len: usize) {
+    assert!(at <= len && bytes <= len - at, "{bytes} bytes at {at} of {len}");
+}
+
+fn inside(place: Extent, part: &Range<usize>) -> Extent {
+    Extent { offset: place.offset + part.start, bytes: part.len() }
 }

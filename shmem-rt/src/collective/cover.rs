@@ -1,15 +1,16 @@
-//! Covers: what is known of a set of ranks.
+//! Covers: the partial results that stand for a set of ranks.
 
 use core::ops::Range;
 
-use super::tree::{Vertex, tiles};
+use super::reduction::Reduction;
+use super::tree::{Operands, Vertex, fold_vertices};
 
-/// The largest [vertices](Vertex) whose ranks all lie in a set, in the order of ranks: together they are the set. Whoever
-/// has their values can make those of a larger set of them and of the cover of what is missing, with the same bits
-/// in whatever order sets are joined: each value that is made on the way is that of a vertex.
+/// The largest [vertices](Vertex) whose ranks all lie in a set, in the order of ranks: together they are the set. Whoever has their
+/// values can make those of a larger set of them and of the cover of what is missing. The bits are the same in whatever order sets
+/// are joined: each value that is made on the way is that of a vertex.
 ///
-/// `c` ranks that follow each other have at most `2 log2(c)` of them, and a power of two from a multiple of it on has
-/// one. Values of a cover lie one behind the other.
+/// `c` ranks that follow each other have at most `2 log2(c)` vertices, and a power of two from a multiple of it on has one. Values of a
+/// cover lie one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cover<'r> {
     runs: &'r [Range<usize>],
@@ -28,7 +29,7 @@ impl<'r> Cover<'r> {
     }
 
     /// The vertices.
-    pub(super) fn vertices(self) -> impl Iterator<Item = Vertex> {
+    pub(super) fn vertices(self) -> impl Iterator<Item = Vertex> + Clone + use<'r> {
         self.runs.iter().flat_map(move |run| {
             let mut run = run.clone();
             core::iter::from_fn(move || {
@@ -39,59 +40,40 @@ impl<'r> Cover<'r> {
         })
     }
 
-    /// Its vertices with their values, of each those of the numbers in a tile.
-    pub(super) fn values<'v, N>(
-        self,
-        values: &'v [N],
-        tile: Range<usize>,
-    ) -> impl Iterator<Item = (Vertex, &'v [N])> + use<'r, 'v, N> {
-        let numbers = values.len().checked_div(self.len()).unwrap_or_default();
-        let value = move |k: usize| &values[k * numbers..][tile.clone()];
-        self.vertices().enumerate().map(move |(k, vertex)| (vertex, value(k)))
+    /// The vertices, with numbers that are even or odd.
+    fn numbered(self, first: usize) -> impl Iterator<Item = (Vertex, usize)> + Clone + use<'r> {
+        self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
     }
 
-    /// Writes its values to `into`, of values that are given for a tile in the order of ranks.
-    pub(super) fn fold<'v, N: Copy + 'v, G: Iterator<Item = (Vertex, &'v [N])>>(
+    /// Writes its values to `into`, of operands that are given for other vertices, with their numbers, in the order of ranks.
+    pub(super) fn fold<'v>(
         self,
-        given: impl Fn(Range<usize>) -> G,
-        into: &mut [N],
-        partials: &mut [N],
-        op: &impl Fn(N, N) -> N,
+        given: impl Iterator<Item = (Vertex, usize)> + Clone,
+        operand: &dyn Fn(usize) -> &'v [u8],
+        into: &mut [u8],
+        op: &dyn Reduction,
     ) {
-        let numbers = into.len().checked_div(self.len()).unwrap_or_default();
-        let held = self.vertices().map(Vertex::partials).max().unwrap_or_default();
-        for tile in tiles(numbers, held, partials.len()) {
-            let mut given = given(tile.clone()).peekable();
-            for (k, vertex) in self.vertices().enumerate() {
-                let into = &mut into[k * numbers..][tile.clone()];
-                if let Some(as_it_is) = vertex.value(&mut given, into, partials, op) {
-                    into.copy_from_slice(as_it_is);
-                }
-            }
-        }
+        fold_vertices(self.vertices(), given, Operands::InPlace(operand), into, op);
     }
 
     /// Writes its values to `into`, of those of two covers of which it is both together.
-    pub(super) fn join<N: Copy>(
+    pub(super) fn join(
         self,
-        (one, ones): (Cover<'_>, &[N]),
-        (other, others): (Cover<'_>, &[N]),
-        into: &mut [N],
-        partials: &mut [N],
-        op: &impl Fn(N, N) -> N,
+        (one, ones): (Cover<'_>, &[u8]),
+        (other, others): (Cover<'_>, &[u8]),
+        into: &mut [u8],
+        op: &dyn Reduction,
     ) {
-        let given = |tile: Range<usize>| {
-            let mut one = one.values(ones, tile.clone()).peekable();
-            let mut other = other.values(others, tile).peekable();
-            core::iter::from_fn(move || match (one.peek(), other.peek()) {
-                (Some((left, _)), Some((right, _))) if left.ranks().start > right.ranks().start => {
-                    other.next()
-                }
-                (Some(_), _) => one.next(),
-                _ => other.next(),
-            })
-        };
-        self.fold(given, into, partials, op);
+        let mut one_given = one.numbered(0).peekable();
+        let mut other_given = other.numbered(1).peekable();
+        let given = core::iter::from_fn(move || match (one_given.peek(), other_given.peek()) {
+            (Some((left, _)), Some((right, _))) if left.ranks().start > right.ranks().start => other_given.next(),
+            (Some(_), _) => one_given.next(),
+            _ => other_given.next(),
+        });
+        let bytes = into.len().checked_div(self.len()).unwrap_or_default();
+        let operand = |number: usize| &[ones, others][number % 2][number / 2 * bytes..][..bytes];
+        fold_vertices(self.vertices(), given, Operands::InPlace(&operand), into, op);
     }
 }
 
@@ -100,8 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::partials::Partials;
-    use crate::collective::tree::tests::{operand, root, same};
+    use crate::collective::tree::tests::{added, operand, root, same};
 
     /// The runs that a set of ranks has.
     fn runs(set: &[bool]) -> Vec<Range<usize>> {
@@ -149,20 +130,15 @@ mod tests {
                 _ => next(nodes),
             };
             let of: Vec<usize> = (0..ranks).map(|rank| node(rank, &mut next)).collect();
-            let add = |a: f64, b: f64| a + b;
-            let mut partials = Partials::new();
             let mut sets: Vec<(Vec<bool>, Vec<f64>)> = Vec::new();
             for node in 0..nodes.max(ranks) {
                 let set: Vec<bool> = of.iter().map(|of| *of == node).collect();
                 let cover = runs(&set);
                 let cover = Cover::of(&cover, ranks);
-                let given = |tile: Range<usize>| {
-                    let members = (0..ranks).filter(|rank| set[*rank]).collect::<Vec<_>>();
-                    let operands = &operands;
-                    members.into_iter().map(move |rank| (Vertex::rank(rank), &operands[rank][tile.clone()]))
-                };
+                let given = (0..ranks).filter(|rank| set[*rank]).map(|rank| (Vertex::rank(rank), rank));
+                let operand = |rank: usize| bytemuck::cast_slice(&operands[rank]);
                 let mut values = vec![0.0; 3 * cover.len()];
-                cover.fold(given, &mut values, partials.of(), &add);
+                cover.fold(given, &operand, bytemuck::cast_slice_mut(&mut values), &added());
                 if cover.len() > 0 {
                     sets.push((set, values));
                 }
@@ -174,7 +150,8 @@ mod tests {
                 let runs = [runs(&set), runs(&one), runs(&other)];
                 let [cover, ones, others] = [0, 1, 2].map(|k| Cover::of(&runs[k], ranks));
                 let mut values = vec![0.0; 3 * cover.len()];
-                cover.join((ones, &left), (others, &right), &mut values, partials.of(), &add);
+                let [left, right] = [&left, &right].map(|values| bytemuck::cast_slice(values));
+                cover.join((ones, left), (others, right), bytemuck::cast_slice_mut(&mut values), &added());
                 sets.push((set, values));
             }
             let (set, values) = &sets[0];
@@ -182,7 +159,7 @@ mod tests {
             prop_assert_eq!(Cover::of(&all, ranks).vertices().collect::<Vec<_>>(), [Vertex::all(ranks)]);
             for (k, value) in values.iter().enumerate() {
                 let column: Vec<f64> = operands.iter().map(|of_rank| of_rank[k]).collect();
-                prop_assert!(same(*value, root(&column, &add)));
+                prop_assert!(same(*value, root(&column, &|a, b| a + b)));
             }
         }
     }

@@ -1,60 +1,499 @@
-//! What every member says, told to all of them.
+//! collect and fcollect: what all members have, on all of them or on one.
+//!
+//! Short data go with the barrier, longer ones on one node through each member's ring. Objects of one node are written where they
+//! belong, and much data between nodes go round a [ring](super::schedule::RingAllgather) of all members.
 
-use shmem_core::system::SCRATCH_BYTES;
+use shmem_core::context::{Collected, Destination, Initiator};
+use shmem_core::data::PlainData;
+use shmem_core::object::Extent;
+use shmem_core::observe::Family;
+use shmem_core::pe::Pe;
+use shmem_launch::env::CollectiveWay as Way;
 
+use super::argument::{Argument, Root, new_list};
 use super::blocks::{Shares, room_of_each};
-use super::step::Step;
+use super::buffer::{RecvBuf, SendBuf};
+use super::choose::Pattern;
+use super::direct::Direct;
+use super::ring::Ring;
+use super::staging::{Staged, Step, Turn};
+use crate::group::{Collective, Operation, Purpose, Team};
 
-use crate::group::{Collective, Purpose};
+/// Bytes of the length that goes before what a member has.
+const LENGTH: usize = size_of::<u64>();
 
-/// Bytes that each member sends to other nodes at once, its length included.
-pub(super) const SHORT: usize = 64;
+/// Bytes of the first message of each member to other nodes, its length included.
+const SHORT: usize = 64;
 
-/// Bytes of the length that goes before what is said.
-pub(super) const LENGTH: usize = size_of::<u64>();
+impl Team {
+    /// Writes what all members have, of the same length on each, to `all` in the order of ranks. `mine` is a reference to
+    /// a value, a slice, a `Vec` or a `Box` of a slice, or to a symmetric object: then it is the calling PE's own copy, on all
+    /// members that of the same object. `all` is a [`Destination`](crate::Destination): `&mut all[..]`, `&mut` of an array, a
+    /// `Vec` or a `Box` of a slice, or a symmetric object, `&ALL`, the same on all members, of which the own copy is written.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[symmetric]
+    /// # static LOAD: f64;
+    /// # #[symmetric]
+    /// # static LOADS: [f64; 8];
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let mut loads = vec![0.0; world.n_pes()];
+    /// world.fcollect(&0.75, &mut loads);
+    /// world.fcollect(&LOAD, LOADS.here(world).index(..world.n_pes()));
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_fcollect`.
+    #[track_caller]
+    pub fn fcollect<T, I, D>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: D)
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+        D: Destination<I>,
+    {
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        let result = Argument::of::<I>(self, token, all.place(token));
+        let (to, room, members) = (result.place(), all.items(token), self.size());
+        let collective = argument.enter();
+        argument.given(mine, to, |items, mine| {
+            require_room(members, items, room);
+            let arguments = argument.arguments([items as u64, size_of::<I>() as u64, result.offset()]);
+            let subject = || argument.show_to(items, to);
+            let purpose = argument.purpose(Operation::of(Family::Fcollect), &arguments, &subject);
+            result.destination(all, |all| collective.moving(mine.len()).allgather(&purpose, mine, all));
+        });
+        result.tell(Family::HereStore, 0..room * size_of::<I>());
+    }
+
+    /// What all members have, of any length on each, one behind the other in the order of ranks. Where that
+    /// of a member begins is the [`sum_exscan`](Self::sum_exscan) of the lengths. `mine` is as in
+    /// [`fcollect`](Self::fcollect).
+    ///
+    /// # Panics
+    ///
+    /// If an object is of a team that lacks a member.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_collect`.
+    #[track_caller]
+    pub fn collect<T, I>(&self, token: &(impl Initiator + ?Sized), mine: &T) -> Vec<I>
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+    {
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        let collective = argument.enter();
+        let mut all = Vec::new();
+        argument.given(mine, None, |items, mine| {
+            let (arguments, subject) = (argument.arguments([size_of::<I>() as u64, 0]), || argument.show(items));
+            let purpose = argument.purpose(Operation::of(Family::Collect), &arguments, &subject);
+            let given = (items, size_of::<I>());
+            collective.moving(mine.len()).allgatherv(&purpose, given, mine, false, |items| Some(new_list(&mut all, items)));
+        });
+        all
+    }
+
+    /// As [`collect`](Self::collect), to where the program says: `all` begins with what all members have, and the rest of it
+    /// stays as it is. How many elements they have is returned. `all` is as in [`fcollect`](Self::fcollect).
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[symmetric]
+    /// # static ALL: [u32; 1000];
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let mine = vec![7_u32; world.my_pe()];
+    /// let count = world.collect_into(&mine, &ALL);
+    /// let found = ALL.here(world).index(..count).to_vec();
+    /// # assert_eq!(found.len(), count);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `all` has no room for that, or an object is of a team that lacks a member.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_collect`.
+    #[track_caller]
+    pub fn collect_into<T, I, D>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: D) -> usize
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+        D: Destination<I>,
+    {
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        let result = Argument::of::<I>(self, token, all.place(token));
+        let collective = argument.enter();
+        let (to, room, size) = (result.place(), all.items(token), size_of::<I>());
+        let mut found = 0;
+        argument.given(mine, to, |items, mine| {
+            let arguments = argument.arguments([size as u64, result.offset()]);
+            let subject = || argument.show_to(items, to);
+            let name = Operation::named(Family::Collect, "collect_into");
+            let purpose = argument.purpose(name, &arguments, &subject);
+            result.destination(all, |all| {
+                collective.moving(mine.len()).allgatherv(&purpose, (items, size), mine, to.is_some(), |items| {
+                    found = items;
+                    (items <= room).then_some(all)
+                });
+            });
+        });
+        assert!(found <= room, "the members have {found} elements, the destination has room for {room}");
+        result.tell(Family::HereStore, 0..found * size);
+        found
+    }
+
+    /// What all members have, of any length on each, one behind the other in the order of ranks: `Some` on `root`, `None`
+    /// on the others. `mine` is as in [`collect`](Self::collect), which gives it to all.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let mine = vec![0.5; world.my_pe()];
+    /// if let Some(all) = world.collect_to(&mine, world.pes()[0]) {
+    ///     println!("{} numbers", all.len());
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `root` is not a member, or an object is of a team that lacks a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Gatherv`.
+    #[doc(alias = "gather")]
+    #[doc(alias = "MPI_Gatherv")]
+    #[track_caller]
+    pub fn collect_to<T, I>(&self, token: &(impl Initiator + ?Sized), mine: &T, root: Pe) -> Option<Vec<I>>
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+    {
+        let root = Root::of(self, root, "collect_to");
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        let collective = argument.enter();
+        let mut all = None;
+        argument.given(mine, None, |items, mine| {
+            let arguments = argument.arguments([root.word(), size_of::<I>() as u64]);
+            let subject = || format!("{} to PE {}", argument.show(items), root.pe);
+            let purpose = argument.purpose(Operation::of(Family::CollectTo), &arguments, &subject);
+            let (here, list) = (root.is_here(self), &mut all);
+            let room = move |items| here.then(move || new_list(list.insert(Vec::new()), items));
+            collective.moving(mine.len()).allgatherv(&purpose, (items, size_of::<I>()), mine, false, room);
+        });
+        all
+    }
+
+    /// Writes what all members have, of the same length on each, to `all` of `root` in the order of ranks. On the others
+    /// `all` is left alone, and may be empty: `&mut []`. Both are as in [`fcollect`](Self::fcollect), which gives it to all; an
+    /// object that is `all` need not be the same on all members.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let root = world.pes()[0];
+    /// let mut loads = vec![0.0; if world.me() == root { world.n_pes() } else { 0 }];
+    /// world.fcollect_to(&0.75, &mut loads, root);
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `all` of the root has not room for exactly that, `root` is not a member, or an object is of a team that lacks a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Gather`.
+    #[doc(alias = "gather")]
+    #[doc(alias = "MPI_Gather")]
+    #[track_caller]
+    pub fn fcollect_to<T, I, D>(&self, token: &(impl Initiator + ?Sized), mine: &T, all: D, root: Pe)
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+        D: Destination<I>,
+    {
+        let root = Root::of(self, root, "fcollect_to");
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        // Where `all` lies is the root's own affair.
+        let result = Argument::of::<I>(self, token, all.place(token));
+        let (collective, room) = (argument.enter(), all.items(token));
+        let gather = |items: usize, mine: SendBuf<'_>, all: Option<RecvBuf<'_>>| {
+            let arguments = argument.arguments([root.word(), items as u64, size_of::<I>() as u64]);
+            let subject = || format!("{} to PE {}", argument.show(items), root.pe);
+            let purpose = argument.purpose(Operation::of(Family::FcollectTo), &arguments, &subject);
+            collective.moving(mine.len()).gather_to(&purpose, argument.place(), mine, all);
+        };
+        argument.given(mine, result.place(), |items, mine| {
+            if !root.is_here(self) {
+                return gather(items, mine, None);
+            }
+            require_room(self.size(), items, room);
+            result.destination(all, |all| gather(items, mine, Some(all)));
+            result.tell(Family::HereStore, 0..room * size_of::<I>());
+        });
+    }
+}
+
+/// Requires room for exactly what all members have.
+#[track_caller]
+pub(super) fn require_room(members: usize, items: usize, room: usize) {
+    if items.checked_mul(members) != Some(room) {
+        panic!("{members} members have {items} elements each, the destination has {room}");
+    }
+}
+
+/// How many bytes members have, as all of them know it.
+#[derive(Clone, Copy)]
+enum Lengths<'l> {
+    /// As many each.
+    Equal(usize),
+    /// By their ranks.
+    Each(&'l [usize]),
+}
+
+impl Lengths<'_> {
+    /// Those of the member with a rank.
+    fn of(self, rank: usize) -> usize {
+        match self {
+            Self::Equal(bytes) => bytes,
+            Self::Each(bytes) => bytes[rank],
+        }
+    }
+
+    /// The most that a member has.
+    fn longest(self) -> usize {
+        match self {
+            Self::Equal(bytes) => bytes,
+            Self::Each(bytes) => bytes.iter().copied().max().unwrap_or_default(),
+        }
+    }
+}
 
 impl Collective<'_> {
-    /// What each member says, in the order of ranks. Lengths may differ; what is short takes one meeting, on one
-    /// node what fits into scratch. Then all know all lengths, and as many pieces follow as the longest needs.
-    pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
-        let Self { team, endpoint, .. } = *self;
-        let (most, members) = room_of_each(team);
-        let short = if team.node_count() == 1 { most } else { most.min(SHORT) };
-        let mut framed = [&(said.len() as u64).to_le_bytes(), said].concat();
-        let length = framed.len();
-        framed.resize(length.max(short), 0);
-        let mut all = vec![Vec::new(); team.size()];
-        // Bytes of each, its length included; at first what all send.
-        let mut lengths = vec![short; team.size()];
-        let mut sent = 0..short;
-        while lengths.iter().any(|length| *length > sent.start) {
-            let bytes = sent.len();
-            let left = |length: usize| length.saturating_sub(sent.start).min(bytes);
-            for first in (0..team.size()).step_by(members) {
-                let ranks = first..(first + members).min(team.size());
-                let mut step = Step::next(self, SCRATCH_BYTES);
+    /// Writes what each member has, as many bytes as the others, to `all` in the order of ranks.
+    pub(crate) fn gather_equal(&self, purpose: &Purpose<'_>, mine: &[u8], all: &mut [u8]) {
+        self.allgather(purpose, SendBuf::of(mine), RecvBuf::of(all));
+    }
+
+    /// As [`gather_equal`](Self::gather_equal), of whatever memory. Objects that lie apart are the same on all members.
+    pub(super) fn allgather(&self, purpose: &Purpose<'_>, mine: SendBuf<'_>, mut all: RecvBuf<'_>) {
+        let (members, rank, bytes) = (self.team.size(), self.team.rank(), mine.len());
+        let places = mine.object().zip(all.object());
+        let way = self.way(purpose, Pattern::Fcollect(bytes), places.is_some());
+        match (way, places) {
+            (Way::Windows, _) => return self.pipelined_allgather(purpose, mine, all),
+            (Way::Direct, Some((_, to))) => {
+                let direct = Direct::meet(self, purpose);
+                // Each writes: what it gives was written by itself, and may still lie in its cache.
+                direct.ranks().for_each(|other| direct.to(other, to).copy_from(rank * bytes, mine));
+                return direct.leave();
+            }
+            (Way::Rings, _) => {}
+            _ => return self.gather_by_steps(purpose, mine, 0, Lengths::Equal(bytes), Some(all)),
+        }
+        let most = (bytes / 4).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK);
+        let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
+        let staged =
+            Staged { by_ring: true, pieces: bytes.div_ceil(most), bytes: most, writes: true, reads: true };
+        self.staged(purpose, staged, |_| unreachable!("rings are of one node"), |turn| match turn {
+            Turn::Write(piece, room) => {
+                let part = part(piece);
+                mine.read(part.start, room.room(0, part.len()));
+                // While it is in the cache.
+                all.copy_from(rank * bytes + part.start, mine.part(part));
+            }
+            Turn::Read(piece, come) => {
+                let part = part(piece);
+                // Each begins with another one, so that not all read the same.
+                for from in (rank + 1..members).chain(0..rank) {
+                    all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
+                }
+            }
+        });
+    }
+
+    /// Writes what each member has, as many bytes as the others, to who gives room for all of it in the order of ranks. `place` is where
+    /// all have it, if that is an object.
+    fn gather_to(
+        &self,
+        purpose: &Purpose<'_>,
+        place: Option<Extent>,
+        mine: SendBuf<'_>,
+        all: Option<RecvBuf<'_>>,
+    ) {
+        let bytes = mine.len();
+        let Some(place) = place.filter(|_| self.team.is_direct(Pattern::Fcollect(bytes))) else {
+            return self.gather_by_steps(purpose, mine, 0, Lengths::Equal(bytes), all);
+        };
+        let direct = Direct::meet(self, purpose);
+        if let Some(mut all) = all {
+            for of in direct.ranks() {
+                // The own one may be a copy, where it lies in what is written.
+                all.copy_from(of * bytes, if of == self.team.rank() { mine } else { direct.of(of, place) });
+            }
+        }
+        direct.leave();
+    }
+
+    /// Writes what each member has, `items` items of `size` bytes, to who gives room for all of it in the order of ranks: `room` is asked
+    /// for that, in items, when all know how many they are. What is short takes one barrier, on one node what fits scratch. Nobody keeps
+    /// a list of lengths on one node: they come with each piece.
+    ///
+    /// `into_object` says whether all members give room in an object. Then who has more than comes with its length writes it to where it
+    /// belongs, if all have room for it.
+    pub(super) fn allgatherv<'r>(
+        &self,
+        purpose: &Purpose<'_>,
+        (items, size): (usize, usize),
+        mine: SendBuf<'_>,
+        into_object: bool,
+        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+    ) {
+        let team = self.team;
+        let ((most, at_once), members, rank) = (room_of_each(team), team.size(), team.rank());
+        if at_once < members {
+            // Lengths alone come in several steps.
+            let mut lengths = vec![0_u64; members];
+            let own = (items as u64).to_le_bytes();
+            self.gather_equal(purpose, &own, bytemuck::cast_slice_mut(&mut lengths));
+            let all = room(lengths.iter().fold(0, |all: usize, items| all.saturating_add(*items as usize)));
+            let bytes: Vec<usize> =
+                lengths.iter().map(|items| (*items as usize).saturating_mul(size)).collect();
+            return self.gather_by_steps(purpose, mine, 0, Lengths::Each(&bytes), all);
+        }
+        let is_far = team.node_count() > 1;
+        // Bytes of the first step of each member, its length included.
+        let first = if is_far { most.min(SHORT) } else { most };
+        let length = |step: &Step<'_>, rank| {
+            step.slice(rank, 0, LENGTH).first_chunk().map_or(0, |word| u64::from_le_bytes(*word) as usize)
+        };
+        let is_direct = into_object && team.is_direct(Pattern::Fcollect(most));
+        // What comes in a step of so many bytes behind those that are done.
+        let piece = |done: usize, bytes: usize, step: usize| match bytes.min(done + step - LENGTH) {
+            end if is_direct && end < bytes => 0..0,
+            end => done.min(bytes)..end,
+        };
+        let bring = |done: usize, bytes: usize| {
+            let mut step = Step::next(self, bytes);
+            step.room(0, LENGTH).copy_from_slice(&(items as u64).to_le_bytes());
+            step.write(LENGTH, mine.part(piece(done, mine.len(), bytes)));
+            step.meet(purpose, || Shares::Equal(bytes));
+            step
+        };
+        let take = |step: &Step<'_>, done: usize, bytes: usize, all: &mut RecvBuf<'_>| {
+            let mut start = 0_usize;
+            for rank in 0..members {
+                let length = length(step, rank).saturating_mul(size);
+                let piece = piece(done, length, bytes);
+                if !piece.is_empty() {
+                    all.write(start + piece.start, step.slice(rank, LENGTH, piece.len()));
+                }
+                start = start.saturating_add(length);
+            }
+        };
+        let mut step = bring(0, first);
+        let (mut longest, mut found, mut before) = (0, 0_usize, 0);
+        for of in 0..members {
+            let items = length(&step, of);
+            if of == rank {
+                before = found;
+            }
+            longest = longest.max(items.saturating_mul(size));
+            found = found.saturating_add(items);
+        }
+        let mut all = room(found);
+        if let Some(all) = &mut all {
+            take(&step, 0, first, all);
+        }
+        let mut done = first - LENGTH;
+        if is_direct && done < longest {
+            let place = all.as_ref().and_then(RecvBuf::object);
+            // Whether all have room, for what all know to be as much. Programs in C do not say where before.
+            let alike = place.map(|place| place.offset as u64);
+            if let (Some(direct), Some(place)) = (Direct::meet_alike(self, purpose, alike), place) {
+                let later = if mine.len() > done { mine } else { SendBuf::EMPTY };
+                direct.ranks().for_each(|to| direct.to(to, place).copy_from(before * size, later));
+                return direct.leave();
+            }
+            // What came with the first barrier may be gone behind others.
+            (step, done) = (bring(0, first), 0);
+        }
+        if (is_far || is_direct) && done < longest {
+            let bytes: Vec<usize> =
+                (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
+            return self.gather_by_steps(purpose, mine, done, Lengths::Each(&bytes), all);
+        }
+        while done < longest {
+            let step = bring(done, most);
+            if let Some(all) = &mut all {
+                take(&step, done, most, all);
+            }
+            done += most - LENGTH;
+        }
+    }
+
+    /// Brings what each member has, from a byte on, to who gives room for all of it in the order of ranks: a step for each piece, and of
+    /// very many members for some at a time.
+    fn gather_by_steps(
+        &self,
+        purpose: &Purpose<'_>,
+        mine: SendBuf<'_>,
+        from: usize,
+        lengths: Lengths<'_>,
+        mut all: Option<RecvBuf<'_>>,
+    ) {
+        let team = self.team;
+        let (most, at_once) = room_of_each(team);
+        let longest = lengths.longest();
+        // At least one piece, so that empty data meets as well.
+        for done in (from..longest.max(from + 1)).step_by(most) {
+            let left = |rank: usize| lengths.of(rank).saturating_sub(done).min(most);
+            // Where what the first ranks have begins, of all members.
+            let mut start = 0;
+            for first in (0..team.size()).step_by(at_once) {
+                let ranks = first..(first + at_once).min(team.size());
+                let mut step = Step::next(self, longest.saturating_sub(done).min(most));
                 if ranks.contains(&team.rank()) {
-                    let bytes = left(lengths[team.rank()]);
-                    step.contribute(endpoint, 0, &framed[sent.start.min(framed.len())..][..bytes]);
+                    let from = done.min(mine.len());
+                    step.write(0, mine.part(from..from + left(team.rank())));
                 }
-                let share = |from| if ranks.contains(&from) { left(lengths[from]) } else { 0 };
-                step.meet(self, purpose, || Shares::each(team, share));
-                for from in ranks {
-                    let start = all[from].len();
-                    all[from].resize(start + left(lengths[from]), 0);
-                    step.read(self, from, 0, &mut all[from][start..]);
+                step.meet(purpose, || match lengths {
+                    // Who receives nothing need not look at all members.
+                    Lengths::Equal(_) if ranks.len() == team.size() => Shares::Equal(left(0)),
+                    _ => Shares::each(team, |rank| if ranks.contains(&rank) { left(rank) } else { 0 }),
+                });
+                if let Some(all) = &mut all {
+                    for from in ranks {
+                        if left(from) > 0 {
+                            all.write(start + done, step.slice(from, 0, left(from)));
+                        }
+                        start += lengths.of(from);
+                    }
                 }
             }
-            if sent.start == 0 {
-                let length_of = |said: &Vec<u8>| said.first_chunk().map_or(0, |n| u64::from_le_bytes(*n));
-                lengths = all.iter().map(|said| LENGTH + length_of(said) as usize).collect();
-            }
-            sent = sent.end..sent.end + most;
         }
-        for (said, length) in all.iter_mut().zip(lengths) {
-            said.truncate(length);
-            said.drain(..LENGTH);
-        }
-        all
+    }
+
+    /// What each member says, of any length, in the order of ranks.
+    pub(crate) fn gather(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<Vec<u8>> {
+        // Each length stands before what is said, so that all can be taken apart.
+        let framed = [&(said.len() as u64).to_le_bytes(), said].concat();
+        let mut all = Vec::<u8>::new();
+        let given = SendBuf::of(&framed);
+        self.allgatherv(purpose, (framed.len(), 1), given, false, |bytes| Some(new_list(&mut all, bytes)));
+        let mut rest = &all[..];
+        core::iter::from_fn(|| {
+            let (length, behind) = rest.split_first_chunk()?;
+            let (said, behind) = behind.split_at(u64::from_le_bytes(*length) as usize);
+            rest = behind;
+            Some(said.to_vec())
+        })
+        .collect()
     }
 }

@@ -1,108 +1,83 @@
 //! What the PEs of a team do together.
 //!
-//! A call of the program is a method of `Team` in the module of its family:
+//! A call of the program is a method of `Team` in the file of its family. The file says what members compare, and by which ways the data
+//! go; the methods of a world stand in `world`.
 //!
-//! ```text
-//! barrier                          broadcast                collect                alltoall, alltoallv
-//! reduce    sums and the like, scans; by one `table`        rooted    for one PE: reductions, collections
-//! operation by an operation of the program                  scatter   from one to each, and sums in parts
-//! location  the least and the largest, with its place       flight    those that go on beside the program
-//! untyped   those of bytes, for a library in C
-//! ```
+//! | family | file | short data | on one node | between nodes |
+//! |---|---|---|---|---|
+//! | barrier, sync | [`barrier`] | | lines or a counter | dissemination |
+//! | broadcast | [`broadcast`] | with the barrier | the root's ring; direct | two trees |
+//! | reductions, scans | [`reduce`](mod@reduce), engine in [`combine`] | partial results with the barrier | reduce-scatter and allgather through rings; direct | recursive halving and doubling |
+//! | collect, fcollect | [`gather`] | with the barrier | rings; direct | ring allgather |
+//! | alltoall | [`alltoall`] | messages that are the barrier | rings; direct | pairwise exchange |
+//! | scatter, sums in parts | [`scatter`] | with the barrier, or as an alltoall | direct | as an alltoall, or a reduction |
 //!
-//! It says what it is about ([`subject`]) and what all members must agree on (its purpose), and enters. What a PE
-//! [gives and takes](given) lies in memory of the program, or is its own copy of an object; behind that all is bytes.
+//! What is started ([`start`], [`request`]) goes by the same schedules. For a library in C there are calls of bytes ([`untyped`]).
 //!
-//! # Meeting
+//! # Barrier
 //!
-//! Everything stands on the checked [`barrier`]: all members must enter the same operation with the
-//! same arguments, or the job ends and says who is where ([`disagreement`]). It finds that by a hash, which is enough for
-//! values; what soundness rests on is compared word for word ([`agreed`]). Members of a node meet in its memory; between nodes
-//! whoever comes last on a node acts for it, in the rounds of a [census].
+//! Every collective begins with a checked [`barrier`]: all members must enter the same operation with the same arguments, or the job ends
+//! and says who is where ([`mismatch`]). It finds that by a hash, which is enough for values; what soundness rests on is compared word
+//! for word ([`agreed`]). Members of a node synchronise in its memory; between nodes the last member to arrive acts for its node, in the
+//! rounds of a [dissemination](schedule::Round).
 //!
 //! # Ways
 //!
-//! Behind that meeting, or with it, data go one of these ways, [chosen](choice) by what all members have come for, so all take
-//! the same:
+//! Data go one of four ways, [chosen](choose) by what all members have come for, so all take the same. They have the names of
+//! `SHMEM_COLLECTIVE_ALGORITHM`.
 //!
-//! * Little data goes through [rooms] that each member has for the team, one [`step`] after the other: write the own
-//!   contribution, meet, read the others'. Two halves in turn make one meeting per step enough, and let a piece be written while
-//!   the one before is read.
-//!   Between nodes it [passes](passing) with the words of the meeting: for all by the rounds of the census, as [blocks],
-//!   [sums](sum) or [prefixes](prefix), and for each as [parts], straight from node to node. Who sends it must know where it
-//!   belongs on a node that has other members than its own: that follows from the [placement] of ranks alone.
-//! * Much data on one node goes in chunks ([`ring`]), several of which are on their way: no meetings but the first.
-//! * Large symmetric objects on one node are read and written where they lie ([`direct`]), if members are [alike] in what the
-//!   arguments do not say.
-//! * Much data between nodes goes in chunks through windows ([`stream`]) that the meeting opens. A [plan] says which chunk goes where
-//!   and when, as data; a [cursor] carries it out for whoever waits, on a [carrier]. Teams [take](windows) their windows when they
-//!   first have much.
-//! * What is started ([`flight`]) has room of its own, so that it disturbs no other collective: its members meet by words of
-//!   their own, and then a cursor carries out a plan, at each look of whatever wait of the PE.
-//!
-//! Parts that have strides or lengths of their own are [packed] where they are sent, and results of items of any size are
-//! [made] tile by tile. So a collective keeps nothing, and on one node allocates nothing but the list that is its result.
+//! * **meetings**: through [staging] buffers, a piece with each barrier. Between nodes a [payload] travels with the words of the barrier:
+//!   [blocks], [partial results](partial_results), or [parts] for each. Who sends it must know where it belongs on a node that has other
+//!   members than its own: that follows from the [layout] of ranks alone.
+//! * **rings**: on one node in chunks ([`ring`]), several of which are under way: no barriers but the first.
+//! * **direct**: on one node, symmetric objects are read and written where they lie ([`direct`]).
+//! * **windows**: between nodes in chunks, [pipelined]. A [schedule] says which chunk goes where and when; the [engine] carries it out,
+//!   and [placement] says where chunks go. Teams take their [windows](window) when they first have much.
 //!
 //! # Results
 //!
-//! The result of a reduction is that of a [`tree`] over ranks, so it depends neither on timing nor on the way. Between nodes
-//! ([`far_reduction`]) a node has of each set of ranks the [`cover`], the largest vertices of the tree that lie in it; what comes
-//! and what is made of it lies on a [`desk`] on the node's first member. In which form the result comes back is decided by what
-//! the argument [is](shmem_core::context::Contribution).
+//! The result of a reduction is that of a [`tree`] over ranks, so it depends neither on timing nor on the way. Operations are functions
+//! over tiles of bytes ([`reduction`]), so one engine serves all types. Between nodes a node has of each set of ranks the [`cover`], the
+//! largest vertices of the tree that lie in it. In which form a result comes back is decided by what the argument
+//! [is](shmem_core::context::Contribution). A collective keeps nothing, and on one node allocates nothing but the list that is its result.
 
 mod agreed;
-mod alike;
 mod alltoall;
-mod alltoallv;
+mod argument;
 mod barrier;
 mod blocks;
 mod broadcast;
 mod buffer;
-mod carrier;
-mod census;
-pub(crate) mod choice;
-mod collect;
+pub(crate) mod choose;
+mod combine;
+mod cost;
 mod cover;
-mod cursor;
-pub(crate) mod cut;
-mod desk;
 mod direct;
-mod disagreement;
-mod estimate;
-mod extent;
-mod far_reduction;
-mod flight;
+mod engine;
 mod gather;
-mod given;
-mod lengths;
-mod located;
-mod location;
-mod made;
+mod layout;
+mod mismatch;
 mod number;
-mod operation;
-mod packed;
-mod partials;
+mod partial_results;
 mod parts;
-mod passing;
+mod payload;
+mod pipelined;
 mod placement;
-mod plan;
-mod prefix;
 mod reduce;
+mod reduction;
+mod request;
 mod ring;
-mod rooms;
-mod rooted;
 mod scatter;
-mod step;
-mod stream;
-mod subject;
-mod sum;
-mod table;
+pub(crate) mod schedule;
+mod staging;
+mod start;
 mod tree;
 pub(crate) mod untyped;
-mod windows;
+mod window;
+mod world;
 
 pub(crate) use agreed::Agreed;
-pub use flight::Started;
-pub(crate) use flight::land_all;
-pub use located::Located;
 pub use number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
+pub use reduce::Located;
+pub use request::Started;
+pub(crate) use request::land_all;

@@ -5,9 +5,10 @@ use core::ops::Range;
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::blocks::is_alone;
-use super::passing::Load;
-use super::placement::Placement;
-use super::rooms::{address, desk, mirror, scratch};
+use super::buffer::{RecvBuf, SendBuf};
+use super::layout::Layout;
+use super::payload::Message;
+use super::staging::{address, desk, mirror, scratch};
 use crate::group::{Collective, Team};
 
 /// What members have for members of other nodes, for those at certain distances from node to node. One message from
@@ -16,10 +17,10 @@ use crate::group::{Collective, Team};
 /// nodes, these messages are the meeting; otherwise there are the rounds of one besides.
 pub(super) struct Parts<'c> {
     half: usize,
-    placement: &'c Placement,
+    layout: &'c Layout,
     portion: Portion,
     /// What the only member of a node has for all ranks, a stride for each, where it need not contribute first.
-    alone: Option<(&'c [u8], usize)>,
+    alone: Option<(SendBuf<'c>, usize)>,
 }
 
 /// What is brought at one meeting.
@@ -36,8 +37,8 @@ pub(super) struct Portion {
 impl Portion {
     /// Those that parts of so many bytes go in, all of them together.
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
-        let placement = Placement::of(team);
-        Self::all_of(placement.nodes(), placement.most(), part)
+        let layout = Layout::of(team);
+        Self::all_of(layout.nodes(), layout.most(), part)
     }
 
     /// Those of a team with so many nodes, of which the largest has so many members.
@@ -88,26 +89,26 @@ impl Portion {
 
 impl<'c> Parts<'c> {
     /// A portion for the meeting with a number, of what the calling PE has for all ranks, if it is alone on its node.
-    pub(super) fn new(team: &'c Team, meeting: u64, portion: Portion, source: &'c [u8]) -> Self {
+    pub(super) fn new(team: &'c Team, meeting: u64, portion: Portion, source: SendBuf<'c>) -> Self {
         let alone = is_alone(team).then(|| (source, source.len() / team.size()));
-        Self { half: (meeting % 2) as usize, placement: Placement::of(team), portion, alone }
+        Self { half: (meeting % 2) as usize, layout: Layout::of(team), portion, alone }
     }
 
     /// Contributes what there is of the portion, `source` being parts for all ranks, where several members of a node do.
-    pub(super) fn contribute(&self, collective: &Collective<'_>, source: &[u8]) {
+    pub(super) fn contribute(&self, collective: &Collective<'_>, source: SendBuf<'_>) {
         if self.alone.is_some() {
             return;
         }
         let Collective { team, endpoint, .. } = *collective;
         let (part, Portion { bytes: (from, bytes), .. }) = (source.len() / team.size(), self.portion);
         for (rank, at) in self.receivers(team) {
-            let piece = &source[rank * part + from..][..bytes];
             let to = endpoint.mine(scratch(team, self.half) + at);
             assert!(at + bytes <= SCRATCH_BYTES, "{bytes} bytes at {at} in a room of {SCRATCH_BYTES}");
-            // SAFETY: the room has that many bytes, as just checked, and nobody reads it now: its last readers have since
-            // met this PE, at the meeting before this one, whatever each has come for. No other thread of this PE is in a
+            // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
+            // have since met this PE, at the barrier before this one, whatever each has come for. No other thread of this PE is in a
             // collective of the team (`Team::enter`).
-            unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to, bytes) };
+            let room = unsafe { core::slice::from_raw_parts_mut(to, bytes) };
+            source.read(rank * part + from, room);
         }
     }
 
@@ -117,19 +118,19 @@ impl<'c> Parts<'c> {
     }
 
     /// What goes so many nodes further on, for whoever acts for the node: all of its members have contributed.
-    pub(super) fn load(&self, collective: &Collective<'_>, distance: usize) -> Load {
+    pub(super) fn message(&self, collective: &Collective<'_>, distance: usize) -> Message {
         let Collective { team, endpoint, .. } = *collective;
         let (nodes, portion) = (team.node_count(), &self.portion);
         let there = (team.node() + distance) % nodes;
         let taken = self.taken(there);
         if taken == 0 || portion.bytes.1 == 0 {
-            return Load::NOTHING;
+            return Message::EMPTY;
         }
         let to = mirror(team, self.half) + self.offset(there, distance);
         if let Some((source, part)) = self.alone {
             let rank = self.only_rank(team, there);
-            let source = &source[rank * part + portion.bytes.0..][..portion.bytes.1];
-            return Load { source: source.as_ptr(), bytes: source.len(), to };
+            let bytes = portion.bytes.1;
+            return Message { source: source.at(rank * part + portion.bytes.0, bytes), bytes, to };
         }
         let at = (distance - portion.nodes.0) * portion.room();
         let (each, near) = (taken * portion.bytes.1, team.neighbours());
@@ -142,35 +143,34 @@ impl<'c> Parts<'c> {
             // desk has room for them, as just checked, and only who acts for the node works at it.
             unsafe { core::ptr::copy_nonoverlapping(from, into, each) };
         }
-        Load { source: address(team, endpoint, desk(team)), bytes: near.len() * each, to }
+        Message { source: address(team, endpoint, desk(team)), bytes: near.len() * each, to }
     }
 
     /// Reads what there is for the calling PE, after the meeting: each to where it belongs in parts of all ranks.
-    pub(super) fn read(&self, collective: &Collective<'_>, into: &mut [u8]) {
+    pub(super) fn read(&self, collective: &Collective<'_>, into: &mut RecvBuf<'_>) {
         let Collective { team, endpoint, .. } = *collective;
         let Portion { nodes: (first, width), slots: (slot, _), bytes: (from, bytes) } = self.portion;
         let (part, nodes) = (into.len() / team.size(), team.node_count());
-        let mine = self.placement.slot(team.rank(), team.node());
+        let mine = self.layout.slot(team.rank(), team.node());
         let Some(which) = mine.checked_sub(slot).filter(|which| *which < self.taken(team.node())) else {
             return;
         };
         let taken = self.taken(team.node());
         for distance in first..first + width {
             let there = (team.node() + nodes - distance) % nodes;
-            for rank in self.placement.ranks_on(there) {
+            for rank in self.layout.ranks_on(there) {
                 let place = match distance {
                     0 => endpoint.mapped(team.member(rank), scratch(team, self.half) + which * bytes),
                     _ => {
                         let block = self.offset(team.node(), distance);
-                        let at = block + (self.placement.slot(rank, there) * taken + which) * bytes;
+                        let at = block + (self.layout.slot(rank, there) * taken + which) * bytes;
                         Some(address(team, endpoint, mirror(team, self.half) + at).cast_const().cast_mut())
                     }
                 };
                 let place = place.unwrap_or_else(|| unreachable!("it is on this node"));
-                let into = &mut into[rank * part + from..][..bytes];
-                // SAFETY: the part has come with the meeting, or was contributed before it, and what comes there next comes
-                // at the next meeting but one; `into` has as many bytes.
-                unsafe { core::ptr::copy_nonoverlapping(place, into.as_mut_ptr(), bytes) };
+                // SAFETY: so many bytes have come with the barrier, or were contributed before it, and what comes there next comes at the
+                // next barrier but one.
+                into.write(rank * part + from, unsafe { core::slice::from_raw_parts(place, bytes) });
             }
         }
     }
@@ -178,16 +178,16 @@ impl<'c> Parts<'c> {
     /// How many members of a node receive something.
     fn taken(&self, node: usize) -> usize {
         let (slot, slots) = self.portion.slots;
-        self.placement.members(node).saturating_sub(slot).min(slots)
+        self.layout.members(node).saturating_sub(slot).min(slots)
     }
 
     /// Where in a node's mirror what comes from so far before it lies.
     fn offset(&self, node: usize, distance: usize) -> usize {
-        let nodes = self.placement.nodes();
+        let nodes = self.layout.nodes();
         let first = self.portion.nodes.0.max(1);
         let between = distance - first;
         // Members of the nodes from `first` before it on to the one before that.
-        let members = self.placement.members_back((node + nodes - first) % nodes, between);
+        let members = self.layout.members_back((node + nodes - first) % nodes, between);
         members * self.taken(node) * self.portion.bytes.1
     }
 
@@ -204,7 +204,7 @@ impl<'c> Parts<'c> {
         let (nodes, room) = (team.node_count(), self.portion.room());
         (first..first + width).flat_map(move |distance| {
             let there = (team.node() + distance) % nodes;
-            let ranks = self.placement.ranks_on(there).skip(slot).take(self.taken(there));
+            let ranks = self.layout.ranks_on(there).skip(slot).take(self.taken(there));
             ranks.enumerate().map(move |(k, rank)| (rank, (distance - first) * room + k * bytes))
         })
     }

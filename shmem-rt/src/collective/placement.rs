@@ -1,206 +1,241 @@
-//! Where the ranks of a team lie among its nodes.
+//! Where the chunks and credits of a schedule go: into slots of the receiver, or straight to where they belong in an object.
+//!
+//! A chunk is one put with a signal: its bytes go to a slot of its receiver, and the counter of that slot counts it. On the same node it
+//! is a copy and an addition. Where the result is an object at one place of all members, a chunk is written to where it belongs in the
+//! receiver's copy, and its counter alone changes beside the slots. The schedules are the same: where a chunk
+//! [lands](SendStep::lands), and that nothing is copied from a slot, is all that differs. What is reduced comes to slots here as well.
+//!
+//! # Soundness
+//!
+//! * **What others write** lies in slots, which are memory of the runtime: bytes that no reference leads to. They are written by puts to
+//!   places that the schedule of the *sender* says, all inside the slots of any PE. They are read by copies that this PE's own schedule
+//!   says, bounded by the length of what the program gave. Both are accesses of [`shared`], which race with nobody: that a slot is empty
+//!   when it is written rests on schedules that agree, and nothing else rests on that. So a PE that has come for something else, or lies,
+//!   costs a result or a wait. Who has come for something else is found at the barrier that begins every collective.
+//! * **What others write to objects** they could write there by puts ([`buffer`](super::buffer)).
+//! * **What the program gave** is read by transfers that go on after they were started. Whoever makes a [`Carrier`] keeps it until they
+//!   are complete.
+//! * **What is read by a transfer is not written meanwhile**, by a collective: sources are shared; a result is sent on after it has come,
+//!   and what a reduction writes where it has sent from is made of what was sent (`schedule/halving_doubling.rs`).
 
-use core::ops::Range;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicU64, Ordering};
 
+use shmem_core::context::Far;
+use shmem_core::object::Extent;
+use shmem_core::segment::SYSTEM;
+use shmem_core::shared;
+use shmem_core::sync::Doorbell;
+use shmem_core::system::{
+    FLIGHT_BYTES, FlightArea, MOST_FLIGHTS, MOST_SLOTS, MOST_TOLD, SystemArea, WINDOW_BYTES,
+    WORLD_FLIGHT_BYTES, Window,
+};
+use shmem_core::transport::{Remote, SignalOp, Until};
+
+use super::buffer::{RecvBuf, SendBuf};
+use super::engine::Transfers;
+use super::reduction::Reduction;
+use super::schedule::{Cut, Memory, Place, SendStep};
+use super::tree::{Operands, PARTIALS, fold};
 use crate::group::Team;
+use crate::job::Job;
+use crate::members::Members;
+use crate::state::indexes::WORLD;
 
-/// What is asked again and again of where ranks lie, worked out once for each team.
-#[derive(Debug)]
-pub(super) struct Placement {
-    /// How many members the nodes before each have, and how many all have.
-    before: Box<[u32]>,
-    /// The ranks of each node behind those of the node before; none if they follow each other.
-    order: Option<Box<[u32]>>,
-    /// Members of the node that has most.
-    most: usize,
-    /// The largest power of two of which all nodes begin with a multiple, if the ranks of each follow each other.
-    unit: usize,
+/// The slots and credit counters of a collective: at the same offsets, from the start of its slot of the arena, on every member.
+#[derive(Clone, Copy)]
+pub(super) struct Slots {
+    arrived: usize,
+    credits: usize,
+    room: usize,
+    /// Bytes of a slot.
+    pub(super) bytes: usize,
+    /// How many there are.
+    pub(super) count: usize,
 }
 
-impl Placement {
-    /// That of a team.
-    pub(super) fn of(team: &Team) -> &Self {
-        team.worked_out(|| Self::new(team.node_count(), team.size(), |rank| team.node_of(rank)))
+impl Slots {
+    /// Those of a team's window, cut into slots.
+    pub(super) fn of_window(team: &Team, Cut { most, slots }: Cut) -> Self {
+        assert!(slots <= MOST_SLOTS, "{slots} slots");
+        let window = team.window();
+        let [arrived, credits, room] = [offset_of!(Window, come), offset_of!(Window, told), offset_of!(Window, room)];
+        // Slots without room have a counter each, and nothing lies in them.
+        let bytes = if slots * most <= WINDOW_BYTES { most } else { 0 };
+        Self { arrived: window + arrived, credits: window + credits, room: window + room, bytes, count: slots }
     }
 
-    fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
-        let mut counts = vec![0_u32; nodes];
-        let (mut last, mut follow) = (0, true);
-        for rank in 0..ranks {
-            let node = node_of(rank);
-            follow &= node >= last;
-            last = node;
-            counts[node] += 1;
-        }
-        let most = counts.iter().copied().max().unwrap_or_default() as usize;
-        let ends = counts.iter().scan(0, |end, count| {
-            *end += count;
-            Some(*end)
-        });
-        let before: Box<[u32]> = core::iter::once(0).chain(ends).collect();
-        let bits = before[..nodes].iter().fold(0, |bits, first| bits | first);
-        let unit = if bits == 0 { ranks.next_power_of_two() } else { 1 << bits.trailing_zeros() };
-        let order = (!follow).then(|| {
-            let (mut order, mut ends) = (vec![0; ranks], before.clone());
-            for rank in 0..ranks {
-                let end = &mut ends[node_of(rank)];
-                order[*end as usize] = rank as u32;
-                *end += 1;
-            }
-            order.into()
-        });
-        Self { before, order, most, unit }
+    /// Those of a started collective of a team, by its place among those that the team has under way.
+    pub(super) fn of_request(team: usize, place: usize) -> Self {
+        let area = request_area(team, place);
+        let (room, bytes) = match team {
+            WORLD => (offset_of!(SystemArea, world_flights) + place * WORLD_FLIGHT_BYTES, WORLD_FLIGHT_BYTES),
+            _ => (area + offset_of!(FlightArea, room), FLIGHT_BYTES),
+        };
+        let [arrived, credits] = [offset_of!(FlightArea, come), offset_of!(FlightArea, told)];
+        let (bytes, count) = (bytes / MOST_SLOTS, MOST_SLOTS);
+        Self { arrived: area + arrived, credits: area + credits, room, bytes, count }
     }
 
-    /// How many nodes there are.
-    pub(super) fn nodes(&self) -> usize {
-        self.before.len() - 1
-    }
-
-    /// Members of the node that has most.
-    pub(super) fn most(&self) -> usize {
-        self.most
-    }
-
-    /// Members of a node.
-    pub(super) fn members(&self, node: usize) -> usize {
-        (self.before[node + 1] - self.before[node]) as usize
-    }
-
-    /// Members of a node and of those before it, so many nodes together.
-    pub(super) fn members_back(&self, node: usize, count: usize) -> usize {
-        let (nodes, all) = (self.nodes(), self.before[self.nodes()] as usize);
-        debug_assert!(count <= nodes, "{count} of {nodes} nodes");
-        let end = self.before[node + 1] as usize;
-        match (node + 1).checked_sub(count) {
-            Some(first) => end - self.before[first] as usize,
-            None => end + all - self.before[nodes + node + 1 - count] as usize,
-        }
-    }
-
-    /// How many lower ranks are on the node of a rank, which is on `node`.
-    pub(super) fn slot(&self, rank: usize, node: usize) -> usize {
-        match &self.order {
-            Some(order) => order[self.places(node)].partition_point(|lower| (*lower as usize) < rank),
-            None => rank - self.before[node] as usize,
-        }
-    }
-
-    /// Whether the ranks of each node follow each other, and those of the nodes.
-    pub(super) fn is_in_order(&self) -> bool {
-        self.order.is_none()
-    }
-
-    /// The ranks of a node, where they are in order.
-    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
-        debug_assert!(self.is_in_order(), "the ranks of a node are no run");
-        self.places(node)
-    }
-
-    /// The ranks of a node from the lowest on, whether they are in order or not.
-    pub(super) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
-        self.places(node).map(|place| match &self.order {
-            Some(order) => order[place] as usize,
-            None => place,
-        })
-    }
-
-    /// The ranks of a node and of those before it, so many nodes together, where they are in order: rising runs, of
-    /// which the first or both may have nothing.
-    pub(super) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
-        let end = self.before[node + 1] as usize;
-        match (node + 1).checked_sub(count) {
-            Some(first) => [0..0, self.before[first] as usize..end],
-            None => {
-                let nodes = self.nodes();
-                let (first, all) =
-                    (self.before[nodes + node + 1 - count] as usize, self.before[nodes] as usize);
-                // The whole circle is one run.
-                if first == end { [0..0, 0..all] } else { [0..end, first..all] }
-            }
-        }
-    }
-
-    /// Where its ranks stand among those of all nodes, node by node.
-    fn places(&self, node: usize) -> Range<usize> {
-        self.before[node] as usize..self.before[node + 1] as usize
-    }
-
-    /// Most values that the cover of as many nodes in a row has, on any node, where ranks are in order.
-    pub(super) fn most_values(&self, nodes: usize) -> usize {
-        most_vertices((nodes * self.most).div_ceil(self.unit))
+    /// Where so many bytes of a slot lie.
+    fn slot(&self, slot: usize, bytes: usize) -> usize {
+        assert!(slot < self.count && bytes <= self.bytes, "{bytes} bytes in slot {slot} of {}", self.bytes);
+        self.room + slot * self.bytes
     }
 }
 
-/// Most values that the cover of so many nodes in a row has, of nodes with as many ranks each.
-pub(super) fn most_values(nodes: usize, each: usize) -> usize {
-    most_vertices((nodes * each) >> each.trailing_zeros())
+/// Where the words of a started collective lie, from the start of a PE's slot.
+pub(super) fn request_area(team: usize, place: usize) -> usize {
+    offset_of!(SystemArea, flights) + (team * MOST_FLIGHTS + place) * size_of::<FlightArea>()
 }
 
-/// Most vertices of a tree over so many leaves in a row, wherever they begin.
-fn most_vertices(leaves: usize) -> usize {
-    match leaves {
-        0..=3 => leaves,
-        _ => leaves.min(2 * leaves.ilog2() as usize + 2),
+/// Carries out the steps of a schedule for one member.
+pub(super) struct Carrier<'c> {
+    pub(super) job: &'c Job,
+    pub(super) members: &'c Members,
+    pub(super) rank: usize,
+    pub(super) slots: Slots,
+    pub(super) source: SendBuf<'c>,
+    pub(super) result: RecvBuf<'c>,
+    /// The object that the result is on every member, and its segment.
+    pub(super) object: Option<(u32, Extent)>,
+    /// What a reduction combines with.
+    pub(super) op: Option<&'c dyn Reduction>,
+    /// Whether a chunk was sent, copied or reduced.
+    pub(super) moved: bool,
+}
+
+impl Carrier<'_> {
+    /// The start of the slot of a member on this node.
+    fn near(&self, rank: usize) -> Option<*mut u8> {
+        Some(self.job.memory.arena.start_of(self.members.member(rank).on_node()?))
+    }
+
+    fn mine(&self) -> *mut u8 {
+        self.near(self.rank).unwrap_or_else(|| unreachable!("a PE is on its node"))
+    }
+
+    /// A counter at an offset from the start of a slot.
+    fn counter(&self, start: *mut u8, offset: usize) -> &AtomicU64 {
+        // SAFETY: counters are `AtomicU64`s of the system area, or of a window that all members have taken, word for word
+        // (`take_windows`), at the offsets of `Slots`. The slots of this node are mapped for as long as the job, which is borrowed.
+        unsafe { &*start.wrapping_add(offset).cast() }
+    }
+
+    /// Rings the bell of a member on this node.
+    fn ring(&self, start: *mut u8) {
+        // SAFETY: every slot begins with a system area, which all zeroes initialise and which is shared by atomics; it is mapped for as
+        // long as the job, which is borrowed.
+        let bell: &Doorbell = unsafe { &(*start.cast::<SystemArea>()).doorbell };
+        bell.ring();
+    }
+
+    fn far(&self) -> &Far {
+        let far = self.job.network.own.as_ref();
+        far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"))
+    }
+
+    fn at(&self, rank: usize, segment: u32, offset: usize) -> Remote {
+        Remote { pe: self.members.member(rank), segment, offset }
+    }
+
+    /// The address of a part of the result.
+    fn place(&self, Place { memory, at, bytes }: Place) -> *mut u8 {
+        assert!(memory == Memory::Result, "{bytes} bytes at {at} of the source");
+        self.result.at(at, bytes)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::collective::cover::Cover;
-
-    #[test]
-    fn few_values_are_enough_for_nodes_that_are_powers_of_two() {
-        let of = |nodes, each| Placement::new(nodes, nodes * each, |rank| rank / each);
-        assert_eq!([1, 2, 3].map(|nodes| of(1000, 64).most_values(nodes)), [1, 2, 3]);
-        assert_eq!(of(2, 1).most_values(1), 1);
-        assert_eq!(of(2, 7).most_values(1), 6);
+impl Transfers for Carrier<'_> {
+    fn arrived(&self, slot: usize) -> u64 {
+        self.counter(self.mine(), self.slots.arrived + slot * size_of::<u64>()).load(Ordering::Acquire)
     }
 
-    proptest! {
-        #[test]
-        fn what_is_asked_is_what_a_walk_finds(
-            sizes in proptest::collection::vec(1_usize..9, 1..20), shuffled: bool, seed: u64,
-        ) {
-            let mut of: Vec<usize> =
-                sizes.iter().enumerate().flat_map(|(node, size)| vec![node; *size]).collect();
-            if shuffled {
-                let mut random = seed | 1;
-                for k in (1..of.len()).rev() {
-                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    of.swap(k, (random >> 33) as usize % (k + 1));
-                }
+    fn credits(&self, counter: usize) -> u64 {
+        self.counter(self.mine(), self.slots.credits + counter * size_of::<u64>()).load(Ordering::Acquire)
+    }
+
+    fn send(&mut self, step: &SendStep, slot: usize) {
+        self.moved = true;
+        let (SendStep { to, from, lands, .. }, bytes) = (*step, step.from.bytes);
+        let source = match from.memory {
+            Memory::Source => self.source.at(from.at, bytes),
+            Memory::Result => self.place(from).cast_const(),
+        };
+        let (segment, into) = match (self.object, lands) {
+            (Some((segment, place)), Some(at)) => {
+                assert!(at <= place.bytes && bytes <= place.bytes - at, "{bytes} bytes at {at} of {}", place.bytes);
+                (segment, place.offset + at)
             }
-            let (nodes, ranks) = (sizes.len(), of.len());
-            let placement = Placement::new(nodes, ranks, |rank| of[rank]);
-            prop_assert_eq!(placement.is_in_order(), of.is_sorted());
-            prop_assert_eq!(placement.most(), *sizes.iter().max().unwrap());
-            for rank in 0..ranks {
-                let lower = of[..rank].iter().filter(|node| **node == of[rank]).count();
-                prop_assert_eq!(placement.slot(rank, of[rank]), lower);
+            _ => (SYSTEM, self.slots.slot(slot, bytes)),
+        };
+        let counter = self.slots.arrived + slot * size_of::<u64>();
+        if let Some(start) = self.near(to) {
+            // SAFETY: the source was just found, and is kept (head of the module). Either the object has that many bytes there on every PE,
+            // as its handle says, and the bytes are not those of the source, which is this PE's copy; or the slot has, and is empty: its
+            // owner has said so, or it has not been written since the collective began; nobody else writes there (schedule).
+            unsafe { shared::copy(start.wrapping_add(into), source, bytes) };
+            self.counter(start, counter).fetch_add(1, Ordering::AcqRel);
+            return self.ring(start);
+        }
+        let (into, word) = (self.at(to, segment, into), self.at(to, SYSTEM, counter));
+        let Far { transport, channel } = self.far();
+        // SAFETY: the source was just found, and is kept and not written until the channel is quiet (head of the module). It goes to a
+        // part of an object that is reserved on every PE, or of a slot; the counter is an aligned `AtomicU64` of every PE.
+        unsafe { transport.put_signal(*channel, into, source, bytes, word, SignalOp::Add(1), Until::Quiet) };
+    }
+
+    fn give(&mut self, rank: usize, counter: usize, chunks: u64) {
+        assert!(counter < MOST_TOLD, "counter {counter}");
+        let offset = self.slots.credits + counter * size_of::<u64>();
+        if let Some(start) = self.near(rank) {
+            self.counter(start, offset).fetch_add(chunks, Ordering::AcqRel);
+            return self.ring(start);
+        }
+        let (word, nothing, Far { transport, channel }) =
+            (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
+        // SAFETY: of no bytes the signal alone is changed; it is an aligned `AtomicU64` of every PE.
+        unsafe { transport.put_signal(*channel, word, nothing, 0, word, SignalOp::Add(chunks), Until::Return) };
+    }
+
+    fn copy(&mut self, slot: usize, into: Place) {
+        self.moved = true;
+        if self.object.is_some() {
+            // It was written there.
+            return;
+        }
+        let from = self.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
+        let to = self.place(into);
+        // SAFETY: the slot has that many bytes, and nobody writes there between the count of the chunk, which was read, and the credit by
+        // which the next may come; the result has as many, and is elsewhere.
+        unsafe { shared::copy(to, from, into.bytes) };
+    }
+
+    fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place) {
+        self.moved = true;
+        let op = self.op.unwrap_or_else(|| unreachable!("only reductions reduce"));
+        let (start, result) = (self.mine(), self.place(into));
+        let operand = |member: usize| match (mine + members - member) % members {
+            0 => result.cast_const(),
+            before => {
+                let slot = self.slots.slot((first + before - 1) % self.slots.count, into.bytes);
+                start.wrapping_add(slot).cast_const()
             }
-            for (node, size) in sizes.iter().enumerate() {
-                prop_assert_eq!(placement.members(node), *size);
-                let here: Vec<usize> = (0..ranks).filter(|rank| of[*rank] == node).collect();
-                prop_assert_eq!(placement.ranks_on(node).collect::<Vec<_>>(), here);
-                for count in 0..=nodes {
-                    let inside = |of: usize| (node + nodes - of) % nodes < count;
-                    let members = of.iter().filter(|of| inside(**of)).count();
-                    prop_assert_eq!(placement.members_back(node, count), members);
-                    if placement.is_in_order() {
-                        let runs = placement.ranks_back(node, count);
-                        prop_assert!(runs[0].is_empty() || runs[0].end < runs[1].start);
-                        for (rank, of) in of.iter().enumerate() {
-                            prop_assert_eq!(runs.iter().any(|run| run.contains(&rank)), inside(*of));
-                        }
-                        let values = Cover::of(&runs, ranks).len();
-                        prop_assert!(values <= placement.most_values(count), "{} of {} nodes", values, count);
-                    }
-                }
-            }
+        };
+        let mut tile = [0; PARTIALS];
+        let most = PARTIALS / op.size() * op.size();
+        for at in (0..into.bytes).step_by(most) {
+            let tile = &mut tile[..most.min(into.bytes - at)];
+            let read = |member: usize, from: usize, room: &mut [u8]| {
+                // SAFETY: an operand has as many bytes as the place, and nobody writes there now: a chunk lies in its slot until it is
+                // reduced, and the place of the result is the engine's own.
+                unsafe { shared::copy(room.as_mut_ptr(), operand(member).wrapping_add(at + from), room.len()) };
+            };
+            fold(members, Operands::Read(&read), tile, op);
+            // Of what is combined again nothing is lost by that: a NaN stays one.
+            op.settle(tile);
+            // SAFETY: the place of the result has so many bytes, borrowed or an object of this PE.
+            unsafe { shared::copy(result.wrapping_add(at), tile.as_ptr(), tile.len()) };
         }
     }
 }

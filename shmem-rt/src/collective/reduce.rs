@@ -1,60 +1,51 @@
-//! Reductions and scans.
-//!
-//! What the result is, is said by a [tree](super::tree) over ranks, whatever the algorithm and whoever comes first: it
-//! depends on the number of members and the data alone. Between nodes it is made by [far](super::far_reduction) ones.
-
-use core::ops::Range;
+//! Reductions and scans: by operations on numbers, which stand in one [table], and by operations of the program.
 
 use bytemuck::Pod;
-use shmem_core::context::{Contribution, Initiator};
-use shmem_core::data::PlainData;
-use shmem_core::object::Extent as Place;
+use shmem_core::context::{Collected, Contribution, Initiator};
 use shmem_core::observe::Family;
-use shmem_core::sync::LINE_BYTES;
-use shmem_core::system::SCRATCH_BYTES;
-use shmem_launch::env::CollectiveWay as Way;
+use shmem_core::pe::Pe;
 
-use super::buffer::Buffer;
-use super::choice::{Pattern, Shape};
-use super::direct::{LINE, tell};
-use super::extent::Extent;
+use super::argument::{Argument, Root, word_of};
+use super::buffer::{RecvBuf, SendBuf};
+use super::combine::Combined;
 use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
-use super::partials::Partials;
-use super::passing::GRAIN;
-use super::ring::Ring;
-use super::step::Step;
-use super::stream::fits_a_tile;
-use super::subject::{Subject, word_of};
-use super::table::table;
-use super::tree;
+use super::pipelined::fits_a_tile;
+use super::reduction::{Guarded, Reduction, Typed};
+use super::request::Started;
 use crate::group::{Collective, Operation, Purpose, Team};
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
-/// The same of a world. Those that it has as a token, with another meaning, are left out: `and`, `or` and `xor` are
-/// atomic operations.
+/// Forms of a row that a world has, unless it has another operation of that name: `and`, `or` and `xor` are atomic ones.
 macro_rules! of_the_world {
-    (world: $(#[$doc:meta])* $name:ident($operands:ident)) => {
+    (world: $operands:ident $all:ident $to:ident $what:literal $note:literal) => {
         impl<L: ThreadLevel> World<L> {
-            $(#[$doc])*
+            #[doc = concat!("The ", $what, $note, ".")]
             ///
-            #[doc = concat!("Over all PEs; see [`Team::", stringify!($name), "`].")]
+            #[doc = concat!("Over all PEs; see [`Team::", stringify!($all), "`].")]
             #[track_caller]
-            pub fn $name<X, R>(&self, data: X) -> R
-            where
-                X: $operands<R>,
-            {
-                self.team().$name(self, data)
+            pub fn $all<X: $operands<R>, R>(&self, data: X) -> R {
+                self.team().$all(self, data)
+            }
+
+            #[doc = concat!("The ", $what, " for one PE", $note, ".")]
+            ///
+            #[doc = concat!("Over all PEs; see [`Team::", stringify!($to), "`].")]
+            #[track_caller]
+            pub fn $to<X: $operands<R>, R>(&self, data: X, root: Pe) -> Option<R> {
+                self.team().$to(self, data, root)
             }
         }
     };
     (team: $($rest:tt)*) => {};
 }
 
+/// A row says whether the world has it as well; what it is called, for all, for one PE and started, and by which families; what is
+/// combined; how, and whether the order makes no difference even to numbers that round; and what it is in words.
 macro_rules! reductions {
     ($($whose:ident: $all:ident $of_all:ident, $to:ident $of_one:ident, $start:ident $started:ident,
         ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
-        $(of_the_world! { $whose: #[doc = concat!("The ", $what, $note, ".")] $all($operands) })*
+        $(of_the_world! { $whose: $operands $all $to $what $note })*
 
         impl Team {$(
             #[doc = concat!("The ", $what, $note, ".")]
@@ -88,20 +79,97 @@ macro_rules! reductions {
             where
                 X: $operands<R>,
             {
-                type Number<I> = <I as $reducible>::$number;
-                let (op, settled) = (Number::<X::Item>::$op, Number::<X::Item>::settled);
-                let exact = $exact || !Number::<X::Item>::ROUNDS;
-                self.reduction(token, Family::$of_all, Extent::All, data, Operator { op, settled, exact })
+                type Of<I> = <I as $reducible>::$number;
+                let exact = $exact || !Of::<X::Item>::ROUNDS;
+                let op = Typed::new(Of::<X::Item>::$op, Of::<X::Item>::settled, exact);
+                self.reduction(token, (Family::$of_all, Combined::All), data, op)
+            }
+
+            #[doc = concat!("The ", $what, " for one PE", $note, ".")]
+            ///
+            #[doc = concat!("As [`", stringify!($all), "`](Self::", stringify!($all), "), for one member:")]
+            /// on `root` the result is `Some` of what it would be there, on the others `None`. What they have given stays as
+            /// it is.
+            ///
+            /// ```no_run
+            /// # use shmem::prelude::*;
+            /// # #[shmem::main]
+            /// # fn main(world: &mut World) {
+            /// # let team = world.team();
+            /// let root = team.pes()[0];
+            #[doc = concat!("if let Some(total) = team.", stringify!($to), "(world, 2_u64, root) {")]
+            ///     println!("of all members: {total}");
+            /// }
+            /// let mut counts = vec![1_u64; 10];
+            #[doc = concat!("team.", stringify!($to), "(world, &mut counts, root);")]
+            /// # }
+            /// ```
+            ///
+            /// # Panics
+            ///
+            /// If `root` is not a member, or an object is of a team that lacks a member.
+            ///
+            #[doc = concat!("Source: MPI 4.1, `MPI_Reduce`; ", "as `shmem_", stringify!($all), "_reduce` of OpenSHMEM 1.6.")]
+            #[doc(alias = "MPI_Reduce")]
+            #[track_caller]
+            pub fn $to<X, R>(&self, token: &(impl Initiator + ?Sized), data: X, root: Pe) -> Option<R>
+            where
+                X: $operands<R>,
+            {
+                type Of<I> = <I as $reducible>::$number;
+                let exact = $exact || !Of::<X::Item>::ROUNDS;
+                let op = Typed::new(Of::<X::Item>::$op, Of::<X::Item>::settled, exact);
+                self.reduction_to(token, Family::$of_one, data, Root::of(self, root, stringify!($to)), op)
+            }
+
+            #[doc = concat!("Starts the ", $what)]
+            #[doc = concat!("of what all members have, and goes on: what [`", stringify!($all), "`](Self::", stringify!($all), ") gives, the same bits")]
+            /// of it, is there when the result is [waited](Started::wait) for. `data` is as there, and is read before this returns.
+            /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+            ///
+            /// # Panics
+            ///
+            /// If an object is of a team that lacks a member.
+            ///
+            #[doc = concat!("Source: MPI 4.1, `MPI_Iallreduce`; OpenSHMEM 1.6, `shmem_", stringify!($all), "_reduce`.")]
+            #[doc(alias = "MPI_Iallreduce")]
+            #[track_caller]
+            pub fn $start<'t, X, R>(&'t self, token: &'t (impl Initiator + ?Sized), data: X) -> Started<'t, R>
+            where
+                X: $operands<R> + 't,
+            {
+                type Of<I> = <I as $reducible>::$number;
+                let exact = $exact || !Of::<X::Item>::ROUNDS;
+                let op = Typed::new(Of::<X::Item>::$op, Of::<X::Item>::settled, exact);
+                self.start_reduction(token, Family::$started, data, op)
+            }
+        )*}
+
+        impl<L: ThreadLevel> World<L> {$(
+            #[doc = concat!("Starts the ", $what)]
+            #[doc = concat!("of what all PEs have, and goes on; see [`Team::", stringify!($start), "`].")]
+            #[track_caller]
+            pub fn $start<'t, X, R>(&'t self, data: X) -> Started<'t, R>
+            where
+                X: $operands<R> + 't,
+            {
+                self.team().$start(self, data)
             }
         )*}
     };
 }
-table!(reductions);
+reductions! {
+    world: sum Sum, sum_to SumTo, start_sum StartSum, (Operands: Reducible::Number) added false, "sum", "; integers wrap";
+    world: prod Prod, prod_to ProdTo, start_prod StartProd, (Operands: Reducible::Number) multiplied false, "product", "; integers wrap";
+    world: min Min, min_to MinTo, start_min StartMin, (Operands: Reducible::Number) lesser true, "minimum", "";
+    world: max Max, max_to MaxTo, start_max StartMax, (Operands: Reducible::Number) greater true, "maximum", "";
+    team: and And, and_to AndTo, start_and StartAnd, (BitOperands: BitReducible::Bits) anded true, "bitwise and", "";
+    team: or Or, or_to OrTo, start_or StartOr, (BitOperands: BitReducible::Bits) ored true, "bitwise or", "";
+    team: xor Xor, xor_to XorTo, start_xor StartXor, (BitOperands: BitReducible::Bits) xored true, "bitwise exclusive or", "";
+}
 
 macro_rules! scans {
-    ($($(#[$doc:meta])* $name:ident as $family:ident = $extent:expr;)*) => {
-        $(of_the_world! { world: $(#[$doc])* $name(Operands) })*
-
+    ($($(#[$doc:meta])* $name:ident as $family:ident = $combined:expr;)*) => {
         impl Team {$(
             $(#[$doc])*
             ///
@@ -117,335 +185,421 @@ macro_rules! scans {
             where
                 X: Operands<R>,
             {
-                type Number<I> = <I as Reducible>::Number;
-                let (op, settled) = (Number::<X::Item>::added, Number::<X::Item>::settled);
-                let exact = !Number::<X::Item>::ROUNDS;
-                self.reduction(token, Family::$family, $extent, data, Operator { op, settled, exact })
+                type Of<I> = <I as Reducible>::Number;
+                let op = Typed::new(Of::<X::Item>::added, Of::<X::Item>::settled, !Of::<X::Item>::ROUNDS);
+                self.reduction(token, (Family::$family, $combined), data, op)
+            }
+        )*}
+
+        impl<L: ThreadLevel> World<L> {$(
+            $(#[$doc])*
+            ///
+            #[doc = concat!("Over all PEs; see [`Team::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name<X: Operands<R>, R>(&self, data: X) -> R {
+                self.team().$name(self, data)
             }
         )*}
     };
 }
 scans! {
     /// Each element becomes its sum over the members up to the calling one, which is included.
-    sum_inscan as SumInscan = Extent::UpTo;
+    sum_inscan as SumInscan = Combined::UpTo;
     /// Each element becomes its sum over the members before the calling one: zero on the first.
-    sum_exscan as SumExscan = Extent::Before;
+    sum_exscan as SumExscan = Combined::Before;
 }
 
-/// Room for the operands of a tile of a direct reduction, and its result.
-const OPERANDS: usize = 8 << 10;
+/// A number that members of a team have found together ([`min_at`](crate::Team::min_at)), and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Located<N> {
+    /// The number.
+    pub value: N,
+    /// The rank of the member that has it; in a world, the number of the PE.
+    pub rank: usize,
+    /// Its place in what that member has given.
+    pub index: usize,
+}
 
-// A tile of a direct reduction has a line, or more.
-const _: () = assert!(Shape::MOST_DIRECT == OPERANDS / LINE - 1);
+macro_rules! extremes {
+    ($($(#[$doc:meta])* $name:ident as $family:ident = $op:ident, $alias:literal;)*) => {
+        impl<L: ThreadLevel> World<L> {$(
+            $(#[$doc])*
+            ///
+            #[doc = concat!("Over all PEs; see [`Team::", stringify!($name), "`].")]
+            #[track_caller]
+            pub fn $name<T: Collected<N> + ?Sized, N: Number>(&self, mine: &T) -> Option<Located<N>> {
+                self.team().$name(self, mine)
+            }
+        )*}
 
-/// How two items become one, and what the last of them is as a result.
-#[derive(Clone, Copy)]
-pub(super) struct Operator<O, S> {
-    pub(super) op: O,
-    pub(super) settled: S,
-    /// Whether the order makes no difference, as it does to sums and products of numbers that round.
-    pub(super) exact: bool,
+        impl Team {$(
+            $(#[$doc])*
+            ///
+            /// Of all numbers that members have, of any length on each; `None` if nobody has any. `mine` is as in
+            /// [`collect`](Self::collect). Of equal ones it is that of the lowest rank, and there the first; `-0.0` is less than
+            /// `0.0`, and a NaN is found only where all are.
+            ///
+            /// ```no_run
+            /// # use shmem::prelude::*;
+            /// # #[shmem::main]
+            /// # fn main(world: &mut World) {
+            /// let errors = vec![0.5; 100];
+            #[doc = concat!("if let Some(found) = world.", stringify!($name), "(&errors) {")]
+            ///     println!("{} on PE {}, at {}", found.value, world.pes()[found.rank], found.index);
+            /// }
+            /// # }
+            /// ```
+            ///
+            /// # Panics
+            ///
+            /// If an object is of a team that lacks a member.
+            ///
+            #[doc = concat!("Source: MPI 4.1, `", $alias, "`.")]
+            #[doc(alias = $alias)]
+            #[track_caller]
+            pub fn $name<T, N>(&self, token: &(impl Initiator + ?Sized), mine: &T) -> Option<Located<N>>
+            where
+                T: Collected<N> + ?Sized,
+                N: Number,
+            {
+                let argument = Argument::of::<N>(self, token, mine.place(token));
+                let collective = argument.enter();
+                argument.given(mine, None, |items, mine| {
+                    let (arguments, subject) = (argument.arguments([word_of(argument.kind())]), || argument.show(items));
+                    let purpose = argument.purpose(Operation::of(Family::$family), &arguments, &subject);
+                    collective.moving(mine.len()).locate(&purpose, (items, mine), N::$op)
+                })
+            }
+        )*}
+    };
+}
+extremes! {
+    /// The least number, and where it lies.
+    min_at as MinAt = lesser, "MPI_MINLOC";
+    /// The largest number, and where it lies.
+    max_at as MaxAt = greater, "MPI_MAXLOC";
 }
 
 impl Team {
-    /// What the reductions and scans have in common.
+    /// Combines what all members have by an operation of the program, item by item, for all of them: a value that is plain
+    /// data is one item, of a `Vec`, a slice and an object of slices each element is one. `data` is as in
+    /// [`sum`](Self::sum).
+    ///
+    /// Items are combined by a tree over ranks, the lower ranks on the left: of five members
+    /// `op(op(op(a, b), op(c, d)), e)`. So an operation must be associative, as far as the difference matters, and need
+    /// not be commutative; results depend on neither timing nor placement. It is called on any member, any number of times.
+    /// All members must give the same operation; its type is compared, and an operation of another type ends the job.
+    ///
+    /// ```no_run
+    /// use shmem::prelude::*;
+    ///
+    /// #[derive(Clone, Copy, Symmetric)]
+    /// #[repr(C)]
+    /// struct Ends {
+    ///     low: f64,
+    ///     high: f64,
+    /// }
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) {
+    ///     let mine = Ends { low: -1.0, high: world.my_pe() as f64 };
+    ///     let all = world.reduce(mine, |a, b| Ends { low: a.low.min(b.low), high: a.high.max(b.high) });
+    ///     println!("{} to {}", all.low, all.high);
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job; a collective of the team that is called there
+    /// is one.
+    ///
+    /// Source: MPI 4.1, `MPI_Allreduce` with an operation of `MPI_Op_create`.
+    #[doc(alias = "MPI_Allreduce")]
+    #[doc(alias = "MPI_Op_create")]
+    #[track_caller]
+    pub fn reduce<X, R>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        data: X,
+        op: impl Fn(X::Item, X::Item) -> X::Item,
+    ) -> R
+    where
+        X: Contribution<R>,
+    {
+        self.operation(token, (Family::Reduce, Combined::All), data, op)
+    }
+
+    /// As [`reduce`](Self::reduce), for one member: on `root` the result is `Some` of what it would be there, on the others
+    /// `None`. What they have given stays as it is.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let root = world.pes()[0];
+    /// if let Some(divisor) = world.reduce_to(12_u64, root, |a, b| if a % b == 0 { b } else { 1 }) {
+    ///     println!("{divisor}");
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `root` is not a member, or an object is of a team that lacks a member. A panic inside `op` ends the job.
+    ///
+    /// Source: MPI 4.1, `MPI_Reduce` with an operation of `MPI_Op_create`.
+    #[doc(alias = "MPI_Reduce")]
+    #[track_caller]
+    pub fn reduce_to<X, R>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        data: X,
+        root: Pe,
+        op: impl Fn(X::Item, X::Item) -> X::Item,
+    ) -> Option<R>
+    where
+        X: Contribution<R>,
+    {
+        let root = Root::of(self, root, "reduce_to");
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let (collective, here) = (argument.enter(), root.is_here(self));
+        let result = argument.changed(data, (true, here), |items, data| {
+            let arguments = argument.arguments([root.word(), items as u64, argument.size() as u64, type_of(&op)]);
+            let subject = || format!("{} to PE {}", argument.show(items), root.pe);
+            let purpose = argument.purpose(Operation::of(Family::ReduceTo), &arguments, &subject);
+            let collective = collective.moving(data.len());
+            collective.reduce(&purpose, (Combined::All, root.alone()), None, data, &collective.guarded(&purpose, &op));
+        });
+        here.then_some(result)
+    }
+
+    /// As [`reduce`](Self::reduce), over the members up to the calling one, which is included.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let most_so_far = world.reduce_inscan(world.my_pe() % 3, |a, b| a.max(b));
+    /// # let _ = most_so_far;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
+    ///
+    /// Source: MPI 4.1, `MPI_Scan`.
+    #[doc(alias = "MPI_Scan")]
+    #[track_caller]
+    pub fn reduce_inscan<X, R>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        data: X,
+        op: impl Fn(X::Item, X::Item) -> X::Item,
+    ) -> R
+    where
+        X: Contribution<R>,
+    {
+        self.operation(token, (Family::ReduceInscan, Combined::UpTo), data, op)
+    }
+
+    /// As [`reduce`](Self::reduce), over the members before the calling one: `Some` on all but the first, which has none
+    /// before it. What that has given stays as it is.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let most_before = world.reduce_exscan(world.my_pe() % 3, |a, b| a.max(b)).unwrap_or(0);
+    /// # let _ = most_before;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
+    ///
+    /// Source: MPI 4.1, `MPI_Exscan`.
+    #[doc(alias = "MPI_Exscan")]
+    #[track_caller]
+    pub fn reduce_exscan<X, R>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        data: X,
+        op: impl Fn(X::Item, X::Item) -> X::Item,
+    ) -> Option<R>
+    where
+        X: Contribution<R>,
+    {
+        let result = self.operation(token, (Family::ReduceExscan, Combined::Before), data, op);
+        (self.rank() > 0).then_some(result)
+    }
+
+    /// Combines items by an operation of the program.
+    #[track_caller]
+    fn operation<X, R>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        (family, combined): (Family, Combined),
+        data: X,
+        op: impl Fn(X::Item, X::Item) -> X::Item,
+    ) -> R
+    where
+        X: Contribution<R>,
+    {
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let collective = argument.enter();
+        let results = usize::from(combined == Combined::Before)..self.size();
+        argument.changed(data, (true, results.contains(&self.rank())), |items, data| {
+            let arguments = argument.arguments([items as u64, argument.size() as u64, type_of(&op)]);
+            let subject = || argument.show(items);
+            let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
+            let collective = collective.moving(data.len());
+            collective.reduce(&purpose, (combined, results), None, data, &collective.guarded(&purpose, &op));
+        })
+    }
+
+    /// Combines numbers.
     #[inline]
     #[track_caller]
     fn reduction<X: Contribution<R>, R, N: Pod>(
         &self,
         token: &(impl Initiator + ?Sized),
-        family: Family,
-        extent: Extent,
+        (family, combined): (Family, Combined),
         data: X,
-        op: Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
+        op: Typed<N, impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) -> R {
-        const { assert!(fits_a_tile::<N>(), "numbers have at most 1024 bytes") };
-        let subject = Subject::of::<X::Item>(self, data.place(token));
-        let collective = self.enter(token.endpoint(), Some(subject.location()));
-        // Scans go through windows nowhere.
-        let is_here = extent == Extent::All || self.node_count() == 1;
-        if let Some(place) = subject.place()
-            && is_here
-            && has_room_for::<N>(self.size())
-            && self.is_in_place(Pattern::reduction(place.bytes, op.exact))
-        {
-            let collective = collective.moving(place.bytes);
-            with_purpose::<N>(&subject, family, place.bytes, |purpose| {
-                collective.reduce_in_place(purpose, extent, place, &op);
-            });
-            drop(collective);
-            tell(token.endpoint(), Family::HereStore, subject.location(), place);
-            return data.changed();
-        }
-        data.change(token, |data| {
-            let collective = collective.moving(size_of_val(data));
-            with_purpose::<N>(&subject, family, size_of_val(data), |purpose| {
-                collective.reduce(purpose, extent, data, &op);
-            });
+        const { assert!(fits_a_tile(size_of::<N>()), "numbers have at most 1024 bytes") };
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let collective = argument.enter();
+        argument.changed(data, (true, true), |_, data| {
+            let (bytes, kind) = (data.len(), core::any::type_name::<N>());
+            let arguments = argument.arguments([bytes as u64, word_of(kind)]);
+            let subject = || argument.name_or(|| format!("{} x {kind}", bytes / size_of::<N>()));
+            let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
+            collective.moving(bytes).reduce(&purpose, (combined, 0..self.size()), None, data, &op);
         })
+    }
+
+    /// Combines numbers for one member.
+    #[track_caller]
+    fn reduction_to<X: Contribution<R>, R, N: Pod>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        family: Family,
+        data: X,
+        root: Root,
+        op: Typed<N, impl Fn(N, N) -> N, impl Fn(N) -> N>,
+    ) -> Option<R> {
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let (collective, here) = (argument.enter(), root.is_here(self));
+        let result = argument.changed(data, (true, here), |_, data| {
+            let (bytes, kind) = (data.len(), core::any::type_name::<N>());
+            let arguments = argument.arguments([root.word(), bytes as u64, word_of(kind)]);
+            let numbers = || format!("{} x {kind}", bytes / size_of::<N>());
+            let subject = || format!("{} to PE {}", argument.name_or(numbers), root.pe);
+            let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
+            collective.moving(bytes).reduce(&purpose, (Combined::All, root.alone()), None, data, &op);
+        });
+        here.then_some(result)
     }
 }
 
-/// What members come for who reduce so many bytes.
-#[inline]
-fn with_purpose<N>(subject: &Subject<'_>, family: Family, bytes: usize, reduce: impl FnOnce(&Purpose<'_>)) {
-    let name = core::any::type_name::<N>();
-    reduce(&Purpose {
-        operation: Operation::of(family),
-        opens: false,
-        arguments: &subject.arguments([bytes as u64, word_of(name)]),
-        subject: &|| subject.name_or(|| format!("{} x {name}", bytes / size_of::<N>())),
-        location: Some(subject.location()),
-    });
+/// What type an operation is of, as a number to compare. Other numbers are other types, and almost always the other way round.
+pub(super) fn type_of<F>(_: &F) -> u64 {
+    word_of(core::any::type_name::<F>())
 }
 
 impl Collective<'_> {
-    /// Combines `data` of the members in `extent`.
-    pub(super) fn reduce<I: PlainData, N: Pod>(
-        &self,
-        purpose: &Purpose<'_>,
-        extent: Extent,
-        data: &mut [I],
-        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
-    ) {
-        let (team, bytes) = (self.team, size_of_val(data));
-        let numbers: &mut [N] = bytemuck::cast_slice_mut(data);
-        let way = match extent {
-            Extent::All => self.way(purpose, Pattern::reduction(bytes, op.exact)),
-            Extent::UpTo | Extent::Before => Way::Meetings,
-        };
-        match way {
-            Way::Rings => return self.reduce_sliced(purpose, numbers, op),
-            Way::Windows => {
-                let data = Buffer::changed(bytemuck::cast_slice_mut(numbers));
-                return self.stream_reduction(purpose, data, &op.op, &op.settled);
-            }
-            Way::Direct | Way::Meetings if team.node_count() == 1 => {
-                return self.reduce_flat(purpose, numbers, extent.members(team), op);
-            }
-            Way::Direct | Way::Meetings => {
-                self.reduce_between_nodes(purpose, extent, numbers, op.exact, &op.op);
-            }
-        }
-        numbers.iter_mut().for_each(|number| *number = (op.settled)(*number));
+    /// The program's operation: a panic inside it ends the job.
+    pub(super) fn guarded<'g, I: Pod>(
+        &'g self,
+        purpose: &'g Purpose<'g>,
+        op: impl Fn(I, I) -> I,
+    ) -> impl Reduction {
+        Guarded { op: Typed::new(op, |item| item, false), collective: self, purpose }
     }
 
-    /// Combines the numbers in `data` of all members, for a purpose of the caller's, by an operation that is exact.
-    pub(crate) fn reduce_for<N: Pod>(&self, purpose: &Purpose<'_>, data: &mut [u8], op: impl Fn(N, N) -> N) {
-        // They may lie anywhere.
-        let mut numbers = vec![N::zeroed(); data.len() / size_of::<N>()];
-        bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(data);
-        if self.team.node_count() > 1 {
-            self.reduce_between_nodes(purpose, Extent::All, &mut numbers, true, &op);
-        } else {
-            let op = Operator { op, settled: |number| number, exact: true };
-            self.reduce_flat(purpose, &mut numbers, self.team.size(), &op);
-        }
-        data.copy_from_slice(bytemuck::cast_slice(&numbers));
-    }
-
-    /// Every member combines what the first `members` have contributed, on one node. Of no member it is zero.
-    fn reduce_flat<N: Pod>(
-        &self,
+    /// Finds the number that `op` chooses of all.
+    fn locate<N: Number>(
+        self,
         purpose: &Purpose<'_>,
-        data: &mut [N],
-        members: usize,
-        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
-    ) {
-        let Operator { op, settled, .. } = op;
-        // A line is aligned for words. At least one piece, so that empty data meets as well.
-        let least = if align_of::<N>() > align_of::<u64>() { SCRATCH_BYTES } else { 0 };
-        let empty = data.is_empty().then(Default::default);
-        for piece in data.chunks_mut(SCRATCH_BYTES / size_of::<N>()).chain(empty) {
-            let step = Step::next(self, size_of_val(piece).max(least));
-            step.contribute(self.endpoint, 0, bytemuck::cast_slice(piece));
-            self.meet(purpose);
-            if members == 0 {
-                // Zero of all numbers.
-                piece.fill(N::zeroed());
-            } else if members <= 2 {
-                // Nothing lies half made.
-                step.fold(self, members, piece, &mut [], op);
-            } else if size_of_val(piece) <= LINE_BYTES && size_of::<N>().is_power_of_two() {
-                step.fold(self, members, piece, bytemuck::cast_slice_mut(&mut [0_u128; 16]), op);
-            } else {
-                step.fold(self, members, piece, Partials::new().of(), op);
-            }
-            piece.iter_mut().for_each(|number| *number = settled(*number));
-        }
-    }
-
-    /// Every member combines a slice of each piece, on one node. Of a piece it brings the others their slices, combines its
-    /// own, and brings them the result; meanwhile the next piece is on its way. Chunks are contributions to a piece and
-    /// results of one in turn, as [`Chunks`] numbers them.
-    ///
-    /// Where members share cores, each chunk would wake everybody, who would sleep again until that of the next one. There they
-    /// meet behind each piece, who comes last wakes all, and nobody finds a chunk missing or a slot that is not free: what is read
-    /// in a round was shown in the one before, and what is overwritten was taken there.
-    fn reduce_sliced<N: Pod>(
-        &self,
-        purpose: &Purpose<'_>,
-        data: &mut [N],
-        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
-    ) {
-        let (members, rank) = (self.team.size(), self.team.rank());
-        let mut ring = Ring::new(self, purpose);
-        let mut partials = Partials::new();
-        // Some pieces, so that there is something to do while a chunk is waited for.
-        let wanted = (size_of_val(data) / members / 4).next_multiple_of(GRAIN).clamp(4 << 10, 16 << 10);
-        // Slices are whole grains, also those of items that a grain is no multiple of.
-        let grain = GRAIN / size_of::<N>().min(GRAIN);
-        let slice = wanted.min(Shape::of(self.team).room_of_chunk()) / size_of::<N>() / grain * grain;
-        let chunks = Chunks { pieces: data.len().div_ceil(slice * members) };
-        let len = data.len();
-        let slice_of = |piece: usize, rank: usize| {
-            let start = piece * slice * members;
-            let end = (start + slice * members).min(len);
-            // Whole grains, so that slices begin aligned in chunks.
-            let each = (end - start).div_ceil(members).next_multiple_of(grain);
-            (start + rank * each).min(end)..(start + (rank + 1) * each).min(end)
-        };
-        // Where the slice for a rank lies in a chunk of another one.
-        let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice * size_of::<N>();
-        let meets = !self.team.job.site.has_cores;
-        let contribute = |ring: &Ring<'_>, data: &[N], piece: usize| {
-            let mut slot = ring.slot(chunks.contribution(piece));
-            for to in (0..members).filter(|to| *to != rank) {
-                slot.write(place(rank, to), bytemuck::cast_slice(&data[slice_of(piece, to)]));
-            }
-            if meets { slot.show_unheard() } else { slot.show() }
-        };
-        contribute(&ring, data, 0);
-        self.meet(purpose);
-        for piece in 0..=chunks.pieces {
-            if piece + 1 < chunks.pieces {
-                contribute(&ring, data, piece + 1);
-            }
-            if piece < chunks.pieces {
-                let own = slice_of(piece, rank);
-                let bytes = own.len() * size_of::<N>();
-                let mut slot = ring.slot(chunks.result(piece));
-                let result: &mut [N] = bytemuck::cast_slice_mut(slot.room(0, bytes));
-                let operand = |of: usize| -> &[N] {
-                    if of == rank {
-                        return &data[own.clone()];
-                    }
-                    bytemuck::cast_slice(ring.read(chunks.contribution(piece), of, place(of, rank), bytes))
-                };
-                tree::fold(members, operand, result, partials.of(), &op.op);
-                result.iter_mut().for_each(|number| *number = (op.settled)(*number));
-                data[own].copy_from_slice(result);
-                slot.show_unheard();
-                ring.take(chunks.contribution(piece));
-                if !meets {
-                    ring.ring_others();
+        (items, mine): (usize, SendBuf<'_>),
+        op: fn(N, N) -> N,
+    ) -> Option<Located<N>> {
+        let (rank, members) = (self.team.rank(), self.team.size());
+        let (mut room, mut best) = ([N::zeroed(); 32], None::<(usize, N)>);
+        for first in (0..items).step_by(room.len()) {
+            let some = &mut room[..(items - first).min(32)];
+            mine.read(first * size_of::<N>(), bytemuck::cast_slice_mut(some));
+            for (k, number) in some.iter().enumerate() {
+                if best.is_none_or(|(_, best)| beats(*number, best, op)) {
+                    best = Some((first + k, *number));
                 }
             }
-            if let Some(before) = piece.checked_sub(1) {
-                for distance in 1..members {
-                    // Each begins with another one, so that not all read the same.
-                    let of = (rank + distance) % members;
-                    let into: &mut [u8] = bytemuck::cast_slice_mut(&mut data[slice_of(before, of)]);
-                    ring.read_to(chunks.result(before), of, 0, into);
-                }
-                ring.take(chunks.result(before));
-            }
-            if meets && piece < chunks.pieces {
-                self.meet(purpose);
-            }
         }
-    }
-
-    /// Combines what lies at one place of all members where it lies, or, between nodes, past windows.
-    fn reduce_in_place<N: Pod>(
-        &self,
-        purpose: &Purpose<'_>,
-        extent: Extent,
-        place: Place,
-        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
-    ) {
-        let location = purpose.location.unwrap_or_else(|| unreachable!("a call of the program"));
-        tell(self.endpoint, Family::HereLoad, location, place);
-        if self.team.node_count() > 1 {
-            let data = Buffer::object(self.endpoint, place);
-            return self.stream_reduction(purpose, data, &op.op, &op.settled);
-        }
-        self.reduce_directly(purpose, (extent, 0..self.team.size()), place, op);
-    }
-
-    /// Combines what lies at one place of all members where it lies, for those that have results. Of nobody it is zero. To be
-    /// called where there [is room](has_room_for).
-    pub(super) fn reduce_directly<N: Pod>(
-        &self,
-        purpose: &Purpose<'_>,
-        whose: (Extent, Range<usize>),
-        place: Place,
-        op: &Operator<impl Fn(N, N) -> N, impl Fn(N) -> N>,
-    ) {
-        let (members, size) = (self.team.size(), size_of::<N>());
-        // The operands of a tile, and its result, stay in the first cache.
-        let mut room = [0_u128; OPERANDS / size_of::<u128>()];
-        let mut partials = Partials::new();
-        let each = room_of_each(members);
-        let (operands, tile) = bytemuck::cast_slice_mut::<u128, u8>(&mut room).split_at_mut(members * each);
-        let tile = &mut tile[..each / size * size];
-        self.make_directly(purpose, whose, (place, place), size, tile, |ranks, tile, read| {
-            let bytes = tile.len();
-            let result: &mut [N] = bytemuck::cast_slice_mut(tile);
-            if ranks == 0 {
-                return result.fill(N::zeroed());
-            }
-            operands.chunks_exact_mut(each).take(ranks).enumerate().for_each(|(of, operand)| {
-                read(of, &mut operand[..bytes]);
-            });
-            let operand = |of: usize| bytemuck::cast_slice(&operands[of * each..][..bytes]);
-            tree::fold(ranks, operand, result, partials.of(), &op.op);
-            result.iter_mut().for_each(|number| *number = (op.settled)(*number));
-        });
+        let best = best.map(|(index, number)| Candidate::of(number, rank, index));
+        let mut best = best.unwrap_or(Candidate::NONE).0;
+        let better = Typed::new(|a, b| Candidate(a).better(Candidate(b), op).0, |found| found, true);
+        let data = RecvBuf::of(bytemuck::bytes_of_mut(&mut best));
+        self.reduce(purpose, (Combined::All, 0..members), None, data, &better);
+        let best = Candidate(best);
+        best.is_there().then(|| best.located())
     }
 }
 
-/// Bytes of each operand of a tile of a direct reduction.
-fn room_of_each(members: usize) -> usize {
-    OPERANDS / (members + 1) / GRAIN * GRAIN
-}
-
-/// Whether a direct reduction of so many members has room for a number of each. Where it lies that is aligned to a grain.
-pub(super) fn has_room_for<N>(members: usize) -> bool {
-    size_of::<N>() <= room_of_each(members) && align_of::<N>() <= GRAIN
-}
-
-/// In which chunks of a series contributions to pieces, and results of pieces, travel: in turn, and a contribution goes
-/// before the result of the piece before, so that it is on its way while that is combined.
+/// What members tell each other of the best they have: the number's bytes in two words, its rank, its index, and whether
+/// there is one.
 #[derive(Clone, Copy)]
-struct Chunks {
-    pieces: usize,
-}
+struct Candidate([u64; 5]);
 
-impl Chunks {
-    fn contribution(self, piece: usize) -> usize {
-        (2 * piece).saturating_sub(1)
+impl Candidate {
+    const NONE: Self = Self([0; 5]);
+
+    fn of<N: Number>(number: N, rank: usize, index: usize) -> Self {
+        const {
+            assert!(size_of::<N>() <= 16, "a place is found of a number, and not of several that go together")
+        };
+        let mut words = [0, 0, rank as u64, index as u64, 1];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        bytes[..size_of::<N>()].copy_from_slice(bytemuck::bytes_of(&number));
+        Self(words)
     }
 
-    fn result(self, piece: usize) -> usize {
-        (2 * piece + 2).min(2 * self.pieces - 1)
+    fn number<N: Number>(self) -> N {
+        let bytes: &[u8] = bytemuck::cast_slice(&self.0);
+        bytemuck::pod_read_unaligned(&bytes[..size_of::<N>()])
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn is_there(self) -> bool {
+        self.0[4] != 0
+    }
 
-    #[test]
-    fn a_chunk_is_one_thing_and_each_comes_in_its_turn() {
-        for pieces in 1..9 {
-            let chunks = Chunks { pieces };
-            let mut order = vec![chunks.contribution(0)];
-            for piece in 0..pieces {
-                order.extend((piece + 1 < pieces).then(|| chunks.contribution(piece + 1)));
-                order.push(chunks.result(piece));
-            }
-            assert!(order.iter().copied().eq(0..2 * pieces), "{pieces} pieces: {order:?}");
+    fn located<N: Number>(self) -> Located<N> {
+        let [_, _, rank, index, _] = self.0;
+        Located { value: self.number(), rank: rank as usize, index: index as usize }
+    }
+
+    /// The better one, or of two that are alike that of the lower rank: so it makes no difference in which order they come.
+    fn better<N: Number>(self, other: Self, op: impl Fn(N, N) -> N + Copy) -> Self {
+        if !self.is_there() || !other.is_there() {
+            return if self.is_there() { self } else { other };
+        }
+        let (mine, others) = (self.number::<N>(), other.number::<N>());
+        match (beats(mine, others, op), beats(others, mine, op)) {
+            (true, false) => self,
+            (false, true) => other,
+            _ if self.rank() < other.rank() => self,
+            _ => other,
         }
     }
+
+    fn rank(self) -> u64 {
+        self.0[2]
+    }
+}
+
+/// Whether a number takes the place of one before it.
+fn beats<N: Number>(number: N, before: N, op: impl Fn(N, N) -> N) -> bool {
+    bytemuck::bytes_of(&op(before, number)) != bytemuck::bytes_of(&before)
 }

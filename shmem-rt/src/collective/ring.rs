@@ -1,6 +1,6 @@
 //! Rings: long data through room of the runtime, in chunks, on one node.
 //!
-//! A piece that goes through [scratch](super::step) takes a meeting, at which the first waits for the last. Chunks of a
+//! A piece that goes through [scratch](super::staging) takes a meeting, at which the first waits for the last. Chunks of a
 //! [ring](RingWords) take none: a member writes the next one while others still read those before, up to as many as
 //! there are slots. All members go through the same chunks in the same order. Which of them a member writes,
 //! and of whom it reads each, is the collective's affair; what it has nothing to do with it takes as well.
@@ -16,10 +16,10 @@
 use core::cell::Cell;
 
 use shmem_core::pe::Pe;
-use shmem_core::shared;
 use shmem_core::sync::RingWords;
 use shmem_core::system::{CHUNK_BYTES, SystemArea, TeamArea};
 
+use super::staging::{Piece, Room};
 use crate::group::{Collective, Purpose};
 
 /// A series of chunks, of one collective.
@@ -80,9 +80,9 @@ impl<'c> Ring<'c> {
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 
-    /// Copies what [`read`](Self::read) gives.
-    pub(super) fn read_to(&self, k: usize, rank: usize, at: usize, into: &mut [u8]) {
-        shared::copy_slice(into, self.read(k, rank, at, into.len()));
+    /// The k-th chunk of every member, each waited for when it is read.
+    pub(super) fn chunk(&self, k: usize) -> Chunk<'_> {
+        Chunk { ring: self, k }
     }
 
     /// Says that the calling PE has read all it needs of the k-th chunk of every member, and of those before.
@@ -154,22 +154,6 @@ pub(super) struct Slot<'r> {
 }
 
 impl Slot<'_> {
-    /// Writes a part of the chunk.
-    pub(super) fn write(&mut self, at: usize, data: &[u8]) {
-        shared::copy_slice(self.room(at, data.len()), data);
-    }
-
-    /// A part of the chunk, to be written.
-    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
-        let Self { ring, number } = *self;
-        let to = ring.collective.endpoint.mine(ring.offset(number) + at);
-        // SAFETY: the slot has so many bytes, of which any are a value, and nobody reads it: all others have taken what lay
-        // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
-        // team (`Team::enter`), and a series has one slot for each number.
-        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
-    }
-
     /// Shows the chunk to the others.
     pub(super) fn show(self) {
         let ring = self.ring;
@@ -182,5 +166,29 @@ impl Slot<'_> {
         let Self { ring, number } = self;
         ring.words(ring.collective.endpoint.me()).fill(number);
         ring.owes_bells.set(true);
+    }
+}
+
+impl Room for Slot<'_> {
+    fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+        assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
+        let Self { ring, number } = *self;
+        let to = ring.collective.endpoint.mine(ring.offset(number) + at);
+        // SAFETY: the slot has so many bytes, of which any are a value, and nobody reads it: all others have taken what lay
+        // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
+        // team (`Team::enter`), and a series has one slot for each number.
+        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
+    }
+}
+
+/// A chunk of every member.
+pub(super) struct Chunk<'r> {
+    ring: &'r Ring<'r>,
+    k: usize,
+}
+
+impl Piece for Chunk<'_> {
+    fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
+        self.ring.read(self.k, rank, at, bytes)
     }
 }

@@ -1,30 +1,26 @@
-//! What one member has for each of the others, and sums of what all have for each.
+//! scatter: what one member has for each of the others, and sums of what all have for each.
 
-use bytemuck::Pod;
 use shmem_core::context::{Collected, Contribution, Initiator};
-use shmem_core::object::Extent as Place;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
+use super::alltoall::most_in_a_step;
+use super::argument::{Argument, Root, word_of};
 use super::blocks::Shares;
-use super::choice::{Pattern, Shape};
+use super::buffer::{RecvBuf, SendBuf};
+use super::choose::{Pattern, Shape};
+use super::combine::Combined;
 use super::direct::Direct;
-use super::extent::Extent;
-use super::given::{Argument, Given, Taken};
-use super::made::{Made, Operands};
 use super::number::{self, Number, Reducible};
-use super::operation::{guarded, type_of};
-use super::packed::{Packed, Piece};
-use super::passing::GRAIN;
-use super::reduce::Operator;
-use super::rooted::Root;
-use super::step::Step;
-use super::stream::fits_a_tile;
-use super::subject::{Subject, word_of};
+use super::partial_results::most_bytes;
+use super::payload::GRAIN;
+use super::pipelined::fits_a_tile;
+use super::reduce::type_of;
+use super::reduction::{Reduction, Typed};
+use super::staging::{Staged, Turn};
+use super::tree::{Operands, fold};
 use crate::group::{Collective, Operation, Purpose, Team};
-use crate::thread::ThreadLevel;
-use crate::world::World;
 
 impl Team {
     /// Gives every member its part of what `root` has in `all`: the k-th part goes to the member with rank k. All parts
@@ -57,36 +53,21 @@ impl Team {
         X: Contribution<R>,
     {
         let root = Root::of(self, root, "scatter_from");
-        let here = root.is_here(self);
         // Where `all` lies is the root's own affair.
-        let from = Subject::of::<X::Item>(self, all.place(token));
-        let subject = Subject::of::<X::Item>(self, mine.place(token));
-        let (source, part) = (Argument { subject: &from, token }, Argument { subject: &subject, token });
-        let collective = self.enter(token.endpoint(), Some(subject.location()));
-        let deal = |items: usize, mine: Taken<'_>, all: Given<'_>| {
-            let purpose = Purpose {
-                operation: Operation::of(Family::ScatterFrom),
-                opens: false,
-                arguments: &subject.arguments([
-                    root.pe.number() as u64,
-                    items as u64,
-                    size_of::<X::Item>() as u64,
-                ]),
-                subject: &|| format!("{} from PE {}", subject.show(items), root.pe),
-                location: Some(subject.location()),
-            };
-            let (collective, part) = (collective.moving(all.len()), items * size_of::<X::Item>());
-            match subject.place().filter(|_| self.is_direct(Pattern::Alltoall(part))) {
-                Some(to) => collective.deal_where_it_lies(&purpose, &root, all, to),
-                None => collective.deal(&purpose, &root, all, (part, mine)),
+        let source = Argument::of::<X::Item>(self, token, all.place(token));
+        let argument = Argument::of::<X::Item>(self, token, mine.place(token));
+        let collective = argument.enter();
+        argument.changed(mine, (false, true), |items, mine| {
+            let arguments = argument.arguments([root.word(), items as u64, argument.size() as u64]);
+            let subject = || format!("{} from PE {}", argument.show(items), root.pe);
+            let purpose = argument.purpose(Operation::of(Family::ScatterFrom), &arguments, &subject);
+            if !root.is_here(self) {
+                return collective.scatter(&purpose, &root, SendBuf::EMPTY, mine);
             }
-        };
-        part.filled(mine, |items, mine| match here {
-            true => source.given(all, subject.place(), |all_items, all| {
+            source.given(all, argument.place(), |all_items, all| {
                 require_parts(self, all_items, items);
-                deal(items, mine, all);
-            }),
-            false => deal(items, mine, Given::NOTHING),
+                collective.moving(all.len()).scatter(&purpose, &root, all, mine);
+            });
         })
     }
 
@@ -118,20 +99,11 @@ impl Team {
         T: Collected<X::Item> + ?Sized,
         X: number::Operands<R>,
     {
-        type Number<I> = <I as Reducible>::Number;
-        let (name, size) = (core::any::type_name::<Number<X::Item>>(), size_of::<X::Item>());
-        self.combine_parts(token, all, mine, |subject, from, items, (all, mine), collective| {
-            let purpose = Purpose {
-                operation: Operation::of(Family::SumScatter),
-                opens: false,
-                arguments: &subject.arguments([(items * size) as u64, word_of(name), from.offset()]),
-                subject: &|| subject.show(items),
-                location: Some(subject.location()),
-            };
-            let numbers = items * size / size_of::<Number<X::Item>>();
-            let (op, settled) = (Number::<X::Item>::added, Number::<X::Item>::settled);
-            let op = Operator { op, settled, exact: !Number::<X::Item>::ROUNDS };
-            collective.fold_parts(&purpose, numbers, all, mine, &op);
+        type Of<I> = <I as Reducible>::Number;
+        let op = Typed::new(Of::<X::Item>::added, Of::<X::Item>::settled, !Of::<X::Item>::ROUNDS);
+        let kind = core::any::type_name::<Of<X::Item>>();
+        self.combine_parts(token, (all, mine), Family::SumScatter, word_of(kind), |collective, purpose, all, mine| {
+            collective.reduce_scatter(purpose, all, mine, &op);
         })
     }
 
@@ -165,71 +137,38 @@ impl Team {
         T: Collected<X::Item> + ?Sized,
         X: Contribution<R>,
     {
-        let (size, kind) = (size_of::<X::Item>() as u64, type_of(&op));
-        self.combine_parts(token, all, mine, |subject, from, items, (all, mine), collective| {
-            let purpose = Purpose {
-                operation: Operation::of(Family::ReduceScatter),
-                opens: false,
-                arguments: &subject.arguments([items as u64, size, kind, from.offset()]),
-                subject: &|| subject.show(items),
-                location: Some(subject.location()),
-            };
-            collective.fold_parts(&purpose, items, all, mine, &guarded(&collective, &purpose, &op));
+        self.combine_parts(token, (all, mine), Family::ReduceScatter, type_of(&op), |collective, purpose, all, mine| {
+            collective.reduce_scatter(purpose, all, mine, &collective.guarded(purpose, &op));
         })
     }
 
-    /// What `sum_scatter` and `reduce_scatter` have in common.
+    /// What `sum_scatter` and `reduce_scatter` have in common. `kind` says what is combined.
     #[track_caller]
-    fn combine_parts<T, X, R, K, C>(&self, token: &K, all: &T, mine: X, combine: C) -> R
+    fn combine_parts<T, X, R, K>(
+        &self,
+        token: &K,
+        (all, mine): (&T, X),
+        family: Family,
+        kind: u64,
+        combine: impl FnOnce(&Collective<'_>, &Purpose<'_>, SendBuf<'_>, RecvBuf<'_>),
+    ) -> R
     where
         K: Initiator + ?Sized,
         T: Collected<X::Item> + ?Sized,
         X: Contribution<R>,
-        C: FnOnce(&Subject<'_>, &Subject<'_>, usize, (Given<'_>, Taken<'_>), Collective<'_>),
     {
-        let from = Subject::of::<X::Item>(self, all.place(token));
-        let subject = Subject::of::<X::Item>(self, mine.place(token));
-        let (source, part) = (Argument { subject: &from, token }, Argument { subject: &subject, token });
-        let collective = self.enter(token.endpoint(), Some(subject.location()));
-        part.filled(mine, |items, mine| {
-            source.given(all, subject.place(), |all_items, all| {
+        let source = Argument::of::<X::Item>(self, token, all.place(token));
+        let argument = Argument::of::<X::Item>(self, token, mine.place(token));
+        let collective = argument.enter();
+        argument.changed(mine, (false, true), |items, mine| {
+            source.given(all, argument.place(), |all_items, all| {
                 require_parts(self, all_items, items);
-                combine(&subject, &from, items, (all, mine), collective.moving(all.len()));
+                let arguments = [items as u64, argument.size() as u64, kind, source.offset()];
+                let (arguments, subject) = (argument.arguments(arguments), || argument.show(items));
+                let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
+                combine(&collective.moving(all.len()), &purpose, all, mine);
             });
         })
-    }
-}
-
-impl<L: ThreadLevel> World<L> {
-    /// Gives every PE its part of what one has; see [`Team::scatter_from`].
-    #[track_caller]
-    pub fn scatter_from<T, X, R>(&self, all: &T, mine: X, root: Pe) -> R
-    where
-        T: Collected<X::Item> + ?Sized,
-        X: Contribution<R>,
-    {
-        self.team().scatter_from(self, all, mine, root)
-    }
-
-    /// Sums what all PEs have for each, and gives every PE its part; see [`Team::sum_scatter`].
-    #[track_caller]
-    pub fn sum_scatter<T, X, R>(&self, all: &T, mine: X) -> R
-    where
-        T: Collected<X::Item> + ?Sized,
-        X: number::Operands<R>,
-    {
-        self.team().sum_scatter(self, all, mine)
-    }
-
-    /// Combines what all PEs have for each by an operation of the program, and gives every PE its part; see
-    /// [`Team::reduce_scatter`].
-    #[track_caller]
-    pub fn reduce_scatter<T, X, R>(&self, all: &T, mine: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R
-    where
-        T: Collected<X::Item> + ?Sized,
-        X: Contribution<R>,
-    {
-        self.team().reduce_scatter(self, all, mine, op)
     }
 }
 
@@ -244,106 +183,93 @@ fn require_parts(team: &Team, all: usize, part: usize) {
 }
 
 impl Collective<'_> {
-    /// Gives every member its part of what the root has in `all`, as many bytes each. As many members are served in one
-    /// step as scratch has room for.
-    fn deal(&self, purpose: &Purpose<'_>, root: &Root, all: Given<'_>, (part, mut mine): (usize, Taken<'_>)) {
-        let Self { team, endpoint, .. } = *self;
-        let (members, rank, here) = (team.size(), team.rank(), root.is_here(self.team));
+    /// Gives every member its part of what the root has in `all`, as many bytes each, in `mine`.
+    fn scatter(&self, purpose: &Purpose<'_>, root: &Root, all: SendBuf<'_>, mut mine: RecvBuf<'_>) {
+        let (members, rank, part) = (self.team.size(), self.team.rank(), mine.len());
+        if let Some(place) = mine.object().filter(|_| self.team.is_direct(Pattern::Alltoall(part))) {
+            let direct = Direct::meet(self, purpose);
+            if root.is_here(self.team) {
+                for to in direct.ranks() {
+                    direct.to(to, place).copy_from(0, all.part(to * part..(to + 1) * part));
+                }
+            }
+            return direct.leave();
+        }
+        // As many members are served in one step as scratch has room for.
         let width = members.min(SCRATCH_BYTES / GRAIN);
         let most = SCRATCH_BYTES / width / GRAIN * GRAIN;
         for first in (0..members).step_by(width) {
             let ranks = first..(first + width).min(members);
+            let range = |piece: usize| piece * most..part.min((piece + 1) * most);
             // At least one step, so that empty parts meet as well.
-            for done in (0..part.max(1)).step_by(most) {
-                let bytes = most.min(part - done);
-                let mut step = Step::next(self, width * bytes);
-                if here {
+            let (pieces, bytes) = (part.div_ceil(most).max(1), width * most.min(part));
+            let (writes, reads) = (root.is_here(self.team), ranks.contains(&rank));
+            let staged = Staged { by_ring: false, pieces, bytes, writes, reads };
+            let shares = |piece| Shares::Of { rank: root.rank, bytes: ranks.len() * range(piece).len() };
+            self.staged(purpose, staged, shares, |turn| match turn {
+                Turn::Write(piece, room) => {
+                    let range = range(piece);
                     for (slot, to) in ranks.clone().enumerate() {
-                        let from = to * part + done;
-                        step.give(endpoint, slot * bytes, all, from..from + bytes);
+                        all.read(to * part + range.start, room.room(slot * range.len(), range.len()));
                     }
                 }
-                step.meet(self, purpose, || Shares::Of { rank: root.rank, bytes: ranks.len() * bytes });
-                if ranks.contains(&rank) {
-                    step.take(self, root.rank, (rank - first) * bytes, &mut mine, done..done + bytes);
+                Turn::Read(piece, come) => {
+                    let range = range(piece);
+                    mine.write(range.start, come.slice(root.rank, (rank - first) * range.len(), range.len()));
                 }
-            }
+            });
         }
     }
 
-    /// Copies every member's part of what the root has in `all` to one place of all members.
-    fn deal_where_it_lies(&self, purpose: &Purpose<'_>, root: &Root, all: Given<'_>, place: Place) {
-        let direct = Direct::meet(self, purpose);
-        if root.is_here(self.team) {
-            for to in direct.ranks() {
-                let part = to * place.bytes..(to + 1) * place.bytes;
-                Taken::There(direct.on(to, place)).take(0, all.part(part));
-            }
+    /// Combines what all members have in `all` for the calling PE, in `mine`.
+    fn reduce_scatter(&self, purpose: &Purpose<'_>, all: SendBuf<'_>, mut mine: RecvBuf<'_>, op: &dyn Reduction) {
+        let (team, size, part) = (self.team, op.size(), mine.len());
+        let (members, rank) = (team.size(), team.rank());
+        if part == 0 {
+            return self.meet(purpose);
         }
-        direct.leave();
+        if self.is_combined_for_all(purpose, part, op) {
+            let mut combined = vec![0; all.len()];
+            all.read(0, &mut combined);
+            let data = RecvBuf::of(&mut combined);
+            self.reduce(purpose, (Combined::All, 0..members), None, data, op);
+            return mine.write(0, &combined[rank * part..][..part]);
+        }
+        // Makes some bytes of the result, of parts that are read from a byte on.
+        let mut make = |range: core::ops::Range<usize>, read: &dyn Fn(usize, usize, &mut [u8])| {
+            mine.fill(range, size, &mut |at, into| {
+                fold(members, Operands::Read(&|of, first, tile| read(of, at + first, tile)), into, op);
+                op.settle(into);
+            });
+        };
+        // What is written lies elsewhere: otherwise all is a copy.
+        if let Some(place) = all.object()
+            && team.is_direct(Pattern::Alltoall(part))
+        {
+            let direct = Direct::meet(self, purpose);
+            make(0..part, &|of, at, into| direct.of(of, place).read(rank * part + at, into));
+            return direct.leave();
+        }
+        if team.node_count() == 1 && size <= SCRATCH_BYTES && members <= most_in_a_step(size) {
+            let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);
+            return self.alltoall_packed(purpose, (part / size, size), &pack, &mut |came| {
+                let start = came.first * size;
+                make(start..start + came.count * size, &|of, at, into| came.read(of, at, into));
+            });
+        }
+        let mut rows = vec![0; all.len()];
+        self.alltoall(purpose, all, RecvBuf::of(&mut rows));
+        make(0..part, &|of, at, into| into.copy_from_slice(&rows[of * part + at..][..into.len()]));
     }
 
-    /// Whether so many items for each are combined for all.
-    fn combines_for_all<I: Pod>(&self, purpose: &Purpose<'_>, items: usize, exact: bool) -> bool {
-        let (team, size) = (self.team, size_of::<I>());
-        if team.node_count() == 1 || items == 0 {
-            return false;
-        }
-        if !fits_a_tile::<I>() || self.most_between_nodes::<I>(Extent::All, exact).is_none() {
+    /// Whether parts of so many bytes are sooner combined for all, where each takes its own.
+    fn is_combined_for_all(&self, purpose: &Purpose<'_>, part: usize, op: &dyn Reduction) -> bool {
+        let (team, size, exact) = (self.team, op.size(), op.is_exact());
+        if team.node_count() == 1 || !fits_a_tile(size) || most_bytes(team, op, false) < size {
             return false;
         }
         // Windows are taken where they would be the way.
-        self.way(purpose, Pattern::reduction(items * team.size() * size, exact));
-        Shape::of(team).combines_for_all(team.job.settings.collective_ways, items * size, exact)
-    }
-
-    /// Combines what all members have for the calling PE, so many items.
-    fn fold_parts<I: Pod>(
-        &self,
-        purpose: &Purpose<'_>,
-        items: usize,
-        all: Given<'_>,
-        mut mine: Taken<'_>,
-        op: &Operator<impl Fn(I, I) -> I, impl Fn(I) -> I>,
-    ) {
-        let (size, rank) = (size_of::<I>(), self.team.rank());
-        if self.combines_for_all::<I>(purpose, items, op.exact) {
-            let mut combined = vec![I::zeroed(); items * self.team.size()];
-            all.read(0, bytemuck::cast_slice_mut(&mut combined));
-            self.combine_all(purpose, Extent::All, &mut combined, op);
-            return mine.write(0, bytemuck::cast_slice(&combined[rank * items..][..items]));
-        }
-        let mut made = Made::new();
-        let mut came = |first: usize, count: usize, read: Piece<'_>| {
-            let read = |of: usize, at: usize, into: &mut [u8]| match of == rank {
-                true => all.read((rank * items + first) * size + at, into),
-                false => read(of, at, into),
-            };
-            let fold = |some: &mut [I], read: Operands<'_, I>| op.fold_read(self.team.size(), some, read);
-            made.fold(count, &fold, &read, &mut |at, made| mine.write(first * size + at, made));
-        };
-        // What is written lies elsewhere: otherwise all is a copy.
-        if let Given::There(there) = all
-            && self.team.is_direct(Pattern::Alltoall(items * size))
-        {
-            let direct = Direct::meet(self, purpose);
-            came(0, items, &|of, at, into| {
-                direct.on(of, there.place()).part(rank * items * size + at, into.len()).read(into);
-            });
-            return direct.leave();
-        }
-        if let Some(packed) = Packed::of(self, items, size) {
-            let pack = |to: usize, first: usize, into: &mut [u8]| all.read((to * items + first) * size, into);
-            return packed.exchange(self, purpose, pack, came);
-        }
-        let mut source = Vec::new();
-        let source = all.all(&mut source);
-        let mut rows = vec![0; source.len()];
-        self.exchange(purpose, source, &mut rows);
-        if size > 0 {
-            came(0, items, &|of, at, into| {
-                into.copy_from_slice(&rows[of * items * size + at..][..into.len()])
-            });
-        }
+        self.way(purpose, Pattern::reduction(part * team.size(), exact), false);
+        Shape::of(team).combines_for_all(team.job.settings.collective_ways, part, exact)
     }
 }

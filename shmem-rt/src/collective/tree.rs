@@ -1,28 +1,40 @@
 //! The tree that says what the result of a reduction is.
 //!
-//! Floating sums depend on the order in which they are made. So the order is part of what a reduction promises, and it
-//! depends on the number of ranks alone: not on nodes, rounds, slices or timing. A [`Vertex`] stands for ranks that follow
-//! each other, as many as a power of two, from a multiple of that on, cut at the number of ranks. Its value is that of
-//! its first half, combined with that of the second, on the right; where all ranks lie in the first half there is nothing
-//! to combine with, and no zero stands in (`-0.0 + 0.0` is `+0.0`). The value of a single rank is its operand, and the
-//! result is the value of the vertex of all ranks: with 7 of them `((0 1)(2 3))((4 5)6)`.
+//! Floating sums depend on the order in which they are made. So the order is part of what a reduction promises. It depends on the
+//! number of ranks alone: not on nodes, rounds, slices or timing. A [`Vertex`] stands for ranks that follow each other, as many as a
+//! power of two, from a multiple of that on, cut at the number of ranks. Its value is that of its first half, combined with that of
+//! the second on the right. Where all ranks lie in the first half there is nothing to combine with, and no zero stands in
+//! (`-0.0 + 0.0` is `+0.0`). The value of a single rank is its operand, and the result is the value of the vertex of all ranks: with 7
+//! of them `((0 1)(2 3))((4 5)6)`.
 //!
-//! No value has a second definition. So whoever combines the halves of vertices and nothing else comes to the same bits,
-//! whichever vertices it is given and wherever they were made: on another PE, in another round, piece by piece. What
-//! a member is given of a set of ranks is its [cover](super::cover). The error of a sum grows with the logarithm of
-//! the ranks. The first ranks of many are a tree of their own, with vertices of the large one: so prefixes are
-//! [folded](fold) as all ranks are.
+//! No value has a second definition. So whoever combines the halves of vertices and nothing else comes to the same bits, whichever
+//! vertices it is given and wherever they were made: on another PE, in another round, piece by piece. What a member has of a set of
+//! ranks is its [cover](super::cover). The error of a sum grows with the logarithm of the ranks. The first ranks of many are a tree of
+//! their own, with vertices of the large one: so prefixes are [folded](fold) as all ranks are.
 //!
-//! Operands are combined as slices, in tiles that stay in the first cache: an operation on numbers becomes one on
-//! vectors of them.
+//! Operands are combined in tiles that stay in the first cache: an operation on numbers becomes one on vectors of them.
 
 use core::iter::Peekable;
 use core::ops::Range;
 
-use bytemuck::Pod;
 use shmem_core::primitive::mutant;
 
-use super::partials::Partials;
+use super::reduction::Reduction;
+
+/// Bytes on the stack for partial results. They stay in the first cache whatever there is to fold: of more ranks the tiles are shorter.
+pub(super) const PARTIALS: usize = 4 << 10;
+
+/// The same of short operands, for which zeroing more would take longer than combining.
+const FEW: usize = 256;
+
+/// Where the operands of a fold are, by number.
+#[derive(Clone, Copy)]
+pub(super) enum Operands<'o, 'v> {
+    /// Each in memory that nobody writes meanwhile.
+    InPlace(&'o dyn Fn(usize) -> &'v [u8]),
+    /// Each is copied when its turn comes: from a byte on, as many bytes as there is room for.
+    Read(&'o dyn Fn(usize, usize, &mut [u8])),
+}
 
 /// Ranks that have a value: see the head of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,31 +74,10 @@ impl Vertex {
         self.first..self.end
     }
 
-    /// Most tiles that lie half made while its value is made, besides the one where that goes.
-    pub(super) fn partials(self) -> usize {
-        (self.end - self.first).next_power_of_two().ilog2().saturating_sub(1) as usize
-    }
-
-    /// How often ranks are halved until each is alone: so many tiles lie half made while its value is made of operands that
-    /// are read one by one, besides the one where that goes.
-    pub(super) fn depth(self) -> usize {
+    /// How often ranks are halved until each is alone: as many tiles are partial results while its value is made, besides the one
+    /// where that goes.
+    fn depth(self) -> usize {
         (self.end - self.first).next_power_of_two().ilog2() as usize
-    }
-
-    /// Makes its value in `into`, of operands that `read` writes where they are wanted. `combine` writes what is on the left,
-    /// combined with what is on the right.
-    fn value_read<N>(
-        self,
-        read: &impl Fn(usize, &mut [N]),
-        into: &mut [N],
-        partials: &mut [N],
-        combine: &impl Fn(&mut [N], &[N]),
-    ) {
-        let Some((left, right)) = self.halves() else { return read(self.first, into) };
-        left.value_read(read, into, partials, combine);
-        let (made, partials) = partials.split_at_mut(into.len());
-        right.value_read(read, made, partials, combine);
-        combine(into, made);
     }
 
     /// Its halves, unless it is a single rank.
@@ -97,112 +88,77 @@ impl Vertex {
         (end - first > 1).then_some((Self { first, end: middle }, Self { first: middle, end }))
     }
 
-    /// Makes its value of the values that come next in `given`, which are those of disjoint vertices in the order of ranks.
-    /// It is either given as it is, and returned, or made in `into`. `partials` has room for as many tiles as
-    /// [`partials`](Self::partials) says.
-    pub(super) fn value<'v, N: Copy>(
+    /// Makes a tile of its value of the operands that come next in `given`, which are those of disjoint vertices in the order of
+    /// ranks, with their numbers. It is returned where it is in place, or else made in `into`. `partials` has room for
+    /// [`depth`](Self::depth) tiles.
+    fn value<'v>(
         self,
-        given: &mut Peekable<impl Iterator<Item = (Self, &'v [N])>>,
-        into: &mut [N],
-        partials: &mut [N],
-        op: &impl Fn(N, N) -> N,
-    ) -> Option<&'v [N]> {
-        if let Some((_, value)) = given.next_if(|(vertex, _)| *vertex == self) {
-            return Some(value);
+        given: &mut Peekable<impl Iterator<Item = (Self, usize)>>,
+        (operands, tile): (Operands<'_, 'v>, &Range<usize>),
+        into: &mut [u8],
+        partials: &mut [u8],
+        op: &dyn Reduction,
+    ) -> Option<&'v [u8]> {
+        if let Some((_, number)) = given.next_if(|(vertex, _)| *vertex == self) {
+            return match operands {
+                Operands::InPlace(of) => Some(&of(number)[tile.clone()]),
+                Operands::Read(read) => {
+                    read(number, tile.start, into);
+                    None
+                }
+            };
         }
         let (left, right) = self.halves().unwrap_or_else(|| unreachable!("{self:?} has not been given"));
-        let left = left.value(given, into, partials, op);
-        if let Some((_, value)) = given.next_if(|(vertex, _)| *vertex == right) {
-            combine(into, left, value, op);
-        } else {
-            let (made, partials) = partials.split_at_mut(into.len());
-            let value = right.value(given, made, partials, op);
-            combine(into, left, value.unwrap_or(made), op);
-        }
+        let left = left.value(given, (operands, tile), into, partials, op);
+        let (made, partials) = partials.split_at_mut(into.len());
+        let right = right.value(given, (operands, tile), made, partials, op);
+        op.combine(into, left, right.unwrap_or(made));
         None
     }
 }
 
-/// Combines the operands of so many ranks into `into`, each as long as that, by the tree. `partials` is room for
-/// what lies half made ([`Partials`](super::partials::Partials)): the more there is, the longer are the tiles.
-pub(super) fn fold<'o, N: Copy + 'o>(
-    ranks: usize,
-    operand: impl Fn(usize) -> &'o [N],
-    into: &mut [N],
-    partials: &mut [N],
-    op: &impl Fn(N, N) -> N,
-) {
-    let all = Vertex::all(ranks);
-    for tile in tiles(into.len(), all.partials(), partials.len()) {
-        let into = &mut into[tile.clone()];
-        let given = (0..ranks).map(|rank| (Vertex::rank(rank), &operand(rank)[tile.clone()]));
-        if let Some(only) = all.value(&mut given.peekable(), into, partials, op) {
-            into.copy_from_slice(only);
-        }
+/// Combines the operands of `ranks` ranks into `into`, each as long as that.
+pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op: &dyn Reduction) {
+    if let (2, Operands::InPlace(of)) = (ranks, operands) {
+        // The usual small case, without partial results.
+        return op.combine(into, Some(of(0)), of(1));
     }
+    let given = (0..ranks).map(|rank| (Vertex::rank(rank), rank));
+    fold_vertices(core::iter::once(Vertex::all(ranks)), given, operands, into, op);
 }
 
-/// As [`fold`], of operands that are read when their turn comes: `read` writes what a rank has, from an item on. `partials` has
-/// room for [`depth`](Vertex::depth) items at least.
-pub(super) fn fold_read<N: Copy>(
-    ranks: usize,
-    read: &impl Fn(usize, usize, &mut [N]),
-    into: &mut [N],
-    partials: &mut [N],
-    op: &impl Fn(N, N) -> N,
+/// Writes the values of vertices to `into`, one behind the other, of operands that are given for others, with their numbers, in the
+/// order of ranks.
+pub(super) fn fold_vertices(
+    vertices: impl Iterator<Item = Vertex> + Clone,
+    given: impl Iterator<Item = (Vertex, usize)> + Clone,
+    operands: Operands<'_, '_>,
+    into: &mut [u8],
+    op: &dyn Reduction,
 ) {
-    let all = Vertex::all(ranks);
-    for tile in tiles(into.len(), all.depth(), partials.len()) {
-        let first = tile.start;
-        let read = |rank, into: &mut [N]| read(rank, first, into);
-        all.value_read(&read, &mut into[tile], partials, &|left, right| combine(left, None, right, op));
-    }
-}
-
-/// As [`fold_read`], in one tile, of slices that `combine` combines as a whole. `partials` has room for as many tiles as
-/// [`depth`](Vertex::depth) says.
-pub(super) fn fold_slices<N>(
-    ranks: usize,
-    read: &impl Fn(usize, &mut [N]),
-    into: &mut [N],
-    partials: &mut [N],
-    combine: &impl Fn(&mut [N], &[N]),
-) {
-    Vertex::all(ranks).value_read(read, into, partials, combine);
-}
-
-/// As [`fold_read`], with room for what lies half made, whatever the size of items.
-pub(super) fn fold_read_within<I: Pod>(
-    ranks: usize,
-    into: &mut [I],
-    op: &impl Fn(I, I) -> I,
-    read: &impl Fn(usize, usize, &mut [I]),
-) {
-    with_partials(ranks, |partials| fold_read(ranks, read, into, partials, op));
-}
-
-/// Lends room for what lies half made while so many ranks are combined, or some of them.
-pub(super) fn with_partials<I: Pod, R>(ranks: usize, work: impl FnOnce(&mut [I]) -> R) -> R {
-    Partials::with(Vertex::all(ranks).depth(), work)
-}
-
-/// Cuts so many numbers into tiles of which as many as `held` fit `room`.
-pub(super) fn tiles(numbers: usize, held: usize, room: usize) -> impl Iterator<Item = Range<usize>> {
-    let most = room.checked_div(held).unwrap_or(numbers).max(usize::from(numbers == 0));
-    assert!(most > 0, "{held} partial results do not fit {room} numbers");
-    (0..numbers).step_by(most.max(1)).map(move |first| first..numbers.min(first + most))
-}
-
-/// Writes what is on the left, or `into` itself, combined with what is on the right.
-#[inline]
-fn combine<N: Copy>(into: &mut [N], left: Option<&[N]>, right: &[N], op: &impl Fn(N, N) -> N) {
-    assert!(into.len() == right.len(), "a tile of {}, and one of {}", into.len(), right.len());
-    match left {
-        Some(left) => {
-            assert!(into.len() == left.len(), "a tile of {}, and one of {}", into.len(), left.len());
-            into.iter_mut().zip(left.iter().zip(right)).for_each(|(into, (l, r))| *into = op(*l, *r));
+    let bytes = into.len().checked_div(vertices.clone().count()).unwrap_or_default();
+    let depth = vertices.clone().map(Vertex::depth).max().unwrap_or_default();
+    with_partials(depth * op.size(), depth * bytes, |partials| {
+        let most = partials.len().checked_div(depth).unwrap_or(bytes) / op.size() * op.size();
+        for start in (0..bytes).step_by(most.max(1)) {
+            let tile = start..bytes.min(start + most);
+            let mut given = given.clone().peekable();
+            for (k, vertex) in vertices.clone().enumerate() {
+                let into = &mut into[k * bytes..][tile.clone()];
+                if let Some(whole) = vertex.value(&mut given, (operands, &tile), into, partials, op) {
+                    into.copy_from_slice(whole);
+                }
+            }
         }
-        None => into.iter_mut().zip(right).for_each(|(into, right)| *into = op(*into, *right)),
+    });
+}
+
+/// Lends room for partial results, at least `least` bytes, and more if that saves tiles of the `wanted` bytes.
+fn with_partials<R>(least: usize, wanted: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
+    match (least, wanted) {
+        (_, 0..=FEW) => work(&mut [0; FEW]),
+        (0..=PARTIALS, _) => work(&mut [0; PARTIALS]),
+        _ => work(&mut vec![0; least]),
     }
 }
 
@@ -211,6 +167,12 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::collective::reduction::Typed;
+
+    /// Floating sums.
+    pub(in crate::collective) fn added() -> impl Reduction {
+        Typed::new(|a: f64, b: f64| a + b, |sum| sum, false)
+    }
 
     /// What the head of the module says, in so many words: vertex `index` of a level, if it has ranks.
     pub(in crate::collective) fn by_definition<N: Copy>(
@@ -263,18 +225,20 @@ pub(super) mod tests {
         };
         let operands: Vec<[usize; 1]> = (0..7).map(|rank| [rank]).collect();
         let mut into = [0];
-        fold(7, |rank| &operands[rank], &mut into, &mut [0; 4], &op);
+        let op = Typed::new(op, |result| result, false);
+        let operand = |rank: usize| bytemuck::cast_slice(&operands[rank]);
+        fold(7, Operands::InPlace(&operand), bytemuck::cast_slice_mut(&mut into), &op);
         assert_eq!(made.borrow()[into[0]], "(((0 1) (2 3)) ((4 5) 6))");
     }
 
     #[test]
     fn a_missing_right_half_is_no_zero() {
-        let sum = |ranks: usize| {
-            let mut into = [0.0];
-            fold(ranks, |_| &[-0.0], &mut into, &mut [0.0; 8], &|a: f64, b: f64| a + b);
-            into[0].to_bits()
-        };
-        (1..70).for_each(|ranks| assert_eq!(sum(ranks), (-0.0_f64).to_bits(), "{ranks} ranks"));
+        for ranks in 1..70 {
+            let mut into = [0.0_f64];
+            let operand = |_| bytemuck::bytes_of(&-0.0_f64);
+            fold(ranks, Operands::InPlace(&operand), bytemuck::cast_slice_mut(&mut into), &added());
+            assert_eq!(into[0].to_bits(), (-0.0_f64).to_bits(), "{ranks} ranks");
+        }
     }
 
     #[test]
@@ -299,36 +263,25 @@ pub(super) mod tests {
     }
 
     proptest! {
+        /// Operands in place and read, in one tile and in several.
         #[test]
         fn a_fold_is_the_tree_and_its_prefixes_are_trees(
             operands in proptest::collection::vec(proptest::collection::vec(operand(), 3), 1..300),
             prefix: proptest::sample::Index,
-            room in 1_usize..40,
+            repeated in prop_oneof![Just(1_usize), Just(100)],
         ) {
             let ranks = prefix.index(operands.len()) + 1;
-            let mut into = [0.0; 3];
-            let mut partials = vec![0.0; room.max(Vertex::all(ranks).partials())];
-            fold(ranks, |rank| &operands[rank], &mut into, &mut partials, &|a, b| a + b);
-            for (k, sum) in into.into_iter().enumerate() {
-                let column: Vec<f64> = operands[..ranks].iter().map(|of_rank| of_rank[k]).collect();
-                prop_assert!(same(sum, root(&column, &|a, b| a + b)));
+            let operands: Vec<Vec<f64>> = operands.iter().map(|of_rank| of_rank.repeat(repeated)).collect();
+            let expected = |k: usize| root(&operands[..ranks].iter().map(|of_rank| of_rank[k]).collect::<Vec<_>>(), &|a, b| a + b);
+            let in_place = |rank: usize| bytemuck::cast_slice(&operands[rank]);
+            let read = |rank: usize, at: usize, into: &mut [u8]| into.copy_from_slice(&in_place(rank)[at..][..into.len()]);
+            for operands in [Operands::InPlace(&in_place), Operands::Read(&read)] {
+                let mut into = vec![0.0; 3 * repeated];
+                fold(ranks, operands, bytemuck::cast_slice_mut(&mut into), &added());
+                for (k, sum) in into.into_iter().enumerate() {
+                    prop_assert!(same(sum, expected(k)));
+                }
             }
-            let mut again = [0.0; 3];
-            fold(ranks, |rank| &operands[rank], &mut again, Partials::new().of(), &|a, b| a + b);
-            prop_assert!(into.iter().zip(again).all(|(one, other)| same(*one, other)));
-            let mut read = [0.0; 3];
-            let mut partials = vec![0.0; room.max(Vertex::all(ranks).depth())];
-            let of = |rank: usize, first: usize, into: &mut [f64]| {
-                into.copy_from_slice(&operands[rank][first..first + into.len()]);
-            };
-            fold_read(ranks, &of, &mut read, &mut partials, &|a, b| a + b);
-            prop_assert!(into.iter().zip(read).all(|(one, other)| same(*one, other)));
-            let mut slices = [0.0; 3];
-            let mut partials = vec![0.0; 3 * Vertex::all(ranks).depth()];
-            fold_slices(ranks, &|rank, into| of(rank, 0, into), &mut slices, &mut partials, &|left, right| {
-                left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
-            });
-            prop_assert!(into.iter().zip(slices).all(|(one, other)| same(*one, other)));
         }
     }
 }

@@ -9,20 +9,16 @@
 
 use std::panic::Location;
 
-use bytemuck::Pod;
 use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::object::Extent as Place;
-use shmem_core::observe::Family;
+use shmem_core::observe::{Call, Family};
 use shmem_core::partition::show_size;
 
-use super::choice::Pattern;
-use super::direct::{Direct, LINE, There, tell};
-use super::extent::Extent;
-use super::given::{Given, Taken};
-use super::partials::Partials;
-use super::reduce::Operator;
-use super::subject::word_of;
-use super::tree;
+use super::argument::word_of;
+use super::buffer::{RecvBuf, SendBuf};
+pub use super::combine::Combined;
+use super::reduction::{Reduction, require_same};
+use super::tree::{self, Operands};
 use crate::group::{Collective, Operation, Purpose, Team};
 
 /// Where a collective reads, and where it writes: from the start of every member's slot.
@@ -46,17 +42,6 @@ pub struct Fold {
     pub rounds: bool,
     /// What it is called.
     pub name: &'static str,
-}
-
-/// Whose items a member combines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Combined {
-    /// Those of all members.
-    All,
-    /// Those of lower ranks, and its own.
-    UpTo,
-    /// Those of lower ranks: of none it is all zeroes.
-    Before,
 }
 
 /// Items of a strided exchange.
@@ -86,38 +71,24 @@ pub unsafe fn broadcast(
     root: usize,
     keeps: bool,
 ) {
-    let (endpoint, location) = (token.endpoint(), Location::caller());
-    let (bytes, pe, is_root) = (from.bytes, team.member(root), root == team.rank());
-    let purpose = Purpose {
-        operation: Operation::of(Family::Broadcast),
-        opens: false,
-        arguments: &[pe.number() as u64, bytes as u64, from.offset as u64, to.offset as u64],
-        subject: &|| format!("{} from PE {pe}", show_size(bytes as u64)),
-        location: Some(location),
-    };
-    let collective = team.enter(endpoint, Some(location)).moving(bytes);
+    let (pe, bytes, is_root) = (team.member(root), from.bytes, root == team.rank());
+    let arguments = [pe.number() as u64, bytes as u64, from.offset as u64, to.offset as u64];
+    let subject = || format!("{} from PE {pe}", show_size(bytes as u64));
+    let call = Untyped::of(team, token.endpoint());
     if is_root {
-        tell(endpoint, Family::HereLoad, location, from);
+        call.tell(Family::HereLoad, from);
     }
-    if team.node_count() == 1 && team.is_in_place(Pattern::Broadcast(bytes)) {
-        let direct = Direct::meet(&collective, &purpose);
-        if !is_root {
-            direct.on(root, from).copy_to(direct.on(team.rank(), to));
-        }
-        direct.leave_source(root);
-    } else if is_root {
-        // SAFETY: a place in a segment, which nobody writes before this returns (caller).
-        collective.spread_from(&purpose, unsafe { given(endpoint, from) });
-    } else {
-        // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
-        collective.spread_to(&purpose, unsafe { own(endpoint, to) }, root);
-    }
-    drop(collective);
+    let place = if is_root { from } else { to };
+    call.run(Family::Broadcast, &arguments, &subject, bytes, |collective, purpose| {
+        // SAFETY: a place in a segment, which nobody else uses before this returns, and nobody writes on the root (caller).
+        let data = unsafe { call.target(place) };
+        collective.broadcast(purpose, call.is_near().then_some(from), data, root);
+    });
     if is_root && keeps && from.offset != to.offset {
-        There::own(endpoint, from).copy_to(There::own(endpoint, to));
+        RecvBuf::own(call.endpoint, to).copy_from(0, SendBuf::own(call.endpoint, from));
     }
     if !is_root || keeps {
-        tell(endpoint, Family::HereStore, location, to);
+        call.tell(Family::HereStore, to);
     }
 }
 
@@ -128,26 +99,14 @@ pub unsafe fn broadcast(
 /// As [`broadcast`], but that what is written has as many bytes for each member, and both lie apart.
 #[track_caller]
 pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), Places { from, to }: Places) {
-    let (endpoint, location) = (token.endpoint(), Location::caller());
-    let purpose = Purpose {
-        operation: Operation::of(Family::Fcollect),
-        opens: false,
-        arguments: &[from.bytes as u64, from.offset as u64, to.offset as u64],
-        subject: &|| show_size(from.bytes as u64),
-        location: Some(location),
-    };
-    let collective = team.enter(endpoint, Some(location)).moving(from.bytes);
-    if team.is_in_place(Pattern::Fcollect(from.bytes)) {
-        collective.gather_directly(&purpose, from, to);
-    } else {
-        tell(endpoint, Family::HereLoad, location, from);
-        // SAFETY: a place in a segment, which nobody writes before this returns (caller).
-        let mine = unsafe { given(endpoint, from) };
-        // SAFETY: a place in a segment, which nobody else uses before this returns, apart from the other one (caller).
-        collective.gather_equal(&purpose, mine, unsafe { own(endpoint, to) });
-    }
-    drop(collective);
-    tell(endpoint, Family::HereStore, location, to);
+    let arguments = [from.bytes as u64, from.offset as u64, to.offset as u64];
+    let call = Untyped::of(team, token.endpoint());
+    call.tell(Family::HereLoad, from);
+    call.run(Family::Fcollect, &arguments, &|| show_size(from.bytes as u64), from.bytes, |collective, purpose| {
+        let (from, to) = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
+        collective.allgather(purpose, from, to);
+    });
+    call.tell(Family::HereStore, to);
 }
 
 /// Writes what all members have at `from`, items of so many bytes and as many of them as each likes, in the order of ranks.
@@ -164,29 +123,20 @@ pub unsafe fn collect(
     size: usize,
     place: impl FnOnce(usize) -> Option<Place>,
 ) {
-    let (endpoint, location) = (token.endpoint(), Location::caller());
     let items = from.bytes / size;
-    let purpose = Purpose {
-        operation: Operation::of(Family::Collect),
-        opens: false,
-        arguments: &[size as u64],
-        subject: &|| format!("{items} items of {size} bytes"),
-        location: Some(location),
-    };
-    let collective = team.enter(endpoint, Some(location)).moving(from.bytes);
-    tell(endpoint, Family::HereLoad, location, from);
+    let call = Untyped::of(team, token.endpoint());
+    call.tell(Family::HereLoad, from);
     let mut written = None;
-    let mine = match from.bytes {
-        0 => Given::NOTHING,
-        _ => Given::There(There::own(endpoint, from)),
-    };
-    collective.bring(&purpose, (items, size), mine, true, |items| {
-        written = place(items * size);
-        written.map(|to| Taken::There(There::own(endpoint, to)))
+    let subject = || format!("{items} items of {size} bytes");
+    call.run(Family::Collect, &[size as u64], &subject, from.bytes, |collective, purpose| {
+        let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(call.endpoint, from) };
+        collective.allgatherv(purpose, (items, size), mine, true, |items| {
+            written = place(items * size);
+            written.map(|to| RecvBuf::own(call.endpoint, to))
+        });
     });
-    drop(collective);
     if let Some(to) = written {
-        tell(endpoint, Family::HereStore, location, to);
+        call.tell(Family::HereStore, to);
     }
 }
 
@@ -197,27 +147,15 @@ pub unsafe fn collect(
 /// As [`broadcast`]; the bytes can be divided by the number of members, and both places lie apart.
 #[track_caller]
 pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), Places { from, to }: Places) {
-    let (endpoint, location) = (token.endpoint(), Location::caller());
     let part = from.bytes / team.size();
-    let purpose = Purpose {
-        operation: Operation::of(Family::Alltoall),
-        opens: false,
-        arguments: &[part as u64, from.offset as u64, to.offset as u64],
-        subject: &|| show_size(part as u64),
-        location: Some(location),
-    };
-    let collective = team.enter(endpoint, Some(location)).moving(from.bytes);
-    if team.is_in_place(Pattern::Alltoall(part)) {
-        collective.exchange_directly(&purpose, from, to);
-    } else {
-        tell(endpoint, Family::HereLoad, location, from);
-        // SAFETY: a place in a segment, which nobody writes before this returns (caller).
-        let source = unsafe { given(endpoint, from) };
-        // SAFETY: a place in a segment, which nobody else uses before this returns, apart from the other one (caller).
-        collective.exchange(&purpose, source, unsafe { own(endpoint, to) });
-    }
-    drop(collective);
-    tell(endpoint, Family::HereStore, location, to);
+    let arguments = [part as u64, from.offset as u64, to.offset as u64];
+    let call = Untyped::of(team, token.endpoint());
+    call.tell(Family::HereLoad, from);
+    call.run(Family::Alltoall, &arguments, &|| show_size(part as u64), from.bytes, |collective, purpose| {
+        let (from, to) = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
+        collective.alltoall(purpose, from, to);
+    });
+    call.tell(Family::HereStore, to);
 }
 
 /// As [`alltoall`], of items that lie apart. What lies between them is neither read nor written.
@@ -232,32 +170,24 @@ pub unsafe fn alltoalls(
     Places { from, to }: Places,
     strides: Strides,
 ) {
-    let (endpoint, location) = (token.endpoint(), Location::caller());
     let Strides { items, size, .. } = strides;
-    let purpose = Purpose {
-        operation: Operation::of(Family::Alltoalls),
-        opens: false,
-        arguments: &[
-            items as u64,
-            size as u64,
-            from.offset as u64,
-            to.offset as u64,
-            strides.from as u64,
-            strides.to as u64,
-        ],
-        subject: &|| format!("{items} items of {size} bytes"),
-        location: Some(location),
-    };
-    let collective = team.enter(endpoint, Some(location)).moving(items * size * team.size());
-    if items == 0 {
-        return collective.meet(&purpose);
+    let [from_stride, to_stride] = [strides.from, strides.to];
+    let numbers = [items, size, from.offset, to.offset, from_stride, to_stride];
+    let subject = || format!("{items} items of {size} bytes");
+    let (call, bytes) = (Untyped::of(team, token.endpoint()), items * size * team.size());
+    if items > 0 {
+        call.tell(Family::HereLoad, from);
     }
-    tell(endpoint, Family::HereLoad, location, from);
-    let source = (Given::There(There::own(endpoint, from)), strides.from);
-    let mut taken = Taken::There(There::own(endpoint, to));
-    collective.exchange_strided(&purpose, (items, size), source, (&mut taken, strides.to), true);
-    drop(collective);
-    tell(endpoint, Family::HereStore, location, to);
+    call.run(Family::Alltoalls, &numbers.map(|number| number as u64), &subject, bytes, |collective, purpose| {
+        if items == 0 {
+            return collective.meet(purpose);
+        }
+        let given = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
+        collective.alltoall_strided(purpose, (items, size), (from_stride, to_stride), given, true);
+    });
+    if items > 0 {
+        call.tell(Family::HereStore, to);
+    }
 }
 
 /// Combines what members have at `from` to what each has at `to`.
@@ -274,37 +204,18 @@ pub unsafe fn reduce(
     combined: Combined,
     fold: Fold,
 ) {
-    let (endpoint, location) = (token.endpoint(), Location::caller());
     let Places { from, to } = places;
-    let purpose = Purpose {
-        operation: Operation::of(family),
-        opens: false,
-        arguments: &[from.bytes as u64, word_of(fold.name), from.offset as u64, to.offset as u64],
-        subject: &|| format!("{} items, by `{}`", from.bytes / fold.size, fold.name),
-        location: Some(location),
-    };
-    let collective = team.enter(endpoint, Some(location)).moving(from.bytes);
-    tell(endpoint, Family::HereLoad, location, from);
-    if team.node_count() == 1 && team.is_in_place(Pattern::ExactReduction(from.bytes)) {
-        collective.fold_directly(&purpose, combined.into(), places, fold);
-    } else {
-        if from.offset != to.offset && from.bytes > 0 {
-            There::own(endpoint, from).copy_to(There::own(endpoint, to));
-        }
+    let arguments = [from.bytes as u64, word_of(fold.name), from.offset as u64, to.offset as u64];
+    let subject = || format!("{} items, by `{}`", from.bytes / fold.size, fold.name);
+    let call = Untyped::of(team, token.endpoint());
+    call.tell(Family::HereLoad, from);
+    call.run(family, &arguments, &subject, from.bytes, |collective, purpose| {
+        let source = (from.offset != to.offset).then(|| SendBuf::own(call.endpoint, from));
         // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
-        let data = unsafe { own(endpoint, to) };
-        let extent = combined.into();
-        match fold.size {
-            1 => collective.combine_items::<1>(&purpose, extent, data, fold),
-            2 => collective.combine_items::<2>(&purpose, extent, data, fold),
-            4 => collective.combine_items::<4>(&purpose, extent, data, fold),
-            8 => collective.combine_items::<8>(&purpose, extent, data, fold),
-            16 => collective.combine_items::<16>(&purpose, extent, data, fold),
-            size => unreachable!("items of {size} bytes"),
-        }
-    }
-    drop(collective);
-    tell(endpoint, Family::HereStore, location, to);
+        let data = unsafe { call.target(to) };
+        collective.reduce(purpose, (combined, 0..team.size()), source, data, &fold);
+    });
+    call.tell(Family::HereStore, to);
 }
 
 /// Combines what so many ranks have, in the order that reductions have; `read` writes what a rank has, from a byte on.
@@ -313,103 +224,80 @@ pub unsafe fn reduce(
 ///
 /// The bytes are whole items. The fold combines so many items, of any bits, at whatever address.
 pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn Fn(usize, usize, &mut [u8])) {
-    let mut partials = Partials::new();
-    let partials: &mut [u8] = partials.of();
-    let most = tile(ranks, partials);
-    for (k, tile) in into.chunks_mut(most).enumerate() {
-        let read = |rank: usize, into: &mut [u8]| read(rank, k * most, into);
-        tree::fold_slices(ranks, &read, tile, partials, &|into, from| fold.apply(into, from));
+    tree::fold(ranks, Operands::Read(read), into, &fold);
+}
+
+/// A call of a library in C.
+struct Untyped<'c> {
+    team: &'c Team,
+    endpoint: &'c Endpoint,
+    location: &'static Location<'static>,
+}
+
+impl<'c> Untyped<'c> {
+    #[track_caller]
+    fn of(team: &'c Team, endpoint: &'c Endpoint) -> Self {
+        Self { team, endpoint, location: Location::caller() }
     }
-}
 
-/// Bytes of a result that are made at once, with room for what lies half made.
-fn tile(ranks: usize, partials: &[u8]) -> usize {
-    let most = partials.len() / tree::Vertex::all(ranks).depth().max(1) / LINE * LINE;
-    assert!(most > 0, "{ranks} ranks");
-    most
-}
-
-/// The calling PE's bytes at a place, to be read: by others as well.
-///
-/// # Safety
-///
-/// The place lies in a segment, and while the result lives nobody writes there.
-unsafe fn given(endpoint: &Endpoint, place: Place) -> &[u8] {
-    if place.bytes == 0 {
-        return &[];
+    /// Enters the collective that members have come for, and leaves it.
+    fn run(
+        &self,
+        family: Family,
+        arguments: &[u64],
+        subject: &dyn Fn() -> String,
+        bytes: usize,
+        work: impl FnOnce(&Collective<'_>, &Purpose<'_>),
+    ) {
+        let (operation, location) = (Operation::of(family), Some(self.location));
+        let purpose = Purpose { operation, opens: false, arguments, subject, location };
+        work(&self.team.enter(self.endpoint, location).moving(bytes), &purpose);
     }
-    // SAFETY: a place in a segment is memory of this PE, of which any bytes are a value, and nobody writes it (caller).
-    unsafe { core::slice::from_raw_parts(endpoint.mine(place.offset), place.bytes) }
-}
 
-/// The calling PE's bytes at a place, to be written.
-///
-/// # Safety
-///
-/// The place lies in a segment, and while the result lives nobody else uses it.
-#[expect(clippy::mut_from_ref, reason = "what it refers to is no part of the endpoint")]
-unsafe fn own(endpoint: &Endpoint, place: Place) -> &mut [u8] {
-    if place.bytes == 0 {
-        return &mut [];
+    /// Whether all members are on one node.
+    fn is_near(&self) -> bool {
+        self.team.node_count() == 1
     }
-    // SAFETY: a place in a segment is memory of this PE, of which any bytes are a value, and nobody else uses it (caller).
-    unsafe { core::slice::from_raw_parts_mut(endpoint.mine(place.offset), place.bytes) }
-}
 
-impl From<Combined> for Extent {
-    fn from(combined: Combined) -> Self {
-        match combined {
-            Combined::All => Self::All,
-            Combined::UpTo => Self::UpTo,
-            Combined::Before => Self::Before,
+    /// The calling PE's bytes at a place: as a symmetric object on one node, where the other members have it at this place, or as memory
+    /// of the program.
+    ///
+    /// # Safety
+    ///
+    /// The place lies in a segment, and while the result lives nobody else uses it, or others read it as well.
+    unsafe fn target(&self, place: Place) -> RecvBuf<'c> {
+        if self.is_near() || place.bytes == 0 {
+            return RecvBuf::own(self.endpoint, place);
+        }
+        // SAFETY: a place in a segment is memory of this PE, of which any bytes are a value, and nobody else writes it (caller).
+        RecvBuf::of(unsafe { core::slice::from_raw_parts_mut(self.endpoint.mine(place.offset), place.bytes) })
+    }
+
+    /// Tells the observer, if there is one, what a collective does to the calling PE's memory.
+    fn tell(&self, family: Family, place: Place) {
+        if self.endpoint.observer().is_some() {
+            let call = Call::new(family, self.location);
+            self.endpoint.tell(call.at(self.endpoint.me(), 0, place.offset, place.bytes), || ());
         }
     }
 }
 
-impl Fold {
-    /// Combines items with those behind them.
-    fn apply(self, into: &mut [u8], from: &[u8]) {
-        assert!(into.len() == from.len(), "a tile of {} bytes, and one of {}", into.len(), from.len());
-        // SAFETY: both have so many whole items, and lie apart, as they are borrowed. What else it asks for is promised by
-        // who gave it (`reduce`).
-        unsafe { (self.combine)(into.as_mut_ptr(), from.as_ptr(), into.len() / self.size) };
-    }
-}
-
-impl Collective<'_> {
-    /// Combines items of `N` bytes one by one, by the ways of private data.
-    fn combine_items<const N: usize>(
-        &self,
-        purpose: &Purpose<'_>,
-        extent: Extent,
-        data: &mut [u8],
-        fold: Fold,
-    ) where
-        [u8; N]: Pod + shmem_core::data::PlainData,
-    {
-        let op = |mut left: [u8; N], right: [u8; N]| {
-            fold.apply(&mut left, &right);
-            left
-        };
-        let op = Operator { op, settled: |item| item, exact: !fold.rounds };
-        let items: &mut [[u8; N]] = bytemuck::cast_slice_mut(data);
-        self.reduce(purpose, extent, items, &op);
+impl Reduction for Fold {
+    fn size(&self) -> usize {
+        self.size
     }
 
-    /// Combines what lies at one place of all members, to another one or there, on one node.
-    fn fold_directly(&self, purpose: &Purpose<'_>, extent: Extent, Places { from, to }: Places, fold: Fold) {
-        // A result, and what lies half made beside it, stay in the first cache.
-        let (mut made, mut partials) = (Partials::new(), Partials::new());
-        let (made, partials): (&mut [u8], &mut [u8]) = (made.of(), partials.of());
-        let tile = &mut made[..tile(self.team.size(), partials)];
-        let results = 0..self.team.size();
-        self.make_directly(purpose, (extent, results), (from, to), fold.size, tile, |ranks, tile, read| {
-            match ranks {
-                0 => tile.fill(0),
-                ranks => {
-                    tree::fold_slices(ranks, &read, tile, partials, &|into, from| fold.apply(into, from));
-                }
-            }
-        });
+    fn is_exact(&self) -> bool {
+        !self.rounds
+    }
+
+    fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]) {
+        require_same(into, right);
+        if let Some(left) = left {
+            into.copy_from_slice(left);
+        }
+        // SAFETY: both have as many whole items, and lie apart, as they are borrowed. What else it asks for is promised by who gave it
+        // (`reduce`, `fold_ranks`).
+        unsafe { (self.combine)(into.as_mut_ptr(), right.as_ptr(), into.len() / self.size) };
     }
 }

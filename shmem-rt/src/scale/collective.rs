@@ -3,7 +3,7 @@
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
 use super::shape::Shape;
-use crate::collective::choice::{Form, Pattern};
+use crate::collective::choose::{Form, Pattern};
 use crate::model::Model;
 
 /// A collective, with the bytes of each PE.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
-use crate::collective::choice;
+use crate::collective::choose;
 use crate::model::Model;
 
 /// Contributions end at multiples of it.
@@ -26,9 +26,9 @@ impl Shape {
     }
 
     /// What the choice of a way depends on.
-    pub(super) fn choice(self, model: &Model) -> choice::Shape {
+    pub(super) fn choice(self, model: &Model) -> choose::Shape {
         let (members, nodes) = (self.pes(), self.nodes);
-        choice::Shape {
+        choose::Shape {
             members,
             nodes,
             in_order: true,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::collective::Collective;
 use super::cost::Cost;
 use super::shape::Shape;
-use crate::collective::choice::radices;
-use crate::collective::cut::Cut;
+use crate::collective::choose::radices;
+use crate::collective::schedule::Cut;
 
 /// Most arrivals whose senders are told together that they may: a quarter of the window, and no more than these.
 const MOST_TOLD_TOGETHER: usize = 4;
@@ -434,7 +434,7 @@ mod tests {
             [vec![4, 4, 7], vec![2, 4, 4, 4], vec![4, 4, 4, 2]]
         );
         for pes in 1..5000 {
-            assert_eq!(radices(pes), crate::collective::choice::radices(pes), "{pes} PEs");
+            assert_eq!(radices(pes), crate::collective::choose::radices(pes), "{pes} PEs");
         }
     }
 

@@ -156,7 +156,7 @@ fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
             team.collect_to(world, &1_u8, last) => "the root of `collect_to`, PE 2";
             { let _: i32 = team.scatter_from(world, &[1, 2][..], 0, last); }
                 => "the root of `scatter_from`, PE 2";
-            team.broadcast(world, &mut 1, last) => "the root of a broadcast, PE 2, is not a member of the team";
+            team.broadcast(world, &mut 1, last) => "the root of `broadcast`, PE 2, is not a member of the team";
         }
     }
     let mut into = vec![0_u8];

@@ -1,0 +1,295 @@
+//! An argument of a collective: what members compare of it, what messages and observers say of it, and where it lies.
+
+use core::ops::Range;
+use std::panic::Location;
+
+use shmem_core::context::{Collected, Contribution, Destination, Initiator, Source};
+use shmem_core::data::{PlainData, zeroed_items};
+use shmem_core::fingerprint::fingerprint_of_words;
+use shmem_core::object::Extent;
+use shmem_core::observe::{Call, Family};
+use shmem_core::pe::Pe;
+use shmem_core::primitive::mutant;
+
+use super::buffer::{RecvBuf, SendBuf};
+use crate::group::{Collective, Operation, Purpose, Team, words_of};
+
+/// Items of the program, or of a symmetric object, that a call gives to a collective.
+pub(super) struct Argument<'a, K: ?Sized> {
+    team: &'a Team,
+    token: &'a K,
+    /// The type of an item.
+    kind: &'static str,
+    /// Bytes of an item.
+    item: usize,
+    location: &'static Location<'static>,
+    place: Option<Extent>,
+}
+
+/// What members compare: numbers, and where an object lies.
+pub(super) struct Arguments {
+    words: [u64; 5],
+    len: usize,
+}
+
+impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
+    /// `I`s of the program, or of a symmetric object at `place`.
+    ///
+    /// # Panics
+    ///
+    /// If the object is of a team that lacks a member: who has none of it would be written to.
+    #[inline]
+    #[track_caller]
+    pub(super) fn of<I>(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
+        let kind = core::any::type_name::<I>();
+        let argument = Self { team, token, kind, item: size_of::<I>(), location: Location::caller(), place };
+        if let Some(place) = place
+            // What has no bytes belongs to nobody.
+            && place.bytes > 0
+            && team.job.teams.area.contains(&place.offset)
+            && !team.uses().has_object_at(place)
+            && !is_of_larger_team(team, place)
+        {
+            refuse_stranger(team, place);
+        }
+        argument
+    }
+
+    /// Enters the collective.
+    #[inline]
+    pub(super) fn enter(&self) -> Collective<'a> {
+        self.team.enter(self.token.endpoint(), Some(self.location))
+    }
+
+    /// What members come for.
+    #[inline]
+    pub(super) fn purpose<'p>(
+        &self,
+        operation: Operation,
+        arguments: &'p [u64],
+        subject: &'p dyn Fn() -> String,
+    ) -> Purpose<'p> {
+        Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
+    }
+
+    /// Where the object lies, if it is one.
+    #[inline]
+    pub(super) fn place(&self) -> Option<Extent> {
+        self.place
+    }
+
+    /// Bytes of an item.
+    pub(super) fn size(&self) -> usize {
+        self.item
+    }
+
+    /// The type of an item.
+    pub(super) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// What members compare: `others`, and where the object lies.
+    #[inline]
+    pub(super) fn arguments<const N: usize>(&self, others: [u64; N]) -> Arguments {
+        let (mut words, mut len) = ([0; 5], N);
+        words[..N].copy_from_slice(&others);
+        if let Some(place) = self.place {
+            words[len] = place.offset as u64;
+            len += 1;
+        }
+        Arguments { words, len }
+    }
+
+    /// Where the object lies, as one of the numbers that are compared of a call with two arguments: private memory may be anywhere.
+    pub(super) fn offset(&self) -> u64 {
+        self.place.map_or(0, |place| place.offset as u64 + 1)
+    }
+
+    /// `items` items, in words.
+    pub(super) fn show(&self, items: usize) -> String {
+        self.name_or(|| format!("{items} x {}", self.kind))
+    }
+
+    /// `items` items, in words, and the object that they are written to, if it is one.
+    pub(super) fn show_to(&self, items: usize, to: Option<Extent>) -> String {
+        let to = to.map(|place| format!(" to {}", self.team.job.name_of_part(place, self.item)));
+        self.show(items) + &to.unwrap_or_default()
+    }
+
+    /// The name of the object, with the part that is given of it, or else what `private` says.
+    pub(super) fn name_or(&self, private: impl FnOnce() -> String) -> String {
+        self.place.map_or_else(private, |place| self.team.job.name_of_part(place, self.item))
+    }
+
+    /// The object that it is, and how many items that has; items without bytes have no place.
+    fn object(&self) -> Option<(Extent, usize)> {
+        let place = self.place?;
+        Some((place, place.bytes.checked_div(self.item)?))
+    }
+
+    /// The same, unless the collective writes there: then all of it is read before.
+    fn object_apart(&self, written: Option<Extent>) -> Option<(Extent, usize)> {
+        self.object().filter(|(place, _)| !written.is_some_and(|written| written.overlaps(*place)))
+    }
+
+    /// Gives the items, and their number, to a collective that reads all of them, and writes to `written`.
+    pub(super) fn given<T, I, R>(
+        &self,
+        of: &T,
+        written: Option<Extent>,
+        read: impl FnOnce(usize, SendBuf<'_>) -> R,
+    ) -> R
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+    {
+        let Some((place, items)) = self.object_apart(written) else {
+            return of.read(self.token, |all| read(all.len(), SendBuf::of(bytemuck::cast_slice(all))));
+        };
+        self.tell(Family::HereLoad, 0..place.bytes);
+        read(items, SendBuf::own(self.token.endpoint(), place))
+    }
+
+    /// Gives a list to a collective, which tells what it reads of an object, and writes to `written`.
+    pub(super) fn source<S, I, R>(
+        &self,
+        of: &S,
+        written: Option<Extent>,
+        read: impl FnOnce(SendBuf<'_>) -> R,
+    ) -> R
+    where
+        S: Source<I> + ?Sized,
+        I: PlainData,
+    {
+        match self.object_apart(written) {
+            Some((place, _)) => read(SendBuf::own(self.token.endpoint(), place)),
+            None => of.read(self.token, |all| read(SendBuf::of(bytemuck::cast_slice(all)))),
+        }
+    }
+
+    /// Has a collective write a list; it tells what it has written of an object.
+    pub(super) fn destination<D, I, R>(&self, of: D, write: impl FnOnce(RecvBuf<'_>) -> R) -> R
+    where
+        D: Destination<I>,
+        I: PlainData,
+    {
+        match self.object() {
+            Some((place, _)) => write(RecvBuf::own(self.token.endpoint(), place)),
+            None => of.write(self.token, |all| write(RecvBuf::of(bytemuck::cast_slice_mut(all)))),
+        }
+    }
+
+    /// Has a collective change the items, and tells the observer whether it reads and whether it writes them. It is told how
+    /// many there are.
+    #[inline]
+    pub(super) fn changed<X, R>(
+        &self,
+        of: X,
+        (reads, writes): (bool, bool),
+        change: impl FnOnce(usize, RecvBuf<'_>),
+    ) -> R
+    where
+        X: Contribution<R>,
+    {
+        let Some((place, items)) = self.object() else {
+            return of.change(self.token, |all| change(all.len(), RecvBuf::of(bytemuck::cast_slice_mut(all))));
+        };
+        if reads {
+            self.tell(Family::HereLoad, 0..place.bytes);
+        }
+        change(items, RecvBuf::own(self.token.endpoint(), place));
+        if writes {
+            self.tell(Family::HereStore, 0..place.bytes);
+        }
+        of.changed()
+    }
+
+    /// Tells the observer, if there is one, what a collective does to bytes of the calling PE's own copy. What others do to it
+    /// happens between the first meeting and the end of the collective, so for races it is as if the owner did that. Outside the
+    /// collective: what an operation is made of is not told.
+    pub(super) fn tell(&self, family: Family, bytes: Range<usize>) {
+        if let (Some(place), endpoint) = (self.place, self.token.endpoint())
+            && endpoint.observer().is_some()
+        {
+            let call = Call::new(family, self.location);
+            endpoint.tell(call.at(endpoint.me(), 0, place.offset + bytes.start, bytes.len()), || ());
+        }
+    }
+
+    /// Whether somebody looks on.
+    pub(super) fn is_observed(&self) -> bool {
+        self.token.endpoint().observer().is_some()
+    }
+}
+
+impl core::ops::Deref for Arguments {
+    type Target = [u64];
+
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        &self.words[..self.len]
+    }
+}
+
+/// The one member that has a result, or that others have it from.
+pub(super) struct Root {
+    pub(super) pe: Pe,
+    pub(super) rank: usize,
+}
+
+impl Root {
+    /// # Panics
+    ///
+    /// If the PE is not a member.
+    #[track_caller]
+    pub(super) fn of(team: &Team, pe: Pe, operation: &str) -> Self {
+        let rank = team.rank_of(pe);
+        let rank =
+            rank.unwrap_or_else(|| panic!("the root of `{operation}`, PE {pe}, is not a member of the team"));
+        Self { pe, rank: if mutant("next-root") { (rank + 1) % team.size() } else { rank } }
+    }
+
+    /// Whether that is the calling PE.
+    pub(super) fn is_here(&self, team: &Team) -> bool {
+        self.rank == team.rank()
+    }
+
+    /// Those who have a result.
+    pub(super) fn alone(&self) -> Range<usize> {
+        self.rank..self.rank + 1
+    }
+
+    /// The number of the PE, to be compared.
+    pub(super) fn word(&self) -> u64 {
+        self.pe.number() as u64
+    }
+}
+
+/// The name of a type as a number to compare: other names are almost always other numbers.
+pub(super) fn word_of(name: &str) -> u64 {
+    fingerprint_of_words(words_of(name))
+}
+
+/// A new list of `items` items, in `list`.
+pub(super) fn new_list<I: PlainData>(list: &mut Vec<I>, items: usize) -> RecvBuf<'_> {
+    *list = zeroed_items(items);
+    RecvBuf::of(bytemuck::cast_slice_mut(list))
+}
+
+/// Whether an object is one of a team that all members of this one are in.
+#[cold]
+fn is_of_larger_team(team: &Team, place: Extent) -> bool {
+    let owner = team.job.teams.indexes.lock().owner(place).cloned();
+    owner.is_some_and(|owner| owner.contain(team.uses()))
+}
+
+#[cold]
+#[track_caller]
+fn refuse_stranger(team: &Team, place: Extent) -> ! {
+    panic!(
+        "{} is an object of another team, in which not all members of this one are: collectives of a team take objects that \
+         this team has allocated, or one that contains it, and symmetric objects of all PEs; call the collective of the team \
+         whose `alloc` gave the object",
+        team.job.name_of(place)
+    )
+}

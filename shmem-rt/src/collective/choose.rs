@@ -1,0 +1,370 @@
+//! Which way the data of a collective go: a function of what all members know alike, so that all take the same.
+//!
+//! | way | |
+//! |---|---|
+//! | [`Meetings`](Way::Meetings) | with the words of [meetings](super::staging), a piece with each |
+//! | [`Rings`](Way::Rings) | on one node by [rings](super::ring); of a reduction every member combines its slice |
+//! | [`Direct`](Way::Direct) | on one node, [from where they lie to where they belong](super::direct) |
+//! | [`Windows`](Way::Windows) | between nodes by [windows](super::pipelined); what lies at one place of all members only past them |
+//!
+//! Every way gives the same result, bit for bit; that of a reduction is the one of the [tree](super::tree). So what is
+//! decided here is time alone: on a node by what was measured once, with a core for each member or with few for all, and between nodes by what both ways would take
+//! [nearly](super::cost), with what is known of the provider. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
+//! such a one, whether it pays or not. Nothing is reached and nothing is sent: these are functions of numbers.
+
+use shmem_core::system::CHUNK_BYTES;
+
+use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
+
+use super::layout::Layout;
+use super::payload::GRAIN;
+use super::schedule::{Pairwise, Radices};
+use crate::group::Team;
+use crate::model::Model;
+
+/// What the choice depends on of a team, which all of its members know alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) members: usize,
+    /// How many nodes have members.
+    pub(crate) nodes: usize,
+    /// Whether ranks follow each other node by node.
+    pub(crate) in_order: bool,
+    /// Whether members on a node need each other's cores.
+    pub(crate) shares_cores: bool,
+    /// Whether it has windows: the world has, and other teams if they find room.
+    pub(crate) has_windows: bool,
+    /// What messages between nodes cost.
+    pub(crate) model: Model,
+}
+
+/// From whom to whom data go, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// From one to all: bytes of the root.
+    Broadcast(usize),
+    /// From all, combined by the tree, to all: bytes of each member.
+    Reduction(usize),
+    /// From all, combined in any order, to all: bytes of each member.
+    ExactReduction(usize),
+    /// From all to all: bytes of each member.
+    Fcollect(usize),
+    /// From each, a part for each: bytes of a part.
+    Alltoall(usize),
+}
+
+/// In which form they are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// They lie wherever the program has them.
+    Private,
+    /// They lie at one place of all members, and what is written is apart from what others read.
+    Symmetric,
+}
+
+/// Least bytes for which a direct form is faster than two copies.
+const LEAST_DIRECT: usize = 1 << 10;
+
+/// Least bytes that a member gives to others for which there is a ring instead of a meeting for each piece.
+const LEAST_OF_RING: usize = 16 << 10;
+
+/// The same of a broadcast where members share cores: each chunk wakes all of them.
+const LEAST_OF_SHARED_RING: usize = 512 << 10;
+
+/// From how many members and bytes on slices are faster. What they save is reading and combining; what they cost is that
+/// one more chunk is waited for.
+const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
+
+impl Team {
+    /// Which way data go, of the members of this team.
+    pub(crate) fn way(&self, pattern: Pattern, form: Form) -> Way {
+        Shape::of(self).way(self.job.settings.collective_ways, pattern, form)
+    }
+
+    /// Whether that is where they lie, on this node.
+    pub(super) fn is_direct(&self, pattern: Pattern) -> bool {
+        self.way(pattern, Form::Symmetric) == Way::Direct
+    }
+}
+
+impl Shape {
+    /// Most members of a direct reduction.
+    pub(crate) const MOST_DIRECT: usize = 127;
+
+    /// That of a team.
+    pub(crate) fn of(team: &Team) -> Self {
+        let (members, nodes) = (team.size(), team.node_count());
+        Self {
+            members,
+            nodes,
+            in_order: nodes == 1 || Layout::of(team).is_in_order(),
+            shares_cores: !team.job.site.has_cores,
+            has_windows: nodes > 1 && team.has_windows() == Some(true),
+            model: team.job.network.model,
+        }
+    }
+
+    /// Which way data go: the one that is asked for, if there is such a one, or the first that there is, and that pays.
+    pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, form: Form) -> Way {
+        if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, form)) {
+            return way;
+        }
+        let is_taken = |way: &Way| self.has(*way, pattern, form) && self.pays(*way, pattern, form);
+        [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
+    }
+
+    /// Whether data would go by windows, if it had any.
+    pub(super) fn would_open_windows(self, asked: CollectiveWays, pattern: Pattern, form: Form) -> bool {
+        let shape = Self { has_windows: self.nodes > 1, ..self };
+        shape.way(asked, pattern, form) == Way::Windows
+    }
+
+    /// Whether data can go a way, however many there are. Meetings bring all, and of nothing they are what there is to do.
+    pub(crate) fn has(self, way: Way, pattern: Pattern, form: Form) -> bool {
+        let is_near = self.nodes == 1 && self.members > 1;
+        let is_there = match (way, pattern) {
+            (Way::Meetings, _) => return true,
+            (Way::Rings, Pattern::Reduction(_) | Pattern::ExactReduction(_) | Pattern::Alltoall(_)) => {
+                is_near && self.room_of_chunk() > 0
+            }
+            (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
+            (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_))
+                if self.members > Self::MOST_DIRECT =>
+            {
+                false
+            }
+            (Way::Direct, _) => is_near && form == Form::Symmetric,
+            (Way::Windows, Pattern::Alltoall(_)) if self.members > Pairwise::MOST_RANKS => false,
+            (Way::Windows, _) => self.has_windows,
+        };
+        is_there && pattern.bytes() > 0
+    }
+
+    /// Whether a way that there is takes no longer than those behind it.
+    fn pays(self, way: Way, pattern: Pattern, form: Form) -> bool {
+        let others = self.members - 1;
+        match (way, pattern) {
+            (Way::Meetings, _) => true,
+            (Way::Direct, _) => pattern.bytes() >= LEAST_DIRECT,
+            (Way::Rings, Pattern::Broadcast(bytes)) if self.shares_cores => bytes >= LEAST_OF_SHARED_RING,
+            // Each would be woken by each.
+            (Way::Rings, Pattern::Fcollect(_)) if self.shares_cores => false,
+            (Way::Rings, Pattern::Broadcast(bytes) | Pattern::Fcollect(bytes)) => bytes >= LEAST_OF_RING,
+            (Way::Rings, Pattern::Alltoall(part)) => part.saturating_mul(others) >= LEAST_OF_RING,
+            (Way::Rings, Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes)) => {
+                LEAST_SLICED.into_iter().any(|(members, least)| self.members >= members && bytes >= least)
+            }
+            (Way::Windows, _) => self.time_in_windows(pattern, form) < self.time_in_meetings(pattern, form),
+        }
+    }
+
+    /// Whether parts of so many bytes that each combines for itself are sooner combined for all, where each takes its own: between
+    /// nodes, where all members of a node would send theirs.
+    pub(crate) fn combines_for_all(self, asked: CollectiveWays, part: usize, is_exact: bool) -> bool {
+        let time = |pattern| match self.way(asked, pattern, Form::Private) {
+            Way::Windows => self.time_in_windows(pattern, Form::Private),
+            _ => self.time_in_meetings(pattern, Form::Private),
+        };
+        let all = Pattern::reduction(part.saturating_mul(self.members), is_exact);
+        self.nodes > 1 && part > 0 && time(all) < time(Pattern::Alltoall(part))
+    }
+
+    /// Bytes of a ring's chunk for each other member. None, of very many.
+    pub(crate) fn room_of_chunk(self) -> usize {
+        CHUNK_BYTES / (self.members - 1).max(1) / GRAIN * GRAIN
+    }
+}
+
+impl Pattern {
+    /// A reduction of so many bytes, of numbers that can be combined in any order or not.
+    pub(super) fn reduction(bytes: usize, is_exact: bool) -> Self {
+        if is_exact { Self::ExactReduction(bytes) } else { Self::Reduction(bytes) }
+    }
+
+    fn family(self) -> CollectiveFamily {
+        match self {
+            Self::Broadcast(_) => CollectiveFamily::Broadcast,
+            Self::Reduction(_) | Self::ExactReduction(_) => CollectiveFamily::Reduce,
+            Self::Fcollect(_) => CollectiveFamily::Fcollect,
+            Self::Alltoall(_) => CollectiveFamily::Alltoall,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::Broadcast(bytes)
+            | Self::Reduction(bytes)
+            | Self::ExactReduction(bytes)
+            | Self::Fcollect(bytes)
+            | Self::Alltoall(bytes) => bytes,
+        }
+    }
+}
+
+/// How many groups of each level of a [reduction](super::schedule::HalvingDoubling) become one of the next.
+pub(crate) fn radices(members: usize) -> Vec<usize> {
+    Radices::of(members).each().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(members: usize, nodes: usize) -> Shape {
+        let model = Model { alpha: 17_000.0, gap: 8_000.0, beta: 0.25 };
+        Shape { members, nodes, in_order: true, shares_cores: false, has_windows: nodes > 1, model }
+    }
+
+    fn private(shape: Shape, pattern: Pattern) -> Way {
+        shape.way(CollectiveWays::default(), pattern, Form::Private)
+    }
+
+    #[test]
+    fn each_way_is_taken_where_it_is_said_to_be() {
+        use Form::{Private, Symmetric};
+        use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
+        use Way::{Direct, Meetings, Rings, Windows};
+        let shared = Shape { shares_cores: true, ..of(16, 1) };
+        let costly = Shape { model: Model { gap: 80_000.0, ..of(4, 4).model }, ..of(64, 64) };
+        let without_windows = Shape { has_windows: false, ..of(4, 2) };
+        for (shape, form, pattern, way) in [
+            // From so many bytes on, rings.
+            (of(2, 1), Private, Broadcast(16 << 10), Rings),
+            (of(2, 1), Private, Broadcast((16 << 10) - 1), Meetings),
+            (of(2, 1), Private, Reduction(32 << 10), Rings),
+            (of(2, 1), Private, Reduction((32 << 10) - 1), Meetings),
+            (of(5, 1), Private, Reduction(16 << 10), Rings),
+            (of(5, 1), Private, Reduction((16 << 10) - 1), Meetings),
+            (of(3, 1), Private, Fcollect(16 << 10), Rings),
+            (of(3, 1), Private, Fcollect((16 << 10) - 1), Meetings),
+            (of(3, 1), Private, Alltoall(8 << 10), Rings),
+            (of(3, 1), Private, Alltoall((8 << 10) - 1), Meetings),
+            (of(1, 1), Private, Reduction(1 << 30), Meetings),
+            (of(16, 1), Private, Reduction(8), Meetings),
+            (of(1000, 1), Private, Reduction(1 << 20), Rings),
+            // Who shares cores is woken by a meeting, and not by each other one.
+            (shared, Private, Broadcast(64 << 10), Meetings),
+            (shared, Private, Broadcast(1 << 20), Rings),
+            (shared, Private, Fcollect(1 << 20), Meetings),
+            (shared, Private, Reduction(1 << 20), Rings),
+            // Where messages cost more, meetings; and where there are no windows, one goes nowhere, or each other has a word.
+            (of(64, 64), Private, Reduction(16 << 10), Windows),
+            (costly, Private, Reduction(16 << 10), Meetings),
+            (without_windows, Private, Broadcast(1 << 20), Meetings),
+            (of(1, 1), Private, Reduction(1 << 20), Meetings),
+            (of(7, 7), Private, Reduction(1 << 20), Windows),
+            (of(11, 11), Private, Reduction(1 << 20), Windows),
+            (of(1025, 1025), Private, Alltoall(1 << 20), Windows),
+            (of(1026, 1026), Private, Alltoall(1 << 20), Meetings),
+            (of(2, 2), Private, Reduction(512 << 10), Meetings),
+            (of(2, 2), Private, Reduction(1 << 20), Windows),
+            // What lies at one place is reached there.
+            (of(2, 1), Symmetric, Reduction(1 << 10), Direct),
+            (of(2, 1), Symmetric, Reduction(1023), Meetings),
+            (of(1, 1), Symmetric, Broadcast(1 << 20), Meetings),
+            (of(127, 1), Symmetric, Reduction(1 << 20), Direct),
+            (of(128, 1), Symmetric, Reduction(1 << 20), Rings),
+            (of(128, 1), Symmetric, Fcollect(1 << 20), Direct),
+            // Meetings would copy it from the object and back, which takes long where it fits no cache.
+            (of(2, 2), Symmetric, Broadcast(1 << 20), Windows),
+            (of(2, 2), Symmetric, Reduction(512 << 10), Windows),
+            (of(2, 2), Symmetric, Reduction(64 << 10), Meetings),
+        ] {
+            let found = shape.way(CollectiveWays::default(), pattern, form);
+            assert_eq!(found, way, "{pattern:?} of {form:?} data in {shape:?}");
+        }
+        let asked: CollectiveWays = "fcollect:rings".parse().unwrap();
+        assert_eq!(shared.way(asked, Fcollect(8), Private), Rings);
+    }
+
+    #[test]
+    fn a_slice_that_has_no_room_is_not_taken() {
+        for members in 1..5000 {
+            let shape = Shape { members, model: Model::FREE, ..of(1, 1) };
+            for pattern in [Pattern::Reduction(1 << 20), Pattern::Alltoall(1 << 20)] {
+                assert!(private(shape, pattern) != Way::Rings || shape.room_of_chunk() > 0, "{members}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_members_and_bytes_never_go_back_from_slices() {
+        for members in 1..100 {
+            for bytes in (0..1 << 16).step_by(512) {
+                let sliced =
+                    |members, bytes| private(of(members, 1), Pattern::Reduction(bytes)) == Way::Rings;
+                if sliced(members, bytes) {
+                    assert!(sliced(members + 1, bytes) && sliced(members, bytes + 512));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn little_goes_with_the_meeting_and_much_through_windows() {
+        use Pattern::{Alltoall, Broadcast, ExactReduction, Fcollect, Reduction};
+        for (nodes, each) in [(2, 1), (3, 1), (16, 1), (64, 1), (2, 2), (4, 4), (64, 16)] {
+            let shape = of(nodes * each, nodes);
+            for pattern in [Broadcast, Reduction, ExactReduction, Fcollect, Alltoall] {
+                let pattern: fn(usize) -> Pattern = pattern;
+                let ways = (3..=26).map(|k| private(shape, pattern(1 << k)) == Way::Windows);
+                let ways: Vec<_> = ways.collect();
+                // Reductions of many neighbours on each node make many short messages of levels, and of two nodes
+                // both ways send as much.
+                let is_near =
+                    matches!(pattern(0), Reduction(_) | ExactReduction(_)) && (each > 1 || nodes == 2);
+                assert!(!ways[0] && (is_near || ways.is_sorted()), "{:?} of {shape:?}: {ways:?}", pattern(1));
+                assert!(is_near || ways[ways.len() - 1], "{:?} of {shape:?}", pattern(1));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_combined_for_all_where_that_is_less() {
+        let combines = |shape: Shape, part| shape.combines_for_all(CollectiveWays::default(), part, true);
+        // A sum has few messages, and parts go straight.
+        assert!(combines(of(64, 64), 8) && !combines(of(2, 2), 64 << 10));
+        assert!(!combines(of(4, 1), 8) && !combines(of(64, 64), 0), "nothing goes between nodes");
+    }
+
+    #[test]
+    fn what_is_asked_for_is_taken_where_there_is_such_a_way() {
+        let patterns = [Pattern::Broadcast, Pattern::Reduction, Pattern::Fcollect, Pattern::Alltoall];
+        let taken = |shape: Shape, way: Way, form, bytes| {
+            patterns.map(|pattern| {
+                let pattern: Pattern = pattern(bytes);
+                let asked = format!("{}:{}", pattern.family().name(), way.name());
+                shape.way(asked.parse().unwrap(), pattern, form)
+            })
+        };
+        let team = Shape { has_windows: false, ..of(4, 2) };
+        for bytes in [8, 1 << 20] {
+            for (shape, form, ways) in [
+                (of(4, 1), Form::Private, &[Way::Meetings, Way::Rings][..]),
+                (of(4, 1), Form::Symmetric, &[Way::Meetings, Way::Rings, Way::Direct]),
+                (of(4, 2), Form::Symmetric, &[Way::Meetings, Way::Windows]),
+                (team, Form::Symmetric, &[Way::Meetings]),
+                (of(1, 1), Form::Symmetric, &[Way::Meetings]),
+            ] {
+                for way in [Way::Meetings, Way::Rings, Way::Direct, Way::Windows] {
+                    let otherwise =
+                        patterns.map(|pattern| shape.way(CollectiveWays::default(), pattern(bytes), form));
+                    let expected = if ways.contains(&way) { [way; 4] } else { otherwise };
+                    assert_eq!(taken(shape, way, form, bytes), expected, "{way:?} of {shape:?}, {bytes}");
+                }
+            }
+        }
+        for way in [Way::Rings, Way::Direct] {
+            assert_eq!(
+                taken(of(4, 1), way, Form::Symmetric, 0),
+                [Way::Meetings; 4],
+                "there is nothing to bring"
+            );
+        }
+        assert_eq!(taken(of(4, 4), Way::Windows, Form::Private, 0), [Way::Meetings; 4]);
+        let all: CollectiveWays = "broadcast:meetings,reduce:rings".parse().unwrap();
+        assert_eq!(of(4, 1).way(all, Pattern::Broadcast(1 << 20), Form::Private), Way::Meetings);
+        assert_eq!(of(4, 1).way(all, Pattern::Reduction(8), Form::Symmetric), Way::Rings);
+        assert_eq!(of(4, 1).way(all, Pattern::Fcollect(8), Form::Private), Way::Meetings);
+    }
+}

@@ -1,0 +1,206 @@
+//! Where the ranks of a team lie among its nodes.
+
+use core::ops::Range;
+
+use crate::group::Team;
+
+/// What is asked again and again of where ranks lie, worked out once for each team.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// How many members the nodes before each have, and how many all have.
+    before: Box<[u32]>,
+    /// The ranks of each node behind those of the node before; none if they follow each other.
+    order: Option<Box<[u32]>>,
+    /// Members of the node that has most.
+    most: usize,
+    /// The largest power of two of which all nodes begin with a multiple, if the ranks of each follow each other.
+    unit: usize,
+}
+
+impl Layout {
+    /// That of a team.
+    pub(super) fn of(team: &Team) -> &Self {
+        team.worked_out(|| Self::new(team.node_count(), team.size(), |rank| team.node_of(rank)))
+    }
+
+    fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
+        let mut counts = vec![0_u32; nodes];
+        let (mut last, mut follow) = (0, true);
+        for rank in 0..ranks {
+            let node = node_of(rank);
+            follow &= node >= last;
+            last = node;
+            counts[node] += 1;
+        }
+        let most = counts.iter().copied().max().unwrap_or_default() as usize;
+        let ends = counts.iter().scan(0, |end, count| {
+            *end += count;
+            Some(*end)
+        });
+        let before: Box<[u32]> = core::iter::once(0).chain(ends).collect();
+        let bits = before[..nodes].iter().fold(0, |bits, first| bits | first);
+        let unit = if bits == 0 { ranks.next_power_of_two() } else { 1 << bits.trailing_zeros() };
+        let order = (!follow).then(|| {
+            let (mut order, mut ends) = (vec![0; ranks], before.clone());
+            for rank in 0..ranks {
+                let end = &mut ends[node_of(rank)];
+                order[*end as usize] = rank as u32;
+                *end += 1;
+            }
+            order.into()
+        });
+        Self { before, order, most, unit }
+    }
+
+    /// How many nodes there are.
+    pub(super) fn nodes(&self) -> usize {
+        self.before.len() - 1
+    }
+
+    /// Members of the node that has most.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Members of a node.
+    pub(super) fn members(&self, node: usize) -> usize {
+        (self.before[node + 1] - self.before[node]) as usize
+    }
+
+    /// Members of a node and of those before it, so many nodes together.
+    pub(super) fn members_back(&self, node: usize, count: usize) -> usize {
+        let (nodes, all) = (self.nodes(), self.before[self.nodes()] as usize);
+        debug_assert!(count <= nodes, "{count} of {nodes} nodes");
+        let end = self.before[node + 1] as usize;
+        match (node + 1).checked_sub(count) {
+            Some(first) => end - self.before[first] as usize,
+            None => end + all - self.before[nodes + node + 1 - count] as usize,
+        }
+    }
+
+    /// How many lower ranks are on the node of a rank, which is on `node`.
+    pub(super) fn slot(&self, rank: usize, node: usize) -> usize {
+        match &self.order {
+            Some(order) => order[self.places(node)].partition_point(|lower| (*lower as usize) < rank),
+            None => rank - self.before[node] as usize,
+        }
+    }
+
+    /// Whether the ranks of each node follow each other, and those of the nodes.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.order.is_none()
+    }
+
+    /// The ranks of a node, where they are in order.
+    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
+        debug_assert!(self.is_in_order(), "the ranks of a node are no run");
+        self.places(node)
+    }
+
+    /// The ranks of a node from the lowest on, whether they are in order or not.
+    pub(super) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.places(node).map(|place| match &self.order {
+            Some(order) => order[place] as usize,
+            None => place,
+        })
+    }
+
+    /// The ranks of a node and of those before it, so many nodes together, where they are in order: rising runs, of
+    /// which the first or both may have nothing.
+    pub(super) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
+        let end = self.before[node + 1] as usize;
+        match (node + 1).checked_sub(count) {
+            Some(first) => [0..0, self.before[first] as usize..end],
+            None => {
+                let nodes = self.nodes();
+                let (first, all) =
+                    (self.before[nodes + node + 1 - count] as usize, self.before[nodes] as usize);
+                // The whole circle is one run.
+                if first == end { [0..0, 0..all] } else { [0..end, first..all] }
+            }
+        }
+    }
+
+    /// Where its ranks stand among those of all nodes, node by node.
+    fn places(&self, node: usize) -> Range<usize> {
+        self.before[node] as usize..self.before[node + 1] as usize
+    }
+
+    /// Most values that the cover of as many nodes in a row has, on any node, where ranks are in order.
+    pub(super) fn most_values(&self, nodes: usize) -> usize {
+        most_vertices((nodes * self.most).div_ceil(self.unit))
+    }
+}
+
+/// Most values that the cover of so many nodes in a row has, of nodes with as many ranks each.
+pub(super) fn most_values(nodes: usize, each: usize) -> usize {
+    most_vertices((nodes * each) >> each.trailing_zeros())
+}
+
+/// Most vertices of a tree over so many leaves in a row, wherever they begin.
+fn most_vertices(leaves: usize) -> usize {
+    match leaves {
+        0..=3 => leaves,
+        _ => leaves.min(2 * leaves.ilog2() as usize + 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::collective::cover::Cover;
+
+    #[test]
+    fn few_values_are_enough_for_nodes_that_are_powers_of_two() {
+        let of = |nodes, each| Layout::new(nodes, nodes * each, |rank| rank / each);
+        assert_eq!([1, 2, 3].map(|nodes| of(1000, 64).most_values(nodes)), [1, 2, 3]);
+        assert_eq!(of(2, 1).most_values(1), 1);
+        assert_eq!(of(2, 7).most_values(1), 6);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_asked_is_what_a_walk_finds(
+            sizes in proptest::collection::vec(1_usize..9, 1..20), shuffled: bool, seed: u64,
+        ) {
+            let mut of: Vec<usize> =
+                sizes.iter().enumerate().flat_map(|(node, size)| vec![node; *size]).collect();
+            if shuffled {
+                let mut random = seed | 1;
+                for k in (1..of.len()).rev() {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    of.swap(k, (random >> 33) as usize % (k + 1));
+                }
+            }
+            let (nodes, ranks) = (sizes.len(), of.len());
+            let layout = Layout::new(nodes, ranks, |rank| of[rank]);
+            prop_assert_eq!(layout.is_in_order(), of.is_sorted());
+            prop_assert_eq!(layout.most(), *sizes.iter().max().unwrap());
+            for rank in 0..ranks {
+                let lower = of[..rank].iter().filter(|node| **node == of[rank]).count();
+                prop_assert_eq!(layout.slot(rank, of[rank]), lower);
+            }
+            for (node, size) in sizes.iter().enumerate() {
+                prop_assert_eq!(layout.members(node), *size);
+                let here: Vec<usize> = (0..ranks).filter(|rank| of[*rank] == node).collect();
+                prop_assert_eq!(layout.ranks_on(node).collect::<Vec<_>>(), here);
+                for count in 0..=nodes {
+                    let inside = |of: usize| (node + nodes - of) % nodes < count;
+                    let members = of.iter().filter(|of| inside(**of)).count();
+                    prop_assert_eq!(layout.members_back(node, count), members);
+                    if layout.is_in_order() {
+                        let runs = layout.ranks_back(node, count);
+                        prop_assert!(runs[0].is_empty() || runs[0].end < runs[1].start);
+                        for (rank, of) in of.iter().enumerate() {
+                            prop_assert_eq!(runs.iter().any(|run| run.contains(&rank)), inside(*of));
+                        }
+                        let values = Cover::of(&runs, ranks).len();
+                        prop_assert!(values <= layout.most_values(count), "{} of {} nodes", values, count);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Mismatches: members have come for different things, and the job ends with the calls of both.
+
+use core::mem::offset_of;
+use core::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use shmem_core::pe::Pe;
+use shmem_core::system::{Activity, FlightArea, MAX_TEAMS, MOST_FLIGHTS, PeRecord, SystemArea};
+use shmem_launch::text::numbers;
+
+use super::request::{Mark, place_of};
+use crate::group::{Collective, END, Purpose};
+use crate::job::Job;
+use crate::standstill::far_record;
+
+/// How long the PE that finds a mismatch waits for the others to say where they are.
+const TESTIMONY: Duration = Duration::from_millis(500);
+
+/// Most PEs of other nodes that are asked.
+const MOST_ASKED: usize = 64;
+
+/// Most places of PEs that are named; whoever is elsewhere is counted.
+const MOST_NAMED: usize = 4;
+
+/// Where a PE is whose program has returned.
+const RETURNED: &str = "returned from `main`";
+
+/// Who has come for something else.
+#[derive(Clone, Copy)]
+pub(super) enum Stranger {
+    /// A member on this node.
+    Here,
+    /// Members on a node.
+    On(usize),
+    /// Members on another node, nobody knows which.
+    Elsewhere,
+}
+
+/// A record of the system area of a PE.
+#[derive(Clone, Copy)]
+pub(super) enum Record {
+    /// What it does.
+    Doing,
+    /// What it has started last that has this place in a team, of all of a team that are under way.
+    Started { team: usize, place: usize },
+}
+
+impl Record {
+    /// What a PE says there, if that can be read whole.
+    pub(super) fn of(self, job: &Job, pe: Pe) -> Option<Activity> {
+        let offset = match self {
+            Self::Doing => offset_of!(SystemArea, record),
+            Self::Started { team, place } => {
+                assert!(team < MAX_TEAMS && place < MOST_FLIGHTS, "place {place} of team {team}");
+                let area = (team * MOST_FLIGHTS + place) * size_of::<FlightArea>();
+                offset_of!(SystemArea, flights) + area + offset_of!(FlightArea, record)
+            }
+        };
+        if let Some(slot) = pe.on_node() {
+            let record = job.memory.arena.start_of(slot).wrapping_add(offset).cast::<PeRecord>();
+            // SAFETY: the slots of this node are mapped for as long as the job, which is borrowed. Each begins with a system
+            // area, which has a record at that offset, as just found; it is shared by atomics (`PeRecord`).
+            return unsafe { &*record }.activity();
+        }
+        let far = job.network.own.as_ref()?;
+        let read = || far_record(far, pe, offset).activity();
+        // It may be written while it is on its way.
+        let (first, second) = (read(), read());
+        first.filter(|_| first == second)
+    }
+}
+
+impl Collective<'_> {
+    /// Ends the job: the members have come for different things. They differ on this node, or it differs from another.
+    #[cold]
+    pub(super) fn disagree(&self, purpose: &Purpose<'_>, count: u64, other: Stranger) -> ! {
+        let Self { team, endpoint, .. } = *self;
+        let mine = self.activity_with_place(purpose, count);
+        // SAFETY: the record of this PE, told what it is meant for.
+        unsafe { endpoint.system() }.record.describe(&mine);
+        let is_asked = |rank: usize| match other {
+            Stranger::Here => false,
+            Stranger::On(node) => team.node_of(rank) == node,
+            Stranger::Elsewhere => {
+                let node = team.node_of(rank);
+                node != team.node() && team.leader(node) == team.member(rank)
+            }
+        };
+        let there = (0..team.size()).filter(|rank| is_asked(*rank)).map(|rank| team.member(rank));
+        let start = Instant::now();
+        let mut places: Vec<(String, Vec<usize>)> = Vec::new();
+        for pe in team.neighbours().iter().copied().chain(there.take(MOST_ASKED)) {
+            let place = loop {
+                match Record::Doing.of(&team.job, pe) {
+                    Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
+                    Some(activity) if activity.count != 0 => break activity.to_string(),
+                    // One that has come for something else, and was not held up there.
+                    Some(activity) if start.elapsed() > TESTIMONY => break activity.to_string(),
+                    None if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
+                    _ => std::thread::sleep(Duration::from_millis(1)),
+                }
+            };
+            match places.iter_mut().find(|(other, _)| *other == place) {
+                Some((_, pes)) => pes.push(pe.number()),
+                None => places.push((place, vec![pe.number()])),
+            }
+        }
+        team.job.abort(1, &mismatch(places))
+    }
+
+    /// Ends the job if another member has started a collective before the barrier in which this PE is, and this one has not: neither
+    /// would ever end. Who looks is this PE, if it comes behind one that has started it, as somebody does.
+    pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
+        let Self { team, endpoint, .. } = *self;
+        let (place, set) = place_of(team.started() + 1);
+        let area = &team.system_at(endpoint, endpoint.me()).flights[team.index()][place];
+        let mut words = area.met[set].iter().map(|word| Mark::heard(word.load(Ordering::Acquire)));
+        let Some(round) = words.position(|mark| mark.is_some_and(|mark| mark.is_before(count))) else {
+            return;
+        };
+        let distance = (1 << round) % team.size();
+        let other = team.member((team.rank() + team.size() - distance) % team.size());
+        let theirs = Record::Started { team: team.index(), place }.of(&team.job, other);
+        let there = theirs.map_or_else(|| "somewhere it did not say".to_owned(), |theirs| theirs.to_string());
+        let here = match purpose.operation.name() {
+            END => RETURNED.to_owned(),
+            _ => self.activity_with_place(purpose, count).to_string(),
+        };
+        let places = vec![(here, vec![endpoint.me().number()]), (there, vec![other.number()])];
+        team.job.abort(1, &mismatch(places))
+    }
+}
+
+/// What members say of themselves: where they are, with the numbers of those who are there.
+pub(super) fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
+    let left = places.split_off(places.len().min(MOST_NAMED));
+    let named: Vec<_> = places
+        .into_iter()
+        .map(|(place, mut pes)| {
+            pes.sort_unstable();
+            let verb = match (place == RETURNED, pes.len()) {
+                (false, 1) => "is",
+                (false, _) => "are",
+                (true, 1) => "has",
+                (true, _) => "have",
+            };
+            format!("{} {verb} {place}", numbers(&pes))
+        })
+        .collect();
+    let rest = match left.iter().map(|(_, pes)| pes.len()).sum() {
+        0 => String::new(),
+        1 => " and one more PE is elsewhere".to_owned(),
+        more => format!(" and {more} more PEs are elsewhere"),
+    };
+    format!(
+        "the PEs do not agree on what they do: {}{rest}; all PEs of a team must call the same collectives in the same \
+         order with the same arguments",
+        named.join(" while ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_say_the_same_are_named_together_and_many_are_counted() {
+        let rule =
+            "all PEs of a team must call the same collectives in the same order with the same arguments";
+        let place = |place: &str, pes: &[usize]| (place.to_owned(), pes.to_vec());
+        assert_eq!(
+            mismatch(vec![place("in `barrier` at a.rs:1", &[3, 0, 1, 2]), place(RETURNED, &[4])]),
+            format!(
+                "the PEs do not agree on what they do: PEs 0-3 are in `barrier` at a.rs:1 while PE 4 has returned from \
+                 `main`; {rule}"
+            )
+        );
+        let alone = |pe: usize| place(&format!("in `alloc({pe} bytes)` at a.rs:1"), &[pe]);
+        let said = mismatch((0..12).map(alone).collect());
+        assert!(said.ends_with(&format!(
+            "PE 3 is in `alloc(3 bytes)` at a.rs:1 and 8 more PEs are elsewhere; {rule}"
+        )));
+        let said = mismatch((0..5).map(alone).collect());
+        assert!(said.contains("a.rs:1 and one more PE is elsewhere; "), "{said}");
+    }
+}

@@ -1,0 +1,316 @@
+//! Reductions and scans between nodes: each node brings the others its partial results, in the rounds of a dissemination.
+//!
+//! What stands for a set of nodes is one value for each vertex of the [`Cover`] of their ranks. If the operation is exact, so that the
+//! order makes no difference, it is one value for all of them. Values lie at places that are the same on all nodes, whatever each
+//! needs, so that who sends knows where they go: what comes in the mirror, and what is made on the desk of a node's first member.
+
+use core::ops::Range;
+use core::slice::from_ref;
+
+use shmem_core::pe::Pe;
+use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
+
+use super::blocks::is_alone;
+use super::cover::Cover;
+use super::layout::Layout;
+use super::payload::{GRAIN, Message, Payload};
+use super::reduction::Reduction;
+use super::schedule::Round;
+use super::staging::{address, desk, mirror, scratch};
+use super::tree::{Operands, Vertex, fold};
+use crate::group::{Collective, Purpose, Team};
+
+/// The partial results of a piece: of all members, or, for a scan, of those on lower nodes.
+struct PartialResults<'p> {
+    layout: &'p Layout,
+    half: usize,
+    /// Bytes of a value: what a member contributes.
+    bytes: usize,
+    op: &'p dyn Reduction,
+    is_scan: bool,
+    /// The contribution of the only member of this node, which becomes the result. Several members contribute to their scratch.
+    alone: Option<&'p mut [u8]>,
+    /// Where the values of the nodes before lie, once there are any, from the start of the first member's slot. So are all places.
+    others: Option<usize>,
+}
+
+impl Collective<'_> {
+    /// Combines a piece of all members, or for a scan of those up to the calling one, or before it.
+    pub(super) fn combine_between_nodes(
+        &self,
+        purpose: &Purpose<'_>,
+        scan: Option<usize>,
+        piece: &mut [u8],
+        op: &dyn Reduction,
+    ) {
+        let (team, half) = (self.team, (self.next_meeting() % 2) as usize);
+        let (layout, bytes, is_scan) = (Layout::of(team), piece.len(), scan.is_some());
+        assert!(bytes <= most_bytes(team, op, is_scan), "pieces of {bytes} bytes are too long");
+        let mut partial = PartialResults { layout, half, bytes, op, is_scan, alone: None, others: None };
+        if !is_scan && is_alone(team) {
+            partial.alone = Some(piece);
+            return self.meet_with(purpose, &mut partial);
+        }
+        let to = self.endpoint.mine(scratch(team, half));
+        // SAFETY: the room has as many bytes (`most_bytes`), and nobody reads it now: its last readers have since met this PE, at the
+        // barrier before this one, whatever each has come for. No other thread of this PE is in a collective of the team
+        // (`Team::enter`).
+        unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to, bytes) };
+        self.meet_with(purpose, &mut partial);
+        match scan {
+            // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
+            None => piece.copy_from_slice(unsafe { partial.values(self, partial.result(team), 1) }),
+            Some(0) => piece.fill(0),
+            Some(ranks) => partial.combine_up_to(self, ranks, piece),
+        }
+    }
+}
+
+/// Most bytes of a value, a multiple of [`GRAIN`]; 0 where ranks are dealt out to nodes in another order, of which a cover would have
+/// nearly as many values as members, unless one value stands for all.
+pub(super) fn most_bytes(team: &Team, op: &dyn Reduction, is_scan: bool) -> usize {
+    let (layout, is_exact) = (Layout::of(team), op.is_exact() && !is_scan);
+    if !is_exact && !layout.is_in_order() {
+        return 0;
+    }
+    let values = |nodes| if is_exact { 1 } else { layout.most_values(nodes) };
+    let has_own = is_scan || !is_alone(team);
+    let rounds = || Round::all(layout.nodes());
+    let arriving: usize = rounds().map(|round| values(round.distance)).sum();
+    let rooms = if rounds().count() > 1 { 4 } else { 1 };
+    let made = if has_own { values(1) } else { 0 } + rooms * values(layout.nodes() - 1);
+    let most = (MIRROR_BYTES / arriving).min(DESK_BYTES / made) / GRAIN * GRAIN;
+    most.min(if has_own { SCRATCH_BYTES } else { MIRROR_BYTES })
+}
+
+impl PartialResults<'_> {
+    fn is_exact(&self) -> bool {
+        self.op.is_exact() && !self.is_scan
+    }
+
+    /// The ranks of `count` nodes before the node `end`, round the circle of nodes; of a scan as far as there are any.
+    fn ranks(&self, end: usize, count: usize) -> [Range<usize>; 2] {
+        let nodes = self.layout.nodes();
+        match (self.is_scan, end) {
+            (true, 0) => [0..0, 0..0],
+            (true, end) => self.layout.ranks_back(end - 1, count.min(end)),
+            (false, end) => self.layout.ranks_back((end + nodes - 1) % nodes, count),
+        }
+    }
+
+    /// How many values stand for `count` nodes before the node `end`.
+    fn count(&self, team: &Team, end: usize, count: usize) -> usize {
+        if self.is_exact() { 1 } else { Cover::of(&self.ranks(end, count), team.size()).len() }
+    }
+
+    /// Most values that stand for so many nodes.
+    fn most(&self, nodes: usize) -> usize {
+        if self.is_exact() { 1 } else { self.layout.most_values(nodes) }
+    }
+
+    /// Bytes of room for so many values.
+    fn room(&self, values: usize) -> usize {
+        (values * self.bytes).next_multiple_of(GRAIN)
+    }
+
+    /// Where what comes in a round lies.
+    fn arriving(&self, team: &Team, round: Round) -> usize {
+        let before = Round::all(self.layout.nodes()).take(round.number);
+        mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
+    }
+
+    /// Where one of several rooms for the values of all other nodes is, behind those of this one.
+    fn made(&self, team: &Team, which: usize) -> usize {
+        let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
+        desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
+    }
+
+    /// Where what all members of the node read in the end lies.
+    fn result(&self, team: &Team) -> usize {
+        self.made(team, 0)
+    }
+
+    /// So many values at a place.
+    ///
+    /// # Safety
+    ///
+    /// They have been written, and nobody writes there for as long as the result is used.
+    unsafe fn values<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v [u8] {
+        let start = address(collective.team, collective.endpoint, place);
+        // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
+        // promise. It is mapped for as long as the endpoint is borrowed.
+        unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
+    }
+
+    /// Room for so many values at a place.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else reads or writes there for as long as the result is used.
+    unsafe fn room_at<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v mut [u8] {
+        let start = address(collective.team, collective.endpoint, place);
+        // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
+        // promise. It is mapped for as long as the endpoint is borrowed.
+        unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
+    }
+
+    /// What a member on this node has contributed.
+    ///
+    /// # Safety
+    ///
+    /// It has done so at this barrier.
+    unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
+        let Collective { team, endpoint, .. } = *collective;
+        let from = endpoint.mapped(member, scratch(team, self.half));
+        let from = from.unwrap_or_else(|| unreachable!("it is on this node"));
+        // SAFETY: the room has as many bytes (`most_bytes`). Its owner writes there again before the next barrier but one, which it cannot
+        // come to before this PE has come to the one in between.
+        unsafe { core::slice::from_raw_parts(from, self.bytes) }
+    }
+
+    /// The values of this node.
+    fn own<'s>(&'s self, collective: &Collective<'s>) -> &'s [u8] {
+        if let Some(mine) = &self.alone {
+            return mine;
+        }
+        let team = collective.team;
+        // SAFETY: `prepare` has written them, and nobody writes there before the next barrier.
+        unsafe { self.values(collective, desk(team), self.count(team, team.node() + 1, 1)) }
+    }
+
+    /// The values of so many nodes before this one.
+    fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
+        let (team, Some(place)) = (collective.team, self.others) else { return &[] };
+        // SAFETY: a round has brought them, or they were joined there in the last one: the next one writes elsewhere.
+        unsafe { self.values(collective, place, self.count(team, team.node(), nodes)) }
+    }
+
+    /// Joins the values of `later` nodes before the node `end` with those of `earlier` nodes before these, at a place: how many values that is.
+    fn join(
+        &self,
+        collective: &Collective<'_>,
+        (end, later, laters): (usize, usize, &[u8]),
+        (earlier, earliers): (usize, &[u8]),
+        place: usize,
+    ) -> usize {
+        let (team, nodes) = (collective.team, self.layout.nodes());
+        let count = self.count(team, end, later + earlier);
+        // SAFETY: only who acts for the node works at its desk, and what is joined lies elsewhere.
+        let into = unsafe { self.room_at(collective, place, count) };
+        if self.is_exact() {
+            self.op.combine(into, Some(earliers), laters);
+            return count;
+        }
+        let between = if self.is_scan { end.saturating_sub(later) } else { (end + nodes - later) % nodes };
+        let runs = [self.ranks(end, later + earlier), self.ranks(end, later), self.ranks(between, earlier)];
+        let [both, later, earlier] = runs.each_ref().map(|runs| Cover::of(runs, team.size()));
+        both.join((earlier, earliers), (later, laters), into, self.op);
+        count
+    }
+
+    /// Behind the barrier of a scan, writes to `into` what is combined of the first ranks, of which the last is on this node.
+    fn combine_up_to(&self, collective: &Collective<'_>, ranks: usize, into: &mut [u8]) {
+        let team = collective.team;
+        let first = self.layout.ranks(team.node()).start;
+        let before = 0..first;
+        let before = Cover::of(from_ref(&before), team.size());
+        let known = before.len();
+        // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
+        let values = unsafe { self.values(collective, self.result(team), known) };
+        let operand = |number: usize| match number.checked_sub(known) {
+            None => &values[number * self.bytes..][..self.bytes],
+            // SAFETY: all members of the node have come to this barrier.
+            Some(here) => unsafe { self.contribution(collective, team.member(first + here)) },
+        };
+        let given = before.vertices().chain((first..ranks).map(Vertex::rank)).enumerate();
+        // The tree of the first ranks: vertices of the whole one are vertices of it, but for those that are cut.
+        let all = 0..ranks;
+        Cover::of(from_ref(&all), ranks).fold(given.map(|(k, vertex)| (vertex, k)), &operand, into, self.op);
+    }
+}
+
+impl Payload for PartialResults<'_> {
+    fn prepare(&mut self, collective: &Collective<'_>) {
+        if self.alone.is_some() {
+            return;
+        }
+        let team = collective.team;
+        // SAFETY: only who acts for the node works at its desk, and contributions lie elsewhere.
+        let own = unsafe { self.room_at(collective, desk(team), self.count(team, team.node() + 1, 1)) };
+        let near = team.neighbours();
+        // SAFETY: all members of the node have come to this barrier.
+        let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
+        if self.is_exact() {
+            return fold(near.len(), Operands::InPlace(&contribution), own, self.op);
+        }
+        let ranks = self.layout.ranks(team.node());
+        let given = ranks.clone().map(Vertex::rank).enumerate().map(|(k, vertex)| (vertex, k));
+        Cover::of(from_ref(&ranks), team.size()).fold(given, &contribution, own, self.op);
+    }
+
+    fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
+        let (team, node) = (collective.team, collective.team.node());
+        if self.is_scan && node + round.distance >= team.node_count() {
+            // A lower node has no use for what we have.
+            return Message::EMPTY;
+        }
+        let values = match (round.known(), round.with_own) {
+            (0, _) => self.own(collective),
+            (known, false) => self.others(collective, known),
+            (known, true) => {
+                let place = self.made(team, 1);
+                let others = (known, self.others(collective, known));
+                let count = self.join(collective, (node + 1, 1, self.own(collective)), others, place);
+                // SAFETY: they have just been written, and are sent before the next ones are.
+                unsafe { self.values(collective, place, count) }
+            }
+        };
+        Message { source: values.as_ptr(), bytes: values.len(), to: self.arriving(team, round) }
+    }
+
+    fn receive(&mut self, collective: &Collective<'_>, round: Round) {
+        let (team, node, nodes) = (collective.team, collective.team.node(), collective.team.node_count());
+        if self.is_scan && node < round.distance {
+            // A higher node has sent nothing.
+            return;
+        }
+        let (known, arrived) = (round.known(), self.arriving(team, round));
+        if known == 0 {
+            self.others = Some(arrived);
+            return;
+        }
+        let count = self.count(team, (node + nodes - known) % nodes, round.distance);
+        // SAFETY: the round has brought them, and what comes there next comes at the next barrier but one.
+        let came = unsafe { self.values(collective, arrived, count) };
+        let joined = self.made(team, 2 + round.number % 2);
+        self.join(collective, (node, known, self.others(collective, known)), (round.distance, came), joined);
+        self.others = Some(joined);
+    }
+
+    fn finish(&mut self, collective: &Collective<'_>) {
+        let (team, node) = (collective.team, collective.team.node());
+        let (others, result) = (self.layout.nodes() - 1, self.result(team));
+        let came = self.others(collective, others);
+        if self.is_scan {
+            // SAFETY: only who acts for the node works at its desk, and what is copied lies elsewhere.
+            let into = unsafe { self.room_at(collective, result, came.len() / self.bytes.max(1)) };
+            return into.copy_from_slice(came);
+        }
+        if let Some(mine) = &mut self.alone
+            && (self.op.is_exact() || team.size() == 2)
+            && node == 0
+        {
+            // Nodes are in the order of their first ranks.
+            return self.op.combine(mine, None, came);
+        }
+        self.join(collective, (node + 1, 1, self.own(collective)), (others, came), result);
+        if let Some(mine) = &mut self.alone {
+            // SAFETY: it has just been written.
+            let made = unsafe {
+                let start = address(team, collective.endpoint, result);
+                core::slice::from_raw_parts(start.cast_const(), self.bytes)
+            };
+            mine.copy_from_slice(made);
+        }
+    }
+}

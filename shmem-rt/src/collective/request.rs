@@ -1,0 +1,597 @@
+//! Requests: collectives that go on beside the program. They are started, and waited for later.
+//!
+//! A started collective is what a blocking one of much data is, but for who does it: a barrier of all members, in which each finds that
+//! it has come for the same as the others, and behind it a [schedule](super::schedule). Both are one [work](Work) of the PE, and go on
+//! whenever it waits inside the library, whatever for, and when it asks. No thread is made for it: a PE that only computes holds up
+//! those that need what it has.
+//!
+//! **Barrier.** A dissemination: in round `k` each member tells the one `2^k` ranks further on what it has started, in a [`Mark`], and
+//! waits for that of the one as far before it. A mark is a hash of the purpose, how many barriers of the team the member has come to
+//! before, and a bit that is never 0. So members that start different things find it here, as do those that start something before a
+//! blocking collective and behind it. Who has not started it at all meets the others with another mark, since how many were started is
+//! part of that; while it waits for them it looks for [strays](super::mismatch).
+//!
+//! **Places.** A team has up to [`MOST_FLIGHTS`] under way, which take as many places in turn. Each has counters and slots of its own in
+//! the system area of every PE, so no memory is allocated for them and no start waits for the others. Who starts one clears the counters
+//! of its place before it says so. Nothing is under way to them then:
+//!
+//! * A request is complete on a PE when all that schedules make others send there has come and was counted, and so was every mark of its
+//!   barrier. The one before at this place is: its end is waited for.
+//! * What comes for the new one before this PE has started it are marks of its barrier alone, since nobody sends anything else before
+//!   all have started. These have two sets in turn, and the set is cleared a turn before: when the last one at this place began. Nobody
+//!   could have come to the new one then, because nobody ends the last one before all have started it.
+//!
+//! **Memory.** What the program gives is copied when the request is started, and the result is copied out when it is waited for. In
+//! between all that is read and written is memory of the runtime: so nothing is borrowed, what is forgotten goes on, and no phase can
+//! come upon an object that is being written. What transfers read stays until the stream of the runtime is quiet. Soundness rests on no
+//! other PE, as [`placement`](super::placement) says.
+
+use core::mem::offset_of;
+use core::panic::Location;
+use core::pin::Pin;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::task::{Context, Poll};
+use std::sync::Arc;
+
+use shmem_core::context::{Endpoint, Far};
+use shmem_core::endpoint::{Step, Work};
+use shmem_core::exclusion::Mutex;
+use shmem_core::observe::{Call, Family, Meeting};
+use shmem_core::primitive::mutant;
+use shmem_core::segment::SYSTEM;
+use shmem_core::system::{Activity, FlightArea, MOST_FLIGHTS, ROUNDS, SystemArea};
+use shmem_core::text::Text;
+use shmem_core::transport::{Remote, SignalOp, Until};
+use shmem_launch::say::say;
+
+use super::buffer::{RecvBuf, SendBuf};
+use super::engine::Written;
+use super::mismatch::{Record, mismatch};
+use super::placement::{Carrier, Slots, request_area};
+use super::reduction::Reduction;
+use crate::group::{END, Purpose, Team};
+use crate::job::Job;
+use crate::members::Members;
+use crate::state::uses::FlightClaim;
+
+/// Bits in which barriers are counted.
+const MEETINGS: u32 = 24;
+
+/// What a member has started, as a word that is never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark(u64);
+
+impl Mark {
+    /// Of the request with a number, started behind so many barriers.
+    pub(super) fn new(purpose: &Purpose<'_>, number: u64, meetings: u64) -> Self {
+        let hash = purpose.fingerprint() >> 16 & 0xffff_ffff;
+        Self(meetings << (u64::BITS - MEETINGS) | hash << 8 | (number & 0x7f) << 1 | 1)
+    }
+
+    /// What was heard, if anything was.
+    pub(super) fn heard(word: u64) -> Option<Self> {
+        (word != 0).then_some(Self(word))
+    }
+
+    /// Whether it was started before a barrier, by who had not come to that.
+    pub(super) fn is_before(self, meeting: u64) -> bool {
+        // Of two numbers that are not far from each other the lower one, however often they have begun anew.
+        let ahead = meeting.wrapping_sub(self.0 >> (u64::BITS - MEETINGS)) << (u64::BITS - MEETINGS);
+        ahead.cast_signed() > 0
+    }
+}
+
+/// Which place the request with a number has among those of its team, and which set of marks its barrier uses.
+pub(super) fn place_of(number: u64) -> (usize, usize) {
+    let (places, number) = (MOST_FLIGHTS, number as usize);
+    (number % places, number / places % 2)
+}
+
+/// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them.
+pub(super) struct Held {
+    start: NonNull<[u8]>,
+}
+
+// SAFETY: it owns its memory, which no thread is special to.
+unsafe impl Send for Held {}
+// SAFETY: of a shared one only the address is given away; who reads or writes there says why it may.
+unsafe impl Sync for Held {}
+
+impl Held {
+    /// These bytes.
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        Self { start: NonNull::from(Box::leak(bytes.into_boxed_slice())) }
+    }
+
+    fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// The bytes, to be written by transfers.
+    ///
+    /// # Safety
+    ///
+    /// The result is used for no longer than `self` lives, and [`settled`](Self::settled) is not meanwhile.
+    unsafe fn target<'h>(&self) -> RecvBuf<'h> {
+        // SAFETY: as many bytes were made (`new`), to which nobody has a reference (caller).
+        unsafe { RecvBuf::shared(self.start.cast().as_ptr(), self.len()) }
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    ///
+    /// Nobody writes them for as long as the result is used.
+    unsafe fn settled(&self) -> &[u8] {
+        // SAFETY: as many bytes were made (`new`); the rest is the caller's promise.
+        unsafe { self.start.as_ref() }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: it was leaked from a box (`new`), once.
+        drop(unsafe { Box::from_raw(self.start.as_ptr()) });
+    }
+}
+
+/// What is sent in a request.
+pub(super) enum Sent {
+    /// Other bytes than the result.
+    Given(Held),
+    /// The result from a byte on.
+    Result(usize),
+}
+
+/// What a request does behind its barrier.
+pub(super) struct Task {
+    /// Its progress and its credit counters; nothing, if there is nothing to bring.
+    pub(super) schedule: Option<(Written, usize)>,
+    pub(super) sent: Sent,
+    pub(super) result: Held,
+    pub(super) op: Option<Box<dyn Reduction + Send>>,
+}
+
+/// A collective that goes on beside the program.
+pub(super) struct Request {
+    /// What it is, for messages.
+    activity: Activity,
+    /// What it takes to go on; nothing, when it is over.
+    state: Mutex<Option<State>>,
+    /// Whether the result is there.
+    is_complete: AtomicBool,
+    result: Held,
+}
+
+struct State {
+    job: Arc<Job>,
+    members: Arc<Members>,
+    rank: usize,
+    team: usize,
+    /// Its place among those that the team has under way, and the set of marks that its barrier uses.
+    place: (usize, usize),
+    mark: Mark,
+    /// The round of the barrier.
+    round: usize,
+    /// Whether its mark was sent in that round.
+    has_told: bool,
+    progress: Option<Written>,
+    sent: Sent,
+    op: Option<Box<dyn Reduction + Send>>,
+    /// Dropped when it is over.
+    _claim: FlightClaim,
+}
+
+impl Request {
+    /// Starts the request of a team with a number, behind so many barriers: what is done is said by `task`.
+    pub(super) fn start(
+        team: &Team,
+        endpoint: &Endpoint,
+        purpose: &Purpose<'_>,
+        (number, meetings): (u64, u64),
+        task: Task,
+    ) -> Arc<Self> {
+        let (place, mark) = (place_of(number), Mark::new(purpose, number, meetings));
+        let activity = purpose.activity(team.index(), meetings);
+        let Task { schedule, sent, result, op } = task;
+        let (progress, credits) = schedule.unzip();
+        let claim = team.uses().claim_flight(place.0);
+        let state = State {
+            job: Arc::clone(&team.job),
+            members: Arc::clone(team.members()),
+            rank: team.rank(),
+            team: team.index(),
+            place,
+            mark,
+            round: 0,
+            has_told: false,
+            progress,
+            sent,
+            op,
+            _claim: claim,
+        };
+        let mine = &team.system_at(endpoint, endpoint.me()).flights[team.index()][place.0];
+        mine.begin(place.1, credits.unwrap_or_default());
+        mine.record.describe(&activity);
+        let (state, is_complete) = (Mutex::new(Some(state)), AtomicBool::new(false));
+        let request = Arc::new(Self { activity, state, is_complete, result });
+        endpoint.waiting().go_on_with(Arc::clone(&request) as _);
+        endpoint.waiting().go_on(endpoint);
+        request
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::Acquire)
+    }
+
+    /// The result.
+    ///
+    /// # Panics
+    ///
+    /// If it is not there yet.
+    fn result(&self) -> &[u8] {
+        assert!(self.is_complete(), "the result of a collective is asked for before it is there");
+        // SAFETY: behind the end of the schedule nobody writes the result: only its steps do.
+        unsafe { self.result.settled() }
+    }
+
+    /// What it is, and whom it waits for.
+    fn activity(&self) -> Activity {
+        let mut activity = self.activity;
+        let state = self.state.try_lock();
+        let awaited = state.and_then(|mut state| {
+            let state = state.as_mut()?;
+            let rank = state.awaited()?;
+            Some(state.members.member(rank).number())
+        });
+        if let Some(pe) = awaited {
+            let comma = if activity.subject.is_empty() { "" } else { ", " };
+            activity.subject = Text::head(&format!("{}{comma}waits for PE {pe}", activity.subject));
+        }
+        activity
+    }
+
+    fn step(&self) -> Step {
+        let Some(mut guard) = self.state.try_lock() else { return Step::Nothing };
+        let Some(state) = guard.as_mut() else { return Step::Last };
+        let mut moved = false;
+        if !self.is_complete() {
+            moved = state.meet(&self.activity);
+            let mut is_over = state.has_met() || mutant("flight-unopened");
+            if is_over && let Some(progress) = &mut state.progress {
+                // SAFETY: used for this call, in which the result lives and nobody is given it.
+                let result = unsafe { self.result.target() };
+                // SAFETY: used for this call; what is sent lives as long as the state, and is written by the schedule alone.
+                let all = unsafe { self.result.target() };
+                let source = match &state.sent {
+                    Sent::Result(from) => SendBuf::from(all).part(*from..self.result.len()),
+                    // SAFETY: used for this call, in which what is given lives; nobody writes it.
+                    Sent::Given(given) => SendBuf::from(unsafe { given.target() }),
+                };
+                let mut carrier = Carrier {
+                    job: &state.job,
+                    members: &state.members,
+                    rank: state.rank,
+                    slots: Slots::of_request(state.team, state.place.0),
+                    source,
+                    result,
+                    object: None,
+                    op: state.op.as_deref().map(|op| op as &dyn Reduction),
+                    moved,
+                };
+                is_over = progress.poll(&mut carrier);
+                moved = carrier.moved;
+            }
+            if !is_over {
+                return if moved { Step::Some } else { Step::Nothing };
+            }
+            self.is_complete.store(true, Ordering::Release);
+            moved = true;
+        }
+        // What transfers read stays until they are over.
+        let own = state.job.network.own.as_ref();
+        if !own.is_none_or(|far| far.transport.is_quiet(far.channel)) {
+            return if moved { Step::Some } else { Step::Nothing };
+        }
+        *guard = None;
+        Step::Last
+    }
+}
+
+// SAFETY: what would unwind ends the process (`Broken`). Schedules, chunks and numbers are gone on with, and no work is begun.
+unsafe impl Work for Request {
+    fn go_on(&self) -> Step {
+        let broken = Broken(&self.activity);
+        let step = self.step();
+        core::mem::forget(broken);
+        step
+    }
+}
+
+/// Ends the process when it is dropped, by a panic: whoever waits is where others count on it, and cannot unwind.
+struct Broken<'f>(&'f Activity);
+
+impl Drop for Broken<'_> {
+    fn drop(&mut self) {
+        say(&format!("shmem: a panic {} ends the process: it goes on wherever this PE waits", self.0));
+        std::process::abort();
+    }
+}
+
+impl State {
+    fn has_met(&self) -> bool {
+        // In each round twice as many are known to have started it.
+        self.round == self.members.size().next_power_of_two().ilog2() as usize
+    }
+
+    /// The rank so many before this one.
+    fn before(&self, distance: usize) -> usize {
+        (self.rank + self.members.size() - distance) % self.members.size()
+    }
+
+    /// The marks and counters of a member on this node, and its bell.
+    fn near(&self, rank: usize) -> Option<&SystemArea> {
+        let slot = self.members.member(rank).on_node()?;
+        let system = self.job.memory.arena.start_of(slot).cast::<SystemArea>();
+        // SAFETY: the slots of this node are mapped for as long as the job, which is kept here. Each begins with a system area,
+        // which all zeroes initialise and which is shared by atomics, and beyond them through raw pointers.
+        Some(unsafe { &*system })
+    }
+
+    /// Goes on with the barrier. Whether anything was done.
+    fn meet(&mut self, activity: &Activity) -> bool {
+        let mut moved = false;
+        while !self.has_met() {
+            let distance = 1 << self.round;
+            if !self.has_told {
+                self.tell((self.rank + distance) % self.members.size());
+                (self.has_told, moved) = (true, true);
+            }
+            let mine = self.near(self.rank).unwrap_or_else(|| unreachable!("a PE is on its node"));
+            let heard = &mine.flights[self.team][self.place.0].met[self.place.1][self.round];
+            match Mark::heard(heard.load(Ordering::Acquire)) {
+                None => break,
+                Some(mark) if mark == self.mark => (),
+                Some(_) => self.refuse(self.before(distance), activity),
+            }
+            (self.round, self.has_told, moved) = (self.round + 1, false, true);
+        }
+        moved
+    }
+
+    /// Tells a member in this round what this one has started.
+    fn tell(&self, rank: usize) {
+        let (place, set) = self.place;
+        if let Some(there) = self.near(rank) {
+            there.flights[self.team][place].met[set][self.round].swap(self.mark.0, Ordering::AcqRel);
+            return there.doorbell.ring();
+        }
+        let word = offset_of!(FlightArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
+        let offset = request_area(self.team, place) + word;
+        let (word, nothing) =
+            (Remote { pe: self.members.member(rank), segment: SYSTEM, offset }, core::ptr::dangling());
+        let far = self.job.network.own.as_ref();
+        let Far { transport, channel } =
+            far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"));
+        // SAFETY: of no bytes the signal alone is changed. It is an aligned `AtomicU64` of the system area of every PE.
+        unsafe {
+            let set = SignalOp::Set(self.mark.0);
+            transport.put_signal(*channel, word, nothing, 0, word, set, Until::Return);
+        }
+    }
+
+    /// The rank that it waits for, if it waits for any.
+    fn awaited(&mut self) -> Option<usize> {
+        match self.has_met() {
+            false => Some(self.before(1 << self.round)),
+            true => self.progress.as_mut()?.awaited(),
+        }
+    }
+
+    /// Ends the job: a member has started something else.
+    #[cold]
+    fn refuse(&self, other: usize, mine: &Activity) -> ! {
+        let (me, other) = (self.members.member(self.rank), self.members.member(other));
+        let theirs = Record::Started { team: self.team, place: self.place.0 }.of(&self.job, other);
+        let (here, there) = (mine.to_string(), theirs.map(|theirs| theirs.to_string()));
+        let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
+        let (here, there) = match (there, theirs) {
+            // The same, at another place of the program.
+            (Some(there), Some(theirs)) if here == there => {
+                (behind(&here, mine.count), behind(&there, theirs.count))
+            }
+            (Some(there), _) => (here, there),
+            (None, _) => (here, "somewhere it did not say".to_owned()),
+        };
+        let places = vec![(here, vec![me.number()]), (there, vec![other.number()])];
+        self.job.abort(1, &mismatch(places))
+    }
+}
+
+impl Team {
+    /// Waits until nothing that the team has started goes on.
+    pub(crate) fn land(&self, endpoint: &Endpoint) {
+        let activity = Activity { operation: Text::head("destroy"), ..Activity::NONE };
+        wait_until(endpoint, || self.uses().has_landed(), || activity);
+    }
+}
+
+/// Waits until nothing that any team of this PE has started goes on, before the program ends.
+pub(crate) fn land_all(endpoint: &Endpoint) {
+    let activity = Activity { operation: Text::head(END), ..Activity::NONE };
+    wait_until(endpoint, || !endpoint.waiting().has_work(), || activity);
+}
+
+/// Waits until works of this PE have come somewhere.
+pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
+    // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
+    let bell = &unsafe { endpoint.system() }.doorbell;
+    endpoint.waiting().until(endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
+}
+
+/// What writes a result to where it belongs.
+type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
+
+/// A collective that was started, such as by [`start_sum`](crate::Team::start_sum), and goes on beside the program. Waiting for
+/// it gives what the blocking call of that family gives: a value comes back, and `&mut x`, a destination or a symmetric object is
+/// written then, and not before.
+///
+/// It goes on whenever this PE waits inside the library, whatever for, and when it is asked [whether it is
+/// complete](Self::is_complete). No thread of the library goes on with it: while a PE only computes, members that need
+/// what it has wait for it. One that computes for long asks now and then.
+///
+/// Dropping it waits, as [`wait`](Self::wait) does, and writes what is written in place; not so while a panic unwinds, whose
+/// PE ends the job. Forgetting it forgets the result: the collective goes on. It stays with the thread that has started
+/// it.
+///
+/// It is a future as well, with the result, for whatever executor the program has. A poll that comes too early goes on with
+/// the collective, and wakes its own task at once, as that of a [`Pending`](crate::Pending) does.
+///
+/// ```no_run
+/// use shmem::prelude::*;
+///
+/// #[shmem::main]
+/// fn main(world: &mut World) {
+///     let norm = world.start_sum(vec![1.0; 1000]);
+///     let inner: f64 = (0..1_000_000).map(f64::from).sum();
+///     let norm = norm.wait();
+///     println!("{inner} {}", norm[0]);
+/// }
+/// ```
+#[must_use = "the result comes by `wait` or `.await`; dropping it waits as well"]
+pub struct Started<'t, R> {
+    endpoint: &'t Endpoint,
+    request: Arc<Request>,
+    /// For who looks on.
+    meeting: Meeting<'t>,
+    /// Taken by who takes the result.
+    finish: Option<Finish<'t, R>>,
+    location: &'static Location<'static>,
+}
+
+impl<'t, R> Started<'t, R> {
+    pub(super) fn new(
+        endpoint: &'t Endpoint,
+        request: Arc<Request>,
+        meeting: Meeting<'t>,
+        finish: Finish<'t, R>,
+        location: &'static Location<'static>,
+    ) -> Self {
+        Self { endpoint, request, meeting, finish: Some(finish), location }
+    }
+
+    /// Waits until the collective is complete on this PE, and gives the result.
+    ///
+    /// # Panics
+    ///
+    /// If a poll has given the result.
+    ///
+    /// Source: MPI 4.1, `MPI_Wait`.
+    #[doc(alias = "MPI_Wait")]
+    #[track_caller]
+    pub fn wait(mut self) -> R {
+        self.location = Location::caller();
+        self.land();
+        self.take().unwrap_or_else(|| given())
+    }
+
+    /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Goes on with all that the PE
+    /// has started, and does not wait.
+    ///
+    /// Source: MPI 4.1, `MPI_Test`.
+    #[doc(alias = "MPI_Test")]
+    pub fn is_complete(&self) -> bool {
+        if !self.request.is_complete() {
+            self.endpoint.waiting().go_on(self.endpoint);
+        }
+        if !self.request.is_complete() {
+            return false;
+        }
+        // Whoever looks on is to know, as behind a wait.
+        self.land();
+        true
+    }
+
+    /// Waits for the result.
+    fn land(&self) {
+        if self.finish.is_none() {
+            return;
+        }
+        let Self { endpoint, request, meeting, location, .. } = self;
+        let land = || wait_until(endpoint, || request.is_complete(), || request.activity());
+        endpoint.tell(Call::new(Family::Started, location).meets(*meeting), land);
+    }
+
+    /// The result, once, where it is there.
+    fn take(&mut self) -> Option<R> {
+        let finish = self.finish.take()?;
+        Some(finish(self.request.result()))
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn given() -> ! {
+    panic!("the collective is complete, and a poll has given its result already: it is given once")
+}
+
+/// See [`Started`] for who wakes.
+///
+/// # Panics
+///
+/// A poll, if one before it has given the result.
+impl<R> Future for Started<'_, R> {
+    type Output = R;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
+        if !self.is_complete() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(self.take().unwrap_or_else(|| given()))
+    }
+}
+
+impl<R> Drop for Started<'_, R> {
+    fn drop(&mut self) {
+        if self.finish.is_some() && !std::thread::panicking() {
+            self.land();
+            self.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::Operation;
+
+    fn mark(arguments: &[u64], number: u64, meetings: u64) -> Mark {
+        let operation = Operation::of(Family::StartSum);
+        let purpose = Purpose { operation, opens: false, arguments, subject: &String::new, location: None };
+        Mark::new(&purpose, number, meetings)
+    }
+
+    #[test]
+    fn marks_differ_by_all_that_members_agree_on() {
+        assert_eq!(mark(&[3], 5, 7), mark(&[3], 5, 7));
+        let all = [mark(&[3], 5, 7), mark(&[4], 5, 7), mark(&[3], 6, 7), mark(&[3], 5, 8)];
+        for (k, one) in all.iter().enumerate() {
+            assert!(all[..k].iter().all(|other| one != other), "{k}");
+            assert_eq!(Mark::heard(one.0), Some(*one));
+        }
+        assert_eq!(Mark::heard(0), None);
+    }
+
+    #[test]
+    fn who_has_come_to_fewer_meetings_is_known_when_they_begin_to_count_anew() {
+        for meetings in [0, 1, 1000, (1 << 24) - 2, (1 << 24) - 1, 1 << 24, (1 << 40) - 1] {
+            let mark = mark(&[], 1, meetings);
+            assert!(mark.is_before(meetings + 1) && mark.is_before(meetings + 2), "{meetings}");
+            assert!(!mark.is_before(meetings), "{meetings}");
+            assert!(meetings == 0 || !mark.is_before(meetings - 1), "{meetings}");
+        }
+    }
+}

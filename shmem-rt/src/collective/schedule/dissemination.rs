@@ -1,0 +1,83 @@
+//! Dissemination: rounds in which each of some nodes comes to have what all others have.
+//!
+//! After some rounds a node has what the `s` nodes before it have, its own not among them. In the next round it sends that to the node
+//! `s` further on, which then has what `2 s` nodes before it have; or it sends its own besides to the node `s + 1` further on, which then
+//! has it of `2 s + 1`. The bits of the number of other nodes, from the highest, say which. At the end it is of all others, after
+//! `ceil(log2(nodes))` rounds, one message of each node in each. What comes in a round never overlaps what is there, so that sums can be
+//! brought, of which nothing can be cut off. The distances `2^k` of the dissemination barrier give that for powers of two alone.
+//!
+//! Sources: D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988; J. Bruck et al., "Efficient
+//! algorithms for all-to-all communications in multiport message-passing systems", 1997 (concatenation in any number of nodes).
+
+/// One of the rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::collective) struct Round {
+    /// Its number, from 0.
+    pub(in crate::collective) number: usize,
+    /// How many nodes further on is the one that is sent to. It is sent what as many nodes have.
+    pub(in crate::collective) distance: usize,
+    /// Whether the sender is one of these: then they are it and those before it, and otherwise those before it.
+    pub(in crate::collective) with_own: bool,
+}
+
+impl Round {
+    /// Those of so many nodes.
+    pub(in crate::collective) fn all(nodes: usize) -> impl Iterator<Item = Self> {
+        let others = nodes - 1;
+        let rounds = if others == 0 { 0 } else { others.ilog2() + 1 };
+        (0..rounds).map(move |number| {
+            // What the bits above this one say is how many are known.
+            let (known, bit) = (others >> (rounds - number), others >> (rounds - 1 - number) & 1);
+            Self { number: number as usize, distance: known + bit, with_own: bit == 1 }
+        })
+    }
+
+    /// How many nodes before it a node has what they have, before this round.
+    pub(in crate::collective) fn known(self) -> usize {
+        self.distance - usize::from(self.with_own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What node 0 knows of which nodes before it, in every round, where all do the same.
+    fn everything_is_known_once(nodes: usize) {
+        let mut known = vec![false; nodes];
+        let mut rounds = 0;
+        for round in Round::all(nodes) {
+            assert_eq!(round.number, rounds);
+            assert!(
+                round.distance > 0 && round.distance < nodes,
+                "a node sends to itself: {nodes}, {round:?}"
+            );
+            assert_eq!(known.iter().filter(|known| **known).count(), round.known(), "{nodes} nodes");
+            // The sender is `distance` before; it sends what it knows by now, which is what we know, from there.
+            let own = round.with_own.then_some(0);
+            for before in own.into_iter().chain(1..=round.known()) {
+                let from = &mut known[round.distance + before];
+                assert!(!*from, "{nodes} nodes: windows overlap in round {rounds}");
+                *from = true;
+            }
+            rounds += 1;
+        }
+        assert!(!known[0] && known[1..].iter().all(|known| *known), "{nodes} nodes");
+        assert_eq!(rounds, nodes.next_power_of_two().ilog2() as usize, "rounds of {nodes} nodes");
+    }
+
+    #[test]
+    fn all_others_are_known_once_after_as_few_rounds_as_there_can_be() {
+        (1..=300).for_each(everything_is_known_once);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(50))]
+        #[test]
+        fn many_others_are_known_once(nodes in 300_usize..100_000) {
+            everything_is_known_once(nodes);
+        }
+    }
+}

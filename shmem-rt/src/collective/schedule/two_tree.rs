@@ -1,0 +1,151 @@
+//! Two-tree broadcast: chunks in turn along two binary trees of the ranks.
+//!
+//! A rank that has others below it in one tree is a leaf of the other, so each sends no more than the root does. The root sends each
+//! chunk once, to the top of its tree. The trees are pipelines of their own: in each a rank is at its own distance from the root, and
+//! all that it is sent comes at the pace of the root.
+//!
+//! The ranks but the root are numbered from 1 on. In the first tree, which is in order, those with odd numbers are leaves. The second is
+//! the first one with the numbers turned round, or, of an odd count, moved on by one: leaves are those with even numbers, and at most
+//! one rank is a leaf of both. Of two ranks there is one way.
+//!
+//! Source: P. Sanders, J. Speck and J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009.
+
+use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
+
+/// One of the two trees, as one rank sees it.
+pub(in crate::collective) struct TwoTree {
+    ranks: usize,
+    root: usize,
+    /// The number of this rank behind the root, whose own is 0.
+    number: usize,
+    /// Which of the two it is.
+    way: usize,
+    /// All chunks, of both.
+    chunks: Chunks,
+    /// Slots for those of this one.
+    slots: usize,
+}
+
+impl TwoTree {
+    /// Both for `rank`, in a window of an even number of slots. Of two ranks the first has all chunks.
+    pub(in crate::collective) fn both(
+        ranks: usize,
+        rank: usize,
+        root: usize,
+        chunks: Chunks,
+        slots: usize,
+    ) -> [Self; 2] {
+        assert!(ranks > 1 && slots.is_multiple_of(2), "{ranks} ranks, {slots} slots");
+        let (number, slots) = ((rank + ranks - root) % ranks, slots / Self::ways(ranks));
+        [0, 1].map(|way| Self { ranks, root, number, way, chunks, slots })
+    }
+
+    /// How many there are, which chunks take in turn.
+    pub(in crate::collective) fn ways(ranks: usize) -> usize {
+        (ranks - 1).min(2)
+    }
+
+    /// Ranks but the root.
+    fn others(&self) -> usize {
+        self.ranks - 1
+    }
+
+    fn rank(&self, number: usize) -> usize {
+        (self.root + number) % self.ranks
+    }
+
+    /// The place of who has a number, as in the first tree; and back.
+    fn place(&self, number: usize) -> usize {
+        match (self.way, self.others() % 2) {
+            (0, _) => number,
+            (_, 0) => self.ranks - number,
+            _ => number % self.others() + 1,
+        }
+    }
+
+    fn number(&self, place: usize) -> usize {
+        match (self.way, self.others() % 2) {
+            (0, _) => place,
+            (_, 0) => self.ranks - place,
+            _ => (place + self.others() - 2) % self.others() + 1,
+        }
+    }
+
+    /// Who is above this rank, and which of those below it this one is.
+    fn above(&self) -> (usize, usize) {
+        let place = self.place(self.number);
+        let mut at = top(self.others());
+        if at == place {
+            return (0, self.way);
+        }
+        loop {
+            let [left, right] = below(at, self.others());
+            let side = usize::from(place > at);
+            let next = if side == 0 { left } else { right };
+            if next == Some(place) {
+                return (self.number(at), side);
+            }
+            at = next.unwrap_or_else(|| unreachable!("place {place} is in a tree of {}", self.others()));
+        }
+    }
+
+    /// Who is below this rank.
+    fn below(&self) -> [Option<usize>; 2] {
+        if self.number == 0 {
+            let mut tops = [None; 2];
+            tops[self.way] = Some(self.number(top(self.others())));
+            return tops;
+        }
+        below(self.place(self.number), self.others()).map(|place| Some(self.number(place?)))
+    }
+
+    /// Where its chunks lie.
+    fn places(&self) -> impl Iterator<Item = Place> {
+        let chunks = (self.way..self.chunks.count()).step_by(Self::ways(self.ranks));
+        chunks.map(|chunk| Place::of(Memory::Result, 0, self.chunks.range(chunk)))
+    }
+}
+
+impl Schedule for TwoTree {
+    fn sends(&self) -> impl Iterator<Item = SendStep> {
+        let below = self.below();
+        self.places().enumerate().flat_map(move |(number, place)| {
+            let below = below.into_iter().enumerate();
+            below.filter_map(move |(credit, to)| {
+                Some(SendStep {
+                    to: self.rank(to?),
+                    number,
+                    from: place,
+                    lands: Some(place.at),
+                    after: if self.number == 0 { 0 } else { number + 1 },
+                    credit,
+                    needs: (number + 1).saturating_sub(self.slots) as u64,
+                })
+            })
+        })
+    }
+
+    fn receives(&self) -> impl Iterator<Item = RecvStep> {
+        let above = (self.number > 0).then(|| self.above());
+        let come =
+            above.into_iter().flat_map(|(number, credit)| self.places().map(move |into| (number, credit, into)));
+        come.map(|(number, credit, into)| RecvStep { from: self.rank(number), credit, into, then: Then::Copy })
+    }
+
+    fn credits(&self) -> usize {
+        2
+    }
+}
+
+/// The top of a tree in order whose places are 1 to `places`: those that can be halved most often are highest.
+fn top(places: usize) -> usize {
+    1 << places.ilog2()
+}
+
+/// The places below one on the left and on the right: tops of what is left of it, as far as the next higher one, and
+/// what is right of it.
+fn below(place: usize, places: usize) -> [Option<usize>; 2] {
+    let reach = 1 << place.trailing_zeros();
+    let right = (reach - 1).min(places - place);
+    [(reach > 1).then(|| place - reach / 2), (right > 0).then(|| place + top(right))]
+}
