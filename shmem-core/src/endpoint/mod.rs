@@ -304,6 +304,7 @@ impl Endpoint {
     }
 
     #[cold]
+    #[track_caller]
     fn refuse(&self, pe: Pe) -> ! {
         panic!(
             "PE {} was given PE {pe} by another PE of this process, which has slots of its own: send the number, and \

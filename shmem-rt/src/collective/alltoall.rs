@@ -358,7 +358,8 @@ impl Collective<'_> {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
         let shape = Shape::of(team);
         let bytes = items.saturating_mul(size);
-        let by_ring = size <= shape.room_of_chunk() && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
+        let by_ring =
+            size <= shape.room_of_chunk() && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
         // Members that are served in one step.
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
         let most = match by_ring {
@@ -380,23 +381,32 @@ impl Collective<'_> {
             let slot_of = |distance: usize| (distance - first.max(1)) * room_of_one;
             let bytes = others.clone().count() * room_of_one;
             let staged = Staged { by_ring: by_ring && items > 0, pieces, bytes, writes: true, reads: true };
-            self.staged(purpose, staged, |_| unreachable!("on one node"), |turn| match turn {
-                Turn::Write(piece, room) => {
-                    for distance in others.clone() {
-                        let bytes = part(piece).len() * size;
-                        let to = (rank + distance) % members;
-                        pack(to, part(piece).start, room.room(slot_of(distance), bytes));
+            self.staged(
+                purpose,
+                staged,
+                |_| unreachable!("on one node"),
+                |turn| match turn {
+                    Turn::Write(piece, room) => {
+                        for distance in others.clone() {
+                            let bytes = part(piece).len() * size;
+                            let to = (rank + distance) % members;
+                            pack(to, part(piece).start, room.room(slot_of(distance), bytes));
+                        }
                     }
-                }
-                Turn::Read(piece, come) => {
-                    let (first, count) = (part(piece).start, part(piece).len());
-                    let read = |from: usize, at: usize, into: &mut [u8]| match (rank + members - from) % members {
-                        0 => pack(rank, first + at / size, into),
-                        distance => into.copy_from_slice(come.slice(from, slot_of(distance) + at, into.len())),
-                    };
-                    came(&Came { first, count, distances: distances.clone(), read: &read });
-                }
-            });
+                    Turn::Read(piece, come) => {
+                        let (first, count) = (part(piece).start, part(piece).len());
+                        let read = |from: usize, at: usize, into: &mut [u8]| match (rank + members - from)
+                            % members
+                        {
+                            0 => pack(rank, first + at / size, into),
+                            distance => {
+                                into.copy_from_slice(come.slice(from, slot_of(distance) + at, into.len()))
+                            }
+                        };
+                        came(&Came { first, count, distances: distances.clone(), read: &read });
+                    }
+                },
+            );
         }
     }
 

@@ -192,7 +192,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         X: Contribution<R>,
     {
         let Some((place, items)) = self.object() else {
-            return of.change(self.token, |all| change(all.len(), RecvBuf::of(bytemuck::cast_slice_mut(all))));
+            return of
+                .change(self.token, |all| change(all.len(), RecvBuf::of(bytemuck::cast_slice_mut(all))));
         };
         if reads {
             self.tell(Family::HereLoad, 0..place.bytes);
@@ -243,9 +244,9 @@ impl Root {
     /// If the PE is not a member.
     #[track_caller]
     pub(super) fn of(team: &Team, pe: Pe, operation: &str) -> Self {
-        let rank = team.rank_of(pe);
-        let rank =
-            rank.unwrap_or_else(|| panic!("the root of `{operation}`, PE {pe}, is not a member of the team"));
+        let Some(rank) = team.rank_of(pe) else {
+            panic!("the root of `{operation}`, PE {pe}, is not a member of the team");
+        };
         Self { pe, rank: if mutant("next-root") { (rank + 1) % team.size() } else { rank } }
     }
 

@@ -104,7 +104,9 @@ impl Collective<'_> {
         let staged = Staged { by_ring, pieces, bytes: most.min(bytes), writes: is_root, reads: !is_root };
         let shares = |piece| Shares::Of { rank: root, bytes: part(piece).len() };
         self.staged(purpose, staged, shares, |turn| match turn {
-            Turn::Write(piece, room) => data.source().read(part(piece).start, room.room(0, part(piece).len())),
+            Turn::Write(piece, room) => {
+                data.source().read(part(piece).start, room.room(0, part(piece).len()))
+            }
             Turn::Read(piece, come) => data.write(part(piece).start, come.slice(root, 0, part(piece).len())),
         });
     }

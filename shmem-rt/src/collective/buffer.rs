@@ -55,7 +55,8 @@ impl<'b> SendBuf<'b> {
 
     /// The copy of an object on a PE of this node.
     pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
-        let start = endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
+        let start =
+            endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
         Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
     }
 
@@ -125,12 +126,18 @@ impl<'b> RecvBuf<'b> {
 
     /// The calling PE's copy of an object.
     pub(super) fn own(endpoint: &'b Endpoint, place: Extent) -> Self {
-        Self { start: endpoint.mine(place.offset), len: place.bytes, object: Some(place), borrowed: PhantomData }
+        Self {
+            start: endpoint.mine(place.offset),
+            len: place.bytes,
+            object: Some(place),
+            borrowed: PhantomData,
+        }
     }
 
     /// The copy of an object on a PE of this node.
     pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
-        let start = endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
+        let start =
+            endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
         Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
     }
 

@@ -288,7 +288,9 @@ impl Collective<'_> {
         let near = team.node_count() == 1;
         let most = if near { 0 } else { most_bytes(team, op, scan.is_some()) / op.size() * op.size() };
         if most > 0 {
-            return data.chunks_mut(most).for_each(|piece| self.combine_between_nodes(purpose, scan, piece, op));
+            return data
+                .chunks_mut(most)
+                .for_each(|piece| self.combine_between_nodes(purpose, scan, piece, op));
         }
         // Every member gets the items of all, and combines them: of ranks that are dealt out to nodes in another order, and of items that
         // are larger than a room, on one node as well.

@@ -67,7 +67,9 @@ impl<'r> Cover<'r> {
         let mut one_given = one.numbered(0).peekable();
         let mut other_given = other.numbered(1).peekable();
         let given = core::iter::from_fn(move || match (one_given.peek(), other_given.peek()) {
-            (Some((left, _)), Some((right, _))) if left.ranks().start > right.ranks().start => other_given.next(),
+            (Some((left, _)), Some((right, _))) if left.ranks().start > right.ranks().start => {
+                other_given.next()
+            }
             (Some(_), _) => one_given.next(),
             _ => other_given.next(),
         });

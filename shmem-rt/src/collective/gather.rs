@@ -61,13 +61,18 @@ impl Team {
         let result = Argument::of::<I>(self, token, all.place(token));
         let (to, room, members) = (result.place(), all.items(token), self.size());
         let collective = argument.enter();
+        let mut given = 0;
         argument.given(mine, to, |items, mine| {
-            require_room(members, items, room);
+            given = items;
+            if !is_room(members, items, room) {
+                return;
+            }
             let arguments = argument.arguments([items as u64, size_of::<I>() as u64, result.offset()]);
             let subject = || argument.show_to(items, to);
             let purpose = argument.purpose(Operation::of(Family::Fcollect), &arguments, &subject);
             result.destination(all, |all| collective.moving(mine.len()).allgather(&purpose, mine, all));
         });
+        require_room(members, given, room);
         result.tell(Family::HereStore, 0..room * size_of::<I>());
     }
 
@@ -90,10 +95,13 @@ impl Team {
         let collective = argument.enter();
         let mut all = Vec::new();
         argument.given(mine, None, |items, mine| {
-            let (arguments, subject) = (argument.arguments([size_of::<I>() as u64, 0]), || argument.show(items));
+            let (arguments, subject) =
+                (argument.arguments([size_of::<I>() as u64, 0]), || argument.show(items));
             let purpose = argument.purpose(Operation::of(Family::Collect), &arguments, &subject);
             let given = (items, size_of::<I>());
-            collective.moving(mine.len()).allgatherv(&purpose, given, mine, false, |items| Some(new_list(&mut all, items)));
+            collective
+                .moving(mine.len())
+                .allgatherv(&purpose, given, mine, false, |items| Some(new_list(&mut all, items)));
         });
         all
     }
@@ -137,10 +145,16 @@ impl Team {
             let name = Operation::named(Family::Collect, "collect_into");
             let purpose = argument.purpose(name, &arguments, &subject);
             result.destination(all, |all| {
-                collective.moving(mine.len()).allgatherv(&purpose, (items, size), mine, to.is_some(), |items| {
-                    found = items;
-                    (items <= room).then_some(all)
-                });
+                collective.moving(mine.len()).allgatherv(
+                    &purpose,
+                    (items, size),
+                    mine,
+                    to.is_some(),
+                    |items| {
+                        found = items;
+                        (items <= room).then_some(all)
+                    },
+                );
             });
         });
         assert!(found <= room, "the members have {found} elements, the destination has room for {room}");
@@ -229,21 +243,34 @@ impl Team {
             let purpose = argument.purpose(Operation::of(Family::FcollectTo), &arguments, &subject);
             collective.moving(mine.len()).gather_to(&purpose, argument.place(), mine, all);
         };
+        let mut unfit = None;
         argument.given(mine, result.place(), |items, mine| {
             if !root.is_here(self) {
                 return gather(items, mine, None);
             }
-            require_room(self.size(), items, room);
+            if !is_room(self.size(), items, room) {
+                unfit = Some(items);
+                return;
+            }
             result.destination(all, |all| gather(items, mine, Some(all)));
             result.tell(Family::HereStore, 0..room * size_of::<I>());
         });
+        // Not in what is given to others: the panic is that of the caller's line.
+        if let Some(items) = unfit {
+            require_room(self.size(), items, room);
+        }
     }
 }
 
-/// Requires room for exactly what all members have.
+/// Whether there is room for exactly what all members have.
+fn is_room(members: usize, items: usize, room: usize) -> bool {
+    items.checked_mul(members) == Some(room)
+}
+
+/// Requires that, for the caller's line: no closure has that.
 #[track_caller]
 pub(super) fn require_room(members: usize, items: usize, room: usize) {
-    if items.checked_mul(members) != Some(room) {
+    if !is_room(members, items, room) {
         panic!("{members} members have {items} elements each, the destination has {room}");
     }
 }
@@ -301,21 +328,26 @@ impl Collective<'_> {
         let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
         let staged =
             Staged { by_ring: true, pieces: bytes.div_ceil(most), bytes: most, writes: true, reads: true };
-        self.staged(purpose, staged, |_| unreachable!("rings are of one node"), |turn| match turn {
-            Turn::Write(piece, room) => {
-                let part = part(piece);
-                mine.read(part.start, room.room(0, part.len()));
-                // While it is in the cache.
-                all.copy_from(rank * bytes + part.start, mine.part(part));
-            }
-            Turn::Read(piece, come) => {
-                let part = part(piece);
-                // Each begins with another one, so that not all read the same.
-                for from in (rank + 1..members).chain(0..rank) {
-                    all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
+        self.staged(
+            purpose,
+            staged,
+            |_| unreachable!("rings are of one node"),
+            |turn| match turn {
+                Turn::Write(piece, room) => {
+                    let part = part(piece);
+                    mine.read(part.start, room.room(0, part.len()));
+                    // While it is in the cache.
+                    all.copy_from(rank * bytes + part.start, mine.part(part));
                 }
-            }
-        });
+                Turn::Read(piece, come) => {
+                    let part = part(piece);
+                    // Each begins with another one, so that not all read the same.
+                    for from in (rank + 1..members).chain(0..rank) {
+                        all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
+                    }
+                }
+            },
+        );
     }
 
     /// Writes what each member has, as many bytes as the others, to who gives room for all of it in the order of ranks. `place` is where

@@ -109,8 +109,9 @@ impl Collective<'_> {
             }
         };
         under_way(quiet, || {
-            let pipelines =
-                schedules.iter().map(|schedule| (schedule.sends(), [schedule.receives(), schedule.receives()]));
+            let pipelines = schedules
+                .iter()
+                .map(|schedule| (schedule.sends(), [schedule.receives(), schedule.receives()]));
             let mut progress = Progress::new(pipelines, cut.slots);
             let all = result.len();
             let mut carrier = Carrier {

@@ -59,10 +59,17 @@ impl Slots {
     pub(super) fn of_window(team: &Team, Cut { most, slots }: Cut) -> Self {
         assert!(slots <= MOST_SLOTS, "{slots} slots");
         let window = team.window();
-        let [arrived, credits, room] = [offset_of!(Window, come), offset_of!(Window, told), offset_of!(Window, room)];
+        let [arrived, credits, room] =
+            [offset_of!(Window, come), offset_of!(Window, told), offset_of!(Window, room)];
         // Slots without room have a counter each, and nothing lies in them.
         let bytes = if slots * most <= WINDOW_BYTES { most } else { 0 };
-        Self { arrived: window + arrived, credits: window + credits, room: window + room, bytes, count: slots }
+        Self {
+            arrived: window + arrived,
+            credits: window + credits,
+            room: window + room,
+            bytes,
+            count: slots,
+        }
     }
 
     /// Those of a started collective of a team, by its place among those that the team has under way.
@@ -164,7 +171,11 @@ impl Transfers for Carrier<'_> {
         };
         let (segment, into) = match (self.object, lands) {
             (Some((segment, place)), Some(at)) => {
-                assert!(at <= place.bytes && bytes <= place.bytes - at, "{bytes} bytes at {at} of {}", place.bytes);
+                assert!(
+                    at <= place.bytes && bytes <= place.bytes - at,
+                    "{bytes} bytes at {at} of {}",
+                    place.bytes
+                );
                 (segment, place.offset + at)
             }
             _ => (SYSTEM, self.slots.slot(slot, bytes)),
@@ -195,7 +206,9 @@ impl Transfers for Carrier<'_> {
         let (word, nothing, Far { transport, channel }) =
             (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
         // SAFETY: of no bytes the signal alone is changed; it is an aligned `AtomicU64` of every PE.
-        unsafe { transport.put_signal(*channel, word, nothing, 0, word, SignalOp::Add(chunks), Until::Return) };
+        unsafe {
+            transport.put_signal(*channel, word, nothing, 0, word, SignalOp::Add(chunks), Until::Return)
+        };
     }
 
     fn copy(&mut self, slot: usize, into: Place) {
@@ -229,7 +242,9 @@ impl Transfers for Carrier<'_> {
             let read = |member: usize, from: usize, room: &mut [u8]| {
                 // SAFETY: an operand has as many bytes as the place, and nobody writes there now: a chunk lies in its slot until it is
                 // reduced, and the place of the result is the engine's own.
-                unsafe { shared::copy(room.as_mut_ptr(), operand(member).wrapping_add(at + from), room.len()) };
+                unsafe {
+                    shared::copy(room.as_mut_ptr(), operand(member).wrapping_add(at + from), room.len())
+                };
             };
             fold(members, Operands::Read(&read), tile, op);
             // Of what is combined again nothing is lost by that: a NaN stays one.

@@ -364,11 +364,18 @@ impl Team {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
         let (collective, here) = (argument.enter(), root.is_here(self));
         let result = argument.changed(data, (true, here), |items, data| {
-            let arguments = argument.arguments([root.word(), items as u64, argument.size() as u64, type_of(&op)]);
+            let arguments =
+                argument.arguments([root.word(), items as u64, argument.size() as u64, type_of(&op)]);
             let subject = || format!("{} to PE {}", argument.show(items), root.pe);
             let purpose = argument.purpose(Operation::of(Family::ReduceTo), &arguments, &subject);
             let collective = collective.moving(data.len());
-            collective.reduce(&purpose, (Combined::All, root.alone()), None, data, &collective.guarded(&purpose, &op));
+            collective.reduce(
+                &purpose,
+                (Combined::All, root.alone()),
+                None,
+                data,
+                &collective.guarded(&purpose, &op),
+            );
         });
         here.then_some(result)
     }

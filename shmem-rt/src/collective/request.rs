@@ -493,7 +493,10 @@ impl<'t, R> Started<'t, R> {
     pub fn wait(mut self) -> R {
         self.location = Location::caller();
         self.land();
-        self.take().unwrap_or_else(|| given())
+        match self.take() {
+            Some(result) => result,
+            None => given(),
+        }
     }
 
     /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Goes on with all that the PE
@@ -545,12 +548,16 @@ fn given() -> ! {
 impl<R> Future for Started<'_, R> {
     type Output = R;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
         if !self.is_complete() {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        Poll::Ready(self.take().unwrap_or_else(|| given()))
+        match self.take() {
+            Some(result) => Poll::Ready(result),
+            None => given(),
+        }
     }
 }
 

@@ -57,18 +57,21 @@ impl Team {
         let source = Argument::of::<X::Item>(self, token, all.place(token));
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
         let collective = argument.enter();
-        argument.changed(mine, (false, true), |items, mine| {
+        let mut unfit = None;
+        let result = argument.changed(mine, (false, true), |items, mine| {
             let arguments = argument.arguments([root.word(), items as u64, argument.size() as u64]);
             let subject = || format!("{} from PE {}", argument.show(items), root.pe);
             let purpose = argument.purpose(Operation::of(Family::ScatterFrom), &arguments, &subject);
             if !root.is_here(self) {
                 return collective.scatter(&purpose, &root, SendBuf::EMPTY, mine);
             }
-            source.given(all, argument.place(), |all_items, all| {
-                require_parts(self, all_items, items);
-                collective.moving(all.len()).scatter(&purpose, &root, all, mine);
+            source.given(all, argument.place(), |all_items, all| match is_parts(self, all_items, items) {
+                true => collective.moving(all.len()).scatter(&purpose, &root, all, mine),
+                false => unfit = Some((all_items, items)),
             });
-        })
+        });
+        require_parts(self, unfit);
+        result
     }
 
     /// Sums what all members have for each; every member gets its part of the sum. Of `all`, as of
@@ -102,9 +105,15 @@ impl Team {
         type Of<I> = <I as Reducible>::Number;
         let op = Typed::new(Of::<X::Item>::added, Of::<X::Item>::settled, !Of::<X::Item>::ROUNDS);
         let kind = core::any::type_name::<Of<X::Item>>();
-        self.combine_parts(token, (all, mine), Family::SumScatter, word_of(kind), |collective, purpose, all, mine| {
-            collective.reduce_scatter(purpose, all, mine, &op);
-        })
+        self.combine_parts(
+            token,
+            (all, mine),
+            Family::SumScatter,
+            word_of(kind),
+            |collective, purpose, all, mine| {
+                collective.reduce_scatter(purpose, all, mine, &op);
+            },
+        )
     }
 
     /// As [`sum_scatter`](Self::sum_scatter), by an operation of the program, as [`reduce`](Self::reduce) has it.
@@ -137,9 +146,15 @@ impl Team {
         T: Collected<X::Item> + ?Sized,
         X: Contribution<R>,
     {
-        self.combine_parts(token, (all, mine), Family::ReduceScatter, type_of(&op), |collective, purpose, all, mine| {
-            collective.reduce_scatter(purpose, all, mine, &collective.guarded(purpose, &op));
-        })
+        self.combine_parts(
+            token,
+            (all, mine),
+            Family::ReduceScatter,
+            type_of(&op),
+            |collective, purpose, all, mine| {
+                collective.reduce_scatter(purpose, all, mine, &collective.guarded(purpose, &op));
+            },
+        )
     }
 
     /// What `sum_scatter` and `reduce_scatter` have in common. `kind` says what is combined.
@@ -160,26 +175,36 @@ impl Team {
         let source = Argument::of::<X::Item>(self, token, all.place(token));
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
         let collective = argument.enter();
-        argument.changed(mine, (false, true), |items, mine| {
+        let mut unfit = None;
+        let result = argument.changed(mine, (false, true), |items, mine| {
             source.given(all, argument.place(), |all_items, all| {
-                require_parts(self, all_items, items);
+                if !is_parts(self, all_items, items) {
+                    unfit = Some((all_items, items));
+                    return;
+                }
                 let arguments = [items as u64, argument.size() as u64, kind, source.offset()];
                 let (arguments, subject) = (argument.arguments(arguments), || argument.show(items));
                 let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
                 combine(&collective.moving(all.len()), &purpose, all, mine);
             });
-        })
+        });
+        require_parts(self, unfit);
+        result
     }
 }
 
-/// Requires a part of so many items for each member.
+/// Whether so many items are a part for each member.
+fn is_parts(team: &Team, all: usize, part: usize) -> bool {
+    part.checked_mul(team.size()) == Some(all)
+}
+
+/// Refuses items that are not, for the caller's line: no closure has that.
 #[track_caller]
-fn require_parts(team: &Team, all: usize, part: usize) {
-    let members = team.size();
-    assert!(
-        part.checked_mul(members) == Some(all),
-        "{all} elements are not {members} parts of {part} elements, one for each member"
-    );
+fn require_parts(team: &Team, unfit: Option<(usize, usize)>) {
+    if let Some((all, part)) = unfit {
+        let members = team.size();
+        panic!("{all} elements are not {members} parts of {part} elements, one for each member");
+    }
 }
 
 impl Collective<'_> {
@@ -222,7 +247,13 @@ impl Collective<'_> {
     }
 
     /// Combines what all members have in `all` for the calling PE, in `mine`.
-    fn reduce_scatter(&self, purpose: &Purpose<'_>, all: SendBuf<'_>, mut mine: RecvBuf<'_>, op: &dyn Reduction) {
+    fn reduce_scatter(
+        &self,
+        purpose: &Purpose<'_>,
+        all: SendBuf<'_>,
+        mut mine: RecvBuf<'_>,
+        op: &dyn Reduction,
+    ) {
         let (team, size, part) = (self.team, op.size(), mine.len());
         let (members, rank) = (team.size(), team.rank());
         if part == 0 {

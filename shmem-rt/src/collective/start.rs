@@ -143,19 +143,18 @@ impl Team {
         let argument = Argument::of::<I>(self, token, mine.place(token));
         let result = Argument::of::<I>(self, token, all.place(token));
         let (members, room, to) = (self.size(), all.items(token), result.place());
-        let mine: Vec<u8> = mine.read(token, |mine| {
-            require_room(members, mine.len(), room);
-            bytemuck::cast_slice(mine).to_vec()
-        });
-        let (items, bytes) = (room / members, mine.len());
+        let (items, mine): (usize, Vec<u8>) =
+            mine.read(token, |mine| (mine.len(), bytemuck::cast_slice(mine).to_vec()));
+        require_room(members, items, room);
+        let bytes = mine.len();
         let arguments = argument.arguments([items as u64, size_of::<I>() as u64, result.offset()]);
         let subject = || argument.show_to(items, to);
         let purpose = argument.purpose(Operation::of(Family::StartFcollect), &arguments, &subject);
         let mut blocks = vec![0; bytes * members];
         blocks[self.rank() * bytes..][..bytes].copy_from_slice(&mine);
-        let schedule = self.chunks(bytes).map(|chunks| {
-            written(&[RingAllgather::new(members, self.rank(), chunks, MOST_SLOTS)])
-        });
+        let schedule = self
+            .chunks(bytes)
+            .map(|chunks| written(&[RingAllgather::new(members, self.rank(), chunks, MOST_SLOTS)]));
         let task = Task { sent: Sent::Result(self.rank() * bytes), ..Task::of(schedule, blocks) };
         self.start(token, &purpose, bytes, task, move |result| {
             all.write(token, |all| bytemuck::cast_slice_mut(all).copy_from_slice(result));
@@ -200,9 +199,9 @@ impl Team {
         let mut schedule = None;
         if members <= Pairwise::MOST_RANKS {
             result[own.clone()].copy_from_slice(&given[own]);
-            schedule = self.chunks(bytes).map(|chunks| {
-                written(&[Pairwise::new(members, self.rank(), chunks, MOST_SLOTS)])
-            });
+            schedule = self
+                .chunks(bytes)
+                .map(|chunks| written(&[Pairwise::new(members, self.rank(), chunks, MOST_SLOTS)]));
         } else {
             // There is a counter for each other member, and for no more: what is started is the barrier.
             self.alltoall::<u8, [u8], _>(token, &given, &mut result[..]);

@@ -102,10 +102,16 @@ pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), Places { 
     let arguments = [from.bytes as u64, from.offset as u64, to.offset as u64];
     let call = Untyped::of(team, token.endpoint());
     call.tell(Family::HereLoad, from);
-    call.run(Family::Fcollect, &arguments, &|| show_size(from.bytes as u64), from.bytes, |collective, purpose| {
-        let (from, to) = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
-        collective.allgather(purpose, from, to);
-    });
+    call.run(
+        Family::Fcollect,
+        &arguments,
+        &|| show_size(from.bytes as u64),
+        from.bytes,
+        |collective, purpose| {
+            let (from, to) = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
+            collective.allgather(purpose, from, to);
+        },
+    );
     call.tell(Family::HereStore, to);
 }
 
@@ -178,13 +184,19 @@ pub unsafe fn alltoalls(
     if items > 0 {
         call.tell(Family::HereLoad, from);
     }
-    call.run(Family::Alltoalls, &numbers.map(|number| number as u64), &subject, bytes, |collective, purpose| {
-        if items == 0 {
-            return collective.meet(purpose);
-        }
-        let given = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
-        collective.alltoall_strided(purpose, (items, size), (from_stride, to_stride), given, true);
-    });
+    call.run(
+        Family::Alltoalls,
+        &numbers.map(|number| number as u64),
+        &subject,
+        bytes,
+        |collective, purpose| {
+            if items == 0 {
+                return collective.meet(purpose);
+            }
+            let given = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
+            collective.alltoall_strided(purpose, (items, size), (from_stride, to_stride), given, true);
+        },
+    );
     if items > 0 {
         call.tell(Family::HereStore, to);
     }

@@ -196,8 +196,7 @@ impl Case {
         let mut cursors: Vec<_> = plans
             .iter()
             .map(|plans| {
-                let strands =
-                    plans.iter().map(|plan| (plan.sends(), [plan.receives(), plan.receives()]));
+                let strands = plans.iter().map(|plan| (plan.sends(), [plan.receives(), plan.receives()]));
                 Progress::new(strands, self.slots)
             })
             .collect();

@@ -56,7 +56,12 @@ impl Schedule for Pairwise {
     fn receives(&self) -> impl Iterator<Item = RecvStep> {
         self.steps().map(|(distance, chunk)| {
             let from = (self.rank + self.ranks - distance) % self.ranks;
-            RecvStep { from, credit: distance - 1, into: self.at(Memory::Result, from, chunk), then: Then::Copy }
+            RecvStep {
+                from,
+                credit: distance - 1,
+                into: self.at(Memory::Result, from, chunk),
+                then: Then::Copy,
+            }
         })
     }
 

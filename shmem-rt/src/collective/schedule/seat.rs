@@ -90,7 +90,12 @@ impl Seat {
 
     /// Who of the group of a level that begins with a rank holds a slice below the level. The group is one of those
     /// that become one at the level.
-    pub(in crate::collective) fn holder(radices: &Radices, level: usize, first: usize, slice: usize) -> usize {
+    pub(in crate::collective) fn holder(
+        radices: &Radices,
+        level: usize,
+        first: usize,
+        slice: usize,
+    ) -> usize {
         (0..level).rev().fold(first, |first, below| {
             let distance = radices.distance(below);
             let present = (radices.ranks() - first).div_ceil(distance).min(radices.each()[below]);

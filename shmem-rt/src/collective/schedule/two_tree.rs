@@ -127,9 +127,15 @@ impl Schedule for TwoTree {
 
     fn receives(&self) -> impl Iterator<Item = RecvStep> {
         let above = (self.number > 0).then(|| self.above());
-        let come =
-            above.into_iter().flat_map(|(number, credit)| self.places().map(move |into| (number, credit, into)));
-        come.map(|(number, credit, into)| RecvStep { from: self.rank(number), credit, into, then: Then::Copy })
+        let come = above
+            .into_iter()
+            .flat_map(|(number, credit)| self.places().map(move |into| (number, credit, into)));
+        come.map(|(number, credit, into)| RecvStep {
+            from: self.rank(number),
+            credit,
+            into,
+            then: Then::Copy,
+        })
     }
 
     fn credits(&self) -> usize {
