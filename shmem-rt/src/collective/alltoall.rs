@@ -8,16 +8,17 @@ use shmem_core::context::{Destination, Initiator, Source};
 use shmem_core::data::PlainData;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
+use shmem_core::shared;
 use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, new_list};
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Pattern, Shape};
+use super::choose::{Form, Pattern, Shape};
 use super::direct::{Direct, ends, is_one};
 use super::parts::{Parts, Portion};
 use super::payload::GRAIN;
-use super::staging::{Staged, Turn};
+use super::staging::{Staged, Step, Turn};
 use crate::group::{Collective, Operation, Purpose, Team};
 
 /// The least piece of a ring of which there are several: a shorter one takes about as long.
@@ -326,9 +327,24 @@ impl Collective<'_> {
             }
             return direct.leave();
         }
+        let others = (members - 1).saturating_mul(part);
+        if team.node_count() == 1 && way == Way::Meetings && others <= SCRATCH_BYTES {
+            let mut step = Step::next(self, others);
+            for distance in 1..members {
+                let to = (rank + distance) % members;
+                source.read(to * part, step.room((distance - 1) * part, part));
+            }
+            self.meet(purpose);
+            into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
+            for distance in 1..members {
+                let from = (rank + members - distance) % members;
+                into.write(from * part, step.slice(from, (distance - 1) * part, part));
+            }
+            return;
+        }
         if team.node_count() == 1 {
             let pack = |to: usize, first: usize, room: &mut [u8]| source.read(to * part + first, room);
-            return self.alltoall_packed(purpose, (part, 1), &pack, &mut |came| {
+            return self.alltoall_packed(purpose, (part, 1), pack, |came| {
                 for distance in came.distances.clone() {
                     let from = (rank + members - distance) % members;
                     let start = from * part + came.first;
@@ -348,46 +364,50 @@ impl Collective<'_> {
 
     /// Exchanges parts of `items` items of `size` bytes on one node, piece by piece. `pack` writes items for a rank, from one on; `came` is
     /// given those of each piece, the own ones included: of all members at once, unless there are very many.
+    #[inline]
     pub(super) fn alltoall_packed(
         &self,
         purpose: &Purpose<'_>,
         (items, size): (usize, usize),
-        pack: &dyn Fn(usize, usize, &mut [u8]),
-        came: &mut dyn FnMut(&Came<'_>),
+        pack: impl Fn(usize, usize, &mut [u8]),
+        mut came: impl FnMut(&Came<'_>),
     ) {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
-        let shape = Shape::of(team);
-        let bytes = items.saturating_mul(size);
-        let by_ring =
-            size <= shape.room_of_chunk() && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
+        let (shape, bytes) = (Shape::of(team), items.saturating_mul(size));
+        let asked = team.job.settings.collective_ways;
+        let by_ring = bytes > 0
+            && shape.way(asked, Pattern::Alltoall(bytes), Form::Private) == Way::Rings
+            && size <= shape.room_of_chunk();
         // Members that are served in one step.
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
+        let others = (width - 1).max(1);
         let most = match by_ring {
             // Short enough that several are under way.
             true => {
                 let some = (bytes / 4).next_multiple_of(GRAIN);
                 shape.room_of_chunk().min(some.max(LEAST_CHUNK).next_multiple_of(size))
             }
-            false => SCRATCH_BYTES / (width - 1).max(1) / GRAIN * GRAIN,
+            false if bytes.next_multiple_of(GRAIN).saturating_mul(others) <= SCRATCH_BYTES => bytes.max(size),
+            false => SCRATCH_BYTES / others / GRAIN * GRAIN,
         };
-        let at_once = (most / size).min(items.max(1));
+        let at_once = if most >= bytes { items.max(1) } else { most / size };
         let room_of_one = (at_once * size).next_multiple_of(GRAIN);
-        for first in (0..members).step_by(width) {
+        // At least one piece, so that empty parts meet as well.
+        let pieces = if at_once >= items { 1 } else { items.div_ceil(at_once) };
+        let part = |piece: usize| piece * at_once..items.min((piece + 1) * at_once);
+        let mut first = 0;
+        while first < members {
             let distances = first..(first + width).min(members);
-            let others = distances.clone().filter(|distance| *distance > 0);
-            // At least one piece, so that empty parts meet as well.
-            let pieces = items.div_ceil(at_once).max(1);
-            let part = |piece: usize| piece * at_once..items.min((piece + 1) * at_once);
-            let slot_of = |distance: usize| (distance - first.max(1)) * room_of_one;
-            let bytes = others.clone().count() * room_of_one;
-            let staged = Staged { by_ring: by_ring && items > 0, pieces, bytes, writes: true, reads: true };
+            let slot_of = |distance: usize| (distance - distances.start.max(1)) * room_of_one;
+            let bytes = (distances.end - distances.start.max(1)) * room_of_one;
+            let staged = Staged { by_ring, pieces, bytes, writes: true, reads: true };
             self.staged(
                 purpose,
                 staged,
                 |_| unreachable!("on one node"),
                 |turn| match turn {
                     Turn::Write(piece, room) => {
-                        for distance in others.clone() {
+                        for distance in distances.start.max(1)..distances.end {
                             let bytes = part(piece).len() * size;
                             let to = (rank + distance) % members;
                             pack(to, part(piece).start, room.room(slot_of(distance), bytes));
@@ -400,13 +420,17 @@ impl Collective<'_> {
                         {
                             0 => pack(rank, first + at / size, into),
                             distance => {
-                                into.copy_from_slice(come.slice(from, slot_of(distance) + at, into.len()))
+                                shared::copy_slice(
+                                    into,
+                                    come.slice(from, slot_of(distance) + at, into.len()),
+                                );
                             }
                         };
                         came(&Came { first, count, distances: distances.clone(), read: &read });
                     }
                 },
             );
+            first = distances.end;
         }
     }
 
@@ -455,7 +479,7 @@ impl Collective<'_> {
         }
         let pack = |to: usize, first: usize, room: &mut [u8]| pack_of(source, to, first, room);
         if self.team.node_count() == 1 && size <= SCRATCH_BYTES {
-            return self.alltoall_packed(purpose, (items, size), &pack, &mut |came| {
+            return self.alltoall_packed(purpose, (items, size), pack, |came| {
                 for distance in came.distances.clone() {
                     let from = (rank + members - distance) % members;
                     unpack(from, came.first, came.count, &|at, into| came.read(from, at, into));
@@ -536,7 +560,7 @@ impl Collective<'_> {
             }
         };
         if self.team.node_count() == 1 {
-            self.alltoall_packed(purpose, (longest, 1), &pack, &mut |piece| {
+            self.alltoall_packed(purpose, (longest, 1), pack, |piece| {
                 for distance in piece.distances.clone() {
                     let from = (rank + members - distance) % members;
                     unpack(from, piece.first, piece.count, &|at, into| piece.read(from, at, into));

@@ -100,7 +100,7 @@ impl Collective<'_> {
         };
         let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
         // At least one piece, so that empty data meets as well.
-        let pieces = bytes.div_ceil(most).max(1);
+        let pieces = if bytes <= most { 1 } else { bytes.div_ceil(most) };
         let staged = Staged { by_ring, pieces, bytes: most.min(bytes), writes: is_root, reads: !is_root };
         let shares = |piece| Shares::Of { rank: root, bytes: part(piece).len() };
         self.staged(purpose, staged, shares, |turn| match turn {

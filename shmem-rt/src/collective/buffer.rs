@@ -20,6 +20,9 @@ use shmem_core::shared;
 /// Bytes on the stack for what is written to an object in tiles.
 const TILE: usize = 1 << 10;
 
+/// The same of what is short.
+const FEW: usize = 64;
+
 /// Bytes that a collective reads.
 #[derive(Clone, Copy)]
 pub(super) struct SendBuf<'b> {
@@ -191,6 +194,10 @@ impl<'b> RecvBuf<'b> {
     /// Copies all bytes of `from`, which may overlap, to an offset.
     pub(super) fn copy_from(&mut self, at: usize, from: SendBuf<'_>) {
         let to = self.at(at, from.len);
+        if let (None, None, 8) = (self.object, from.object, from.len) {
+            // SAFETY: eight bytes on both sides, which are borrowed (`of`), or written by nobody else now (`shared`).
+            return unsafe { to.cast::<[u8; 8]>().write(from.start.cast::<[u8; 8]>().read()) };
+        }
         // SAFETY: both have so many bytes, each of which is borrowed, memory of the runtime, or a part of an object, as the head of
         // this module says.
         unsafe { shared::copy(to, from.start, from.len) };
@@ -198,13 +205,15 @@ impl<'b> RecvBuf<'b> {
 
     /// Has `write` write a part, of which it is given tiles of whole items with their offsets in the part. Memory of the program is one
     /// tile.
+    #[inline]
     pub(super) fn fill(&mut self, part: Range<usize>, item: usize, write: &mut dyn FnMut(usize, &mut [u8])) {
         let to = self.at(part.start, part.len());
         if self.object.is_none() {
             // SAFETY: so many bytes (`at`) of the program, borrowed exclusively (`of`).
             return write(0, unsafe { core::slice::from_raw_parts_mut(to, part.len()) });
         }
-        with_room(item.max(TILE / item.max(1) * item), |tile| {
+        let most = if part.len() <= TILE { part.len() } else { item.max(TILE / item * item) };
+        with_room(most, |tile| {
             for at in (0..part.len()).step_by(tile.len()) {
                 let bytes = tile.len().min(part.len() - at);
                 write(at, &mut tile[..bytes]);
@@ -233,9 +242,11 @@ impl<'b> RecvBuf<'b> {
 
 /// Lends `bytes` bytes of zeroes: on the stack, if they are few.
 fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
-    match bytes <= TILE {
-        true => work(&mut [0; TILE][..bytes]),
-        false => work(&mut vec![0; bytes]),
+    match bytes {
+        // Zeroes cost more than they are worth.
+        0..=FEW => work(&mut [0; FEW][..bytes]),
+        0..=TILE => work(&mut [0; TILE][..bytes]),
+        _ => work(&mut vec![0; bytes]),
     }
 }
 

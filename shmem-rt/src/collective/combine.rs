@@ -92,13 +92,13 @@ impl Collective<'_> {
             data.copy_from(0, source);
         }
         let has_result = results.contains(&team.rank());
-        let slice = self.slice_of(bytes, size);
         match way {
             Way::Windows if fits_a_tile(size) && is_for_all => self.pipelined_reduction(purpose, data, op),
             Way::Windows if fits_a_tile(size) => data.with_private(has_result, |data| {
                 self.pipelined_reduction(purpose, RecvBuf::of(data), op);
             }),
-            Way::Rings if combined == Combined::All && is_for_all && slice > 0 => {
+            Way::Rings if combined == Combined::All && is_for_all && self.slice_of(bytes, size) > 0 => {
+                let slice = self.slice_of(bytes, size);
                 data.with_private(true, |data| self.reduce_sliced(purpose, slice, data, op));
             }
             _ if is_near && size <= SCRATCH_BYTES => {
@@ -130,22 +130,31 @@ impl Collective<'_> {
         op: &dyn Reduction,
     ) {
         let members = combined.of(self.team.rank(), self.team.size());
-        let most = SCRATCH_BYTES / op.size() * op.size();
-        for start in (0..data.len()).step_by(most) {
-            let piece = start..data.len().min(start + most);
+        let (bytes, size) = (data.len(), op.size());
+        // Short data are one piece, for which nothing is divided.
+        let most = if bytes <= SCRATCH_BYTES { bytes } else { SCRATCH_BYTES / size * size };
+        let mut start = 0;
+        while start < bytes {
+            let piece = start..bytes.min(start + most);
+            start = piece.end;
             let mut step = Step::next(self, piece.len());
             step.write(0, data.source().part(piece.clone()));
             self.meet(purpose);
             if !has_result {
                 continue;
             }
-            data.fill(piece, op.size(), &mut |at, tile| {
+            data.fill(piece, size, &mut |at, tile| {
                 if members == 0 {
                     // Zero of all numbers.
                     return tile.fill(0);
                 }
                 let bytes = tile.len();
-                fold(members, Operands::InPlace(&|rank| step.slice(rank, at, bytes)), tile, op);
+                let of = |rank| step.slice(rank, at, bytes);
+                match members {
+                    // The usual small case.
+                    2 => op.combine(tile, Some(of(0)), of(1)),
+                    _ => fold(members, Operands::InPlace(&of), tile, op),
+                }
                 op.settle(tile);
             });
         }

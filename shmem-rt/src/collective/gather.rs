@@ -8,6 +8,7 @@ use shmem_core::data::PlainData;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
+use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, Root, new_list};
@@ -313,6 +314,16 @@ impl Collective<'_> {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), mine.len());
         let places = mine.object().zip(all.object());
         let way = self.way(purpose, Pattern::Fcollect(bytes), places.is_some());
+        if self.team.node_count() == 1 && way == Way::Meetings && bytes <= SCRATCH_BYTES {
+            let mut step = Step::next(self, bytes);
+            step.write(0, mine);
+            self.meet(purpose);
+            // Each begins with itself, so that not all read the same.
+            for from in (rank..members).chain(0..rank) {
+                all.write(from * bytes, step.slice(from, 0, bytes));
+            }
+            return;
+        }
         match (way, places) {
             (Way::Windows, _) => return self.pipelined_allgather(purpose, mine, all),
             (Way::Direct, Some((_, to))) => {
@@ -336,11 +347,11 @@ impl Collective<'_> {
                 Turn::Write(piece, room) => {
                     let part = part(piece);
                     mine.read(part.start, room.room(0, part.len()));
-                    // While it is in the cache.
-                    all.copy_from(rank * bytes + part.start, mine.part(part));
                 }
                 Turn::Read(piece, come) => {
                     let part = part(piece);
+                    // Others may have yet to show theirs, and it is in the cache.
+                    all.copy_from(rank * bytes + part.start, mine.part(part.clone()));
                     // Each begins with another one, so that not all read the same.
                     for from in (rank + 1..members).chain(0..rank) {
                         all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
@@ -483,13 +494,15 @@ impl Collective<'_> {
         let team = self.team;
         let (most, at_once) = room_of_each(team);
         let longest = lengths.longest();
+        let mut done = from;
         // At least one piece, so that empty data meets as well.
-        for done in (from..longest.max(from + 1)).step_by(most) {
+        while done == from || done < longest {
             let left = |rank: usize| lengths.of(rank).saturating_sub(done).min(most);
-            // Where what the first ranks have begins, of all members.
-            let mut start = 0;
-            for first in (0..team.size()).step_by(at_once) {
+            // Where what the first ranks have begins, of all members, and the next of them.
+            let (mut start, mut first) = (0, 0);
+            while first < team.size() {
                 let ranks = first..(first + at_once).min(team.size());
+                first = ranks.end;
                 let mut step = Step::next(self, longest.saturating_sub(done).min(most));
                 if ranks.contains(&team.rank()) {
                     let from = done.min(mine.len());
@@ -500,15 +513,26 @@ impl Collective<'_> {
                     Lengths::Equal(_) if ranks.len() == team.size() => Shares::Equal(left(0)),
                     _ => Shares::each(team, |rank| if ranks.contains(&rank) { left(rank) } else { 0 }),
                 });
-                if let Some(all) = &mut all {
-                    for from in ranks {
-                        if left(from) > 0 {
-                            all.write(start + done, step.slice(from, 0, left(from)));
+                match (&mut all, lengths) {
+                    (None, _) => {}
+                    (Some(all), Lengths::Equal(bytes)) => {
+                        // Each begins with itself, if it can, so that not all read the same.
+                        let own = team.rank().clamp(ranks.start, ranks.end);
+                        for from in (own..ranks.end).chain(ranks.start..own) {
+                            all.write(from * bytes + done, step.slice(from, 0, left(from)));
                         }
-                        start += lengths.of(from);
+                    }
+                    (Some(all), Lengths::Each(_)) => {
+                        for from in ranks {
+                            if left(from) > 0 {
+                                all.write(start + done, step.slice(from, 0, left(from)));
+                            }
+                            start += lengths.of(from);
+                        }
                     }
                 }
             }
+            done += most;
         }
     }
 

@@ -283,7 +283,7 @@ impl Collective<'_> {
         }
         if team.node_count() == 1 && size <= SCRATCH_BYTES && members <= most_in_a_step(size) {
             let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);
-            return self.alltoall_packed(purpose, (part / size, size), &pack, &mut |came| {
+            return self.alltoall_packed(purpose, (part / size, size), pack, |came| {
                 let start = came.first * size;
                 make(start..start + came.count * size, &|of, at, into| came.read(of, at, into));
             });

@@ -180,7 +180,7 @@ impl Piece for Step<'_> {
 impl Collective<'_> {
     /// Lets members write pieces, and read those of the others: a ring has the next one under way while one is read. `shares` says how
     /// much each rank writes of a piece, between nodes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn staged(
         &self,
         purpose: &Purpose<'_>,

@@ -118,6 +118,7 @@ impl Vertex {
 }
 
 /// Combines the operands of `ranks` ranks into `into`, each as long as that.
+#[inline]
 pub(super) fn fold(ranks: usize, operands: Operands<'_, '_>, into: &mut [u8], op: &dyn Reduction) {
     if let (2, Operands::InPlace(of)) = (ranks, operands) {
         // The usual small case, without partial results.
