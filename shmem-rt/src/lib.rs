@@ -22,7 +22,7 @@
 // team                                                             what the members of a team do by themselves
 // phase, context                                                   references, and further streams of operations
 // lock, reach, grid, observing, rayon, ndarray                     small views of a world
-// scale                                                            what collectives cost, by formula
+// scale                                                            what collectives cost, counted without a job
 // collective                                                       what members do together
 // world                                                            the token
 // group                                                            who meets, and for what

@@ -14,6 +14,8 @@ pub(super) struct Blocks<'c> {
     half: usize,
     layout: &'c Layout,
     shares: Shares,
+    /// The node of the one that contributes, if no other does.
+    root: usize,
 }
 
 /// How many bytes each member contributes: the same on all of them.
@@ -56,16 +58,29 @@ impl Shares {
 impl<'c> Blocks<'c> {
     /// For the meeting with a number.
     pub(super) fn new(team: &'c Team, meeting: u64, shares: Shares) -> Self {
-        let blocks = Self { half: (meeting % 2) as usize, layout: Layout::of(team), shares };
-        let all = blocks.back(team, team.node(), team.node_count());
+        let root = if let Shares::Of { rank, .. } = shares { team.node_of(rank) } else { 0 };
+        let blocks = Self { half: (meeting % 2) as usize, ..Self::of(Layout::of(team), shares, root) };
+        let all = blocks.back(team.node(), team.node_count());
         assert!(all <= MIRROR_BYTES, "contributions of {all} bytes in a mirror of {MIRROR_BYTES}");
         blocks
+    }
+
+    /// Those of members that lie so among nodes; if one contributes alone, it is on `root`.
+    pub(super) fn of(layout: &'c Layout, shares: Shares, root: usize) -> Self {
+        Self { half: 0, layout, shares, root }
+    }
+
+    /// Bytes that a node sends in a round.
+    pub(super) fn sent(&self, node: usize, round: Round) -> usize {
+        // The own block stands before those that came.
+        let start = if round.with_own { 0 } else { self.back(node, 1) };
+        self.back(node, round.known() + 1) - start
     }
 
     /// Where the contribution of a rank lies, on the first member of this node.
     pub(super) fn offset(&self, team: &Team, rank: usize) -> usize {
         let (nodes, from) = (team.node_count(), team.node_of(rank));
-        let block = self.back(team, team.node(), (team.node() + nodes - from) % nodes);
+        let block = self.back(team.node(), (team.node() + nodes - from) % nodes);
         let within = match &self.shares {
             Shares::Of { .. } => 0,
             Shares::Equal(bytes) => bytes * self.layout.slot(rank, from),
@@ -75,11 +90,11 @@ impl<'c> Blocks<'c> {
     }
 
     /// Bytes of the blocks of a node and those before it, so many together.
-    fn back(&self, team: &Team, node: usize, count: usize) -> usize {
-        let nodes = team.node_count();
+    fn back(&self, node: usize, count: usize) -> usize {
+        let nodes = self.layout.nodes();
         match &self.shares {
-            Shares::Of { rank, bytes } => {
-                let is_among = (node + nodes - team.node_of(*rank)) % nodes < count;
+            Shares::Of { bytes, .. } => {
+                let is_among = (node + nodes - self.root) % nodes < count;
                 if is_among { *bytes } else { 0 }
             }
             Shares::Equal(bytes) => bytes * self.layout.members_back(node, count),
@@ -109,7 +124,7 @@ impl Payload for Blocks<'_> {
         }
         let here = self.layout.ranks_on(team.node());
         match &self.shares {
-            Shares::Of { rank, bytes } if team.node_of(*rank) == team.node() => {
+            Shares::Of { rank, bytes } if self.root == team.node() => {
                 self.put(collective, *rank, *bytes);
             }
             Shares::Of { .. } => {}
@@ -121,12 +136,9 @@ impl Payload for Blocks<'_> {
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
         let Collective { team, endpoint, .. } = *collective;
         let (node, nodes) = (team.node(), team.node_count());
-        let back = |node, count| self.back(team, node, count);
-        // The own block stands before those that came.
-        let start = if round.with_own { 0 } else { back(node, 1) };
-        let bytes = back(node, round.known() + 1) - start;
-        let to = back((node + round.distance) % nodes, round.distance + usize::from(!round.with_own));
-        let mirror = mirror(team, self.half);
+        let start = if round.with_own { 0 } else { self.back(node, 1) };
+        let (bytes, mirror) = (self.sent(node, round), mirror(team, self.half));
+        let to = self.back((node + round.distance) % nodes, round.distance + usize::from(!round.with_own));
         Message { source: address(team, endpoint, mirror + start), bytes, to: mirror + to }
     }
 }
@@ -138,15 +150,21 @@ pub(super) fn is_alone(team: &Team) -> bool {
 
 /// How many bytes one member can contribute at a meeting.
 pub(super) fn room_of_one(team: &Team) -> usize {
-    if team.node_count() > 1 && is_alone(team) { MIRROR_BYTES } else { SCRATCH_BYTES }
+    room_of_the_root(team.size(), team.node_count())
+}
+
+/// The same of so many members on so many nodes.
+pub(super) fn room_of_the_root(members: usize, nodes: usize) -> usize {
+    if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
 }
 
 /// How many bytes of each member fit one step, and how many members: all of them, unless there are very many.
 pub(super) fn room_of_each(team: &Team) -> (usize, usize) {
-    room(team.size(), team.node_count())
+    room_of_all(team.size(), team.node_count())
 }
 
-fn room(members: usize, nodes: usize) -> (usize, usize) {
+/// The same of so many members on so many nodes.
+pub(super) fn room_of_all(members: usize, nodes: usize) -> (usize, usize) {
     let most = if nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES };
     if nodes == 1 {
         (SCRATCH_BYTES, members)
@@ -165,7 +183,7 @@ mod tests {
     fn a_step_fits_the_mirror_however_many_members_there_are() {
         for members in [2, 3, 64, 2047, 2048, 2049, 4096, 4097, 100_000, 1 << 31] {
             for nodes in [2, members] {
-                let (bytes, at_once) = room(members, nodes);
+                let (bytes, at_once) = room_of_all(members, nodes);
                 assert!(bytes >= GRAIN && bytes.is_multiple_of(GRAIN) && at_once <= members, "{members}");
                 assert!(nodes == members || bytes <= SCRATCH_BYTES, "{members}");
                 assert!(bytes * at_once <= MIRROR_BYTES, "{members}");
@@ -174,6 +192,6 @@ mod tests {
                 assert!(is_full && (at_once == members || bytes * (at_once + 1) > MIRROR_BYTES), "{members}");
             }
         }
-        assert_eq!(room(5000, 1), (SCRATCH_BYTES, 5000), "memory of one node is read where it lies");
+        assert_eq!(room_of_all(5000, 1), (SCRATCH_BYTES, 5000), "memory of one node is read where it lies");
     }
 }

@@ -195,8 +195,10 @@ impl<'b> RecvBuf<'b> {
     pub(super) fn copy_from(&mut self, at: usize, from: SendBuf<'_>) {
         let to = self.at(at, from.len);
         if let (None, None, 8) = (self.object, from.object, from.len) {
-            // SAFETY: eight bytes on both sides, which are borrowed (`of`), or written by nobody else now (`shared`).
-            return unsafe { to.cast::<[u8; 8]>().write(from.start.cast::<[u8; 8]>().read()) };
+            // SAFETY: eight bytes, which are borrowed (`of`), or written by nobody else now (`shared`).
+            let word = unsafe { from.start.cast::<[u8; 8]>().read() };
+            // SAFETY: eight bytes, which are borrowed exclusively (`of`), or used by nobody else now (`shared`).
+            return unsafe { to.cast::<[u8; 8]>().write(word) };
         }
         // SAFETY: both have so many bytes, each of which is borrowed, memory of the runtime, or a part of an object, as the head of
         // this module says.
@@ -212,7 +214,7 @@ impl<'b> RecvBuf<'b> {
             // SAFETY: so many bytes (`at`) of the program, borrowed exclusively (`of`).
             return write(0, unsafe { core::slice::from_raw_parts_mut(to, part.len()) });
         }
-        let most = if part.len() <= TILE { part.len() } else { item.max(TILE / item * item) };
+        let most = if part.len() <= TILE { part.len().max(1) } else { item.max(TILE / item * item) };
         with_room(most, |tile| {
             for at in (0..part.len()).step_by(tile.len()) {
                 let bytes = tile.len().min(part.len() - at);
@@ -243,9 +245,9 @@ impl<'b> RecvBuf<'b> {
 /// Lends `bytes` bytes of zeroes: on the stack, if they are few.
 fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     match bytes {
-        // Zeroes cost more than they are worth.
-        0..=FEW => work(&mut [0; FEW][..bytes]),
-        0..=TILE => work(&mut [0; TILE][..bytes]),
+        // Of few bytes more zeroes would take longer than what is done with them.
+        _ if bytes <= FEW => work(&mut [0; FEW][..bytes]),
+        _ if bytes <= TILE => work(&mut [0; TILE][..bytes]),
         _ => work(&mut vec![0; bytes]),
     }
 }

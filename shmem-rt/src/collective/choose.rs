@@ -18,7 +18,7 @@ use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
 use super::layout::Layout;
 use super::payload::GRAIN;
-use super::schedule::{Pairwise, Radices};
+use super::schedule::{Cut, Pairwise, Radices};
 use crate::group::Team;
 use crate::model::Model;
 
@@ -181,6 +181,19 @@ impl Pattern {
         if is_exact { Self::ExactReduction(bytes) } else { Self::Reduction(bytes) }
     }
 
+    /// How data are cut that go through windows of so many members, or past them.
+    pub(crate) fn cut(self, members: usize, is_symmetric: bool) -> Cut {
+        match self {
+            // Between two nobody passes anything on.
+            Self::Broadcast(bytes) | Self::Fcollect(bytes) => Cut::of(bytes, is_symmetric, members > 2),
+            Self::Alltoall(part) => Cut::of(part, is_symmetric, false),
+            // What is combined comes to a window, wherever it goes from there.
+            Self::Reduction(bytes) | Self::ExactReduction(bytes) => {
+                Cut::in_windows(bytes / Radices::of(members).each()[0], members > 2)
+            }
+        }
+    }
+
     fn family(self) -> CollectiveFamily {
         match self {
             Self::Broadcast(_) => CollectiveFamily::Broadcast,
@@ -199,11 +212,6 @@ impl Pattern {
             | Self::Alltoall(bytes) => bytes,
         }
     }
-}
-
-/// How many groups of each level of a [reduction](super::schedule::HalvingDoubling) become one of the next.
-pub(crate) fn radices(members: usize) -> Vec<usize> {
-    Radices::of(members).each().to_vec()
 }
 
 #[cfg(test)]

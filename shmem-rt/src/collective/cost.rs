@@ -52,26 +52,25 @@ impl Shape {
     /// Nanoseconds, by windows, or past them.
     pub(super) fn time_in_windows(self, pattern: Pattern, form: Form) -> f64 {
         let (members, others, nodes) = (self.members, self.members - 1, self.nodes);
-        let symmetric = form == Form::Symmetric;
-        let chunks = |bytes: usize, passed_on| bytes.div_ceil(Cut::of(bytes, symmetric, passed_on).most);
+        let chunks = |bytes: usize| bytes.div_ceil(pattern.cut(members, form == Form::Symmetric).most);
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
                 // Of the edges of two trees some are inside of nodes.
                 let far = if self.each() == 1 || nodes == 2 { 1 } else { 2 };
                 let hops = nodes.ilog2() as usize + 1;
-                let messages = (far * chunks(bytes, members > 2)).saturating_sub(hops);
+                let messages = (far * chunks(bytes)).saturating_sub(hops);
                 Load { rounds: hops, messages, bytes: far as f64 * bytes as f64 * self.share_of_others() }
             }
             Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) => self.dealt(bytes),
             Pattern::Fcollect(bytes) => {
-                let (hops, chunks) = (nodes - 1, others * chunks(bytes, members > 2));
+                let (hops, chunks) = (nodes - 1, others * chunks(bytes));
                 Load { rounds: hops, messages: chunks - hops, bytes: others as f64 * bytes as f64 }
             }
             Pattern::Alltoall(part) => {
                 let parts = self.parts_of_a_node();
                 Load {
                     rounds: 1,
-                    messages: (parts * chunks(part, false)).saturating_sub(1),
+                    messages: (parts * chunks(part)).saturating_sub(1),
                     bytes: parts as f64 * part as f64,
                 }
             }

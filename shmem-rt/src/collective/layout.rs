@@ -23,7 +23,7 @@ impl Layout {
         team.worked_out(|| Self::new(team.node_count(), team.size(), |rank| team.node_of(rank)))
     }
 
-    fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
+    pub(super) fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
         let mut counts = vec![0_u32; nodes];
         let (mut last, mut follow) = (0, true);
         for rank in 0..ranks {
@@ -55,6 +55,11 @@ impl Layout {
     /// How many nodes there are.
     pub(super) fn nodes(&self) -> usize {
         self.before.len() - 1
+    }
+
+    /// How many ranks there are.
+    pub(super) fn members_of_all(&self) -> usize {
+        self.before[self.nodes()] as usize
     }
 
     /// Members of the node that has most.

@@ -21,7 +21,7 @@ use super::tree::{Operands, Vertex, fold};
 use crate::group::{Collective, Purpose, Team};
 
 /// The partial results of a piece: of all members, or, for a scan, of those on lower nodes.
-struct PartialResults<'p> {
+pub(super) struct PartialResults<'p> {
     layout: &'p Layout,
     half: usize,
     /// Bytes of a value: what a member contributes.
@@ -44,9 +44,9 @@ impl Collective<'_> {
         op: &dyn Reduction,
     ) {
         let (team, half) = (self.team, (self.next_meeting() % 2) as usize);
-        let (layout, bytes, is_scan) = (Layout::of(team), piece.len(), scan.is_some());
+        let (bytes, is_scan) = (piece.len(), scan.is_some());
         assert!(bytes <= most_bytes(team, op, is_scan), "pieces of {bytes} bytes are too long");
-        let mut partial = PartialResults { layout, half, bytes, op, is_scan, alone: None, others: None };
+        let mut partial = PartialResults { half, bytes, ..PartialResults::of(Layout::of(team), op, is_scan) };
         if !is_scan && is_alone(team) {
             partial.alone = Some(piece);
             return self.meet_with(purpose, &mut partial);
@@ -69,12 +69,17 @@ impl Collective<'_> {
 /// Most bytes of a value, a multiple of [`GRAIN`]; 0 where ranks are dealt out to nodes in another order, of which a cover would have
 /// nearly as many values as members, unless one value stands for all.
 pub(super) fn most_bytes(team: &Team, op: &dyn Reduction, is_scan: bool) -> usize {
-    let (layout, is_exact) = (Layout::of(team), op.is_exact() && !is_scan);
+    most_bytes_of(Layout::of(team), op, is_scan)
+}
+
+/// The same of members that lie so among nodes.
+pub(super) fn most_bytes_of(layout: &Layout, op: &dyn Reduction, is_scan: bool) -> usize {
+    let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
         return 0;
     }
     let values = |nodes| if is_exact { 1 } else { layout.most_values(nodes) };
-    let has_own = is_scan || !is_alone(team);
+    let has_own = is_scan || layout.members_of_all() > layout.nodes();
     let rounds = || Round::all(layout.nodes());
     let arriving: usize = rounds().map(|round| values(round.distance)).sum();
     let rooms = if rounds().count() > 1 { 4 } else { 1 };
@@ -83,7 +88,22 @@ pub(super) fn most_bytes(team: &Team, op: &dyn Reduction, is_scan: bool) -> usiz
     most.min(if has_own { SCRATCH_BYTES } else { MIRROR_BYTES })
 }
 
-impl PartialResults<'_> {
+impl<'p> PartialResults<'p> {
+    /// Those of members that lie so among nodes, of values of one byte.
+    pub(super) fn of(layout: &'p Layout, op: &'p dyn Reduction, is_scan: bool) -> Self {
+        Self { layout, half: 0, bytes: 1, op, is_scan, alone: None, others: None }
+    }
+
+    /// How many values a node sends in a round.
+    pub(super) fn sent(&self, node: usize, round: Round) -> usize {
+        match (round.known(), round.with_own) {
+            // A lower node has no use for what we have.
+            _ if self.is_scan && node + round.distance >= self.layout.nodes() => 0,
+            (known, true) => self.count(node + 1, known + 1),
+            (known, false) => self.count(node, known),
+        }
+    }
+
     fn is_exact(&self) -> bool {
         self.op.is_exact() && !self.is_scan
     }
@@ -99,8 +119,9 @@ impl PartialResults<'_> {
     }
 
     /// How many values stand for `count` nodes before the node `end`.
-    fn count(&self, team: &Team, end: usize, count: usize) -> usize {
-        if self.is_exact() { 1 } else { Cover::of(&self.ranks(end, count), team.size()).len() }
+    fn count(&self, end: usize, count: usize) -> usize {
+        let all = self.layout.members_of_all();
+        if self.is_exact() { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
     }
 
     /// Most values that stand for so many nodes.
@@ -175,14 +196,14 @@ impl PartialResults<'_> {
         }
         let team = collective.team;
         // SAFETY: `prepare` has written them, and nobody writes there before the next barrier.
-        unsafe { self.values(collective, desk(team), self.count(team, team.node() + 1, 1)) }
+        unsafe { self.values(collective, desk(team), self.count(team.node() + 1, 1)) }
     }
 
     /// The values of so many nodes before this one.
     fn others<'s>(&self, collective: &Collective<'s>, nodes: usize) -> &'s [u8] {
         let (team, Some(place)) = (collective.team, self.others) else { return &[] };
         // SAFETY: a round has brought them, or they were joined there in the last one: the next one writes elsewhere.
-        unsafe { self.values(collective, place, self.count(team, team.node(), nodes)) }
+        unsafe { self.values(collective, place, self.count(team.node(), nodes)) }
     }
 
     /// Joins the values of `later` nodes before the node `end` with those of `earlier` nodes before these, at a place: how many values that is.
@@ -194,7 +215,7 @@ impl PartialResults<'_> {
         place: usize,
     ) -> usize {
         let (team, nodes) = (collective.team, self.layout.nodes());
-        let count = self.count(team, end, later + earlier);
+        let count = self.count(end, later + earlier);
         // SAFETY: only who acts for the node works at its desk, and what is joined lies elsewhere.
         let into = unsafe { self.room_at(collective, place, count) };
         if self.is_exact() {
@@ -236,7 +257,7 @@ impl Payload for PartialResults<'_> {
         }
         let team = collective.team;
         // SAFETY: only who acts for the node works at its desk, and contributions lie elsewhere.
-        let own = unsafe { self.room_at(collective, desk(team), self.count(team, team.node() + 1, 1)) };
+        let own = unsafe { self.room_at(collective, desk(team), self.count(team.node() + 1, 1)) };
         let near = team.neighbours();
         // SAFETY: all members of the node have come to this barrier.
         let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
@@ -250,8 +271,7 @@ impl Payload for PartialResults<'_> {
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
         let (team, node) = (collective.team, collective.team.node());
-        if self.is_scan && node + round.distance >= team.node_count() {
-            // A lower node has no use for what we have.
+        if self.sent(node, round) == 0 {
             return Message::EMPTY;
         }
         let values = match (round.known(), round.with_own) {
@@ -279,7 +299,7 @@ impl Payload for PartialResults<'_> {
             self.others = Some(arrived);
             return;
         }
-        let count = self.count(team, (node + nodes - known) % nodes, round.distance);
+        let count = self.count((node + nodes - known) % nodes, round.distance);
         // SAFETY: the round has brought them, and what comes there next comes at the next barrier but one.
         let came = unsafe { self.values(collective, arrived, count) };
         let joined = self.made(team, 2 + round.number % 2);

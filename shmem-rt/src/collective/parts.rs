@@ -42,7 +42,7 @@ impl Portion {
     }
 
     /// Those of a team with so many nodes, of which the largest has so many members.
-    fn all_of(nodes: usize, most: usize, part: usize) -> impl Iterator<Item = Self> + use<> {
+    pub(super) fn all_of(nodes: usize, most: usize, part: usize) -> impl Iterator<Item = Self> + use<> {
         // Bytes that a member contributes, and that come to a node, for `nodes` distances and `slots` receivers of each.
         let fits = |nodes: usize, slots: usize, bytes: usize| {
             let contributed = nodes.saturating_mul(slots).saturating_mul(bytes);
@@ -80,8 +80,13 @@ impl Portion {
         self.slots.1 * self.bytes.1
     }
 
+    /// How many members of a node receive something.
+    pub(super) fn receivers(&self, layout: &Layout, node: usize) -> usize {
+        layout.members(node).saturating_sub(self.slots.0).min(self.slots.1)
+    }
+
     /// The distances of other nodes.
-    fn distances(&self) -> Range<usize> {
+    pub(super) fn distances(&self) -> Range<usize> {
         let (first, width) = self.nodes;
         first.max(1)..(first + width).max(1)
     }
@@ -177,8 +182,7 @@ impl<'c> Parts<'c> {
 
     /// How many members of a node receive something.
     fn taken(&self, node: usize) -> usize {
-        let (slot, slots) = self.portion.slots;
-        self.layout.members(node).saturating_sub(slot).min(slots)
+        self.portion.receivers(self.layout, node)
     }
 
     /// Where in a node's mirror what comes from so far before it lies.

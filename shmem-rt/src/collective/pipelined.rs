@@ -16,6 +16,7 @@ use shmem_core::system::Window;
 use shmem_core::transport::under_way;
 
 use super::buffer::{RecvBuf, SendBuf};
+use super::choose::Pattern;
 use super::engine::Progress;
 use super::placement::{Carrier, Slots};
 use super::reduction::Reduction;
@@ -46,8 +47,7 @@ impl Collective<'_> {
     /// Gives every member what the root has.
     pub(super) fn pipelined_broadcast(&self, purpose: &Purpose<'_>, data: RecvBuf<'_>, root: usize) {
         let (ranks, rank) = (self.team.size(), self.team.rank());
-        // Between two nobody passes anything on.
-        let cut = Cut::of(data.len(), data.object().is_some(), ranks > 2);
+        let cut = Pattern::Broadcast(data.len()).cut(ranks, data.object().is_some());
         let trees = TwoTree::both(ranks, rank, root, Chunks::new(data.len(), cut.most, 1), cut.slots);
         let data = Data { source: SendBuf::EMPTY, result: data, own: None, op: None };
         self.pipelined(purpose, &trees[..TwoTree::ways(ranks)], cut, data);
@@ -57,8 +57,7 @@ impl Collective<'_> {
     pub(super) fn pipelined_reduction(&self, purpose: &Purpose<'_>, data: RecvBuf<'_>, op: &dyn Reduction) {
         let (ranks, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let radices = Radices::of(ranks);
-        // What is combined comes to a window, wherever it goes from there.
-        let cut = Cut::in_windows(bytes / radices.each()[0], ranks > 2);
+        let cut = Pattern::Reduction(bytes).cut(ranks, data.object().is_some());
         let schedule = HalvingDoubling::new(rank, radices, bytes, cut.most, op.size(), cut.slots);
         let data = Data { source: SendBuf::EMPTY, result: data, own: None, op: Some(op) };
         self.pipelined(purpose, &[schedule], cut, data);
@@ -67,7 +66,7 @@ impl Collective<'_> {
     /// Writes what each member has to `all`.
     pub(super) fn pipelined_allgather(&self, purpose: &Purpose<'_>, mine: SendBuf<'_>, all: RecvBuf<'_>) {
         let (ranks, rank, bytes) = (self.team.size(), self.team.rank(), mine.len());
-        let cut = Cut::of(bytes, all.object().is_some(), ranks > 2);
+        let cut = Pattern::Fcollect(bytes).cut(ranks, all.object().is_some());
         let schedule = RingAllgather::new(ranks, rank, Chunks::new(bytes, cut.most, 1), cut.slots);
         let data = Data { source: mine, result: all, own: Some((0, rank * bytes, bytes)), op: None };
         self.pipelined(purpose, &[schedule], cut, data);
@@ -77,7 +76,7 @@ impl Collective<'_> {
     pub(super) fn pipelined_alltoall(&self, purpose: &Purpose<'_>, source: SendBuf<'_>, into: RecvBuf<'_>) {
         let (ranks, rank) = (self.team.size(), self.team.rank());
         let bytes = source.len() / ranks;
-        let cut = Cut::of(bytes, into.object().is_some(), false);
+        let cut = Pattern::Alltoall(bytes).cut(ranks, into.object().is_some());
         let schedule = Pairwise::new(ranks, rank, Chunks::new(bytes, cut.most, 1), cut.slots);
         let data = Data { source, result: into, own: Some((rank * bytes, rank * bytes, bytes)), op: None };
         self.pipelined(purpose, &[schedule], cut, data);

@@ -63,6 +63,20 @@ impl HalvingDoubling {
         Self { radices, seat: Seat::new(radices, rank), blocks, grain, slots }
     }
 
+    /// The steps of a block, as bits, in which this rank sends to one of whom `is_far` says so.
+    pub(in crate::collective) fn steps_to(&self, is_far: impl Fn(usize) -> bool) -> u64 {
+        let first = self.walk().filter(|(passage, _)| passage.block == 0);
+        let sends = first.filter(|(passage, group)| {
+            let Passage { step, slice, turn, distance, .. } = *passage;
+            let to = (group.mine + distance) % group.members;
+            let owner = if self.returns(step) { group.mine } else { to };
+            let level = self.level(step);
+            let is_sent = self.piece(level, *group, owner, slice, turn).is_some();
+            is_sent && is_far(self.holder(level, *group, to, slice).rank())
+        });
+        sends.fold(0, |steps, (passage, _)| steps | 1 << passage.step)
+    }
+
     fn steps(&self) -> usize {
         2 * self.radices.each().len()
     }

@@ -71,9 +71,20 @@ impl TwoTree {
         }
     }
 
-    /// Who is above this rank, and which of those below it this one is.
-    fn above(&self) -> (usize, usize) {
-        let place = self.place(self.number);
+    /// How many messages on the way of a chunk from the root to this rank go between two of whom `is_far` says so.
+    pub(in crate::collective) fn hops(&self, is_far: impl Fn(usize, usize) -> bool) -> usize {
+        let (mut number, mut hops) = (self.number, 0);
+        while number > 0 && self.chunks.count() > self.way {
+            let (above, _) = self.above(number);
+            hops += usize::from(is_far(self.rank(above), self.rank(number)));
+            number = above;
+        }
+        hops
+    }
+
+    /// The number above another one, and which of those below it that is.
+    fn above(&self, number: usize) -> (usize, usize) {
+        let place = self.place(number);
         let mut at = top(self.others());
         if at == place {
             return (0, self.way);
@@ -126,7 +137,7 @@ impl Schedule for TwoTree {
     }
 
     fn receives(&self) -> impl Iterator<Item = RecvStep> {
-        let above = (self.number > 0).then(|| self.above());
+        let above = (self.number > 0).then(|| self.above(self.number));
         let come = above
             .into_iter()
             .flat_map(|(number, credit)| self.places().map(move |into| (number, credit, into)));

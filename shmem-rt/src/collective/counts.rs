@@ -1,0 +1,189 @@
+//! What collectives send between nodes, counted without a job: the payloads of barriers node by node, and schedules by the
+//! [engine](super::engine) rank by rank, on transfers that only count.
+
+use super::blocks::{Blocks, Shares, room_of_all, room_of_the_root};
+use super::choose::Pattern;
+use super::engine::{Progress, Transfers};
+use super::layout::Layout;
+use super::partial_results::{PartialResults, most_bytes_of};
+use super::parts::Portion;
+use super::reduction::Typed;
+use super::schedule::{
+    Chunks, HalvingDoubling, Pairwise, Place, Radices, RingAllgather, Round, Schedule, SendStep, TwoTree,
+};
+
+/// Bytes of an item of what is reduced.
+const ITEM: usize = 8;
+
+/// A job of nodes with as many PEs each, which have their numbers node by node.
+pub(crate) struct Job {
+    layout: Layout,
+    per_node: usize,
+}
+
+impl Job {
+    pub(crate) fn new(nodes: usize, per_node: usize) -> Self {
+        Self { layout: Layout::new(nodes, nodes * per_node, |rank| rank / per_node), per_node }
+    }
+
+    /// What all nodes send in the rounds of a barrier.
+    fn sent(&self, of: impl Fn(usize, Round) -> usize) -> usize {
+        let nodes = self.layout.nodes();
+        Round::all(nodes).map(|round| (0..nodes).map(|node| of(node, round)).sum::<usize>()).sum()
+    }
+
+    fn members(&self) -> usize {
+        self.layout.nodes() * self.per_node
+    }
+
+    /// Barriers of a broadcast of so many bytes, and the bytes that they bring.
+    pub(crate) fn broadcast(&self, bytes: usize) -> (usize, usize) {
+        let most = room_of_the_root(self.members(), self.layout.nodes());
+        let blocks = Blocks::of(&self.layout, Shares::Of { rank: 0, bytes: 1 }, 0);
+        (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| blocks.sent(node, round)))
+    }
+
+    /// The same of an fcollect of so many bytes of each.
+    pub(crate) fn fcollect(&self, bytes: usize) -> (usize, usize) {
+        let (most, at_once) = room_of_all(self.members(), self.layout.nodes());
+        let barriers = bytes.div_ceil(most).max(1) * self.members().div_ceil(at_once);
+        let blocks = Blocks::of(&self.layout, Shares::Equal(1), 0);
+        (barriers, bytes * self.sent(|node, round| blocks.sent(node, round)))
+    }
+
+    /// The same of a reduction or a scan of so many bytes of each.
+    pub(crate) fn reduction(&self, bytes: usize, is_exact: bool, is_scan: bool) -> (usize, usize) {
+        let op = Typed::new(|a: u64, _: u64| a, |sum| sum, is_exact);
+        let most = most_bytes_of(&self.layout, &op, is_scan);
+        let partial = PartialResults::of(&self.layout, &op, is_scan);
+        (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| partial.sent(node, round)))
+    }
+
+    /// Of each barrier of an alltoall of such parts, how many messages each node sends straight to others, and the bytes of all.
+    pub(crate) fn alltoall(&self, part: usize) -> impl Iterator<Item = (usize, usize)> {
+        let nodes = self.layout.nodes();
+        Portion::all_of(nodes, self.per_node, part).map(move |portion| {
+            let taken = |node: usize| portion.receivers(&self.layout, node) * portion.bytes.1 * self.per_node;
+            let distances = portion.distances();
+            // Each node is as far from one as from any other.
+            let bytes = distances.len() * (0..nodes).map(taken).sum::<usize>();
+            (distances.len(), bytes)
+        })
+    }
+}
+
+/// What schedules send between nodes.
+#[derive(Default)]
+pub(crate) struct Sent {
+    pub(crate) chunks: u64,
+    /// Messages that give credits.
+    pub(crate) credits: u64,
+    /// Bytes of the chunks.
+    pub(crate) bytes: u64,
+    /// Messages on the longest way of a chunk, or of what is made of it.
+    pub(crate) hops: usize,
+}
+
+/// How many groups become one at each level of a reduction.
+pub(crate) fn groups(members: usize) -> Vec<usize> {
+    Radices::of(members).each().to_vec()
+}
+
+/// What is sent by the schedule of a pattern of data, which may lie in symmetric objects.
+pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_node: usize) -> Sent {
+    let (ranks, cut) = (nodes * per_node, pattern.cut(nodes * per_node, symmetric));
+    let mut counter = Counter { sent: Sent::default(), node: 0, per_node, weight: 1 };
+    let node_of = |rank: usize| rank / per_node;
+    match pattern {
+        Pattern::Broadcast(bytes) => {
+            let chunks = Chunks::new(bytes, cut.most, 1);
+            for rank in 0..ranks {
+                let trees = TwoTree::both(ranks, rank, 0, chunks, cut.slots);
+                let trees = &trees[..TwoTree::ways(ranks)];
+                let hops = trees.iter().map(|tree| tree.hops(|one, other| node_of(one) != node_of(other)));
+                counter.sent.hops = hops.fold(counter.sent.hops, usize::max);
+                counter.run((rank, 1), trees, cut.slots);
+            }
+        }
+        Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) => {
+            let (radices, mut steps) = (Radices::of(ranks), 0_u64);
+            for rank in 0..ranks {
+                let schedule = HalvingDoubling::new(rank, radices, bytes, cut.most, ITEM, cut.slots);
+                steps |= schedule.steps_to(|other| node_of(other) != node_of(rank));
+                counter.run((rank, 1), &[schedule], cut.slots);
+            }
+            counter.sent.hops = steps.count_ones() as usize;
+        }
+        // The ranks of all nodes do the same.
+        Pattern::Fcollect(bytes) => {
+            let chunks = Chunks::new(bytes, cut.most, 1);
+            for rank in 0..per_node {
+                let schedule = RingAllgather::new(ranks, rank, chunks, cut.slots);
+                counter.run((rank, nodes), &[schedule], cut.slots);
+            }
+            counter.sent.hops = nodes - 1;
+        }
+        Pattern::Alltoall(part) => {
+            let chunks = Chunks::new(part, cut.most, 1);
+            for rank in 0..per_node {
+                let schedule = Pairwise::new(ranks, rank, chunks, cut.slots);
+                counter.run((rank, nodes), &[schedule], cut.slots);
+            }
+            counter.sent.hops = 1;
+        }
+    }
+    counter.sent
+}
+
+/// Transfers on which everything has come, and that count what goes to other nodes.
+struct Counter {
+    sent: Sent,
+    /// The node of the rank whose schedule is carried out.
+    node: usize,
+    per_node: usize,
+    /// How many ranks do the same.
+    weight: u64,
+}
+
+impl Counter {
+    /// Carries out the schedules of a rank, which stands for so many.
+    fn run(&mut self, (rank, weight): (usize, usize), schedules: &[impl Schedule], slots: usize) {
+        (self.node, self.weight) = (rank / self.per_node, weight as u64);
+        for step in schedules
+            .iter()
+            .flat_map(Schedule::receives)
+            .filter(|step| self.node != step.from / self.per_node)
+        {
+            self.sent.chunks += self.weight;
+            self.sent.bytes += self.weight * step.into.bytes as u64;
+        }
+        // What comes to all ranks is what they send.
+        let pipelines = schedules
+            .iter()
+            .map(|schedule| (core::iter::empty(), [schedule.receives(), schedule.receives()]));
+        let is_over = Progress::new(pipelines, slots).poll(self);
+        assert!(is_over, "a schedule waits though everything has come");
+    }
+}
+
+impl Transfers for Counter {
+    fn arrived(&self, _: usize) -> u64 {
+        u64::MAX
+    }
+
+    fn credits(&self, _: usize) -> u64 {
+        u64::MAX
+    }
+
+    fn send(&mut self, _: &SendStep, _: usize) {}
+
+    fn give(&mut self, rank: usize, _: usize, _: u64) {
+        if rank / self.per_node != self.node {
+            self.sent.credits += self.weight;
+        }
+    }
+
+    fn copy(&mut self, _: usize, _: Place) {}
+
+    fn reduce(&mut self, _: usize, _: usize, _: usize, _: Place) {}
+}

@@ -1,0 +1,297 @@
+//! How collectives grow with a job: rounds, messages and bytes, counted by running what jobs run, and times by a model.
+//!
+//! Nothing is said twice here. Which way data go is asked where jobs choose it (`collective/choose.rs`). What goes with barriers is asked of
+//! the payloads, node by node. Schedules are carried out by the engine of jobs, rank by rank, on transfers that only count: of a ring
+//! allgather and a pairwise exchange those of one node, since all others do the same. Tests count in jobs of 2 to 64 PEs that it is so
+//! (`tests/scale.rs` of shmem-perf).
+//!
+//! Times are something else: [`Cost::time`] puts what was counted and the three numbers of a [`Model`], measured between two PEs, into an
+//! equation. Nothing is extrapolated from times of jobs that share cores.
+
+use shmem_launch::env::{CollectiveWay, CollectiveWays};
+
+use crate::collective::choose::{self, Form, Pattern};
+use crate::collective::counts;
+
+pub use crate::model::Model;
+
+/// A collective, with the bytes of each PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collective {
+    /// `barrier_all`.
+    Barrier,
+    /// `broadcast`: bytes of the root.
+    Broadcast(usize),
+    /// `sum` of floating-point numbers, for all or for one (`sum_to`), or whatever else is done in order (`reduce`,
+    /// `reduce_to`): bytes of each member.
+    Sum(usize),
+    /// `sum` of whole numbers, for all or for one, or whatever else can be done in any order: bytes of each member. `min_at` and
+    /// `max_at` bring 40.
+    ExactSum(usize),
+    /// `sum_inscan`, `sum_exscan`, or those by an operation of the program: bytes of each member.
+    Scan(usize),
+    /// `fcollect`: bytes of each member.
+    Fcollect(usize),
+    /// `alltoall`: bytes for each pair of members.
+    Alltoall(usize),
+}
+
+/// A job: nodes that have the same number of PEs, which have their numbers node by node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// PEs on each.
+    pub per_node: usize,
+}
+
+/// What a collective costs between nodes, all of them together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Messages of which each waits for the one before.
+    pub rounds: u64,
+    /// All messages.
+    pub messages: u64,
+    /// Bytes of all, words included.
+    pub bytes: u64,
+    /// Messages of a node that wait for no other: those that go straight, without the first one of each barrier, and
+    /// chunks behind those that `rounds` counts.
+    pub unordered: u64,
+}
+
+impl Shape {
+    /// Number of PEs.
+    pub fn pes(self) -> usize {
+        self.nodes * self.per_node
+    }
+
+    /// Rounds of a dissemination of the nodes.
+    pub fn rounds(self) -> usize {
+        self.nodes.next_power_of_two().trailing_zeros() as usize
+    }
+
+    /// What the choice of a way depends on.
+    fn choice(self, model: &Model) -> choose::Shape {
+        let (members, nodes, model) = (self.pes(), self.nodes, *model);
+        choose::Shape { members, nodes, in_order: true, shares_cores: false, has_windows: nodes > 1, model }
+    }
+}
+
+impl Collective {
+    /// Whose data go where. None, if a collective has no choice of ways.
+    fn pattern(self) -> Option<Pattern> {
+        match self {
+            Self::Barrier | Self::Scan(_) => None,
+            Self::Broadcast(bytes) => Some(Pattern::Broadcast(bytes)),
+            Self::Sum(bytes) => Some(Pattern::Reduction(bytes)),
+            Self::ExactSum(bytes) => Some(Pattern::ExactReduction(bytes)),
+            Self::Fcollect(bytes) => Some(Pattern::Fcollect(bytes)),
+            Self::Alltoall(bytes) => Some(Pattern::Alltoall(bytes)),
+        }
+    }
+
+    /// The way that all PEs of a job take for it, of which some may be asked for; whether its data lie in symmetric objects, and
+    /// what is known of messages there.
+    pub fn way(self, shape: Shape, asked: CollectiveWays, symmetric: bool, model: &Model) -> CollectiveWay {
+        let form = if symmetric { Form::Symmetric } else { Form::Private };
+        let way = |pattern| shape.choice(model).way(asked, pattern, form);
+        self.pattern().map_or(CollectiveWay::Meetings, way)
+    }
+
+    /// All ways that there are for it, whether they pay or not.
+    pub fn ways(self, shape: Shape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
+        let form = if symmetric { Form::Symmetric } else { Form::Private };
+        let pattern = self.pattern();
+        // Which ways there are is no question of time.
+        let choice = shape.choice(&Model::FREE);
+        CollectiveWay::ALL.into_iter().filter(move |way| match pattern {
+            Some(pattern) => choice.has(*way, pattern, form),
+            None => *way == CollectiveWay::Meetings,
+        })
+    }
+
+    /// Bytes of a chunk, where data go through windows; whether they lie in symmetric objects.
+    pub fn chunk(self, symmetric: bool, shape: Shape) -> usize {
+        self.pattern().map_or(0, |pattern| pattern.cut(shape.pes(), symmetric).most)
+    }
+
+    /// How many groups become one at each level of a reduction through windows; nothing of other collectives.
+    pub fn groups(self, shape: Shape) -> Vec<usize> {
+        match self {
+            Self::Sum(_) | Self::ExactSum(_) => counts::groups(shape.pes()),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Cost {
+    /// That of a collective in a job that asks for no ways and knows this of messages, of data that lie wherever the program has
+    /// them.
+    pub fn of(collective: Collective, shape: Shape, model: &Model) -> Self {
+        let way = collective.way(shape, CollectiveWays::default(), false, model);
+        Self::of_way(way, collective, false, shape)
+    }
+
+    /// That of a collective on symmetric objects, likewise.
+    pub fn on_objects(collective: Collective, shape: Shape, model: &Model) -> Self {
+        let way = collective.way(shape, CollectiveWays::default(), true, model);
+        Self::of_way(way, collective, true, shape)
+    }
+
+    /// That of sums of parts of so many bytes, of which each PE has its own (`sum_scatter`, `reduce_scatter`); whether they can be
+    /// made in any order.
+    pub fn of_parts_of_a_sum(part: usize, exact: bool, shape: Shape, model: &Model) -> Self {
+        let all = part * shape.pes();
+        match shape.choice(model).combines_for_all(CollectiveWays::default(), part, exact) {
+            true if exact => Self::of(Collective::ExactSum(all), shape, model),
+            true => Self::of(Collective::Sum(all), shape, model),
+            false => Self::of(Collective::Alltoall(part), shape, model),
+        }
+    }
+
+    /// That of a collective whose data go a way; whether they lie in symmetric objects.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such way.
+    pub fn of_way(way: CollectiveWay, collective: Collective, symmetric: bool, shape: Shape) -> Self {
+        if shape.nodes == 1 {
+            return Self::default();
+        }
+        match (way, collective.pattern()) {
+            (CollectiveWay::Meetings, _) => Self::with_barriers(collective, shape),
+            (CollectiveWay::Windows, Some(pattern)) => {
+                let sent = counts::of_schedule(pattern, symmetric, shape.nodes, shape.per_node);
+                let hops = sent.hops as u64;
+                let schedule = Self {
+                    rounds: hops,
+                    messages: sent.chunks + sent.credits,
+                    bytes: sent.bytes + 8 * (sent.chunks + sent.credits),
+                    unordered: sent.chunks.div_ceil(shape.nodes as u64).saturating_sub(hops),
+                };
+                schedule.and(Self::of_barriers(1, 0, shape))
+            }
+            _ => panic!("{} are no way for {collective:?} of {} nodes", way.name(), shape.nodes),
+        }
+    }
+
+    /// That of a collective that goes with the words of barriers.
+    fn with_barriers(collective: Collective, shape: Shape) -> Self {
+        let job = counts::Job::new(shape.nodes, shape.per_node);
+        let (barriers, bytes) = match collective {
+            Collective::Barrier => (1, 0),
+            Collective::Broadcast(bytes) => job.broadcast(bytes),
+            Collective::Fcollect(bytes) => job.fcollect(bytes),
+            Collective::Sum(bytes) => job.reduction(bytes, false, false),
+            Collective::ExactSum(bytes) => job.reduction(bytes, true, false),
+            Collective::Scan(bytes) => job.reduction(bytes, false, true),
+            Collective::Alltoall(bytes) => {
+                let each =
+                    job.alltoall(bytes).map(|(straight, bytes)| Self::of_parts(straight, bytes, shape));
+                return each.fold(Self::default(), Self::and);
+            }
+        };
+        Self::of_barriers(barriers, bytes, shape)
+    }
+
+    /// Barriers that bring so many bytes: a message of each node in each round, with the word of the barrier.
+    fn of_barriers(barriers: usize, bytes: usize, shape: Shape) -> Self {
+        let rounds = barriers * shape.rounds();
+        let messages = rounds * shape.nodes;
+        let [rounds, messages, bytes] = [rounds, messages, bytes + 8 * messages].map(|count| count as u64);
+        Self { rounds, messages, bytes, unordered: 0 }
+    }
+
+    /// A barrier at which each node sends so many messages straight to others. If they go to all nodes they are the barrier, and otherwise
+    /// there are the rounds of one besides.
+    fn of_parts(straight: usize, bytes: usize, shape: Shape) -> Self {
+        let (messages, is_barrier) = (straight * shape.nodes, straight + 1 == shape.nodes);
+        let first = usize::from(is_barrier);
+        let [rounds, unordered] = [first, straight - first].map(|count| count as u64);
+        let [messages, bytes] = [messages, bytes + 8 * messages].map(|count| count as u64);
+        let barrier = if is_barrier { Self::default() } else { Self::of_barriers(1, 0, shape) };
+        Self { rounds, messages, bytes, unordered }.and(barrier)
+    }
+
+    /// One behind the other.
+    fn and(self, other: Self) -> Self {
+        Self {
+            rounds: self.rounds + other.rounds,
+            messages: self.messages + other.messages,
+            bytes: self.bytes + other.bytes,
+            unordered: self.unordered + other.unordered,
+        }
+    }
+
+    /// Nanoseconds by a model: half a round trip for each round, the gap between messages for those that wait for no other,
+    /// and the bytes that a node sends.
+    pub fn time(&self, shape: Shape, model: &Model) -> f64 {
+        self.rounds as f64 * model.alpha / 2.0
+            + self.unordered as f64 * model.gap
+            + self.bytes as f64 / shape.nodes as f64 * model.beta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shmem_core::transport::ofi::strided::{Row, row_of};
+
+    use super::*;
+
+    /// Jobs decide by the leading terms of what is counted here.
+    #[test]
+    fn what_is_taken_is_nearly_the_fastest_way() {
+        use Collective::{Alltoall, Broadcast, ExactSum, Fcollect, Sum};
+        let (mut slow, mut all) = (Vec::new(), 0);
+        let shapes = [(2, 1), (3, 1), (16, 1), (33, 1), (2, 2), (2, 4), (4, 4), (3, 7), (8, 8)];
+        for (nodes, per_node) in shapes {
+            let shape = Shape { nodes, per_node };
+            for family in [Broadcast, Sum, ExactSum, Fcollect, Alltoall] {
+                for bytes in [8, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 2 << 20] {
+                    let collective: Collective = family(bytes);
+                    let cost = |way| (way, Cost::of_way(way, collective, false, shape));
+                    let costs: Vec<_> = collective.ways(shape, false).map(cost).collect();
+                    for provider in ["tcp;ofi_rxm", "sockets", "verbs;ofi_rxm", "cxi"] {
+                        let model = Model::from(row_of(provider));
+                        let taken = collective.way(shape, CollectiveWays::default(), false, &model);
+                        let times = costs.iter().map(|(way, cost)| (*way == taken, cost.time(shape, &model)));
+                        let times: Vec<_> = times.collect();
+                        let best = times.iter().fold(f64::INFINITY, |best, (_, time)| best.min(*time));
+                        let taken = times.iter().find(|(is_taken, _)| *is_taken).unwrap().1;
+                        all += 1;
+                        if taken > 1.2 * best {
+                            slow.push((taken / best, format!("{provider}: {collective:?} of {shape:?}")));
+                        }
+                    }
+                }
+            }
+        }
+        slow.sort_by(|a, b| b.0.total_cmp(&a.0));
+        assert!(slow.len() * 50 < all && slow.iter().all(|(ratio, _)| *ratio < 1.8), "of {all}: {slow:#?}");
+    }
+
+    #[test]
+    fn parts_of_a_sum_take_as_many_rounds_as_the_documents_say() {
+        let model = Model::from(Row::TCP);
+        let shapes = [(2, 1), (32, 2), (64, 16), (160, 64)];
+        let rounds =
+            |(nodes, per_node)| Cost::of_parts_of_a_sum(8, false, Shape { nodes, per_node }, &model).rounds;
+        assert_eq!(shapes.map(rounds), [1, 5, 42, 656]);
+    }
+
+    #[test]
+    fn two_nodes_bring_what_one_of_them_has() {
+        let shape = Shape { nodes: 2, per_node: 1 };
+        let cost = |collective, symmetric| Cost::of_way(CollectiveWay::Windows, collective, symmetric, shape);
+        let large = 1 << 20;
+        // 2 chunks of 512 KiB, and the words of two messages to meet.
+        let once = Cost { rounds: 2, messages: 4, bytes: (large + 4 * 8) as u64, unordered: 0 };
+        assert_eq!(cost(Collective::Broadcast(large), false), once);
+        // Of each half goes, and comes back combined.
+        let sum = Cost { rounds: 3, messages: 10, bytes: (2 * large + 10 * 8) as u64, unordered: 2 };
+        assert_eq!(cost(Collective::Sum(large), false), sum);
+        // An object in one chunk.
+        let whole = Cost { rounds: 2, messages: 3, bytes: (large + 3 * 8) as u64, unordered: 0 };
+        assert_eq!(cost(Collective::Broadcast(large), true), whole);
+    }
+}
