@@ -23,6 +23,9 @@ pub(in crate::collective) struct Radices {
     cuts: [usize; MOST_LEVELS],
     /// The level whose digit of a slice says who of a group is given it.
     deciders: [usize; MOST_LEVELS],
+    /// The radices of lower levels multiplied, and the cuts of higher ones.
+    distances: [usize; MOST_LEVELS],
+    weights: [usize; MOST_LEVELS],
     levels: usize,
 }
 
@@ -77,7 +80,7 @@ impl Radices {
 
     /// How far from each other the members of a group of a level are: so many ranks are each of them.
     pub(in crate::collective) fn distance(&self, level: usize) -> usize {
-        self.each[..level].iter().product()
+        self.distances[level]
     }
 
     /// Into how many slices each is cut at a level; 1 where it stays whole.
@@ -92,7 +95,7 @@ impl Radices {
 
     /// What one more makes of the number of a slice at a level: all that it is cut into further on.
     pub(in crate::collective) fn weight(&self, level: usize) -> usize {
-        self.cuts[level + 1..self.levels].iter().product()
+        self.weights[level]
     }
 
     /// Which of those that a slice was cut into at a level one is.
@@ -131,6 +134,13 @@ impl Each {
                 whole += 1;
             }
         }
-        Radices { ranks, each, cuts, deciders, levels }
+        let (mut distances, mut weights) = ([1; MOST_LEVELS], [1; MOST_LEVELS]);
+        for level in 1..levels {
+            distances[level] = distances[level - 1] * each[level - 1];
+        }
+        for level in (1..levels).rev() {
+            weights[level - 1] = weights[level] * cuts[level];
+        }
+        Radices { ranks, each, cuts, deciders, distances, weights, levels }
     }
 }
