@@ -3,6 +3,7 @@
 
 use std::num::Wrapping;
 
+use bytemuck::{Zeroable as _, bytes_of, cast_slice_mut};
 use shmem::Plain;
 use shmem::prelude::*;
 
@@ -48,12 +49,10 @@ fn value(pe: usize, i: usize) -> f32 {
     (pe * 10_000 + i + 1) as f32
 }
 
-/// Fills this PE's copy of a field.
-fn fill(world: &World, field: &Symmetric<[[f32; COLUMNS]; ROWS]>, pe: usize) {
-    for i in 0..ROWS {
-        for j in 0..COLUMNS {
-            field.here(world).index(i).index(j).store(value(pe, i * COLUMNS + j));
-        }
+/// Fills this PE's copy of the field.
+fn fill(world: &World) {
+    for (i, j) in (0..ROWS).flat_map(|i| (0..COLUMNS).map(move |j| (i, j))) {
+        FIELD.here(world).index(i).index(j).store(value(world.my_pe(), i * COLUMNS + j));
     }
 }
 
@@ -63,252 +62,207 @@ fn contents<T: PlainData>(world: &World, object: &'static Symmetric<T>) -> Box<T
     all
 }
 
-#[shmem::test(pes = 2)]
-fn structures_of_constant_regions(world: &mut World) {
-    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
-    let cell = |pe: usize, i: usize| Cell {
-        mass: f64::from(value(pe, i)),
-        x: value(pe, 100 + i),
-        y: value(pe, 200 + i),
-        spin: [1, 2, 3].map(|k| (k * 100 + 50 * pe + i) as u16),
-        kind: (pe + i) as u16,
-    };
-    let mine: [Cell; ROWS] = std::array::from_fn(|i| cell(me, i));
-    world.put(CELLS.on(world.me()), &mine);
-    let rows: [[Cell; 4]; ROWS] = std::array::from_fn(|i| std::array::from_fn(|j| cell(me + 2, 4 * i + j)));
-    world.put(GRID.on(world.me()), &rows);
-    world.put(ONE.on(world.me()), &cell(me + 4, 0));
-    world.barrier_all();
-    let from = other.number();
+/// Memory of a PE's own.
+trait Memory: Clone {
+    fn bytes(&mut self) -> &mut [u8];
+}
 
-    // One field, into an array of what it is.
-    let mut masses = [0.0; ROWS];
-    strided!(world, masses[..] = CELLS@other[..].mass);
-    assert_eq!(masses, std::array::from_fn(|i| cell(from, i).mass));
-    let mut spins = vec![[0; 3]; ROWS];
-    strided!(world, algorithm = 2; spins[..] = CELLS@other[..].spin);
-    assert_eq!(spins, (0..ROWS).map(|i| cell(from, i).spin).collect::<Vec<_>>());
-    // Several of one type, into a matrix; a column of structures.
-    let mut places = [[0.0; 2]; ROWS];
-    strided!(world, places[..] = GRID@other[.., 2].{x, y});
-    assert_eq!(places, std::array::from_fn(|i| [cell(from + 2, 4 * i + 2).x, cell(from + 2, 4 * i + 2).y]));
-    // Several of several types, into structures.
-    let mut some = [Cell::zeroed(); ROWS / 2];
-    strided!(world, some[..].{y, spin} = CELLS@other[1..; 2].{y, spin});
-    let expected = |i: usize| {
-        let Cell { y, spin, .. } = cell(from, 2 * i + 1);
-        Cell { y, spin, ..Cell::zeroed() }
-    };
-    assert_eq!(some, std::array::from_fn(expected));
-    // An object without dimensions.
-    let mut spin = [0; 3];
-    strided!(world, spin[..] = ONE@other[..].spin);
-    assert_eq!(spin, cell(from + 4, 0).spin);
+impl<T: PlainData> Memory for Vec<T> {
+    fn bytes(&mut self) -> &mut [u8] {
+        cast_slice_mut(self)
+    }
+}
+
+impl<T: PlainData, const N: usize> Memory for [T; N] {
+    fn bytes(&mut self) -> &mut [u8] {
+        cast_slice_mut(self)
+    }
+}
+
+/// Fills memory with bytes that differ from those of other numbers.
+fn filled<M: Memory>(mut memory: M, number: usize) -> M {
+    memory.bytes().iter_mut().enumerate().for_each(|(i, byte)| *byte = ((i * 7 + number * 61) % 251) as u8);
+    memory
+}
+
+/// Gets a region of the other PE's object into memory of this one, and puts there what such memory has. `elements` gives an element
+/// of both sides by its number in the region: what a loop over all of them does is what is expected.
+fn both_ways<A: PlainData, M: Memory, E: Copy>(
+    world: &World,
+    object: &'static Symmetric<A>,
+    memory: M,
+    get: impl Fn(Pe, M) -> M,
+    put: impl Fn(Pe, M),
+    count: usize,
+    elements: impl for<'e> Fn(&'e mut A, &'e mut M, usize) -> (&'e mut E, &'e mut E),
+) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let object_of = |pe: usize| filled(vec![A::zeroed()], pe);
+    let memory_of = |pe: usize| filled(memory.clone(), 2 + pe);
+    world.put(object.on(world.me()), &object_of(me)[0]);
     world.barrier_all();
-    strided!(world, CELLS@other[..].kind = GRID[.., 1].kind);
-    strided!(world, ONE@other[..].{x, y} = CELLS[3].{x, y});
+    let mut found = get(other, memory_of(me));
+    let (mut expected, mut theirs) = (memory_of(me), object_of(other.number()));
+    for n in 0..count {
+        let (from, to) = elements(&mut theirs[0], &mut expected, n);
+        *to = *from;
+    }
+    assert_eq!(found.bytes(), expected.bytes(), "what was got");
     world.barrier_all();
-    let expected = |i: usize| Cell { kind: cell(from + 2, 4 * i + 1).kind, ..cell(me, i) };
-    assert_eq!(*contents(world, &CELLS), std::array::from_fn::<_, ROWS, _>(expected));
-    let Cell { x, y, .. } = cell(from, 3);
-    assert_eq!(*contents(world, &ONE), Cell { x, y, ..cell(me + 4, 0) });
+    put(other, memory_of(me));
+    world.barrier_all();
+    let (mut expected, mut sent) = (object_of(me), memory_of(other.number()));
+    for n in 0..count {
+        let (to, from) = elements(&mut expected[0], &mut sent, n);
+        *to = *from;
+    }
+    assert_eq!(bytes_of(&*contents(world, object)), expected.bytes(), "what was put");
+    world.barrier_all();
+}
+
+/// Regions of objects and of memory; how many elements each has, and which they are.
+macro_rules! moved {
+    ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $memory:expr, [$($here:tt)*] $(. $by:tt)*;
+        $count:expr => $elements:expr;)*) => {$({
+        let world: &World = $world;
+        both_ways(
+            world,
+            &$object,
+            $memory,
+            |pe, mut memory| {
+                strided!(world, memory[$($here)*] $(. $by)* = $object@pe[$($there)*] $(. $of)*);
+                memory
+            },
+            |pe, memory| strided!(world, $object@pe[$($there)*] $(. $of)* = memory[$($here)*] $(. $by)*),
+            $count,
+            $elements,
+        );
+    })*};
+}
+
+/// One of the two.
+fn coordinate(cell: &mut Cell, n: usize) -> &mut f32 {
+    if n % 2 == 0 { &mut cell.x } else { &mut cell.y }
+}
+
+/// One of the four.
+fn small(cell: &mut Cell, n: usize) -> &mut u16 {
+    if n % 4 == 3 { &mut cell.kind } else { &mut cell.spin[n % 4] }
+}
+
+#[shmem::test(pes = 2)]
+fn fields_of_structures(world: &mut World) {
+    moved! { world:
+        // One field, into an array of what it is, and of an object without dimensions.
+        CELLS[..].mass = [0.0_f64; ROWS], [..]; ROWS => |there, here, n| (&mut there[n].mass, &mut here[n]);
+        CELLS[..].spin = vec![[0_u16; 3]; ROWS], [..]; ROWS => |there, here, n| (&mut there[n].spin, &mut here[n]);
+        ONE[..].spin = [0_u16; 3], [..]; 3 => |there, here, n| (&mut there.spin[n], &mut here[n]);
+        // Several of one type, into a matrix, a line and structures; a column of structures.
+        GRID[.., 2].{x, y} = [[0.0_f32; 2]; ROWS], [..];
+            2 * ROWS => |there, here, n| (coordinate(&mut there[n / 2][2], n), &mut here[n / 2][n % 2]);
+        LINE[..6] = [Cell::zeroed(); 3], [..].{x, y};
+            6 => |there, here, n| (&mut there[n], coordinate(&mut here[n / 2], n));
+        LINE[..12] = [[Cell::zeroed(); 2]; 3], [.., ..].{x, y};
+            12 => |there, here, n| (&mut there[n], coordinate(&mut here[n / 4][n / 2 % 2], n));
+        // Several of several types, into structures.
+        CELLS[1..; 2].{spin, kind} = [Cell::zeroed(); ROWS / 2], [..].{spin, kind};
+            2 * ROWS => |there, here, n| (small(&mut there[n / 4 * 2 + 1], n), small(&mut here[n / 4], n));
+    }
 }
 
 /// A variable behind `dyn` may be a range, of any kind; it is still there afterwards.
 #[shmem::test(pes = 2)]
 fn variables_that_are_ranges(world: &mut World) {
-    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
-    fill(world, &FIELD, me);
-    fill(world, &OTHER, me + 2);
-    world.barrier_all();
-    let theirs = |i: usize, j: usize| value(other.number() + 2, i * COLUMNS + j);
-    let (rows, columns, j) = (1..ROWS - 1, 2..=5, 7);
-    strided!(world, FIELD@other[dyn rows, 0] = OTHER[dyn rows, dyn j]);
-    let mut block = [[0.0; 4]; ROWS - 2];
-    strided!(world, block[..] = OTHER@other[dyn rows, dyn columns]);
-    assert_eq!(block, std::array::from_fn(|i| std::array::from_fn(|j| theirs(i + 1, j + 2))));
-    let mut packed = vec![0.0; 4 * (ROWS - 2)];
-    strided!(packed[..] = block[dyn .., ..]);
-    assert_eq!(packed, block.as_flattened());
-    let (from, odd) = (10.., 1..);
-    let mut ends = [0.0; 2];
-    strided!(world, ends[..] = OTHER@other[dyn from, 19]);
-    assert_eq!(ends, [theirs(10, 19), theirs(11, 19)]);
-    let mut every = [0.0; ROWS / 2];
-    strided!(world, every[..] = OTHER@other[dyn odd; 2, 3]);
-    assert_eq!(every, std::array::from_fn(|i| theirs(2 * i + 1, 3)));
-    world.barrier_all();
-    for (i, row) in contents(world, &FIELD).iter().enumerate() {
-        let first = if rows.contains(&i) { theirs(i, j) } else { value(me, i * COLUMNS) };
-        assert_eq!((row[0], row[1]), (first, value(me, i * COLUMNS + 1)), "row {i}");
+    let (rows, columns, from, odd, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 7);
+    moved! { world:
+        FIELD[dyn rows, dyn j] = vec![0.0_f32; ROWS - 2], [..];
+            ROWS - 2 => |there, here, n| (&mut there[n + 1][7], &mut here[n]);
+        FIELD[dyn rows, dyn columns] = [[0.0_f32; 4]; ROWS - 2], [..];
+            4 * (ROWS - 2) => |there, here, n| (&mut there[n / 4 + 1][n % 4 + 2], &mut here[n / 4][n % 4]);
+        FIELD[dyn from, 19] = [0.0_f32; 2], [..]; 2 => |there, here, n| (&mut there[n + 10][19], &mut here[n]);
+        FIELD[dyn odd; 2, 3] = [0.0_f32; ROWS / 2], [..];
+            ROWS / 2 => |there, here, n| (&mut there[2 * n + 1][3], &mut here[n]);
     }
-    let long = 3..=ROWS;
-    refused! {
-        strided!(world, FIELD@other[dyn long, 0] = OTHER[dyn rows, 0])
-            => "`FIELD` has 12 elements in dimension 0, but the region ends at 13";
-        strided!(world, FIELD@other[0..3, 0] = OTHER[dyn rows, 0])
-            => "the destination is 3 elements, the source 10";
-    }
+    assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
 }
 
 /// Dimensions that a region does not name are taken whole: so elements may be arrays, as complex numbers are.
 #[shmem::test(pes = 2)]
 fn elements_that_are_arrays(world: &mut World) {
-    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
-    let complex = |pe: usize, i: usize, j: usize| [f64::from(value(pe, 8 * i + j)), -1.0];
-    for (i, j) in (0..6).flat_map(|i| (0..8).map(move |j| (i, j))) {
-        WAVES.here(world).index(i).index(j).store(complex(me, i, j));
+    let i = 4;
+    moved! { world:
+        WAVES[.., 3] = [[0.0_f64; 2]; 6], [..]; 6 => |there, here, n| (&mut there[n][3], &mut here[n]);
+        WAVES[dyn i] = vec![[0.0_f64; 2]; 8], [..]; 8 => |there, here, n| (&mut there[4][n], &mut here[n]);
+        WAVES[5, dyn i] = [0.0_f64; 2], [..]; 2 => |there, here, n| (&mut there[5][4][n], &mut here[n]);
+        WAVES[1..3, ..6; 2] = vec![[0.0_f64; 2]; 6], [..];
+            6 => |there, here, n| (&mut there[1 + n / 3][n % 3 * 2], &mut here[n]);
     }
-    world.barrier_all();
-    let theirs = |i: usize, j: usize| complex(other.number(), i, j);
-    let mut column = [[0.0; 2]; 6];
-    strided!(world, column[..] = WAVES@other[.., 3]);
-    assert_eq!(column, std::array::from_fn(|i| theirs(i, 3)));
-    let (mut row, mut element, i) = (vec![[0.0; 2]; 8], [0.0; 2], 4);
-    strided!(world, row[..] = WAVES@other[dyn i]);
-    assert!(row.iter().enumerate().all(|(j, z)| *z == theirs(i, j)));
-    strided!(world, element[..] = WAVES@other[5, dyn i]);
-    assert_eq!(element, theirs(5, 4));
-    // Packed, and unpacked.
-    let mut packed = vec![[0.0; 2]; 2 * 3];
-    strided!(world, packed[..] = WAVES@other[1..3, ..6; 2]);
-    let expected = [1, 2].into_iter().flat_map(|i| [0, 2, 4].map(|j| (i, j)));
-    assert_eq!(packed, expected.map(|(i, j)| theirs(i, j)).collect::<Vec<_>>());
-    let mut unpacked = vec![[[0.0; 2]; 3]; 2];
-    strided!(unpacked[..] = packed[..]);
-    assert_eq!(unpacked.as_flattened(), packed);
-    world.barrier_all();
-    strided!(world, WAVES@other[0..2, 7] = WAVES[0..2, 0]);
-    world.barrier_all();
-    let waves = contents(world, &WAVES);
-    assert_eq!([waves[0][7], waves[1][7], waves[2][7]], [theirs(0, 0), theirs(1, 0), complex(me, 2, 7)]);
 }
 
-/// Plain data of another crate, through a context.
+/// A line of the run, of the compiler, and of neither has what the region has, in row-major order; the rest stays as it was.
 #[shmem::test(pes = 2)]
-fn elements_of_other_crates(world: &mut World) {
-    let (me, other) = (world.my_pe() as u32, world.ring_neighbours().1);
+fn regions_are_packed_and_unpacked(world: &mut World) {
+    fn face(cube: &mut [[[f32; 5]; 4]; 6], n: usize) -> &mut f32 {
+        &mut cube[1 + n / 3][2][1 + n % 3]
+    }
+    moved! { world:
+        CUBE[1..5, 2, 1..4] = vec![0.0_f32; 12], [..]; 12 => |there, here, n| (face(there, n), &mut here[n]);
+        CUBE[1..5, 2, 1..4] = [0.0_f32; 20], [3..15]; 12 => |there, here, n| (face(there, n), &mut here[n + 3]);
+        LINE[..12] = [[0.0_f32; 4]; 5], [1..4, ..];
+            12 => |there, here, n| (&mut there[n], &mut here[1 + n / 4][n % 4]);
+        // At distances, in blocks, and whole.
+        CUBE[..; 2, ..; 3, ..4; 2; 2] = vec![0.0_f32; 24], [..];
+            24 => |there, here, n| (&mut there[n / 8 * 2][n / 4 % 2 * 3][n % 4], &mut here[n]);
+        CUBE[..] = vec![0.0_f32; 120], [..];
+            120 => |there, here, n| (&mut there[n / 20][n / 5 % 4][n % 5], &mut here[n]);
+        ROW[14..20] = vec![0.0_f64; 10], [..; 4; 2];
+            6 => |there, here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
+    }
+}
+
+/// From this PE's copy, to an object of which only the run knows the length, and from parts of slices; through a context, and data
+/// of another crate.
+#[shmem::test(pes = 2)]
+fn objects_and_slices_are_sides(world: &mut World) {
+    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
+    let cells: [Cell; ROWS] = std::array::from_fn(|i| Cell { kind: (100 * me + i) as u16, ..Cell::zeroed() });
+    let source: Vec<f64> = (0..COLUMNS).map(|i| f64::from(value(me, i))).collect();
+    let heap = world.alloc(zeroed::<[f64; 5]>(4)).unwrap();
     let context = world.create_ctx::<Private>().unwrap();
-    let context = context.bind(world);
-    world.put(TURNS.on(other), &[Plain(Wrapping(u32::MAX - me)); 4]);
+    world.put(CELLS.on(world.me()), &cells);
+    world.put(TURNS.on(other), &[Plain(Wrapping(u32::MAX - me as u32)); 4]);
     world.barrier_all();
-    let mut ends = [Plain::default(); 2];
-    strided!(&context, ends[..] = TURNS@(world.me())[..; 3]);
-    assert_eq!(ends.map(|Plain(turns)| turns + Wrapping(2)), [Wrapping(me); 2]);
-}
-
-/// The length of a slice is taken from the other side.
-#[shmem::test(pes = 2)]
-fn slices(world: &mut World) {
-    let other = world.ring_neighbours().1;
-    let source: Vec<f64> = (0..COLUMNS).map(|i| f64::from(value(world.my_pe(), i))).collect();
+    strided!(world, CELLS@other[..6].kind = CELLS[6..].kind);
     strided!(world, ROW@other[4..12; 2] = (source[..4])[..]);
     strided!(world, ROW@other[1..12; 2] = (source[8..])[..; 2]);
     world.barrier_all();
-    let sent = |i: usize| f64::from(value(other.number(), i));
-    let row = contents(world, &ROW);
-    // The next puts change what has just been read.
-    world.barrier_all();
-    let expected = |i: usize| match i {
-        0 | 2 | 12 => 0.0,
-        _ if i % 2 == 1 => sent(7 + i),
-        _ => sent(i / 2 - 2),
-    };
-    assert_eq!(row[..13], std::array::from_fn::<_, 13, _>(expected));
-    strided!(world, ROW@other[14..20] = (source[..10])[..; 4; 2]);
-    world.barrier_all();
-    assert_eq!(contents(world, &ROW)[14..], [0, 1, 4, 5, 8, 9].map(sent));
-    // Both sides of a length that only the run knows.
-    let heap = world.alloc(zeroed::<f64>(5)).unwrap();
-    strided!(world, heap@other[..] = (source[..5])[..]);
-    world.barrier_all();
-    world.barrier_all();
-    let mut found = vec![0.0; 3];
-    strided!(world, found[..] = heap@other[..; 2]);
-    assert_eq!(found, [0, 2, 4].map(|i| source[i]));
-}
-
-/// The cube that `fill_cube` makes.
-fn cube_of(pe: usize) -> [[[f32; 5]; 4]; 6] {
-    std::array::from_fn(|i| std::array::from_fn(|j| std::array::from_fn(|k| value(pe, (i * 4 + j) * 5 + k))))
-}
-
-fn fill_cube(world: &World) {
-    for (i, plane) in cube_of(world.my_pe()).iter().enumerate() {
-        for (j, row) in plane.iter().enumerate() {
-            CUBE.here(world).index(i).index(j).index(..).copy_from(row);
-        }
-    }
-}
-
-/// A line of the run, of the compiler, and of neither: it takes what the region has, in row-major order.
-#[shmem::test(pes = 2)]
-fn regions_are_packed(world: &mut World) {
-    let other = world.ring_neighbours().1;
-    fill_cube(world);
-    let heap = world.alloc(zeroed::<[f32; 5]>(6)).unwrap();
-    world.barrier_all();
-    let theirs = cube_of(other.number());
-    let face: Vec<f32> =
-        (1..5).flat_map(|i| (1..4).map(move |k| (i, k))).map(|(i, k)| theirs[i][2][k]).collect();
-    let mut vector = vec![0.0; 12];
-    strided!(world, vector[..] = CUBE@other[1..5, 2, 1..4]);
-    assert_eq!(vector, face);
-    let mut part = [0.0; 20];
-    strided!(world, part[3..15] = CUBE@other[1..5, 2, 1..4]);
-    assert_eq!((part[2], &part[3..15], part[15]), (0.0, &face[..], 0.0));
-    // At distances, in blocks, and whole.
-    let mut apart = vec![0.0; 3 * 2 * 4];
-    strided!(world, apart[..] = CUBE@other[..; 2, ..; 3, ..4; 2; 2]);
-    let expected = [0, 2, 4].into_iter().flat_map(|i| [0, 3].map(|j| (i, j)));
-    assert_eq!(apart, expected.flat_map(|(i, j)| theirs[i][j][..4].to_vec()).collect::<Vec<_>>());
-    let mut whole = vec![0.0; 120];
-    strided!(world, whole[..] = CUBE@other[..]);
-    assert_eq!(whole, theirs.as_flattened().as_flattened());
-    // From this PE's copy into a line of the other one.
-    strided!(world, LINE@other[8..20] = CUBE[1..5, 2, 1..4]);
-    world.barrier_all();
-    let mut line = vec![0.0_f32; 30];
-    line[8..20].copy_from_slice(&face);
-    assert_eq!(contents(world, &LINE)[..], line);
     // Rows of which only the run knows the number, opposite lines of which it does not, and of which it does.
-    strided!(world, heap@other[..] = LINE[..]);
+    strided!(world, heap@other[..] = ROW[..]);
+    let mut ends = [Plain::default(); 2];
+    strided!(&context.bind(world), ends[..] = TURNS@(world.me())[..; 3]);
+    assert_eq!(ends.map(|Plain(turns)| turns + Wrapping(2)), [Wrapping(me as u32); 2]);
     world.barrier_all();
-    let (mut known, mut unknown, mut rows) = ([0.0_f32; 30], vec![0.0_f32; 30], vec![0.0_f32; 10]);
+    let sent = |pe: usize| -> [f64; COLUMNS] {
+        let sent = |i: usize| f64::from(value(pe, i));
+        std::array::from_fn(|i| match i {
+            1..12 if i % 2 == 1 => sent(7 + i),
+            4..12 => sent(i / 2 - 2),
+            _ => 0.0,
+        })
+    };
+    assert_eq!(*contents(world, &ROW), sent(other.number()));
+    let kind = |i: usize| if i < 6 { 100 * other.number() + 6 + i } else { 100 * me + i };
+    assert!(contents(world, &CELLS).iter().enumerate().all(|(i, cell)| usize::from(cell.kind) == kind(i)));
+    let (mut known, mut unknown, mut rows) = ([0.0; COLUMNS], vec![0.0; COLUMNS], vec![0.0; 10]);
     strided!(world, known[..] = heap@other[..]);
     strided!(world, unknown[..] = heap@other[..]);
     strided!(world, rows[..] = heap@other[2..4, ..]);
-    assert_eq!((&known[..], &unknown[..], &rows[..]), (&line[..], &line[..], &line[10..20]));
-    let mut column = vec![0.0_f32; 6];
+    let mut column = vec![0.0; 4];
     strided!(world, column[..] = heap@other[.., 3]);
-    assert_eq!(column, [3, 8, 13, 18, 23, 28].map(|i| line[i]));
+    let theirs = sent(other.number());
+    assert_eq!((known, &unknown[..], &rows[..]), (theirs, &theirs[..], &theirs[10..]));
+    assert_eq!(column, [3, 8, 13, 18].map(|i| theirs[i]));
     world.barrier_all();
-}
-
-/// Back into the region from which they were packed, of which the rest stays as it was.
-#[shmem::test(pes = 2)]
-fn regions_are_unpacked(world: &mut World) {
-    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
-    let sent = |pe: usize, i: usize| value(pe, 5000 + i);
-    let line: Vec<f32> = (0..12).map(|i| sent(me, i)).collect();
-    fill_cube(world);
-    world.barrier_all();
-    strided!(world, CUBE@other[1..5, 2, 1..4] = line[..]);
-    strided!(world, LINE@other[..12] = line[..]);
-    world.barrier_all();
-    let mut expected = cube_of(me);
-    (0..12).for_each(|i| expected[1 + i / 3][2][1 + i % 3] = sent(other.number(), i));
-    assert_eq!(*contents(world, &CUBE), expected);
-    let mut here = [[0.0; 4]; 5];
-    strided!(world, here[1..4, ..] = LINE@(world.me())[..12]);
-    assert_eq!(here.as_flattened()[4..16], (0..12).map(|i| sent(other.number(), i)).collect::<Vec<_>>());
-    let mut cells = [Cell::zeroed(); 3];
-    strided!(world, cells[..].{x, y} = LINE@other[..6]);
-    assert!((0..3).all(|i| (cells[i].x, cells[i].y) == (sent(me, 2 * i), sent(me, 2 * i + 1))));
-    let mut grid = [[Cell::zeroed(); 2]; 3];
-    strided!(world, grid[.., ..].{x, y} = LINE@other[..12]);
-    let at = |i: usize, j: usize| (sent(me, 4 * i + 2 * j), sent(me, 4 * i + 2 * j + 1));
-    assert!((0..3).all(|i| (0..2).all(|j| (grid[i][j].x, grid[i][j].y) == at(i, j))));
 }
 
 /// The first one of some indices below `len`, the end, and a distance.
@@ -321,7 +275,7 @@ fn range(dice: &mut Dice, len: u64) -> (usize, usize, usize) {
 /// Between two places of this PE's own memory, in a phase and outside.
 #[shmem::test(pes = 1)]
 fn regions_of_own_memory(world: &mut World) {
-    let cube = cube_of(0);
+    let cube: [[[f32; 5]; 4]; 6] = filled([[[0.0; 5]; 4]; 6], 0);
     let mut dice = Dice(45);
     for _ in 0..200 {
         let (a, c) = (range(&mut dice, 6), range(&mut dice, 5));
@@ -344,7 +298,7 @@ fn regions_of_own_memory(world: &mut World) {
         strided!(all[..] = into[..]);
         assert_eq!(all, expected.as_flattened().as_flattened());
     }
-    fill(world, &FIELD, 0);
+    fill(world);
     world.local(&FIELD, |field| {
         let mut column = [0.0; ROWS];
         strided!(algorithm = 2; column[..] = field[.., 3]);
@@ -355,11 +309,6 @@ fn regions_of_own_memory(world: &mut World) {
         strided!((&mut field[0])[4..8] = cells[..].{x, y});
         assert_eq!(field[0][4..8], [1.0, 2.0, 1.0, 2.0]);
     });
-    let mut packed = vec![0.0_f32; 11];
-    refused! {
-        strided!(packed[..] = cube[0..4, 0, 0..3])
-            => "the destination is 11 elements, the source 4 x 3, which are 12";
-    }
 }
 
 #[shmem::test]
@@ -367,29 +316,26 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
     let me = world.me();
     let source = vec![1.0; COLUMNS];
     let (n, start, far, last) = (3, 1, 12, usize::MAX);
-    let (mut line, mut into) = ([0.0_f32; 11], [0.0; COLUMNS]);
+    let (mut line, mut into, cube) = ([0.0_f32; 11], [0.0; COLUMNS], [[[0.0_f32; 5]; 4]; 6]);
+    let (long, rows) = (3..=ROWS, 1..ROWS - 1);
     refused! {
         strided!(world, FIELD@me[dyn far, ..] = OTHER[0, ..])
             => "`FIELD` has 12 elements in dimension 0, but the index is 12";
-        strided!(world, ROW@me[dyn 0..n * far] = source[..])
-            => "`ROW` has 20 elements in dimension 0, but the region ends at 36";
-        strided!(world, ROW@me[dyn 0..n] = source[..]) => "the destination is 3 elements, the source 20";
+        strided!(world, FIELD@me[dyn long, 0] = OTHER[dyn rows, 0])
+            => "`FIELD` has 12 elements in dimension 0, but the region ends at 13";
+        strided!(world, FIELD@me[0..3, 0] = OTHER[dyn rows, 0]) => "the destination is 3 elements, the source 10";
         strided!(world, ROW@me[..] = (source[1..])[..]) => "the destination is 20 elements, the source 19";
         strided!(world, ROW@me[5] = source[..]) => "the destination is 1 elements, the source 20";
         strided!(world, ROW@me[0..5] = (source[1..5])[0..5])
             => "`source[1..5]` has 4 elements in dimension 0, but the region ends at 5";
-        strided!(world, ROW@me[dyn start..5; dyn last; dyn last] = source[..])
-            => "elements, but the region ends at 5";
         strided!(world, ROW@me[dyn start..=last] = source[..])
             => format!("`ROW` has 20 elements in dimension 0, but the region ends at {last}");
         strided!(world, ROW@me[0..5] = (source[..5])[0..=usize::MAX])
             => format!("`source[..5]` has 5 elements in dimension 0, but the region ends at {last}");
         strided!(world, (&mut line[..])[..] = CUBE@me[1..5, 2, 1..4])
             => "the destination is 11 elements, the source 4 x 3, which are 12";
-        strided!(world, FIELD@me[0..2, 0..3] = (line[..5])[..])
-            => "the destination is 2 x 3 elements, the source 5; those of the destination are 6";
-        strided!(world, ROW@me[0..6] = (source[..9])[..; 4; 2])
-            => "the last block starts at 8 and has 2 elements, but the region ends at 9";
+        strided!((&mut line[..])[..] = cube[0..4, 0, 0..3])
+            => "the destination is 11 elements, the source 4 x 3, which are 12";
         strided!(world, (&mut into[1..])[20] = ROW@me[0])
             => "`&mut into[1..]` has 19 elements in dimension 0, but the index is 20";
         strided!(world, ROW@me[..; dyn n - 3] = source[..]) => "a stride must be at least 1";
@@ -420,7 +366,7 @@ fn an_index_that_is_not_given_is_not_taken_for_0(world: &mut World) {
 #[shmem::test]
 fn a_transfer_within_one_object(world: &mut World) {
     let me = world.me();
-    fill(world, &FIELD, 0);
+    fill(world);
     let overlap = "the two regions of `FIELD` overlap, and the PE is this one: it would write what it still has to read";
     let n = 8;
     // Where the PE is counts, and not how it is marked.
@@ -448,15 +394,5 @@ fn a_transfer_within_one_object(world: &mut World) {
             _ => right(j),
         };
         assert_eq!(*row, std::array::from_fn(expected), "row {i}");
-    }
-}
-
-trait Zeroed {
-    fn zeroed() -> Self;
-}
-
-impl Zeroed for Cell {
-    fn zeroed() -> Self {
-        bytemuck::Zeroable::zeroed()
     }
 }

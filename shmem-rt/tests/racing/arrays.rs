@@ -98,28 +98,6 @@ fn next_layer<S: Storage>(world: &mut World, storage: S, sizes: &[usize]) {
 }
 
 #[shmem::test(pes = 2)]
-fn memory_of_its_own_is_used_again_when_all_have_dropped_it(world: &mut World) {
-    let make = || world.array([1 << 16]).storage(Separate).filled(7_u64).unwrap();
-    let offset = |array: &NumaArray<u64, 1, Separate>| array.parts().list()[0].offset;
-    let first = make();
-    let at = offset(&first);
-    let mut kept = Some(first);
-    if world.my_pe() == 0 {
-        kept = None;
-    }
-    let second = make();
-    assert_ne!(offset(&second), at, "PE 1 still uses it");
-    if let Some(kept) = &kept {
-        assert_eq!(all(world, kept, world.pe(0).unwrap()), vec![7; 1 << 16], "all of it");
-    }
-    drop(kept);
-    let third = world.array([1 << 16]).storage(Separate).zeroed::<u64>().unwrap();
-    assert_eq!(third.parts().list()[0].offset, at, "now nobody does");
-    assert_eq!(all(world, &third, world.pe(0).unwrap()), vec![0; 1 << 16]);
-    drop(second);
-}
-
-#[shmem::test(pes = 2)]
 fn without_a_storage_an_array_lies_in_the_heap_if_there_is_room(world: &mut World) {
     let kind = |n: usize, chunks: usize| {
         let array = world.array([n]).chunks(chunks).zeroed::<u8>().unwrap();

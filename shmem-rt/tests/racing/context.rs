@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use shmem::prelude::*;
-use shmem::thread::{Multiple, NoStore, Private, Serialized};
+use shmem::thread::{Multiple, Private, Serialized};
 use shmem::{Context, ContextError, ErrorKind};
 
 use crate::panics::refused;
@@ -13,17 +13,6 @@ use crate::panics::refused;
 static CELLS: [[u64; 64]; 4];
 #[symmetric]
 static READY: Signal;
-
-#[shmem::test(pes = 2)]
-fn a_forgotten_context_is_quieted_by_a_phase(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    for round in 1..=50 {
-        let context = world.create_ctx::<Private>().unwrap();
-        context.bind(world).put(CELLS.on(east).index(1), &[round; 64]);
-        std::mem::forget(context);
-        world.local(&CELLS, |cells| assert_eq!(cells[1], [round; 64]));
-    }
-}
 
 #[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2"))]
 fn a_limit_is_a_value_and_not_an_abort(world: &mut World<Multiple>) {
@@ -85,24 +74,6 @@ fn without_a_limit_everybody_is_alone(world: &mut World) {
     assert_eq!(world.resources().used, many + 1);
     drop(contexts);
     assert_eq!(world.resources().used, 1);
-}
-
-#[shmem::test(pes = 2)]
-fn a_context_that_only_reads(world: &mut World) {
-    let (west, east) = world.ring_neighbours();
-    let context = world.create_ctx::<NoStore<Private>>().unwrap();
-    let me = world.my_pe() as u64;
-    CELLS.here(world).index(0).index(..).fill(me + 1);
-    world.barrier_all();
-    let ctx = context.bind(world);
-    let mut row = [0; 64];
-    ctx.get(&mut row, CELLS.on(east).index(0));
-    assert_eq!(row, [east.number() as u64 + 1; 64]);
-    assert_eq!(ctx.g(CELLS.on(west).index(0).index(3)), west.number() as u64 + 1);
-    assert_eq!(ctx.signal_fetch(READY.on(east)), 0);
-    ctx.fence();
-    ctx.quiet();
-    world.barrier_all();
 }
 
 #[shmem::test(pes = 2)]

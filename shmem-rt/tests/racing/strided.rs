@@ -291,16 +291,9 @@ fn constant_regions(world: &mut World) {
 
 #[shmem::test(pes = 2)]
 fn element_by_element(world: &mut World) {
-    macro_rules! elements {
-        ($object:ident: $element:ty) => {
-            let sides = line::<$element>(LEN, 100, whole::<$element>());
-            both_ways!(world, $object, [$element; 100], pair(LEN, 100, 1), sides, |(t, h)|
-                [dyn t.first..t.end; dyn t.step] = [dyn h.first..h.end; dyn h.step]);
-        };
-    }
-    elements!(BYTES: u8);
-    elements!(ROW: f64);
-    elements!(WIDE: u128);
+    let sides = line::<f64>(LEN, 100, whole::<f64>());
+    both_ways!(world, ROW, [f64; 100], pair(LEN, 100, 1), sides, |(t, h)|
+        [dyn t.first..t.end; dyn t.step] = [dyn h.first..h.end; dyn h.step]);
 }
 
 fn in_blocks(world: &mut World) {
@@ -450,20 +443,6 @@ fn fields_of_structures_and_arrays(world: &mut World) {
     fields!(KIND_AND_LEVEL, [u8; 2], .{kind, level});
 }
 
-/// The fields of one colour: every other element of every other row.
-#[shmem::test(pes = 2)]
-fn checkerboard(world: &mut World) {
-    let half = |first: usize, count: usize| Taken { first, end: first + 2 * count - 1, step: 2, block: 1 };
-    let (rows, columns) = ((0..=ROWS - 7, 0..=ROWS - 7), (0..=COLUMNS - 17, 0..=COLUMNS - 17));
-    let cases = (rows, columns).prop_map(move |(rows, columns)| {
-        ((half(rows.0, 4), half(rows.1, 4)), (half(columns.0, 9), half(columns.1, 9)))
-    });
-    let sides = plane::<f32>(whole::<f32>());
-    both_ways!(world, FIELD, [[f32; COLUMNS]; ROWS], cases, sides, |(r, c)|
-        [dyn r.0.first..r.0.end; 2, dyn c.0.first..c.0.end; 2]
-            = [dyn r.1.first..r.1.end; 2, dyn c.1.first..c.1.end; 2]);
-}
-
 /// Single elements and groups, of one type and of several.
 #[shmem::test(pes = 2)]
 fn matrices(world: &mut World) {
@@ -476,8 +455,6 @@ fn matrices(world: &mut World) {
                         dyn to_c.first..to_c.end; dyn to_c.step; dyn to_c.block] $(. $of)*);
         };
     }
-    matrix!(MATRIX: f64, 1, whole::<f64>(),);
-    matrix!(FIELD: f32, 1, whole::<f32>(),);
     matrix!(MATRIX: f64, 5, whole::<f64>(),);
     matrix!(FIELD: f32, 5, whole::<f32>(),);
     matrix!(GRID: Cell, 1, whole::<Cell>(),);

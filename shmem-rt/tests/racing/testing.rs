@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::attempts::one_of;
+use crate::panics::said;
 use shmem::__private::test;
 use shmem::prelude::*;
 use shmem::thread::Single;
@@ -32,30 +33,48 @@ mod inner {
     }
 }
 
-/// What a test says that fails; nothing in the processes of its PEs.
-fn failure(name: &str, panics: Option<&str>, body: fn(&mut World<Single>)) -> Option<String> {
-    failure_within(Duration::from_secs(60), &[], name, panics, body)
+/// A test that fails.
+struct Failing {
+    body: fn(&mut World<Single>),
+    /// How it should panic.
+    panics: Option<&'static str>,
+    /// How what it says begins, what is in it, and what is not.
+    begins: &'static str,
+    has: &'static [&'static str],
+    lacks: &'static [&'static str],
 }
 
-fn failure_within(
-    limit: Duration,
-    variables: &[(&str, &str)],
-    name: &str,
-    panics: Option<&str>,
-    body: fn(&mut World<Single>),
-) -> Option<String> {
-    let name = format!("racing::testing::{name}");
-    let run = |environment: &[(&str, &str)]| test::<Single, _>(&name, 3, None, environment, panics, body);
-    if std::env::var_os("SHMRUN_TEST").is_some() {
-        // The limit is in its environment already: that of this very attempt.
-        run(&[]);
-        return None;
-    }
-    let seconds = limit.as_secs_f64().to_string();
-    let all = [variables, &[("SHMEM_TEST_TIMEOUT", &seconds)]].concat();
-    let panic = std::panic::catch_unwind(|| run(&all)).expect_err("it passes");
-    Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
-}
+const FAILING: [Failing; 5] = [
+    Failing {
+        body: fails_on_pe_1,
+        panics: None,
+        begins: "failed with code 101: ",
+        has: &["tests/racing/testing.rs:", "too far\n"],
+        lacks: &["test result", "running 1 test", "failures:"],
+    },
+    Failing { body: fails_on_all, panics: None, begins: "failed with code 101: ", has: &[], lacks: &[] },
+    Failing {
+        body: fails_on_pe_1,
+        panics: Some("too near"),
+        begins: "no PE panicked with `too near`, but: ",
+        has: &["too far"],
+        lacks: &[],
+    },
+    Failing {
+        body: |world| world.barrier_all(),
+        panics: Some(""),
+        begins: "no PE panicked, and one should have",
+        has: &[],
+        lacks: &[],
+    },
+    Failing {
+        body: ends_with_an_error,
+        panics: Some("all"),
+        begins: "no PE panicked with `all`, but: ",
+        has: &[],
+        lacks: &["was destroyed"],
+    },
+];
 
 fn fails_on_pe_1(world: &mut World) {
     println!("begun");
@@ -64,57 +83,12 @@ fn fails_on_pe_1(world: &mut World) {
     world.barrier_all();
 }
 
-#[test]
-fn a_failure_says_which_pe_and_where_and_nothing_of_the_harness() {
-    let name = "a_failure_says_which_pe_and_where_and_nothing_of_the_harness";
-    let Some(said) = failure(name, None, fails_on_pe_1) else { return };
-    assert!(said.starts_with("failed with code 101: "), "{said}");
-    for part in ["tests/racing/testing.rs:", "too far\n"] {
-        assert!(said.contains(part), "`{part}` is missing in:\n{said}");
-    }
-    for part in ["test result", "running 1 test", "failures:"] {
-        assert!(!said.contains(part), "`{part}` stands in:\n{said}");
-    }
-    // Among threads of one process, PE 0 prints for all.
-    if std::env::var_os("SHMEM_TRANSPORT").is_none() {
-        for part in ["PE 1 (pid ", "[0] begun\n", "[2] begun\n", "[1] too far\n"] {
-            assert!(said.contains(part), "`{part}` is missing in:\n{said}");
-        }
-    }
+fn fails_on_all(world: &mut World) {
+    world.barrier_all();
+    panic!("all of them");
 }
 
-#[test]
-fn one_mistake_of_all_pes_has_one_backtrace() {
-    let name = "one_mistake_of_all_pes_has_one_backtrace";
-    let panics: fn(&mut World<Single>) = |world| {
-        world.barrier_all();
-        panic!("all of them");
-    };
-    let limit = Duration::from_secs(60);
-    let Some(said) = failure_within(limit, &[("RUST_BACKTRACE", "1")], name, None, panics) else { return };
-    // Threads of one process tell it each, and so does each host.
-    if ["SHMEM_TRANSPORT", "SHMRUN_HOSTS_AS"].iter().all(|variable| std::env::var_os(variable).is_none()) {
-        assert_eq!(said.matches("stack backtrace:").count(), 1, "{said}");
-    }
-}
-
-#[test]
-fn a_panic_with_another_message_is_a_failure() {
-    let name = "a_panic_with_another_message_is_a_failure";
-    let Some(said) = failure(name, Some("too near"), fails_on_pe_1) else { return };
-    assert!(said.starts_with("no PE panicked with `too near`, but: "), "{said}");
-    assert!(said.contains("too far"), "{said}");
-}
-
-#[test]
-fn a_panic_that_does_not_come_is_a_failure() {
-    let name = "a_panic_that_does_not_come_is_a_failure";
-    let Some(said) = failure(name, Some(""), |world| world.barrier_all()) else { return };
-    assert!(said.starts_with("no PE panicked, and one should have"), "{said}");
-}
-
-#[test]
-fn an_error_is_no_panic() {
+fn ends_with_an_error(world: &mut World) {
     /// What the end of the job leaves as it is.
     struct Kept;
     impl Drop for Kept {
@@ -123,14 +97,42 @@ fn an_error_is_no_panic() {
         }
     }
     thread_local!(static KEPT: Kept = const { Kept });
-    let end: fn(&mut World<Single>) = |world| {
-        KEPT.with(|_| ());
-        eprintln!("nobody panicked at\nall");
-        world.global_exit(3)
+    KEPT.with(|_| ());
+    eprintln!("nobody panicked at\nall");
+    world.global_exit(3)
+}
+
+/// Set in PEs: which of them fails.
+const WHICH: &str = "TESTING_WHICH";
+
+#[test]
+fn a_failure_says_which_pe_and_where_and_nothing_of_the_harness() {
+    let run = |which: usize| {
+        let name = "racing::testing::a_failure_says_which_pe_and_where_and_nothing_of_the_harness";
+        let environment = [(WHICH, &*which.to_string()), ("RUST_BACKTRACE", "1")];
+        test::<Single, _>(name, 3, None, &environment, FAILING[which].panics, FAILING[which].body);
     };
-    let Some(said) = failure("an_error_is_no_panic", Some("all"), end) else { return };
-    assert!(said.starts_with("no PE panicked with `all`, but: "), "{said}");
-    assert!(!said.contains("was destroyed"), "{said}");
+    if let Ok(which) = std::env::var(WHICH) {
+        return run(which.parse().unwrap());
+    }
+    let is_set = |variable| std::env::var_os(variable).is_some();
+    for (which, Failing { begins, has, lacks, .. }) in FAILING.iter().enumerate() {
+        let said = said(|| run(which));
+        assert!(said.starts_with(begins), "{said}");
+        // Among threads of one process, PE 0 prints for all.
+        let by_pe: &[_] = &["PE 1 (pid ", "[0] begun\n", "[2] begun\n", "[1] too far\n"];
+        let by_pe = if which > 0 || is_set("SHMEM_TRANSPORT") { &[] } else { by_pe };
+        for part in has.iter().chain(by_pe) {
+            assert!(said.contains(part), "`{part}` is missing in:\n{said}");
+        }
+        for part in *lacks {
+            assert!(!said.contains(part), "`{part}` stands in:\n{said}");
+        }
+        // One mistake of all PEs: threads of one process tell it each, and so does each host.
+        if which == 1 && !is_set("SHMEM_TRANSPORT") && !is_set("SHMRUN_HOSTS_AS") {
+            assert_eq!(said.matches("stack backtrace:").count(), 1, "{said}");
+        }
+    }
 }
 
 /// Nobody can be sure that this never ends.
@@ -145,13 +147,18 @@ fn hang(world: &mut World) {
 
 #[test]
 fn a_test_that_takes_too_long_says_where_each_pe_is() {
-    let name = "a_test_that_takes_too_long_says_where_each_pe_is";
+    let name = "racing::testing::a_test_that_takes_too_long_says_where_each_pe_is";
+    let run = |limit| test::<Single, _>(name, 3, limit, &[], Some(""), hang);
+    if std::env::var_os("SHMRUN_TEST").is_some() {
+        // The limit is in its environment already: that of this very attempt.
+        return run(None);
+    }
     // By then all PEs are where they stay, on a machine that does nothing else.
     one_of(5, |attempt| {
         let limit = Duration::from_millis(1500 << attempt);
-        let Some(said) = failure_within(limit, &[], name, Some(""), hang) else { return Ok(()) };
+        let said = said(|| run(Some(limit)));
         let begin = format!(
-            "racing::testing::{name} has run for {limit:?}, its limit (`timeout = ..` of the test, or SHMEM_TEST_TIMEOUT)"
+            "{name} has run for {limit:?}, its limit (`timeout = ..` of the test, or SHMEM_TEST_TIMEOUT)"
         );
         assert!(said.starts_with(&begin), "{said}");
         let given = format!("has run for the {limit:?} it was given");
@@ -190,23 +197,11 @@ fn the_limit_is_that_of_the_test_or_of_the_environment() {
         (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for (name, variable, limit) in [
-        (
-            "testing::with_a_limit_of_its_own",
-            "77",
-            "testing::with_a_limit_of_its_own has run for 5s, its limit",
-        ),
-        (
-            "testing::without_a_limit_of_its_own",
-            "0.7",
-            "testing::without_a_limit_of_its_own has run for 700ms, its limit",
-        ),
-        (
-            "testing::without_a_limit_of_its_own",
-            "soon",
-            "cannot run: SHMEM_TEST_TIMEOUT=soon: not a number of seconds",
-        ),
+        ("with_a_limit_of_its_own", "77", "with_a_limit_of_its_own has run for 5s, its limit"),
+        ("without_a_limit_of_its_own", "0.7", "without_a_limit_of_its_own has run for 700ms, its limit"),
+        ("without_a_limit_of_its_own", "soon", "SHMEM_TEST_TIMEOUT=soon: not a number of seconds"),
     ] {
-        let (passes, said) = run(name, variable);
+        let (passes, said) = run(&format!("testing::{name}"), variable);
         assert!(!passes && said.contains(limit), "{name} {variable}: {said}");
     }
 }
