@@ -80,8 +80,6 @@ overlap-not-seen shm direct::an_object_may_be_source_and_destination
 direct-without-leave shm direct::what_was_given_may_be_changed_at_once
 nan-unsettled shm direct::a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit
 scope-without-quiet loopback histories::litmus::scope_flag_across_contexts
-scope-without-quiet loopback nonblocking::what_a_scope_starts_is_complete_behind_it
-scope-without-quiet loopback nonblocking::a_scope_that_panics_is_complete
 exit-without-quiet loopback nonblocking::an_exit_inside_a_scope_completes_it_before_it_destroys
 lead-without-end shm indexed::updates_are_those_of_a_slice_on_2
 lead-without-end loopback indexed::elements_of_any_size_are_scattered_and_gathered

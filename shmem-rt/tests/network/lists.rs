@@ -2,7 +2,6 @@
 
 use shmem::prelude::*;
 use shmem::thread::Multiple;
-use shmem::zeroed;
 
 use crate::dice::Dice;
 
@@ -67,31 +66,5 @@ fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
     assert!(counts == times, "each counts once");
     let drawn: Vec<u64> = times.iter().map(|times| times * (times - 1) / 2).collect();
     assert!(sums == drawn, "0, 1, .. of each word, each once");
-    world.barrier_all();
-}
-
-/// More updates, one by one, than a batch keeps: of values of their own, and all by the same.
-#[shmem::test(pes = 3)]
-fn batches_hand_over_what_they_do_not_keep(world: &mut World) {
-    const MANY: usize = 80_000;
-    let words = world.alloc(zeroed::<Atomic<u64>>(20_000)).unwrap();
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    let indices = |pe: usize| (0..MANY).map(move |k| (k * 7919 + pe * 13) % (pes * 20_000));
-    world.batch(words.over(world.team(), Block), |batch| {
-        indices(me).enumerate().for_each(|(k, index)| batch.add(index, k as u64));
-        indices(me).for_each(|index| batch.add(index, 1 << 40));
-    });
-    world.barrier_all();
-    let mut model = vec![0; pes * 20_000];
-    for pe in 0..pes {
-        indices(pe).enumerate().for_each(|(k, index)| model[index] += k as u64 + (1 << 40));
-    }
-    assert!(words.here(world).values() == model[me * 20_000..][..20_000]);
-    let table = world.alloc(shmem::filled(me as u64, SHARE)).unwrap();
-    let mut found = vec![u64::MAX; MANY];
-    world.gathers(table.over(world.team(), Cyclic), |wanted| {
-        found.iter_mut().enumerate().for_each(|(k, found)| wanted.get(k * 31 % (pes * SHARE), found));
-    });
-    assert!(found.iter().enumerate().all(|(k, found)| *found as usize == k * 31 % (pes * SHARE) % pes));
     world.barrier_all();
 }

@@ -114,8 +114,3 @@ on_nodes! {
     three_nodes_of_several_sizes_in_a_row: 7 as "0,0,0,1,1,2,2";
     five_nodes_of_one: 5 as "5x1";
 }
-
-#[shmem::test(pes = 2)]
-fn nothing_is_counted_unless_it_is_asked_for(world: &mut World) {
-    assert_eq!(world.traffic(), None);
-}

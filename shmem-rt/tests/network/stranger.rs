@@ -21,6 +21,7 @@ use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::libfabric::Library;
 
+use crate::dice::Dice;
 use crate::scenario;
 
 const WORDS: usize = 4096;
@@ -212,7 +213,7 @@ fn stranger() {
 /// Keys that somebody would try: small ones, those that libfabric's own layers make up, and any.
 fn guesses(outsider: &mut Outsider) -> Vec<u64> {
     let made_up = (0..6).map(|number| 1 << 31 | number);
-    let chance = (0..6).map(|_| outsider.roll()).collect::<Vec<_>>();
+    let chance = (0..6).map(|_| outsider.chance()).collect::<Vec<_>>();
     (0..40).chain(250..260).chain(made_up).chain([u64::MAX, 1 << 63]).chain(chance).collect()
 }
 
@@ -232,7 +233,8 @@ fn writes(provider: &str, port: u16) {
     let pe = outsider.find(port);
     outsider.buffer.fill(0xEE);
     for key in guesses(&mut outsider) {
-        let (address, length) = (outsider.roll() % (64 << 10), [1, 8, 4096][outsider.roll() as usize % 3]);
+        let (address, length) =
+            (outsider.dice.below(64 << 10), [1, 8, 4096][outsider.dice.below(3) as usize]);
         let outcome = outsider.write(pe, key, address, length, None);
         assert!(outcome != Outcome::Done, "key {key:#x} was written");
     }
@@ -243,7 +245,7 @@ fn tells(provider: &str, port: u16) {
     let mut outsider = Outsider::open(provider);
     let pe = outsider.find(port);
     for number in 0..40 {
-        let chance = outsider.roll();
+        let chance = outsider.chance();
         for told in [number, number | 64 << 8, number | 64 << 32, chance, u64::MAX] {
             let outcomes = [outsider.write(pe, number, 0, 0, Some(told)), outsider.tell(pe, told)];
             assert!(!outcomes.contains(&Outcome::Done), "{told:#x} was told");
@@ -269,14 +271,14 @@ fn messages(provider: &str, port: u16) {
     // Noise of all lengths, and longer than anything that a PE has room for.
     for length in (1..300).chain([512, 4096, 16 << 10, (16 << 10) + 1, 65 << 10, 129 << 10, BUFFER]) {
         for at in 0..length.min(400) {
-            outsider.buffer[at] = outsider.roll() as u8;
+            outsider.buffer[at] = outsider.dice.below(256) as u8;
         }
         _ = outsider.send(pe, length);
     }
     // What messages begin with, with tokens of nothing and of chance, and each of them again.
     for (number, head) in heads().enumerate() {
         for length in [16, 24, 32, 40, 64, 72, 100, 2000] {
-            let chance = outsider.roll();
+            let chance = outsider.chance();
             outsider.buffer[..2000].fill(0);
             outsider.buffer[..16].copy_from_slice(&head);
             // An offset behind the words of the runtime, and a block of eight bytes.
@@ -314,14 +316,9 @@ fn half_a_message(provider: &str, port: u16) {
 
 /// Connects, and says what is no language.
 fn bytes(port: u16) {
-    let mut dice = 7_u64;
+    let mut dice = Dice(7);
     for length in (0..64).chain([100, 1000, 5000]) {
-        let noise: Vec<u8> = (0..length)
-            .map(|_| {
-                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                (dice >> 56) as u8
-            })
-            .collect();
+        let noise: Vec<u8> = (0..length).map(|_| dice.below(256) as u8).collect();
         if let Some(mut stream) = connect(port) {
             _ = stream.write_all(&noise);
         }

@@ -21,8 +21,8 @@ static ROWS: [[u32; 3]; 1000];
 /// Updates of a PE: an index, and a number.
 fn updates(pe: usize, words: usize, seed: u64) -> impl Iterator<Item = (usize, u64)> {
     let mut dice = Dice(seed * 100 + pe as u64);
-    // Less than is kept on a node, and more than that.
-    let count = [0, 300, 1_200, 3_000][(seed as usize + pe) % 4];
+    // Less than is kept on a node, more than that, and more than is kept at all.
+    let count = [0, 300, 1_200, 80_000][(seed as usize + pe) % 4];
     (0..count).map(move |_| (dice.below(words as u64) as usize, dice.below(1 << 20)))
 }
 
@@ -142,7 +142,7 @@ fn a_body_that_panics_hands_over_no_more(world: &mut World) {
 /// Every PE reads rows that others have, as it comes to them.
 fn reads<P: Numbered<Item = [u32; 3]>>(world: &World, rows: P, len: usize, row: impl Fn(usize) -> [u32; 3]) {
     let mut dice = Dice(world.my_pe() as u64);
-    for count in [0, 5, 2_500] {
+    for count in [0, 5, 80_000] {
         let wanted: Vec<usize> = (0..count).map(|_| dice.below(len as u64) as usize).collect();
         let mut found = vec![[u32::MAX; 3]; count];
         let len = world.gathers(&rows, |rows| {

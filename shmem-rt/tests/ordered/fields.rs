@@ -1,7 +1,6 @@
 //! Fields of structs as places: plain ones that are put and got, and words.
 
 use shmem::prelude::*;
-use shmem::zeroed;
 
 const ITEMS: usize = 64;
 
@@ -66,22 +65,4 @@ fn a_queue_in_a_struct(world: &mut World) {
     world.local(&QUEUE, |queue| (*queue.head.head.value_mut(), queue.items[0].from) = (1, 9));
     assert_eq!(world.fetch(queue.field(|queue| &queue.head.head)), 1);
     assert_eq!(world.g(queue.field(|queue| &queue.items[0].from)), 9);
-}
-
-/// Each field of each element of an allocation lies where Rust lays it out.
-#[shmem::test(pes = 2)]
-fn fields_of_elements_lie_apart(world: &mut World) {
-    let cells = world.alloc(zeroed::<Item>(5)).unwrap();
-    let (from, to) = world.ring_neighbours();
-    for i in 0..5 {
-        let cell = cells.on(to).index(i);
-        world.p(cell.field(|cell| &cell.value[0]), -1.0);
-        world.p(cell.field(|cell| &cell.value[1]), i as f64);
-        world.put(cell.field(|cell| &cell.from), &(world.my_pe() as u64));
-    }
-    world.barrier_all();
-    let mut found = [Item::default(); 5];
-    cells.here(world).copy_to(&mut found);
-    let expected = |i: usize| Item { from: from.number() as u64, value: [-1.0, i as f64] };
-    assert_eq!(found, std::array::from_fn(expected));
 }

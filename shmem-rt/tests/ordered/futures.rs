@@ -76,12 +76,16 @@ fn transfers_are_awaited_by_the_least_of_executors_and_under_tokio(world: &mut W
 fn whether_a_transfer_is_complete_is_asked_without_waiting(world: &mut World) {
     let (_, east) = world.ring_neighbours();
     for round in 1..=50 {
-        let pending = world.put_owned(ROW.on(east).index(..), vec![round; N]);
+        let mut source = Vec::with_capacity(2 * N);
+        source.resize(N, round);
+        let at = source.as_ptr();
+        let pending = world.put_owned(ROW.on(east).index(..), source);
         while !pending.is_complete() {
             assert!(world.node_team().size() < world.n_pes(), "on the node it is complete at once");
         }
         world.set(NEWS.on(east), round);
-        assert_eq!(pending.wait(), vec![round; N]);
+        let source = pending.wait();
+        assert_eq!((&source[..], source.capacity(), source.as_ptr()), (&[round; N][..], 2 * N, at));
         NEWS.wait_until(world, eq(round));
         assert_eq!(ROW.here(world).load(), [round; N]);
         world.barrier_all();

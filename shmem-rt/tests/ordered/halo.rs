@@ -275,16 +275,6 @@ fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
     assert_eq!(come(sent(&mut ring(world, 1), world, &[4], &[4])), [[4], [4]]);
 }
 
-/// A PE without any neighbour.
-#[shmem::test(pes = 1)]
-fn borders_take_cells_and_give_none(world: &mut World) {
-    let mut alone = world.halo::<f32>(&[Edge::BORDER]).unwrap();
-    let mut flight = alone.begin(world);
-    flight.send_strided(0, &[], 0);
-    assert!(flight.is_ready());
-    assert!(flight.finish()[0].is_empty());
-}
-
 /// What is wrong with a flight of a ring of one with three cells over each edge, and what is said.
 type Mistake = (fn(Flight<'_, u64, World>), &'static str);
 

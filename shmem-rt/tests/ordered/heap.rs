@@ -3,21 +3,6 @@
 use shmem::MemoryHints;
 use shmem::prelude::*;
 
-#[shmem::test(pes = 3)]
-fn a_dropped_object_is_reused_only_when_all_have_dropped_it(world: &mut World) {
-    let first = world.alloc([1_u8; 1000]).unwrap();
-    let offset = first.offset();
-    let mut kept = Some(first);
-    if world.my_pe() != 1 {
-        kept = None;
-    }
-    let second = world.alloc([2_u8; 1000]).unwrap();
-    assert_ne!(second.offset(), offset, "PE 1 still uses it");
-    drop(kept);
-    let third = world.alloc([3_u8; 1000]).unwrap();
-    assert_eq!(third.offset(), offset, "now nobody does");
-}
-
 #[shmem::test(pes = 2)]
 fn realloc_keeps_contents_hints_and_partition(world: &mut World) {
     let heap = world.heap::<fast>().unwrap();

@@ -148,21 +148,3 @@ fn words_are_never_torn(world: &mut World) {
     }
     world.barrier_all();
 }
-
-#[symmetric]
-static READY: Signal;
-
-#[shmem::test(pes = 16)]
-fn sleepers_are_woken_when_pes_outnumber_cores(world: &mut World) {
-    // A token goes round the ring: one PE runs, fifteen sleep.
-    let (_, east) = world.ring_neighbours();
-    for round in 1..=50 {
-        if world.my_pe() != 0 {
-            READY.wait_until(world, eq(round));
-        }
-        world.signal_add(READY.on(east), 1);
-        if world.my_pe() == 0 {
-            READY.wait_until(world, eq(round));
-        }
-    }
-}

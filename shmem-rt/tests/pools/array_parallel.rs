@@ -121,34 +121,6 @@ fn indices_are_iterated_in_parallel(world: &mut World) {
     });
 }
 
-/// "Some Interesting Use Cases", the last one: `var A: [0..7] [0..#2**20] int`, with 1/1024 of the elements.
-#[shmem::test(pes = 2, env("RAYON_NUM_THREADS" = "4"))]
-fn arrays_of_arrays_are_iterated_in_parallel(world: &mut World) {
-    const INNER: usize = 1 << 10;
-    let pools = world.node_pools().unwrap();
-    for chunks in [1, 2, 8] {
-        let a = world.array([8]).storage(Multi).chunks(chunks).zeroed::<[u64; INNER]>().unwrap();
-        let nodes = a.nodes().to_vec();
-        world.local(&a, |mut a| {
-            let chunking = *a.chunking();
-            a.par_iter_mut(&pools).indexed().for_each(|(i, row)| {
-                row.par_iter_mut().enumerate().for_each(|(j, value)| {
-                    assert_eq!(node_of_thread(), nodes.get(chunking.chunk_of(i)).copied());
-                    *value = (i * j) as u64;
-                });
-            });
-            a.par_chunks_mut(&pools).for_each(|mut chunk| {
-                let rows = chunk.as_mut_slice().expect("a chunk of a line is a slice");
-                rows.par_iter_mut().flatten().for_each(|value| *value += 1);
-            });
-            let total: u64 = a.par_iter(&pools).map(|row| row.par_iter().sum::<u64>()).sum();
-            let n = INNER as u64;
-            assert_eq!(total, 8 * n + 28 * (n * (n - 1) / 2));
-            assert_eq!(a[3][5], 16);
-        });
-    }
-}
-
 #[shmem::test(pes = 1, env("RAYON_NUM_THREADS" = "2"))]
 fn arrays_of_other_chunks_are_not_zipped(world: &mut World) {
     let pools = world.node_pools().unwrap();

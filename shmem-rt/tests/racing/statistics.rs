@@ -70,7 +70,7 @@ fn of_collectives_the_bytes_are_counted_that_a_pe_gives(world: &mut World) {
 #[shmem::test]
 fn nothing_is_counted_unless_it_is_asked_for(world: &mut World) {
     world.p(FIELD.on(world.me()).index(0), 1);
-    assert_eq!(world.statistics(), None);
+    assert_eq!((world.statistics(), world.traffic()), (None, None));
 }
 
 #[shmem::test(pes = 2, env("SHMEM_STATS" = "1"))]

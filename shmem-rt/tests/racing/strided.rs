@@ -241,17 +241,6 @@ fn plane<E>(field: Field) -> impl Fn((Line, Line)) -> Sides {
     move |(rows, columns)| Sides { there: side(rows.0, columns.0), here: side(rows.1, columns.1) }
 }
 
-#[shmem::test(pes = 2)]
-fn contiguous(world: &mut World) {
-    let run = |count: usize| move |first: usize| Taken { first, end: first + count, step: 1, block: 1 };
-    let cases = (0..=LEN).prop_flat_map(move |count| {
-        let first = 0..=LEN - count;
-        (first.clone().prop_map(run(count)), first.prop_map(run(count)))
-    });
-    let sides = line::<f64>(LEN, LEN, whole::<f64>());
-    both_ways!(world, ROW, [f64; LEN], cases, sides, |(t, h)| [dyn t.first..t.end] = [dyn h.first..h.end]);
-}
-
 /// Constant regions by every algorithm, each with what it takes of rows and columns.
 #[shmem::test(pes = 2)]
 fn constant_regions(world: &mut World) {
@@ -460,22 +449,6 @@ fn matrices(world: &mut World) {
     matrix!(GRID: Cell, 1, whole::<Cell>(),);
     matrix!(GRID: Cell, 3, MASS_AND_VELOCITY, .{mass, velocity});
     matrix!(GRID: Cell, 3, SPIN_TO_LEVEL, .{spin, kind, level});
-}
-
-/// Three dimensions, one of them an index.
-#[shmem::test(pes = 2)]
-fn planes_of_a_cube(world: &mut World) {
-    let sides = |(planes, row, columns): (Line, usize, Line)| {
-        let row = Taken { first: row, end: row + 1, step: 1, block: 1 };
-        Sides {
-            there: bytes(&[5, 6, 8], &[planes.0, row, columns.0], 2, whole::<u16>()),
-            here: bytes(&[5, 8], &[planes.1, columns.1], 2, whole::<u16>()),
-        }
-    };
-    let cases = (pair(5, 5, 1), 0..6_usize, pair(8, 8, 2));
-    both_ways!(world, CUBE, [[u16; 8]; 5], cases, sides, |(p, row, c)|
-        [dyn p.0.first..p.0.end; dyn p.0.step, dyn row, dyn c.0.first..c.0.end; dyn c.0.step; dyn c.0.block]
-            = [dyn p.1.first..p.1.end; dyn p.1.step, dyn c.1.first..c.1.end; dyn c.1.step; dyn c.1.block]);
 }
 
 #[shmem::test]

@@ -148,15 +148,16 @@ fn hang(world: &mut World) {
 #[test]
 fn a_test_that_takes_too_long_says_where_each_pe_is() {
     let name = "racing::testing::a_test_that_takes_too_long_says_where_each_pe_is";
-    let run = |limit| test::<Single, _>(name, 3, limit, &[], Some(""), hang);
+    let run = |environment: &[(&str, &str)]| test::<Single, _>(name, 3, None, environment, Some(""), hang);
     if std::env::var_os("SHMRUN_TEST").is_some() {
         // The limit is in its environment already: that of this very attempt.
-        return run(None);
+        return run(&[]);
     }
     // By then all PEs are where they stay, on a machine that does nothing else.
     one_of(5, |attempt| {
         let limit = Duration::from_millis(1500 << attempt);
-        let said = said(|| run(Some(limit)));
+        let seconds = limit.as_secs_f64().to_string();
+        let said = said(|| run(&[("SHMEM_TEST_TIMEOUT", &*seconds)]));
         let begin = format!(
             "{name} has run for {limit:?}, its limit (`timeout = ..` of the test, or SHMEM_TEST_TIMEOUT)"
         );

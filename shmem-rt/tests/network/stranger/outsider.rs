@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::{Addresses, Domain, Endpoint, Entry, Hints, Library, Poster, Reports};
 
+use crate::dice::Dice;
+
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -30,7 +32,7 @@ pub(crate) enum Outcome {
 pub(crate) struct Outsider {
     endpoint: &'static Endpoint,
     pub(crate) buffer: &'static mut [u8],
-    dice: u64,
+    pub(crate) dice: Dice,
     /// How long an operation may take. Where one that is refused breaks a connection, that is told at once.
     patience: Duration,
 }
@@ -55,7 +57,7 @@ impl Outsider {
         let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
         let endpoint = Endpoint::open(&addresses, 1024, false, Reports::All).expect("an endpoint");
         let buffer = vec![0; BUFFER].leak();
-        Self { endpoint: Box::leak(Box::new(endpoint)), buffer, dice: 88_172_645_463_325_252, patience }
+        Self { endpoint: Box::leak(Box::new(endpoint)), buffer, dice: Dice(88_172_645_463_325_252), patience }
     }
 
     /// Whoever listens at a port of this host.
@@ -69,11 +71,9 @@ impl Outsider {
         found.unwrap_or_else(|refused| panic!("the address of port {port}: {refused:?}"))
     }
 
-    pub(crate) fn roll(&mut self) -> u64 {
-        self.dice ^= self.dice << 13;
-        self.dice ^= self.dice >> 7;
-        self.dice ^= self.dice << 17;
-        self.dice
+    /// Any number.
+    pub(crate) fn chance(&mut self) -> u64 {
+        self.dice.below(1 << 31) << 33 | self.dice.below(1 << 31)
     }
 
     /// Reads bytes of another process.

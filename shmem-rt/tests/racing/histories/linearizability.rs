@@ -62,8 +62,35 @@ trait Counted: AmoValue {
 
     fn number(self) -> u64;
 
-    /// A bit operation; what was there, unless its form is silent. None, if there are none of such numbers.
-    fn bits(world: &World<Multiple>, word: On<'_, Atomic<Self>>, op: Op, form: Form) -> Option<Option<Self>>;
+    /// The operation, or an addition, if there are no bit operations of such numbers.
+    fn possible(op: Op) -> Op {
+        op
+    }
+
+    /// A bit operation; what was there, if its form gives it.
+    fn bits(_: &World<Multiple>, _: On<'_, Atomic<Self>>, op: Op, _: Form) -> Option<Self> {
+        unreachable!("{op:?} of floating-point numbers, or no bit operation")
+    }
+}
+
+/// Calls the routine of a form; what was there, if that gives it.
+macro_rules! formed {
+    ($world:ident, $word:ident, $form:ident: $silent:ident or $fetching:ident($($value:expr),*)) => {
+        if $form == Form::Silent {
+            $world.$silent($word $(, $value)*);
+            None
+        } else {
+            formed!($world, $word, $form: $fetching($($value),*))
+        }
+    };
+    ($world:ident, $word:ident, $form:ident: $fetching:ident($($value:expr),*)) => {{
+        let mut before = Counted::of(0);
+        match $form {
+            Form::Scoped => $world.scope(|s| s.$fetching(&mut before, $word $(, $value)*)),
+            _ => before = $world.$fetching($word $(, $value)*),
+        }
+        Some(before)
+    }};
 }
 
 macro_rules! integers {
@@ -79,26 +106,13 @@ macro_rules! integers {
                 self.to_bits64()
             }
 
-            fn bits(
-                world: &World<Multiple>,
-                word: On<'_, Atomic<Self>>,
-                op: Op,
-                form: Form,
-            ) -> Option<Option<Self>> {
-                let mut before = Self::of(0);
-                match (op, form) {
-                    (Op::And(v), Form::Silent) => world.and(word, Self::of(v)),
-                    (Op::Or(v), Form::Silent) => world.or(word, Self::of(v)),
-                    (Op::Xor(v), Form::Silent) => world.xor(word, Self::of(v)),
-                    (Op::And(v), Form::Scoped) => world.scope(|s| s.fetch_and(&mut before, word, Self::of(v))),
-                    (Op::Or(v), Form::Scoped) => world.scope(|s| s.fetch_or(&mut before, word, Self::of(v))),
-                    (Op::Xor(v), Form::Scoped) => world.scope(|s| s.fetch_xor(&mut before, word, Self::of(v))),
-                    (Op::And(v), _) => before = world.fetch_and(word, Self::of(v)),
-                    (Op::Or(v), _) => before = world.fetch_or(word, Self::of(v)),
-                    (Op::Xor(v), _) => before = world.fetch_xor(word, Self::of(v)),
+            fn bits(world: &World<Multiple>, word: On<'_, Atomic<Self>>, op: Op, form: Form) -> Option<Self> {
+                match op {
+                    Op::And(v) => formed!(world, word, form: and or fetch_and(Self::of(v))),
+                    Op::Or(v) => formed!(world, word, form: or or fetch_or(Self::of(v))),
+                    Op::Xor(v) => formed!(world, word, form: xor or fetch_xor(Self::of(v))),
                     _ => unreachable!("{op:?} is no bit operation"),
                 }
-                Some((form != Form::Silent).then_some(before))
             }
         }
     )*};
@@ -121,8 +135,8 @@ macro_rules! floats {
                 self as u64
             }
 
-            fn bits(_: &World<Multiple>, _: On<'_, Atomic<Self>>, _: Op, _: Form) -> Option<Option<Self>> {
-                None
+            fn possible(op: Op) -> Op {
+                if let Op::And(v) | Op::Or(v) | Op::Xor(v) = op { Op::Add(v) } else { op }
             }
         }
     )*};
@@ -137,7 +151,7 @@ enum Form {
     Fetching,
     /// In a scope, at whose end what was there has come.
     Scoped,
-    /// One of the elements of a list, which are carried out together.
+    /// One of the elements of a list, which are carried out together, if there are lists of it.
     Listed,
 }
 
@@ -166,8 +180,7 @@ fn drawn(dice: &mut Dice) -> Op {
     }
 }
 
-/// Carries an operation out on a word that has a history. Gives the operation, too: an addition, where there are no bit
-/// operations.
+/// Carries an operation out on a word that has a history; what was there, if that gives it.
 fn carried_out<V: Counted>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
@@ -175,63 +188,48 @@ fn carried_out<V: Counted>(
     op: Op,
     form: Form,
     addition: Addition,
-) -> (Op, Option<u64>) {
-    let (of, word, silent) = (V::of, words.index(history), form == Form::Silent);
-    let (op, before) = match op {
-        Op::And(v) | Op::Or(v) | Op::Xor(v) => match V::bits(world, word, op, form) {
-            Some(before) => (op, before),
-            None => return carried_out(world, words, history, Op::Add(v), form, addition),
-        },
+) -> Option<u64> {
+    let word = words.index(history);
+    let before = match op {
+        Op::And(_) | Op::Or(_) | Op::Xor(_) => V::bits(world, word, op, form),
         Op::Add(v) if addition == Addition::TwoSteps => {
             let before = world.fetch(word);
             thread::yield_now();
-            world.set(word, of(before.number().wrapping_add(v)));
+            world.set(word, V::of(before.number().wrapping_add(v)));
             world.quiet();
-            (op, Some(before))
+            Some(before)
         }
-        _ if form == Form::Listed => (op, listed(world, words, history, op)),
-        _ if form == Form::Scoped => (op, scoped(world, word, op)),
-        Op::Fetch => (op, Some(world.fetch(word))),
-        Op::Swap(v) => (op, Some(world.swap(word, of(v)))),
-        Op::CompareSwap(expected, desired) => (op, Some(world.compare_swap(word, of(expected), of(desired)))),
-        Op::Add(1) if !silent => (op, Some(world.fetch_inc(word))),
-        Op::Add(v) if !silent => (op, Some(world.fetch_add(word, of(v)))),
-        Op::Min(v) if !silent => (op, Some(world.fetch_min(word, of(v)))),
-        Op::Max(v) if !silent => (op, Some(world.fetch_max(word, of(v)))),
-        Op::Set(_) | Op::Add(_) | Op::Min(_) | Op::Max(_) => {
-            match op {
-                Op::Add(1) => world.inc(word),
-                Op::Add(v) => world.add(word, of(v)),
-                Op::Min(v) => world.set_min(word, of(v)),
-                Op::Max(v) => world.set_max(word, of(v)),
-                Op::Set(v) => world.set(word, of(v)),
-                _ => unreachable!("{op:?} gives something back, or is a bit operation"),
-            }
-            (op, None)
-        }
+        _ if form == Form::Listed => listed(world, words, history, op),
+        _ => single(world, word, op, form),
     };
     if before.is_none() {
         // Until then it may happen.
         world.quiet();
     }
-    (op, before.map(V::number))
+    before.map(V::number)
 }
 
-/// What the word had before an operation of a scope, if that gives it.
-fn scoped<V: Counted>(world: &World<Multiple>, word: On<'_, Atomic<V>>, op: Op) -> Option<V> {
-    let (mut before, of) = (V::of(0), V::of);
-    world.scope(|s| match op {
-        Op::Fetch => s.fetch(&mut before, word),
-        Op::Swap(v) => s.swap(&mut before, word, of(v)),
-        Op::CompareSwap(expected, desired) => s.compare_swap(&mut before, word, of(expected), of(desired)),
-        Op::Add(1) => s.fetch_inc(&mut before, word),
-        Op::Add(v) => s.fetch_add(&mut before, word, of(v)),
-        Op::Min(v) => s.fetch_min(&mut before, word, of(v)),
-        Op::Max(v) => s.fetch_max(&mut before, word, of(v)),
-        Op::Set(v) => s.set(word, of(v)),
+fn single<V: Counted>(world: &World<Multiple>, word: On<'_, Atomic<V>>, op: Op, form: Form) -> Option<V> {
+    let of = V::of;
+    match op {
+        Op::Fetch => formed!(world, word, form: fetch()),
+        Op::Swap(v) => formed!(world, word, form: swap(of(v))),
+        Op::CompareSwap(expected, desired) => {
+            formed!(world, word, form: compare_swap(of(expected), of(desired)))
+        }
+        Op::Add(1) => formed!(world, word, form: inc or fetch_inc()),
+        Op::Add(v) => formed!(world, word, form: add or fetch_add(of(v))),
+        Op::Min(v) => formed!(world, word, form: set_min or fetch_min(of(v))),
+        Op::Max(v) => formed!(world, word, form: set_max or fetch_max(of(v))),
+        Op::Set(v) => {
+            match form {
+                Form::Scoped => world.scope(|s| s.set(word, of(v))),
+                _ => world.set(word, of(v)),
+            }
+            None
+        }
         Op::And(_) | Op::Or(_) | Op::Xor(_) => unreachable!("{op:?} is a bit operation"),
-    });
-    (!matches!(op, Op::Set(_))).then_some(before)
+    }
 }
 
 /// What the word had before a list changed it, of which it is one element.
@@ -287,13 +285,13 @@ fn events_of_a_thread<V: Counted>(
         begin_together(world, me, history);
         for _ in 0..MOST {
             let form = [Form::Silent, Form::Fetching, Form::Scoped, Form::Listed][dice.below(4) as usize];
-            let op = drawn(&mut dice);
+            let op = V::possible(drawn(&mut dice));
             let yields = dice.below(YIELDS) == 0;
             let invoked = monotonic_now();
             if yields {
                 thread::yield_now();
             }
-            let (op, result) = carried_out(world, words, history, op, form, addition);
+            let result = carried_out(world, words, history, op, form, addition);
             events.push((history, Event { op, result, invoked, returned: monotonic_now() }));
         }
     }
