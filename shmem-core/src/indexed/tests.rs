@@ -1,5 +1,6 @@
 //! Lists on an arena of the test's own: three PEs, of which all are near, or one is behind a hostile transport, or somebody
-//! is told. Also run under AddressSanitizer and Miri.
+//! is told. Also run under AddressSanitizer. (Verbs without results, on elements of any size and with indices that come again:
+//! `ordered::indexed` of shmem-rt, on several PEs.)
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use crate::context::{NonBlocking, Order};
 use crate::endpoint::Far;
 use crate::exclusion::Mutex;
 use crate::fixture::{Slots, Token, boxed, refusal};
-use crate::object::{AmoValue, Atomic, On, SymBox};
+use crate::object::{AmoValue, Atomic, SymBox};
 use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
@@ -127,47 +128,8 @@ fn kinds() -> impl Strategy<Value = Kind> {
     prop_oneof![Just(Kind::Near), Just(Kind::Far), Just(Kind::Observed)]
 }
 
-/// A verb of integers without results.
-type Update = fn(&Job, Listed<'_, &Over<'_, Atomic<i32>, BlockCyclic<3>>, u64>, &[i32]);
-
-/// What it makes of a word.
-type Made = fn(i32, i32) -> i32;
-
-/// All of them that have no order.
-const UPDATES: [(Update, Made); 6] = [
-    (|job, words, values| job.add_each(words, values), i32::wrapping_add),
-    (|job, words, values| job.min_each(words, values), |a, b| a.min(b)),
-    (|job, words, values| job.max_each(words, values), |a, b| a.max(b)),
-    (|job, words, values| job.and_each(words, values), |a, b| a & b),
-    (|job, words, values| job.or_each(words, values), |a, b| a | b),
-    (|job, words, values| job.xor_each(words, values), |a, b| a ^ b),
-];
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 96 }))]
-
-    #[test]
-    fn updates_are_those_of_a_slice(
-        kind in kinds(),
-        seed: u64,
-        calls in vec((0..UPDATES.len(), vec((0..27_u64, any::<i32>()), 0..200)), 1..6),
-    ) {
-        let job = Job::new(kind, seed);
-        let (object, team) = (boxed::<[Atomic<i32>]>(64, 9), job.team());
-        let over = object.over(&team, BlockCyclic::<3>);
-        let mut model = vec![0_i32; over.len()];
-        for (verb, list) in calls {
-            let (indices, values): (Vec<u64>, Vec<i32>) = list.into_iter().unzip();
-            let (update, makes) = UPDATES[verb];
-            update(&job, over.at(&indices), &values);
-            job.fence();
-            indices.iter().zip(&values).for_each(|(index, value)| {
-                let word = &mut model[*index as usize];
-                *word = makes(*word, *value);
-            });
-        }
-        prop_assert_eq!(job.whole(&object, &over), model);
-    }
 
     #[test]
     fn what_was_there_is_that_of_a_slice(
@@ -218,28 +180,6 @@ proptest! {
                 };
             }
             prop_assert_eq!(job.whole(&object, &over), &model[..]);
-        }
-    }
-
-    #[test]
-    fn duplicates_count_each_time(kind in kinds(), seed: u64, list in vec(0..6_usize, 0..700)) {
-        let job = Job::new(kind, seed);
-        let (object, floats, team) = (boxed::<[Atomic<u32>]>(64, 2), boxed::<[Atomic<f64>]>(128, 2), job.team());
-        let (over, floats_over) = (object.over(&team, Block), floats.over(&team, Block));
-        let mut tickets = vec![99; list.len()];
-        job.fetch_add_each(&mut tickets, over.at(&list), 1);
-        job.add_each(floats_over.at(&list), 0.5);
-        job.quiet();
-        let count = |index: usize| list.iter().filter(|other| **other == index).count();
-        let counts: Vec<u32> = (0..6).map(|index| count(index) as u32).collect();
-        prop_assert_eq!(job.whole(&object, &over), &counts[..]);
-        let halves: Vec<f64> = counts.iter().map(|count| f64::from(*count) / 2.0).collect();
-        prop_assert_eq!(job.whole(&floats, &floats_over), halves);
-        for (index, count) in counts.iter().enumerate() {
-            let drawn = list.iter().zip(&tickets).filter(|(other, _)| **other == index);
-            let mut drawn: Vec<u32> = drawn.map(|(_, ticket)| *ticket).collect();
-            drawn.sort_unstable();
-            prop_assert_eq!(drawn, (0..*count).collect::<Vec<_>>());
         }
     }
 
@@ -304,42 +244,6 @@ proptest! {
             // Index 5 is the second word of the last PE.
             prop_assert!((16..25).all(|at| words[at] == 0 || (pe, at) == (2, 17)));
         }
-    }
-}
-
-#[test]
-fn a_place_of_one_pe_has_its_own_numbers() {
-    for kind in [Kind::Near, Kind::Far, Kind::Observed] {
-        let job = Job::new(kind, 7);
-        let object = boxed::<[[u32; 2]; 10]>(64, 1);
-        for pe in 0..PES as u32 {
-            let place: On<'_, [[u32; 2]]> = object.on(job.pe(pe)).index(3..8);
-            job.scatter(place.at(&[4_u32, 0]), &[[1, 2], [3, pe]]);
-            job.quiet();
-            let mut found = [[9; 2]; 3];
-            job.gather(&mut found, object.on(job.pe(pe)).at(&[3_usize, 7, 4]));
-            assert_eq!(found, [[3, pe], [1, 2], [0, 0]]);
-        }
-    }
-}
-
-#[test]
-fn lists_of_several_rounds_and_nothing() {
-    for kind in [Kind::Near, Kind::Far, Kind::Observed] {
-        let job = Job::new(kind, 7);
-        let (object, team) = (boxed::<[[u8; 2000]]>(64, 4), job.team());
-        let over = object.over(&team, Cyclic);
-        // 1 MiB of them is a round.
-        let count = if cfg!(miri) { 530 } else { 1200 };
-        let list: Vec<u32> = (0..count as u32).map(|k| k * 7 % 12).collect();
-        let rows: Vec<[u8; 2000]> = list.iter().map(|index| [*index as u8; 2000]).collect();
-        job.scatter(over.at(&list), &rows);
-        job.quiet();
-        let mut found = vec![[0; 2000]; count];
-        job.gather(&mut found, over.at(&list));
-        assert!(found == rows);
-        job.gather(&mut [], over.at(&list[..0]));
-        job.scatter(object.on(job.pe(2)).at(&list[..0]), &[]);
     }
 }
 

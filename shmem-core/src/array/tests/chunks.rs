@@ -65,44 +65,6 @@ proptest! {
     }
 }
 
-/// The tables of the source for `[0..1, 0..#2**20]` and four nodes: subdomains, and the cyclic pattern of
-/// their elements.
-#[test]
-fn two_rows_are_cut_into_columns() {
-    let quarter = 1 << 18;
-    let chunking = Chunking::new([2, 1 << 20], 4);
-    assert_eq!((chunking.axis(), chunking.chunks()), (1, 4));
-    let mut pattern = Vec::new();
-    for node in 0..4 {
-        assert_eq!(chunking.range(node), [0..2, node * quarter..(node + 1) * quarter]);
-        pattern.extend(chunking.runs(node).map(|run| (run, node)));
-    }
-    pattern.sort_by_key(|(run, _)| run.start);
-    let expected = (0..8).map(|k| (k * quarter..(k + 1) * quarter, k % 4));
-    assert!(pattern.into_iter().eq(expected));
-}
-
-/// In the source's third table two of four subdomains begin where the array has ended: such indices belong
-/// to no chunk.
-#[test]
-fn chunks_do_not_go_beyond_the_array() {
-    for chunks in 1..=8 {
-        let chunking = Chunking::new([2, 1 << 20], chunks);
-        for chunk in 0..chunking.chunks() {
-            let [rows, columns] = chunking.range(chunk);
-            assert!(rows.end <= 2 && columns.end <= 1 << 20, "chunk {chunk} of {chunks}");
-        }
-    }
-}
-
-#[test]
-fn five_pages_among_four() {
-    let chunking = Chunking::new([5 << 10], 4);
-    assert_eq!((0..4).map(|c| chunking.elements(c)).collect::<Vec<_>>(), [1280; 4]);
-    let chunking = Chunking::new([10], 4);
-    assert_eq!((0..4).map(|c| chunking.elements(c)).collect::<Vec<_>>(), [3, 3, 2, 2]);
-}
-
 #[test]
 fn what_cannot_be_cut_is_refused() {
     let refusal = |refused: Result<Chunking<2>, ArrayError>| refused.unwrap_err().to_string();
