@@ -101,7 +101,7 @@ impl Integer for u64 {}
 impl Integer for i64 {}
 impl Integer for i32 {}
 
-#[shmem::test(pes = [1, 2, 3, 4])]
+#[shmem::test(pes = [1, 2, 4])]
 fn updates_are_those_of_a_slice(world: &mut World) {
     let team = world.team();
     updates(world, &WIDE.over(team, Cyclic), |n| (n + 50) as u64, 1, &bits());
