@@ -27,4 +27,4 @@ tests --lib --test bindings --test demands -- --nocapture
 tests --test calibration --test scale -- --nocapture
 tests --test jobs --test info -- --nocapture network contexts:: pmix:: a_provider
 # What of `network` no other step runs; it chooses interfaces by itself.
-(unset SHMEM_OFI_INTERFACE && tests --test network -- --nocapture descriptors:: fabric:: nodes::)
+(unset SHMEM_OFI_INTERFACE && tests --test network -- --nocapture fabric:: nodes::)

@@ -40,7 +40,7 @@ if [ "${1-}" = --whole ]; then
         iov=1 rma_iov=1 inject=0 cq=4 eagain=3 no_wait reorder no_atomics atomics_missing atomics_lost plain_fetch \
         endpoints=3 taken=3 "$verbs" "$efa" "$cxi" "$psm3"; do
         # Not what chooses a fabric by itself, nor what is about tests.
-        under "$demands" --skip descriptors:: --skip fabric:: --skip stranger:: --skip testing::
+        under "$demands" --skip fabric:: --skip stranger:: --skip testing::
     done
     exit 0
 fi

@@ -94,28 +94,6 @@ fn use_cases_of_the_source_lie_where_they_should(world: &mut World) {
     assert_eq!(moved(), before, "pages come where they belong, and none is moved");
 }
 
-/// `forall a in A do f(a)` and `forall i in A.domain do f(A(i))`, serially: every element once, and the
-/// pages stay.
-#[shmem::test(pes = 2)]
-fn iterating_touches_each_element_where_it_is(world: &mut World) {
-    if nodes().is_none() {
-        return;
-    }
-    for kind in StorageKind::ALL {
-        let array = world.array([1 << 15]).storage_kind(kind).zeroed::<u64>().unwrap();
-        world.local(&array, |mut array| {
-            for (i, element) in array.iter_mut().enumerate() {
-                *element = i as u64;
-            }
-            for i in array.indices() {
-                array[i] += 1;
-            }
-            assert!(array.iter().copied().eq(1..=1 << 15), "{kind}");
-        });
-        assert_eq!(world.affinity(&array).unwrap(), 1.0, "{kind}");
-    }
-}
-
 /// `[0..7] [0..#2**20] int`, both ways to write it.
 #[shmem::test(pes = 1)]
 fn arrays_of_arrays_lie_where_they_should(world: &mut World) {

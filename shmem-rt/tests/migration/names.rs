@@ -66,13 +66,3 @@ pub(crate) fn read(text: &str, lists: &mut Lists) -> Vec<String> {
     }
     names
 }
-
-#[test]
-fn patterns_stand_for_every_name_and_no_other() {
-    let lists = Lists::from([("T".to_owned(), vec!["int".to_owned(), "long".to_owned()])]);
-    assert_eq!(expand("shmem_init", &lists), ["shmem_init"]);
-    assert_eq!(expand("a[b_]<T>_{p,g}", &lists).len(), 8);
-    assert_eq!(expand("{<T>,x}!", &lists), ["int!", "long!", "x!"]);
-    assert_eq!(expand("a{b{c,d},e[f]}", &lists), ["abc", "abd", "ae", "aef"]);
-    assert_eq!(expand("PARTITION<ID>", &lists), ["PARTITION<ID>"], "no list");
-}

@@ -5,7 +5,6 @@ mod dice;
 #[path = "../scenario/mod.rs"]
 mod scenario;
 
-mod descriptors;
 mod fabric;
 mod keys;
 mod lists;

@@ -85,11 +85,3 @@ pub(crate) fn parse(text: &str) -> Vec<usize> {
         |text: &str| text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is no number of a step"));
     text.split(',').map(number).collect()
 }
-
-#[test]
-fn what_is_left_is_what_is_needed() {
-    let needs = |steps: &[usize]| [3, 17, 18].iter().all(|step| steps.contains(step));
-    assert_eq!(least((0..40).collect(), needs), Some(vec![3, 17, 18]));
-    assert_eq!(least((0..3).collect(), needs), None);
-    assert_eq!(least((0..40).collect(), |_| true).map(|left| left.len()), Some(1));
-}
