@@ -142,7 +142,7 @@ macro_rules! moved {
 
 /// One of the two.
 fn coordinate(cell: &mut Cell, n: usize) -> &mut f32 {
-    if n % 2 == 0 { &mut cell.x } else { &mut cell.y }
+    if n.is_multiple_of(2) { &mut cell.x } else { &mut cell.y }
 }
 
 /// One of the four.
