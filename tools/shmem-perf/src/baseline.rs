@@ -4,7 +4,6 @@
 //! here: the processor's store, the C library's `memcpy`, the transfer of a cache line between two
 //! cores, the kernel's futex.
 
-use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use rustix::thread::futex;
@@ -74,7 +73,7 @@ pub(crate) fn round_trip(line: &AtomicU64, first: bool, times: usize) -> f64 {
 
 /// Waits until a counter is at least so high.
 #[inline(always)]
-fn wait_for(counter: &AtomicU64, count: u64) {
+pub(crate) fn wait_for(counter: &AtomicU64, count: u64) {
     let mut looks = 0_u32;
     while counter.load(Ordering::Acquire) < count {
         std::hint::spin_loop();
@@ -83,65 +82,6 @@ fn wait_for(counter: &AtomicU64, count: u64) {
         if looks.is_multiple_of(1 << 14) {
             std::thread::yield_now();
         }
-    }
-}
-
-/// One end of a ping-pong of plain stores: data, and behind them a counter that the other end waits for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct End<'a> {
-    /// Where the data go, on the other PE.
-    to: *mut u8,
-    from: *const u8,
-    bytes: usize,
-    /// The counter of the other PE.
-    there: &'a AtomicU64,
-    /// That of this one.
-    here: &'a AtomicU64,
-}
-
-impl<'a> End<'a> {
-    /// # Safety
-    ///
-    /// For as long as the end is used, `to` must be writable and `from` readable for `bytes` bytes that do not overlap, and
-    /// of 8 bytes both aligned as a word is.
-    pub(crate) unsafe fn new(
-        to: *mut u8,
-        from: *const u8,
-        bytes: usize,
-        there: &'a AtomicU64,
-        here: &'a AtomicU64,
-    ) -> Self {
-        Self { to, from, bytes, there, here }
-    }
-
-    /// Sends data to the other PE, and waits for as many of its own, once for each number of `trips`, which rise; `first` on
-    /// one of the two. `read` is called whenever data have come.
-    #[inline(always)]
-    pub(crate) fn ping_pong(self, first: bool, trips: RangeInclusive<u64>, read: impl Fn()) {
-        for trip in trips {
-            if first {
-                self.send(trip);
-            }
-            wait_for(self.here, trip);
-            read();
-            if !first {
-                self.send(trip);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn send(self, trip: u64) {
-        if self.bytes == size_of::<u64>() {
-            // SAFETY: an aligned word is readable there (`new`).
-            let word = unsafe { self.from.cast::<u64>().read_volatile() };
-            // SAFETY: an aligned word is writable there (`new`).
-            unsafe { self.to.cast::<u64>().write_volatile(word) };
-        } else {
-            // SAFETY: valid for `bytes` bytes that do not overlap (`new`).
-            unsafe { memcpy(self.to, self.from, self.bytes) };
-        }
-        self.there.store(trip, Ordering::Release);
     }
 }
 

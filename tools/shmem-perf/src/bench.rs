@@ -13,7 +13,7 @@ use shmem::thread::{Single, ThreadLevel};
 use shmem::value;
 
 use crate::case::{Record, Site};
-use crate::fabric::Far;
+use crate::fabric::Pair;
 use crate::pattern;
 use crate::peers::{Peer, PeerError, Programs, Running};
 use crate::samples::Samples;
@@ -21,20 +21,17 @@ use crate::samples::Samples;
 /// What measuring ends with.
 pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 
-/// What the PEs of a job are started for.
+/// What each PE of a job does. All of them call it; what PE 0 records counts.
 #[derive(Clone, Copy)]
-pub(crate) struct Task {
-    /// On the command line of a PE.
-    pub(crate) name: &'static str,
-    pe: Work,
-}
-
-/// What each PE does. All of them call it; what PE 0 records counts.
-#[derive(Clone, Copy)]
-enum Work {
+pub(crate) enum Task {
+    /// With a core for each PE, where there are enough; PE 0 has the programs that it was given beside it.
     Near(fn(&mut Bench<'_>) -> Done),
-    Far(fn(&Far<'_>) -> Done),
-    Threads(fn(&Far<'_, Multiple>) -> Done),
+    /// With a bare program over libfabric, and no core of its own: threads that do what has come need them, too. PE 0 does it, while
+    /// the other one does what it is told.
+    Far(fn(&Bench<'_>, &Pair<'_>) -> Done),
+    /// The same with threads that call the library at the same time.
+    Threads(fn(&Bench<'_, Multiple>, &Pair<'_, Multiple>) -> Done),
+    /// By itself.
     Own(fn(&Given) -> Done),
 }
 
@@ -59,6 +56,8 @@ pub(crate) struct Given {
     pub(crate) sizes: Vec<usize>,
     /// Numbers of threads, likewise.
     pub(crate) threads: Vec<usize>,
+    /// What contexts are mapped to, where jobs differ in it.
+    pub(crate) design: String,
 }
 
 impl Given {
@@ -89,30 +88,10 @@ impl Fact {
 }
 
 impl Task {
-    /// With a core for each PE, where there are enough; PE 0 has the programs that it was given beside it.
-    pub(crate) const fn near(name: &'static str, pe: fn(&mut Bench<'_>) -> Done) -> Self {
-        Self { name, pe: Work::Near(pe) }
-    }
-
-    /// With a bare program over libfabric, and no core of its own: threads that do what has come need them, too.
-    pub(crate) const fn far(name: &'static str, pe: fn(&Far<'_>) -> Done) -> Self {
-        Self { name, pe: Work::Far(pe) }
-    }
-
-    /// The same with threads that call the library at the same time.
-    pub(crate) const fn threads(name: &'static str, pe: fn(&Far<'_, Multiple>) -> Done) -> Self {
-        Self { name, pe: Work::Threads(pe) }
-    }
-
-    /// By itself.
-    pub(crate) const fn own(name: &'static str, pe: fn(&Given) -> Done) -> Self {
-        Self { name, pe: Work::Own(pe) }
-    }
-
     /// Does it, as one PE of a job.
-    pub(crate) fn run(&self, given: &Given) -> Done {
-        match self.pe {
-            Work::Near(pe) => {
+    pub(crate) fn run(self, given: &Given) -> Done {
+        match self {
+            Self::Near(pe) => {
                 let world = shmem::init::<Single>()?;
                 // They take cores of their own accord, and could not once this process has taken one.
                 let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
@@ -126,18 +105,29 @@ impl Task {
                 pe(&mut bench)?;
                 bench.print()
             }
-            Work::Far(pe) => far(pe, given),
-            Work::Threads(pe) => far(pe, given),
-            Work::Own(pe) => pe(given),
+            Self::Far(pe) => far(given, |bench, pair| pair.measure(|| pe(bench, pair))),
+            Self::Threads(pe) => far(given, |bench, pair| pair.measure(|| pe(bench, pair))),
+            Self::Own(pe) => pe(given),
         }
     }
 }
 
-fn far<L: ThreadLevel>(pe: fn(&Far<'_, L>) -> Done, given: &Given) -> Done {
+/// Prints a line of JSON for the tool, or for who reads the tool.
+pub(crate) fn say<T: Serialize>(one: &T) -> Done {
+    println!("{}", serde_json::to_string(one)?);
+    Ok(())
+}
+
+/// What a PE does beside a bare program.
+pub(crate) fn far<L: ThreadLevel>(
+    given: &Given,
+    pe: impl FnOnce(&Bench<'_, L>, &Pair<'_, L>) -> Done,
+) -> Done {
     let world = shmem::init::<L>()?;
-    let far = Far::new(&world, given)?;
-    pe(&far)?;
-    far.print()
+    let bench = Bench::new(&world, given, std::thread::available_parallelism()?.get());
+    let pair = Pair::new(&world, given)?;
+    pe(&bench, &pair)?;
+    bench.print()
 }
 
 /// What a PE has measured.
@@ -174,6 +164,11 @@ impl<'g> Book<'g> {
         }
     }
 
+    /// The same of pairs that one closure takes.
+    pub(crate) fn pair(&self, name: impl Into<String>, pair: impl FnMut() -> (f64, f64)) {
+        self.samples(name, || Samples::of(self.repetitions, pair));
+    }
+
     /// The same in turn; each closure gives the cost of one operation.
     pub(crate) fn pairs(
         &self,
@@ -186,10 +181,7 @@ impl<'g> Book<'g> {
 
     /// Prints the records for the tool, if it is PE 0 that calls it.
     pub(crate) fn print(&self, pe: usize) -> Done {
-        for record in self.records.borrow().iter().filter(|_| pe == 0) {
-            println!("{}", serde_json::to_string(record)?);
-        }
-        Ok(())
+        self.records.borrow().iter().filter(|_| pe == 0).try_for_each(say)
     }
 }
 
@@ -250,7 +242,7 @@ impl Bench<'_> {
                 self.push(Record { note, ..self.record(name, samples) });
             }
             Err(reason) if reason.is_final() => {
-                self.beside.retain(|running| running.peer() != peer);
+                self.beside.retain(|running| running.peer != peer);
                 self.given.peers.iter().for_each(|directory| lose(directory, peer, &reason));
                 return false;
             }
@@ -282,7 +274,7 @@ fn start(directory: &Path) -> Vec<Running> {
             None
         })
     };
-    Peer::ANSWERING.iter().filter_map(running).collect()
+    Peer::ANSWERING.into_iter().flatten().filter_map(running).collect()
 }
 
 /// Says that there will be no more of a peer, neither in this job nor in later ones.

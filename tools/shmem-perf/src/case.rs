@@ -8,8 +8,8 @@ use shmem_core::context::Initiator;
 use crate::measure;
 use crate::samples::Samples;
 
-/// One case of a measure, as it is printed. Fields are columns of `cases.csv`, in their order; of the last one that has what the
-/// measure's row does not say.
+/// One case of a measure, as it is printed, with four digits: no measurement is better than that. Fields are columns of `cases.csv`,
+/// in their order.
 ///
 /// `ratio` is the cost over the limit's cost: smaller is better everywhere, also where others would
 /// give a bandwidth (those are times per byte).
@@ -43,8 +43,8 @@ pub(crate) struct Case {
     pub(crate) pes: usize,
     pub(crate) transport: String,
     pub(crate) shared_cores: bool,
-    /// What was compared with what.
-    pub(crate) compared: String,
+    /// What was compared, beyond what the measure's row says.
+    pub(crate) note: String,
 }
 
 /// Under what circumstances samples were taken.
@@ -113,13 +113,14 @@ impl Record {
 
     /// What comes out.
     pub(crate) fn case(&self) -> Case {
-        let Self { name, site, samples, geometric, note, .. } = self;
+        let Self { name, site, samples, geometric, note, .. } = self.clone();
         let (measure, case) =
             name.split_once(' ').unwrap_or_else(|| unreachable!("`{name}` has a measure and a case"));
         let unit = measure::row_of(measure, case).map_or("ns", |row| row.unit);
+        let rounded = |number: f64| format!("{number:.3e}").parse().unwrap_or(number);
         let of = |number: fn(f64, f64) -> f64| {
             let [low, middle, high] = samples.quarters(number);
-            [low, if *geometric { samples.geometric_mean(number) } else { middle }, high]
+            [low, if geometric { samples.geometric_mean(number) } else { middle }, high].map(rounded)
         };
         let [p25, value, p75] = of(|cost, _| cost);
         let [limit_p25, limit, limit_p75] = of(|_, limit| limit);
@@ -137,35 +138,22 @@ impl Record {
             ratio,
             ratio_p25,
             ratio_p75,
-            difference: samples.quarters(|cost, limit| cost - limit)[1],
-            vs_a1: self.loop_of_puts.as_ref().map(|pairs| 1.0 / pairs.ratio()[1]),
-            p95: geometric.then(|| samples.cost_at(0.95)),
+            difference: rounded(samples.quarters(|cost, limit| cost - limit)[1]),
+            vs_a1: self.loop_of_puts.as_ref().map(|pairs| rounded(1.0 / pairs.ratio()[1])),
+            p95: geometric.then(|| rounded(samples.cost_at(0.95))),
             n: samples.0.len(),
             pes: site.pes,
-            transport: site.transport.clone(),
+            transport: site.transport,
             shared_cores: site.shared_cores,
-            compared: compared(measure, case, note),
+            note,
         }
     }
 }
 
-/// What was compared with what, with what is said of a case beyond its row.
-pub(crate) fn compared(measure: &str, case: &str, note: &str) -> String {
-    let sentence = |row: &measure::Row| format!("{}, against {}{note}", row.operation, row.limit);
-    measure::row_of(measure, case).map(sentence).unwrap_or_default()
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// Pairs of a case that two PEs of a node have measured.
-    pub(crate) fn record(name: &str, pairs: &[(f64, f64)]) -> Record {
-        Record::new(&Site::near(2, 2), name, Samples(pairs.to_vec()))
-    }
-
-    /// A case of them that took 1.25 times its limit.
-    pub(crate) fn case(name: &str) -> Case {
-        record(name, &[(0.3125, 0.25); 31]).case()
+impl Case {
+    /// What was compared with what.
+    pub(crate) fn compared(&self) -> String {
+        let sentence = |row: &measure::Row| format!("{}, against {}{}", row.operation, row.limit, self.note);
+        measure::row_of(&self.measure, &self.case).map(sentence).unwrap_or_default()
     }
 }

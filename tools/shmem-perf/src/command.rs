@@ -79,12 +79,12 @@ fn run(matches: &ArgMatches) -> Done {
     let Arguments { json, repetitions, jobs, cases, quick, provider } = Arguments::from_arg_matches(matches)?;
     let mut runner = Runner::printing(json, repetitions.into(), jobs);
     (runner.only, runner.quick, runner.providers) = (cases, quick, provider);
-    let Some((name, options)) = matches.subcommand() else {
+    let Some((name, _)) = matches.subcommand() else {
         let mut usual = MEASURES.iter().filter(|measure| measure.usual);
         return usual.try_for_each(|measure| perform(&mut runner, measure.name));
     };
-    if let Some(measure) = MEASURES.iter().find(|measure| measure.name == name) {
-        return (measure.run)(&mut runner, options);
+    if MEASURES.iter().any(|measure| measure.name == name) {
+        return runner.measure(matches);
     }
     match Tool::from_arg_matches(matches)? {
         Tool::Check(options) => check::check(&options, json),
@@ -110,11 +110,7 @@ pub(crate) fn perform(runner: &mut Runner, line: &str) -> Done {
     }
     runner.quick |= quick;
     runner.providers.extend(provider);
-    let measure = matches.subcommand().and_then(|(name, options)| {
-        Some((MEASURES.iter().find(|measure| measure.name == name)?.run, options))
-    });
-    let (run, options) = measure.ok_or_else(|| format!("`{line}` is no measure"))?;
-    let done = run(runner, options);
+    let done = runner.measure(&matches);
     (runner.jobs, runner.only, runner.quick, runner.providers) = before;
     done
 }

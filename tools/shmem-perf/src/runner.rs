@@ -5,16 +5,19 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::ArgMatches;
 use serde::de::DeserializeOwned;
 use shmem::launch::Bind;
 
-use crate::bench::{Done, Fact, Given, Task};
-use crate::case::{Case, Record};
+use crate::bench::{Done, Fact, Given, say};
+use crate::case::{Case, Record, Site};
 use crate::fabric::PROVIDER;
 use crate::hosts::Hosts;
 use crate::jobs::{Asked, Printed};
+use crate::measure::MEASURES;
 use crate::pattern;
 use crate::peers::{Peer, Programs};
+use crate::samples::Samples;
 use crate::table;
 
 /// The tool: starts jobs, and shows or keeps what they print.
@@ -32,6 +35,8 @@ pub(crate) struct Runner {
     pub(crate) others: bool,
     /// Where jobs run; not said: on this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
+    /// Of the measure that runs.
+    options: ArgMatches,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
@@ -64,6 +69,7 @@ impl Runner {
             providers: Vec::new(),
             others: true,
             hosts: None,
+            options: ArgMatches::default(),
             remarks: BTreeSet::new(),
         }
     }
@@ -80,18 +86,46 @@ impl Runner {
         Kept { records: Record::join(kept.records), ..kept }
     }
 
+    /// Runs the measure that a command line names, with its options.
+    pub(crate) fn measure(&mut self, matches: &ArgMatches) -> Done {
+        let named = matches.subcommand().and_then(|(name, options)| {
+            Some((MEASURES.iter().find(|measure| measure.name == name)?, options))
+        });
+        let (measure, options) = named.ok_or("the command line names no measure")?;
+        self.options = options.clone();
+        match (measure.run, measure.tasks) {
+            (Some(run), _) => run(self),
+            (None, tasks) => tasks.iter().try_for_each(|(task, _)| self.jobs(task, 2)),
+        }
+    }
+
+    /// Whether an option of the measure was given that takes nothing.
+    pub(crate) fn is(&self, option: &str) -> bool {
+        self.options.get_flag(option)
+    }
+
+    /// The numbers of an option.
+    pub(crate) fn numbers(&self, option: &str) -> Vec<usize> {
+        self.options.get_many::<u64>(option).into_iter().flatten().map(|number| *number as usize).collect()
+    }
+
+    /// The words of an option.
+    pub(crate) fn words(&self, option: &str) -> Vec<String> {
+        self.options.get_many(option).into_iter().flatten().cloned().collect()
+    }
+
     /// A job of so many PEs for a task.
-    pub(crate) fn job(&self, task: &Task, pes: usize, given: Given) -> Asked {
+    pub(crate) fn job(&self, task: &str, pes: usize, given: Given) -> Asked {
         let only = if self.only.is_empty() { given.only } else { self.only.clone() };
         let given = Given { repetitions: self.repetitions, only, quick: self.quick, ..given };
         let given = serde_json::to_string(&given);
         let given = given.unwrap_or_else(|error| unreachable!("numbers and paths of our own: {error}"));
-        let args = ["pe", task.name, &given].map(str::to_owned).into();
+        let args = ["pe", task, &given].map(str::to_owned).into();
         Asked { pes, args, bind: Bind::None, hosts: self.hosts.clone(), ..Asked::default() }
     }
 
     /// Runs jobs of so many PEs, of which PE 0 prints records, and shows what comes out of all of them.
-    pub(crate) fn jobs(&mut self, task: &Task, pes: usize) -> Done {
+    pub(crate) fn jobs(&mut self, task: &str, pes: usize) -> Done {
         self.repeat(&self.job(task, pes, Given::default()))
     }
 
@@ -149,6 +183,13 @@ impl Runner {
         }
     }
 
+    /// Shows the samples of a case that the tool itself has taken, of so many PEs of this host.
+    pub(crate) fn taken(&mut self, pes: usize, name: impl Into<String>, samples: Samples) -> Done {
+        let site = Site::near(pes, std::thread::available_parallelism()?.get());
+        self.show(vec![Record::new(&site, name, samples)]);
+        Ok(())
+    }
+
     /// Keeps what was found, or prints it: a paragraph for each table, a line for each row.
     pub(crate) fn found(&mut self, facts: &[Fact]) -> Done {
         match &mut self.sink {
@@ -160,11 +201,7 @@ impl Runner {
                     println!("{}\n  {}\n    {cells}", row[0].table, row[0].row);
                 }
             }
-            Sink::Json => {
-                for fact in facts {
-                    println!("{}", serde_json::to_string(fact)?);
-                }
-            }
+            Sink::Json => facts.iter().try_for_each(say)?,
         }
         Ok(())
     }
@@ -177,9 +214,7 @@ impl Runner {
     ) -> std::io::Result<Option<Programs>> {
         let peers: Vec<_> = peers.iter().copied().filter(|peer| self.others || peer.is_own()).collect();
         let programs = Programs::build(&peers, patience)?;
-        for missing in programs.missing() {
-            self.remark(&format!("shmem-perf: {missing}"));
-        }
-        Ok((programs.missing().len() < peers.len()).then_some(programs))
+        programs.missing.iter().for_each(|missing| self.remark(&format!("shmem-perf: {missing}")));
+        Ok((programs.missing.len() < peers.len()).then_some(programs))
     }
 }

@@ -111,17 +111,3 @@ pub(crate) fn milliseconds<R>(body: impl FnOnce() -> R) -> (f64, R) {
     let result = body();
     (start.elapsed().as_secs_f64() * 1e3, result)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_machine_that_slows_down_does_not_change_the_ratio() {
-        // The last ones are pairs of which one half was disturbed.
-        let slowed = (1..=20).map(|slowness| (f64::from(3 * slowness), f64::from(2 * slowness)));
-        let samples: Samples = slowed.chain([(1e6, 2.0); 5]).collect();
-        assert_eq!(samples.ratio()[1], 1.5);
-        assert_eq!(quantiles(vec![10.0, 20.0, 40.0, 30.0], [0.25, 0.5, 0.75]), [17.5, 25.0, 32.5]);
-    }
-}

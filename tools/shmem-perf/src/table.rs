@@ -20,18 +20,19 @@ pub(crate) fn text(cases: &[Case]) -> String {
     groups.iter().map(|(title, group)| format!("{title}\n{}", table(group))).collect::<Vec<_>>().join("\n")
 }
 
-/// The cases as JSON, a line each.
+/// The cases as JSON, a line each, with what was compared.
 pub(crate) fn json(cases: &[Case]) -> String {
-    let line = |case| {
-        serde_json::to_string(case)
-            .unwrap_or_else(|error| unreachable!("a case is texts and numbers: {error}"))
+    let line = |case: &Case| {
+        let mut line = serde_json::json!(case);
+        line["compared"] = case.compared().into();
+        format!("{line}\n")
     };
-    cases.iter().map(|case| line(case) + "\n").collect()
+    cases.iter().map(line).collect()
 }
 
 fn title(case: &Case) -> String {
     let cores = if case.shared_cores { "which share cores" } else { "a core each" };
-    format!("{} ({} PEs, {cores}, {}): {}", case.measure, case.pes, case.transport, case.compared)
+    format!("{} ({} PEs, {cores}, {}): {}", case.measure, case.pes, case.transport, case.compared())
 }
 
 fn table(group: &[&Case]) -> String {

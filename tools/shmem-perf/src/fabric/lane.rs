@@ -169,7 +169,7 @@ impl Lane {
         self.port.progress();
     }
 
-    pub(super) fn bare(&self) -> &Bare {
+    fn bare(&self) -> &Bare {
         &self.port.bare
     }
 

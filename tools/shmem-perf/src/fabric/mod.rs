@@ -15,18 +15,11 @@ mod lane;
 mod operation;
 mod pair;
 
-use std::error::Error;
-use std::ops::Deref;
-use std::sync::Arc;
-
-use shmem::World;
-use shmem::thread::{Single, ThreadLevel};
-
 pub(crate) use self::bare::{Bare, Peer};
 pub(crate) use self::lane::{Lane, WORD_OPERATIONS};
 pub(crate) use self::operation::{LESS, OPERATIONS, Operation};
 pub(crate) use self::pair::{Pair, State, Turn};
-use crate::bench::{Bench, Given, Task};
+use crate::bench::Given;
 use crate::jobs::Asked;
 use crate::runner::Runner;
 
@@ -48,7 +41,7 @@ pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
 }
 
 /// A job of two PEs that reach each other through the runner's provider, though they share a host.
-pub(crate) fn over(runner: &Runner, task: &Task, given: Given) -> Asked {
+pub(crate) fn over(runner: &Runner, task: &str, given: Given) -> Asked {
     runner.job(task, 2, given).with(&variables(runner.provider()))
 }
 
@@ -60,35 +53,4 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 /// Whether there is a libfabric with the usual provider.
 pub(crate) fn possible() -> Result<(), String> {
     Bare::open(PROVIDER, 8).map(drop)
-}
-
-/// What measures need, inside a PE. They keep no core for themselves: threads that do what has come need them, too.
-pub(crate) struct Far<'w, L: ThreadLevel = Single> {
-    bench: Bench<'w, L>,
-    pub(crate) bare: Arc<Bare>,
-    pub(crate) provider: String,
-}
-
-impl<'w, L: ThreadLevel> Far<'w, L> {
-    /// With room for each operation, and for threads that are given.
-    pub(crate) fn new(world: &'w World<L>, given: &'w Given) -> Result<Self, Box<dyn Error>> {
-        let provider = variable(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
-        let room = given.threads.iter().map(|threads| threads << 20).fold(Operation::ROOM, usize::max);
-        let bare = Bare::open(&provider, room)?;
-        let cores = std::thread::available_parallelism()?.get();
-        Ok(Self { bench: Bench::new(world, given, cores), bare, provider })
-    }
-
-    /// The two PEs.
-    pub(crate) fn pair(&self) -> Result<Pair<'w, L>, Box<dyn Error>> {
-        Pair::new(self.world, &self.bare)
-    }
-}
-
-impl<'w, L: ThreadLevel> Deref for Far<'w, L> {
-    type Target = Bench<'w, L>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.bench
-    }
 }

@@ -14,6 +14,8 @@ use shmem_core::pe::Pe;
 use super::bare::{Bare, CARD, Peer};
 use super::lane::{Attendant, Lane};
 use super::operation::{LESS, Operation, ROOM, TARGET};
+use super::{OFI_PROVIDER, PROVIDER, variable};
+use crate::bench::{Done, Given};
 use crate::measure::collective::{Collective, Data, OPERATIONS};
 use crate::samples::{each, nanoseconds_each};
 
@@ -55,17 +57,15 @@ pub(crate) enum Turn {
     BareExchange,
     /// One put each way at a time by the bare program, of one of so many parts that are written before.
     BareSwap(usize),
-    /// A collective of slices of the PEs' own, or of symmetric objects in place.
-    Collective(&'static str, bool),
+    Collective(&'static str),
 }
 
 /// All of them: a turn is told by its place.
 fn turns() -> impl Iterator<Item = Turn> {
-    let collectives = |direct| OPERATIONS.map(|operation| Turn::Collective(operation, direct));
     [Turn::Library, Turn::Bare, Turn::Sleep, Turn::Over, Turn::Exchange, Turn::BareExchange]
         .into_iter()
         .chain([1, 2].map(Turn::BareSwap))
-        .chain([false, true].into_iter().flat_map(collectives))
+        .chain(OPERATIONS.map(Turn::Collective))
 }
 
 /// Bits of a turn in what is told: the logarithm of its bytes, and its place among [`turns`] behind them.
@@ -81,6 +81,8 @@ pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     /// The same, as the bare program names it.
     pub(crate) peer: Peer,
     pub(crate) lane: Lane,
+    pub(crate) bare: Arc<Bare>,
+    pub(crate) provider: String,
     place: SymBox<[u8]>,
     word: SymBox<Atomic<u64>>,
     /// What the PE is told: a number that grows, and its turn in the lowest bits. The PE that has told it
@@ -94,8 +96,12 @@ pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
 
 impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// Allocates, and makes the bare programs known to each other. Collective.
-    pub(super) fn new(world: &'w World<L>, bare: &Arc<Bare>) -> Result<Self, Box<dyn Error>> {
-        let lane = Lane::open(bare)?;
+    /// With room for each operation, and for threads that are given.
+    pub(crate) fn new(world: &'w World<L>, given: &Given) -> Result<Self, Box<dyn Error>> {
+        let provider = variable(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
+        let room = given.threads.iter().map(|threads| threads << 20).fold(Operation::ROOM, usize::max);
+        let bare = Bare::open(&provider, room)?;
+        let lane = Lane::open(&bare)?;
         let card = bare.card(&lane)?;
         let mut cards = vec![0; CARD * world.n_pes()];
         world.fcollect(&card[..], &mut cards);
@@ -110,18 +116,20 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
             never: world.alloc(value(Signal::new(0)))?,
             times: Cell::new(0),
             own: RefCell::new(vec![1; Operation::ROOM]),
+            provider,
+            bare,
             lane,
             peer,
         })
     }
 
     /// Measures on PE 0, while the other one does what it is told. Collective.
-    pub(crate) fn measure<R: Default>(&self, measure: impl FnOnce(&Self) -> R) -> R {
+    pub(crate) fn measure(&self, measure: impl FnOnce() -> Done) -> Done {
         self.world.barrier_all();
-        let mut measured = R::default();
+        let mut measured = Ok(());
         match self.world.my_pe() {
             0 => {
-                measured = measure(self);
+                measured = measure();
                 self.tell(Turn::Over, 1);
             }
             1 => self.attend(),
@@ -186,7 +194,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     }
 
     fn bare_put(&self, bytes: usize, part: usize, written: usize, turn: usize) {
-        self.lane.bare().fill(OWN, written, (turn % 100) as u8);
+        self.bare.fill(OWN, written, (turn % 100) as u8);
         (0..bytes).step_by(part).for_each(|at| self.lane.put(&self.peer, at, OWN + at, part));
         self.lane.quiet();
     }
@@ -212,10 +220,10 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
                 };
                 steadily(|| each(times_of(bytes), &mut swap))
             }
-            Turn::Collective(operation, direct) => {
-                let case = Collective { operation, bytes, direct };
+            Turn::Collective(operation) => {
+                let case = Collective { operation, bytes };
                 let times = (TARGET * 1000 / (COLLECTIVE + bytes * BYTE) / LESS).max(1);
-                let data = Data::new(self.world, if direct { 2 * bytes } else { 0 });
+                let data = Data::new(self.world, if case.is_direct() { 2 * bytes } else { 0 });
                 let mut data = data.unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
                 steadily(|| case.run(self.world, &mut data, times))
             }
@@ -242,7 +250,7 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
     /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting, which
     /// grows, into the last word of the other's memory. `step` numbers those of one turn, from 1.
     fn meet_bare(&self, step: u64) {
-        let bare = self.lane.bare();
+        let bare = &self.bare;
         let (here, there) = (bare.bytes - 16, bare.bytes - 8);
         let number = self.times.get() << 32 | step;
         bare.set_word(here, number);

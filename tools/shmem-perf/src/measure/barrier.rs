@@ -1,14 +1,12 @@
 //! What a barrier costs, and a collective allocation, which needs two of them.
 
-use shmem::{World, zeroed};
-
 use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "barrier",
     about: "Barriers: of 2 PEs against a round trip of a cache line, of 16 against a futex barrier",
-    run: |runner, _| [2, 16].into_iter().try_for_each(|pes| runner.jobs(&BARRIER, pes)),
-    tasks: &[BARRIER],
+    run: Some(|runner| [2, 16].into_iter().try_for_each(|pes| runner.jobs("barrier", pes))),
+    tasks: &[("barrier", Task::Near(meet))],
     rows: &[
         "barrier * | PEs | `barrier_all` | 2 with a core each: a round trip of a cache line; others: a plain futex barrier \
              of as many processes | 2 apart 3; 16 shared 2",
@@ -21,16 +19,12 @@ pub(crate) const MEASURE: Measure = Measure {
 pub(crate) const ALLOC: Measure = Measure {
     name: "alloc",
     about: "Collective allocations, against the barriers that they need",
-    run: |runner, _| runner.jobs(&ALLOCATIONS, 2),
-    tasks: &[ALLOCATIONS],
+    tasks: &[("alloc", Task::Near(allocations))],
     rows: &["alloc * | bytes | collective `malloc` and `free` | two barriers"],
     // 2.3 where cores are far from each other, and 4 where they are near: then barriers cost less, and the rest does not.
     guards: &[("alloc", &["alloc {64,65536} | 2 | 12"])],
     ..Measure::PLAIN
 };
-
-const BARRIER: Task = Task::near("barrier", meet);
-const ALLOCATIONS: Task = Task::near("alloc", allocations);
 
 /// Barriers in one sample while every PE has a core, and while PEs share cores: each is a round of sleeping and waking.
 const SPINNING: usize = 500;

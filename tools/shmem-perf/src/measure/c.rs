@@ -1,23 +1,20 @@
 //! What the routines of the C library cost.
 
-use std::error::Error;
-use std::path::Path;
-
 use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "c",
     about: "The C library, which is made first: its routines in turn with the same calls in Rust, and with those of Open MPI's \
             OpenSHMEM where that is installed",
-    run: |runner, _| {
-        let all = [Peer::Library, Peer::Routines, Peer::Waking, Peer::Hello, Peer::OshmemRoutines];
+    run: Some(|runner| {
+        let all = [Peer::LIBRARY, Peer::ROUTINES, Peer::WAKING, Peer::HELLO, Peer::OSHMEM_ROUTINES];
         let Some(programs) = runner.programs(&all, PATIENCE)? else { return Ok(()) };
-        runner.repeat(&runner.job(&C, 2, Given::beside(&programs)).heap(48 << 20))?;
+        runner.repeat(&runner.job("c", 2, Given::beside(&programs)).heap(48 << 20))?;
         wakes(runner, &programs)?;
         starts(runner, &programs)
-    },
+    }),
     usual: false,
-    tasks: &[C],
+    tasks: &[("c", Task::Near(c))],
     rows: &[
         "c */*/oshmem | routine/number/oshmem | a call of a program in C, one behind the other: `p8`, `put8` to lines of the \
          heap; `fetch-add`; `iput` of 1024 doubles so many doubles apart | the same program with Open MPI's OpenSHMEM | \
@@ -37,8 +34,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-const C: Task = Task::near("c", c);
-
 /// What the programs of single routines call, and the number that it takes.
 const ROUTINES: [(&str, usize); 7] =
     [("p8", 8), ("put8", 8), ("fetch-add", 8), ("iput", 1), ("iput", 2), ("iput", 128), ("iput", 129)];
@@ -53,26 +48,23 @@ fn of_routine(operation: &'static str, number: usize) -> Request {
 
 /// Measures how PEs wake each other where they outnumber cores, by a program that runs alone.
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
-    let Some(mut waking) = Running::start(Peer::Waking, programs.directory())? else { return Ok(()) };
-    let cores = allowed_cores()?.len();
-    let processes = Peer::Waking.processes(cores);
-    let mut records = Vec::new();
+    let Some(mut waking) = Running::start(Peer::WAKING, programs.directory())? else { return Ok(()) };
+    let processes = Peer::WAKING.processes(allowed_cores()?.len());
     for (name, ours, kernel, times) in
         [("c wake/futex", "wake", "futex", 50), ("c wake-plain/futex", "wake-plain", "futex-plain", 8)]
     {
         let [ours, kernel] = [ours, kernel].map(|operation| request(operation, processes, times));
-        let samples = in_turn(&mut waking, (&ours, &kernel), None, runner.repetitions)?;
+        let samples = waking.in_turn(&ours, None, &kernel, runner.repetitions)?;
         let microseconds = samples.0.iter().map(|(ours, kernel)| (ours / 1e3, kernel / 1e3));
-        records.push(Record::new(&Site::near(processes, cores), name, microseconds.collect()));
+        runner.taken(processes, name, microseconds.collect())?;
     }
-    runner.show(records);
     Ok(())
 }
 
 /// Measures starts of a program in C and of the same in Rust, by the same launcher.
 fn starts(runner: &mut Runner, programs: &Programs) -> Done {
     const PES: usize = 4;
-    let Some(c) = Programs::of(Peer::Hello, programs.directory()) else { return Ok(()) };
+    let Some(c) = Programs::of(Peer::HELLO, programs.directory()) else { return Ok(()) };
     let rust = built("hello", &["-p", "shmem-examples", "--bin", "hello"])?;
     let job = Asked { pes: PES, ..Asked::default() };
     let start = |program: &Path| {
@@ -84,24 +76,23 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
     start(&rust)?;
     let samples =
         Samples::tried(runner.repetitions, || Ok::<_, Box<dyn Error>>((start(&c)?, start(&rust)?)))?;
-    let site = Site::near(PES, allowed_cores()?.len());
-    runner.show(vec![Record::new(&site, format!("c start/{PES}/rust"), samples)]);
-    Ok(())
+    runner.taken(PES, format!("c start/{PES}/rust"), samples)
 }
 
 /// PE 0 brings the programs in C: those of single routines of both libraries, and the micro-benchmarks.
 fn c(bench: &mut Bench<'_>) -> Done {
     let mut take = |peer| {
-        let at = bench.beside.iter().position(|running| running.peer() == peer);
+        let at = bench.beside.iter().position(|running| running.peer == peer);
         at.map(|at| bench.beside.swap_remove(at))
     };
-    let (ours, theirs) = (take(Peer::Routines), take(Peer::OshmemRoutines));
+    let (ours, theirs) = (take(Peer::ROUTINES), take(Peer::OSHMEM_ROUTINES));
     if let Some(mut ours) = ours {
         routines(bench, &mut ours, theirs);
     }
     // Those in which C and Rust do the same in the same order.
-    let is_shared =
-        |case: micro::MicroCase| !matches!(case.operation, "histogram" | "index-gather") && !case.is_direct();
+    let is_shared = |case: micro::MicroCase| {
+        !matches!(case.operation, "histogram" | "index-gather") && !case.operation.ends_with("-direct")
+    };
     micro::in_turn(bench, is_shared, |case, _| format!("c {}/rust", case.name()), true)
 }
 
@@ -110,29 +101,14 @@ fn routines(bench: &mut Bench<'_>, ours: &mut Running, theirs: Option<Running>) 
     if let Some(mut theirs) = theirs {
         for (routine, number) in ROUTINES {
             let asked = of_routine(routine, number);
-            let found = in_turn(ours, (&asked, &asked), Some(&mut theirs), bench.repetitions);
+            let found = ours.in_turn(&asked, Some(&mut theirs), &asked, bench.repetitions);
             let name = format!("c {routine}/{number}/oshmem");
-            bench.keep(&name, (theirs.peer(), theirs.library()), found);
+            bench.keep(&name, (theirs.peer, &theirs.library), found);
         }
     }
     let (global, heap) = (of_routine("put8-global", 8), of_routine("put8", 8));
-    match in_turn(ours, (&global, &heap), None, bench.repetitions) {
+    match ours.in_turn(&global, None, &heap, bench.repetitions) {
         Ok(samples) => bench.add("c put8-global/heap", samples),
         Err(reason) => eprintln!("shmem-perf: c put8-global/heap: {reason}"),
     }
-}
-
-/// Samples of a program in turn with those of another one, or with its own.
-fn in_turn(
-    ours: &mut Running,
-    (cost, limit): (&Request, &Request),
-    mut theirs: Option<&mut Running>,
-    repetitions: usize,
-) -> Result<Samples, PeerError> {
-    ours.check(cost)?;
-    theirs.as_deref_mut().unwrap_or(&mut *ours).check(limit)?;
-    Samples::tried(repetitions, || {
-        let cost = ours.sample(cost)?;
-        Ok((cost, theirs.as_deref_mut().unwrap_or(&mut *ours).sample(limit)?))
-    })
 }

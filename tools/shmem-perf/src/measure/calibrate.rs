@@ -5,16 +5,12 @@
 //! switches to stays faster. A way that is never clearly faster is switched off. All of it takes about a
 //! second.
 
-use std::error::Error;
-use std::path::PathBuf;
-
 use shmem::calibration::{self, Root, Table};
 use shmem::strided::Thresholds;
-use shmem::zeroed;
 use shmem_core::strided::{Kernel, Method, Plan, choose};
 use shmem_core::transport::ofi::strided::{Row, Way};
 
-use super::ofi::{OFI_COSTS, OFI_PIECES, forcing};
+use super::ofi::forcing;
 use super::strided::transfers;
 use super::*;
 
@@ -23,36 +19,24 @@ pub(crate) const MEASURE: Measure = Measure {
     about: "Measures the thresholds of strided plans on this machine, in about a second, and leaves them in a file that jobs read \
             at their start; with --provider, which may be given several times, also what operations of a provider cost, by which \
             strided transfers to other nodes choose their way",
-    options: Options::augment_args,
-    run: |runner, options| {
-        let Options { table, dry_run } = Options::from_arg_matches(options)?;
-        calibrate(runner, table, dry_run)
-    },
+    options: &[
+        "table FILE | The file; not given: `SHMEM_STRIDED_TABLE`, or else the one of this machine in the user's cache \
+         directory",
+        "dry-run | Show what was measured, and leave no file",
+    ],
+    run: Some(calibrate),
     usual: false,
-    tasks: &[CALIBRATE],
+    tasks: &[("calibrate", Task::Near(thresholds))],
     ..Measure::PLAIN
 };
-
-const CALIBRATE: Task = Task::near("calibrate", thresholds);
-
-#[derive(Args, Clone, Debug)]
-struct Options {
-    /// The file; not given: `SHMEM_STRIDED_TABLE`, or else the one of this machine in the user's cache
-    /// directory.
-    #[arg(long, value_name = "FILE")]
-    table: Option<PathBuf>,
-    /// Show what was measured, and leave no file.
-    #[arg(long)]
-    dry_run: bool,
-}
 
 /// Names the file of the table; a job that measures follows none.
 const VARIABLE: &str = "SHMEM_STRIDED_TABLE";
 
 /// Measures, shows, and leaves a table.
-fn calibrate(runner: &mut Runner, table: Option<PathBuf>, dry_run: bool) -> Done {
-    let job =
-        runner.job(&CALIBRATE, 2, Given::default()).heap(2 * ROOM).with(&[(VARIABLE, "none".to_owned())]);
+fn calibrate(runner: &mut Runner) -> Done {
+    let job = runner.job("calibrate", 2, Given::default()).heap(2 * ROOM);
+    let job = job.with(&[(VARIABLE, "none".to_owned())]);
     let mut measured = Thresholds::default();
     for (name, value) in runner.lines::<(String, u64)>(&job)? {
         measured = measured.with(&name, value).ok_or_else(|| format!("{name} cannot be {value}"))?;
@@ -72,14 +56,15 @@ fn calibrate(runner: &mut Runner, table: Option<PathBuf>, dry_run: bool) -> Done
         }
         measured = measured.with_row(provider, &row);
     }
-    if dry_run {
+    if runner.is("dry-run") {
         return Ok(());
     }
-    let named = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let file = table
-        .or_else(named)
-        .or_else(|| calibration::path(&this))
-        .ok_or("there is neither XDG_CACHE_HOME nor HOME to leave a table in; name a file with --table")?;
+    let named = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
+    let table = runner.words("table").pop().map(Into::into);
+    let file =
+        table.or_else(named).map(PathBuf::from).or_else(|| calibration::path(&this)).ok_or(
+            "there is neither XDG_CACHE_HOME nor HOME to leave a table in; name a file with --table",
+        )?;
     measured.write(&file).map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
     println!("left in {}; jobs on this machine follow it from now on", file.display());
     Ok(())
@@ -88,13 +73,13 @@ fn calibrate(runner: &mut Runner, table: Option<PathBuf>, dry_run: bool) -> Done
 /// What operations of a provider cost, by jobs whose tables leave strided transfers one way.
 fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<dyn Error>> {
     let mut row = Row::of(provider);
-    for (task, way) in [(OFI_COSTS, Way::Messages), (OFI_PIECES, Way::Lists)] {
+    for (task, way) in [("ofi-costs", Way::Messages), ("ofi-pieces", Way::Lists)] {
         let directory = tempfile::tempdir()?;
         let file = directory.path().join("table.json");
         Table::new(machine.to_owned(), Thresholds::default())
             .with_row(provider, &forcing(way))
             .write(&file)?;
-        let job = runner.job(&task, 2, Given::default()).with(&crate::fabric::variables(provider));
+        let job = runner.job(task, 2, Given::default()).with(&crate::fabric::variables(provider));
         let job = job.with(&[(VARIABLE, file.display().to_string())]);
         for (name, value) in runner.lines::<(String, u64)>(&job)? {
             // Nothing is said of lists where blocks go in messages.
@@ -112,10 +97,7 @@ fn thresholds(bench: &mut Bench<'_>) -> Done {
     let place = object.on(bench.other());
     let mut measured = None;
     bench.alone(|| measured = Some(found(&mut Sides::new(bench.world, place).skewed(1024))));
-    for field in measured.iter().flat_map(Thresholds::fields) {
-        println!("{}", serde_json::to_string(&field)?);
-    }
-    Ok(())
+    measured.iter().flat_map(Thresholds::fields).try_for_each(|field| say(&field))
 }
 
 /// Bytes of each side.
@@ -133,32 +115,29 @@ const NEVER: usize = usize::MAX;
 /// Finds the thresholds of this machine.
 fn found(sides: &mut Sides<'_>) -> Thresholds {
     let default = Thresholds::default();
-    let mut ratio = |spread: &Spread, way, other| time_over(sides, spread, way, other);
+    let mut ratio = |spread: Spread, way| time_over(sides, &spread, way);
 
     let dense = from_size(&[256, 512, 1024, 2048, 4096, 16384], |row| {
-        ratio(&Spread::even(8, row / 16, 16), Kernel::Span, Kernel::Rows).max(ratio(
-            &Spread::even(4, row / 8, 8),
-            Kernel::Span,
-            Kernel::Rows,
-        ))
+        let wide = ratio(Spread::even(8, row / 16, 16), Kernel::Span);
+        wide.max(ratio(Spread::even(4, row / 8, 8), Kernel::Span))
     });
     // A row of 1024 doubles with two more of a frame.
     let far = best(|stores| match stores {
         0 => 0.0,
-        _ => ratio(&Spread::even(8, 3072, 8208), Kernel::Throttled(stores), Kernel::Rows).ln(),
+        _ => ratio(Spread::even(8, 3072, 8208), Kernel::Throttled(stores)).ln(),
     });
     let pages = from_size(&[1024, 2048, 3072, 4096, 6144], |pages| {
-        ratio(&Spread::even(8, pages / 2, 8208), Kernel::Throttled(far.max(1)), Kernel::Rows)
+        ratio(Spread::even(8, pages / 2, 8208), Kernel::Throttled(far.max(1)))
     });
     // Each block adds 512 bytes of lines to both sides. Below the first of these the lines are still in a
     // cache when their owner reads them, which is worth more than the put gains.
     let cache = from_size(&[8 << 20, 16 << 20, 32 << 20], |footprint| {
-        ratio(&Spread::even(512, footprint / 1024, 576), Kernel::Stream, Kernel::Rows)
+        ratio(Spread::even(512, footprint / 1024, 576), Kernel::Stream)
     });
     let last_level_cache = if cache == NEVER { default.last_level_cache } else { 2 * cache };
     let stream = from_size(&[128, 256, 512, 1024, 2048, 4096], |block| {
         let unaligned = Spread::within(block, block + 72, block + 72, ROOM - (64 << 10));
-        ratio(&unaligned, Kernel::Stream, Kernel::Rows)
+        ratio(unaligned, Kernel::Stream)
     });
     Thresholds { last_level_cache, stream, throttle: throttle(sides), pages, far, dense }
 }
@@ -178,7 +157,7 @@ fn throttle(sides: &mut Sides<'_>) -> u8 {
             let thresholds = Thresholds { throttle: stores, ..Thresholds::DEFAULT };
             match choose(&spread.pattern(), &thresholds) {
                 Kernel::Rows => 0.0,
-                braked => time_over(sides, spread, braked, Kernel::Rows).ln(),
+                braked => time_over(sides, spread, braked).ln(),
             }
         });
         ratios.sum::<f64>()
@@ -202,9 +181,9 @@ fn from_size(sizes: &[usize], mut ratio: impl FnMut(usize) -> f64) -> usize {
     }
 }
 
-/// Time of a kernel over that of another: the median of pairs.
-fn time_over(sides: &mut Sides<'_>, spread: &Spread, way: Kernel, other: Kernel) -> f64 {
-    let [way, other] = [way, other].map(|kernel| Plan::by(spread.pattern(), Method::Kernel(kernel)));
+/// Time of a kernel over that of rows: the median of pairs.
+fn time_over(sides: &mut Sides<'_>, spread: &Spread, way: Kernel) -> f64 {
+    let [way, other] = [way, Kernel::Rows].map(|kernel| Plan::by(spread.pattern(), Method::Kernel(kernel)));
     let count = transfers(spread);
     let mut time = |plan| each(count, || sides.planned(plan, Direction::Put));
     time(&way);

@@ -1,11 +1,20 @@
 //! Collectives, as measures beside other libraries and over networks run them.
 
-use shmem::prelude::*;
-
 use super::*;
 
-/// Collectives, as cases and requests to a peer name them: `broadcast` from each PE in turn, `sum` of `f64`.
-pub(crate) const OPERATIONS: [&str; 5] = ["barrier", "broadcast", "sum", "fcollect", "alltoall"];
+/// Collectives, as cases name them: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, in place,
+/// and not on memory of the PEs' own. Requests to a peer do without that.
+pub(crate) const OPERATIONS: [&str; 9] = [
+    "barrier",
+    "broadcast",
+    "broadcast-direct",
+    "sum",
+    "sum-direct",
+    "fcollect",
+    "fcollect-direct",
+    "alltoall",
+    "alltoall-direct",
+];
 
 /// A collective and how much it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +23,6 @@ pub(crate) struct Collective {
     pub(crate) operation: &'static str,
     /// Bytes that one PE contributes; of an alltoall, those for each PE.
     pub(crate) bytes: usize,
-    /// Whether it works on symmetric objects, in place, and not on memory of the PEs' own.
-    pub(crate) direct: bool,
 }
 
 /// What collectives work on: memory of a PE's own, and symmetric objects.
@@ -36,11 +43,20 @@ impl Data {
 }
 
 impl Collective {
+    pub(crate) fn is_direct(self) -> bool {
+        self.operation.ends_with("-direct")
+    }
+
+    /// What is done, on whatever memory.
+    fn kind(self) -> &'static str {
+        self.operation.trim_end_matches("-direct")
+    }
+
     /// Elements that a PE contributes, and writes anew before each collective, as the peers do (`micro.h`): what never
     /// changes would lie in the caches of those who read it.
     pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {
         let items = self.bytes / size_of::<f64>();
-        match self.operation {
+        match self.kind() {
             "barrier" => 0,
             "broadcast" => items * usize::from(is_root),
             "alltoall" => items * pes,
@@ -60,11 +76,11 @@ impl Collective {
             let root = roots[turn % pes];
             (root, written[usize::from(root.number() == me)], (turn % 100) as u8)
         };
-        let Some([given, taken]) = data.objects.as_ref().filter(|_| self.direct) else {
+        let Some([given, taken]) = data.objects.as_ref().filter(|_| self.is_direct()) else {
             let Data { mine, all, .. } = data;
-            let given = if self.operation == "alltoall" { items * pes } else { items };
+            let given = if self.kind() == "alltoall" { items * pes } else { items };
             // Words are compared outside of what is measured.
-            let one: fn(&World<L>, &mut [f64], &mut [f64], Pe) = match self.operation {
+            let one: fn(&World<L>, &mut [f64], &mut [f64], Pe) = match self.kind() {
                 "barrier" => |world, _, _, _| world.barrier_all(),
                 "broadcast" => |world, mine, _, root| world.broadcast(mine, root),
                 "sum" => |world, mine, _, _| world.sum(mine),
@@ -80,12 +96,13 @@ impl Collective {
         let (whole, all) = (given.here(world).index(..items * pes), taken.here(world).index(..items * pes));
         let one = given.here(world).index(..items);
         let own = near(given.on(roots[me]).index(..items * pes).ptr(world)).cast::<f64>();
+        let kind = self.kind();
         timed(world, times, || {
             let (root, written, byte) = next();
             // SAFETY: the own copy has as many elements, of which any bytes are a value; other PEs read and write them
             // in collectives, between the meetings of which this PE is in one as well.
             unsafe { own.write_bytes(byte, written) };
-            match self.operation {
+            match kind {
                 "broadcast" => world.broadcast(one, root),
                 "sum" => world.sum(one),
                 "fcollect" => world.fcollect(&one, all),

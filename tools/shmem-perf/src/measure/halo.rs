@@ -7,11 +7,8 @@
 //! in each step is enough, and nothing is checked. Loops over rows are the same function, and both must come to
 //! the same cells.
 
-use std::cell::RefCell;
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::ops::Range;
 
-use shmem::prelude::*;
 use shmem::{Flight, HaloToken};
 
 use super::*;
@@ -19,8 +16,7 @@ use super::*;
 pub(crate) const MEASURE: Measure = Measure {
     name: "halo",
     about: "A stencil with a halo, against the same with a barrier in each step",
-    run: |runner, _| runner.jobs(&HALO, 2),
-    tasks: &[HALO],
+    tasks: &[("halo", Task::Near(halo))],
     rows: &[
         "halo * | cells of each PE | a step of a 5-point stencil with a halo, two PEs in a ring | the same with puts and a \
          barrier, two grids in turn: one barrier in each step | 16x16|32x32 apart 1/1.2; 256x256 apart 1",
@@ -38,7 +34,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-const HALO: Task = Task::near("halo", |bench| {
+fn halo(bench: &mut Bench<'_>) -> Done {
     let world = bench.world;
     let word = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let line = word_at(world, word.on(world.pe(0)?).index(0));
@@ -47,8 +43,8 @@ const HALO: Task = Task::near("halo", |bench| {
         stencil.against_barrier(bench, format!("halo {size}x{size}"));
         if size == 16 {
             // An exchange and nothing else: nanoseconds for each.
-            let limit = || baseline::round_trip(line, world.my_pe() == 0, EXCHANGES);
             let exchange = || stencil.run(EXCHANGES, |stencil, _| stencil.exchange());
+            let limit = || baseline::round_trip(line, world.my_pe() == 0, EXCHANGES);
             bench.pairs("halo exchange/16", exchange, limit);
         }
         if size == 256 {
@@ -59,7 +55,7 @@ const HALO: Task = Task::near("halo", |bench| {
         }
     }
     Ok(())
-});
+}
 
 /// Cells from one row to the next are a multiple of this: rows start on cache lines.
 const LINE: usize = 8;
@@ -80,7 +76,8 @@ struct Stencil<'w> {
     form: Form,
     neighbours: [Pe; 2],
     halo: Halo<f64>,
-    own: [Own; 2],
+    /// Grids in memory of this PE alone.
+    own: [&'static mut [f64]; 2],
     shared: [SymBox<[f64]>; 2],
     /// Steps that the grids of each form have taken.
     steps: [usize; 2],
@@ -95,12 +92,6 @@ pub(super) struct Form {
     pub(super) pitch: usize,
 }
 
-/// A grid in memory of this PE alone.
-struct Own {
-    cells: Vec<f64>,
-    start: usize,
-}
-
 impl<'w> Stencil<'w> {
     /// A stencil on `size` x `size` cells of each PE. Collective.
     fn new(world: &'w World, size: usize) -> Result<Self> {
@@ -112,7 +103,7 @@ impl<'w> Stencil<'w> {
         let own = shared.each_ref().map(|grid| {
             let grid = grid.here(world);
             (0..form.cells()).for_each(|at| grid.index(at).store(first(at)));
-            Own::new((0..form.cells()).map(first), grid.as_ptr().cast())
+            like(grid.as_ptr().addr(), (0..form.cells()).map(first))
         });
         world.barrier_all();
         Ok(Self { world, form, neighbours: [north, south], halo, own, shared, steps: [0; 2], late: None })
@@ -120,10 +111,10 @@ impl<'w> Stencil<'w> {
 
     /// A step with the halo, against one with a barrier: nanoseconds for each.
     fn against_barrier(&mut self, bench: &Bench<'_>, name: String) {
-        let (steps, both) = (self.some_steps(), RefCell::new(self));
-        let with_halo = || both.borrow_mut().run(steps, Self::step_with_halo);
-        bench.pairs(name, with_halo, || both.borrow_mut().run(steps, Self::step_with_barrier));
-        both.into_inner().compare();
+        let steps = self.some_steps();
+        bench
+            .pair(name, || (self.run(steps, Self::step_with_halo), self.run(steps, Self::step_with_barrier)));
+        self.compare();
     }
 
     /// From now on in each step one PE, the next in turn, is late by a random part of the time of a step.
@@ -152,14 +143,13 @@ impl<'w> Stencil<'w> {
     /// The relaxation of the interior while rows are on their way, against the same without any: nanoseconds
     /// for each.
     fn interior(&mut self, bench: &Bench<'_>, name: String) {
-        let (steps, both) = (self.some_steps(), RefCell::new(self));
-        let relaxing = |in_flight: bool| {
-            let mut stencil = both.borrow_mut();
-            let Self { world, form, halo, own, .. } = &mut **stencil;
+        let steps = self.some_steps();
+        let Self { world, form, halo, own, .. } = self;
+        let mut relaxing = |in_flight: bool| {
             let mut taken = Duration::ZERO;
             world.barrier_all();
             for _ in 0..steps {
-                let flight = if in_flight { Some(form.send(halo, *world, own[0].cells())) } else { None };
+                let flight = if in_flight { Some(form.send(halo, *world, own[0])) } else { None };
                 let start = Instant::now();
                 form.relax_interior(own);
                 taken += start.elapsed();
@@ -167,7 +157,7 @@ impl<'w> Stencil<'w> {
             }
             taken.as_nanos() as f64 / steps as f64
         };
-        bench.pairs(name, || relaxing(true), || relaxing(false));
+        bench.pair(name, || (relaxing(true), relaxing(false)));
     }
 
     /// As many as fill a sample.
@@ -184,14 +174,13 @@ impl<'w> Stencil<'w> {
     fn step_with_halo(&mut self, number: usize) {
         let Self { world, form, halo, own, late, .. } = self;
         let (form, last) = (*form, form.size);
-        let flight = form.send(halo, *world, own[0].cells());
+        let flight = form.send(halo, *world, own[0]);
         Self::pass(*late, number, world.my_pe());
         form.relax_interior(own);
         let ghosts = flight.finish();
         let [old, new] = &mut *own;
-        let (old, new) = (old.cells(), new.inside_mut(form));
-        relax_row(&ghosts[NORTH], form.row(old, 1), form.inner(old, 2), form.new_row(new, 1));
-        relax_row(form.inner(old, last - 1), form.row(old, last), &ghosts[SOUTH], form.new_row(new, last));
+        relax_row(&ghosts[NORTH], form.framed(old, 1), &old[form.row(2)], &mut new[form.row(1)]);
+        relax_row(&old[form.row(last - 1)], form.framed(old, last), &ghosts[SOUTH], &mut new[form.row(last)]);
         own.swap(0, 1);
         self.steps[0] += 1;
     }
@@ -201,11 +190,11 @@ impl<'w> Stencil<'w> {
         let last = form.size;
         let [old, new] = [0, 1].map(|turn| &self.shared[(self.steps[1] + turn) % 2]);
         let mine = old.here(world).as_ptr().cast::<f64>();
-        let frame = |row: usize| row * form.pitch + 1..row * form.pitch + 1 + form.size;
         for (pe, from, to) in [(north, 1, last + 1), (south, last, 0)] {
             // SAFETY: rows inside the frame belong to this PE, which writes them in the next step only.
-            let row = unsafe { std::slice::from_raw_parts(mine.wrapping_add(frame(from).start), form.size) };
-            world.put(old.on(pe).index(frame(to)), row);
+            let row =
+                unsafe { std::slice::from_raw_parts(mine.wrapping_add(form.row(from).start), form.size) };
+            world.put(old.on(pe).index(form.row(to)), row);
         }
         world.barrier_all();
         Self::pass(self.late, number, world.my_pe());
@@ -221,9 +210,9 @@ impl<'w> Stencil<'w> {
 
     fn exchange(&mut self) {
         let Self { world, form, halo, own, .. } = self;
-        let ghosts = form.send(halo, *world, own[0].cells()).finish();
+        let ghosts = form.send(halo, *world, own[0]).finish();
         // All that came is looked at, or it would stay where it was.
-        let old = own[0].cells_mut();
+        let old = &mut *own[0];
         old[..form.size].copy_from_slice(&ghosts[NORTH]);
         old[(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
     }
@@ -234,36 +223,22 @@ impl<'w> Stencil<'w> {
         assert_eq!(steps[0], steps[1], "both take as many steps");
         let shared = self.shared[steps[1] % 2].here(*world);
         for row in 1..=form.size {
-            for (column, cell) in form.inner(own[0].cells(), row).iter().enumerate() {
-                let there = shared.index(row * form.pitch + 1 + column).load();
+            for at in form.row(row) {
+                let (there, cell) = (shared.index(at).load(), own[0][at]);
                 assert!(there.to_bits() == cell.to_bits(), "{there} is not {cell} in row {row}");
             }
         }
     }
 }
 
-impl Own {
-    /// Cells that lie in their pages as others do: processors confuse addresses of different pages.
-    fn new(values: impl ExactSizeIterator<Item = f64>, like: *const u8) -> Self {
-        let cells = vec![0.0; values.len() + PAGE / size_of::<f64>()];
-        let distance = (like as usize).wrapping_sub(cells.as_ptr() as usize) % PAGE;
-        let mut own = Self { cells, start: distance / size_of::<f64>() };
-        own.cells_mut().iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
-        own
-    }
-
-    fn cells(&self) -> &[f64] {
-        &self.cells[self.start..]
-    }
-
-    fn cells_mut(&mut self) -> &mut [f64] {
-        &mut self.cells[self.start..]
-    }
-
-    /// From the first row behind the frame on.
-    fn inside_mut(&mut self, form: Form) -> &mut [f64] {
-        &mut self.cells_mut()[form.pitch..]
-    }
+/// Cells that lie in their pages as others at an address do: processors confuse addresses of different pages. They stay until the
+/// process ends.
+fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static mut [f64] {
+    let cells = Vec::leak(vec![0.0; values.len() + PAGE / size_of::<f64>()]);
+    let start = address.wrapping_sub(cells.as_ptr().addr()) % PAGE / size_of::<f64>();
+    let cells = &mut cells[start..][..values.len()];
+    cells.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
+    cells
 }
 
 impl Form {
@@ -272,32 +247,27 @@ impl Form {
         (self.size + 2) * self.pitch
     }
 
-    /// A row with the cells of the border on both sides.
-    fn row(self, cells: &[f64], row: usize) -> &[f64] {
+    /// Where a row lies, without the cells of the border.
+    fn row(self, row: usize) -> Range<usize> {
+        row * self.pitch + 1..row * self.pitch + 1 + self.size
+    }
+
+    /// A row with those on both sides.
+    fn framed(self, cells: &[f64], row: usize) -> &[f64] {
         &cells[row * self.pitch..][..self.size + 2]
     }
 
-    /// A row without them.
-    fn inner(self, cells: &[f64], row: usize) -> &[f64] {
-        &cells[row * self.pitch + 1..][..self.size]
-    }
-
-    /// The same in a grid from its first row behind the frame on.
-    fn new_row(self, inside: &mut [f64], row: usize) -> &mut [f64] {
-        &mut inside[(row - 1) * self.pitch + 1..][..self.size]
-    }
-
     /// Relaxes some rows of a grid into another one, from whose first row behind the frame on `new` is.
-    pub(super) fn relax(self, old: &[f64], new: &mut [f64], rows: std::ops::Range<usize>) {
+    pub(super) fn relax(self, old: &[f64], new: &mut [f64], rows: Range<usize>) {
         for row in rows {
-            let (above, below) = (self.inner(old, row - 1), self.inner(old, row + 1));
-            relax_row(above, self.row(old, row), below, self.new_row(new, row));
+            let (above, below) = (&old[self.row(row - 1)], &old[self.row(row + 1)]);
+            relax_row(above, self.framed(old, row), below, &mut new[self.row(row - 1)]);
         }
     }
 
     /// All rows but the first and the last.
-    fn relax_interior(self, [old, new]: &mut [Own; 2]) {
-        self.relax(old.cells(), new.inside_mut(self), 2..self.size);
+    fn relax_interior(self, [old, new]: &mut [&mut [f64]; 2]) {
+        self.relax(old, &mut new[self.pitch..], 2..self.size);
     }
 
     /// Begins an exchange and sends the first and the last row.
@@ -309,8 +279,8 @@ impl Form {
         old: &[f64],
     ) -> Flight<'h, f64, I> {
         let mut flight = halo.begin(token);
-        flight.send(NORTH, self.inner(old, 1));
-        flight.send(SOUTH, self.inner(old, self.size));
+        flight.send(NORTH, &old[self.row(1)]);
+        flight.send(SOUTH, &old[self.row(self.size)]);
         flight
     }
 }

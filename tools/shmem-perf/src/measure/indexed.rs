@@ -1,30 +1,35 @@
 //! What lists of indices cost, against what the same memory allows, and against single operations; and between two PEs of
 //! different nodes, in one direction and in both.
 
-use std::fs;
-use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use shmem::AmoValue;
-use shmem::prelude::*;
 use shmem_core::transport::ofi::Footprint;
 
 use super::startup::of_status;
 use super::*;
-use crate::fabric::{Far, Operation, Pair};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "indexed",
     about: "Lists of indices: gathers and updates of an object on another PE, against loops",
-    options: Options::augment_args,
-    run: |runner, options| {
-        let Options { network } = Options::from_arg_matches(options)?;
-        runner.repeat(&match network {
-            true => over(runner, &NETWORK, Given::default()),
-            false => runner.job(&INDEXED, 2, Given::default()).heap(SIZES[2] + (8 << 20)),
+    options: &["network | To another node, instead of another PE of this one"],
+    run: Some(|runner| {
+        runner.repeat(&match runner.is("network") {
+            true => over(runner, "indexed-network", Given::default()),
+            false => runner.job("indexed", 2, Given::default()).heap(SIZES[2] + (8 << 20)),
         })
-    },
-    tasks: &[INDEXED, NETWORK],
+    }),
+    tasks: &[
+        (
+            "indexed",
+            Task::Near(|bench| {
+                for bytes in SIZES {
+                    gathers(bench, bytes)?;
+                    updates(bench, bytes)?;
+                }
+                shared(bench)
+            }),
+        ),
+        ("indexed-network", Task::Own(|given| far(given, lists))),
+    ],
     rows: &[
         "indexed ** | verb/bytes | an element of lists of 64 Ki, 16 in turn, at random in an object of so many bytes: `gather` \
          of one PE, `gather-over` two; `add`, `add-loop`, `add-plain`, `fetch-add` and `f64` (additions) on one | gathers: a \
@@ -49,23 +54,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ],
     ..Measure::PLAIN
 };
-
-/// Where lists go.
-#[derive(Args, Clone, Debug)]
-struct Options {
-    /// To another node, instead of another PE of this one.
-    #[arg(long)]
-    network: bool,
-}
-
-const INDEXED: Task = Task::near("indexed", |bench| {
-    for bytes in SIZES {
-        gathers(bench, bytes)?;
-        updates(bench, bytes)?;
-    }
-    shared(bench)
-});
-const NETWORK: Task = Task::far("indexed-network", lists);
 
 /// Bytes of objects: in the first cache, in the last one, in none.
 const SIZES: [usize; 3] = [32 << 10, 16 << 20, 512 << 20];
@@ -260,8 +248,8 @@ struct Lists<'w> {
     memory: (Vec<AtomicU64>, Vec<u32>, Vec<u64>),
 }
 
-fn lists(far: &Far<'_>) -> Done {
-    let world = far.world;
+fn lists(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
+    let world = bench.world;
     let words = (0..FAR).map(|_| AtomicU64::new(0)).collect();
     let mut lists = Lists {
         world,
@@ -273,14 +261,14 @@ fn lists(far: &Far<'_>) -> Done {
         memory: (words, vec![0; FAR], vec![0; FAR]),
     };
     // Before any other list is sent.
-    lists.floods(far);
-    far.pair()?.measure(|pair| lists.one_way(pair, far));
-    lists.both_ways(far);
+    lists.floods(bench);
+    pair.measure(|| lists.one_way(pair, bench))?;
+    lists.both_ways(bench);
     Ok(())
 }
 
 impl Lists<'_> {
-    fn one_way(&mut self, pair: &Pair<'_>, far: &Far<'_>) {
+    fn one_way(&mut self, pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
         // Pieces by the bare program, and a quiet behind each 64.
         let bare = |name, bytes: usize| {
             let pieces = (bytes * FAR).div_ceil(PIECE);
@@ -290,13 +278,13 @@ impl Lists<'_> {
         };
         for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
             // One more, in which pages are touched.
-            let samples = Samples::of(far.repetitions, || {
+            let samples = Samples::of(bench.repetitions, || {
                 pair.ready(State::Polling);
                 let cost = nanoseconds_each(FAR, || self.send(traffic, pair.other, FAR));
                 let bare = bare("bandwidth", put) + if got > 0 { bare("get", got) } else { 0.0 };
                 (cost, bare + self.apply(traffic))
             });
-            far.add(format!("indexed network-{list}"), samples);
+            bench.add(format!("indexed network-{list}"), samples);
         }
         let Self { world, table, indices, into, .. } = self;
         let table = table.on(pair.other);
@@ -314,13 +302,14 @@ impl Lists<'_> {
                     chosen.for_each(|index| _ = black_box(world.g(table.index(*index as usize))));
                 })
             };
-            far.pairs(format!("indexed list/{count}"), short, single);
+            bench.pairs(format!("indexed list/{count}"), short, single);
         }
+        Ok(())
     }
 
     /// Both PEs send each other lists without waiting for any of them. This PE's memory.
-    fn floods(&mut self, far: &Far<'_>) {
-        let (world, other) = (self.world, far.other());
+    fn floods(&mut self, bench: &Bench<'_>) {
+        let (world, other) = (self.world, bench.other());
         // All pages of what a program has itself are there.
         self.into.fill(1);
         (0..FAR).step_by(512).for_each(|index| {
@@ -336,7 +325,7 @@ impl Lists<'_> {
         let room = fabric.messages + fabric.for_each_unit + OF_THREAD + OF_PROVIDER;
         for traffic in TRAFFIC {
             let mut samples = Samples::default();
-            for turn in 0..far.repetitions {
+            for turn in 0..bench.repetitions {
                 world.barrier_all();
                 (0..FLOODS[turn.min(1)]).for_each(|_| self.send(traffic, other, FAR / 16));
                 world.barrier_all();
@@ -344,7 +333,7 @@ impl Lists<'_> {
                 samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room as f64 / 1024.0));
             }
             let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * traffic.1) >> 20);
-            far.push(Record { note, ..far.record(format!("indexed flood/{}", traffic.0), samples) });
+            bench.push(Record { note, ..bench.record(format!("indexed flood/{}", traffic.0), samples) });
         }
     }
 
@@ -364,10 +353,10 @@ impl Lists<'_> {
     }
 
     /// Both PEs do this at the same time.
-    fn both_ways(&mut self, far: &Far<'_>) {
-        let (world, other) = (self.world, far.other());
+    fn both_ways(&mut self, bench: &Bench<'_>) {
+        let (world, other) = (self.world, bench.other());
         for traffic in TRAFFIC {
-            let samples = Samples::of(far.repetitions, || {
+            let samples = Samples::of(bench.repetitions, || {
                 world.barrier_all();
                 let cost = nanoseconds_each(FAR, || {
                     self.send(traffic, other, FAR);
@@ -379,7 +368,7 @@ impl Lists<'_> {
                 });
                 (cost, single)
             });
-            far.add(format!("indexed network-rate/{}", traffic.0), samples);
+            bench.add(format!("indexed network-rate/{}", traffic.0), samples);
         }
     }
 

@@ -10,13 +10,8 @@
 //!
 //! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), section 5.
 
-use std::cell::RefCell;
-use std::hint::black_box;
-
-use shmem::prelude::*;
 use shmem::{SymAddr, SymmetricData};
 use shmem_core::object::AtomicWord;
-use shmem_core::partition::PARTITION_VARIABLE;
 
 use super::indexed::random;
 use super::*;
@@ -24,20 +19,22 @@ use super::*;
 pub(crate) const MEASURE: Measure = Measure {
     name: "lookup",
     about: "Operations on many partitions, against those on one",
-    options: Options::augment_args,
-    run: |runner, options| {
-        let Options { partitions, sizes } = Options::from_arg_matches(options)?;
-        let sizes: Vec<_> = sizes.into_iter().map(|bytes| bytes as usize).collect();
-        for n in partitions.into_iter().map(usize::from) {
-            let job = of_partitions(runner, n, &sizes);
+    options: &[
+        "partitions 1..127 1,7,8,127 | Numbers of partitions",
+        "sizes 1..1048576 | Both forms with puts and gets of these sizes, in bytes; not given: those that show most. With \
+         `--provider`: between PEs that reach each other through that, and not through shared memory",
+    ],
+    run: Some(|runner| {
+        for n in runner.numbers("partitions") {
+            let job = of_partitions(runner, n, runner.numbers("sizes"));
             runner.repeat(&match runner.providers.is_empty() {
                 true => job,
                 false => job.with(&fabric::variables(runner.provider())),
             })?;
         }
         Ok(())
-    },
-    tasks: &[LOOKUP],
+    }),
+    tasks: &[("lookup", Task::Near(lookup))],
     rows: &[
         // Over a network, nothing that a lookup costs can be seen.
         "lookup ** | kind/partitions/bytes | typed puts, untyped puts (`raw`), `get` and `fetch-add` on random buffers, each in \
@@ -57,7 +54,7 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-const LOOKUP: Task = Task::near("lookup", |bench| {
+fn lookup(bench: &mut Bench<'_>) -> Done {
     let given = bench.given;
     let [fair, published] = match &given.sizes[..] {
         [] => [&[1, 8, 64, 512, 4096][..], &[8]],
@@ -72,22 +69,14 @@ const LOOKUP: Task = Task::near("lookup", |bench| {
             typed::<[u64; 64]>(bench)?;
             typed::<[u64; 512]>(bench)?;
         }
-        of_form(bench, Form::Fair, fair)?;
+        of_form(bench, FAIR, fair)?;
     }
-    of_form(bench, Form::Published, published)
-});
-
-/// Which transfers, and between whom.
-#[derive(Args, Clone, Debug)]
-struct Options {
-    /// Numbers of partitions.
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_value = "1,7,8,127", value_parser = clap::value_parser!(u16).range(1..=127))]
-    partitions: Vec<u16>,
-    /// Both forms with puts and gets of these sizes, in bytes; not given: those that show most. With `--provider`: between PEs
-    /// that reach each other through that, and not through shared memory.
-    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
-    sizes: Vec<u32>,
+    of_form(bench, PUBLISHED, published)
 }
+
+/// The forms, as measures: what operations on buffers in many partitions are compared with.
+const PUBLISHED: &str = "lookup-published";
+const FAIR: &str = "lookup";
 
 /// Partitions start on multiples of it, and have room for the largest buffer.
 const REGION: usize = 2 << 20;
@@ -97,20 +86,13 @@ const LESS: usize = if cfg!(debug_assertions) { 50 } else { 1 };
 
 /// A job with so many partitions, with the IDs from 1 on, the last of which has room for [`Buffers`]. Little is kept for later
 /// segments: the more there is, the further apart partitions start.
-fn of_partitions(runner: &Runner, n: usize, sizes: &[usize]) -> Asked {
+fn of_partitions(runner: &Runner, n: usize, sizes: Vec<usize>) -> Asked {
     let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
-    let given = Given { partitions: n, sizes: sizes.to_vec(), ..Given::default() };
-    let job = runner.job(&LOOKUP, 2, given).with(&[("SHMEM_LATER_SIZE", "2M".to_owned())]);
+    let given = Given { partitions: n, sizes, ..Given::default() };
+    let job = runner.job("lookup", 2, given).with(&[("SHMEM_LATER_SIZE", "2M".to_owned())]);
     (1..=n).fold(job, |job, id| {
         job.with(&[(&format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)))])
     })
-}
-
-/// What operations on buffers in many partitions are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Published,
-    Fair,
 }
 
 /// A buffer in each of `n` partitions, and `n` of them in one, at the same distances: each as operations name it.
@@ -161,27 +143,24 @@ impl<B> Buffers<B> {
     fn measure(
         &mut self,
         bench: &Bench<'_>,
-        form: Form,
+        form: &str,
         (operation, bytes): (&str, usize),
-        pass: impl Fn(&[B], &[u8]),
+        mut pass: impl FnMut(&[B], &[u8]),
     ) {
         let (n, count) = (self.apart.len(), operations(bench, bytes));
-        let measure = if form == Form::Published { "lookup-published" } else { "lookup" };
         // In random order, the same on every run.
         let [random, one] =
             [n, 1].map(|below| random(count, below, 0).into_iter().map(|at| at as u8).collect::<Vec<_>>());
-        let pair = || {
+        bench.pair(format!("{form} {operation}/{n}/{bytes}"), || {
             let cost = nanoseconds_each(count, || pass(&self.apart, &random));
-            if form == Form::Published {
+            if form == PUBLISHED {
                 return (cost, nanoseconds_each(count, || pass(&self.apart, &one)));
             }
             self.apart.swap_with_slice(&mut self.together);
             let limit = nanoseconds_each(count, || pass(&self.apart, &random));
             self.apart.swap_with_slice(&mut self.together);
             (cost, limit)
-        };
-        let name = format!("{measure} {operation}/{n}/{bytes}");
-        bench.samples(name, || Samples::of(bench.repetitions, pair));
+        });
     }
 }
 
@@ -197,12 +176,12 @@ fn typed<T: PlainData>(bench: &mut Bench<'_>) -> Done {
     let (world, pe, value) = (bench.world, bench.other(), T::zeroed());
     with_buffers::<T>(bench, 1, |buffers| {
         let pass = |boxes: &[_], list: &[u8]| typed_pass(world, boxes, list, pe, &value);
-        buffers.measure(bench, Form::Fair, ("typed", size_of::<T>()), pass);
+        buffers.measure(bench, FAIR, ("typed", size_of::<T>()), pass);
     })
 }
 
 /// Untyped transfers of these sizes to or from the whole of the buffers, and fetch-adds on words.
-fn of_form(bench: &Bench<'_>, form: Form, sizes: &[usize]) -> Done {
+fn of_form(bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Done {
     let (world, pe) = (bench.world, bench.other());
     for &bytes in sizes {
         with_buffers::<u8>(bench, bytes, |buffers| {
@@ -210,16 +189,14 @@ fn of_form(bench: &Bench<'_>, form: Form, sizes: &[usize]) -> Done {
                 boxes.iter().map(|buffer| buffer.here(world).addr()).collect::<Vec<_>>()
             };
             let (apart, together) = (addresses(&buffers.apart), addresses(&buffers.together));
-            let (mut buffers, own) = (Buffers { apart, together }, RefCell::new(vec![1_u8; bytes]));
+            let (mut buffers, mut own) = (Buffers { apart, together }, vec![1_u8; bytes]);
             for put in [true, false] {
                 let operation = match (form, put) {
-                    (Form::Fair, true) => "raw",
+                    (FAIR, true) => "raw",
                     (_, true) => "put",
                     (_, false) => "get",
                 };
-                let pass = |addresses: &[_], list: &[u8]| {
-                    raw_pass(world, put, addresses, list, pe, &mut own.borrow_mut());
-                };
+                let pass = |addresses: &[_], list: &[u8]| raw_pass(world, put, addresses, list, pe, &mut own);
                 buffers.measure(bench, form, (operation, bytes), pass);
             }
         })?;
@@ -229,7 +206,7 @@ fn of_form(bench: &Bench<'_>, form: Form, sizes: &[usize]) -> Done {
 }
 
 /// Random fetch-adds on words.
-fn fetch_adds<W: AtomicWord<Value: From<u8>>>(bench: &Bench<'_>, form: Form) -> Done {
+fn fetch_adds<W: AtomicWord<Value: From<u8>>>(bench: &Bench<'_>, form: &str) -> Done {
     let (world, pe) = (bench.world, bench.other());
     with_buffers::<W>(bench, 1, |buffers| {
         let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, pe);

@@ -7,23 +7,22 @@
 //! whose `quiet` is a full fence as ours is.
 
 use std::collections::BTreeSet;
-use std::hint::black_box;
-use std::time::Duration;
-
-use shmem::prelude::*;
 
 use super::collective::{self, Collective, Data};
 use super::indexed::random;
 use super::*;
-use crate::fabric::Operation;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "micro",
     about: "The usual micro-benchmarks between two PEs, by the definitions of the OSU benchmarks: in turn with C over `mmap`, and \
             with Open MPI's OpenSHMEM and MPI and the Rust crate lamellar where they are installed",
-    options: Options::augment_args,
-    run: |runner, options| {
-        let Options { collectives, beside } = Options::from_arg_matches(options)?;
+    options: &[
+        "collectives | Collectives only, in all sizes",
+        "beside floor,oshmem-micro,mpi-micro,lamellar | Beside these only; floor is C over `mmap`. Of lamellar a first \
+         run builds some two hundred packages",
+    ],
+    run: Some(|runner| {
+        let (collectives, beside) = (runner.is("collectives"), runner.words("beside"));
         let only = match (runner.quick, collectives) {
             (true, _) => "micro */0|8|4096|65536|1048576/*",
             (_, true) => {
@@ -31,14 +30,20 @@ pub(crate) const MEASURE: Measure = Measure {
             }
             _ => "micro **",
         };
-        let peers = if beside.is_empty() { &Peer::MICRO[..] } else { &beside };
+        let chosen = |peer: &Peer| beside.is_empty() || beside.iter().any(|name| name == peer.name);
+        let peers: Vec<_> = Peer::MICRO.into_iter().filter(chosen).collect();
         let patience = if runner.quick || collectives { BRIEF } else { PATIENCE };
-        let Some(programs) = runner.programs(peers, patience)? else { return Ok(()) };
+        let Some(programs) = runner.programs(&peers, patience)? else { return Ok(()) };
         let given = Given { only: vec![only.to_owned()], ..Given::beside(&programs) };
-        runner.repeat(&runner.job(&MICRO, 2, given).heap(48 << 20))
-    },
+        runner.repeat(&runner.job("micro", 2, given).heap(48 << 20))
+    }),
     usual: false,
-    tasks: &[MICRO],
+    tasks: &[(
+        "micro",
+        Task::Near(|bench| {
+            in_turn(bench, |_| true, |case, peer| format!("micro {}/{peer}", case.name()), false)
+        }),
+    )],
     rows: &[
         // The floor copies once what is private to the program, which needs two copies here, side by side; libraries are held
         // to what is symmetric, as theirs is, and to little, which is one meeting.
@@ -53,8 +58,8 @@ pub(crate) const MEASURE: Measure = Measure {
          for each byte | the same by C over `mmap`, OpenSHMEM, MPI and lamellar | | ns/B",
     ],
     possible: || {
-        let programs = Programs::build(&[Peer::Floor], BRIEF).map_err(|why| why.to_string())?;
-        programs.missing().first().map_or(Ok(()), |missing| Err(missing.clone()))
+        let programs = Programs::build(&[Peer::FLOOR], BRIEF).map_err(|why| why.to_string())?;
+        programs.missing.first().map_or(Ok(()), |missing| Err(missing.clone()))
     },
     // Private ones of many bytes, and symmetric ones of more; little is one meeting. Of a broadcast both PEs copy at the same
     // time where the floor has one copy: on cores that are two threads of one they take that from each other.
@@ -69,29 +74,8 @@ pub(crate) const MEASURE: Measure = Measure {
     )],
 };
 
-const MICRO: Task = Task::near("micro", |bench| {
-    in_turn(bench, |_| true, |case, peer| format!("micro {}/{peer}", case.name()), false)
-});
-
-#[derive(Args, Clone, Debug)]
-struct Options {
-    /// Collectives only, in all sizes.
-    #[arg(long)]
-    collectives: bool,
-    /// Beside these only: floor (C over `mmap`), oshmem-micro, mpi-micro, lamellar. Of the last one a first run
-    /// builds some two hundred packages.
-    #[arg(long, value_name = "PROGRAM", value_delimiter = ',', value_parser = peer)]
-    beside: Vec<Peer>,
-}
-
 /// How long a peer may take to be built where time is short: long enough for C, and for what was built before.
 const BRIEF: Duration = Duration::from_secs(8);
-
-/// A peer with micro-benchmarks, by its name.
-fn peer(name: &str) -> std::result::Result<Peer, String> {
-    let found = Peer::MICRO.into_iter().find(|peer| peer.name() == name);
-    found.ok_or_else(|| format!("it is one of {}", Peer::MICRO.map(Peer::name).join(", ")))
-}
 
 /// Messages that are under way at once where bandwidths and rates are measured.
 const WINDOW: usize = 64;
@@ -161,14 +145,10 @@ impl MicroCase {
         format!("{}/{}", self.operation, self.bytes)
     }
 
-    pub(crate) fn is_direct(self) -> bool {
-        self.operation.ends_with("-direct")
-    }
-
     /// The collective that it is, if it is one.
     fn collective(self) -> Option<Collective> {
-        let operation = collective::OPERATIONS.into_iter().find(|one| *one == self.asked());
-        operation.map(|operation| Collective { operation, bytes: self.bytes, direct: self.is_direct() })
+        let Self { operation, bytes } = self;
+        collective::OPERATIONS.contains(&operation).then_some(Collective { operation, bytes })
     }
 
     /// Its operation, as requests name it: one does the same in a special case.
@@ -231,7 +211,7 @@ pub(crate) fn in_turn(
     // As all PEs choose them, whatever runs beside which of them.
     let given = bench.given;
     let is_wanted = |case: MicroCase| {
-        let mut names = Peer::ANSWERING.iter().map(|peer| name(case, *peer));
+        let mut names = Peer::ANSWERING.into_iter().flatten().map(|peer| name(case, *peer));
         chosen(case) && names.any(|name| given.wants(&name))
     };
     let mut compare = |bench: &mut Bench<'_>, case: MicroCase, ours: &mut dyn FnMut() -> f64| {
@@ -272,7 +252,7 @@ fn beside(
     let mut all = Vec::new();
     for peer in &mut bench.beside {
         let checked = peer.check(&request).and_then(|()| peer.sample(&request));
-        all.push((peer.peer(), peer.library().to_owned(), checked.map(|_| Samples::default())));
+        all.push((peer.peer, peer.library.clone(), checked.map(|_| Samples::default())));
     }
     ours();
     for _ in 0..bench.repetitions {
@@ -346,23 +326,6 @@ impl Ours<'_> {
         operation.through(self.world, (self.place, ROOM), self.word, &mut self.own);
         if case.operation == "bidirectional" {
             self.world.barrier_all();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_are_those_that_programs_know() {
-        let header = include_str!("../../../../examples/peers/micro.h");
-        assert!(header.contains(&format!("#define WINDOW {WINDOW}\n")));
-        assert!(header.contains("#define ROOM ((size_t)4 << 20)") && ROOM == 4 << 20);
-        assert!(header.contains("#define INDICES (1 << 16)") && INDICES == 1 << 16);
-        for case in cases(&ONE_SIDED).chain(cases(&TWO_SIDED)) {
-            assert!(header.contains(&format!("\"{}\"", case.asked())), "{case:?}");
-            assert!(case.bytes <= ROOM && case.times() > 0, "{case:?}");
         }
     }
 }

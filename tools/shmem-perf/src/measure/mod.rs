@@ -27,14 +27,28 @@ mod threads;
 mod tracking;
 mod waiting;
 
+use std::cell::Cell;
+use std::error::Error;
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use clap::{ArgMatches, Args, FromArgMatches};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgGroup, value_parser};
+use shmem::launch::Bind;
+use shmem::mapping::Design;
+use shmem::prelude::*;
+use shmem::thread::Single;
+use shmem_core::partition::PARTITION_VARIABLE;
 
-use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, near, word_at};
-use crate::bench::{Bench, Book, Done, Fact, Given, Task, absent, allowed_cores, take_core};
+use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, LINES, WORDS_OF_LINE, near, word_at};
+use crate::bench::{Bench, Book, Done, Fact, Given, Task, absent, allowed_cores, far, say, take_core};
 use crate::case::{Case, Record, Site};
-use crate::fabric::{self, LESS, PROVIDER, State, over};
+use crate::fabric::{self, LESS, Operation, PROVIDER, Pair, State, over};
 use crate::goal::Goal;
 use crate::jobs::Asked;
 use crate::pattern;
@@ -76,14 +90,15 @@ pub(crate) struct Measure {
     pub(crate) name: &'static str,
     /// What that does, for who asks for help.
     about: &'static str,
-    /// Adds its options, if it has any.
-    options: fn(clap::Command) -> clap::Command,
-    /// What the subcommand runs.
-    pub(crate) run: fn(&mut Runner, &ArgMatches) -> Done,
+    /// Its options, `name TAKES usual | help`, where what an option takes are numbers of a range, words or a file. No two of those
+    /// that take nothing go together.
+    options: &'static [&'static str],
+    /// What the subcommand runs, if that is not a job of two PEs for each task.
+    pub(crate) run: Option<fn(&mut Runner) -> Done>,
     /// Whether it is run where no subcommand is given.
     pub(crate) usual: bool,
-    /// What PEs of its jobs do.
-    tasks: &'static [Task],
+    /// What PEs of its jobs do, by the name that is on their command line.
+    pub(crate) tasks: &'static [(&'static str, Task)],
     /// Its [rows](Row), `pattern | form | operation | limit | goals | unit`; a line ends where nothing else is to be said.
     rows: &'static [&'static str],
     /// Why this machine cannot run what is guarded, if it cannot.
@@ -114,8 +129,8 @@ impl Measure {
     const PLAIN: Self = Self {
         name: "",
         about: "",
-        options: |command| command,
-        run: |_, _| Ok(()),
+        options: &[],
+        run: None,
         usual: true,
         tasks: &[],
         rows: &[],
@@ -128,9 +143,35 @@ impl Measure {
         let rows: String = self.rows.iter().map(|line| format!("  {}\n", Row::parse(line).line())).collect();
         let cases =
             if rows.is_empty() { rows } else { format!("Measure | case | operation | limit:\n{rows}") };
-        let command = (self.options)(clap::Command::new(self.name)).about(self.about).long_about(None);
-        command.after_long_help(cases)
+        let options: Vec<_> = self.options.iter().map(|line| option(line)).collect();
+        let alone = options.iter().filter(|option| matches!(option.get_action(), ArgAction::SetTrue));
+        let alone = ArgGroup::new("alone").args(alone.map(|option| option.get_id().clone()));
+        let command = clap::Command::new(self.name).about(self.about).after_long_help(cases).args(options);
+        if alone.get_args().next().is_some() { command.group(alone) } else { command }
     }
+}
+
+/// An option of a measure, of its line.
+fn option(line: &'static str) -> Arg {
+    let (spec, help) = line.split_once(" | ").unwrap_or_default();
+    let mut words = spec.split(' ');
+    let mut next = || words.next().unwrap_or_default();
+    let (name, takes, usual) = (next(), next(), next());
+    let option = Arg::new(name).long(name).help(help);
+    let option = match takes.split_once("..") {
+        Some((low, high)) => {
+            let range = low.parse().unwrap_or(0)..=high.parse().unwrap_or(u64::MAX);
+            let numbers = value_parser!(u64).range(range);
+            option.value_name("NUMBERS").value_delimiter(',').value_parser(numbers)
+        }
+        None if takes.is_empty() => option.action(ArgAction::SetTrue),
+        None if takes.contains(',') => {
+            let words = PossibleValuesParser::new(takes.split(','));
+            option.value_name("NAMES").value_delimiter(',').value_parser(words)
+        }
+        None => option.value_name(takes),
+    };
+    if usual.is_empty() { option } else { option.default_value(usual) }
 }
 
 impl Row {
@@ -187,29 +228,6 @@ pub(crate) fn goal(case: &Case) -> Option<Goal> {
 /// Measures, as one PE of a job.
 pub(crate) fn pe(name: &str, given: &Given) -> Done {
     let mut tasks = MEASURES.iter().flat_map(|measure| measure.tasks);
-    let task = tasks.find(|task| task.name == name).ok_or_else(|| format!("there is no task {name}"))?;
-    task.run(given)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::tests::case;
-
-    /// The first goal that finds a case is its own, where it counts.
-    #[test]
-    fn goals_stand_at_the_cases_they_are_meant_for() {
-        for (name, shared_cores, expected) in [
-            ("put 4096", false, "1.05"),
-            ("put 512", false, ""),
-            ("barrier 2", true, ""),
-            ("barrier 16", true, "2.00"),
-            ("signal 8/line", false, ""),
-            ("strided column/1000/1032/get", false, "1.15, 2.2x A1"),
-        ] {
-            let goal = goal(&Case { shared_cores, ..case(name) }).map(|goal| goal.to_string());
-            assert_eq!(goal.unwrap_or_default(), expected, "{name}");
-        }
-        assert!(goal(&Case { transport: "ofi".into(), ..case("lookup raw/7/8") }).is_none());
-    }
+    let found = tasks.find(|(task, _)| *task == name).ok_or_else(|| format!("there is no task {name}"))?;
+    found.1.run(given)
 }

@@ -3,14 +3,17 @@
 use super::collective::{Collective, OPERATIONS as COLLECTIVES};
 use super::ofi::against_bare;
 use super::*;
-use crate::fabric::{Far, OPERATIONS, Operation, Pair, Turn};
+use crate::fabric::{OPERATIONS, Turn};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "network",
     about: "Collectives of two hosts over libfabric, against a put of as many bytes by a bare program, and puts both ways",
-    run: |runner, _| runner.repeat(&over(runner, &TOGETHER, Given::default())),
+    run: Some(|runner| runner.repeat(&over(runner, "network", Given::default()))),
     usual: false,
-    tasks: &[MICRO, TOGETHER],
+    tasks: &[
+        ("ofi-micro", Task::Far(micro)),
+        ("network", Task::Far(|bench, pair| collectives(bench, pair, 1 << 20))),
+    ],
     rows: &[
         // What collectives ought to cost, in puts of as many bytes that come back.
         "network ** | collective/bytes/provider | barrier, broadcast, sum, fcollect, alltoall of two PEs; `broadcast-direct` ..: \
@@ -37,68 +40,56 @@ pub(crate) const MEASURE: Measure = Measure {
 };
 
 /// The usual micro-benchmarks by size; `quick`: fewer sizes, and no long collectives.
-pub(super) const MICRO: Task = Task::far("ofi-micro", |far| {
-    let sizes: Vec<usize> = match far.given.quick {
+fn micro(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
+    let sizes: Vec<usize> = match bench.given.quick {
         true => vec![4, 8, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20],
         false => (0..=20).map(|power| 1 << power).collect(),
     };
-    far.pair()?.measure(|pair| {
-        let polling = Operation::micro(&sizes).into_iter().map(|operation| (operation, State::Polling));
-        let latencies = OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1);
-        for (operation, state) in polling.chain(latencies.map(|operation| (operation, State::Asleep))) {
-            against_bare(far, pair, "network", &operation, state);
-        }
-        pair.ready(State::Polling);
-        for bytes in sizes {
-            let name = format!("network both-ways/{bytes}/{}", far.provider);
-            let of = |turn| move || pair.together(turn, bytes);
-            far.pairs(name, of(Turn::Exchange), of(Turn::BareExchange));
-        }
-        collectives(far, pair, if far.given.quick { 4 << 10 } else { 1 << 20 });
-    });
-    Ok(())
-});
-const TOGETHER: Task = Task::far("network", |far| {
-    far.pair()?.measure(|pair| collectives(far, pair, 1 << 20));
-    Ok(())
-});
+    let polling = Operation::micro(&sizes).into_iter().map(|operation| (operation, State::Polling));
+    let latencies = OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1);
+    for (operation, state) in polling.chain(latencies.map(|operation| (operation, State::Asleep))) {
+        against_bare(bench, pair, "network", &operation, state);
+    }
+    pair.ready(State::Polling);
+    for bytes in sizes {
+        let name = format!("network both-ways/{bytes}/{}", pair.provider);
+        let of = |turn| move || pair.together(turn, bytes);
+        bench.pairs(name, of(Turn::Exchange), of(Turn::BareExchange));
+    }
+    collectives(bench, pair, if bench.given.quick { 4 << 10 } else { 1 << 20 })
+}
 
-/// The collectives of two PEs, of at most so many bytes: those of a node, in both forms where these differ.
-fn collectives(far: &Far<'_>, pair: &Pair<'_>, most: usize) {
-    let provider = &far.provider;
+/// The collectives of two PEs, of at most so many bytes: against a put, and where so many bytes go both ways that what matters is
+/// how many go at a time, against as many puts. Those of a node, in both forms where these differ.
+fn collectives(bench: &Bench<'_>, pair: &Pair<'_>, most: usize) -> Done {
+    let provider = &pair.provider;
     for bytes in [64 << 10, 1 << 20].into_iter().filter(|bytes| *bytes <= most) {
         let whole = || pair.bare_puts(bytes, bytes, bytes);
         let name = format!("network-bare both-ways/{bytes}/{provider}");
-        far.pairs(name, || pair.together(Turn::BareSwap(1), bytes), whole);
+        bench.pairs(name, || pair.together(Turn::BareSwap(1), bytes), whole);
         for each in [32 << 10, 64 << 10, 128 << 10].into_iter().filter(|each| *each < bytes) {
             let name = format!("network-bare chunks/{bytes}/{each}/{provider}");
-            far.pairs(name, || pair.bare_puts(bytes, each, bytes), whole);
+            bench.pairs(name, || pair.bare_puts(bytes, each, bytes), whole);
         }
     }
-    for operation in COLLECTIVES {
-        let sizes: &[usize] = if operation == "barrier" { &[0] } else { &[8, 4 << 10, 64 << 10, 1 << 20] };
-        for &bytes in sizes.iter().filter(|bytes| **bytes <= most) {
-            of_one(far, pair, Collective { operation, bytes, direct: false });
-            // Short data is not moved otherwise there.
-            if bytes >= 64 << 10 {
-                of_one(far, pair, Collective { operation, bytes, direct: true });
-            }
+    let all = COLLECTIVES.into_iter().flat_map(|operation| {
+        [0, 8, 4 << 10, 64 << 10, 1 << 20].map(|bytes| Collective { operation, bytes })
+    });
+    for case @ Collective { operation, bytes } in all.filter(|case| case.bytes <= most) {
+        // Short data is not moved otherwise there.
+        if (operation == "barrier") != (bytes == 0) || case.is_direct() && bytes < 64 << 10 {
+            continue;
+        }
+        let (name, written) =
+            (format!("{operation}/{bytes}/{provider}"), case.written(2, true) * size_of::<f64>());
+        // A barrier is as of a word.
+        let at_least = bytes.max(8);
+        let collective = || pair.together(Turn::Collective(operation), at_least);
+        bench.pairs(format!("network {name}"), collective, || pair.bare_puts(at_least, at_least, written));
+        if bytes >= 64 << 10 && !operation.starts_with("broadcast") {
+            let swap = || pair.together(Turn::BareSwap(written / bytes), bytes);
+            bench.pairs(format!("network-both-ways {name}"), collective, swap);
         }
     }
-}
-
-/// A collective against a put, and where so many bytes go both ways that what matters is how many go at a time, against as many
-/// puts.
-fn of_one(far: &Far<'_>, pair: &Pair<'_>, case: Collective) {
-    let Collective { operation, bytes, direct } = case;
-    let name = format!("{operation}{}/{bytes}/{}", if direct { "-direct" } else { "" }, far.provider);
-    let written = case.written(2, true) * size_of::<f64>();
-    // A barrier is as of a word.
-    let at_least = bytes.max(8);
-    let collective = || pair.together(Turn::Collective(operation, direct), at_least);
-    far.pairs(format!("network {name}"), collective, || pair.bare_puts(at_least, at_least, written));
-    if matches!(operation, "sum" | "fcollect" | "alltoall") && bytes >= 64 << 10 {
-        let swap = || pair.together(Turn::BareSwap(written / bytes), bytes);
-        far.pairs(format!("network-both-ways {name}"), collective, swap);
-    }
+    Ok(())
 }

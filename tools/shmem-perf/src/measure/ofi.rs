@@ -5,23 +5,45 @@
 //! time of a put for each block is that of non-blocking puts; messages and lists are strided puts, in jobs whose
 //! table leaves no other way ([`forcing`]).
 
-use std::hint::black_box;
-use std::time::Duration;
-
 use rustix::time::{ClockId, clock_gettime};
 use shmem_core::context::{NonBlocking, Order, Strided};
 use shmem_core::transport::ofi::strided::{self, Blocks, Reach, Row, Way};
 
 use super::*;
-use crate::fabric::{Far, OPERATIONS, Operation, Pair};
+use crate::fabric::OPERATIONS;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "ofi",
     about: "Operations over libfabric, against a bare program that calls it directly in the same way",
-    options: Options::augment_args,
-    run: |runner, options| Options::from_arg_matches(options)?.run(runner),
+    options: &[
+        "bare | The bare program alone, beside `fi_pingpong` where that is installed",
+        "strided | Blocks in one message, against a put for each, and against what the model predicts",
+        "micro | The usual micro-benchmarks for 1 byte to 1 MiB: latencies, bandwidth one way and both ways, atomic \
+         operations, collectives",
+    ],
+    run: Some(|runner| match ["bare", "strided", "micro"].into_iter().find(|option| runner.is(option)) {
+        Some("bare") => bare_alone(runner),
+        Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
+        None => runner.repeat(&over(runner, "ofi", Given::default())),
+    }),
     usual: false,
-    tasks: &[OFI, OFI_BARE, OFI_STRIDED, OFI_COSTS, OFI_PIECES],
+    tasks: &[
+        ("ofi", Task::Far(measured)),
+        ("ofi-bare", Task::Far(bare)),
+        ("ofi-strided", Task::Far(strided)),
+        // For a calibration: lines of JSON, which are no records.
+        (
+            "ofi-costs",
+            Task::Far(|bench, pair| {
+                let row = row_of(pair, State::Polling, carries(pair, LONG), bench.repetitions);
+                row.fields().try_for_each(|cost| say(&cost))
+            }),
+        ),
+        (
+            "ofi-pieces",
+            Task::Far(|bench, pair| say(&("piece", piece(pair, State::Polling, bench.repetitions)))),
+        ),
+    ],
     rows: &[
         "ofi ** | operation/bytes/provider | puts and their quiet, gets, fetch-add; `-asleep`: to a PE that sleeps in its own \
          code | the same by a bare program on libfabric | put|get|fetch-add/8/* 1.1; \
@@ -45,59 +67,19 @@ pub(crate) const MEASURE: Measure = Measure {
     guards: &[("ofi --jobs 1", &["ofi {put,get,fetch-add,put-rate}/8/tcp;ofi_rxm | 2 | goal x3"])],
 };
 
-const OFI: Task = Task::far("ofi", |far| {
-    far.pair()?.measure(|pair| {
-        all().for_each(|(operation, state)| against_bare(far, pair, "ofi", &operation, state));
-        far.samples(format!("ofi idle/0/{}", far.provider), || idle(pair));
-    });
+fn measured(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
+    all().for_each(|(operation, state)| against_bare(bench, pair, "ofi", &operation, state));
+    bench.samples(format!("ofi idle/0/{}", pair.provider), || idle(pair));
     Ok(())
-});
-const OFI_BARE: Task = Task::far("ofi-bare", |far| {
-    far.pair()?.measure(|pair| {
-        for (operation, state) in all() {
-            pair.ready(state);
-            let of = |operation: Operation| move || pair.bare(&operation, state);
-            far.pairs(name(far, "ofi-bare", &operation, state), of(operation), of(OPERATIONS[0]));
-        }
-    });
-    Ok(())
-});
-const OFI_STRIDED: Task = Task::far("ofi-strided", strided);
-/// Costs of puts and messages, for a calibration.
-pub(super) const OFI_COSTS: Task = Task::far("ofi-costs", |far| {
-    costs(far, |pair| row_of(pair, State::Polling, carries(far, LONG), far.repetitions).fields().collect())
-});
-/// Costs of pieces, likewise.
-pub(super) const OFI_PIECES: Task = Task::far("ofi-pieces", |far| {
-    costs(far, |pair| vec![("piece", piece(pair, State::Polling, far.repetitions))])
-});
-
-/// What is measured of a provider.
-#[derive(Args, Clone, Debug)]
-struct Options {
-    /// The bare program alone, beside `fi_pingpong` where that is installed.
-    #[arg(long)]
-    bare: bool,
-    /// Blocks in one message, against a put for each, and against what the model predicts.
-    #[arg(long, conflicts_with = "bare")]
-    strided: bool,
-    /// The usual micro-benchmarks for 1 byte to 1 MiB: latencies, bandwidth one way and both ways, atomic operations,
-    /// collectives.
-    #[arg(long, conflicts_with_all = ["bare", "strided"])]
-    micro: bool,
 }
 
-impl Options {
-    fn run(&self, runner: &mut Runner) -> Done {
-        let Self { bare, strided, micro } = self;
-        let task = match (bare, strided, micro) {
-            (true, ..) => return bare_alone(runner),
-            (_, true, _) => &OFI_STRIDED,
-            (.., true) => &network::MICRO,
-            _ => &OFI,
-        };
-        runner.repeat(&over(runner, task, Given::default()))
+fn bare(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
+    for (operation, state) in all() {
+        pair.ready(state);
+        let of = |operation: Operation| move || pair.bare(&operation, state);
+        bench.pairs(name(pair, "ofi-bare", &operation, state), of(operation), of(OPERATIONS[0]));
     }
+    Ok(())
 }
 
 /// The bare program alone, against the latency of its own put and that of libfabric's tool: a put that is complete when it is
@@ -105,7 +87,7 @@ impl Options {
 fn bare_alone(runner: &mut Runner) -> Done {
     let provider = &runner.provider().to_owned();
     // The bare program needs no transport: its PEs are told what to do through shared memory.
-    let job = runner.job(&OFI_BARE, 2, Given::default()).with(&[fabric::only(provider)]);
+    let job = runner.job("ofi-bare", 2, Given::default()).with(&[fabric::only(provider)]);
     let (mut records, mut anchored) = (Vec::<Record>::new(), Samples::default());
     for _ in 0..runner.jobs {
         let found: Vec<Record> = runner.lines(&job)?;
@@ -126,22 +108,22 @@ fn bare_alone(runner: &mut Runner) -> Done {
 }
 
 /// The case of an operation: `ofi put-asleep/8/sockets`.
-fn name(far: &Far<'_>, measure: &str, operation: &Operation, state: State) -> String {
+fn name(pair: &Pair<'_>, measure: &str, operation: &Operation, state: State) -> String {
     let suffix = if state == State::Asleep { "-asleep" } else { "" };
-    format!("{measure} {}{suffix}/{}/{}", operation.name, operation.bytes, far.provider)
+    format!("{measure} {}{suffix}/{}/{}", operation.name, operation.bytes, pair.provider)
 }
 
 /// An operation through the library, against the same by the bare program: nanoseconds for each transfer.
 pub(super) fn against_bare(
-    far: &Far<'_>,
+    bench: &Bench<'_>,
     pair: &Pair<'_>,
     measure: &str,
     operation: &Operation,
     state: State,
 ) {
     pair.ready(state);
-    let name = name(far, measure, operation, state);
-    far.pairs(name, || pair.library(operation, state), || pair.bare(operation, state));
+    let name = name(pair, measure, operation, state);
+    bench.pairs(name, || pair.library(operation, state), || pair.bare(operation, state));
 }
 
 /// All operations at a PE that polls, and those that are waited for at one that sleeps.
@@ -169,44 +151,34 @@ fn idle(pair: &Pair<'_>) -> Samples {
 }
 
 /// Blocks by one strided put and a quiet, against a non-blocking put for each and one quiet; and that against the model.
-fn strided(far: &Far<'_>) -> Done {
-    far.pair()?.measure(|pair| {
-        let mut gains = Vec::new();
-        for (state, name) in [(State::Polling, "polling"), (State::Asleep, "asleep")] {
-            for (count, bytes) in
-                [16, 64].into_iter().flat_map(|count| [8, 256, 4096].map(|bytes| (count, bytes)))
-            {
-                let blocks = Blocks { count, bytes };
-                // What else the machine does changes from case to case.
-                let row = row_of(pair, state, carries(far, LONG), far.repetitions);
-                pair.ready(state);
-                let samples =
-                    Samples::alternate(far.repetitions, || in_one(pair, blocks), || one_by_one(pair, blocks));
-                let reach = Reach { pieces: 1, message: carries(far, blocks) };
-                let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
-                let predicted = time(Way::Each) / time(Way::Messages);
-                let case = format!("{count}/{bytes}/{name}");
-                let gained = samples.0.iter().map(|(cost, limit)| (limit / cost, predicted)).collect();
-                gains.push((format!("ofi-strided-model {case}"), gained));
-                far.add(format!("ofi-strided {case}"), samples);
-            }
+fn strided(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
+    let mut gains = Vec::new();
+    for (state, name) in [(State::Polling, "polling"), (State::Asleep, "asleep")] {
+        for (count, bytes) in
+            [16, 64].into_iter().flat_map(|count| [8, 256, 4096].map(|bytes| (count, bytes)))
+        {
+            let blocks = Blocks { count, bytes };
+            // What else the machine does changes from case to case.
+            let row = row_of(pair, state, carries(pair, LONG), bench.repetitions);
+            pair.ready(state);
+            let samples =
+                Samples::alternate(bench.repetitions, || in_one(pair, blocks), || one_by_one(pair, blocks));
+            let reach = Reach { pieces: 1, message: carries(pair, blocks) };
+            let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
+            let predicted = time(Way::Each) / time(Way::Messages);
+            let case = format!("{count}/{bytes}/{name}");
+            let gained = samples.0.iter().map(|(cost, limit)| (limit / cost, predicted)).collect();
+            gains.push((format!("ofi-strided-model {case}"), gained));
+            bench.add(format!("ofi-strided {case}"), samples);
         }
-        gains.into_iter().for_each(|(name, samples)| far.add(name, samples));
-    });
+    }
+    gains.into_iter().for_each(|(name, samples)| bench.add(name, samples));
     Ok(())
 }
 
 /// Bytes of blocks in each message of a transfer of some.
-fn carries(far: &Far<'_>, blocks: Blocks) -> usize {
-    strided::limits_of(&far.provider).carries(blocks.count * blocks.bytes, true)
-}
-
-/// Prints costs, a line of JSON for each; they are no records.
-fn costs(far: &Far<'_>, measure: impl FnOnce(&Pair<'_>) -> Vec<(&'static str, u64)>) -> Done {
-    for cost in far.pair()?.measure(measure) {
-        println!("{}", serde_json::to_string(&cost)?);
-    }
-    Ok(())
+fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
+    strided::limits_of(&pair.provider).carries(blocks.count * blocks.bytes, true)
 }
 
 /// Transfers in one sample.

@@ -1,20 +1,11 @@
 //! What puts and gets cost, and atomic operations that give something back.
 
-use std::cell::RefCell;
-use std::hint::black_box;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-use shmem::prelude::*;
-use shmem::{value, zeroed};
-
 use super::*;
-use crate::baseline::{LINES, WORDS_OF_LINE};
 
 pub(crate) const PUT: Measure = Measure {
     name: "put",
     about: "Puts: of 8 bytes to a static against a store, of 1 byte to 4 MiB against `memcpy`",
-    run: |runner, _| runner.jobs(&PUTS, 2),
-    tasks: &[PUTS],
+    tasks: &[("put", Task::Near(|bench| transfers(bench, true)))],
     rows: &[
         "put8-static * | 8 | 8-byte puts to a static, one to each of 64 lines | volatile stores to the same words | * 1.2",
         "put8-quiet * | 8 | an 8-byte put and its quiet | a volatile store to the same word and a full fence | * 1.2",
@@ -33,8 +24,7 @@ pub(crate) const PUT: Measure = Measure {
 pub(crate) const GET: Measure = Measure {
     name: "get",
     about: "Gets of 1 byte to 4 MiB, against `memcpy`",
-    run: |runner, _| runner.jobs(&GETS, 2),
-    tasks: &[GETS],
+    tasks: &[("get", Task::Near(|bench| transfers(bench, false)))],
     rows: &[
         "get * | bytes | a get of a slice; time for each byte | the C library's `memcpy` on the same bytes | \
              4096..4194304 1/0.95",
@@ -46,8 +36,7 @@ pub(crate) const GET: Measure = Measure {
 pub(crate) const ATOMIC: Measure = Measure {
     name: "atomic",
     about: "Atomic operations on a word of another PE, against the same locked instructions",
-    run: |runner, _| runner.jobs(&ATOMICS, 2),
-    tasks: &[ATOMICS],
+    tasks: &[("atomic", Task::Near(atomics))],
     rows: &[
         "atomic ** | operation/bits | fetching atomic operations on a word of another PE | the same locked instruction on \
              the same word | ** 1.2",
@@ -56,33 +45,11 @@ pub(crate) const ATOMIC: Measure = Measure {
     ..Measure::PLAIN
 };
 
-const PUTS: Task = Task::near("put", |bench| {
-    let object = bench.world.alloc(zeroed::<u8>(4 << 20))?;
-    bench.alone(|| {
-        put8_static(bench);
-        put8_quiet(bench);
-        SIZES.into_iter().for_each(|bytes| put(bench, object.on(bench.other()).index(..bytes)));
-    });
-    Ok(())
-});
-const GETS: Task = Task::near("get", |bench| {
-    let object = bench.world.alloc(zeroed::<u8>(4 << 20))?;
-    bench.alone(|| SIZES.into_iter().for_each(|bytes| get(bench, object.on(bench.other()).index(..bytes))));
-    Ok(())
-});
-const ATOMICS: Task = Task::near("atomic", atomics);
-
 /// Sizes of transfers, in bytes.
 const SIZES: [usize; 8] = [1, 8, 64, 512, 4 << 10, 64 << 10, 1 << 20, 4 << 20];
 
 /// Passes over the lines in one sample: some ten microseconds.
 const PASSES: u64 = 1000;
-
-/// Transfers of a size in one sample: some hundred microseconds, and one transfer of the largest is
-/// that long.
-fn transfers(bytes: usize) -> usize {
-    ((1 << 21) / bytes).clamp(2, 20_000)
-}
 
 /// A row of words: one in each line that is written, and those between.
 pub(crate) type Row = [u64; LINES * WORDS_OF_LINE];
@@ -124,48 +91,38 @@ fn put8_quiet(bench: &Bench<'_>) {
     bench.pairs("put8-quiet 8", cost, limit);
 }
 
-fn put(bench: &Bench<'_>, to: On<'_, [u8]>) {
-    let (world, bytes, count) = (bench.world, to.len(), transfers(to.len()));
-    let source = vec![1_u8; bytes];
-    let start: *mut u8 = near(to.ptr(world)).cast();
-    let cost = || {
-        nanoseconds_each(count * bytes, || {
-            (0..count).for_each(|_| world.put(to, black_box(source.as_slice())))
-        })
-    };
-    let limit = || {
-        nanoseconds_each(count * bytes, || {
-            for _ in 0..count {
-                let source = black_box(source.as_slice());
-                // SAFETY: `start` is a place as long as the source, which is private memory.
-                unsafe { baseline::memcpy(start, source.as_ptr(), source.len()) };
+/// Puts, or gets, of all sizes.
+fn transfers(bench: &Bench<'_>, puts: bool) -> Done {
+    let (world, object) = (bench.world, bench.world.alloc(zeroed::<u8>(SIZES[7]))?);
+    bench.alone(|| {
+        if puts {
+            put8_static(bench);
+            put8_quiet(bench);
+        }
+        for bytes in SIZES {
+            let (there, mut own) = (object.on(bench.other()).index(..bytes), vec![1_u8; bytes]);
+            let start: *mut u8 = near(there.ptr(world)).cast();
+            // SAFETY: `start` is a place as long as `own`, which is private memory.
+            let put = |own: &mut [u8]| unsafe { baseline::memcpy(start, own.as_ptr(), own.len()) };
+            // SAFETY: `own`, which is private memory, is as long as the place at `start`.
+            let get = |own: &mut [u8]| unsafe { baseline::memcpy(own.as_mut_ptr(), start, own.len()) };
+            match puts {
+                true => bench.pair(format!("put {bytes}"), || {
+                    (of_byte(&mut own, |own| world.put(there, own)), of_byte(&mut own, put))
+                }),
+                false => bench.pair(format!("get {bytes}"), || {
+                    (of_byte(&mut own, |own| world.get(own, there)), of_byte(&mut own, get))
+                }),
             }
-        })
-    };
-    bench.pairs(format!("put {bytes}"), cost, limit);
+        }
+    });
+    Ok(())
 }
 
-fn get(bench: &Bench<'_>, from: On<'_, [u8]>) {
-    let (world, bytes, count) = (bench.world, from.len(), transfers(from.len()));
-    let start: *const u8 = near(from.ptr(world)).cast();
-    let into = RefCell::new(vec![0_u8; bytes]);
-    let cost = || {
-        let into = &mut *into.borrow_mut();
-        nanoseconds_each(count * bytes, || {
-            (0..count).for_each(|_| world.get(black_box(into.as_mut_slice()), from))
-        })
-    };
-    let limit = || {
-        let into = &mut *into.borrow_mut();
-        nanoseconds_each(count * bytes, || {
-            for _ in 0..count {
-                let into = black_box(into.as_mut_slice());
-                // SAFETY: `start` is a place as long as `into`, which is private memory.
-                unsafe { baseline::memcpy(into.as_mut_ptr(), start, into.len()) };
-            }
-        })
-    };
-    bench.pairs(format!("get {bytes}"), cost, limit);
+/// Nanoseconds of a byte in transfers of all bytes: of some hundred microseconds, and one transfer of the largest is that long.
+fn of_byte(own: &mut [u8], transfer: impl Fn(&mut [u8])) -> f64 {
+    let count = ((1 << 21) / own.len()).clamp(2, 20_000);
+    nanoseconds_each(count * own.len(), || (0..count).for_each(|_| transfer(black_box(&mut *own))))
 }
 
 /// Each operation on words of another PE, against the same locked instruction on the same memory.

@@ -1,28 +1,29 @@
 //! What starting and ending a job costs, and what it keeps in memory.
 
-use std::error::Error;
-use std::process::{Command, Stdio};
-use std::{array, fs, io};
-
-use shmem::thread::Single;
+use std::ops::Range;
+use std::{array, io};
 
 use super::*;
 use crate::jobs::partitions_of_environment;
+use crate::peers::{LATE, MISSING};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "startup",
     about: "Start and end of a job, against programs that do nothing",
-    run: |runner, _| {
+    run: Some(|runner| {
         starts(runner, "4", (4, 0), runner.repetitions)?;
         // With partitions of 1 GiB, instead of the default heaps.
         starts(runner, "16/127/1G", (16, 127), FEWEST)?;
         for &pes in JOBS {
-            keeps(runner, pes, &[], &[("startup-pe", OWN), ("startup-node", TOGETHER)], &pes.to_string())?;
+            keeps(runner, pes, &[], 2..4, &pes.to_string())?;
         }
         // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
         starts_under_mpirun(runner, if cfg!(debug_assertions) { 4 } else { 64 })
-    },
-    tasks: &[NOTHING, KEPT],
+    }),
+    tasks: &[
+        ("nothing", Task::Own(|_| Ok(_ = shmem::init::<Single>()?))),
+        ("kept", Task::Own(|_| what_is_kept())),
+    ],
     rows: &[
         "startup ** | PEs; PEs/partitions/bytes of each | a job from start to end | as many processes of `true` | \
          4 3 and +20 | ms",
@@ -38,15 +39,8 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-const NOTHING: Task = Task::own("nothing", |_| Ok(_ = shmem::init::<Single>()?));
-const KEPT: Task = Task::own("kept", |_| what_is_kept());
-
 /// PEs of the jobs that say what they keep. A build without optimisation shows with few that it is measured.
 const JOBS: &[usize] = if cfg!(debug_assertions) { &[2] } else { &[2, 8, 32, 64] };
-
-fn site(pes: usize) -> io::Result<Site> {
-    Ok(Site::near(pes, std::thread::available_parallelism()?.get()))
-}
 
 /// Measures starts of a job, against as many programs that do nothing, and what its PEs keep.
 fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), repetitions: usize) -> Done {
@@ -54,7 +48,7 @@ fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), re
     let variables: Vec<_> = variables.iter().map(|name| (&**name, "SIZE=1G".to_owned())).collect();
     let name = format!("startup {case}");
     if runner.wants(&name) {
-        let job = runner.job(&NOTHING, pes, Given::default()).with(&variables);
+        let job = runner.job("nothing", pes, Given::default()).with(&variables);
         let processes = || -> io::Result<()> {
             let children: Vec<_> =
                 (0..pes).map(|_| Command::new("true").spawn()).collect::<Result<_, _>>()?;
@@ -65,45 +59,43 @@ fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), re
             let (limit, others) = milliseconds(processes);
             ended.and_then(|_| Ok((cost, others.map(|()| limit)?)))
         })?;
-        runner.show(vec![Record::new(&site(pes)?, name, samples)]);
+        runner.taken(pes, name, samples)?;
     }
-    keeps(runner, pes, &variables, &[("startup-resident", RESIDENT), ("startup-mappings", MAPPINGS)], case)
+    keeps(runner, pes, &variables, 0..2, case)
 }
 
-/// What is kept, by its place in what PEs say.
-const RESIDENT: usize = 0;
-const MAPPINGS: usize = 1;
-const OWN: usize = 2;
-const TOGETHER: usize = 3;
+/// What is kept, in the order in which PEs say it, and the unit of its row.
+const KINDS: [(&str, usize); 4] = [
+    ("startup-resident", 1 << 20),
+    ("startup-mappings", 1),
+    ("startup-pe", 1 << 20),
+    ("startup-node", 1 << 20),
+];
 
-/// Measures what PEs of a job keep, each kind in the unit of its row, beside its limit.
+/// Measures what PEs of a job keep, of some kinds, beside its limit.
 fn keeps(
     runner: &mut Runner,
     pes: usize,
     variables: &[(&str, String)],
-    kinds: &[(&str, usize)],
+    kinds: Range<usize>,
     case: &str,
 ) -> Done {
-    let kinds = kinds.iter().map(|(measure, kind)| (format!("{measure} {case}"), *kind));
+    let kinds = kinds.map(|kind| (format!("{} {case}", KINDS[kind].0), kind));
     let kinds: Vec<_> = kinds.filter(|(name, _)| runner.wants(name)).collect();
     if kinds.is_empty() {
         return Ok(());
     }
     let mappings: f64 = fs::read_to_string("/proc/sys/vm/max_map_count")?.trim().parse()?;
     let limits = [8.0, mappings, 8.0, 8.0 * pes as f64];
-    let job = runner.job(&KEPT, pes, Given::default()).with(variables);
+    let job = runner.job("kept", pes, Given::default()).with(variables);
     let mut found: Vec<[u64; 4]> = Vec::new();
     for _ in 0..FEWEST {
         found.extend(runner.lines::<[u64; 4]>(&job)?);
     }
-    let record = |(name, kind): (String, usize)| {
-        let unit = if kind == MAPPINGS { 1.0 } else { f64::from(1 << 20) };
-        let samples = found.iter().map(|kept| (kept[kind] as f64 / unit, limits[kind])).collect();
-        Ok(Record::new(&site(pes)?, name, samples))
-    };
-    let records = kinds.into_iter().map(record).collect::<io::Result<_>>()?;
-    runner.show(records);
-    Ok(())
+    kinds.into_iter().try_for_each(|(name, kind)| {
+        let kept = found.iter().map(|kept| (kept[kind] as f64 / KINDS[kind].1 as f64, limits[kind]));
+        runner.taken(pes, name, kept.collect())
+    })
 }
 
 /// One PE that says what the most of all PEs have, and what all have together: memory that is there, shared ones included;
@@ -120,10 +112,10 @@ fn what_is_kept() -> Done {
     world.barrier_all();
     let after = now()?;
     let grown: [u64; 4] = array::from_fn(|k| after[k].saturating_sub(before[k]));
-    let [resident, mappings, own] = [RESIDENT, MAPPINGS, OWN].map(|k| world.max(grown[k]));
-    let together = world.sum(grown[TOGETHER]);
+    let [resident, mappings, own] = world.max([grown[0], grown[1], grown[2]]);
+    let together = world.sum(grown[3]);
     if world.my_pe() == 0 {
-        println!("{}", serde_json::to_string(&[resident, mappings, own, together])?);
+        say(&[resident, mappings, own, together])?;
     }
     Ok(())
 }
@@ -149,7 +141,7 @@ fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
         return Ok(());
     }
     let program = std::env::current_exe()?.display().to_string();
-    let job = [vec![program], runner.job(&NOTHING, pes, Given::default()).args].concat();
+    let job = [vec![program], runner.job("nothing", pes, Given::default()).args].concat();
     let mut samples = Samples::default();
     for _ in 0..FEWEST {
         let Some(limit) = under_mpirun(pes, &["hostname".to_owned()], "4")? else {
@@ -158,8 +150,7 @@ fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
         };
         samples.0.extend(under_mpirun(pes, &job, "20")?.map(|cost| (cost, limit)));
     }
-    runner.show(vec![Record::new(&site(pes)?, name, samples)]);
-    Ok(())
+    runner.taken(pes, name, samples)
 }
 
 /// Milliseconds of a command under `mpirun`; `None` if there is none. Open MPI's often never ends when its programs end at once:
@@ -167,24 +158,22 @@ fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
 fn under_mpirun(pes: usize, command: &[String], seconds: &str) -> Result<Option<f64>, Box<dyn Error>> {
     /// Runs of one job before it is given up.
     const ATTEMPTS: usize = 10;
-    /// What `timeout` says of a program that it has ended, and of one that is not there.
-    const LATE: i32 = 124;
-    const MISSING: i32 = 127;
     let mut mpirun = Command::new("timeout");
     mpirun.args(["--kill-after", "5", seconds, "mpirun"]).stdin(Stdio::null()).stdout(Stdio::null());
     // Where there are fewer cores it wants to be told, and it starts nothing for root otherwise.
     mpirun.args(["--oversubscribe", "-np", &pes.to_string()]).args(command);
     mpirun.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
     partitions_of_environment().for_each(|name| _ = mpirun.env_remove(name));
+    let command = command.join(" ");
     for _ in 0..ATTEMPTS {
         let (milliseconds, output) = milliseconds(|| mpirun.output());
         match output?.status.code() {
             Some(0) => return Ok(Some(milliseconds)),
             Some(MISSING) => return Ok(None),
-            Some(LATE) => {}
-            code => return Err(format!("mpirun of {} has ended with {code:?}", command.join(" ")).into()),
+            // The last signal of `timeout` ends that, too.
+            Some(LATE) | None => {}
+            code => return Err(format!("mpirun of {command} has ended with {code:?}").into()),
         }
     }
-    let command = command.join(" ");
     Err(format!("mpirun of {command} did not end within {seconds} s, {ATTEMPTS} times").into())
 }

@@ -2,10 +2,7 @@
 //! whose writes are complete at once, so that nothing is left but what the processor does, and over a network.
 
 use std::ffi::c_int;
-use std::path::PathBuf;
 
-use shmem::mapping::Design;
-use shmem::thread::{Multiple, Private};
 use shmem::{Order as _, Rma as _};
 use shmem_core::context::NonBlocking;
 use shmem_core::loader::Loaded;
@@ -13,20 +10,17 @@ use shmem_core::loader::Loaded;
 use super::*;
 use crate::fabric::LIBFABRIC;
 
-type Far<'w> = fabric::Far<'w, Multiple>;
-type Pair<'w> = fabric::Pair<'w, Multiple>;
-
 pub(crate) const MEASURE: Measure = Measure {
     name: "tracking",
     about: "What it costs to know that operations are complete, by the design of contexts, over a provider whose writes are \
             complete at once and over TCP",
-    run: |runner, _| match &runner.providers.clone()[..] {
+    run: Some(|runner| match &runner.providers.clone()[..] {
         [] => measure(runner, AT_ONCE).and_then(|()| measure(runner, PROVIDER)),
         providers => providers.iter().try_for_each(|provider| measure(runner, provider)),
-    },
+    }),
     // Two networks, of which one may have to be built first.
     usual: false,
-    tasks: &[TRACKING],
+    tasks: &[("tracking", Task::Threads(tracking))],
     rows: &[
         // Large ones do not notice, where a network takes its time.
         "tracking ** | design/bytes/provider | puts of four contexts in turn and their quiets, in each mapping of contexts to \
@@ -43,8 +37,6 @@ pub(crate) const MEASURE: Measure = Measure {
     )],
     ..Measure::PLAIN
 };
-
-const TRACKING: Task = Task::threads("tracking", tracking);
 
 /// The designs. The last one is nearest to what they are compared with.
 const DESIGNS: [Design; 4] = [Design::Events, Design::Hybrid, Design::Domain, Design::Context];
@@ -70,8 +62,8 @@ fn measure(runner: &mut Runner, provider: &str) -> Done {
         }
     };
     DESIGNS.into_iter().try_for_each(|design| {
-        let job = runner.job(&TRACKING, 2, Given::default()).with(&fabric::variables(PROVIDER));
-        let job = job.with(&[mapping::variable(design)]);
+        let job =
+            mapping::job(runner, "tracking", design, Given::default()).with(&fabric::variables(PROVIDER));
         runner.repeat(&job.with(shim.as_slice()))
     })
 }
@@ -84,10 +76,9 @@ const BATCH: usize = 64;
 const BATCH_BYTES: usize = 2 << 20;
 
 /// One PE of a job.
-fn tracking(far: &Far<'_>) -> Done {
-    let (world, design) = (far.world, mapping::design().name());
-    // SAFETY: the transport of this job has loaded it.
-    let switch = fabric::variable(LIBFABRIC).and_then(|library| unsafe { Switch::of(&library) });
+fn tracking(bench: &Bench<'_, Multiple>, pair: &Pair<'_, Multiple>) -> Done {
+    let (world, design) = (bench.world, &bench.given.design);
+    let switch = fabric::variable(LIBFABRIC).and_then(|library| switch(&library));
     // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
     let (provider, rounds, sizes) = match switch {
         Some(_) => (AT_ONCE, [16, 256], &[8, 64, 512, 4 << 10, 64 << 10, 1 << 20][..]),
@@ -96,85 +87,72 @@ fn tracking(far: &Far<'_>) -> Done {
     let domain = &world.domains::<Private>(1)?[0];
     let contexts = (0..CONTEXTS).map(|_| domain.create_ctx::<Private>()).collect::<Result<Vec<_>, _>>()?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(world)).collect();
-    far.pair()?.measure(|pair| {
-        if let Some(switch) = switch {
-            is_alone(far, pair, switch);
-        }
-        // Puts through contexts in turn, a batch and its quiet through each.
-        let take = |case: &str, bytes: usize, batch: usize, rounds: usize| {
-            let rounds = rounds.div_ceil(LESS);
-            let (own, place) = (vec![1_u8; bytes], pair.place().index(..bytes));
-            let cost = || {
-                each(rounds, || {
-                    for context in &tokens {
-                        // The end of a scope is the quiet of its context.
-                        context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
-                    }
-                })
-            };
-            let limit = || {
-                nanoseconds_each(rounds, || {
-                    for _ in 0..rounds * CONTEXTS {
-                        (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
-                        pair.lane.quiet();
-                    }
-                })
-            };
-            let puts = (CONTEXTS * batch) as f64;
-            let measure = || Samples::alternate(far.repetitions, || cost() / puts, || limit() / puts);
-            far.samples(format!("tracking {design}/{case}/{provider}"), || {
-                // The other PE is told before anything goes nowhere.
-                pair.ready(State::Asleep);
-                match switch {
-                    Some(switch) => switch.during(measure),
-                    None => measure(),
-                }
-            });
+    if let Some(switch) = switch {
+        // Sees for itself that nothing goes out while writes are complete at once.
+        pair.ready(State::Asleep);
+        let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
+        let put = |byte| {
+            world.put(place, &[byte; 8]);
+            world.quiet();
         };
-        for &bytes in sizes {
-            take(&bytes.to_string(), bytes, BATCH.min(BATCH_BYTES / bytes).max(1), rounds[0]);
-        }
-        take("quiet", 8, 1, rounds[1]);
-    });
+        put(2);
+        at_once(switch, || put(3));
+        world.get(&mut found, place);
+        assert_eq!(found, [2; 8], "a write that is complete at once has reached the other PE");
+    }
+    // Puts through contexts in turn, a batch and its quiet through each.
+    let take = |case: &str, bytes: usize, batch: usize, rounds: usize| {
+        let rounds = rounds.div_ceil(LESS);
+        let (own, place) = (vec![1_u8; bytes], pair.place().index(..bytes));
+        let cost = || {
+            each(rounds, || {
+                for context in &tokens {
+                    // The end of a scope is the quiet of its context.
+                    context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
+                }
+            })
+        };
+        let limit = || {
+            nanoseconds_each(rounds, || {
+                for _ in 0..rounds * CONTEXTS {
+                    (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
+                    pair.lane.quiet();
+                }
+            })
+        };
+        let puts = (CONTEXTS * batch) as f64;
+        let measure = || Samples::alternate(bench.repetitions, || cost() / puts, || limit() / puts);
+        bench.samples(format!("tracking {design}/{case}/{provider}"), || {
+            // The other PE is told before anything goes nowhere.
+            pair.ready(State::Asleep);
+            match switch {
+                Some(switch) => at_once(switch, measure),
+                None => measure(),
+            }
+        });
+    };
+    for &bytes in sizes {
+        take(&bytes.to_string(), bytes, BATCH.min(BATCH_BYTES / bytes).max(1), rounds[0]);
+    }
+    take("quiet", 8, 1, rounds[1]);
     Ok(())
 }
 
-/// Sees for itself that nothing goes out while writes are complete at once.
-fn is_alone(far: &Far<'_>, pair: &Pair<'_>, switch: Switch) {
-    pair.ready(State::Asleep);
-    let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
-    let put = |byte| {
-        far.world.put(place, &[byte; 8]);
-        far.world.quiet();
-    };
-    put(2);
-    switch.during(|| put(3));
-    far.world.get(&mut found, place);
-    assert_eq!(found, [2; 8], "a write that is complete at once has reached the other PE");
+/// The switch of a shim.
+type Switch = extern "C" fn(c_int);
+
+/// That of the library which the transport of this job has loaded as its libfabric, if it has one.
+fn switch(library: &str) -> Option<Switch> {
+    // SAFETY: it is loaded, so that nothing of it runs for the first time.
+    let library = unsafe { Loaded::open(library) }.ok()?;
+    // SAFETY: the one function of that name is the shim's, and has this type.
+    unsafe { library.function(c"fabric_shim_at_once", None) }.ok()
 }
 
-/// The switch of a shim that this process has loaded.
-#[derive(Clone, Copy, Debug)]
-struct Switch(extern "C" fn(c_int));
-
-impl Switch {
-    /// That of the library that this process has loaded as its libfabric, if it has one.
-    ///
-    /// # Safety
-    ///
-    /// The library is loaded, so that nothing of it runs for the first time.
-    unsafe fn of(library: &str) -> Option<Self> {
-        // SAFETY: what its initialisers do is done (caller).
-        let library = unsafe { Loaded::open(library) }.ok()?;
-        // SAFETY: the one function of that name is the shim's, and has this type.
-        unsafe { library.function(c"fabric_shim_at_once", None) }.ok().map(Self)
-    }
-
-    /// Does something while writes are complete at once and reach nobody. Nothing is under way before.
-    fn during<R>(self, body: impl FnOnce() -> R) -> R {
-        (self.0)(1);
-        let result = body();
-        (self.0)(0);
-        result
-    }
+/// Does something while writes are complete at once and reach nobody. Nothing is under way before.
+fn at_once<R>(switch: Switch, body: impl FnOnce() -> R) -> R {
+    switch(1);
+    let result = body();
+    switch(0);
+    result
 }

@@ -1,12 +1,5 @@
 //! What waiting costs a program that has just begun, by where its PEs run.
 
-use std::error::Error;
-use std::path::Path;
-use std::process::Command;
-use std::time::Instant;
-
-use shmem::launch::Bind;
-
 use super::*;
 use crate::peers::open_mpi;
 
@@ -14,7 +7,7 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "waiting",
     about: "The first 2000 barriers, sums of 8 bytes and signals of a program in C, over 20 starts, by where its PEs run; the same \
             with Open MPI's OpenSHMEM where that is installed",
-    run: |runner, _| measure(runner),
+    run: Some(measure),
     usual: false,
     rows: &[
         "waiting */* | operation/placement | the first 2000 `barrier`s, `sum`s of 8 bytes and `signal`s round all PEs: of 2 as \
@@ -62,11 +55,11 @@ fn theirs(program: &Path, (_, pes, bind, taken): Placement, args: &[String]) -> 
 }
 
 fn measure(runner: &mut Runner) -> Done {
-    let Some(programs) = runner.programs(&[Peer::Waiting, Peer::OshmemWaiting], PATIENCE)? else {
+    let Some(programs) = runner.programs(&[Peer::WAITING, Peer::OSHMEM_WAITING], PATIENCE)? else {
         return Ok(());
     };
     let of = |peer| Programs::of(peer, programs.directory());
-    let (Some(ours), other) = (of(Peer::Waiting), of(Peer::OshmemWaiting)) else { return Ok(()) };
+    let (Some(ours), other) = (of(Peer::WAITING), of(Peer::OSHMEM_WAITING)) else { return Ok(()) };
     let allowed = allowed_cores()?;
     let (mut records, mut bound) = (Vec::new(), [0.0; 3]);
     // Where others use these CPUs, too, those that share them wait for seconds.

@@ -26,130 +26,91 @@ mod running;
 use std::ffi::OsStr;
 use std::{fmt, io};
 
-pub(crate) use self::program::{PATIENCE, Programs, built, open_mpi};
+pub(crate) use self::program::{LATE, MISSING, PATIENCE, Programs, built, open_mpi};
 pub(crate) use self::running::{Request, Running};
 
 /// A program to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Peer {
-    /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it.
-    Mpi,
-    /// Strided transfers of Open MPI's OpenSHMEM.
-    Oshmem,
-    /// C over `mmap`: what the machine needs for micro-benchmarks without any library.
-    Floor,
-    /// Micro-benchmarks of Open MPI's OpenSHMEM.
-    OshmemMicro,
-    /// Micro-benchmarks of MPI-3 one-sided communication and collectives, as Open MPI has them.
-    MpiMicro,
-    /// Micro-benchmarks of the Rust crate `lamellar`.
-    Lamellar,
-    /// Single routines of Open MPI's OpenSHMEM.
-    OshmemRoutines,
-    /// Single routines of the C library of this workspace.
-    Routines,
-    /// Micro-benchmarks of that: the program of [`OshmemMicro`](Self::OshmemMicro).
-    Library,
-    /// How PEs of the C library wake each other: more processes than cores.
-    Waking,
-    /// What waiting costs a program of the C library that has just begun; it answers nothing.
-    Waiting,
-    /// The same of Open MPI's OpenSHMEM.
-    OshmemWaiting,
-    /// A program of the C library that answers nothing: all PEs greet, and end.
-    Hello,
+pub(crate) struct Peer {
+    /// That of its program.
+    pub(crate) name: &'static str,
+    source: Source,
 }
 
 /// What a program is built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     /// A file of C, by a compiler that a Debian package brings.
-    C { text: &'static str, compiler: &'static str, packages: &'static str },
+    C { text: &'static str, compiler: &'static str },
     /// A file of C, by the compiler that the C library of this workspace brings, whose launcher starts it.
     Own(&'static str),
     /// A Rust package with its manifest, outside of the workspace.
     Package(&'static str),
 }
 
-/// The packages of Open MPI, and of a C compiler.
-const OPEN_MPI: &str = "openmpi-bin libopenmpi-dev";
-const CC: &str = "gcc libc6-dev";
-
 impl Peer {
-    /// All that run beside PE 0, of two processes each.
-    pub(crate) const ANSWERING: [Self; 9] = [
-        Self::Mpi,
-        Self::Oshmem,
-        Self::Floor,
-        Self::OshmemMicro,
-        Self::MpiMicro,
-        Self::Lamellar,
-        Self::OshmemRoutines,
-        Self::Routines,
-        Self::Library,
-    ];
+    /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it, and of its OpenSHMEM.
+    pub(crate) const MPI: Self = Self::of("mpi", example!("peers/mpi.c"), "mpicc");
+    pub(crate) const OSHMEM: Self = Self::of("oshmem", example!("peers/oshmem.c"), "oshcc");
+    /// C over `mmap`: what the machine needs for micro-benchmarks without any library.
+    pub(crate) const FLOOR: Self = Self::of("floor", example!("peers/floor.c"), "cc");
+    /// Micro-benchmarks: of Open MPI's OpenSHMEM, of MPI-3 one-sided communication and collectives, as Open MPI has them, and of
+    /// the Rust crate `lamellar`.
+    pub(crate) const OSHMEM_MICRO: Self = Self::of("oshmem-micro", example!("peers/oshmem-micro.c"), "oshcc");
+    pub(crate) const MPI_MICRO: Self = Self::of("mpi-micro", example!("peers/mpi-micro.c"), "mpicc");
+    pub(crate) const LAMELLAR: Self = Self {
+        name: "lamellar",
+        source: Source::Package(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../examples/peers/lamellar/Cargo.toml"
+        )),
+    };
+    /// Single routines: of Open MPI's OpenSHMEM, and of the C library of this workspace.
+    pub(crate) const OSHMEM_ROUTINES: Self =
+        Self::of("oshmem-routines", example!("peers/routines.c"), "oshcc");
+    pub(crate) const ROUTINES: Self = Self::own("routines", example!("peers/routines.c"));
+    /// Micro-benchmarks of that: the program of [`OSHMEM_MICRO`](Self::OSHMEM_MICRO).
+    pub(crate) const LIBRARY: Self = Self::own("library", example!("peers/oshmem-micro.c"));
+    /// How PEs of the C library wake each other: more processes than cores.
+    pub(crate) const WAKING: Self = Self::own("waking", example!("peers/waking.c"));
+    /// What waiting costs a program of the C library that has just begun, and one of Open MPI's OpenSHMEM; they answer nothing.
+    pub(crate) const WAITING: Self = Self::own("waiting", example!("peers/waiting.c"));
+    pub(crate) const OSHMEM_WAITING: Self = Self::of("oshmem-waiting", example!("peers/waiting.c"), "oshcc");
+    /// A program of the C library that answers nothing: all PEs greet, and end.
+    pub(crate) const HELLO: Self = Self::own("hello", example!("c/hello.c"));
 
     /// Those with strided transfers.
-    pub(crate) const STRIDED: [Self; 2] = [Self::Mpi, Self::Oshmem];
+    pub(crate) const STRIDED: [Self; 2] = [Self::MPI, Self::OSHMEM];
 
     /// Those with micro-benchmarks.
-    pub(crate) const MICRO: [Self; 4] = [Self::Floor, Self::OshmemMicro, Self::MpiMicro, Self::Lamellar];
+    pub(crate) const MICRO: [Self; 4] = [Self::FLOOR, Self::OSHMEM_MICRO, Self::MPI_MICRO, Self::LAMELLAR];
 
-    /// The name of its program, and what that is built from.
-    const fn facts(self) -> (&'static str, Source) {
-        const ROUTINES: &str = example!("peers/routines.c");
-        const WAITING: &str = example!("peers/waiting.c");
-        const OSHMEM_MICRO: &str = example!("peers/oshmem-micro.c");
-        const LAMELLAR: &str =
-            concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/peers/lamellar/Cargo.toml");
-        const fn oshmem(text: &'static str) -> Source {
-            Source::C { text, compiler: "oshcc", packages: OPEN_MPI }
-        }
-        const fn mpi(text: &'static str) -> Source {
-            Source::C { text, compiler: "mpicc", packages: OPEN_MPI }
-        }
-        match self {
-            Self::Mpi => ("mpi", mpi(example!("peers/mpi.c"))),
-            Self::Oshmem => ("oshmem", oshmem(example!("peers/oshmem.c"))),
-            Self::Floor => {
-                ("floor", Source::C { text: example!("peers/floor.c"), compiler: "cc", packages: CC })
-            }
-            Self::OshmemMicro => ("oshmem-micro", oshmem(OSHMEM_MICRO)),
-            Self::MpiMicro => ("mpi-micro", mpi(example!("peers/mpi-micro.c"))),
-            Self::Lamellar => ("lamellar", Source::Package(LAMELLAR)),
-            Self::OshmemRoutines => ("oshmem-routines", oshmem(ROUTINES)),
-            Self::Routines => ("routines", Source::Own(ROUTINES)),
-            Self::Library => ("library", Source::Own(OSHMEM_MICRO)),
-            Self::Waking => ("waking", Source::Own(example!("peers/waking.c"))),
-            Self::Waiting => ("waiting", Source::Own(WAITING)),
-            Self::OshmemWaiting => ("oshmem-waiting", oshmem(WAITING)),
-            Self::Hello => ("hello", Source::Own(example!("c/hello.c"))),
-        }
+    /// All that run beside PE 0, of two processes each.
+    pub(crate) const ANSWERING: [&[Self]; 3] =
+        [&Self::STRIDED, &Self::MICRO, &[Self::OSHMEM_ROUTINES, Self::ROUTINES, Self::LIBRARY]];
+
+    const fn of(name: &'static str, text: &'static str, compiler: &'static str) -> Self {
+        Self { name, source: Source::C { text, compiler } }
     }
 
-    /// The name of its program.
-    pub(crate) const fn name(self) -> &'static str {
-        self.facts().0
+    const fn own(name: &'static str, text: &'static str) -> Self {
+        Self { name, source: Source::Own(text) }
     }
 
     /// Whether it is no other library: it stands beside where those are not wanted.
-    pub(crate) const fn is_own(self) -> bool {
-        matches!(self, Self::Floor) || matches!(self.facts().1, Source::Own(_))
+    pub(crate) fn is_own(self) -> bool {
+        matches!(self.source, Source::Own(_) | Source::C { compiler: "cc", .. })
     }
 
     /// How many processes it has where there are so many cores: one for each of two, or twice as many as there are.
-    pub(crate) const fn processes(self, cores: usize) -> usize {
-        match self {
-            Self::Waking if cores > 2 => 2 * cores,
-            Self::Waking => 4,
-            _ => 2,
-        }
+    pub(crate) fn processes(self, cores: usize) -> usize {
+        if self == Self::WAKING { 2 * cores.max(2) } else { 2 }
     }
 }
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.name)
     }
 }
 
@@ -170,8 +131,13 @@ pub(crate) enum PeerError {
 }
 
 impl PeerError {
-    /// That a program of some Debian packages is not there.
-    fn not_installed(program: &OsStr, packages: &str) -> Self {
+    /// That a program is not there, and which Debian packages have it.
+    fn not_installed(program: &OsStr) -> Self {
+        let packages = match program.to_str() {
+            Some("cc" | "sh") => "gcc libc6-dev",
+            Some("cargo") => "cargo",
+            _ => "openmpi-bin libopenmpi-dev",
+        };
         Self::Lost(format!("not installed, there is no {} (Debian: {packages})", program.display()))
     }
 

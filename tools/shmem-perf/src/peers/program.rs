@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-use super::{CC, Peer, PeerError, Source};
+use super::{Peer, PeerError, Source};
 
 /// What the programs in C have in common.
 const HEADERS: [(&str, &str); 2] =
@@ -20,12 +20,16 @@ const HEADERS: [(&str, &str); 2] =
 /// only once.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
+/// What `timeout` says of a program that it has ended, and of one that is not there.
+pub(crate) const LATE: i32 = 124;
+pub(crate) const MISSING: i32 = 127;
+
 /// The programs, in a directory of their own, which goes away with this.
 #[derive(Debug)]
 pub(crate) struct Programs {
     directory: TempDir,
     /// Those that could not be built, and why.
-    missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
 }
 
 impl Programs {
@@ -36,7 +40,7 @@ impl Programs {
         for (name, text) in HEADERS {
             fs::write(programs.directory().join(name), text)?;
         }
-        for peer in peers.iter().copied() {
+        for &peer in peers {
             if let Err(reason) = build(peer, programs.directory(), patience) {
                 programs.missing.push(format!("peer {peer}: {reason}"));
             }
@@ -49,56 +53,64 @@ impl Programs {
         self.directory.path()
     }
 
-    /// Those that could not be built, and why.
-    pub(crate) fn missing(&self) -> &[String] {
-        &self.missing
-    }
-
     /// Forgets the program of a peer in a directory: it has failed, and nobody shall wait for it again.
     pub(crate) fn forget(peer: Peer, directory: &Path) {
         // Whoever tries it again finds out again.
-        let _ = fs::remove_file(directory.join(peer.name()));
+        let _ = fs::remove_file(directory.join(peer.name));
     }
 
     /// The program of a peer in a directory, if it has been built.
     pub(crate) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
-        Some(directory.join(peer.name())).filter(|program| program.is_file())
+        Some(directory.join(peer.name)).filter(|program| program.is_file())
     }
 }
 
-/// Builds the program of a peer in a directory.
+/// Builds the program of a peer in a directory: within the time that is left, with what a compiler starts itself.
 fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerError> {
-    let compile = |compiler: &OsStr, arguments: &[&OsStr], packages| {
-        compile(Command::new("timeout").current_dir(directory), (compiler, arguments), packages, patience)
+    let seconds = patience.as_secs();
+    let compile = |compiler: &OsStr, arguments: &[&OsStr]| {
+        let mut timeout = Command::new("timeout");
+        timeout.current_dir(directory).args(["--kill-after=1", &seconds.to_string()]);
+        let output = timeout.arg(compiler).args(arguments).output()?;
+        let why = match output.status.code() {
+            Some(0) => return Ok(()),
+            Some(MISSING) => return Err(PeerError::not_installed(compiler)),
+            Some(LATE) => format!(
+                "its program was not built within {seconds} s; what is built so far is kept, another run goes on"
+            ),
+            _ => format!(
+                "its program does not compile, {}: {}\n{}",
+                compiler.display(),
+                output.status,
+                String::from_utf8_lossy(&output.stderr).trim_end()
+            ),
+        };
+        Err(PeerError::Lost(why))
     };
-    let of_c = |text, compiler: &OsStr, packages| {
+    let of_c = |text, compiler: &OsStr| {
         let file = format!("{peer}.c");
         fs::write(directory.join(&file), text)?;
-        compile(compiler, &["-O2", "-pthread", &file, "-o", peer.name()].map(OsStr::new), packages)
+        compile(compiler, &["-O2", "-pthread", &file, "-o", peer.name].map(OsStr::new))
     };
     let found = |file: &'static str| {
         let missing = || format!("its package is not at {file}, where it was when this tool was built");
         Path::new(file).is_file().then_some(OsStr::new(file)).ok_or_else(|| PeerError::Lost(missing()))
     };
-    match peer.facts().1 {
-        Source::C { text, compiler, packages } => of_c(text, OsStr::new(compiler), packages),
+    match peer.source {
+        Source::C { text, compiler } => of_c(text, OsStr::new(compiler)),
         // What is built of the library is kept with what the workspace is built into.
         Source::Own(text) => {
             let script = found(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shmem-c/make.sh"))?;
-            compile(OsStr::new("sh"), &[script, directory.join("libshmem").as_os_str()], CC)?;
-            of_c(text, of_library(directory).join("oshcc").as_os_str(), CC)
+            compile(OsStr::new("sh"), &[script, directory.join("libshmem").as_os_str()])?;
+            of_c(text, of_library(directory).join("oshcc").as_os_str())
         }
         // The same of a package: it takes minutes.
         Source::Package(manifest) => {
-            let target = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(peer.name());
-            let [build, to] =
-                [&["build", "--quiet", "--release", "--locked", "--manifest-path"][..], &["--target-dir"]];
-            let words =
-                |words: &[&'static str]| words.iter().map(|word| OsStr::new(*word)).collect::<Vec<_>>();
-            let arguments =
-                [words(build), vec![found(manifest)?], words(to), vec![target.as_os_str()]].concat();
-            compile(OsStr::new("cargo"), &arguments, "cargo")?;
-            symlink(target.canonicalize()?.join("release").join(peer.name()), directory.join(peer.name()))?;
+            let target = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(peer.name);
+            let build = ["build", "--quiet", "--release", "--locked", "--manifest-path"].map(OsStr::new);
+            let of = [found(manifest)?, OsStr::new("--target-dir"), target.as_os_str()];
+            compile(OsStr::new("cargo"), &[&build[..], &of].concat())?;
+            symlink(target.canonicalize()?.join("release").join(peer.name), directory.join(peer.name))?;
             Ok(())
         }
     }
@@ -109,38 +121,10 @@ fn of_library(directory: &Path) -> PathBuf {
     directory.join("libshmem/bin")
 }
 
-/// Runs a compiler by `timeout`, to its end or to the end of patience, with what it starts itself.
-fn compile(
-    timeout: &mut Command,
-    (compiler, arguments): (&OsStr, &[&OsStr]),
-    packages: &str,
-    patience: Duration,
-) -> Result<(), PeerError> {
-    /// What it says of a program that it has ended, and of one that is not there.
-    const LATE: i32 = 124;
-    const MISSING: i32 = 127;
-    timeout.args(["--kill-after=1", &patience.as_secs().to_string()]).arg(compiler).args(arguments);
-    let output = timeout.output()?;
-    match output.status.code() {
-        Some(0) => Ok(()),
-        Some(MISSING) => Err(PeerError::not_installed(compiler, packages)),
-        Some(LATE) => Err(PeerError::Lost(format!(
-            "its program was not built within {} s; what is built so far is kept, another run goes on",
-            patience.as_secs()
-        ))),
-        _ => Err(PeerError::Lost(format!(
-            "its program does not compile, {}: {}\n{}",
-            compiler.display(),
-            output.status,
-            String::from_utf8_lossy(&output.stderr).trim_end()
-        ))),
-    }
-}
-
 /// What starts the processes of a program: two on the first two of some cores, or more on all of them. Nothing binds them,
 /// they do that by themselves: their CPUs are those of our PEs.
 pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
-    let mut command = match peer.facts().1 {
+    let mut command = match peer.source {
         Source::C { compiler: "cc", .. } | Source::Package(_) => Command::new(program),
         Source::C { compiler, .. } => {
             let launcher = if compiler == "oshcc" { "oshrun" } else { "mpirun" };

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 
 use super::program::{Programs, launch};
-use super::{OPEN_MPI, Peer, PeerError};
+use super::{Peer, PeerError};
 use crate::bench::allowed_cores;
 use crate::samples::Samples;
 
@@ -48,8 +48,9 @@ struct Line {
 /// A peer's processes, started by its launcher. They sleep while they are not asked.
 #[derive(Debug)]
 pub(crate) struct Running {
-    peer: Peer,
-    library: String,
+    pub(crate) peer: Peer,
+    /// The name and version of its library.
+    pub(crate) library: String,
     launcher: Child,
     requests: Option<ChildStdin>,
     answers: Receiver<String>,
@@ -67,7 +68,7 @@ impl Running {
         let remarks = directory.join(format!("{peer}-{}.remarks", std::process::id()));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(&remarks)?);
         let mut launcher = command.spawn().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => PeerError::not_installed(command.get_program(), OPEN_MPI),
+            ErrorKind::NotFound => PeerError::not_installed(command.get_program()),
             _ => error.into(),
         })?;
         let requests = launcher.stdin.take();
@@ -81,16 +82,6 @@ impl Running {
         let mut running = Self { peer, library: String::new(), launcher, requests, answers, remarks };
         running.library = running.line("who are you?")?.1.library;
         Ok(Some(running))
-    }
-
-    /// Which one it is.
-    pub(crate) fn peer(&self) -> Peer {
-        self.peer
-    }
-
-    /// The name and version of its library.
-    pub(crate) fn library(&self) -> &str {
-        &self.library
     }
 
     /// Whether the operation does what it should.
@@ -116,6 +107,22 @@ impl Running {
         Samples::tried(repetitions, || Ok((ours(), self.sample(request)?)))
     }
 
+    /// Pairs of samples of the program and of another one, or of its own, in turn, if the operations do what they should.
+    pub(crate) fn in_turn(
+        &mut self,
+        cost: &Request,
+        mut other: Option<&mut Self>,
+        limit: &Request,
+        repetitions: usize,
+    ) -> Result<Samples, PeerError> {
+        self.check(cost)?;
+        other.as_deref_mut().unwrap_or(&mut *self).check(limit)?;
+        Samples::tried(repetitions, || {
+            let cost = self.sample(cost)?;
+            Ok((cost, other.as_deref_mut().unwrap_or(&mut *self).sample(limit)?))
+        })
+    }
+
     /// The nanoseconds of each of so many samples; none: whether the operation does what it should.
     fn ask(&mut self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
         let Request { case, operation, numbers } = request;
@@ -126,17 +133,14 @@ impl Running {
         if let Some(fault) = found.error {
             return Err(PeerError::Refused { request: asked, fault });
         }
-        let fault = match found.ns {
-            _ if found.case != *case || found.operation != *operation => {
-                "it answers another request".to_owned()
+        let is_asked = found.case == *case && found.operation == *operation;
+        match found.ns.filter(|ns| is_asked && ns.len() == samples) {
+            Some(ns) if ns.iter().all(|&ns| ns > 0.0 && ns.is_finite()) => Ok(ns),
+            _ => {
+                let fault = format!("it says the case, the operation, and {samples} times above 0");
+                Err(PeerError::Answer { line, request: asked, fault })
             }
-            Some(ns) if ns.len() == samples && ns.iter().all(|&ns| ns > 0.0 && ns.is_finite()) => {
-                return Ok(ns);
-            }
-            Some(ns) if ns.len() == samples => "times are positive".to_owned(),
-            _ => format!("{samples} samples were asked for"),
-        };
-        Err(PeerError::Answer { line, request: asked, fault })
+        }
     }
 
     /// The next line of the peer itself, as it is and as it is meant.

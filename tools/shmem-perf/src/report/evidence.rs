@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bench;
-use crate::case::{self, Case, Record};
+use crate::case::{Case, Record};
 use crate::pattern::{self, Found};
 use crate::runner::Kept;
 
@@ -66,24 +66,6 @@ impl Entry {
     /// What stands in a column of `cases.csv`, if it is a number.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         serde_json::to_value(&self.case).ok()?.get(column)?.as_f64()
-    }
-
-    /// As it is written: with four digits, as no measurement is better than that and the page shows three; and without what the
-    /// measure's row says.
-    fn kept(&self) -> Self {
-        let mut kept = self.clone();
-        let Case { measure, case, compared, .. } = &self.case;
-        let row = case::compared(measure, case, "");
-        kept.case.compared = compared.strip_prefix(&row).unwrap_or_default().to_owned();
-        let case = &mut kept.case;
-        let quarters = [&mut case.p25, &mut case.p75, &mut case.limit_p25, &mut case.limit_p75];
-        let ratios = [&mut case.ratio, &mut case.ratio_p25, &mut case.ratio_p75, &mut case.difference];
-        let others =
-            [&mut case.value, &mut case.limit].into_iter().chain(&mut case.vs_a1).chain(&mut case.p95);
-        for number in quarters.into_iter().chain(ratios).chain(others) {
-            *number = format!("{number:.3e}").parse().unwrap_or(*number);
-        }
-        kept
     }
 }
 
@@ -138,11 +120,11 @@ impl Evidence {
 
     /// The cases of a section that a pattern finds, in one of several places if one is named, in the order in which they were
     /// measured.
-    pub(crate) fn find<'a>(
+    pub(crate) fn find<'a, 'p>(
         &'a self,
-        (section, variant): (&'a str, &'a str),
-        pattern: &'static str,
-    ) -> impl Iterator<Item = (Found<'static, 'a>, &'a Entry)> {
+        (section, variant): (&'p str, &'p str),
+        pattern: &'p str,
+    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Entry)> + use<'a, 'p> {
         let here = move |entry: &&Entry| {
             entry.section == section && (variant.is_empty() || entry.variant == variant)
         };
@@ -154,8 +136,7 @@ impl Evidence {
 
     /// Writes all files into a directory.
     pub(crate) fn write(&self, directory: &Path, samples: bool) -> io::Result<()> {
-        let cases: Vec<Entry> = self.cases.iter().map(Entry::kept).collect();
-        write(&directory.join("cases.csv"), CASES, &cases)?;
+        write(&directory.join("cases.csv"), CASES, &self.cases)?;
         write(&directory.join("facts.csv"), FACTS, &self.facts)?;
         write(&directory.join("notes.csv"), NOTES, &self.notes)?;
         if !samples {
@@ -175,10 +156,7 @@ impl Evidence {
     /// Reads what was written there; says which file is missing or is none of these.
     pub(crate) fn read(directory: &Path) -> Result<Self, String> {
         let file = |name| directory.join(name);
-        let mut cases: Vec<Entry> = read(&file("cases.csv"))?;
-        for Entry { case, .. } in &mut cases {
-            case.compared = case::compared(&case.measure, &case.case, &case.compared);
-        }
+        let cases = read(&file("cases.csv"))?;
         Ok(Self { cases, facts: read(&file("facts.csv"))?, notes: read(&file("notes.csv"))? })
     }
 }
@@ -202,45 +180,4 @@ fn read<T: DeserializeOwned>(file: &Path) -> Result<Vec<T>, String> {
         Reader::from_path(file)?.records().map(|line| line?.deserialize(None)).collect()
     };
     lines().map_err(|error| format!("{} is no file of a report: {error}", file.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::tests::record;
-
-    /// But for digits behind the fourth.
-    #[test]
-    fn what_is_read_is_what_was_written() {
-        let some = [(1.0, 3.0), (1e-9, 0.1), (7.25, 2e9), (0.3, 0.7)];
-        let with_puts = Some(record("put 8", &some[2..]).samples);
-        let records = vec![
-            record("put 8", &some),
-            Record { geometric: true, ..record("put 64", &some[1..]) },
-            Record { loop_of_puts: with_puts, ..record("put a, b", &some[..2]) },
-        ];
-        let mut evidence = Evidence::default();
-        evidence.know("cores", "2; a core each");
-        let facts = vec![bench::Fact::new("where", "a", "b, c", "d\ne")];
-        let kept = Kept { records, remarks: vec!["a remark".into()], facts };
-        evidence.add("micro", "a step", "far", kept, Some("it failed".into()));
-        let directory = tempfile::tempdir().unwrap();
-        evidence.write(directory.path(), true).unwrap();
-        let samples = std::fs::read_to_string(directory.path().join("samples.csv")).unwrap();
-        assert_eq!(samples.lines().count(), 1 + 4 + 3 + 2);
-        let read = Evidence::read(directory.path()).unwrap();
-        assert_eq!((&read.facts, &read.notes), (&evidence.facts, &evidence.notes));
-        for (read, Entry { case, .. }) in read.cases.iter().zip(&evidence.cases) {
-            let (exact, rounded) = (case.ratio, read.case.ratio);
-            assert!((exact - rounded).abs() <= exact * 5e-4, "{exact} became {rounded}");
-            assert_eq!(
-                (&read.case.compared, read.number("limit_p75")),
-                (&case.compared, Some(read.case.limit_p75))
-            );
-        }
-        read.write(directory.path(), false).unwrap();
-        assert_eq!(Evidence::read(directory.path()).unwrap(), read);
-        let said = Evidence::read(&directory.path().join("elsewhere")).err().unwrap();
-        assert!(said.contains("cases.csv is no file of a report"), "{said}");
-    }
 }

@@ -91,12 +91,12 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
         let mut runner = Runner::keeping(FEWEST, 1);
         (runner.others, runner.quick) = (!options.no_peers, quick);
         let mut places = Vec::new();
-        for step in &section.steps {
-            let line = if quick { step.quick } else { step.whole };
+        for step in section.of(&["step"]) {
+            let (name, line) = (step.part(0), step.part(if quick { 2 } else { 1 }));
             if line.is_empty() {
                 continue;
             }
-            eprintln!("shmem-perf: {}: {}", section.name, step.name);
+            eprintln!("shmem-perf: {}: {name}", section.name);
             let started = Instant::now();
             if ["hosts", "network"].contains(&step.place) {
                 match hosts.get_or_insert_with(|| options.hosts.find()) {
@@ -115,7 +115,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
                 false => command::perform(&mut runner, &line.replace("{guest}", &guest)),
             };
             runner.hosts = None;
-            evidence.add(section.name, step.name, step.place, runner.take(), outcome.err());
+            evidence.add(section.name, name, step.place, runner.take(), outcome.err());
             eprintln!("shmem-perf:   {:.1} s", started.elapsed().as_secs_f64());
         }
         // Whoever ends it early has what was measured by then.

@@ -14,6 +14,9 @@ const STYLE: &str = include_str!("style.css");
 
 const TITLE: &str = "Measured: one-sided communication in Rust";
 
+/// The kinds of rows that say what users ask.
+const ASKED: [&str; 4] = ["ratio", "time", "peers", "limit"];
+
 /// The whole page. Nothing is in it that is not in the evidence; a section that nothing was measured or said for is not there.
 pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String {
     let shown: Vec<_> = sections.iter().copied().filter(|section| evidence.knows(section.name)).collect();
@@ -65,8 +68,8 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                     @for section in shown {
                         section id=(section.name) {
                             h2 { (section.title) }
-                            p.source { "Beside: " (section.source) }
-                            @for at in 0..section.shows.len() { (View(evidence, section).show(at)) }
+                            p.source { "Beside: " @for row in section.of(&["beside"]) { (row.part(0)) } }
+                            @for (row, at) in section.rows.iter().zip(0..) { (View(evidence, section).show(at, row)) }
                             (notes(evidence.notes.iter().filter(|note| note.section == section.name)))
                         }
                     }
@@ -94,9 +97,9 @@ pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidenc
     );
     for section in sections {
         let lines: Vec<_> =
-            section.headlines.iter().filter_map(|row| View(evidence, section).headline(row)).collect();
+            section.of(&ASKED).filter_map(|row| View(evidence, section).headline(row)).collect();
         if !lines.is_empty() {
-            table.row([Cell::Group(section.title)]);
+            table.row([Cell::group(section.title)]);
         }
         lines.into_iter().for_each(|line| table.row(line));
     }

@@ -6,7 +6,7 @@ use maud::{Markup, Render, html};
 
 use super::evidence::{Entry, Evidence, Fact};
 use super::plot::{Figure, Series};
-use super::sections::{Form, Headline, Section, Show};
+use super::sections::{Row, Section};
 use crate::measure;
 use crate::pattern::{Found, named};
 use crate::table::digits;
@@ -16,54 +16,46 @@ use crate::table::digits;
 pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static Section);
 
 impl<'a> View<'a> {
-    fn find(
+    fn find<'p>(
         self,
-        place: &'static str,
-        pattern: &'static str,
-    ) -> impl Iterator<Item = (Found<'static, 'a>, &'a Entry)> {
+        place: &'p str,
+        pattern: &'p str,
+    ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Entry)> + use<'a, 'p> {
         self.0.find((self.1.name, place), pattern)
     }
 
-    /// Shows one part of it.
-    pub(super) fn show(self, at: usize) -> Markup {
-        match &self.1.shows[at] {
-            Show::Heading(text) => html! { h3 { (text) } },
-            Show::Text(text) => html! { p { (text) } },
-            Show::Cases { title, place, form: Form::Plot(axes, lines) } => {
-                self.plot((*title, *place), *axes, lines)
-            }
-            _ => html! { @for table in self.tables(at) { (table) } },
+    /// Shows a row of it: a heading, a text, figures or tables; steps and what users ask not here.
+    pub(super) fn show(self, at: usize, row: &Row) -> Markup {
+        match row.kind {
+            "heading" => html! { h3 { (row.part(0)) } },
+            "text" => html! { p { (row.part(0)) } },
+            "plot" => self.plot(row),
+            _ => html! { @for table in self.tables(at, row) { (table) } },
         }
     }
 
-    /// The tables of a part; none of a text and of a figure.
-    fn tables(self, at: usize) -> Vec<Table<'a>> {
-        match &self.1.shows[at] {
-            Show::Facts { title, table } => vec![self.facts(title, table)],
-            Show::Cases { title, place, form: Form::Lines(cases) } => {
-                let of = |&(pattern, published): &(&'static str, &'static str)| {
-                    self.find(place, pattern).map(move |(_, entry)| (entry, published))
+    /// The tables of a row, by its place.
+    fn tables(self, at: usize, row: &Row) -> Vec<Table<'a>> {
+        match row.kind {
+            "facts" => vec![self.facts(row.part(0), row.part(1))],
+            "cases" => {
+                let of = |(pattern, published)| {
+                    self.find(row.place, pattern).map(move |(_, entry)| (entry, published))
                 };
-                let found: Vec<_> = cases.iter().flat_map(of).collect();
-                vec![cases_of(title, &found, place.is_empty()).named(self.id(at))]
+                let found: Vec<_> = row.pairs(1).flat_map(of).collect();
+                vec![cases_of(row.part(0), &found, row.place.is_empty()).named(self.id(at))]
             }
-            Show::Cases { title, place, form: Form::Grid(cases, shows, published) } => {
-                self.grid(self.id(at), (*title, *place, *cases), shows, published)
-            }
+            "grid" => self.grid(self.id(at), row),
             _ => Vec::new(),
         }
     }
 
     /// Figures, one for each part.
-    fn plot(
-        self,
-        (title, place): (&str, &'static str),
-        axes: [&'static str; 2],
-        lines: &[(&'static str, &'static str, &'static str)],
-    ) -> Markup {
+    fn plot(self, row: &Row) -> Markup {
         let mut figures: Vec<(String, Figure)> = Vec::new();
-        for &(pattern, of, name) in lines {
-            for (found, entry) in self.find(place, pattern) {
+        for (pattern, shown) in row.pairs(3) {
+            let (of, name) = shown.split_once(", ").unwrap_or((shown, ""));
+            for (found, entry) in self.find(row.place, pattern) {
                 let Ok(at) = named(&found, "x").parse::<f64>() else { continue };
                 let (part, case) = (named(&found, "part"), &entry.case);
                 let point = match of {
@@ -73,7 +65,8 @@ impl<'a> View<'a> {
                 };
                 let label = format!("{name} {}", named(&found, "line")).trim().to_owned();
                 let place = figures.iter().position(|(of, _)| *of == part).unwrap_or_else(|| {
-                    figures.push((part.clone(), Figure::new(titled(title, &part), axes)));
+                    let figure = Figure::new(titled(row.part(0), &part), [row.part(1), row.part(2)]);
+                    figures.push((part.clone(), figure));
                     figures.len() - 1
                 });
                 figures[place].1.push(Series { label, is_beside: of == "limit" }, at, point);
@@ -87,14 +80,10 @@ impl<'a> View<'a> {
         format!("{}-{at}", self.1.name)
     }
 
-    fn grid(
-        self,
-        id: String,
-        (title, place, cases): (&str, &'static str, &'static str),
-        shows: &[&'static str],
-        published: &[(&'static str, &'static str)],
-    ) -> Vec<Table<'a>> {
-        let found: Vec<_> = self.find(place, cases).collect();
+    fn grid(self, id: String, row: &Row) -> Vec<Table<'a>> {
+        let found: Vec<_> = self.find(row.place, row.part(1)).collect();
+        let shows: Vec<_> = row.part(2).split(' ').collect();
+        let published: Vec<_> = row.pairs(3).collect();
         let parts = once(found.iter().map(|(found, _)| named(found, "part")));
         let mut tables = Vec::new();
         for part in parts {
@@ -103,20 +92,19 @@ impl<'a> View<'a> {
             let heads = once(here.iter().map(|(found, _)| named(found, "column")));
             let heads_of = |head: &String| shows.iter().map(|of| format!("{head}, {of}")).collect::<Vec<_>>();
             let mut table = Table::new(
-                titled(title, &part),
+                titled(row.part(0), &part),
                 [String::new()].into_iter().chain(heads.iter().flat_map(heads_of)),
             );
             table.heads.extend((!published.is_empty()).then(|| "published".to_owned()));
             for name in names {
-                let mut cells = vec![Cell::Text(name.clone())];
+                let mut cells = vec![Cell::text(name.clone())];
                 for head in &heads {
                     let is_it = |found| named(found, "row") == name && named(found, "column") == *head;
                     let entry = here.iter().find(|(found, _)| is_it(found)).map(|(_, entry)| *entry);
                     cells.extend(shows.iter().map(|&column| Cell::of(entry, column)));
                 }
-                cells.push(Cell::Published(
-                    published.iter().find(|(of, _)| *of == name).map_or("", |(_, said)| said),
-                ));
+                let said = published.iter().find(|(of, _)| *of == name).map_or("", |(_, said)| said);
+                cells.push(Cell::published(said));
                 table.row(cells);
             }
             table.explain(here.iter().map(|(_, entry)| *entry));
@@ -134,47 +122,61 @@ impl<'a> View<'a> {
         for row in once(facts.iter().map(|fact| fact.found.row.clone())) {
             let cell = |column: &String| {
                 let fact = facts.iter().find(|fact| fact.found.row == row && fact.found.column == *column);
-                fact.map_or(Cell::Text(String::new()), |fact| Cell::Fact(fact))
+                fact.map_or(Cell::text(""), |fact| Cell {
+                    fact: Some(fact.id),
+                    ..Cell::text(&*fact.found.value)
+                })
             };
-            table.row([Cell::Text(row.clone())].into_iter().chain(columns.iter().map(cell)));
+            table.row([Cell::text(row.clone())].into_iter().chain(columns.iter().map(cell)));
         }
         table
     }
 
     /// A line of what users ask; none where it was not measured.
-    pub(super) fn headline(self, row: &'static Headline) -> Option<Vec<Cell<'a>>> {
-        let first = |pattern: &'static str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
-        let ours = match row.ours {
-            "" => row.beside.iter().find_map(|pattern| first(pattern))?,
+    pub(super) fn headline(self, row: &Row) -> Option<Vec<Cell<'a>>> {
+        let first = |pattern: &str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
+        let (is_ratio, case) = (row.kind == "ratio", row.part(1));
+        let peers = ["oshmem-micro", "mpi-micro", "lamellar", "floor"].map(|peer| format!("{case}/{peer}"));
+        // The case, without one the first of those beside; cases whose limits are what OpenSHMEM, MPI, lamellar and the machine
+        // take; and what is published.
+        let (ours, beside, published) = match row.kind {
+            "ratio" => (case, [""; 4], row.part(2)),
+            "time" => (case, [row.part(2), row.part(3), "", ""], ""),
+            "limit" => (case, ["", "", "", case], ""),
+            _ => ("", peers.each_ref().map(|peer| &**peer), ""),
+        };
+        let ours = match ours {
+            "" => beside.into_iter().find_map(first)?,
             ours => first(ours)?,
         };
-        let limit = |pattern: &'static String| match &**pattern {
-            "" => Cell::Text(String::new()),
+        let limit = |pattern: &str| match pattern {
+            "" => Cell::text(""),
             pattern => Cell::of(first(pattern), "limit"),
         };
-        let [others @ .., machine] = row.beside.each_ref().map(limit);
-        let answer = Cell::of(Some(ours), if row.is_ratio { "ratio" } else { "value" });
+        let [others @ .., machine] = beside.map(limit);
+        let answer = Cell::of(Some(ours), if is_ratio { "ratio" } else { "value" });
         let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(others).collect();
-        let numbers: Vec<f64> = answers.iter().filter_map(Cell::number).collect();
+        let numbers: Vec<f64> = answers.iter().filter_map(Cell::value).collect();
         // A ratio is over something of each library's own.
-        if !row.is_ratio && numbers.len() > 1 {
+        if !is_ratio && numbers.len() > 1 {
             let best = numbers.into_iter().fold(f64::INFINITY, f64::min);
-            answers.iter_mut().for_each(|cell| cell.choose(best));
+            answers.iter_mut().for_each(|cell| cell.chosen = cell.value() == Some(best));
         }
         // The table that shows the measure behind it.
-        let shows = |show: &Show| {
-            let Show::Cases { place, form: form @ (Form::Lines(_) | Form::Grid(..)), .. } = show else {
-                return false;
+        let shows = |row: &Row| {
+            let patterns: Vec<_> = match row.kind {
+                "cases" => row.pairs(1).map(|(pattern, _)| pattern).collect(),
+                "grid" => vec![row.part(1)],
+                _ => Vec::new(),
             };
-            form.patterns()
-                .iter()
-                .any(|pattern| self.find(place, pattern).any(|(_, entry)| entry.id == ours.id))
+            let is_it = |pattern| self.find(row.place, pattern).any(|(_, entry)| entry.id == ours.id);
+            patterns.into_iter().any(is_it)
         };
-        let table = self.1.shows.iter().position(shows);
-        let asked = table.map_or(Cell::Text(row.asked.into()), |at| Cell::Link(row.asked, self.id(at)));
-        let unit = if row.is_ratio { "ratio" } else { &*ours.case.unit };
-        let cells = [asked, Cell::Text(unit.into())].into_iter().chain(answers);
-        Some(cells.chain([machine, Cell::Published(row.published)]).collect())
+        let table = self.1.rows.iter().position(shows);
+        let asked = Cell { link: table.map(|at| self.id(at)), ..Cell::text(row.part(0)) };
+        let unit = if is_ratio { "ratio" } else { &*ours.case.unit };
+        let cells = [asked, Cell::text(unit)].into_iter().chain(answers);
+        Some(cells.chain([machine, Cell::published(published)]).collect())
     }
 }
 
@@ -198,22 +200,21 @@ fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) 
     for &(entry, published) in found {
         let (of, case) = (|column| Cell::of(Some(entry), column), &entry.case);
         let place = if places { &*entry.variant } else { "" };
-        let text = |text: String| Cell::Text(text);
         let mut cells = vec![
-            text(format!("{} {} {place}", case.measure, case.case).trim_end().to_owned()),
+            Cell::text(format!("{} {} {place}", case.measure, case.case).trim_end()),
             of("value"),
             of("limit"),
-            text(case.unit.clone()),
+            Cell::text(&*case.unit),
             of("ratio"),
             of("ratio_p25"),
             of("ratio_p75"),
             of("n"),
-            text(case.pes.to_string()),
-            text(if case.shared_cores { "shared" } else { "one each" }.to_owned()),
-            text(measure::goal(case).map_or_else(String::new, |goal| goal.to_string())),
+            Cell::text(case.pes.to_string()),
+            Cell::text(if case.shared_cores { "shared" } else { "one each" }),
+            Cell::text(measure::goal(case).map_or_else(String::new, |goal| goal.to_string())),
         ];
         cells.extend(beside_puts.then(|| of("vs_a1")));
-        cells.extend(is_published.then_some(Cell::Published(published)));
+        cells.extend(is_published.then(|| Cell::published(published)));
         table.row(cells);
     }
     table.explain(found.iter().map(|(entry, _)| *entry));
@@ -235,9 +236,9 @@ pub(super) fn measures(evidence: &Evidence) -> Markup {
         let (met, all) = (goals.iter().filter(|met| **met).count(), goals.len());
         let ratios = [best, middle, worst].map(|entry| Cell::of(Some(entry), "ratio"));
         let measure = format!("{} {}", best.case.measure, best.variant);
-        let names = [best.section.clone(), measure, group.len().to_string()].map(Cell::Text);
+        let names = [best.section.clone(), measure, group.len().to_string()].map(Cell::text);
         let met = if all == 0 { String::new() } else { format!("{met} of {all}") };
-        let behind = [worst.case.case.clone(), met].map(Cell::Text);
+        let behind = [worst.case.case.clone(), met].map(Cell::text);
         table.row(names.into_iter().chain(ratios).chain(behind));
     }
     table.render()
@@ -291,7 +292,7 @@ impl<'a> Table<'a> {
     /// Whether a column has words in it, and no numbers.
     fn is_text(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
-        !cells.any(|cell| matches!(cell, Cell::Number { .. } | Cell::Missing | Cell::Published(_)))
+        !cells.any(|cell| cell.number.is_some() || ["missing", "published"].contains(&cell.class))
     }
 }
 
@@ -312,7 +313,7 @@ impl Render for Table<'_> {
                         @for row in &self.rows {
                             // What was compared is said once for a row.
                             @let about = row.iter().find_map(Cell::about);
-                            tr title=[about] { @for cell in row { (cell.render(about, self.heads.len())) } }
+                            tr title=[&about] { @for cell in row { (cell.render(about.as_ref(), self.heads.len())) } }
                         }
                     }
                 } }
@@ -323,69 +324,72 @@ impl Render for Table<'_> {
 }
 
 /// One cell of a table.
-#[derive(Clone)]
-pub(super) enum Cell<'a> {
-    Text(String),
-    Fact(&'a Fact),
-    /// What the next lines are about, over all columns.
-    Group(&'static str),
-    /// What leads to a table of the page.
-    Link(&'static str, String),
-    /// From the literature, not measured here.
-    Published(&'static str),
-    Missing,
-    /// In a column of a line of `cases.csv`; made to stand out, if so.
-    Number {
-        entry: &'a Entry,
-        column: &'static str,
-        number: f64,
-        chosen: bool,
-    },
+#[derive(Clone, Default)]
+pub(super) struct Cell<'a> {
+    text: String,
+    /// What it is, for `style.css`.
+    class: &'static str,
+    /// A line of `facts.csv`.
+    fact: Option<usize>,
+    /// A table of the page.
+    link: Option<String>,
+    /// A number, and the line and the column of `cases.csv` that have it.
+    number: Option<(f64, &'a Entry, &'a str)>,
+    /// Whether it is made to stand out.
+    chosen: bool,
 }
 
 impl<'a> Cell<'a> {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), class: "text", ..Self::default() }
+    }
+
+    /// What the next lines are about, over all columns.
+    pub(super) fn group(text: &str) -> Self {
+        Self { class: "group", ..Self::text(text) }
+    }
+
+    /// From the literature, not measured here.
+    fn published(text: &str) -> Self {
+        Self { class: "published", ..Self::text(text) }
+    }
+
     /// A number of a line, or that there is none.
-    fn of(entry: Option<&'a Entry>, column: &'static str) -> Self {
-        let number = entry.and_then(|entry| Some((entry, entry.number(column)?)));
-        number.map_or(Self::Missing, |(entry, number)| Self::Number { entry, column, number, chosen: false })
+    fn of(entry: Option<&'a Entry>, column: &'a str) -> Self {
+        let number = entry.and_then(|entry| Some((entry.number(column)?, entry, column)));
+        let Some((value, ..)) = number else {
+            return Self { class: "missing", ..Self::text("not measured") };
+        };
+        let text = if column == "n" { format!("{value:.0}") } else { digits(value) };
+        // What is written as 1.00 is neither.
+        let is_ratio = column == "ratio" && !(0.995..1.005).contains(&value);
+        let class = if value >= 1.0 { "worse" } else { "better" };
+        Self { text, class: if is_ratio { class } else { "" }, number, ..Self::default() }
     }
 
-    /// The number, if it is one.
-    fn number(&self) -> Option<f64> {
-        if let Self::Number { number, .. } = self { Some(*number) } else { None }
+    fn value(&self) -> Option<f64> {
+        self.number.map(|(value, ..)| value)
     }
 
-    /// Makes it stand out if it is the best of a row.
-    fn choose(&mut self, best: f64) {
-        if let Self::Number { number, chosen, .. } = self {
-            *chosen = *number == best;
-        }
-    }
-
-    fn about(&self) -> Option<&'a str> {
-        if let Self::Number { entry, .. } = self { Some(&entry.case.compared) } else { None }
+    fn about(&self) -> Option<String> {
+        self.number.map(|(_, entry, _)| entry.case.compared())
     }
 
     /// In a row which says what was compared, and so need not be said again, of a table with so many columns.
-    fn render(&self, said: Option<&str>, columns: usize) -> Markup {
-        match self {
-            Self::Text(text) => html! { td.text { (text) } },
-            Self::Fact(fact) => html! { td.text data-fact=(fact.id) { (fact.found.value) } },
-            Self::Group(text) => html! { th.group scope="rowgroup" colspan=(columns) { (text) } },
-            Self::Link(text, to) => html! { td.text { a href={ "#" (to) } { (text) } } },
-            Self::Published(text) => html! { td.published { (text) } },
-            Self::Missing => html! { td.missing { "not measured" } },
-            Self::Number { entry, column, number, chosen } => {
-                // What is written as 1.00 is neither.
-                let is_ratio = *column == "ratio" && !(0.995..1.005).contains(number);
-                let colour = is_ratio.then_some(if *number >= 1.0 { "worse" } else { "better" });
-                let class: Vec<_> = colour.into_iter().chain(chosen.then_some("chosen")).collect();
-                let written = if *column == "n" { format!("{number:.0}") } else { digits(*number) };
-                let about = self.about().filter(|about| said != Some(about));
-                html! {
-                    td class=[(!class.is_empty()).then(|| class.join(" "))] data-id=(entry.id) data-field=(column)
-                        title=[about] { (written) }
-                }
+    fn render(&self, said: Option<&String>, columns: usize) -> Markup {
+        let Self { text, class, fact, link, number, chosen } = self;
+        if *class == "group" {
+            return html! { th.group scope="rowgroup" colspan=(columns) { (text) } };
+        }
+        let classes: Vec<_> = [*class, if *chosen { "chosen" } else { "" }]
+            .into_iter()
+            .filter(|class| !class.is_empty())
+            .collect();
+        let about = self.about().filter(|about| said != Some(about));
+        html! {
+            td class=[(!classes.is_empty()).then(|| classes.join(" "))] data-fact=[fact]
+                data-id=[number.map(|(_, entry, _)| entry.id)] data-field=[number.map(|(.., column)| column)] title=[about] {
+                @if let Some(to) = link { a href={ "#" (to) } { (text) } } @else { (text) }
             }
         }
     }
@@ -423,14 +427,10 @@ mod tests {
 
     impl Cell<'_> {
         fn markdown(&self) -> String {
-            match self {
-                Self::Text(text) => text.clone(),
-                Self::Fact(fact) => fact.found.value.clone(),
-                Self::Group(text) => format!("**{text}**"),
-                Self::Link(text, _) | Self::Published(text) => (*text).to_owned(),
-                Self::Missing => String::new(),
-                Self::Number { number, chosen: true, .. } => format!("**{}**", digits(*number)),
-                Self::Number { number, .. } => digits(*number),
+            match self.class {
+                "missing" => String::new(),
+                _ if self.chosen || self.class == "group" => format!("**{}**", self.text),
+                _ => self.text.clone(),
             }
         }
     }
@@ -442,7 +442,8 @@ mod tests {
         }
         let (section, line) = asked.split_once(' ').unwrap_or_default();
         let section = Box::leak(Box::new(Section::parse(format!("{section} \n{line}").leak())));
-        let all = (0..section.shows.len()).flat_map(|at| View(evidence, section).tables(at));
+        let rows = section.rows.iter().enumerate();
+        let all = rows.flat_map(|(at, row)| View(evidence, section).tables(at, row));
         all.map(|table| table.markdown()).collect::<Vec<_>>().join("\n")
     }
 

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::ops::Range;
 
-use shmem_core::strided::Pattern;
+use shmem_core::strided::{Level, Pattern};
 
 use super::Direction;
 use crate::baseline::memcpy;
@@ -63,53 +63,44 @@ pub(crate) unsafe fn loop_of_puts(
 /// As [`loop_of_puts`].
 #[inline(never)]
 pub(crate) unsafe fn lines(pattern: &Pattern, to: *mut u8, from: *const u8) {
-    // SAFETY: the caller's promise.
-    unsafe { loads(pattern, from) };
-    // SAFETY: the caller's promise.
-    unsafe { stores(pattern, to) };
+    each_line(
+        pattern,
+        |level| level.from,
+        |at| {
+            // SAFETY: a byte of a block (caller). Volatile: the compiler may not drop it.
+            unsafe { from.wrapping_add(at).read_volatile() };
+        },
+    );
+    each_line(
+        pattern,
+        |level| level.to,
+        |at| {
+            // SAFETY: a byte of a block (caller).
+            unsafe { to.wrapping_add(at).write_volatile(1) };
+        },
+    );
 }
 
-/// # Safety
-///
-/// As [`lines`].
+/// Calls `each` for each line of each block, where a side's levels are so far apart, with nothing around it that would be felt.
 #[inline(never)]
-unsafe fn loads(pattern: &Pattern, from: *const u8) {
-    each_line(pattern.block(), pattern.inner().map(|level| (level.count, level.from)), |at| {
-        // SAFETY: a byte of a block (caller). Volatile: the compiler may not drop it.
-        unsafe { from.wrapping_add(at).read_volatile() };
-    });
-}
-
-/// # Safety
-///
-/// As [`lines`].
-#[inline(never)]
-unsafe fn stores(pattern: &Pattern, to: *mut u8) {
-    each_line(pattern.block(), pattern.inner().map(|level| (level.count, level.to)), |at| {
-        // SAFETY: a byte of a block (caller).
-        unsafe { to.wrapping_add(at).write_volatile(1) };
-    });
-}
-
-/// Calls `each` for each line of each block in two loops of so many rounds at such distances, with nothing around it that
-/// would be felt.
-#[inline(always)]
-fn each_line(block: usize, [outer, inner]: [(usize, usize); 2], mut each: impl FnMut(usize)) {
-    for mut first in (0..outer.0).map(|row| row * outer.1) {
+fn each_line(pattern: &Pattern, apart: impl Fn(Level) -> usize, mut each: impl FnMut(usize)) {
+    let (block, [outer, inner]) = (pattern.block(), pattern.inner());
+    let (rows, distance) = (apart(outer), apart(inner));
+    for mut first in (0..outer.count).map(|row| row * rows) {
         if block <= LINE {
-            for _ in 0..inner.0 {
+            for _ in 0..inner.count {
                 each(first);
-                first += inner.1;
+                first += distance;
             }
             continue;
         }
-        for _ in 0..inner.0 {
+        for _ in 0..inner.count {
             let mut at = 0;
             while at < block {
                 each(first + at);
                 at += LINE;
             }
-            first += inner.1;
+            first += distance;
         }
     }
 }

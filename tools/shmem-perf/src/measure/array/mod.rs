@@ -1,9 +1,6 @@
 //! What arrays on NUMA nodes cost, against plain slices and plain allocations.
 //!
-//! ```text
-//! loops       as a program would write them
-//! parallel    the same on all CPUs of a PE; one PE with an array, and a PE for each CPU (feature `rayon`)
-//! ```
+//! `parallel` has the same on all CPUs of a PE; one PE with an array, and a PE for each CPU (feature `rayon`).
 //!
 //! Loops are of `u64`, since what is asked is the cost of finding elements. Arrays are larger than caches:
 //! those that are not are not worth placing. What the same loops cost in a cache is shown beside, without
@@ -19,20 +16,11 @@ macro_rules! of_storages {
     };
 }
 
-mod loops;
 #[cfg(feature = "rayon")]
 mod parallel;
 
-use std::hint::black_box;
-
-use shmem::prelude::*;
 use shmem::thread::Single as OneThread;
-use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
-
-use self::loops::{
-    chunks, each, index, index_2, index_3, index_3_of_slice, index_of_slice, iter, iter_of_slice, read,
-    read_slice, zip, zip_of_slice,
-};
+use shmem_core::array::{ArrayMut, Chosen, Cyclic, Multi, Separate, Single, Storage};
 
 use super::*;
 
@@ -40,8 +28,13 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "array",
     about: "Loops over arrays on NUMA nodes, against loops over slices; arrays made and freed in a loop, against objects in the \
             heap. With the feature `rayon`, parallel loops, too",
-    run: |runner, _| run(runner),
-    tasks: &[ARRAY, PARALLEL, APART, LAYER],
+    run: Some(run),
+    tasks: &[
+        ("array", Task::Own(by_one_thread)),
+        ("array-parallel", Task::Own(in_parallel)),
+        ("array-apart", Task::Own(apart)),
+        ("array-layer", Task::Own(of_layers)),
+    ],
     rows: &[
         "array ** | storage/loop | loops over arrays on NUMA nodes by index, element and chunk, and zipped; in parallel with \
          feature `rayon`; time for each element | the same loop over a slice | \
@@ -63,11 +56,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-const ARRAY: Task = Task::own("array", by_one_thread);
-const PARALLEL: Task = Task::own("array-parallel", in_parallel);
-const APART: Task = Task::own("array-apart", apart);
-const LAYER: Task = Task::own("array-layer", of_layers);
-
 /// Bytes of a layer. A debug build is for tests of the tool.
 const SIZES: [usize; 5] = if cfg!(debug_assertions) {
     [1 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10]
@@ -83,22 +71,22 @@ fn run(runner: &mut Runner) -> Done {
     let repeat = |runner: &mut Runner, job: Asked| runner.repeat(&job.heap(256 << 20));
     if !runner.providers.is_empty() {
         let given = Given { sizes: vec![1 << 20, 4 << 20], ..Given::default() };
-        return repeat(runner, over(runner, &LAYER, given));
+        return repeat(runner, over(runner, "array-layer", given));
     }
-    repeat(runner, runner.job(&ARRAY, 1, Given::default()))?;
+    repeat(runner, runner.job("array", 1, Given::default()))?;
     if !quick && cfg!(feature = "rayon") {
-        repeat(runner, runner.job(&PARALLEL, 1, Given::default()))?;
+        repeat(runner, runner.job("array-parallel", 1, Given::default()))?;
         let cpus = std::thread::available_parallelism()?.get();
-        repeat(runner, runner.job(&APART, cpus, Given::default()))?;
+        repeat(runner, runner.job("array-apart", cpus, Given::default()))?;
     } else if !quick {
         runner.remark(
-                "shmem-perf: without the feature rayon, parallel loops and first touches are left out (build it with \
-                 --features rayon)",
-            );
+            "shmem-perf: without the feature rayon, parallel loops and first touches are left out (build it with \
+             --features rayon)",
+        );
     }
     let sizes = if quick { vec![SIZES[0], SIZES[2], SIZES[3]] } else { SIZES.to_vec() };
     for pes in if quick { &[2][..] } else { &[2, 4, 8] } {
-        repeat(runner, runner.job(&LAYER, *pes, Given { sizes: sizes.clone(), ..Given::default() }))?;
+        repeat(runner, runner.job("array-layer", *pes, Given { sizes: sizes.clone(), ..Given::default() }))?;
     }
     Ok(())
 }
@@ -128,7 +116,7 @@ fn by_one_thread(given: &Given) -> Done {
     book.print(world.my_pe())
 }
 
-/// Both in turn, with as many elements in each sample, about.
+/// A loop over an array and one over a slice in turn, with as many elements in each sample, about: nanoseconds for each element.
 fn pair(book: &Book<'_>, case: &str, elements: usize, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()) {
     let passes = ELEMENTS.div_ceil(elements);
     let time =
@@ -136,7 +124,49 @@ fn pair(book: &Book<'_>, case: &str, elements: usize, cost: &mut dyn FnMut(), li
     book.pairs(format!("array {case}"), || time(cost), || time(limit));
 }
 
-/// Loops over an array of a storage, against the same loops over a slice in the heap: nanoseconds for each element.
+// Loops over slices.
+
+#[expect(clippy::needless_range_loop, reason = "access by index is what is measured")]
+fn by_index(a: &mut [u64]) {
+    for i in 0..a.len() {
+        a[i] = i as u64;
+    }
+}
+
+#[expect(clippy::needless_range_loop, reason = "access by index is what is measured")]
+fn read(a: &mut [u64]) {
+    let mut sum = 0_u64;
+    for i in 0..a.len() {
+        sum = sum.wrapping_add(a[i]);
+    }
+    black_box(sum);
+}
+
+/// Of two dimensions: one plane.
+fn by_index_3(a: &mut [u64], [planes, rows, columns]: [usize; 3]) {
+    for i in 0..planes {
+        for j in 0..rows {
+            for k in 0..columns {
+                a[(i * rows + j) * columns + k] = (i + j + k) as u64;
+            }
+        }
+    }
+}
+
+fn by_element(a: &mut [u64]) {
+    for value in a.iter_mut() {
+        *value = value.wrapping_mul(3);
+    }
+}
+
+/// The same over an array.
+fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
+    for value in a.iter_mut() {
+        *value = value.wrapping_mul(3);
+    }
+}
+
+/// Loops over an array of a storage, against the same loops over a slice in the heap.
 fn of_len<S: Storage>(
     world: &mut World,
     book: &Book<'_>,
@@ -146,17 +176,28 @@ fn of_len<S: Storage>(
     let plain = world.alloc(zeroed::<u64>(elements))?;
     let line = world.array([elements]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     world.local((&line, &plain), |(mut a, plain)| {
-        let of = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
-            pair(book, &format!("{name}/{way}{suffix}"), elements, cost, limit);
+        // As a program would write them. A view comes as from a phase: unknown to the compiler.
+        let mut of = |way: &str, array: fn(ArrayMut<'_, u64, 1, S>), slice: fn(&mut [u64])| {
+            let ((array, slice), case) = (black_box((array, slice)), format!("{name}/{way}{suffix}"));
+            pair(book, &case, elements, &mut || array(a.view_mut()), &mut || slice(plain));
         };
-        of("index", &mut || index(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain)));
-        of("iter", &mut || iter(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain)));
-        of("each", &mut || each(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain)));
-        of("zip", &mut || zip(black_box(a.view_mut())), &mut || zip_of_slice(black_box(plain)));
-        of("chunks", &mut || chunks(black_box(a.view_mut())), &mut || index_of_slice(black_box(plain)));
-        of("read", &mut || _ = black_box(read(black_box(a.view()))), &mut || {
-            _ = black_box(read_slice(black_box(plain)))
-        });
+        of("index", |mut a| a.indices().for_each(|i| a[i] = i as u64), by_index);
+        of("iter", iter, by_element);
+        // Driven by the iterator, and not by the loop.
+        of("each", |mut a| a.iter_mut().for_each(|value| *value = value.wrapping_mul(3)), by_element);
+        // `forall (a, i) in zip(A, A.domain) do a = i`, by one thread.
+        let zip = |mut a: ArrayMut<'_, u64, 1, S>| {
+            let indices = a.indices();
+            a.iter_mut().zip(indices).for_each(|(value, i)| *value = i as u64);
+        };
+        of("zip", zip, |a| a.iter_mut().enumerate().for_each(|(i, value)| *value = i as u64));
+        let chunks = |mut a: ArrayMut<'_, u64, 1, S>| {
+            for mut chunk in a.chunks_mut() {
+                chunk.indices().for_each(|i| chunk[i] = i as u64);
+            }
+        };
+        of("chunks", chunks, by_index);
+        of("read", |a| _ = black_box(a.indices().fold(0, |sum, i| a[i].wrapping_add(sum))), read);
     });
     world.free(line)?;
     world.free(plain)
@@ -175,27 +216,35 @@ fn of_shapes<S: Storage>(
         return Ok(());
     }
     of_len(world, book, (name, FEW, "/cache"), storage)?;
-    let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;
-    /// A loop by index and one by element over a shape, which has so many planes, rows and columns.
-    macro_rules! shaped {
-        ($shape:ident, $planes:expr, $index:ident) => {{
-            let elements = $shape.iter().product();
-            let array = world.array($shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
-            world.local((&array, &plain), |(mut a, plain)| {
-                let plain = &mut plain[..elements];
-                let of = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
-                    pair(book, &format!("{name}/{way}/{}", $shape.len()), elements, cost, limit);
-                };
-                of("index", &mut || $index(black_box(a.view_mut())), &mut || {
-                    index_3_of_slice(black_box(plain), black_box($planes))
-                });
-                of("iter", &mut || iter(black_box(a.view_mut())), &mut || iter_of_slice(black_box(plain)));
-            });
-            world.free(array)?;
-        }};
-    }
-    shaped!(PLANE, [1, PLANE[0], PLANE[1]], index_2);
-    shaped!(SPACE, SPACE, index_3);
+    of_shape(world, book, (name, PLANE, [1, PLANE[0], PLANE[1]]), storage, |mut a| {
+        a.indices().for_each(|[i, j]| a[[i, j]] = (i + j) as u64);
+    })?;
+    of_shape(world, book, (name, SPACE, SPACE), storage, |mut a| {
+        a.indices().for_each(|[i, j, k]| a[[i, j, k]] = (i + j + k) as u64);
+    })
+}
+
+/// A loop by index and one by element over a shape, which has so many planes, rows and columns.
+fn of_shape<const D: usize, S: Storage>(
+    world: &mut World,
+    book: &Book<'_>,
+    (name, shape, planes): (&str, [usize; D], [usize; 3]),
+    storage: S,
+    index: fn(ArrayMut<'_, u64, D, S>),
+) -> Result<()> {
+    let elements = shape.iter().product();
+    let plain = world.alloc(zeroed::<u64>(elements))?;
+    let array = world.array(shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
+    world.local((&array, &plain), |(mut a, plain)| {
+        let mut of = |way: &str, array: fn(ArrayMut<'_, u64, D, S>), slice: fn(&mut [u64], [usize; 3])| {
+            let ((array, slice, planes), case) =
+                (black_box((array, slice, planes)), format!("{name}/{way}/{D}"));
+            pair(book, &case, elements, &mut || array(a.view_mut()), &mut || slice(plain, planes));
+        };
+        of("index", index, by_index_3);
+        of("iter", iter, |a, _| by_element(a));
+    });
+    world.free(array)?;
     world.free(plain)
 }
 
@@ -233,20 +282,20 @@ fn layer<S: Storage>(world: &World, book: &Book<'_>, bytes: usize, name: &str, s
     // Fewer, the larger they are.
     let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
     let array = || {
-        let mut current = world.array([bytes]).storage(storage).zeroed::<u8>()?;
-        for _ in 1..count {
-            let next = world.array([bytes]).storage(storage).zeroed::<u8>()?;
-            world.free(std::mem::replace(&mut current, next))?;
-        }
-        world.free(current)
+        let make = || world.array([bytes]).storage(storage).zeroed::<u8>();
+        let last = (1..count).try_fold(make()?, |before, _| {
+            let next = make()?;
+            world.free(before).map(|()| next)
+        });
+        world.free(last?)
     };
     let object = || {
-        let mut current = world.alloc(zeroed::<u8>(bytes))?;
-        for _ in 1..count {
-            let next = world.alloc(zeroed::<u8>(bytes))?;
-            world.free(std::mem::replace(&mut current, next))?;
-        }
-        world.free(current)
+        let make = || world.alloc(zeroed::<u8>(bytes));
+        let last = (1..count).try_fold(make()?, |before, _| {
+            let next = make()?;
+            world.free(before).map(|()| next)
+        });
+        world.free(last?)
     };
     // Says on all PEs whether there is room, so that the samples need not.
     array()?;

@@ -4,11 +4,8 @@
 //! Each of these multiplies all elements of 64 MiB in place. The limit is the same everywhere: private memory of one
 //! process, touched first by the threads that work on it.
 
-use std::hint::black_box;
-
 use rayon::prelude::*;
-use shmem::array::{ParArray as _, ParArrayMut as _};
-use shmem::prelude::*;
+use shmem::array::{NodePools, ParArray as _, ParArrayMut as _};
 use shmem::thread::Single as OneThread;
 use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
@@ -32,47 +29,39 @@ fn loops<S: Storage>(world: &mut World, book: &Book<'_>, _: usize, name: &str, s
     let array = world.array([ELEMENTS]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
     let pool = pools_of_one(pools.threads())?;
     world.local((&array, &plain), |(mut a, plain)| {
-        let index = |plain: &mut [u64]| {
-            let plain = black_box(plain);
-            pool.install(|| plain.par_iter_mut().enumerate().for_each(|(i, value)| *value = i as u64));
-        };
-        let each = |body: &mut dyn FnMut()| nanoseconds_each(ELEMENTS, body);
-        let pair = |way: &str, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()| {
-            book.pairs(format!("array {name}/{way}"), || each(cost), || each(limit));
-        };
+        let mut pair =
+            |way: &str, array: fn(&mut ArrayMut<'_, u64, 1, S>, &NodePools), slice: fn(&mut [u64])| {
+                let cost = || nanoseconds_each(ELEMENTS, || array(black_box(&mut a), pools));
+                let limit = || nanoseconds_each(ELEMENTS, || pool.install(|| slice(black_box(&mut *plain))));
+                book.pairs(format!("array {name}/{way}"), cost, limit);
+            };
+        let index =
+            |plain: &mut [u64]| plain.par_iter_mut().enumerate().for_each(|(i, value)| *value = i as u64);
         pair(
             "par-index",
-            &mut || a.par_iter_mut(pools).indexed().for_each(|(i, value)| *value = i as u64),
-            &mut || index(plain),
+            |a, pools| a.par_iter_mut(pools).indexed().for_each(|(i, value)| *value = i as u64),
+            index,
         );
-        pair("par-iter", &mut || a.par_iter_mut(pools).for_each(work), &mut || {
-            let plain = black_box(&mut *plain);
-            pool.install(|| plain.par_iter_mut().for_each(work));
+        pair(
+            "par-iter",
+            |a, pools| a.par_iter_mut(pools).for_each(work),
+            |a| a.par_iter_mut().for_each(work),
+        );
+        let chunks = |a: &mut ArrayMut<'_, u64, 1, S>, pools: &NodePools| {
+            a.par_chunks_mut(pools).for_each(|mut chunk| {
+                for i in chunk.indices() {
+                    chunk[i] = i as u64;
+                }
+            });
+        };
+        pair("par-chunks", chunks, index);
+        let read = |a: &mut ArrayMut<'_, u64, 1, S>, pools: &NodePools| {
+            let a = a.view();
+            black_box(a.par_indices(pools).map(|i| a[i]).reduce(|| 0, u64::wrapping_add));
+        };
+        pair("par-read", read, |a| {
+            black_box(a.par_iter().copied().reduce(|| 0, u64::wrapping_add));
         });
-        pair(
-            "par-chunks",
-            &mut || {
-                a.par_chunks_mut(pools).for_each(|mut chunk| {
-                    for i in chunk.indices() {
-                        chunk[i] = i as u64;
-                    }
-                });
-            },
-            &mut || index(plain),
-        );
-        pair(
-            "par-read",
-            &mut || {
-                let a = a.view();
-                let sum = a.par_indices(pools).map(|i| a[i]).reduce(|| 0, u64::wrapping_add);
-                black_box(sum);
-            },
-            &mut || {
-                let plain = black_box(&*plain);
-                let sum = pool.install(|| plain.par_iter().copied().reduce(|| 0, u64::wrapping_add));
-                black_box(sum);
-            },
-        );
     });
     world.free(array)?;
     world.free(plain)

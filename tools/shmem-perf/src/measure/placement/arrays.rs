@@ -4,8 +4,8 @@
 
 use core::ops::Range;
 
+use shmem::ErrorKind;
 use shmem::partition::default;
-use shmem::{ErrorKind, Result, World, zeroed};
 use shmem_core::array::{Chunking, StorageKind};
 use shmem_core::memory::{Arena, LaterRange, Machine, Request, SlotLayout, Spread};
 use shmem_core::topology::Topology;

@@ -6,17 +6,9 @@
 
 mod arrays;
 
-use std::error::Error;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-use clap::ValueEnum;
-use shmem::launch::Bind;
 use shmem::partition::default;
-use shmem::thread::Single;
-use shmem::{World, zeroed};
 use shmem_core::memory::Machine;
-use shmem_core::partition::{Kind, PARTITION_VARIABLE, Pages, show_size};
+use shmem_core::partition::{Kind, Pages, show_size};
 use shmem_core::topology::Topology;
 
 use super::pages::Stencil;
@@ -26,115 +18,83 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "placement",
     about: "Where memory lies, which is no measure: arrays of each storage, and partition 1 on each kind of memory in pages of \
             each size. As the kernel says, on the machine that this runs on",
-    options: Options::augment_args,
-    run: |runner, options| {
-        let Options { what, guest } = Options::from_arg_matches(options)?;
-        let all = [Subject::Arrays, Subject::Partitions];
-        let mut chosen = all.into_iter().filter(|subject| what.is_none_or(|what| what == *subject));
-        chosen.try_for_each(|subject| subject.show(runner, guest.as_deref()))
-    },
+    options: &[
+        "arrays | Only arrays of each storage",
+        "partitions | Only partition 1, by its traits",
+        "guest PROGRAM | A program that runs a command on a machine with several NUMA nodes and kinds of memory, such as \
+         `ci/numa-vm` of the sources, for what makes no difference here",
+    ],
+    run: Some(|runner| {
+        if !runner.is("partitions") {
+            show(runner, "--arrays")?;
+        }
+        if runner.is("arrays") { Ok(()) } else { show(runner, "--partitions") }
+    }),
     usual: false,
-    tasks: &[PLACED_ARRAYS, PLACED_APART, PLACED_PARTITION],
+    tasks: &[
+        ("placed-arrays", Task::Own(|given| pe(|world| arrays::arrays(world, given.scale)))),
+        ("placed-apart", Task::Own(|given| pe(|world| arrays::apart(world, given.scale)))),
+        ("placed-partition", Task::Own(|_| pe(partition))),
+    ],
     ..Measure::PLAIN
 };
 
-const PLACED_ARRAYS: Task =
-    Task::own("placed-arrays", |given| pe(|world| arrays::arrays(world, given.scale)));
-const PLACED_APART: Task = Task::own("placed-apart", |given| pe(|world| arrays::apart(world, given.scale)));
-const PLACED_PARTITION: Task = Task::own("placed-partition", |_| pe(partition));
+/// Machines on which it makes a difference where memory lies: of arrays four nodes, of which five pages cannot be shared out
+/// exactly; of partitions a kind of memory for each, and huge pages where they are asked for.
+const OF_ARRAYS: [&str; 4] = ["--nodes", "dram,dram,dram,dram", "--mem", "320M"];
+const OF_PARTITIONS: [&str; 4] = ["--nodes", "dram,dram,hbm,slow", "--hugepages", "2M:0:32,2M:1:32,2M:2:64"];
 
-#[derive(Args, Clone, Debug)]
-struct Options {
-    /// Of what; not given: of everything.
-    what: Option<Subject>,
-    /// A program that runs a command on a machine with several NUMA nodes and kinds of memory, such as `ci/numa-vm` of the
-    /// sources, for what makes no difference here.
-    #[arg(long, value_name = "PROGRAM")]
-    guest: Option<PathBuf>,
+/// Says where one of both lies, by its option: in a guest, if there is one and it makes no difference on this machine.
+fn show(runner: &mut Runner, subject: &str) -> Done {
+    let (topology, is_of_arrays) = (Machine::default().topology(), subject == "--arrays");
+    let has = |kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty());
+    let is_seen = match is_of_arrays {
+        true => topology.homes().len() > 1,
+        false => has(Kind::NormalMem) && has(Kind::FastMem),
+    };
+    match runner.words("guest").pop().filter(|_| !is_seen).map(|guest| in_guest(runner, &guest, subject)) {
+        Some(Ok(found)) => return runner.found(&found),
+        // What this machine can show stays.
+        Some(Err(why)) => runner.remark(&format!("no guest has run, only this machine is shown: {why}")),
+        None if is_seen => {}
+        None => runner.remark(
+            "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest was run that has: \
+             --guest names a program like ci/numa-vm of the sources, which needs a Debian or Ubuntu on x86-64; a quick report \
+             runs none",
+        ),
+    }
+    runner.found(&[place("run on", "this machine")])?;
+    if is_of_arrays { placed_arrays(runner, &topology) } else { placed_partitions(runner, &topology) }
 }
 
-/// Of what one wants to know where it lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Subject {
-    /// Arrays of each storage.
-    Arrays,
-    /// Partition 1, by its traits.
-    Partitions,
+fn in_guest(runner: &mut Runner, guest: &str, subject: &str) -> Result<Vec<Fact>, Box<dyn Error>> {
+    let mut command = Command::new(guest);
+    command.args(if subject == "--arrays" { OF_ARRAYS } else { OF_PARTITIONS });
+    command.args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
+    let output = command.args(["placement", subject, "--json"]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("{guest} cannot be run: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        let last = said.lines().last().unwrap_or_default();
+        return Err(format!("{guest} ended with {}: {last}", output.status).into());
+    }
+    said.lines().for_each(|line| runner.remark(line));
+    let found = String::from_utf8_lossy(&output.stdout);
+    let found = found.lines().map(serde_json::from_str).collect::<Result<Vec<Fact>, _>>()?;
+    // What is a machine of its own to itself is a guest here.
+    let own = found.into_iter().filter(|fact| fact.row != "run on");
+    Ok([place("run on", "an emulated machine")].into_iter().chain(own).collect())
 }
 
-impl Subject {
-    /// As it is given on the command line, and the machine on which it makes a difference: of arrays four nodes, of which five
-    /// pages cannot be shared out exactly; of partitions a kind of memory for each, and huge pages where they are asked for.
-    const fn guest(self) -> (&'static str, [&'static str; 4]) {
-        match self {
-            Self::Arrays => ("arrays", ["--nodes", "dram,dram,dram,dram", "--mem", "320M"]),
-            Self::Partitions => {
-                ("partitions", ["--nodes", "dram,dram,hbm,slow", "--hugepages", "2M:0:32,2M:1:32,2M:2:64"])
-            }
-        }
-    }
-
-    /// Whether it makes a difference on a machine.
-    fn is_seen_on(self, topology: &Topology) -> bool {
-        let has = |kind| topology.home().is_some_and(|home| !topology.of_kind(kind, home).is_empty());
-        match self {
-            Self::Arrays => topology.homes().len() > 1,
-            // Kinds make a difference then.
-            Self::Partitions => has(Kind::NormalMem) && has(Kind::FastMem),
-        }
-    }
-
-    /// Says where it lies: in a guest, if there is one and it makes no difference on this machine.
-    fn show(self, runner: &mut Runner, guest: Option<&Path>) -> Done {
-        if !self.is_seen_on(&Machine::default().topology()) {
-            match guest.map(|guest| self.in_guest(runner, guest)) {
-                Some(Ok(found)) => return runner.found(&found),
-                // What this machine can show stays.
-                Some(Err(why)) => {
-                    runner.remark(&format!("no guest has run, only this machine is shown: {why}"));
-                }
-                None => runner.remark(
-                    "this machine has not the NUMA nodes and kinds of memory that would make a difference, and no guest \
-                     was run that has: --guest names a program like ci/numa-vm of the sources, which needs a Debian or \
-                     Ubuntu on x86-64; a quick report runs none",
-                ),
-            }
-        }
-        runner.found(&[place("run on", "this machine")])?;
-        if self == Self::Arrays { placed_arrays(runner) } else { placed_partitions(runner) }
-    }
-
-    fn in_guest(self, runner: &mut Runner, guest: &Path) -> Result<Vec<Fact>, Box<dyn Error>> {
-        let (name, machine) = self.guest();
-        let mut command = Command::new(guest);
-        command.args(machine).args(["--timeout", "120", "--"]).arg(std::env::current_exe()?);
-        let output = command.args(["placement", name, "--json"]).stdin(Stdio::null()).output();
-        let output = output.map_err(|error| format!("{} cannot be run: {error}", guest.display()))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() {
-            let last = said.lines().last().unwrap_or_default();
-            return Err(format!("{} ended with {}: {last}", guest.display(), output.status).into());
-        }
-        said.lines().for_each(|line| runner.remark(line));
-        let found = String::from_utf8_lossy(&output.stdout);
-        let found = found.lines().map(serde_json::from_str).collect::<Result<Vec<Fact>, _>>()?;
-        // What is a machine of its own to itself is a guest here.
-        let own = found.into_iter().filter(|fact| fact.row != "run on");
-        Ok([place("run on", "an emulated machine")].into_iter().chain(own).collect())
-    }
-}
-
-fn placed_arrays(runner: &mut Runner) -> Done {
-    let topology = Machine::default().topology();
-    let Some(scale) = arrays::scale(&topology) else {
+fn placed_arrays(runner: &mut Runner, topology: &Topology) -> Done {
+    let Some(scale) = arrays::scale(topology) else {
         runner
             .remark("shmem-perf: this process has CPUs on one NUMA node: arrays of every storage lie there");
         return Ok(());
     };
-    let job = |task, pes| {
-        runner.job(task, pes, Given { scale, ..Given::default() }).heap(arrays::most_bytes(scale) + (8 << 20))
-    };
-    let jobs = [job(&PLACED_ARRAYS, 1), Asked { bind: Bind::Numa, ..job(&PLACED_APART, pes(&topology)) }];
+    let room = arrays::most_bytes(scale) + (8 << 20);
+    let job = |task, pes| runner.job(task, pes, Given { scale, ..Given::default() }).heap(room);
+    let jobs = [job("placed-arrays", 1), Asked { bind: Bind::Numa, ..job("placed-apart", pes(topology)) }];
     let mut found = vec![place("nodes", &topology.inventory())];
     for job in jobs {
         found.extend(runner.lines::<Fact>(&job)?);
@@ -144,11 +104,10 @@ fn placed_arrays(runner: &mut Runner) -> Done {
     runner.found(&found)
 }
 
-fn placed_partitions(runner: &mut Runner) -> Done {
-    let topology = Machine::default().topology();
+fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
     let mut found = vec![place("nodes", &topology.inventory())];
     for traits in TRAITS {
-        let job = runner.job(&PLACED_PARTITION, pes(&topology), Given::default());
+        let job = runner.job("placed-partition", pes(topology), Given::default());
         let job = job.with(&[(&format!("{PARTITION_VARIABLE}1"), traits.to_owned())]);
         match (Asked { bind: Bind::Numa, ..job }).run() {
             Ok(printed) => {
@@ -181,10 +140,7 @@ fn pes(topology: &Topology) -> usize {
 /// One PE of a job.
 fn pe(find: impl FnOnce(&mut World) -> shmem::Result<Vec<Fact>>) -> Done {
     let world = &mut shmem::init::<Single>()?;
-    for one in find(world)?.iter().filter(|_| world.my_pe() == 0) {
-        println!("{}", serde_json::to_string(one)?);
-    }
-    Ok(())
+    find(world)?.iter().filter(|_| world.my_pe() == 0).try_for_each(say)
 }
 
 /// The table of partitions.

@@ -1,8 +1,5 @@
 //! Constant transfers by `strided!`: orientations in two dimensions, and what is left of a short one.
 
-use std::hint::black_box;
-
-use shmem::prelude::*;
 use shmem::strided::{Axis, Part, Pattern, Shape, Shaped, lower};
 
 use super::*;
@@ -103,16 +100,15 @@ pub(super) fn constant(bench: &Bench<'_>) {
         let place = to as usize..to as usize + bytes;
         let hulls = pattern.hulls();
         assert!(hulls.0.max(hulls.1) <= bytes, "{name} does not fit its matrix");
-        beside_puts(
-            bench,
-            format!("strided matrix/{name}/put"),
-            4,
-            || transfer(black_box(world), black_box(pe)),
-            // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-            || unsafe { baseline::lines(&pattern, to, from) },
-            // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-            || unsafe { baseline::loop_of_puts(&pattern, &place, to, from, Direction::Put) },
-        );
+        beside_puts(bench, format!("strided matrix/{name}/put"), || {
+            [
+                timed(4, || transfer(black_box(world), black_box(pe))),
+                // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
+                timed(4, || unsafe { baseline::lines(&pattern, to, from) }),
+                // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
+                timed(4, || unsafe { baseline::loop_of_puts(&pattern, &place, to, from, Direction::Put) }),
+            ]
+        });
     };
     let matrix = (near(MATRIX.on(pe).ptr(world)).cast(), MATRIX.here(world).as_ptr().cast_const().cast());
     of_matrix().into_iter().for_each(|case| of(case, matrix, size_of::<[[f64; COLUMNS]; ROWS]>()));

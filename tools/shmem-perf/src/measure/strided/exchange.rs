@@ -5,27 +5,23 @@
 //! Rows are contiguous and as they are; columns are moved by an algorithm. The fewer columns a field of
 //! the same size has, the longer they are.
 
-use std::time::Instant;
-
 use shmem::padded::pitch;
-use shmem::prelude::*;
 use shmem::strided::Algorithm;
 
 use super::*;
 
 /// Edges are still in a cache when they are exchanged, or they are not, unless all of the half is: every cell of it is visited
 /// between two exchanges.
-pub(super) const EXCHANGE: Task = Task::near("strided-exchange", |bench| {
+pub(super) fn exchanges(bench: &mut Bench<'_>) -> Done {
     for shape in shapes(bench.given.quick) {
         let half = Half::new(bench.world, shape)?;
-        half.check();
         for edges in ["cached", "evicted"] {
             half.measure(bench, shape, edges);
         }
         bench.world.free(half.cells)?;
     }
     Ok(())
-});
+}
 
 /// Exchanges in one sample, where nothing comes in between.
 const EXCHANGES: usize = 5;
@@ -36,7 +32,7 @@ const LINE: usize = 8;
 /// The published halo exchange.
 pub(super) fn measure(runner: &mut Runner) -> Done {
     let cells = shapes(runner.quick).map(|shape| Form::of(shape).cells()).into_iter().max().unwrap_or(0);
-    let job = runner.job(&EXCHANGE, 2, Given::default());
+    let job = runner.job("strided-exchange", 2, Given::default());
     runner.once(&job.heap(cells * size_of::<f64>() + (1 << 20)))
 }
 
@@ -99,47 +95,22 @@ impl<'w> Half<'w> {
         let form = Form::of(shape);
         let cells = world.alloc(zeroed::<f64>(form.cells()))?;
         let (here, there) = (world.pe(world.my_pe())?, world.ring_neighbours().1);
-        let half = Self { world, cells, form, here, there };
-        for (row, column) in
-            (1..=form.rows).flat_map(|row| (1..=form.columns).map(move |column| (row, column)))
-        {
-            half.cell(row, column).store(half.value(here, row, column));
-        }
+        // Every page is there.
+        (0..form.cells()).for_each(|at| cells.here(world).index(at).store(1.0));
         world.barrier_all();
-        Ok(half)
+        Ok(Self { world, cells, form, here, there })
     }
 
     /// Microseconds of an exchange by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the
     /// slower PE. Collective.
     fn measure(&self, bench: &Bench<'_>, [rows, columns]: [usize; 2], edges: &str) {
-        let rounds: Vec<_> = (0..bench.repetitions)
-            .map(|_| {
-                let mut times = Algorithm::ALL.map(|algorithm| self.time(algorithm, edges == "evicted"));
-                // An exchange takes as long as it takes the slower PE.
-                self.world.max(&mut times[..]);
-                times
-            })
-            .collect();
+        // An exchange takes as long as it takes the slower PE.
+        let round =
+            |_| self.world.max(Algorithm::ALL.map(|algorithm| self.time(algorithm, edges == "evicted")));
+        let rounds: Vec<_> = (0..bench.repetitions).map(round).collect();
         for (way, algorithm) in Algorithm::ALL.iter().enumerate().skip(1) {
             let samples: Samples = rounds.iter().map(|times| (times[way], times[0])).collect();
             bench.add(format!("strided-exchange {}/{rows}x{columns}/{edges}", algorithm.name()), samples);
-        }
-    }
-
-    /// Each algorithm brings what it should. Collective.
-    fn check(&self) {
-        let Form { rows, columns, .. } = self.form;
-        // Columns of the frame, and what comes there.
-        let edges = || (1..=rows).flat_map(|row| [(row, 0, columns), (row, columns + 1, 1)]);
-        for algorithm in Algorithm::ALL {
-            edges().for_each(|(row, into, _)| self.cell(row, into).store(0.0));
-            self.world.barrier_all();
-            self.exchange(algorithm);
-            self.world.barrier_all();
-            for (row, into, edge) in edges() {
-                let (found, sent) = (self.cell(row, into).load(), self.value(self.there, row, edge));
-                assert!(found == sent, "algorithm {algorithm:?} brought {found} to row {row}, not {sent}");
-            }
         }
     }
 
@@ -171,13 +142,5 @@ impl<'w> Half<'w> {
             Algorithm::Auto => exchange!(self, algorithm = auto),
         }
         self.world.quiet();
-    }
-
-    fn value(&self, pe: Pe, row: usize, column: usize) -> f64 {
-        (1 + pe.number() + 2 * (row * (self.form.columns + 2) + column)) as f64
-    }
-
-    fn cell(&self, row: usize, column: usize) -> Here<'_, f64> {
-        self.cells.here(self.world).index(row * self.form.pitch + column)
     }
 }

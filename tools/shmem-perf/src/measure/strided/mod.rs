@@ -14,10 +14,6 @@ mod peers;
 mod published;
 mod study;
 
-use std::cell::RefCell;
-
-use shmem::zeroed;
-
 pub(crate) use self::study::transfers;
 
 use super::*;
@@ -26,16 +22,34 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "strided",
     about: "Strided transfers against loads and stores of the same lines, and against a loop of puts; then some 600 layouts \
             against a loop of puts",
-    options: Options::augment_args,
-    run: |runner, options| Options::from_arg_matches(options)?.run(runner),
+    options: &[
+        "regret | How far what is chosen is from the best of all kernels. Takes some minutes",
+        "peers | The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is said",
+        "published | The published table: 64 MiB in blocks of 16 bytes to 16 KiB with gaps of 4 bytes to 4 KiB, by \
+         Algorithms 2 and 3 and by what is chosen here, against Algorithm 1. Takes some minutes",
+        "own | The published assessment: the strided routines of each library against its own loop of puts or gets",
+        "exchange | The published halo exchange: two halves of a field of 128 MiB, whose columns go by Algorithms 2 and 3 \
+         and by what is chosen here, against Algorithm 1",
+        "seed .. | Draws the random layouts that this number has drawn before; not given: new ones",
+    ],
+    run: Some(|runner| {
+        match ["regret", "peers", "published", "own", "exchange"].map(|option| runner.is(option)) {
+            [true, ..] => study::regret(runner),
+            [_, true, ..] => peers::beside(runner),
+            [_, _, true, ..] => published::measure(runner),
+            [.., true, _] => peers::own_loops(runner),
+            [.., true] => exchange::measure(runner),
+            _ => runner.jobs("strided", 2).and_then(|()| study::sweep(runner)),
+        }
+    }),
     tasks: &[
-        STRIDED,
-        study::SWEEP,
-        study::REGRET,
-        published::TABLE,
-        exchange::EXCHANGE,
-        peers::STRIDED_PEERS,
-        peers::STRIDED_OWN,
+        ("strided", Task::Near(strided)),
+        ("strided-sweep", Task::Near(study::swept_layouts)),
+        ("strided-regret", Task::Near(study::regret_of_all)),
+        ("strided-published", Task::Near(published::table)),
+        ("strided-exchange", Task::Near(exchange::exchanges)),
+        ("strided-peers", Task::Near(|bench| peers::with_arrays(bench, peers::beside_peers))),
+        ("strided-own", Task::Near(|bench| peers::with_arrays(bench, peers::own))),
     ],
     rows: &[
         "strided ** | layout/direction | `iputmem`, `igetmem`; constant `strided!`; A1: how many times faster than a loop of puts \
@@ -90,51 +104,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ],
     ..Measure::PLAIN
 };
-
-const STRIDED: Task = Task::near("strided", strided);
-
-/// What is measured of strided transfers.
-#[derive(Args, Clone, Debug, Default)]
-struct Options {
-    /// How far what is chosen is from the best of all kernels. Takes some minutes.
-    #[arg(long, group = "study")]
-    regret: bool,
-    /// The same transfers by Open MPI's MPI and OpenSHMEM, in turn with ours. What is not installed is
-    /// said.
-    #[arg(long, group = "study")]
-    peers: bool,
-    /// The published table: 64 MiB in blocks of 16 bytes to 16 KiB with gaps of 4 bytes to 4 KiB, by Algorithms 2 and 3
-    /// and by what is chosen here, against Algorithm 1. Takes some minutes.
-    #[arg(long, group = "study")]
-    published: bool,
-    /// The published assessment: the strided routines of each library against its own loop of puts or gets.
-    #[arg(long, group = "study")]
-    own: bool,
-    /// The published halo exchange: two halves of a field of 128 MiB, whose columns go by Algorithms 2 and 3 and by what
-    /// is chosen here, against Algorithm 1.
-    #[arg(long, group = "study")]
-    exchange: bool,
-    /// Draws the random layouts of an earlier run again; not given: new ones.
-    #[arg(long, value_name = "NUMBER")]
-    seed: Option<u64>,
-}
-
-impl Options {
-    fn run(&self, runner: &mut Runner) -> Done {
-        let &Self { regret, peers, published, own, exchange, seed } = self;
-        match (peers, own, published, exchange, regret) {
-            (true, ..) => peers::beside(runner),
-            (_, true, ..) => peers::own_loops(runner),
-            (_, _, true, ..) => published::measure(runner),
-            (.., true, _) => exchange::measure(runner),
-            (.., true) => study::regret(runner, seed),
-            _ => {
-                runner.jobs(&STRIDED, 2)?;
-                study::sweep(runner, seed)
-            }
-        }
-    }
-}
 
 /// As much as is measured by a whole run, by a quick one, and by a debug build: figures of a build without optimisation are
 /// nobody's, there it is shown that the measure works.
@@ -195,16 +164,15 @@ fn strided(bench: &mut Bench<'_>) -> Done {
     let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
     with_sides(bench, room, |sides| {
         for (name, spread, skew) in LAYOUTS {
-            let (sides, pattern) = (RefCell::new(sides().skewed(*skew)), spread.pattern());
+            let (mut sides, pattern, count) = (sides().skewed(*skew), spread.pattern(), transfers(spread));
             for direction in Direction::BOTH {
-                beside_puts(
-                    bench,
-                    format!("strided {name}/{}", direction.name()),
-                    transfers(spread),
-                    || sides.borrow_mut().routine(spread, direction),
-                    || sides.borrow_mut().limit(&pattern, direction),
-                    || sides.borrow_mut().loop_of_puts(&pattern, direction),
-                );
+                beside_puts(bench, format!("strided {name}/{}", direction.name()), || {
+                    [
+                        timed(count, || sides.routine(spread, direction)),
+                        timed(count, || sides.limit(&pattern, direction)),
+                        timed(count, || sides.loop_of_puts(&pattern, direction)),
+                    ]
+                });
             }
         }
         constant::constant(bench);
@@ -213,19 +181,11 @@ fn strided(bench: &mut Bench<'_>) -> Done {
     })
 }
 
-/// What so many transfers in turn cost each way: the library's cost beside the limit's, and beside that of a loop of puts.
-fn beside_puts(
-    bench: &Bench<'_>,
-    name: String,
-    count: usize,
-    mut ours: impl FnMut(),
-    mut limit: impl FnMut(),
-    mut puts: impl FnMut(),
-) {
+/// What transfers cost each way, in turn: the library's cost beside the limit's, and beside that of a loop of puts.
+fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64; 3]) {
     if !bench.given.wants(&name) {
         return;
     }
-    let mut times = || [timed(count, &mut ours), timed(count, &mut limit), timed(count, &mut puts)];
     times();
     let times: Vec<_> = (0..bench.repetitions).map(|_| times()).collect();
     let beside = |other: usize| times.iter().map(|times| (times[0], times[other])).collect::<Samples>();
@@ -261,15 +221,15 @@ const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64,
 const BEHIND: usize = 32;
 
 /// A few large blocks by `iputmem`, against a loop of puts.
-fn few(bench: &Bench<'_>, measure: &str, sides: Sides<'_>, all: &[Few]) {
+fn few(bench: &Bench<'_>, measure: &str, mut sides: Sides<'_>, all: &[Few]) {
     /// Transfers in one sample, of one block.
     const TIMES: usize = if cfg!(debug_assertions) { 32 } else { 2048 };
-    let sides = RefCell::new(sides);
     for &(count, block, gap) in all {
         let (spread, times) = (Spread::even(block, count, block + gap), (TIMES / count).max(1));
         let pattern = spread.pattern();
-        let ours = || timed(times, || sides.borrow_mut().routine(&spread, Direction::Put));
-        let puts = || timed(times, || sides.borrow_mut().loop_of_puts(&pattern, Direction::Put));
-        bench.pairs(format!("{measure} {count}/{block}/{gap}"), ours, puts);
+        bench.pair(format!("{measure} {count}/{block}/{gap}"), || {
+            let ours = timed(times, || sides.routine(&spread, Direction::Put));
+            (ours, timed(times, || sides.loop_of_puts(&pattern, Direction::Put)))
+        });
     }
 }

@@ -3,28 +3,20 @@
 //! The literature does not assess implementations by each other, but by what each makes of a strided routine with what its user
 //! would write without it, a loop of its own puts or gets: `strided-own`.
 
-use std::cell::RefCell;
-use std::hint::black_box;
-
-use shmem::prelude::*;
-
 use super::*;
 use crate::strided::baseline::loop_of_puts;
-
-pub(super) const STRIDED_PEERS: Task = Task::near("strided-peers", |bench| with_arrays(bench, beside_peers));
-pub(super) const STRIDED_OWN: Task = Task::near("strided-own", |bench| with_arrays(bench, own));
 
 /// Our routines against theirs. Nothing is measured where none of them is there.
 pub(super) fn beside(runner: &mut Runner) -> Done {
     let Some(programs) = runner.programs(&Peer::STRIDED, PATIENCE)? else { return Ok(()) };
-    runner.repeat(&runner.job(&STRIDED_PEERS, 2, Given::beside(&programs)).heap(32 << 20))
+    runner.repeat(&runner.job("strided-peers", 2, Given::beside(&programs)).heap(32 << 20))
 }
 
 /// The strided routines of each library against its own loop of puts or gets; ours are always there.
 pub(super) fn own_loops(runner: &mut Runner) -> Done {
     let programs = runner.programs(&Peer::STRIDED, PATIENCE)?;
     let given = programs.as_ref().map(Given::beside).unwrap_or_default();
-    runner.repeat(&runner.job(&STRIDED_OWN, 2, given).heap(32 << 20))
+    runner.repeat(&runner.job("strided-own", 2, given).heap(32 << 20))
 }
 
 /// Transfers in one sample, each complete at its destination before the next one begins.
@@ -98,7 +90,7 @@ fn request(case: &str, operation: &'static str, transfer: &Transfer, times: usiz
 /// The arrays of transfers: one on another PE, and one here. They begin in their pages as the
 /// peers' do.
 #[derive(Clone, Copy, Debug)]
-struct Arrays<'a> {
+pub(super) struct Arrays<'a> {
     to: On<'a, [f64]>,
     from: &'a [f64],
 }
@@ -109,7 +101,7 @@ fn skip(address: usize) -> usize {
 }
 
 /// Measures with arrays of both PEs, on PE 0.
-fn with_arrays(bench: &mut Bench<'_>, measure: fn(&mut Bench<'_>, Arrays<'_>)) -> Done {
+pub(super) fn with_arrays(bench: &mut Bench<'_>, measure: fn(&mut Bench<'_>, Arrays<'_>)) -> Done {
     let world = bench.world;
     let (to, source) = (world.alloc(zeroed::<f64>(DOUBLES))?, world.alloc(zeroed::<f64>(DOUBLES))?);
     // SAFETY: this PE's copy of `source` is written by nobody: no PE has a place on it but this
@@ -128,9 +120,9 @@ fn with_arrays(bench: &mut Bench<'_>, measure: fn(&mut Bench<'_>, Arrays<'_>)) -
 
 /// All transfers beside a peer's, each complete at its destination, in turn: our routines beside the one of its calls that does
 /// it fastest (OpenSHMEM's `iput` knows elements only, and is the faster one for these), and our loop of puts beside theirs.
-fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
+pub(super) fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
     for mut peer in std::mem::take(&mut bench.beside) {
-        let kinds: &[_] = if peer.peer() == Peer::Mpi { &["mpi"] } else { &["oshmem", "a1"] };
+        let kinds: &[_] = if peer.peer == Peer::MPI { &["mpi"] } else { &["oshmem", "a1"] };
         for (kind, (case, transfer)) in kinds.iter().flat_map(|kind| ALL.map(|one| (*kind, one))) {
             let (operation, ours): (_, fn(&World, Arrays<'_>, &Transfer)) = match kind {
                 "mpi" => ("put", routine),
@@ -138,14 +130,11 @@ fn beside_peers(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
                 "oshmem" => ("putmem", routine),
                 _ => ("putmem", puts),
             };
-            let time = || {
-                // The caches belonged to somebody else, as they do for the peer.
-                ours(bench.world, arrays, &transfer);
-                each(TRANSFERS, || ours(bench.world, arrays, &transfer))
-            };
+            // The caches belonged to somebody else, as they do for the peer.
+            let time = || timed(TRANSFERS, || ours(bench.world, arrays, &transfer));
             let asked = request(case, operation, &transfer, TRANSFERS);
             let found = peer.against(&asked, bench.repetitions, time);
-            if !bench.keep(&format!("peers {kind}/{case}"), (peer.peer(), peer.library()), found) {
+            if !bench.keep(&format!("peers {kind}/{case}"), (peer.peer, &peer.library), found) {
                 break;
             }
         }
@@ -200,91 +189,52 @@ const fn times(elements: usize) -> usize {
 }
 
 /// The strided routines of each library against its own loop of puts or gets.
-fn own(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
+pub(super) fn own(bench: &mut Bench<'_>, arrays: Arrays<'_>) {
     let name = |library: &str, (direction, stride, elements): Column| {
         format!("strided-own {library}/{}/{stride}/{elements}", direction.name())
     };
     let mut place = vec![0.0; DOUBLES];
     let first = skip(place.as_ptr().addr()) + SKEW / size_of::<f64>();
-    let into = RefCell::new(&mut place[first..]);
-    columns().for_each(|column| of_ours(bench, &name("ours", column), arrays, &into, column));
+    columns().for_each(|column| of_ours(bench, &name("ours", column), arrays, &mut place[first..], column));
     for mut peer in std::mem::take(&mut bench.beside) {
-        let library = if peer.peer() == Peer::Mpi { "mpi" } else { "oshmem" };
-        for column in columns() {
-            let found = of_theirs(&mut peer, column, bench.repetitions);
-            if !bench.keep(&name(library, column), (peer.peer(), peer.library()), found) {
+        // By its strided routine, and by that of which its users would make a loop.
+        let (library, ways) = match peer.peer {
+            Peer::MPI => ("mpi", [["put", "put-each"], ["get", "get-each"]]),
+            _ => ("oshmem", [["iput", "putmem"], ["iget", "getmem"]]),
+        };
+        for column @ (direction, stride, elements) in columns() {
+            let case = format!("{}/{stride}/{elements}", direction.name());
+            let transfer = of(elements, 1, stride, stride, SKEW);
+            let [routine, each] = ways[usize::from(direction == Direction::Get)]
+                .map(|operation| request(&case, operation, &transfer, times(elements)));
+            let found = peer.in_turn(&routine, None, &each, bench.repetitions);
+            if !bench.keep(&name(library, column), (peer.peer, &peer.library), found) {
                 break;
             }
         }
     }
 }
 
-fn of_ours(bench: &Bench<'_>, name: &str, arrays: Arrays<'_>, into: &RefCell<&mut [f64]>, column: Column) {
+fn of_ours(bench: &Bench<'_>, name: &str, arrays: Arrays<'_>, into: &mut [f64], column: Column) {
     let (world, there, here) = (bench.world, arrays.to, &arrays.from[SKEW / size_of::<f64>()..]);
-    let (direction, stride, elements) = column;
-    let routine = || {
-        let (stride, elements) = black_box((stride, elements));
-        match direction {
-            Direction::Put => world.iput(there, here, stride, stride, elements),
-            Direction::Get => world.iget(&mut into.borrow_mut(), there, stride, stride, elements),
-        }
-        world.quiet();
-    };
-    let each_one = || {
-        let (stride, elements) = black_box((stride, elements));
-        let mut into = into.borrow_mut();
-        for at in (0..elements).map(|element| element * stride) {
+    let (direction, stride, elements) = black_box(column);
+    bench.pair(name, || {
+        let routine = timed(times(elements), || {
             match direction {
-                Direction::Put => world.put(there.index(at), &here[at]),
-                Direction::Get => world.get(&mut into[at], there.index(at)),
+                Direction::Put => world.iput(there, here, stride, stride, elements),
+                Direction::Get => world.iget(into, there, stride, stride, elements),
             }
-        }
-        world.quiet();
-    };
-    let time = |one: &dyn Fn()| {
-        // What the other way left in the caches is not its own.
-        one();
-        each(times(elements), one)
-    };
-    bench.pairs(name, || time(&routine), || time(&each_one));
-}
-
-/// The same of a peer, by its strided routine, and by that of which its users would make a loop.
-fn of_theirs(
-    peer: &mut Running,
-    (direction, stride, elements): Column,
-    repetitions: usize,
-) -> std::result::Result<Samples, PeerError> {
-    let ways = match (peer.peer(), direction) {
-        (Peer::Mpi, Direction::Put) => ["put", "put-each"],
-        (Peer::Mpi, Direction::Get) => ["get", "get-each"],
-        (_, Direction::Put) => ["iput", "putmem"],
-        (_, Direction::Get) => ["iget", "getmem"],
-    };
-    let (case, column) =
-        (format!("{}/{stride}/{elements}", direction.name()), of(elements, 1, stride, stride, SKEW));
-    let [routine, each] = ways.map(|operation| request(&case, operation, &column, times(elements)));
-    peer.check(&routine)?;
-    peer.check(&each)?;
-    Samples::tried(repetitions, || Ok((peer.sample(&routine)?, peer.sample(&each)?)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_transfer_fits_the_arrays_of_the_peers() {
-        let header = include_str!("../../../../../examples/peers/peer.h");
-        assert!(header.contains("#define DOUBLES ((size_t)1100 * 1032)\n"));
-        assert!(header.contains(&format!("#define START ((size_t){START})\n")));
-        assert!(header.contains(&format!("#define PAGES ((size_t){PAGES})\n")));
-        let columns = columns().map(|(_, stride, elements)| of(elements, 1, stride, stride, SKEW));
-        for transfer in ALL.map(|(_, transfer)| transfer).into_iter().chain(columns) {
-            let doubles = (transfer.blocks - 1) * transfer.to.max(transfer.from) + transfer.block;
-            assert!(doubles + PAGES / 8 <= MOST, "{transfer:?}");
-            assert!(transfer.to.min(transfer.from) >= transfer.block, "{transfer:?}");
-            assert!(transfer.skew < PAGES && transfer.skew.is_multiple_of(8), "{transfer:?}");
-        }
-    }
+            world.quiet();
+        });
+        let each_one = timed(times(elements), || {
+            for at in (0..elements).map(|element| element * stride) {
+                match direction {
+                    Direction::Put => world.put(there.index(at), &here[at]),
+                    Direction::Get => world.get(&mut into[at], there.index(at)),
+                }
+            }
+            world.quiet();
+        });
+        (routine, each_one)
+    });
 }

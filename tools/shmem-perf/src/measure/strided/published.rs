@@ -10,7 +10,8 @@ use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Pattern, Plan, settings};
 
 use super::*;
 
-pub(super) const TABLE: Task = Task::near("strided-published", |bench| {
+/// All cells, both ways.
+pub(super) fn table(bench: &mut Bench<'_>) -> Done {
     let heap = bench.world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
     with_sides(bench, heap.saturating_sub(SPARE), |sides| {
         let mut sides = sides();
@@ -18,7 +19,7 @@ pub(super) const TABLE: Task = Task::near("strided-published", |bench| {
             cells().for_each(|cell| times(bench, &mut sides, cell, direction));
         }
     })
-});
+}
 
 /// Bytes of a heap beside the sides: statics, and the margin.
 const SPARE: usize = 4 << 20;
@@ -35,7 +36,7 @@ const CACHES_OF_PART: u64 = 2;
 
 /// The published table.
 pub(super) fn measure(runner: &mut Runner) -> Done {
-    let job = runner.job(&TABLE, 2, Given::default());
+    let job = runner.job("strided-published", 2, Given::default());
     runner.once(&job.heap(room(payload(runner.quick)) + SPARE))
 }
 

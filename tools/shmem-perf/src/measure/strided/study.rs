@@ -9,7 +9,8 @@ use shmem_core::strided::{Algorithm, GAPS, Kernel, Method, PUBLISHED, Plan, Thre
 use super::*;
 use crate::measure::indexed::random;
 
-pub(super) const SWEEP: Task = Task::near("strided-sweep", |bench| {
+/// Layouts against a loop of puts.
+pub(super) fn swept_layouts(bench: &mut Bench<'_>) -> Done {
     with_sides(bench, ROOM, |sides| {
         let mut sides = sides().skewed(1024);
         let points = swept(bench.given.seed);
@@ -40,8 +41,10 @@ pub(super) const SWEEP: Task = Task::near("strided-sweep", |bench| {
         bench.add(format!("strided-sweep share/{n}"), Samples(share));
         bench.add(format!("strided-sweep worst/{n}"), Samples(vec![(worst, TOO_SLOW)]));
     })
-});
-pub(super) const REGRET: Task = Task::near("strided-regret", |bench| {
+}
+
+/// Layouts by all kernels.
+pub(super) fn regret_of_all(bench: &mut Bench<'_>) -> Done {
     let given = bench.given;
     with_sides(bench, REGRET_ROOM, |sides| {
         let mut sides = sides().skewed(1024);
@@ -54,14 +57,15 @@ pub(super) const REGRET: Task = Task::near("strided-regret", |bench| {
             }
             let step = if given.quick { points.len().div_ceil(QUICK) } else { 1 };
             let all: Vec<_> = points.iter().step_by(step).map(|point| regrets(&mut sides, point)).collect();
-            for (choice, pair) in CHOICES {
-                let samples = all.iter().map(pair).collect();
+            for (at, (choice, _)) in CHOICES.iter().enumerate() {
+                let limit = |regrets: &[f64; 5]| if at == 0 { 1.0 } else { regrets[0] };
+                let samples = all.iter().map(|regrets| (regrets[at], limit(regrets))).collect();
                 let record = bench.record(format!("regret {choice}/{name}"), samples);
                 bench.push(Record { geometric: true, ..record });
             }
         }
     })
-});
+}
 
 /// Bytes of each side.
 const ROOM: usize = 16 << 20;
@@ -84,25 +88,25 @@ const TOO_SLOW: f64 = 1.5;
 const AGAIN: usize = 3;
 
 /// Layouts against a loop of puts, drawn by a seed.
-pub(super) fn sweep(runner: &mut Runner, seed: Option<u64>) -> Done {
+pub(super) fn sweep(runner: &mut Runner) -> Done {
     let n = swept(0).len();
     if !["share", "worst"].iter().any(|of| runner.wants(&format!("strided-sweep {of}/{n}"))) {
         return Ok(());
     }
-    let seed = drawn_by(runner, seed);
-    runner.once(&runner.job(&SWEEP, 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
+    let seed = seed(runner);
+    runner.once(&runner.job("strided-sweep", 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
 }
 
 /// Measures regret of predicates, for all layouts or for a few.
-pub(super) fn regret(runner: &mut Runner, seed: Option<u64>) -> Done {
-    let seed = drawn_by(runner, seed);
-    runner.once(&runner.job(&REGRET, 2, Given { seed, ..Given::default() }).heap(2 * REGRET_ROOM))
+pub(super) fn regret(runner: &mut Runner) -> Done {
+    let seed = seed(runner);
+    runner.once(&runner.job("strided-regret", 2, Given { seed, ..Given::default() }).heap(2 * REGRET_ROOM))
 }
 
 /// The seed that was asked for, or a new one, which is said.
-fn drawn_by(runner: &mut Runner, asked: Option<u64>) -> u64 {
+fn seed(runner: &mut Runner) -> u64 {
     let now = || std::time::UNIX_EPOCH.elapsed().map_or(1, |now| now.subsec_nanos().into());
-    let seed = asked.unwrap_or_else(now);
+    let seed = runner.numbers("seed").first().map_or_else(now, |seed| *seed as u64);
     runner.remark(&format!("shmem-perf: random layouts are drawn with --seed {seed}"));
     seed
 }
@@ -189,14 +193,14 @@ fn drawn(count: usize, seed: u64) -> Vec<Point> {
     points
 }
 
-/// A choice, as cases name it, and its regret beside what that is held against.
-type Choice = (&'static str, fn(&Regrets) -> (f64, f64));
-const CHOICES: [Choice; 5] = [
-    ("auto", |r| (r.auto, 1.0)),
-    ("published", |r| (r.published, r.auto)),
-    ("ideal12", |r| (r.ideal, r.auto)),
-    ("always1", |r| (r.one, r.auto)),
-    ("always2", |r| (r.two, r.auto)),
+/// Choices, as cases name them, and what makes them: what is chosen here, which the others are held against; the published table;
+/// the better of Algorithms 1 and 2, which no table can beat; and each of these always.
+const CHOICES: [(&str, &[Algorithm]); 5] = [
+    ("auto", &[Algorithm::Auto]),
+    ("published", &[Algorithm::Three]),
+    ("ideal12", &[Algorithm::One, Algorithm::Two]),
+    ("always1", &[Algorithm::One]),
+    ("always2", &[Algorithm::Two]),
 ];
 
 /// Every way to move a pattern, whatever would be chosen.
@@ -213,29 +217,12 @@ const METHODS: [Method; 10] = [
     Method::Kernel(Kernel::Shuffle),
 ];
 
-/// Regret of each policy at one layout.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Regrets {
-    /// Of what is chosen here.
-    auto: f64,
-    /// Of Algorithm 1, always.
-    one: f64,
-    /// Of Algorithm 2, always.
-    two: f64,
-    /// Of the published table.
-    published: f64,
-    /// Of the better of Algorithms 1 and 2, which no table can beat.
-    ideal: f64,
-}
-
-/// Times all methods at a layout.
-fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> Regrets {
+/// Regret of each choice at a layout.
+fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> [f64; 5] {
     let (pattern, thresholds): (_, &Thresholds) = (spread.pattern(), &settings().thresholds);
-    let by = |algorithm| {
-        Plan::of(pattern, 1 << (spread.to | spread.from).trailing_zeros().min(6), algorithm, thresholds)
-    };
-    let (auto, two, three) = (by(Algorithm::Auto), by(Algorithm::Two), by(Algorithm::Three));
-    let mut plans = vec![auto, by(Algorithm::One), two];
+    let alignment = 1 << (spread.to | spread.from).trailing_zeros().min(6);
+    let by = |algorithm| Plan::of(pattern, alignment, algorithm, thresholds);
+    let mut plans = [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).to_vec();
     plans.extend(METHODS.map(|method| Plan::by(pattern, method)));
     plans.dedup();
     let count = transfers(spread);
@@ -252,8 +239,7 @@ fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> Regrets {
         let all = plans.iter().zip(&times).filter(|(plan, _)| *plan == wanted);
         median(all.flat_map(|(_, times)| times.iter().copied()).collect())
     };
-    let best = plans.iter().map(&time).fold(f64::INFINITY, f64::min);
-    let over_best = |plan: &Plan| time(plan) / best;
-    let (one, two) = (over_best(&by(Algorithm::One)), over_best(&two));
-    Regrets { auto: over_best(&auto), one, two, published: over_best(&three), ideal: one.min(two) }
+    let least = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min);
+    let best = least(&mut plans.iter().map(&time));
+    CHOICES.map(|(_, of)| least(&mut of.iter().map(|&algorithm| time(&by(algorithm)))) / best)
 }
