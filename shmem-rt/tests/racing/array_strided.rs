@@ -34,7 +34,7 @@ fn moved<S: Storage, T: Storage>(world: &World, one: S, other: T) {
     let expected = |i: usize, j: usize| match (i, j) {
         (_, 0) => [i, 30],
         (9, 1..9) => [at, j + 10],
-        (20.., 9..) if i % 4 == 0 && j % 2 == 1 => [i / 4 - 5, j / 2 + 16],
+        (20.., 9..) if i.is_multiple_of(4) && j % 2 == 1 => [i / 4 - 5, j / 2 + 16],
         _ => [i, j],
     };
     let expected: Vec<u32> = (0..64 * 32).map(|n| number(expected(n / 32, n % 32))).collect();
