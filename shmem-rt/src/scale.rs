@@ -177,17 +177,17 @@ impl Cost {
 
     /// That of a collective that goes with the words of barriers.
     fn with_barriers(collective: Collective, shape: Shape) -> Self {
-        let job = counts::Job::new(shape.nodes, shape.per_node);
+        let nodes = counts::Nodes::new(shape.nodes, shape.per_node);
         let (barriers, bytes) = match collective {
             Collective::Barrier => (1, 0),
-            Collective::Broadcast(bytes) => job.broadcast(bytes),
-            Collective::Fcollect(bytes) => job.fcollect(bytes),
-            Collective::Sum(bytes) => job.reduction(bytes, false, false),
-            Collective::ExactSum(bytes) => job.reduction(bytes, true, false),
-            Collective::Scan(bytes) => job.reduction(bytes, false, true),
+            Collective::Broadcast(bytes) => nodes.broadcast(bytes),
+            Collective::Fcollect(bytes) => nodes.fcollect(bytes),
+            Collective::Sum(bytes) => nodes.reduction(bytes, false, false),
+            Collective::ExactSum(bytes) => nodes.reduction(bytes, true, false),
+            Collective::Scan(bytes) => nodes.reduction(bytes, false, true),
             Collective::Alltoall(bytes) => {
                 let each =
-                    job.alltoall(bytes).map(|(straight, bytes)| Self::of_parts(straight, bytes, shape));
+                    nodes.alltoall(bytes).map(|(straight, bytes)| Self::of_parts(straight, bytes, shape));
                 return each.fold(Self::default(), Self::and);
             }
         };

@@ -7,6 +7,7 @@
 //! Nothing else waits for who reads the output: while it pauses, PEs are kept from printing more, and all else goes on.
 
 mod ending;
+mod phase;
 
 use std::ffi::OsString;
 use std::io;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-use self::ending::{Cause, GRACE_OF_USER, Phase, Suspicion};
+use self::phase::{Cause, GRACE_OF_USER, Phase, Suspicion};
 use super::host::Host;
 use super::host_pes::LOOK;
 use super::message::{Event, Order};

@@ -29,8 +29,8 @@ use shmem_core::transport::{Remote, SignalOp, Until};
 use super::mismatch::Stranger;
 use super::parts::Parts;
 use super::payload::{Message, Nothing, Payload};
+use super::rooms;
 use super::schedule::Round;
-use super::staging;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
 /// What nodes bring each other at a meeting, and how.
@@ -215,7 +215,7 @@ impl Collective<'_> {
             let Round { number, distance, .. } = round;
             let to = team.leader((team.node() + distance) % nodes);
             let message = payload.send(self, round);
-            self.send(to, message, staging::word_of(team, set, number), word);
+            self.send(to, message, rooms::word_of(team, set, number), word);
             let before = area.expected[set][number].load(Ordering::Relaxed);
             let expected = before.wrapping_add(word);
             let arrived = &area.rounds[set][number];
@@ -242,7 +242,7 @@ impl Collective<'_> {
         let messages = distances.len() as u64;
         for distance in distances {
             let to = team.leader((team.node() + distance) % nodes);
-            self.send(to, parts.message(self, distance), staging::straight(team, set), word);
+            self.send(to, parts.message(self, distance), rooms::straight(team, set), word);
         }
         if messages + 1 < nodes as u64 {
             // They do not come from all: so that is no meeting.

@@ -4,8 +4,8 @@ use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::layout::Layout;
 use super::payload::{GRAIN, Message, Payload};
+use super::rooms::{address, mirror, scratch};
 use super::schedule::Round;
-use super::staging::{address, mirror, scratch};
 use crate::group::{Collective, Team};
 
 /// The contributions of all members, for all nodes. A mirror holds the block of its own node first, then that of the node

@@ -21,7 +21,8 @@ use super::payload::GRAIN;
 use super::pipelined::fits_a_tile;
 use super::reduction::{Reduction, Typed};
 use super::ring::Ring;
-use super::staging::{Piece, Room, Step};
+use super::rooms::{Piece as _, Room as _};
+use super::staging::Step;
 use super::tree::{Operands, fold};
 use crate::group::{Collective, Purpose};
 

@@ -15,13 +15,13 @@ use super::schedule::{
 /// Bytes of an item of what is reduced.
 const ITEM: usize = 8;
 
-/// A job of nodes with as many PEs each, which have their numbers node by node.
-pub(crate) struct Job {
+/// Nodes with as many PEs each, which have their numbers node by node.
+pub(crate) struct Nodes {
     layout: Layout,
     per_node: usize,
 }
 
-impl Job {
+impl Nodes {
     pub(crate) fn new(nodes: usize, per_node: usize) -> Self {
         Self { layout: Layout::new(nodes, nodes * per_node, |rank| rank / per_node), per_node }
     }

@@ -8,7 +8,7 @@ use shmem_core::pe::Pe;
 use shmem_core::system::{Activity, FlightArea, MAX_TEAMS, MOST_FLIGHTS, PeRecord, SystemArea};
 use shmem_launch::text::numbers;
 
-use super::request::{Mark, place_of};
+use super::mark::{Mark, place_of};
 use crate::group::{Collective, END, Purpose};
 use crate::job::Job;
 use crate::standstill::far_record;

@@ -26,7 +26,7 @@
 //! Data go one of four ways, [chosen](choose) by what all members have come for, so all take the same. They have the names of
 //! `SHMEM_COLLECTIVE_ALGORITHM`.
 //!
-//! * **meetings**: through [staging] buffers, a piece with each barrier. Between nodes a [payload] travels with the words of the barrier:
+//! * **meetings**: through [staging] buffers, the [rooms] of a team, a piece with each barrier. Between nodes a [payload] travels with the words of the barrier:
 //!   [blocks], [partial results](partial_results), or [parts] for each. Who sends it must know where it belongs on a node that has other
 //!   members than its own: that follows from the [layout] of ranks alone.
 //! * **rings**: on one node in chunks ([`ring`]), several of which are under way: no barriers but the first.
@@ -57,6 +57,7 @@ mod direct;
 mod engine;
 mod gather;
 mod layout;
+mod mark;
 mod mismatch;
 mod number;
 mod partial_results;
@@ -68,6 +69,7 @@ mod reduce;
 mod reduction;
 mod request;
 mod ring;
+mod rooms;
 mod scatter;
 mod schedule;
 mod staging;

@@ -15,8 +15,8 @@ use super::cover::Cover;
 use super::layout::Layout;
 use super::payload::{GRAIN, Message, Payload};
 use super::reduction::Reduction;
+use super::rooms::{address, desk, mirror, scratch};
 use super::schedule::Round;
-use super::staging::{address, desk, mirror, scratch};
 use super::tree::{Operands, Vertex, fold};
 use crate::group::{Collective, Purpose, Team};
 

@@ -8,7 +8,7 @@ use super::blocks::is_alone;
 use super::buffer::{RecvBuf, SendBuf};
 use super::layout::Layout;
 use super::payload::Message;
-use super::staging::{address, desk, mirror, scratch};
+use super::rooms::{address, desk, mirror, scratch};
 use crate::group::{Collective, Team};
 
 /// What members have for members of other nodes, for those at certain distances from node to node. One message from

@@ -25,8 +25,8 @@
 
 use shmem_core::sync::STATEMENT_WORDS;
 
+use super::rooms;
 use super::schedule::Round;
-use super::staging;
 use crate::group::Collective;
 
 /// Contributions end at multiples of it, so that no number is cut.
@@ -95,7 +95,7 @@ impl Payload for Signature<'_> {
     }
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
-        let to = staging::signature(collective.team, self.half, round.number);
+        let to = rooms::signature(collective.team, self.half, round.number);
         Message { source: self.words.as_ptr().cast(), bytes: size_of_val(self.words), to }
     }
 }

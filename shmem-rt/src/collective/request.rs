@@ -11,7 +11,7 @@
 //! blocking collective and behind it. Who has not started it at all meets the others with another mark, since how many were started is
 //! part of that; while it waits for them it looks for [strays](super::mismatch).
 //!
-//! **Places.** A team has up to [`MOST_FLIGHTS`] under way, which take as many places in turn. Each has counters and slots of its own in
+//! **Places.** A team has up to [`MOST_FLIGHTS`](shmem_core::system::MOST_FLIGHTS) under way, which take as many places in turn. Each has counters and slots of its own in
 //! the system area of every PE, so no memory is allocated for them and no start waits for the others. Who starts one clears the counters
 //! of its place before it says so. Nothing is under way to them then:
 //!
@@ -40,13 +40,14 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::primitive::mutant;
 use shmem_core::segment::SYSTEM;
-use shmem_core::system::{Activity, FlightArea, MOST_FLIGHTS, ROUNDS, SystemArea};
+use shmem_core::system::{Activity, FlightArea, ROUNDS, SystemArea};
 use shmem_core::text::Text;
 use shmem_core::transport::{Remote, SignalOp, Until};
 use shmem_launch::say::say;
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::engine::Written;
+use super::mark::{Mark, place_of};
 use super::mismatch::{Record, mismatch};
 use super::placement::{Carrier, Slots, request_area};
 use super::reduction::Reduction;
@@ -54,39 +55,6 @@ use crate::group::{END, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::uses::FlightClaim;
-
-/// Bits in which barriers are counted.
-const MEETINGS: u32 = 24;
-
-/// What a member has started, as a word that is never 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark(u64);
-
-impl Mark {
-    /// Of the request with a number, started behind so many barriers.
-    pub(super) fn new(purpose: &Purpose<'_>, number: u64, meetings: u64) -> Self {
-        let hash = purpose.fingerprint() >> 16 & 0xffff_ffff;
-        Self(meetings << (u64::BITS - MEETINGS) | hash << 8 | (number & 0x7f) << 1 | 1)
-    }
-
-    /// What was heard, if anything was.
-    pub(super) fn heard(word: u64) -> Option<Self> {
-        (word != 0).then_some(Self(word))
-    }
-
-    /// Whether it was started before a barrier, by who had not come to that.
-    pub(super) fn is_before(self, meeting: u64) -> bool {
-        // Of two numbers that are not far from each other the lower one, however often they have begun anew.
-        let ahead = meeting.wrapping_sub(self.0 >> (u64::BITS - MEETINGS)) << (u64::BITS - MEETINGS);
-        ahead.cast_signed() > 0
-    }
-}
-
-/// Which place the request with a number has among those of its team, and which set of marks its barrier uses.
-pub(super) fn place_of(number: u64) -> (usize, usize) {
-    let (places, number) = (MOST_FLIGHTS, number as usize);
-    (number % places, number / places % 2)
-}
 
 /// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them.
 pub(super) struct Held {
@@ -364,7 +332,7 @@ impl State {
     fn tell(&self, rank: usize) {
         let (place, set) = self.place;
         if let Some(there) = self.near(rank) {
-            there.flights[self.team][place].met[set][self.round].swap(self.mark.0, Ordering::AcqRel);
+            there.flights[self.team][place].met[set][self.round].swap(self.mark.word(), Ordering::AcqRel);
             return there.doorbell.ring();
         }
         let word = offset_of!(FlightArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
@@ -376,7 +344,7 @@ impl State {
             far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"));
         // SAFETY: of no bytes the signal alone is changed. It is an aligned `AtomicU64` of the system area of every PE.
         unsafe {
-            let set = SignalOp::Set(self.mark.0);
+            let set = SignalOp::Set(self.mark.word());
             transport.put_signal(*channel, word, nothing, 0, word, set, Until::Return);
         }
     }
@@ -566,39 +534,6 @@ impl<R> Drop for Started<'_, R> {
         if self.finish.is_some() && !std::thread::panicking() {
             self.land();
             self.take();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::group::Operation;
-
-    fn mark(arguments: &[u64], number: u64, meetings: u64) -> Mark {
-        let operation = Operation::of(Family::StartSum);
-        let purpose = Purpose { operation, opens: false, arguments, subject: &String::new, location: None };
-        Mark::new(&purpose, number, meetings)
-    }
-
-    #[test]
-    fn marks_differ_by_all_that_members_agree_on() {
-        assert_eq!(mark(&[3], 5, 7), mark(&[3], 5, 7));
-        let all = [mark(&[3], 5, 7), mark(&[4], 5, 7), mark(&[3], 6, 7), mark(&[3], 5, 8)];
-        for (k, one) in all.iter().enumerate() {
-            assert!(all[..k].iter().all(|other| one != other), "{k}");
-            assert_eq!(Mark::heard(one.0), Some(*one));
-        }
-        assert_eq!(Mark::heard(0), None);
-    }
-
-    #[test]
-    fn who_has_come_to_fewer_meetings_is_known_when_they_begin_to_count_anew() {
-        for meetings in [0, 1, 1000, (1 << 24) - 2, (1 << 24) - 1, 1 << 24, (1 << 40) - 1] {
-            let mark = mark(&[], 1, meetings);
-            assert!(mark.is_before(meetings + 1) && mark.is_before(meetings + 2), "{meetings}");
-            assert!(!mark.is_before(meetings), "{meetings}");
-            assert!(meetings == 0 || !mark.is_before(meetings - 1), "{meetings}");
         }
     }
 }

@@ -19,7 +19,7 @@ use shmem_core::pe::Pe;
 use shmem_core::sync::RingWords;
 use shmem_core::system::{CHUNK_BYTES, SystemArea, TeamArea};
 
-use super::staging::{Piece, Room};
+use super::rooms::{Piece, Room};
 use crate::group::{Collective, Purpose};
 
 /// A series of chunks, of one collective.

@@ -4,54 +4,14 @@
 //! with the room for contributions that belongs to it. Of a larger contribution there are several pieces, each in a step of its own; on
 //! one node they may go through a [`Ring`] instead, which takes no barrier for each. [`Collective::staged`] does either.
 
-use shmem_core::context::Endpoint;
-use shmem_core::sync::{LINE_BYTES, MeetingLines, Statement};
-use shmem_core::system::{MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
+use shmem_core::sync::{LINE_BYTES, MeetingLines};
+use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES, TeamArea};
 
 use super::blocks::{Blocks, Shares, is_alone};
 use super::buffer::SendBuf;
 use super::ring::Ring;
-use crate::group::{Collective, Meeting, Purpose, Team};
-
-fn area(team: &Team) -> usize {
-    core::mem::offset_of!(SystemArea, teams) + team.index() * size_of::<TeamArea>()
-}
-
-/// Where a node's first member has the word of a round, from the start of its slot. So are all offsets here.
-pub(super) fn word_of(team: &Team, half: usize, round: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
-}
-
-/// Where a node's first member has the word of what comes straight from other nodes.
-pub(super) fn straight(team: &Team, half: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, straight) + half * size_of::<u64>()
-}
-
-/// Where a node's first member has another node's signature, which a round brings.
-pub(super) fn signature(team: &Team, half: usize, round: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, brought) + (half * ROUNDS + round) * size_of::<Statement>()
-}
-
-/// Where each member contributes: [`SCRATCH_BYTES`].
-pub(super) fn scratch(team: &Team, half: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
-}
-
-/// Where a node's first member has what comes from other nodes: [`MIRROR_BYTES`].
-pub(super) fn mirror(team: &Team, half: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
-}
-
-/// Where whoever acts for a node works, on its first member: [`DESK_BYTES`](shmem_core::system::DESK_BYTES).
-pub(super) fn desk(team: &Team) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, desk)
-}
-
-/// The address of an offset on the first member of this node.
-pub(super) fn address(team: &Team, endpoint: &Endpoint, offset: usize) -> *mut u8 {
-    let leader = team.leader(team.node());
-    endpoint.mapped(leader, offset).unwrap_or_else(|| unreachable!("a neighbour is on this node"))
-}
+use super::rooms::{Piece, Room, area, mirror, scratch};
+use crate::group::{Collective, Meeting, Purpose};
 
 /// One barrier, and the room for contributions that belongs to it: of a line where that is enough, or half of the scratch. There are
 /// several of both, used in turn, so one barrier for each step is enough: who writes again has met, since, all who read.
@@ -149,18 +109,6 @@ pub(super) enum Turn<'t> {
     Write(usize, &'t mut dyn Room),
     /// Read what the others have written.
     Read(usize, &'t dyn Piece),
-}
-
-/// Room for the calling PE's part of a piece.
-pub(super) trait Room {
-    /// `bytes` bytes at an offset, to be written.
-    fn room(&mut self, at: usize, bytes: usize) -> &mut [u8];
-}
-
-/// A piece that has come.
-pub(super) trait Piece {
-    /// `bytes` bytes at an offset of what a rank has written.
-    fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8];
 }
 
 impl Room for Step<'_> {

@@ -15,10 +15,11 @@ use super::argument::{Argument, Root, word_of};
 use super::broadcast::broadcast_of;
 use super::engine::Written;
 use super::gather::require_room;
+use super::mark::place_of;
 use super::pipelined::fits_a_tile;
 use super::placement::Slots;
 use super::reduction::{Reduction as _, Typed};
-use super::request::{Held, Request, Sent, Started, Task, place_of, wait_until};
+use super::request::{Held, Request, Sent, Started, Task, wait_until};
 use super::schedule::{Chunks, HalvingDoubling, Pairwise, Radices, RingAllgather, Schedule, TwoTree};
 use crate::group::{Operation, Purpose, Team};
 
