@@ -136,23 +136,29 @@ impl From<Infallible> for TraitError {
     }
 }
 
-/// Reads traits as [`parse_traits_and_file`] does, for a partition that cannot lie in a file.
+/// Reads all traits of a partition that cannot lie in a file.
 ///
 /// # Errors
 ///
-/// If they do not follow the grammar, do not fit together, or name a file.
+/// If they do not follow the grammar, have no size, do not fit together, or name a file.
 pub fn parse_traits(value: &str) -> Result<Traits, TraitError> {
-    match parse_traits_and_file(value)? {
-        (traits, None) => Ok(traits),
-        (_, Some(path)) => Err(TraitError::LateFile(format!("PMEM={path}"))),
+    let (traits, path) = parse_traits_and_file(value)?;
+    if traits.size.is_none() {
+        return Err(TraitError::NoSize);
+    }
+    check_policy(&traits)?;
+    match path {
+        None => Ok(traits),
+        Some(path) => Err(TraitError::LateFile(format!("PMEM={path}"))),
     }
 }
 
-/// Reads the value of a partition variable: the traits, and the path of the file that the partition lies in.
+/// Reads the value of a partition variable: the traits that it gives, and the path of the file that the partition lies in.
+/// Whether they suffice and fit together is seen where they have joined those of the program ([`check_traits`]).
 ///
 /// # Errors
 ///
-/// If it does not follow the grammar, or the traits do not fit together.
+/// If it does not follow the grammar.
 pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), TraitError> {
     if value.is_empty() {
         return Err(TraitError::Nothing);
@@ -179,10 +185,6 @@ pub fn parse_traits_and_file(value: &str) -> Result<(Traits, Option<&str>), Trai
             _ => path = Some(file(text, value)?),
         }
     }
-    if traits.size.is_none() {
-        return Err(TraitError::NoSize);
-    }
-    check_policy(&traits)?;
     Ok((traits, path))
 }
 

@@ -7,7 +7,7 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use shmem_grammar::{MAX_PARTITION_ID, Traits, parse_size_prefix, parse_traits_and_file};
+use shmem_grammar::{MAX_PARTITION_ID, TraitError, Traits, parse_size_prefix, parse_traits_and_file};
 
 use super::error::PartitionError;
 use super::spec::{DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES};
@@ -26,6 +26,14 @@ pub(super) struct Given {
     pub(super) traits: Traits,
     /// The file that it lies in.
     pub(super) file: Option<String>,
+}
+
+impl Given {
+    /// The error of what does not fit together.
+    pub(super) fn refused(&self, fault: TraitError) -> PartitionError {
+        let (variable, value) = (self.variable.clone(), self.value.clone());
+        PartitionError::Traits { variable, value, fault: Box::new(fault) }
+    }
 }
 
 /// What the environment says about partitions.

@@ -73,19 +73,19 @@ pub enum PartitionError {
     )]
     TooMany { count: usize },
     /// The traits of a partition made at run time.
-    #[error("the partition that {origin} makes: {fault}")]
-    New { origin: String, fault: Box<TraitError> },
+    #[error("the new partition: {fault}")]
+    New { fault: Box<TraitError> },
     /// The ID of a partition made at run time.
     #[error(
-        "the partition that {origin} makes wants the ID {id}; an ID lies in 1..={MAX_PARTITION_ID}; give one of these, or none: then a free one is taken"
+        "the new partition wants the ID {id}; an ID lies in 1..={MAX_PARTITION_ID}; give one of these, or none: then a free one is taken"
     )]
-    NewId { origin: String, id: u32 },
+    NewId { id: u32 },
     /// The name of a partition made at run time.
     #[error(
-        "the partition that {origin} makes is named `{}`; a name has at least one and at most 32 bytes, and only characters that print; shorten it, or give none",
+        "the new partition is named `{}`; a name has at least one and at most 32 bytes, and only characters that print; shorten it, or give none",
         .name.escape_debug()
     )]
-    NewName { origin: String, name: String },
+    NewName { name: String },
     /// A partition that exists as long as the job was to be dropped.
     #[error(
         "{partition} exists since the start of the job (from {origin}) and as long as it; only what `create_partition` made can be dropped"

@@ -3,7 +3,7 @@
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use shmem_grammar::{Kind, Policy, Traits, check_traits, did_you_mean, nearest, show_size};
+use shmem_grammar::{Kind, Policy, TraitError, Traits, check_traits, did_you_mean, nearest, show_size};
 
 use super::MAX_PARTITIONS;
 use super::declaration::Declaration;
@@ -23,13 +23,13 @@ impl Table {
     ///   replaces one; a declaration of the same ID moves it to a free ID, unless an object lies in it.
     /// - Declarations without an ID get the lowest free one from 4 up, in the order of their names.
     /// - The environment replaces single traits of a partition, by ID or by name. An ID that
-    ///   exists only there becomes a partition of its own.
+    ///   exists only there becomes a partition of its own, which needs a size.
     /// - A page size that an object wishes for becomes that of its partition where nobody gave one.
     ///
     /// # Errors
     ///
-    /// If declarations contradict each other or the environment contradicts itself, if a partition
-    /// must have smaller pages than an object in it needs, or if there are more than
+    /// If declarations contradict each other or the environment contradicts itself, if the traits of both do not
+    /// fit together, if a partition must have smaller pages than an object in it needs, or if there are more than
     /// [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
     pub fn resolve(
         declarations: &[Declaration],
@@ -83,7 +83,7 @@ fn spec_of(declaration: &Declaration, objects: &[ObjectWish]) -> PartitionSpec {
 
 /// Replaces traits. Who gave more than a size stays the one that messages name, until somebody
 /// else gives more than a size.
-fn override_by(spec: &mut PartitionSpec, given: &Given) {
+fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionError> {
     let by_program = spec.traits.is_explicit() && matches!(spec.origin, Origin::Program { .. });
     if given.traits.is_explicit() || !by_program {
         spec.origin = Origin::Environment(given.variable.clone());
@@ -91,6 +91,7 @@ fn override_by(spec: &mut PartitionSpec, given: &Given) {
     spec.traits = spec.traits.overridden_by(given.traits);
     spec.explicit |= given.traits.is_explicit();
     spec.file = given.file.clone().or(spec.file.take());
+    check_traits(&spec.traits).map_err(|fault| given.refused(fault))
 }
 
 /// The variables that give a name: of a declared or built-in partition.
@@ -120,7 +121,7 @@ fn name_in_environment(
                 partition: spec.title(),
             });
         }
-        override_by(spec, given);
+        override_by(spec, given)?;
     }
     Ok(())
 }
@@ -133,8 +134,11 @@ fn identify_in_environment(
     let heap = environment.heap.iter().map(|given| (1, given));
     for (id, given) in environment.ids.iter().map(|(id, given)| (*id, given)).chain(heap) {
         if let Some(spec) = specs.iter_mut().find(|spec| spec.id == id) {
-            override_by(spec, given);
+            override_by(spec, given)?;
             continue;
+        }
+        if given.traits.size.is_none() {
+            return Err(given.refused(TraitError::NoSize));
         }
         let name = format!("partition{id}");
         if let Some(other) = specs.iter().find(|spec| spec.name.as_str().eq_ignore_ascii_case(&name)) {
@@ -154,7 +158,7 @@ fn identify_in_environment(
             explicit: false,
             file: None,
         };
-        override_by(&mut spec, given);
+        override_by(&mut spec, given)?;
         specs.push(spec);
     }
     Ok(())

@@ -95,7 +95,7 @@ impl NewPartition {
     /// If the traits do not fit together, its ID or name is taken or is none, or the table is full.
     pub fn resolve(self, table: &Table, origin: Origin) -> Result<PartitionSpec, PartitionError> {
         let Self { traits, id, name } = self;
-        let wrong = |fault| PartitionError::New { origin: origin.to_string(), fault: Box::new(fault) };
+        let wrong = |fault| PartitionError::New { fault: Box::new(fault) };
         let size = match traits.size {
             None => return Err(wrong(TraitError::NoSize)),
             Some(0) => return Err(wrong(TraitError::Zero("SIZE=0".into()))),
@@ -114,17 +114,17 @@ impl NewPartition {
             // There are fewer partitions than IDs.
             None => (FIRST_FREE..=MAX_PARTITION_ID).find(free).unwrap_or(MAX_PARTITION_ID),
             Some(id) if (1..=MAX_PARTITION_ID).contains(&id) => id,
-            Some(id) => return Err(PartitionError::NewId { origin: origin.to_string(), id }),
+            Some(id) => return Err(PartitionError::NewId { id }),
         };
         let name = name.unwrap_or_else(|| format!("partition{id}"));
         if name.is_empty() || name.len() > MAX_PARTITION_NAME || name.contains(|c: char| c.is_control()) {
-            return Err(PartitionError::NewName { origin: origin.to_string(), name });
+            return Err(PartitionError::NewName { name });
         }
         let taken = |what, first: &PartitionSpec| PartitionError::Conflict {
             what,
             first: format!("{} (from {})", first.title(), first.origin),
-            second: format!("the partition that {origin} makes"),
-            remedy: "give the new one another, or leave it out: then a free one is taken",
+            second: "the new one".into(),
+            remedy: "give it another, or leave it out: then a free one is taken",
         };
         if let Some(first) = specs.iter().find(|spec| spec.id == id) {
             return Err(taken(format!("the ID {id}"), first));
@@ -183,14 +183,14 @@ mod tests {
         let new = NewPartition::new(5);
         let long = "n".repeat(33);
         let cases = [
-            (NewPartition::new(0), "the partition that src/a.rs:7 makes: `SIZE=0`: a partition of no bytes"),
-            (new.clone().kind(Kind::FastMem), "src/a.rs:7 makes: KIND=FASTMEM needs a POLICY"),
+            (NewPartition::new(0), "the new partition: `SIZE=0`: a partition of no bytes"),
+            (new.clone().kind(Kind::FastMem), "the new partition: KIND=FASTMEM needs a POLICY"),
             (new.clone().pgsize(5000), "a page size is a power of two"),
             (new.clone().id(0), "wants the ID 0; an ID lies in 1..=255"),
             (new.clone().id(256), "wants the ID 256"),
             (
                 new.clone().id(23),
-                "the ID 23 is taken twice: by partition 23 `partition23` (from SHMEM_SYMMETRIC_PARTITION23), and by the partition that src/a.rs:7 makes",
+                "the ID 23 is taken twice: by partition 23 `partition23` (from SHMEM_SYMMETRIC_PARTITION23), and by the new one; give it another, or leave it out",
             ),
             (new.clone().name("FAST"), "the name `FAST` is taken twice: by partition 2 `fast`"),
             (new.clone().name("partition23"), "the name `partition23` is taken"),

@@ -211,6 +211,28 @@ fn a_name_that_is_not_declared_is_a_warning_with_the_nearest() {
 }
 
 #[test]
+fn a_variable_leaves_out_what_the_program_says() {
+    let hot = Traits { size: Some(5 << 20), ..HOT };
+    let program = [declared("hot", 7, hot, 1), declared("plain", 8, Traits::NONE, 1)];
+    for (variable, value, expected) in [
+        ("SHMEM_SYMMETRIC_PARTITION7", "PGSIZE=2M", Traits { pgsize: Some(2 << 20), ..hot }),
+        ("SHMEM_SYMMETRIC_PARTITION_HOT", "KIND=L", Traits { kind: Some(Kind::LargeMem), ..hot }),
+        ("SHMEM_SYMMETRIC_PARTITION7", "SIZE=6M", Traits { size: Some(6 << 20), ..hot }),
+    ] {
+        let table = resolve(&program, &[], &[(variable, value)]).expect(value);
+        let spec = &table.specs()[3];
+        assert_eq!((spec.traits, spec.size), (expected, expected.size.unwrap()), "{value}");
+    }
+    let refused = |variable, value| message(&program, &[], &[(variable, value)]);
+    assert_eq!(
+        refused("SHMEM_SYMMETRIC_PARTITION23", "KIND=N"),
+        "SHMEM_SYMMETRIC_PARTITION23=KIND=N: SIZE is missing; it is the one trait that must be given, for example SIZE=2G"
+    );
+    let text = refused("SHMEM_SYMMETRIC_PARTITION8", "KIND=F");
+    assert!(text.starts_with("SHMEM_SYMMETRIC_PARTITION8=KIND=F: KIND=FASTMEM needs a POLICY"), "{text}");
+}
+
+#[test]
 fn there_are_at_most_127_partitions() {
     let variable = |id| (format!("SHMEM_SYMMETRIC_PARTITION{id}"), "SIZE=1M".to_string());
     let all = Environment::collect((1..=127).map(variable)).expect("an environment");
@@ -422,6 +444,13 @@ fn a_file_comes_from_the_environment_by_id_or_by_name() {
     assert_eq!(
         message(&[kept], &[], &[]),
         "partition 7 `kept` has KIND=PMEM under POLICY=MANDATORY (from src/a.rs:3) and no file to lie in; add PMEM=<path> to SHMEM_SYMMETRIC_PARTITION7, for example SHMEM_SYMMETRIC_PARTITION7=SIZE=64M:KIND=PMEM:POLICY=MANDATORY:PMEM=/mnt/pmem0/heap"
+    );
+    // What the program says need not be said again.
+    let table = resolve(&[kept], &[], &[("SHMEM_SYMMETRIC_PARTITION7", "pmem=/heap")]).expect("a table");
+    let spec = table.specs().last().expect("it");
+    assert_eq!(
+        (spec.file.as_deref(), spec.traits, spec.size),
+        (Some("/heap"), pmem, DEFAULT_PARTITION_BYTES)
     );
     // A program may leave it open.
     let preferred = declared("kept", 7, Traits { policy: Some(Policy::Preferred), ..pmem }, 3);
