@@ -74,8 +74,8 @@ pub enum HeapError {
     /// No free piece is large enough.
     #[error(
         "no room for {} aligned to {align} in partition `{name}`: its heap has {}, of which {} are free, {} of them in one piece{}; {}",
-        show_size(*.bytes as u64), show_size(*.size as u64), show_size(*.free as u64),
-        show_size(*.largest_free as u64), still_held(*.dropped), remedy(*.partition, *.short, *.enough)
+        show_size(*.bytes as u64), cut_size(*.size), cut_size(*.free), cut_size(*.largest_free),
+        still_held(*.dropped), remedy(*.partition, *.short, *.enough)
     )]
     Exhausted {
         partition: u32,
@@ -167,6 +167,17 @@ pub enum HeapError {
     /// The segment has no heap.
     #[error("segment {segment} has no heap")]
     NoHeap { segment: u32 },
+}
+
+/// What there is, for a reader: at most three decimals of the largest unit, and never more than there is.
+fn cut_size(bytes: usize) -> String {
+    let Some(unit) = bytes.checked_ilog2().map(|log| log as usize / 10).filter(|unit| *unit > 0) else {
+        return show_size(bytes as u64);
+    };
+    let unit = unit.min(4);
+    let thousandths = (bytes as u128 * 1000) >> (10 * unit);
+    let decimals = format!("{}.{:03}", thousandths / 1000, thousandths % 1000);
+    format!("{}{}", decimals.trim_end_matches('0').trim_end_matches('.'), ["K", "M", "G", "T"][unit - 1])
 }
 
 /// The environment variable that sizes a partition.

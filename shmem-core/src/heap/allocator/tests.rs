@@ -242,6 +242,9 @@ fn exhaustion_says_by_how_much_and_what_to_raise() {
     raised.allocate(512, 64).unwrap();
     raised.free(first).unwrap();
     assert_eq!(raised.allocate(300, 64), Ok(768), "so much more is enough");
+    let mut odd = Allocator::new(7, Text::head("fast"), 0..(64 << 20) - 4800);
+    let said = odd.allocate(64 << 20, 64).unwrap_err().to_string();
+    assert!(said.contains("its heap has 63.995M, of which 63.995M are free, 63.995M of them"), "{said}");
     let error = Allocator::new(1, Text::head("default"), 0..64).allocate(65, 1).unwrap_err();
     assert!(error.to_string().contains(", or SHMEM_SYMMETRIC_SIZE (or"), "{error}");
     let said = |bytes: usize, all: Option<usize>| {
