@@ -105,7 +105,7 @@ impl<L: ThreadLevel> World<L> {
             me: self.me(),
             given: given.into_iter().map(|element| element as usize).collect(),
             counts: neighbours.iter().map(|pe| came[*pe]).collect(),
-            halo: self.halo(&edges)?,
+            halo: self.halo(&edges)?.__of("plan.gather"),
             packed: Vec::new(),
             found: vec![T::zeroed(); counts.iter().sum()],
             places: wanted.places,
@@ -128,21 +128,21 @@ impl Wanted {
         indices: impl Iterator<Item = usize>,
         pes: usize,
     ) -> Self {
-        let owners = indices.enumerate().map(|(position, index)| {
-            let len = over.len();
+        // No closure: in one, a panic tells this line, and not the program's.
+        let (len, mut sorted) = (over.len(), Vec::with_capacity(indices.size_hint().0));
+        for (position, index) in indices.enumerate() {
             assert!(
                 index < len,
                 "index {index} at position {position} of the list is beyond the end: the object has {len} elements (0..{len})"
             );
             let (pe, element) = over.owner(index);
-            (pe.number(), element, position)
-        });
-        let mut sorted: Vec<(usize, usize, usize)> = owners.collect();
+            sorted.push((pe.number(), element, position));
+        }
         sorted.sort_unstable();
         let mut places = vec![0; sorted.len()];
         let mut elements = vec![Vec::new(); pes];
         for (count, same) in sorted.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)).enumerate() {
-            let place = u32::try_from(count).unwrap_or_else(|_| panic!("a plan of more than 2^32 elements"));
+            let Ok(place) = u32::try_from(count) else { panic!("a plan of more than 2^32 elements") };
             same.iter().for_each(|(_, _, position)| places[*position] = place);
             let (pe, element, _) = same[0];
             elements[pe].push(element as u64);

@@ -45,7 +45,10 @@ impl<const D: usize> Chunking<D> {
     /// If the shape has no elements, or more than there can be, or `chunks` is 0.
     #[track_caller]
     pub fn new(shape: [usize; D], chunks: usize) -> Self {
-        Self::at_most(shape, chunks).unwrap_or_else(|error| panic!("{error}"))
+        match Self::at_most(shape, chunks) {
+            Ok(chunking) => chunking,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// As [`new`](Self::new), for shapes that come from a user who did not say how many chunks there are.

@@ -317,7 +317,7 @@ fn receive<T>(halo: &Halo<T>, endpoint: &Endpoint, turn: Turn, location: &'stati
     for (edge, link) in halo.links.iter().enumerate() {
         let Some(link) = link else { continue };
         if !endpoint.is_plain() || !has_come(endpoint, turn, link) {
-            wait(endpoint, turn, edge, link, location);
+            wait(endpoint, turn, (halo.operation, edge), link, location);
         }
     }
 }
@@ -348,7 +348,13 @@ fn has_come(endpoint: &Endpoint, turn: Turn, link: &Link) -> bool {
 }
 
 #[inline(never)]
-fn wait(endpoint: &Endpoint, turn: Turn, edge: usize, link: &Link, location: &'static Location<'static>) {
+fn wait(
+    endpoint: &Endpoint,
+    turn: Turn,
+    (operation, edge): (&str, usize),
+    link: &Link,
+    location: &'static Location<'static>,
+) {
     let signal = link.ours.signal_of(turn.message());
     let call = Call::new(Family::Halo, location)
         .at(endpoint.me(), 0, signal, size_of::<u64>())
@@ -361,8 +367,11 @@ fn wait(endpoint: &Endpoint, turn: Turn, edge: usize, link: &Link, location: &'s
                 endpoint.bell().watch(Some(timeout.map_or(NAP, |timeout| timeout.min(NAP))), done)
             },
             || Activity {
-                operation: Text::head(Family::Halo.name()),
-                subject: Text::head(&format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number())),
+                operation: Text::head(operation),
+                subject: Text::head(&match operation == Family::Halo.name() {
+                    true => format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number()),
+                    false => format!("values of PE {}, call {}", link.pe, turn.number()),
+                }),
                 file: Text::tail(location.file()),
                 line: location.line(),
                 ..Activity::NONE

@@ -38,6 +38,7 @@ pub use plan::{Edge, HaloError, Link, Plan};
 
 use crate::data::PlainData;
 use crate::object::SymBox;
+use crate::observe::Family;
 use crate::pe::Pe;
 use crate::sync::Turns;
 
@@ -54,6 +55,8 @@ pub struct Halo<T> {
     begun: Option<&'static Location<'static>>,
     /// Room for cells that an iterator gives.
     staged: Vec<T>,
+    /// What exchanges are called where a PE waits in one.
+    operation: &'static str,
 }
 
 impl<T: PlainData> Halo<T> {
@@ -64,7 +67,15 @@ impl<T: PlainData> Halo<T> {
     /// segment of every PE, until all have dropped theirs. Nothing else may hold it.
     #[doc(hidden)]
     pub unsafe fn __new(memory: SymBox<[u64]>, me: Pe, links: Vec<Option<Link>>) -> Self {
-        Self { memory, me, links, turns: Turns::default(), begun: None, staged: Vec::new() }
+        let (turns, operation) = (Turns::default(), Family::Halo.name());
+        Self { memory, me, links, turns, begun: None, staged: Vec::new(), operation }
+    }
+
+    /// The same as a part of something else: messages name that, and no edges.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __of(self, operation: &'static str) -> Self {
+        Self { operation, ..self }
     }
 
     /// How many edges it has, those without a neighbour included.

@@ -134,9 +134,10 @@ impl<const B: usize> Distribution for BlockCyclic<B> {
 
 #[track_caller]
 fn whole(share: usize, members: usize) -> usize {
-    share
-        .checked_mul(members)
-        .unwrap_or_else(|| panic!("{members} times {share} elements are more than there are numbers"))
+    let Some(len) = share.checked_mul(members) else {
+        panic!("{members} times {share} elements are more than there are numbers")
+    };
+    len
 }
 
 /// One block with each member.

@@ -140,6 +140,17 @@ stands! {
         &*format!("\n  PE 0 waits in `barrier` {HERE}"),
         &*format!("\n  PEs 1, 2 wait in `next(this PE has nothing, and others do not rest)` {HERE}"),
     ];
+    a_plan_that_one_pe_reads_alone: Single, |world| {
+        let object = world.alloc([1_u64, 2]).unwrap();
+        let mut plan = world.plan(object.over(world.team(), Block).at(&[0_u32, 2, 4])).unwrap();
+        if world.my_pe() != 0 {
+            return world.barrier_all();
+        }
+        plan.gather(world, &mut [0; 3], object.on(world.me()).index(..));
+    } => [
+        &*format!("\n  PE 0 waits in `plan.gather(values of PE 1, call 1)` {HERE}"),
+        "\n  PEs 1, 2 wait in `barrier`",
+    ];
     collectives_of_different_teams: Single, |world| {
         let all = |world: &World| {
             world.team().split_strided(world, 0, 1, 3, &TeamConfig::default()).unwrap().unwrap()
