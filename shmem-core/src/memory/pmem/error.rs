@@ -35,6 +35,11 @@ pub enum Fault {
     /// The directory is not there.
     #[error("cannot be made: there is no directory {directory}; make it, or name another one")]
     NoDirectory { directory: String },
+    /// The directory is one of `/proc` and its like.
+    #[error(
+        "cannot be made: the file system of {directory} takes no new files; name a file on ext4, xfs or tmpfs"
+    )]
+    NoFiles { directory: String },
     /// Not allowed.
     #[error(
         "cannot be {doing}: permission denied; it must be readable and writable for the user of the job, and so must its directory"

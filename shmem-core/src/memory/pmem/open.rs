@@ -115,8 +115,10 @@ impl PmemFile {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
             Errno::NOENT | Errno::NOTDIR => {
-                let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-                Fault::NoDirectory { directory: directory.unwrap_or(Path::new(".")).display().to_string() }
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let parent = parent.unwrap_or(Path::new("."));
+                let directory = parent.display().to_string();
+                if parent.is_dir() { Fault::NoFiles { directory } } else { Fault::NoDirectory { directory } }
             }
             Errno::EXIST => Fault::InUse,
             errno => denied("made", "open", errno),

@@ -237,16 +237,19 @@ fn what_is_no_file_is_refused() {
     std::fs::create_dir(&path).unwrap();
     assert_eq!(refused(&path, &identity()), Fault::NotAFile { is: "a directory" });
     assert_eq!(refused(Path::new("/dev/null"), &identity()), Fault::Device);
-    match PmemFile::open(&tree.root().join("none/heap.0"), &identity()) {
-        Candidate::Unusable(error) => assert_eq!(
-            error.to_string(),
-            format!(
-                "partition 4 `keep` (TEST): PMEM: {0}/none/heap.0 cannot be made: there is no directory {0}/none; \
-                 make it, or name another one",
-                tree.root().display()
-            )
-        ),
-        other => panic!("{other:?}"),
+    for (directory, why) in [
+        (tree.root().join("none"), "there is no directory {}; make it, or name another one"),
+        ("/proc/self".into(), "the file system of {} takes no new files; name a file on ext4, xfs or tmpfs"),
+    ] {
+        let shown = directory.display().to_string();
+        let why = why.replace("{}", &shown);
+        match PmemFile::open(&directory.join("heap.0"), &identity()) {
+            Candidate::Unusable(error) => assert_eq!(
+                error.to_string(),
+                format!("partition 4 `keep` (TEST): PMEM: {shown}/heap.0 cannot be made: {why}")
+            ),
+            other => panic!("{other:?}"),
+        }
     }
     let huge = Identity { size: 1 << 61, ..identity() };
     let path = tree.root().join("huge");
