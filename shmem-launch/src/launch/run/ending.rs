@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::Run;
-use super::phase::{Cause, GRACE_OF_USER, Phase, Suspicion};
+use super::phase::{Cause, GRACE, GRACE_OF_USER, Phase, Suspicion};
 use crate::launch::Failure;
 use crate::launch::host::{Host, Stranger};
 use crate::launch::host_pes::LOOK;

@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::launch::Failure;
 
 /// Between SIGTERM and SIGKILL after a death.
-const GRACE: Duration = Duration::from_millis(200);
+pub(super) const GRACE: Duration = Duration::from_millis(200);
 
 /// Between a signal of the user's and SIGKILL: programs may want to save something.
 pub(super) const GRACE_OF_USER: Duration = Duration::from_secs(2);
