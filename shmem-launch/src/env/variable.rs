@@ -68,7 +68,7 @@ macro_rules! variables {
 
 variables! {
     HEAP = "SHMEM_SYMMETRIC_SIZE", Some("SMA_SYMMETRIC_SIZE"), ValueKind::Size, "64M",
-        "bytes of the default heap (partition 1) on each PE, where it is not set 512M in C; not together with SHMEM_SYMMETRIC_PARTITION1";
+        "bytes of the default heap (partition 1) on each PE; in C 512M if not set; not together with SHMEM_SYMMETRIC_PARTITION1";
     BY_ID = "SHMEM_SYMMETRIC_PARTITION<ID>", Some("SMA_SYMMETRIC_PARTITION<ID>"), ValueKind::Traits, "",
         "a partition by its ID, 1..=255: SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]";
     BY_NAME = "SHMEM_SYMMETRIC_PARTITION_<NAME>", Some("SMA_SYMMETRIC_PARTITION_<NAME>"), ValueKind::Traits, "",
