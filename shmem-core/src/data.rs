@@ -29,7 +29,7 @@ use bytemuck::{Pod, Zeroable};
     message = "`{Self}` cannot live in symmetric memory",
     label = "not plain data",
     note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums)",
-    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
+    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait SymmetricData: Sized + 'static {
     /// How its values will be used, as far as the type says it.
@@ -40,7 +40,7 @@ pub unsafe trait SymmetricData: Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be moved by put or get",
     label = "not plain data",
-    note = "it is copied byte for byte between PEs: no pointers, no padding, no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`); for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`",
+    note = "it is copied byte for byte between PEs: no pointers, no padding, no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`); for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`",
     note = "`Atomic` and `Signal` words are changed by atomic and signal operations only: `fetch_add`, `set`, `wait_until`"
 )]
 pub trait PlainData: SymmetricData + Pod {}

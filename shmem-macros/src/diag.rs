@@ -329,7 +329,7 @@ pub(crate) const STRIDED_NEGATIVE_INDEX: &str = "elements are counted from 0; th
 
 pub(crate) const STRIDED_BOTH_REMOTE: &str = "both sides name a PE; a transfer has one local side";
 
-pub(crate) const STRIDED_NO_REMOTE: &str = "neither side names a PE; write `GRID@pe[..]` for the side that is on another PE, or leave out the first argument where neither is symmetric";
+pub(crate) const STRIDED_NO_REMOTE: &str = "neither side names a PE; write `GRID@pe[..]` for the side that is on another PE, `GRID@me[..]` with `let me = world.me()` for this PE's own copy, or leave out the first argument where neither is symmetric";
 
 pub(crate) const STRIDED_NO_FIELD: &str = "name the fields, as in `.{velocity, mass}`";
 

@@ -194,7 +194,7 @@ impl Alignments {
     label = "not plain data",
     note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`, an array or a `SymBox<[T]>` for `Vec`)",
     note = "`Atomic` and `Signal` words cannot stand in a struct that put and get move: add `#[shmem(words)]`, and reach its fields one by one",
-    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
+    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait FieldOf<Holder: ?Sized> {
     /// Asked for before [`Derived::holds`]: that leaves out "required by a bound in ..".
@@ -214,7 +214,7 @@ unsafe impl<T: PlainData, Holder: ?Sized> FieldOf<Holder> for T {}
     message = "`{Holder}` holds `{Self}`, which cannot live in symmetric memory",
     label = "neither plain data nor a word",
     note = "symmetric objects mean the same on every PE, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`, an array or a `SymBox<[T]>` for `Vec`)",
-    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
+    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait WordFieldOf<Holder: ?Sized> {
     /// Asked for before [`DerivedWords::holds`]: that leaves out "required by a bound in ..".
@@ -234,7 +234,7 @@ unsafe impl<T: SymmetricData, Holder: ?Sized> WordFieldOf<Holder> for T {}
     message = "`{Holder}` holds `{Self}`, which cannot live in symmetric memory",
     label = "not plain data",
     note = "symmetric objects are copied byte for byte between PEs, so they may hold no pointers, no padding and no invalid bit patterns (use `u8` for `bool` and for enums, `u32` for `char`, an array or a `SymBox<[T]>` for `Vec`)",
-    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`"
+    note = "for your own `#[repr(C)]` struct, add `#[derive(Symmetric)]`; a type of another crate that is `bytemuck::Pod` is `shmem::Plain<T>`, as in `[Plain<Complex<f64>>; 8]`, and a complex number is also `[f64; 2]`"
 )]
 pub unsafe trait ContentsOf<Holder: ?Sized>: Sized {
     /// Asked for as [`FieldOf::CHECKED`] is; what it is of is found at a value.

@@ -157,9 +157,7 @@ fn apart(place: Pe, signal: Pe) -> ! {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not match a place that holds `{C}`",
     label = "not what the place holds",
-    note = "a place of a value takes and gives that value; a place of a slice takes and gives a slice, a `Vec`, a `Box` or an array of the same elements",
-    note = "an object that is an array is one value; its elements are a slice: `OBJECT.on(pe).index(..)`, or a part of them: `.index(1..4)`",
-    note = "of what only leads to a slice, such as an `Arc` or a guard, take the slice: `&values[..]`, `&mut values[..]`"
+    note = "a place of a value takes and gives that value; a place of a slice, as `OBJECT.on(pe).index(..)`, takes and gives a slice (`&values[..]`), a `Vec`, a `Box` or an array; elements are of the same type, since nothing is converted"
 )]
 pub trait Matching<C: ?Sized> {
     /// What is written to a place.

@@ -80,7 +80,7 @@ fn partition(value: Value, errors: &mut Errors) -> Option<Path> {
 }
 
 /// Tokens as a user would write them, near enough for a message.
-fn readable(tokens: &impl ToTokens) -> String {
+pub(super) fn readable(tokens: &impl ToTokens) -> String {
     let text = tokens.to_token_stream().to_string();
     [
         (" :: ", "::"),
@@ -92,6 +92,8 @@ fn readable(tokens: &impl ToTokens) -> String {
         (" ]", "]"),
         (" ;", ";"),
         (" ,", ","),
+        ("! [", "!["),
+        ("! (", "!("),
     ]
     .iter()
     .fold(text, |text, (from, to)| text.replace(from, to))

@@ -14,10 +14,10 @@
 //! be placed is refused when the program starts, and one that is no symmetric data cannot be used.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::{Expr, Local, LocalInit, Pat, Token, parse_quote};
 
-use super::check::{Binding, Object, Placement};
+use super::check::{Binding, Object, Placement, readable};
 use crate::arguments::{self, Sealed};
 use crate::diag::{self, Errors, respanned};
 
@@ -130,7 +130,7 @@ pub(super) fn unattached(
     mut errors: Errors,
 ) -> TokenStream {
     if errors.is_empty() {
-        let initial = local.init.as_ref().map(|init| init.expr.to_token_stream().to_string());
+        let initial = local.init.as_ref().map(|init| readable(&init.expr));
         let initial =
             initial.filter(|text| text.len() <= LONGEST_INITIAL).unwrap_or_else(|| "contents".to_owned());
         let call = match &placement.partition_text {

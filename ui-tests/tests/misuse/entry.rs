@@ -148,7 +148,7 @@ fn without_a_world(rounds: usize) {
 
 fn outside() {
     #[shmem::symmetric(partition = "fast")] //~
-    let scratch: SymBox<[f64]> = [0.0; 16]; //~
+    let scratch: SymBox<[f64]> = vec![0.0; 16]; //~
     println!("{}", scratch.len());
 }
 

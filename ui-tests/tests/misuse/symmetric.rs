@@ -82,6 +82,13 @@ mod types {
         pub position: [f64; 3],
     }
 
+    /// As one of another crate.
+    #[repr(C)]
+    pub struct Complex<T> {
+        pub re: T,
+        pub im: T,
+    }
+
     #[symmetric]
     static HITS: Atomic<u8>; //~
 
@@ -99,6 +106,9 @@ mod types {
 
     #[symmetric]
     static TABLE: [Vec<f64>; 4]; //~
+
+    #[symmetric]
+    static WAVES: [Complex<f64>; 8]; //~
 
     #[symmetric]
     static READY: bool; //~
