@@ -37,7 +37,9 @@ pub enum HostsError {
     )]
     Pattern(String),
     /// It is for another number of PEs.
-    #[error("the pattern of hosts places {placed} PEs, and the job has {pes}")]
+    #[error(
+        "the pattern of hosts places {placed} PEs, and the job has {pes}; start {placed}, or write `*x2`: hosts of 2 PEs, as many as it takes"
+    )]
     Pes {
         /// PEs that the pattern places.
         placed: usize,
@@ -101,7 +103,10 @@ mod tests {
         }
         let pattern: HostsAs = "2x2".parse().unwrap();
         let message = format!("{:?}", pattern.hosts(3).unwrap_err());
-        assert_eq!(message, "the pattern of hosts places 4 PEs, and the job has 3");
+        assert_eq!(
+            message,
+            "the pattern of hosts places 4 PEs, and the job has 3; start 4, or write `*x2`: hosts of 2 PEs, as many as it takes"
+        );
         assert!(format!("{}x2", usize::MAX).parse::<HostsAs>().unwrap().hosts(2).is_err());
     }
 }
