@@ -204,7 +204,7 @@ const CHOICE: &str = "\
 #define SHMEM_C11_1(...) SHMEM_C11_SECOND(__VA_ARGS__, 0, 0)
 #define SHMEM_C11_2(...) SHMEM_C11_THIRD(__VA_ARGS__, 0, 0, 0)
 #define SHMEM_C11_THIRD(a, b, c, ...) c
-static inline void shmem_c11_no_such_type(void) {}
+static inline void shmem_c11_no_such_type(void) {} /* this routine does not take an argument of that type: share/doc/shmem/routines.md has the types of each */
 
 /* The routine of an active set, or that of a team. */
 #define shmem_sync(...) SHMEM_C11_FIFTH(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
