@@ -31,7 +31,7 @@ pub trait BitReducible: PlainData + sealed::Sealed {
     message = "`{Self}` cannot be reduced",
     label = "not what can be reduced",
     note = "in place: `world.sum(&mut x)`; as a value: `let y = world.sum(x)`; a symmetric object: `world.sum(&OBJECT)`",
-    note = "sum, prod, min, max and scans take the integers, f32 and f64, arrays of them, tuples of two to four, a `Vec` or a `Box` of a slice, and in place also a slice: `&mut values[..]`"
+    note = "sum, prod, min, max and scans take the integers, f32 and f64, arrays of them, tuples of two to four, a `Vec` or a `Box` of a slice, and in place also a slice: `&mut values[..]`; other plain data is combined by an operation of your own: `world.reduce(x, join)`"
 )]
 pub trait Operands<R>: Contribution<R, Item: Reducible> {}
 
