@@ -142,7 +142,10 @@ fn what_cannot_be_made_is_the_same_error_on_every_pe(world: &mut World) {
     let make = |new: NewPartition| world.create_partition(new).map(drop);
     let new = NewPartition::new;
     let cases = [
-        (world.create_partition("SIZE=1M:KIND=F").map(drop), "segments.rs:"),
+        (
+            world.create_partition("SIZE=1M:KIND=F").map(drop),
+            "the new partition: KIND=FASTMEM needs a POLICY",
+        ),
         (world.create_partition("SIZE=1M:COLOUR=RED").map(drop), "unknown trait `COLOUR`"),
         (make(new(0)), "a partition of no bytes"),
         (make(new(9).id(23)), "SHMEM_SYMMETRIC_PARTITION23"),
