@@ -81,6 +81,7 @@ fn a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit(world: &mut World) {
     let root = world.pes()[1];
     let mine = if world.my_pe() == 0 { f64::INFINITY } else { f64::NEG_INFINITY };
     let all: f64 = world.sum(mine);
+    assert_eq!(all.to_bits(), f64::NAN.to_bits(), "of all NaNs it is one");
     if let Some(sum) = world.sum_to(mine, root) {
         assert_eq!(sum.to_bits(), all.to_bits());
     }
