@@ -1,46 +1,57 @@
-//! What the PEs of a team do together.
+//! Collectives of teams.
 //!
-//! A call of the program is a method of `Team` in the file of its family. The file says what members compare, and by which ways the data
-//! go; the methods of a world stand in `world`.
+//! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below), by the estimated
+//! [cost](mod@cost). [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`start`] and
+//! [`request`] are the non-blocking forms: a PE makes progress on them whenever it waits in the library or tests a request.
 //!
-//! | family | file | short data | on one node | between nodes |
+//! | family | file | between nodes, short (meetings) | between nodes, long (windows) | on one node, long (rings) |
 //! |---|---|---|---|---|
-//! | barrier, sync | [`barrier`] | | lines or a counter | dissemination |
-//! | broadcast | [`broadcast`] | with the barrier | the root's ring; direct | two trees |
-//! | reductions, scans | [`reduce`](mod@reduce), engine in [`combine`] | partial results with the barrier | reduce-scatter and allgather through rings; direct | recursive halving and doubling |
-//! | collect, fcollect | [`gather`] | with the barrier | rings; direct | ring allgather |
-//! | alltoall | [`alltoall`] | messages that are the barrier | rings; direct | pairwise exchange |
-//! | scatter, sums in parts | [`scatter`] | with the barrier, or as an alltoall | direct | as an alltoall, or a reduction |
+//! | barrier, sync | [`barrier`] | [dissemination](schedule::Round) | | |
+//! | broadcast | [`broadcast`] | [blocks] by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
+//! | reductions | [`reduce`](mod@reduce), [`combine`] | [partial results](partial_results) by dissemination | [recursive halving and doubling][hd] (Rabenseifner) | reduce-scatter and allgather |
+//! | scans | [`reduce`](mod@reduce), [`combine`] | partial results of lower ranks by dissemination | meetings | meetings |
+//! | fcollect | [`gather`] | blocks by dissemination (Bruck's allgather) | [ring allgather](schedule::RingAllgather) | circular buffers of all |
+//! | collect | [`gather`] | blocks with their lengths, by dissemination | meetings | meetings |
+//! | alltoall | [`alltoall`] | one message of [parts] to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
+//! | scatter | [`scatter`] | blocks by dissemination | meetings | meetings |
+//! | reduce-scatter | [`scatter`] | an alltoall, then each combines | the same, or a reduction | as an alltoall |
 //!
-//! What is started ([`start`], [`request`]) goes by the same schedules. For a library in C there are calls of bytes ([`untyped`]).
+//! [hd]: schedule::HalvingDoubling
 //!
-//! # Barrier
-//!
-//! Every collective begins with a checked [`barrier`]: all members must enter the same operation with the same arguments, or the job ends
-//! and says who is where ([`mismatch`]). It finds that by a hash, which is enough for values; what soundness rests on is compared word
-//! for word ([`agreed`]). Members of a node synchronise in its memory; between nodes the last member to arrive acts for its node, in the
-//! rounds of a [dissemination](schedule::Round).
+//! Short data on one node go by meetings, and long symmetric objects direct. Authors and sources stand in the files of [`schedule`].
+//! CONTRIBUTING.md shows how to add an operation, an algorithm and a collective.
 //!
 //! # Ways
 //!
-//! Data go one of four ways, [chosen](choose) by what all members have come for, so all take the same. They have the names of
-//! `SHMEM_COLLECTIVE_ALGORITHM`.
+//! The variable `SHMEM_COLLECTIVE_ALGORITHM` accepts these names. All members pick the same way: the choice depends on arguments that the
+//! opening barrier compares, and on the job's layout.
 //!
-//! * **meetings**: through [staging] buffers, the [rooms] of a team, a piece with each barrier. Between nodes a [payload] travels with the words of the barrier:
-//!   [blocks], [partial results](partial_results), or [parts] for each. Who sends it must know where it belongs on a node that has other
-//!   members than its own: that follows from the [layout] of ranks alone.
-//! * **rings**: on one node in chunks ([`ring`]), several of which are under way: no barriers but the first.
-//! * **direct**: on one node, symmetric objects are read and written where they lie ([`direct`]).
-//! * **windows**: between nodes in chunks, [pipelined]. A [schedule] says which chunk goes where and when; the [engine] carries it out,
-//!   and [placement] says where chunks go. Teams take their [windows](window) when they first have much.
+//! * **meetings**: data ride on barriers. A member copies a piece to its [staging] buffer and comes to a barrier. The first piece rides on
+//!   the opening barrier; each further piece takes one more. Between nodes the piece is the [payload] of the barrier's messages.
+//! * **rings**: on one node. A member writes chunks to a circular buffer ([`ring`]) that the others read. If every member has its own
+//!   core, only the opening barrier is needed.
+//! * **direct**: on one node. Symmetric objects are read and written in place ([`direct`]): one copy.
+//! * **windows**: between nodes. Chunks are [pipelined] through receive buffers ([`window`]). A [schedule] gives the order of chunks, the
+//!   [engine] carries it out, and [placement] gives the addresses.
+//!
+//! # Opening barrier
+//!
+//! Every collective begins with a checked [`barrier`]; a started one runs it in the background. Members of a node meet in its memory.
+//! Between nodes the last member to arrive acts for its node, in a dissemination, or with one message to each node where that brings parts.
+//! The barrier carries a hash of the operation and its [arguments](argument). A difference that the hash shows ends the job with the calls of
+//! both ([`mismatch`]). A hash can collide: so where memory safety depends on agreement, members compare the arguments themselves
+//! ([`agreed`]).
 //!
 //! # Results
 //!
-//! The result of a reduction is that of a [`tree`] over ranks, so it depends neither on timing nor on the way. Operations are functions
-//! over tiles of bytes ([`reduction`]), so one engine serves all types. Between nodes a node has of each set of ranks the [`cover`], the
-//! largest vertices of the tree that lie in it. In which form a result comes back is decided by what the argument
-//! [is](shmem_core::context::Contribution). A collective keeps nothing, and on one node allocates nothing but the list that is its result.
-
+//! A reduction combines in the order of one [`tree`] over ranks, so its result is the same to the bit on every layout and by every way.
+//! Operations combine tiles of bytes ([`reduction`]), so one routine ([`combine`]) serves all types ([`number`]). The partial results of a set
+//! of ranks are the largest vertices of the tree inside the set ([`cover`]). So the order does not depend on the number of nodes, whether a
+//! power of two or not.
+//!
+//! # Counts
+//!
+//! [`counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
 mod agreed;
 mod alltoall;
 mod argument;
