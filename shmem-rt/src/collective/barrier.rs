@@ -1,19 +1,19 @@
-//! The checked barrier.
+//! The checked barrier, with which every collective begins.
 //!
-//! On a node the members meet in one of two ways ([`Meeting`]): in lines, where each looks at all others
-//! ([`MeetingLines`](shmem_core::sync::MeetingLines)), or in the words of the node's first member, which count
-//! them ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). With several nodes they count, and the last one to
-//! come acts for the node: in each [round](super::schedule::Round) it tells one node further on and waits for the one
-//! as far before it; after log2(nodes) rounds all nodes are there, and it lets its node go. What each node has for each
-//! goes straight to all of them instead, and is waited for together ([`Parts`](super::parts::Parts)). Every step
-//! carries the fingerprint of what the PE came for: a hash, and a mark for what opens an exclusive phase,
-//! which no hash can imitate. Between nodes it travels inside the counter: a word grows by
-//! `fingerprint * 2^16 + 1`, so one comparison with what it must be shows both arrival and purpose. Where members have to
-//! know what all have come for, they state it besides ([`agreed`](super::agreed)).
+//! **On a node** members meet in one of two ways ([`Meeting`]). In lines, each member looks at the lines of all others
+//! ([`MeetingLines`](shmem_core::sync::MeetingLines)). Or they count themselves in words of the node's first member
+//! ([`NodeBarrier`](shmem_core::sync::NodeBarrier)). The way depends on the team alone, so members that come for different operations still
+//! come to the same words, and are found there.
 //!
-//! How members of a node meet depends on the team alone, not on what they do: whoever comes for something else comes
-//! to the same words, and is found there. Between nodes, whoever waits for the word of a round looks whether something
-//! has come straight, which nobody sends at a meeting of rounds.
+//! **Between nodes** members count, and the last to arrive acts for its node. In [round](super::schedule::Round) `k` of a dissemination it
+//! notifies one node further on, and waits for the one as far before it. After log2(nodes) rounds all nodes have arrived, and it
+//! releases its node. Where each node has data for each other one, their messages replace the rounds ([`Parts`](super::parts::Parts)).
+//! A member that waits for a round's word also looks for such messages, which nobody sends in a barrier of rounds.
+//!
+//! **Check.** Every step carries the fingerprint of the operation: a hash, and a mark for what opens an exclusive phase, which no hash can
+//! imitate. Between nodes it is part of the counter. A word grows by `fingerprint * 2^16 + 1`, so one comparison with the expected value
+//! shows arrival and purpose. Where members must be certain of each other's arguments, they state them besides
+//! ([`agreed`](super::agreed)).
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;

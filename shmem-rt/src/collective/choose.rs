@@ -1,16 +1,16 @@
-//! Which way the data of a collective go: a function of what all members know alike, so that all take the same.
+//! Chooses the way of a collective's data, as a function of values that all members know alike.
 //!
 //! | way | |
 //! |---|---|
-//! | [`Meetings`](Way::Meetings) | with the words of [meetings](super::staging), a piece with each |
-//! | [`Rings`](Way::Rings) | on one node by [rings](super::ring); of a reduction every member combines its slice |
-//! | [`Direct`](Way::Direct) | on one node, [from where they lie to where they belong](super::direct) |
-//! | [`Windows`](Way::Windows) | between nodes by [windows](super::pipelined); what lies at one place of all members only past them |
+//! | [`Meetings`](Way::Meetings) | a piece with each [barrier](super::staging) |
+//! | [`Rings`](Way::Rings) | on one node: chunks through [circular buffers](super::ring); in a reduction every member combines its slice |
+//! | [`Direct`](Way::Direct) | on one node: symmetric objects [in place](super::direct) |
+//! | [`Windows`](Way::Windows) | between nodes: chunks by [schedules](super::pipelined), into receive buffers or symmetric objects |
 //!
-//! Every way gives the same result, bit for bit; that of a reduction is the one of the [tree](super::tree). So what is
-//! decided here is time alone: on a node by what was measured once, with a core for each member or with few for all, and between nodes by what both ways would take
-//! [nearly](super::cost), with what is known of the provider. A way that the environment asks for (`SHMEM_COLLECTIVE_ALGORITHM`) is taken wherever there is
-//! such a one, whether it pays or not. Nothing is reached and nothing is sent: these are functions of numbers.
+//! Every way gives the same result, bit for bit, so the choice affects time alone. On a node it compares lengths with measured thresholds,
+//! which depend on whether each member has a core of its own. Between nodes it compares [estimated times](super::cost), made from what
+//! is known of the provider. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken wherever it exists, also where it is slower.
+//! These are functions of numbers: they reach no PE and send nothing.
 
 use shmem_core::system::CHUNK_BYTES;
 

@@ -1,10 +1,9 @@
-//! How long data would be under way between nodes, nearly.
+//! Estimates how long a collective's data take between nodes.
 //!
-//! What each way sends is known to the byte (`scale` counts it, and tests compare), but adding that up takes longer than the
-//! collective. Here are the leading terms of it: messages of which each waits for the one before, what a node sends besides,
-//! and its bytes, of nodes that all have as many members as the largest can be expected to have. They decide
-//! between two [ways](super::choose), so an error counts only where the two are nearly alike; a test holds the choice
-//! against what is counted.
+//! The exact counts of each way are known (`scale` makes them, and tests compare), but computing them takes longer than the collective.
+//! These are their leading terms: dependent messages, other messages of a node, and bytes of a node, for nodes of equal size. They
+//! decide between two [ways](super::choose), so an error matters only where both take nearly the same time. A test compares the choice with
+//! the one that exact counts would make.
 
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 

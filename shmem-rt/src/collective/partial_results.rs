@@ -1,8 +1,9 @@
-//! Reductions and scans between nodes: each node brings the others its partial results, in the rounds of a dissemination.
+//! Short reductions and scans between nodes: a dissemination exchange of partial results, carried by the barrier.
 //!
-//! What stands for a set of nodes is one value for each vertex of the [`Cover`] of their ranks. If the operation is exact, so that the
-//! order makes no difference, it is one value for all of them. Values lie at places that are the same on all nodes, whatever each
-//! needs, so that who sends knows where they go: what comes in the mirror, and what is made on the desk of a node's first member.
+//! After each round a node has the partial results of up to twice as many nodes. Those of a set of nodes are one value for each vertex of the
+//! [`Cover`] of their ranks, so vertices are combined in the order of the tree and none counts twice. If the operation is exact, one value
+//! stands for the whole set. A value has the same offset on all nodes, so its sender knows where it goes: received values lie in the
+//! mirror, and made ones on the desk, of a node's first member.
 
 use core::ops::Range;
 use core::slice::from_ref;
