@@ -1,4 +1,4 @@
-//! Reductions and scans: by operations on numbers, which stand in one [table], and by operations of the program.
+//! Reductions and scans: by operations on numbers, which stand in one table, and by operations of the program.
 
 use bytemuck::Pod;
 use shmem_core::context::{Collected, Contribution, Initiator};

@@ -1,4 +1,4 @@
-//! Vectors of fixed size that one instruction reads and one writes, beyond the [`Piece`]s that there are everywhere:
+//! Vectors of fixed size that one instruction reads and one writes, beyond the [`Piece`](crate::shared::Piece)s that there are everywhere:
 //! 32 and 64 bytes where the machine has them.
 //!
 //! As all accesses to memory that others may change meanwhile they are assembly (`shared`), which has a further

@@ -6,7 +6,7 @@
 //! operation, and sleeps in between. So our times and theirs are taken in turn, on the same cores, with the
 //! same sizes and the same number of operations in a sample, and come out as pairs.
 //!
-//! What a machine lacks is [said](Missing), never passed over: no compiler, a program that hangs, a
+//! What a machine lacks is said, never passed over: no compiler, a program that hangs, a
 //! library that does something else than it was asked to.
 //!
 //! ```text
