@@ -1,4 +1,4 @@
-//! Contributions that come to all nodes as they are.
+//! Blocks: contributions that all nodes receive unchanged.
 
 use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES};
 

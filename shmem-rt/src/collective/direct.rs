@@ -1,8 +1,8 @@
-//! Direct placement: members of one node read and write each other's copies of symmetric objects where they lie.
+//! Direct placement: members of one node read and write each other's copies of symmetric objects in place.
 //!
-//! What is given to a collective as a symmetric object needs no room of the runtime, through which it would be copied twice. Members
-//! meet, which says that they have come for the same object. Then each reads what it needs of the others, or writes to them. Who owns
-//! what is read waits until nobody reads it any more. Why that is sound, [`buffer`](super::buffer) says.
+//! A symmetric object needs no staging buffer, through which its data would be copied twice. The opening barrier shows that members have
+//! come for the same object. Then each reads what it needs from the others, or writes to them. A member leaves when nobody reads its
+//! copy any more. [`buffer`](super::buffer) says why that is sound.
 
 use shmem_core::object::Extent;
 use shmem_core::primitive::mutant;

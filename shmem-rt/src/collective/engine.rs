@@ -1,7 +1,7 @@
-//! The progress engine: how far a member has come in its [schedules](super::schedule), and what it does next.
+//! The progress engine: carries out the [schedules](super::schedule) of a member, as far as possible at each poll.
 //!
-//! Whoever waits polls it; it waits for nothing, and no pipeline for another one. Blocking collectives and started ones are the same to
-//! it, as are members on a node and on others: [`Transfers`] says where chunks and credits go.
+//! A waiting member polls it. It never waits itself, and no pipeline waits for another. It serves blocking and started collectives, on
+//! a node and between nodes: [`Transfers`] says where chunks and credits go.
 
 use core::iter::{Peekable, Skip};
 

@@ -1,4 +1,4 @@
-//! Contributions that each have one receiver.
+//! Parts: contributions with one receiver each, sent straight to its node (spread-out alltoall).
 
 use core::ops::Range;
 

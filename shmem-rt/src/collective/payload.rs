@@ -1,27 +1,28 @@
-//! What nodes bring each other in the rounds of a barrier.
+//! Payloads: data that nodes exchange in the messages of a barrier.
 //!
-//! Members of a node read each other's contributions where they lie. Those of other nodes come once for the whole node, to its mirror:
-//! room on its first member, where all of its members read them. The last member to arrive acts for its node. It puts together what
-//! its node has, and sends it with the words of the barrier. So only first members are written to, and synchronisation and data are one
-//! round of messages.
+//! Members of a node read each other's contributions in place. A contribution from another node arrives once for the whole node: in its
+//! mirror, a buffer on its first member, which all of its members read. The last member to arrive acts for its node. It gathers what
+//! its members contribute, and sends it with the words of the barrier. So only first members receive messages, and one round of messages
+//! carries synchronisation and data.
 //!
-//! Data for all nodes go by the [rounds](Round) of a dissemination: [`Blocks`](super::blocks::Blocks) as they are, and
-//! [`PartialResults`](super::partial_results::PartialResults) of reductions as the [covers](super::cover) of those that have been
-//! combined. Data for each node ([`Parts`](super::parts::Parts)) go straight there, and are the barrier themselves.
+//! Data for all nodes go by the [rounds](Round) of a dissemination: [`Blocks`](super::blocks::Blocks) unchanged, and
+//! [`PartialResults`](super::partial_results::PartialResults) of reductions as [covers](super::cover) of the ranks combined so far. Data for one
+//! node each ([`Parts`](super::parts::Parts)) go straight there, and their messages replace the rounds.
 //!
-//! A signature is compared by who comes to know it first: each round brings that of one node before, and whoever acts for a node
-//! compares it with its own before it begins the next round. Who has the word of a round therefore knows, by what came in the rounds
-//! before on the way to it, that all nodes of which it has heard have the same signature.
+//! Each round brings the signature of one node before. The member that acts for a node compares it with its own before it begins the
+//! next round. So a member that has the word of a round knows that all nodes it has heard of, directly or through others, have the same
+//! signature.
 //!
 //! # Why nobody waits for acknowledgements
 //!
-//! There are two sets of words and rooms, which barriers use in turn. A node sends one message to another at a barrier, or none, and
-//! each is waited for there by its word: who has left a barrier has what was sent to it. And who has left it knows that all nodes have
-//! come to it. So when somebody sends at a barrier, all have come to the one before and have left the one before that, which is the last
-//! that used the same set: what was sent to it has arrived, and has been read, because members come to a barrier when they have read
-//! what the one before has brought. At most two messages from one node to another are under way, one in each set, and it does not
-//! matter in which order they arrive. Within a message the data is there when the word is
-//! ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
+//! There are two sets of words and buffers, which barriers use in turn. In a barrier a node sends another at most one message, and the
+//! receiver waits for its word. So a member that has left a barrier has received all messages of that barrier, and knows that all nodes
+//! have entered it.
+//!
+//! Take a sender in barrier `n`. It has left `n - 1`, so all nodes have entered that and left `n - 2`, the last one that used the same set.
+//! Its messages have arrived, and members have read them, because they read what a barrier brought before they enter the next one. At
+//! most two messages from one node to another are under way, one in each set, and their order does not matter. Within a message the data
+//! arrive before the word ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
 
 use shmem_core::sync::STATEMENT_WORDS;
 

@@ -1,17 +1,16 @@
-//! Rings: long data through room of the runtime, in chunks, on one node.
+//! Rings: circular buffers of the runtime, through which long data go in chunks on one node.
 //!
-//! A piece that goes through [scratch](super::staging) takes a meeting, at which the first waits for the last. Chunks of a
-//! [ring](RingWords) take none: a member writes the next one while others still read those before, up to as many as
-//! there are slots. All members go through the same chunks in the same order. Which of them a member writes,
-//! and of whom it reads each, is the collective's affair; what it has nothing to do with it takes as well.
+//! A piece in a [staging buffer](super::staging) takes a barrier, at which the first member waits for the last. A chunk of a
+//! [ring](RingWords) takes none: a member writes the next chunk while others still read the ones before, up to the number of slots. All
+//! members step through the same chunks in the same order. The collective says which of them a member writes, and whose it reads; a member
+//! also takes those that it has nothing to do with.
 //!
-//! The first chunk may be written before the meeting that every collective begins with: it lies in the member's own slot,
-//! and the three rules of rings, which each member keeps by itself, hold whatever the others have come for. So no slot is
-//! read while it is written, also where members do not agree and nobody has found it yet.
+//! The first chunk may be written before the opening barrier. It lies in the member's own slot, and each member keeps the three
+//! rules of rings by itself, whatever the others have come for. So no slot is read while it is written, also where members do not agree
+//! and nobody has found it yet.
 //!
-//! Where PEs share cores, a bell that wakes a PE costs more than a chunk. So it is rung for what a member has done since the
-//! last one, as late as nobody can wait for it in vain: with the next chunk that it shows, before it waits itself, and at the
-//! end of the series.
+//! Where PEs share cores, waking a PE costs more than a chunk. So a member rings late: with the next chunk that it shows, before it waits
+//! itself, and at the end of the series. Nobody waits in vain meanwhile.
 
 use core::cell::Cell;
 

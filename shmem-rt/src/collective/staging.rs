@@ -1,8 +1,8 @@
-//! Staging buffers: rooms of the runtime through which members give data to each other.
+//! Staging buffers: memory of the runtime through which members pass data to each other.
 //!
-//! Each member has rooms for a team, and the first one of a node has more, for what comes from other nodes. A [`Step`] is one barrier
-//! with the room for contributions that belongs to it. Of a larger contribution there are several pieces, each in a step of its own; on
-//! one node they may go through a [`Ring`] instead, which takes no barrier for each. [`Collective::staged`] does either.
+//! Each member has staging buffers for a team. The first member of a node has more, for data from other nodes. A [`Step`] is one barrier
+//! with the buffers that belong to it. A larger contribution goes in pieces, each with a step of its own; on one node it may go through
+//! a [`Ring`] instead, without a barrier for each piece. [`Collective::staged`] does either.
 
 use shmem_core::sync::{LINE_BYTES, MeetingLines};
 use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES, TeamArea};
