@@ -133,7 +133,7 @@ pub enum LaunchError {
     #[error("PEs cannot be bound to CPUs here: {0}; with `--bind none` they run where the system likes")]
     Bind(io::Error),
     /// A process could not be started.
-    #[error("the process of PE {pe} could not be started: {source}")]
+    #[error("the process of PE {pe} could not be started: {source}{}", where_none_is_left(.source))]
     Spawn {
         /// Its PE.
         pe: usize,
@@ -171,6 +171,14 @@ impl LaunchError {
 
     pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> Self {
         move |source| Self::System { what, source }
+    }
+}
+
+/// What to do where this user has as many processes as he may.
+fn where_none_is_left(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::WouldBlock => "; raise the limit of this user's processes (ulimit -u), or start fewer",
+        _ => "",
     }
 }
 

@@ -106,6 +106,13 @@ mod tests {
             text(check(50, Some(49), None)),
             "50 PEs were asked for; this user may have 49 processes (ulimit -u), which allows 46; start fewer, or raise the limit"
         );
+        // What other processes of this user leave is known where one is started.
+        let source = std::io::Error::from(rustix::io::Errno::AGAIN);
+        assert_eq!(
+            text(Err(LaunchError::Spawn { pe: 1, source })),
+            "the process of PE 1 could not be started: Resource temporarily unavailable (os error 11); raise the limit of this user's \
+             processes (ulimit -u), or start fewer"
+        );
         let (limit, most) = (1024, 120);
         assert!(check(most, None, Some(limit)).is_ok());
         assert_eq!(

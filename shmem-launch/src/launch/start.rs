@@ -66,7 +66,9 @@ impl Launch {
         let elsewhere = self.elsewhere.clone();
         let description = self.describe(u64::from_le_bytes(number), &placement);
         let outlets = Outlets::new(description.output, &description.pipes);
-        let outlets = outlets.map_err(LaunchError::system("output cannot be passed on"))?;
+        let outlets = outlets.map_err(LaunchError::system(
+            "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
+        ))?;
         let hosts = placement.start(&description, before, &elsewhere, signals.as_ref())?;
         Ok(Run::new(terms, hosts, signals, outlets).finish())
     }

@@ -179,6 +179,7 @@ fn limited(mut command: Command, resource: Resource, most: u64) -> Command {
 fn output_that_nothing_can_write_is_told_before_there_is_any() {
     let mut command = limited(first_of_two(&[], "echo something"), Resource::Data, 2 << 20);
     let output = command.env_remove("RUST_MIN_STACK").output().unwrap();
-    let said = "shmrun: output cannot be passed on: Resource temporarily unavailable (os error 11)\n";
+    let said = "shmrun: no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data \
+                (ulimit -d): Resource temporarily unavailable (os error 11)\n";
     assert_eq!((output.status.code(), &*text(&output.stderr)), (Some(2), said), "{output:?}");
 }
