@@ -397,7 +397,8 @@ impl Collective<'_> {
         let part = |piece: usize| piece * at_once..items.min((piece + 1) * at_once);
         let mut first = 0;
         while first < members {
-            let distances = first..(first + width).min(members);
+            // The own part takes no room.
+            let distances = first..(first.max(1) + others).min(members);
             let slot_of = |distance: usize| (distance - distances.start.max(1)) * room_of_one;
             let bytes = (distances.end - distances.start.max(1)) * room_of_one;
             let staged = Staged { by_ring, pieces, bytes, writes: true, reads: true };
