@@ -35,7 +35,7 @@ use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
 /// What nodes bring each other at a meeting, and how.
 pub(super) enum Between<'p> {
-    /// By the rounds of a census.
+    /// By the rounds of a dissemination.
     Rounds(&'p mut dyn Payload),
     /// Straight from each to each.
     Straight(&'p Parts<'p>),

@@ -52,15 +52,12 @@ impl<'b> SendBuf<'b> {
 
     /// The calling PE's copy of an object.
     pub(super) fn own(endpoint: &'b Endpoint, place: Extent) -> Self {
-        let start = endpoint.mine(place.offset).cast_const();
-        Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
+        RecvBuf::own(endpoint, place).into()
     }
 
     /// The copy of an object on a PE of this node.
     pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
-        let start =
-            endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
-        Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
+        RecvBuf::on(endpoint, pe, place).into()
     }
 
     pub(super) fn len(&self) -> usize {

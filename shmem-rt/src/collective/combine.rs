@@ -1,4 +1,4 @@
-//! The engine of reductions: which way the items of members go that are combined, whatever they are and whoever has the result.
+//! Reductions: which way the items of members go that are combined, whatever they are and whoever has the result.
 //!
 //! The result is that of a [tree](super::tree) over ranks, whatever the way. On one node every member combines all, of short data; of
 //! longer ones it combines a slice and gives that to the others (a reduce-scatter and an allgather through rings), or does so in objects
