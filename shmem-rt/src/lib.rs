@@ -174,7 +174,7 @@ pub mod launch {
 pub mod bootstrap {
     #[doc(inline)]
     pub use shmem_launch::bootstrap::{
-        Bootstrap, Connection, Exchanged, Local, Pmix, Singleton, attach_wait, connect,
+        Bootstrap, Connection, Exchanged, Local, Managed, Singleton, attach_wait, connect,
     };
 }
 

@@ -3,14 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use super::foreign;
+use super::foreign::Foreign;
 use super::launcher::Bootstrap;
 use super::local::Local;
-use super::pmix::Pmix;
+use super::manager::Managed;
 use super::singleton::Singleton;
 use crate::env::Settings;
 use crate::launch;
-use crate::say::say;
 
 /// What [`connect`] did.
 pub enum Connection {
@@ -21,37 +20,37 @@ pub enum Connection {
 }
 
 /// Joins the job of the launcher that started this process; without one, launches the program itself
-/// as many PEs as `SHMEM_NPES` says, or is one PE alone if that is 1 or not given.
+/// as many PEs as `SHMEM_NPES` says, or is one PE alone if that is 1 or not given, or if `SHMEM_SINGLETON` asks for it.
 ///
 /// # Errors
 ///
-/// If a launcher is announced and cannot be joined.
+/// If a launcher is announced and cannot be joined, or has started several processes and cannot be joined. Of these the first one has
+/// the error, and the others end with code 2.
 ///
 /// # Safety
 ///
 /// Once in a process, in place of a world: what PEs [share](Bootstrap::share) is the memory that they lend each other
 /// references to, and they agree on it by what they put and get. libpmix, as the settings name it, must be that library.
 pub unsafe fn connect(settings: &Settings) -> io::Result<Connection> {
+    let alone = || Ok(Connection::Joined(Box::new(Singleton::new())));
+    if settings.singleton {
+        return alone();
+    }
     // The nearest first: `mpirun` may have started a `shmrun`.
     // SAFETY: once in the process, in place of a world (caller).
     if let Some(local) = unsafe { Local::connect() }? {
         return Ok(Connection::Joined(Box::new(local)));
     }
     // SAFETY: once in the process, in place of a world, and the library is libpmix (caller).
-    if let Some(pmix) = unsafe { Pmix::connect(settings.libpmix.as_deref()) }? {
-        return Ok(Connection::Joined(Box::new(pmix)));
+    if let Some(managed) = unsafe { Managed::connect(settings.libpmix.as_deref()) }? {
+        return Ok(Connection::Joined(Box::new(managed)));
     }
     match settings.npes {
-        Some(pes) if pes > 1 => Ok(Connection::Launched(launch::itself(pes, settings.bind))),
-        _ => {
-            if let Some(warning) =
-                foreign::Foreign::find(|name| std::env::var(name).ok()).and_then(|f| f.warning())
-            {
-                say(&format!("shmem: {warning}"));
-            }
-            Ok(Connection::Joined(Box::new(Singleton::new())))
-        }
+        Some(pes) if pes > 1 => return Ok(Connection::Launched(launch::itself(pes, settings.bind))),
+        Some(_) => {}
+        None => Foreign::find(|name| std::env::var(name).ok()).map_or(Ok(()), |foreign| foreign.refuse())?,
     }
+    alone()
 }
 
 /// How often it is looked whether a debugger is there.

@@ -1,5 +1,10 @@
 //! Launchers that start processes and say so in the environment.
 
+use std::io;
+
+use shmem_core::exit;
+
+use super::pmi;
 use crate::env::{EnvError, TRANSPORT};
 use crate::launch::{NPES, PE};
 
@@ -23,6 +28,9 @@ pub fn require_one_process() -> Result<(), EnvError> {
     }
 }
 
+/// With what a process ends that has not become a PE.
+const CODE: i32 = 2;
+
 /// A process of several that a launcher has started, which PEs cannot join.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Foreign {
@@ -44,14 +52,16 @@ const LAUNCHERS: [Launcher; 4] = [
         "use an mpirun that speaks PMIx (Open MPI 4 or later)",
     ),
     ("mpirun", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "use an mpirun that speaks PMIx (Open MPI 4 or later)"),
-    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "add --mpi=pmix to srun"),
-    ("a PMI launcher", "PMI_SIZE", "PMI_RANK", "use a launcher that speaks PMIx"),
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "add --mpi=pmix or --mpi=pmi2 to srun"),
+    ("a launcher", "PMI_SIZE", "PMI_RANK", "use one that speaks PMIx or PMI-1 (PMI_FD, PMI_PORT)"),
 ];
 
 impl Foreign {
     /// The launcher that the environment tells of, if it started more than one process.
     pub(super) fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        Self::among(&LAUNCHERS, variable)
+        // Where a socket of the launcher's is announced, it is not there: what else it has said is left over from another process as well.
+        let is_left_over = variable(pmi::FD).is_some();
+        if is_left_over { None } else { Self::among(&LAUNCHERS, variable) }
     }
 
     fn among(launchers: &[Launcher], variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
@@ -62,14 +72,19 @@ impl Foreign {
         })
     }
 
-    /// What the first of the processes should tell the user.
-    pub(super) fn warning(&self) -> Option<String> {
+    /// The first of the processes has the error, for all; the others end.
+    pub(super) fn refuse(&self) -> io::Result<()> {
+        match self.rank {
+            0 => Err(io::Error::other(self.error())),
+            _ => exit::end(CODE, || ()),
+        }
+    }
+
+    fn error(&self) -> String {
         let Self { launcher, variable, advice, count, .. } = self;
-        (self.rank == 0).then(|| {
-            format!(
-                "{launcher} has started {count} processes ({variable}={count}), but each of them is PE 0 of 1: {advice}, or start the program with `shmrun -n {count}`"
-            )
-        })
+        format!(
+            "{launcher} has started {count} processes ({variable}={count}), which cannot be brought together as one job: {advice}, or start the program with `shmrun -n {count}`; for {count} jobs of one PE each set SHMEM_SINGLETON=1"
+        )
     }
 }
 
@@ -84,13 +99,13 @@ mod tests {
     #[test]
     fn several_processes_of_another_launcher_are_noticed_once() {
         let first = find(&[("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "0")]).unwrap();
-        let text = first.warning().unwrap();
+        let text = first.refuse().unwrap_err().to_string();
         assert!(text.starts_with("mpirun has started 4 processes (OMPI_COMM_WORLD_SIZE=4)"), "{text}");
-        assert!(text.ends_with("`shmrun -n 4`"), "{text}");
-        let other = find(&[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "1")]).unwrap();
-        assert_eq!(other.warning(), None);
+        assert!(text.contains("`shmrun -n 4`; for 4 jobs"), "{text}");
         let first = find(&[("SLURM_STEP_NUM_TASKS", "2"), ("SLURM_PROCID", "0")]).unwrap();
-        assert!(first.warning().unwrap().contains("add --mpi=pmix to srun, or"));
+        assert!(first.error().contains("add --mpi=pmix or --mpi=pmi2 to srun, or"));
+        let library = find(&[("PMI_SIZE", "2"), ("PMI_RANK", "0")]).unwrap();
+        assert!(library.error().contains("use one that speaks PMIx or PMI-1"));
     }
 
     #[test]
@@ -98,5 +113,6 @@ mod tests {
         assert_eq!(find(&[]), None);
         assert_eq!(find(&[("PMI_SIZE", "1"), ("PMI_RANK", "0")]), None);
         assert_eq!(find(&[("PMI_SIZE", "many"), ("PMI_RANK", "0")]), None);
+        assert_eq!(find(&[("PMI_SIZE", "2"), ("PMI_RANK", "0"), ("PMI_FD", "6")]), None);
     }
 }

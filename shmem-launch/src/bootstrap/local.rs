@@ -231,6 +231,6 @@ fn invalid(text: String) -> io::Error {
 
 fn not_ours(descriptor: RawFd, why: &str) -> io::Error {
     invalid(format!(
-        "{SOCKET}={descriptor} is set, but descriptor {descriptor} is not this process's socket to shmrun: {why}; a process that a PE starts is no PE; unset {SOCKET} to run it alone"
+        "{SOCKET}={descriptor} is set, but descriptor {descriptor} is not this process's socket to shmrun: {why}; a process that a PE starts is no PE; set SHMEM_SINGLETON=1 to run it alone"
     ))
 }

@@ -47,6 +47,7 @@ macro_rules! settings {
 
 settings! {
     npes: Option<usize> = NPES;
+    singleton: bool = SINGLETON;
     bind: Bind = BIND;
     partition_warn: bool = PARTITION_WARN;
     info: bool = INFO;

@@ -77,6 +77,8 @@ variables! {
         "PE 0 says once a job what partitions asked for and were not given, such as a kind of memory that this machine has not; 0: SHMEM_INFO alone shows it";
     NPES = "SHMEM_NPES", None, ValueKind::Count, "",
         "number of PEs that a program started without a launcher starts itself as";
+    SINGLETON = "SHMEM_SINGLETON", None, ValueKind::Flag, "0",
+        "each process is a job of one PE, whatever has started it";
     BIND = "SHMEM_BIND", None, ValueKind::Choice(&Bind::NAMES), "share",
         "CPUs of the PEs that shmrun, or a program by itself, starts: share (each PE has as many as any other, and none of theirs, where there are as many CPUs as PEs), core (one CPU each), numa (those of a NUMA node, in turn), none (as the system likes)";
     INFO = "SHMEM_INFO", Some("SMA_INFO"), ValueKind::Flag, "0",

@@ -1,4 +1,4 @@
-//! Jobs of `mpirun` on this machine: the PEs are this test's own binary, which runs one of the programs in
+//! Jobs of `mpirun` and of MPICH's `mpiexec` on this machine: the PEs are this test's own binary, which runs one of the programs in
 //! `pmix/programs.rs` when the environment names one. On several hosts, and under Slurm: `ci/hosts.sh`.
 
 mod programs;
@@ -48,6 +48,32 @@ fn itself(command: &mut Command, name: &str) {
     command.env(programs::NAME, name).env("RUST_BACKTRACE", "0").stdin(Stdio::null());
 }
 
+/// The same under MPICH's `mpiexec`, which speaks PMI-1 over a socket that it leaves to the PEs, or to which they connect.
+fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
+    Command::new("mpiexec.hydra").arg("--version").output().ok()?;
+    let mut command = Command::new("timeout");
+    command.args([LIMIT, "mpiexec.hydra"]).args(by_port.then_some("-pmi-port"));
+    itself(command.args(["-n", &pes.to_string()]), name);
+    Some(command)
+}
+
+/// Runs it under each launcher that is there, and says which are not.
+fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
+    let ways = [
+        ("mpirun of Open MPI", mpirun(pes, name)),
+        ("mpiexec of MPICH", hydra(pes, name, false)),
+        ("mpiexec of MPICH", hydra(pes, name, true)),
+    ];
+    let run = |(launcher, command): (&str, Option<Command>)| match command {
+        Some(mut command) => Some(command.output().unwrap()),
+        None => {
+            eprintln!("skipped: there is no {launcher}");
+            None
+        }
+    };
+    ways.into_iter().filter_map(run).collect()
+}
+
 /// Runs it; `None`, and says so, where there is no Open MPI.
 fn run(pes: usize, name: &str) -> Option<Output> {
     let Some(mut command) = mpirun(pes, name) else {
@@ -68,19 +94,25 @@ fn assert_success(output: &Output, line: &str, times: usize) {
 }
 
 #[test]
-fn pes_of_mpirun_meet_and_share_memory_beside_mpi_and_what_they_start() {
+fn pes_meet_and_share_memory_beside_what_they_start() {
     for (pes, name, line) in [
         (1, "bootstrap", " of 1 on [0"),
         (2, "bootstrap", " of 2 on [0"),
         (5, "bootstrap", " of 5 on [0"),
         (4, "ring", " of 4 has its neighbour's"),
-        (3, "mpi-first", " of MPI"),
         // What a PE starts does not pose as the PE.
         (2, "start-another", " of 2 has its neighbour's"),
     ] {
-        let Some(output) = run(pes, name) else { return };
-        assert_success(&output, line, pes);
+        for output in run_by_all(pes, name) {
+            assert_success(&output, line, pes);
+        }
     }
+}
+
+#[test]
+fn pes_of_mpirun_are_ranks_of_mpi() {
+    let Some(output) = run(3, "mpi-first") else { return };
+    assert_success(&output, " of MPI", 3);
 }
 
 /// Open MPI 5.0.7 does not survive this, in C neither: its `MPI_Init` finds no local rank behind any `PMIx_Init`.
@@ -94,21 +126,27 @@ fn mpi_starts_in_processes_that_are_pes_already() {
 fn an_abort_ends_the_job_with_its_code_and_one_message() {
     // The last one by all PEs at once.
     for (name, who) in [("abort-0", "PE 0 "), ("abort-2", "PE 2 "), ("abort", "")] {
-        let Some(output) = run(4, name) else { return };
-        let err = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(42), "{err}");
-        let message = format!("{who}ended the job with code 42: the sky is falling");
-        assert_eq!(err.matches(&message).count(), 1, "{err}");
+        for output in run_by_all(4, name) {
+            let err = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(42), "{err}");
+            let message = format!("{who}ended the job with code 42: the sky is falling");
+            assert_eq!(err.matches(&message).count(), 1, "{err}");
+        }
     }
 }
 
 #[test]
 fn a_death_ends_the_job() {
     for name in ["die-0", "die-3"] {
-        let Some(output) = run(4, name) else { return };
-        assert!(!output.status.success(), "{name}: {}", text(&output.stderr));
-        assert_ne!(output.status.code(), Some(HANGS), "{name}: {}", text(&output.stderr));
-        for line in text(&output.stdout).lines() {
+        let outputs = run_by_all(4, name);
+        for output in &outputs {
+            assert!(!output.status.success(), "{name}: {}", text(&output.stderr));
+            assert_ne!(output.status.code(), Some(HANGS), "{name}: {}", text(&output.stderr));
+        }
+        for line in outputs
+            .iter()
+            .flat_map(|output| text(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>())
+        {
             if let Some(pid) = line.strip_prefix("pid ") {
                 let runs = || {
                     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
@@ -139,7 +177,12 @@ fn a_library_that_is_not_there_is_one_clear_error() {
 fn without_its_launcher_a_process_is_one_pe() {
     let mut command = Command::new("timeout");
     itself(command.arg(LIMIT), "ring");
-    // What `srun` leaves in the environment of a shell that it started, for example.
+    // What a launcher leaves in the environment of a script, for example, whose programs have not its socket.
+    command.envs([("PMI_FD", "77"), ("PMI_RANK", "1"), ("PMI_SIZE", "4")]);
+    let output = command.output().unwrap();
+    assert_success(&output, "PE 0 of 1 has its neighbour's", 1);
+    let err = text(&output.stderr);
+    assert_eq!(err.matches("PMI_FD=77 is left over from another process").count(), 1, "{err}");
     let output = command.env("PMIX_NAMESPACE", "left.over").env("PMIX_RANK", "1").output().unwrap();
     if text(&output.stderr).contains("libpmix") {
         eprintln!("skipped: there is no libpmix");
@@ -158,7 +201,9 @@ fn processes_that_do_not_find_their_launcher_are_explained_once() {
     without.args(&words[..place]).args(["env", "-u", "PMIX_NAMESPACE"]).args(&words[place..]);
     without.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
     let output = without.stdin(Stdio::null()).output().unwrap();
-    assert_success(&output, "PE 0 of 1 has its neighbour's", 3);
     let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
     assert_eq!(err.matches("mpirun has started 3 processes").count(), 1, "{err}");
+    let output = without.env("SHMEM_SINGLETON", "1").output().unwrap();
+    assert_success(&output, "PE 0 of 1 has its neighbour's", 3);
 }

@@ -9,9 +9,10 @@ use shmem_core::exclusion::RwLock;
 
 use super::bindings::*;
 use super::library::Library;
+use crate::bootstrap::manager::{Manager, left as left_job};
 
 /// This process as a client of its launcher's PMIx server.
-pub(super) struct Client {
+pub(in crate::bootstrap) struct Client {
     library: &'static Library,
     me: pmix_proc_t,
     /// Whether this client has left, which is read as long as a call of PMIx runs: what it asks once it has left would
@@ -20,7 +21,7 @@ pub(super) struct Client {
 }
 
 /// What a key stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fact {
     Number(u64),
     Text(String),
@@ -40,7 +41,9 @@ impl Client {
             return Ok(None);
         }
         check(library, "PMIx_Init", status).map_err(|error| {
-            io::Error::other(format!("{error}; unset PMIX_NAMESPACE to run the program without its launcher"))
+            io::Error::other(format!(
+                "{error}; set SHMEM_SINGLETON=1 to run the program without its launcher"
+            ))
         })?;
         Ok(Some(Self { library, me, left: RwLock::new(false) }))
     }
@@ -59,86 +62,15 @@ impl Client {
         self.get(rank, name(key))
     }
 
-    /// What a process has put under a key, before a fence.
-    pub(super) fn put_by(&self, rank: u32, key: &str) -> io::Result<Vec<u8>> {
-        match self.get(rank, &text(key)?)? {
-            Fact::Bytes(bytes) => Ok(bytes),
-            other => Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("PE {rank} put bytes under `{key}`, and the launcher gives {other:?}"),
-            )),
-        }
-    }
-
-    /// Offers a value to all processes.
-    pub(super) fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        let key = text(key)?;
-        let _staying = self.stay()?;
-        let bytes = pmix_byte_object_t { bytes: value.as_ptr().cast_mut().cast(), size: value.len() };
-        let mut value = empty_value();
-        value.type_ = PMIX_BYTE_OBJECT;
-        value.data.bo = bytes;
-        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero, and a
-        // value that is copied; it is not written to.
-        let status = unsafe { (self.library.put)(PMIX_GLOBAL, key.as_ptr(), &raw mut value) };
-        check(self.library, "PMIx_Put", status)?;
-        // SAFETY: no arguments; this client has joined and does not leave meanwhile (`_staying`).
-        let status = unsafe { (self.library.commit)() };
-        check(self.library, "PMIx_Commit", status)
-    }
-
-    /// Waits for all processes of the job; then each has what the others have put.
-    ///
-    /// Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes. And always
-    /// all take part: that Slurm does not know which nodes a fence of some processes concerns.
-    pub(super) fn fence(&self) -> io::Result<()> {
-        let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
-        for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
-            *to = (*from).cast_signed();
-        }
-        collect.value.type_ = PMIX_BOOL;
-        collect.value.data.flag = true;
-        let _staying = self.stay()?;
-        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); no processes: all of the job; one piece
-        // of information, which is not kept.
-        let status = unsafe { (self.library.fence)(std::ptr::null(), 0, &raw const collect, 1) };
-        check(self.library, "PMIx_Fence", status)
-    }
-
-    /// Asks the launcher to end the job; says nothing, and comes back if the launcher is gone, or if this process has
-    /// left or is about to: then its exit code is all that the launcher hears.
-    pub(super) fn abort(&self, code: i32) {
-        // Not waiting: a thread that leaves waits for one that is in a fence, and who ends the job is not to wait for it.
-        let Some(_staying) = self.left.try_read().filter(|left| !**left) else { return };
-        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero; no
-        // processes: all of the job.
-        let _ = unsafe { (self.library.abort)(code, c"".as_ptr(), std::ptr::null_mut(), 0) };
-    }
-
-    /// Leaves, once no other thread is in a call: the end of this process is not a failure.
-    pub(super) fn leave(&self) {
-        let mut left = self.left.write();
-        if std::mem::replace(&mut left, true) {
-            return;
-        }
-        // SAFETY: this client has joined, leaves once, and is in no other call, nor will be (`left`); no further
-        // information. MPI, where it runs in the same process, has counted itself in.
-        let _ = unsafe { (self.library.finalize)(std::ptr::null(), 0) };
-    }
-
     /// As long as the guard lives, this client does not leave.
     ///
     /// # Errors
     ///
     /// If it has left.
-    pub(super) fn stay(&self) -> io::Result<RwLockReadGuard<'_, bool>> {
+    fn stay(&self) -> io::Result<RwLockReadGuard<'_, bool>> {
         let left = self.left.read();
         if *left {
-            let what = format!(
-                "PE {} has left the job: what PEs do together ends before; exchange values before `finish`",
-                self.rank()
-            );
-            return Err(io::Error::new(io::ErrorKind::NotConnected, what));
+            return Err(left_job(self.rank() as usize));
         }
         Ok(left)
     }
@@ -158,6 +90,84 @@ impl Client {
         unsafe { take(value) }.ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("{}: the answer is of no known type", what()))
         })
+    }
+}
+
+impl Manager for Client {
+    fn name(&self) -> &'static str {
+        "PMIx"
+    }
+
+    fn number(&self) -> usize {
+        self.me.rank as usize
+    }
+
+    fn hosts(&self) -> io::Result<Vec<u32>> {
+        super::hosts(self)
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        let key = text(key)?;
+        let _staying = self.stay()?;
+        let bytes = pmix_byte_object_t { bytes: value.as_ptr().cast_mut().cast(), size: value.len() };
+        let mut value = empty_value();
+        value.type_ = PMIX_BYTE_OBJECT;
+        value.data.bo = bytes;
+        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero, and a
+        // value that is copied; it is not written to.
+        let status = unsafe { (self.library.put)(PMIX_GLOBAL, key.as_ptr(), &raw mut value) };
+        check(self.library, "PMIx_Put", status)?;
+        // SAFETY: no arguments; this client has joined and does not leave meanwhile (`_staying`).
+        let status = unsafe { (self.library.commit)() };
+        check(self.library, "PMIx_Commit", status)
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        // Data is always collected: without it, a fence under Slurm 22.05 waits for nobody on other nodes. And always all take part:
+        // that Slurm does not know which nodes a fence of some processes concerns.
+        let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
+        for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
+            *to = (*from).cast_signed();
+        }
+        collect.value.type_ = PMIX_BOOL;
+        collect.value.data.flag = true;
+        let _staying = self.stay()?;
+        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); no processes: all of the job; one piece
+        // of information, which is not kept.
+        let status = unsafe { (self.library.fence)(std::ptr::null(), 0, &raw const collect, 1) };
+        check(self.library, "PMIx_Fence", status)
+    }
+
+    fn put_by(&self, process: usize, key: &str) -> io::Result<Vec<u8>> {
+        match self.get(process as u32, &text(key)?)? {
+            Fact::Bytes(bytes) => Ok(bytes),
+            other => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("PE {process} put bytes under `{key}`, and the launcher gives {other:?}"),
+            )),
+        }
+    }
+
+    fn abort(&self, code: i32) {
+        // Not waiting: a thread that leaves waits for one that is in a fence, and who ends the job is not to wait for it.
+        let Some(_staying) = self.left.try_read().filter(|left| !**left) else { return };
+        // SAFETY: this client has joined and does not leave meanwhile (`_staying`); a string that ends with a zero; no
+        // processes: all of the job.
+        let _ = unsafe { (self.library.abort)(code, c"".as_ptr(), std::ptr::null_mut(), 0) };
+    }
+
+    fn leave(&self) {
+        let mut left = self.left.write();
+        if std::mem::replace(&mut left, true) {
+            return;
+        }
+        // SAFETY: this client has joined, leaves once, and is in no other call, nor will be (`left`); no further
+        // information. MPI, where it runs in the same process, has counted itself in.
+        let _ = unsafe { (self.library.finalize)(std::ptr::null(), 0) };
+    }
+
+    fn has_left(&self) -> bool {
+        self.stay().is_err()
     }
 }
 

@@ -7,9 +7,9 @@ use std::sync::{Arc, MutexGuard};
 
 use shmem_core::exclusion::Mutex;
 
-use super::super::launcher::no_value;
-use super::super::steps::{Visible, check_size, give, make_room};
-use super::client::Client;
+use super::Manager;
+use crate::bootstrap::launcher::no_value;
+use crate::bootstrap::steps::{Visible, check_size, give, make_room};
 use crate::codec::Malformed;
 use crate::launch::channel::Channel;
 use crate::launch::rendezvous::{Offers, pack};
@@ -17,7 +17,7 @@ use crate::launch::wire::{Reply, Request, Value};
 
 /// What the first PE of a host keeps.
 pub(super) struct Host {
-    client: Arc<Client>,
+    manager: Arc<dyn Manager>,
     number: usize,
     /// The other PEs of this host, by their numbers.
     others: Vec<(usize, Channel)>,
@@ -33,20 +33,20 @@ struct Board {
     /// Put by this PE since the last fence.
     put: Vec<Value>,
     visible: Visible,
-    /// Exchanges with the other hosts so far: what a host says in each has a key of its own, because PMIx may keep
-    /// what it has once given.
+    /// Exchanges with the other hosts so far: what a host says in each has a key of its own, because launchers may
+    /// keep what they have once given.
     exchanges: u64,
 }
 
 impl Host {
     /// PE `number` serves the others, and speaks to the first PEs of all hosts.
     pub(super) fn new(
-        client: Arc<Client>,
+        manager: Arc<dyn Manager>,
         number: usize,
         others: Vec<(usize, Channel)>,
         firsts: Vec<usize>,
     ) -> Self {
-        Self { client, number, others, firsts, board: Mutex::default() }
+        Self { manager, number, others, firsts, board: Mutex::default() }
     }
 
     pub(super) fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -124,11 +124,11 @@ impl Host {
     /// Gives this host's values to the other hosts, and takes theirs.
     fn exchange(&self, exchange: u64, values: Vec<Value>) -> io::Result<Vec<Value>> {
         let key = format!("shmem.{exchange}");
-        self.client.put(&key, &Reply::Fenced { values: values.clone(), last: true }.encode())?;
-        self.client.fence()?;
+        self.manager.put(&key, &Reply::Fenced { values: values.clone(), last: true }.encode())?;
+        self.manager.fence()?;
         let mut all = values;
         for first in self.firsts.iter().filter(|first| **first != self.number) {
-            let bytes = self.client.put_by(*first as u32, &key)?;
+            let bytes = self.manager.put_by(*first, &key)?;
             let Ok(Reply::Fenced { values, .. }) = Reply::decode(&bytes) else {
                 return Err(invalid(format!("what PE {first} says for its host is garbled")));
             };

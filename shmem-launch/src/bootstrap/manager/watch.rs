@@ -3,7 +3,7 @@
 //! A socket between the first PE of a host and each other one is open as long as both live. Who leaves in order says
 //! so on it. When it closes without that, the PE at the other end has died: the one that notices ends the job.
 //!
-//! PMIx has no message for the whole job that only one process prints. Those of a host share a counter, from which one
+//! Launchers have no message for the whole job that only one process prints. Those of a host share a counter, from which one
 //! may take. Hosts speak in turn, because what ends a job often happens on all of them at once: the first one that does
 //! has the job ended before the next one's turn comes. A death is noticed on one host only, and told at once.
 
@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendFlags, send};
 use shmem_core::exit;
 
-use super::client::Client;
+use super::Manager;
 use crate::say::say;
 
 /// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
@@ -35,7 +35,7 @@ pub(super) struct Watch {
 }
 
 struct Shared {
-    client: Arc<Client>,
+    manager: Arc<dyn Manager>,
     /// Which of the job's hosts this is.
     host: u32,
     lifelines: Vec<(usize, OwnedFd)>,
@@ -46,12 +46,12 @@ struct Shared {
 impl Watch {
     /// Watches the PEs at the other ends, in a thread that sleeps until one of them is gone.
     pub(super) fn new(
-        client: Arc<Client>,
+        manager: Arc<dyn Manager>,
         host: u32,
         lifelines: Vec<(usize, OwnedFd)>,
         voice: Option<OwnedFd>,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared { client, host, lifelines, voice, left: AtomicBool::new(false) });
+        let shared = Arc::new(Shared { manager, host, lifelines, voice, left: AtomicBool::new(false) });
         if !shared.lifelines.is_empty() {
             let shared = Arc::clone(&shared);
             std::thread::Builder::new().name("shmem watch".to_owned()).spawn(move || shared.run())?;
@@ -113,7 +113,7 @@ impl Shared {
             if self.may_speak() {
                 say(&format!("shmem: PE {pe} has died: its process ended before it had left the job"));
             }
-            self.client.abort(1);
+            self.manager.abort(1);
         })
     }
 

@@ -1,7 +1,7 @@
 //! How the PEs of a host find each other.
 //!
 //! The first of them listens on an abstract socket of a random name. Name and token, which is random as well, travel
-//! through PMIx, so that only processes of the job know them; the kernel says of which user each side is. Who comes
+//! through the launcher, so that only processes of the job know them; the kernel says of which user each side is. Who comes
 //! without the token, or as another user, is turned away, and nothing else happens.
 
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use super::client::Client;
+use super::Manager;
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};
@@ -56,7 +56,7 @@ struct Invitation {
 }
 
 /// Brings the PEs of each host together. All PEs of the job call it.
-pub(super) fn meet(client: &Client, me: usize, neighbours: &[usize], hosts: &[u32]) -> io::Result<Met> {
+pub(super) fn meet(manager: &dyn Manager, me: usize, neighbours: &[usize], hosts: &[u32]) -> io::Result<Met> {
     // Nobody has a neighbour: nothing is told, and nobody waits. All PEs see the same.
     let alone = hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len());
     if alone {
@@ -67,19 +67,19 @@ pub(super) fn meet(client: &Client, me: usize, neighbours: &[usize], hosts: &[u3
         true => {
             let invitation = Invitation::random()?;
             let socket = listen(&invitation, neighbours.len())?;
-            client.put(KEY, &[&invitation.name[..], &invitation.token].concat())?;
+            manager.put(KEY, &[&invitation.name[..], &invitation.token].concat())?;
             Some((socket, invitation))
         }
         false => None,
     };
-    client.fence()?;
+    manager.fence()?;
     match listening {
         Some((socket, invitation)) => receive_all(&socket, &invitation, &neighbours[1..]),
         None if me == first => {
             Ok(Met { channels: Channels::First(Vec::new()), lifelines: Vec::new(), voice: None })
         }
         None => {
-            let told = client.put_by(first as u32, KEY)?;
+            let told = manager.put_by(first, KEY)?;
             let invitation = Invitation::parse(&told).ok_or_else(|| unexpected(FIRST))?;
             knock(&invitation, me, first)
         }

@@ -14,34 +14,21 @@ use rustix::process::{Pid, Uid, getuid};
 use crate::bootstrap::peer::Peer;
 use crate::say::say;
 
-/// Set by every launcher that speaks PMIx.
-pub(super) const NAMESPACE: &str = "PMIX_NAMESPACE";
-
-/// Set with [`NAMESPACE`]: the PE's number.
-const RANK: &str = "PMIX_RANK";
-
 /// Most bytes of a job's name in that of a socket, which has 107. Names of jobs differ at their end.
 const MOST: usize = 64;
 
 /// A PE that this process is. Nobody else becomes it as long as this lives.
-pub(super) struct Claim {
+pub(in crate::bootstrap) struct Claim {
     _socket: OwnedFd,
 }
 
 impl Claim {
-    /// Of the PE that the environment names; `None`: it names none, or another user holds the name, who cannot be the PE.
+    /// Of a PE of a job; `None`: another user holds the name, who cannot be the PE.
     ///
     /// # Errors
     ///
     /// If a process of this user is the PE already.
-    pub(super) fn of_environment() -> io::Result<Option<Self>> {
-        match (std::env::var(NAMESPACE), std::env::var(RANK)) {
-            (Ok(job), Ok(pe)) => Self::new(&job, &pe),
-            _ => Ok(None),
-        }
-    }
-
-    fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
+    pub(in crate::bootstrap) fn new(job: &str, pe: &str) -> io::Result<Option<Self>> {
         let tail = &job.as_bytes()[job.len().saturating_sub(MOST)..];
         let head = format!("shmem-pe-{}-{pe:.10}-", getuid().as_raw());
         let address = SocketAddrUnix::new_abstract_name(&[head.as_bytes(), tail].concat())?;
@@ -94,7 +81,7 @@ fn unguarded(pe: &str, user: Uid, process: Option<Pid>) -> String {
 fn refused(pe: &str, process: Option<Pid>) -> io::Error {
     let process = named(process);
     let text = format!(
-        "PE {pe} is {process} already; a process that a PE starts is no PE; unset {NAMESPACE} to run it alone"
+        "PE {pe} is {process} already; a process that a PE starts is no PE; set SHMEM_SINGLETON=1 to run it alone"
     );
     io::Error::new(io::ErrorKind::AlreadyExists, text)
 }

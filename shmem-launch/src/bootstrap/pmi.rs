@@ -1,0 +1,553 @@
+//! PMI-1: what `mpiexec` of MPICH and Intel MPI, `srun --mpi=pmi2` and Flux speak.
+//!
+//! A launcher leaves each process a socket (`PMI_FD`), or says where to connect (`PMI_PORT`). A request is a line of words `key=value`,
+//! and its answer another. Servers of PMI-2 understand these lines as well, so its own messages are not spoken.
+//!
+//! Keys and values are short, and text. Bytes go as hexadecimal digits, behind their number, in as many pieces as they need. A server is
+//! believed no more than it must be: what it answers has bounds, and where it says that processes share a host, they meet there by
+//! themselves ([`manager`](super::manager)).
+//!
+//! Source: "Simple Process Manager Interface v1" (Flux RFC 13), and `src/pmi` of MPICH 4.
+
+use std::ffi::OsString;
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::FdFlags;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, sockopt};
+use rustix::process::getpid;
+use shmem_core::exclusion::Mutex;
+
+use super::manager::{Claim, Manager, numbered, unknown};
+use super::peer::Peer;
+use crate::say::say;
+
+/// The socket that the launcher left open, and which process this is.
+pub(super) const FD: &str = "PMI_FD";
+const RANK: &str = "PMI_RANK";
+const SIZE: &str = "PMI_SIZE";
+
+/// Where to connect instead, and as whom.
+const PORT: &str = "PMI_PORT";
+const ID: &str = "PMI_ID";
+
+/// The key under which launchers say which processes share a host.
+const MAPPING: &str = "PMI_process_mapping";
+
+/// Most bytes of a line of the launcher, and of a value that was put in pieces.
+const MOST_LINE: usize = 64 << 10;
+const MOST_VALUE: usize = 64 << 20;
+
+/// Most processes of a job.
+const MOST_PROCESSES: usize = 1 << 24;
+
+/// Hexadecimal digits of a value's length, which stand before it.
+const LENGTH: usize = 8;
+
+/// How long the launcher may take for its first answer: whoever holds some other socket would wait for ever.
+const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
+
+/// How long the end of a job waits for the launcher.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// This process as a client of its launcher's PMI server.
+pub(super) struct Client {
+    number: usize,
+    count: usize,
+    /// The name that the launcher has given to the job's values.
+    space: String,
+    /// Bytes of the longest key and of the longest value.
+    most: (usize, usize),
+    socket: OwnedFd,
+    /// What has come behind the last line. Locked for a request and its answer.
+    rest: Mutex<Vec<u8>>,
+    left: AtomicBool,
+}
+
+impl Client {
+    /// Joins the job that the environment announces; `None` if it announces none, or one whose socket this process does not have.
+    ///
+    /// # Errors
+    ///
+    /// If the launcher does not answer as one, or cannot be reached.
+    ///
+    /// # Safety
+    ///
+    /// As [`bootstrap::connect`](super::connect).
+    pub(super) unsafe fn connect() -> io::Result<Option<(Self, Option<Claim>)>> {
+        if let Some(descriptor) = std::env::var_os(FD) {
+            let descriptor: RawFd = number(FD, Some(descriptor))?;
+            let (rank, size) = (number(RANK, std::env::var_os(RANK))?, number(SIZE, std::env::var_os(SIZE))?);
+            // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
+            return match unsafe { inherited(descriptor) }? {
+                Ok(socket) => Ok(Some((Self::greet(socket, rank, size)?, None))),
+                Err(_) if size == 1 => Ok(None),
+                Err(why) => {
+                    say(&format!(
+                        "shmem: {FD}={descriptor} is left over from another process: {why}; this is a job of one PE"
+                    ));
+                    Ok(None)
+                }
+            };
+        }
+        let Some(port) = std::env::var_os(PORT) else { return Ok(None) };
+        let id: usize = number(ID, std::env::var_os(ID))?;
+        let port = port.to_string_lossy().into_owned();
+        // A process that a PE starts could connect as the PE.
+        let claim = Claim::new(&port, &id.to_string())?;
+        let socket = TcpStream::connect(&port).map_err(|error| {
+            io::Error::new(error.kind(), format!("the launcher at {PORT}={port}: {error}"))
+        })?;
+        let (socket, mut rest) = (OwnedFd::from(socket), Vec::new());
+        write(&socket, &format!("cmd=initack pmiid={id}\n"))?;
+        is_answered(&socket)?;
+        Answer::next(&socket, &mut rest, "initack")?;
+        let mut of = |name: &str| {
+            let answer = Answer::next(&socket, &mut rest, "set")?;
+            answer.number(name)
+        };
+        let (size, rank, _debug) = (of("size")?, of("rank")?, of("debug")?);
+        if !rest.is_empty() {
+            return Err(garbled("more than was asked for"));
+        }
+        Ok(Some((Self::greet(socket, rank, size)?, claim)))
+    }
+
+    /// Says hello, and learns what the launcher takes.
+    fn greet(socket: OwnedFd, number: usize, count: usize) -> io::Result<Self> {
+        if number >= count || count > MOST_PROCESSES {
+            return Err(unknown(format!("process {number} of {count}")));
+        }
+        let (rest, left) = (Mutex::default(), AtomicBool::new(false));
+        let mut client = Self { number, count, space: String::new(), most: (0, 0), socket, rest, left };
+        write(&client.socket, "cmd=init pmi_version=1 pmi_subversion=1\n")?;
+        is_answered(&client.socket)?;
+        Answer::next(&client.socket, &mut client.rest.lock(), "response_to_init")?;
+        let most = client.ask("cmd=get_maxes\n", "maxes")?;
+        let (key, value) = (most.number("keylen_max")?, most.number("vallen_max")?);
+        if key < 32 || value < 2 * LENGTH {
+            return Err(garbled(&format!("keys of {key} and values of {value} bytes, which are too short")));
+        }
+        client.most = (key - 1, value.min(MOST_LINE / 2) - 1);
+        client.space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
+        Ok(client)
+    }
+
+    /// Asks the launcher for something.
+    fn ask(&self, request: &str, answer: &str) -> io::Result<Answer> {
+        let mut rest = self.rest.lock();
+        self.stays()?;
+        self.ask_in_turn(&mut rest, request, answer)
+    }
+
+    fn ask_in_turn(
+        &self,
+        rest: &mut MutexGuard<'_, Vec<u8>>,
+        request: &str,
+        answer: &str,
+    ) -> io::Result<Answer> {
+        write(&self.socket, request)?;
+        Answer::next(&self.socket, rest, answer)
+    }
+
+    /// What stands under a key of the launcher's.
+    fn get(&self, key: &str) -> io::Result<String> {
+        let answer = self.ask(&format!("cmd=get kvsname={} key={key}\n", self.space), "get_result")?;
+        answer.word("value").map(str::to_owned)
+    }
+}
+
+impl Manager for Client {
+    fn name(&self) -> &'static str {
+        "PMI-1"
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn hosts(&self) -> io::Result<Vec<u32>> {
+        if self.count == 1 {
+            return Ok(vec![0]);
+        }
+        match self.get(MAPPING) {
+            Ok(mapping) if !mapping.is_empty() => {
+                mapped(&mapping, self.count).ok_or_else(|| unknown(format!("{MAPPING}={mapping}")))
+            }
+            // A launcher that does not say it: each process says where it is.
+            _ => {
+                self.put("host", &own_host()?)?;
+                self.fence()?;
+                let hosts = (0..self.count).map(|process| self.put_by(process, "host"));
+                Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
+            }
+        }
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        let text: String = format!("{:0LENGTH$x}", value.len());
+        let text = value.iter().fold(text, |text, byte| text + &format!("{byte:02x}"));
+        for (piece, start) in (0..text.len()).step_by(self.most.1).enumerate() {
+            let (key, text) =
+                (piece_of(self.number, key, piece), &text[start..text.len().min(start + self.most.1)]);
+            if key.len() > self.most.0 {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!("the key `{key}`: the launcher takes {} bytes", self.most.0),
+                ));
+            }
+            self.ask(&format!("cmd=put kvsname={} key={key} value={text}\n", self.space), "put_result")?;
+        }
+        Ok(())
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        self.ask("cmd=barrier_in\n", "barrier_out").map(drop)
+    }
+
+    fn put_by(&self, process: usize, key: &str) -> io::Result<Vec<u8>> {
+        let garbled = || garbled(&format!("under `{key}` of PE {process} what is no value of this library"));
+        let mut text = self.get(&piece_of(process, key, 0))?;
+        let length = text.get(..LENGTH).and_then(|digits| usize::from_str_radix(digits, 16).ok());
+        let length = length.filter(|length| *length <= MOST_VALUE).ok_or_else(garbled)?;
+        let mut piece = 1;
+        while text.len() < LENGTH + 2 * length {
+            text += &self.get(&piece_of(process, key, piece))?;
+            piece += 1;
+        }
+        let digits =
+            text.as_bytes().get(LENGTH..LENGTH + 2 * length).filter(|_| text.len() == LENGTH + 2 * length);
+        let digit = |digit: u8| (digit as char).to_digit(16);
+        let byte = |pair: &[u8]| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8);
+        digits.and_then(|digits| digits.chunks_exact(2).map(byte).collect()).ok_or_else(garbled)
+    }
+
+    fn abort(&self, code: i32) {
+        if self.left.load(Ordering::Acquire) {
+            return;
+        }
+        let end = Instant::now() + PATIENCE;
+        // What a PE has said last is lost if the launcher has not read it before it ends the job.
+        while rustix::io::ioctl_fionread(std::io::stderr()).is_ok_and(|unread| unread > 0)
+            && Instant::now() < end
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // Past the lock: another thread may be in a fence that will never end.
+        if write(&self.socket, &format!("cmd=abort exitcode={code}\n")).is_ok() {
+            // It kills this process. To end before would look like a death, which others would tell with another code.
+            std::thread::sleep(PATIENCE);
+        }
+    }
+
+    fn leave(&self) {
+        let mut rest = self.rest.lock();
+        if !self.left.swap(true, Ordering::AcqRel) {
+            let _ = self.ask_in_turn(&mut rest, "cmd=finalize\n", "finalize_ack");
+        }
+    }
+
+    fn has_left(&self) -> bool {
+        self.left.load(Ordering::Acquire)
+    }
+}
+
+/// The key of a piece of what a process has put.
+fn piece_of(process: usize, key: &str, piece: usize) -> String {
+    format!("shmem-{process}-{key}-{piece}")
+}
+
+/// What processes of one host say alike, and those of two hosts do not.
+fn own_host() -> io::Result<Vec<u8>> {
+    // Containers of one image may be called alike on all hosts.
+    let name = |file: &str| {
+        let path = format!("/proc/sys/kernel/{file}");
+        std::fs::read(&path).map_err(|error| unknown(format!("nor does {path} ({error})")))
+    };
+    Ok([name("hostname")?, name("random/boot_id")?].concat())
+}
+
+/// The host of each of so many processes, numbered in the order of their first processes, by blocks: the first host, how many, and
+/// processes on each. They are repeated until all processes have a host.
+fn mapped(mapping: &str, processes: usize) -> Option<Vec<u32>> {
+    let blocks = mapping.trim().strip_prefix("(vector,(")?.strip_suffix("))")?;
+    let block = |block: &str| {
+        let mut numbers = block.split(',').map(|number| number.trim().parse::<u32>().ok());
+        let [first, hosts, each] = [numbers.next()??, numbers.next()??, numbers.next()??];
+        let is_block =
+            numbers.next().is_none() && hosts > 0 && each > 0 && first.checked_add(hosts).is_some();
+        is_block.then(|| (first..first + hosts, each))
+    };
+    let blocks: Vec<_> = blocks.split("),(").map(block).collect::<Option<_>>()?;
+    let hosts = blocks
+        .iter()
+        .cycle()
+        .flat_map(|(hosts, each)| hosts.clone().flat_map(|host| std::iter::repeat_n(host, *each as usize)));
+    Some(numbered(hosts.take(processes)))
+}
+
+/// A line of the launcher.
+struct Answer(String);
+
+impl Answer {
+    /// The next line, which must be of a command, and not say that it has failed.
+    fn next(socket: &OwnedFd, rest: &mut Vec<u8>, command: &str) -> io::Result<Self> {
+        let end = loop {
+            if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+                break end;
+            }
+            if rest.len() > MOST_LINE {
+                return Err(garbled(&format!("a line of more than {MOST_LINE} bytes")));
+            }
+            let mut room = [0; 4096];
+            match rustix::io::retry_on_intr(|| recv(socket, &mut room, RecvFlags::empty()))? {
+                (0, _) => return Err(io::Error::new(io::ErrorKind::ConnectionReset, "the launcher is gone")),
+                (come, _) => rest.extend(&room[..come]),
+            }
+        };
+        let line: Vec<u8> = rest.drain(..=end).collect();
+        let answer = Self(String::from_utf8(line).map_err(|_| garbled("what is no text"))?);
+        if answer.word("cmd")? != command {
+            return Err(garbled(&format!("`{}`, and not {command}", answer.0.trim_end().escape_debug())));
+        }
+        match answer.word("rc") {
+            Ok("0") | Err(_) => Ok(answer),
+            Ok(_) => {
+                Err(io::Error::other(format!("the launcher refuses: {}", answer.0.trim_end().escape_debug())))
+            }
+        }
+    }
+
+    fn word(&self, key: &str) -> io::Result<&str> {
+        let mut words = self.0.split_ascii_whitespace().filter_map(|word| word.split_once('='));
+        let found = words.find(|(name, _)| *name == key);
+        let what = || garbled(&format!("`{}`, without {key}", self.0.trim_end().escape_debug()));
+        found.map(|(_, value)| value).ok_or_else(what)
+    }
+
+    fn number(&self, key: &str) -> io::Result<usize> {
+        let word = self.word(key)?;
+        word.parse().map_err(|_| garbled(&format!("{key}={}", word.escape_debug())))
+    }
+}
+
+/// Says a line to the launcher.
+fn write(socket: &OwnedFd, line: &str) -> io::Result<()> {
+    let mut rest = line.as_bytes();
+    while !rest.is_empty() {
+        let sent = rustix::io::retry_on_intr(|| send(socket, rest, SendFlags::NOSIGNAL));
+        rest = &rest[sent
+            .map_err(|error| io::Error::new(error.kind(), format!("the launcher is gone ({error})")))?..];
+    }
+    Ok(())
+}
+
+/// Waits for the first answer.
+fn is_answered(socket: &OwnedFd) -> io::Result<()> {
+    let mut ready = [PollFd::new(socket, PollFlags::IN)];
+    match rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? {
+        0 => Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("whoever holds the other end of {FD} does not answer"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn garbled(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the launcher answers {what}"))
+}
+
+fn number<N: std::str::FromStr>(name: &str, value: Option<OsString>) -> io::Result<N> {
+    let text = value.as_ref().map(|value| value.to_string_lossy());
+    text.as_ref().and_then(|text| text.trim().parse().ok()).ok_or_else(|| {
+        let text = text.map_or_else(|| "not set".to_owned(), |text| format!("`{}`", text.escape_debug()));
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{name} is {text}, and no number: unset {FD} and {PORT} to run without the launcher"),
+        )
+    })
+}
+
+/// A descriptor of our own for the socket that the environment names, or why it is none that a launcher has left to this process.
+///
+/// # Safety
+///
+/// Nobody closes the descriptor meanwhile, if it is open.
+unsafe fn inherited(descriptor: RawFd) -> io::Result<Result<OwnedFd, &'static str>> {
+    if descriptor < 0 {
+        return Ok(Err("it is no descriptor"));
+    }
+    // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it finds out, and nothing closes it
+    // meanwhile (caller).
+    let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Ok(Err("it is not open here")) };
+    let is_stream = sockopt::socket_type(socket) == Ok(SocketType::STREAM);
+    // What a launcher leaves to a process is inherited by `exec`.
+    if !is_stream || flags.contains(FdFlags::CLOEXEC) {
+        return Ok(Err("it is something else here"));
+    }
+    if sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
+        && Peer::of(socket)?.process == Some(getpid())
+    {
+        return Ok(Err("this process has made it itself"));
+    }
+    let own = rustix::io::fcntl_dupfd_cloexec(socket, 3)?;
+    // What this process starts does not get it. MPI, where it runs in the same process, finds it where the launcher left it.
+    rustix::io::fcntl_setfd(socket, FdFlags::CLOEXEC)?;
+    Ok(Ok(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    /// A server for one process of `count`, which answers by the rules but for what `twist` makes of an answer, until the client is gone.
+    fn served<T>(
+        count: usize,
+        mut twist: impl FnMut(String) -> Vec<u8> + Send,
+        work: impl FnOnce(io::Result<Client>) -> T,
+    ) -> T {
+        let (theirs, ours) = UnixStream::pair().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut values = HashMap::new();
+                for line in BufReader::new(ours.try_clone().unwrap()).lines().map_while(Result::ok) {
+                    let request = Answer(line);
+                    let word = |key: &str| request.word(key).unwrap_or_default().to_owned();
+                    let answer = match &*word("cmd") {
+                        "init" => "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0".to_owned(),
+                        "get_maxes" => "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=40".to_owned(),
+                        "get_my_kvsname" => "cmd=my_kvsname kvsname=kvs_1".to_owned(),
+                        "put" => {
+                            values.insert(word("key"), word("value"));
+                            "cmd=put_result rc=0 msg=success".to_owned()
+                        }
+                        "barrier_in" => "cmd=barrier_out".to_owned(),
+                        "get" => match values.get(&word("key")) {
+                            Some(value) => format!("cmd=get_result rc=0 msg=success value={value}"),
+                            None => "cmd=get_result rc=-1 msg=key_not_found value=unknown".to_owned(),
+                        },
+                        "finalize" => "cmd=finalize_ack".to_owned(),
+                        other => panic!("{other}"),
+                    };
+                    if (&ours).write_all(&twist(answer + "\n")).is_err() {
+                        break;
+                    }
+                }
+            });
+            work(Client::greet(theirs.into(), 0, count))
+        })
+    }
+
+    #[test]
+    fn values_of_any_length_come_as_they_were_put() {
+        served(1, String::into_bytes, |client| {
+            let client = client.unwrap();
+            for length in [0, 1, 15, 16, 17, 100, 3000] {
+                let (key, value): (_, Vec<u8>) =
+                    (format!("of-{length}"), (0..length).map(|k| (k * 7) as u8).collect());
+                client.put(&key, &value).unwrap();
+                client.fence().unwrap();
+                assert_eq!(client.put_by(0, &key).unwrap(), value);
+            }
+            assert!(client.put_by(0, "nothing").unwrap_err().to_string().contains("key_not_found"));
+            assert!(client.put(&"k".repeat(64), b"").unwrap_err().to_string().contains("63 bytes"));
+            client.leave();
+            client.leave();
+            assert!(client.fence().unwrap_err().to_string().contains("PE 0 has left the job"));
+        });
+    }
+
+    #[test]
+    fn hosts_are_those_of_the_mapping() {
+        for (mapping, processes, hosts) in [
+            ("(vector,(0,1,4))", 4, Some(vec![0; 4])),
+            ("(vector,(0,2,2))", 4, Some(vec![0, 0, 1, 1])),
+            ("(vector,(0,2,1))", 5, Some(vec![0, 1, 0, 1, 0])),
+            ("(vector,(4,1,2),(1,2,1))", 4, Some(vec![0, 0, 1, 2])),
+            ("(vector,(0,4000000000,4000000000))", 2, Some(vec![0, 0])),
+            ("(vector,(0,1,0))", 2, None),
+            ("(vector,(0,0,1))", 2, None),
+            ("(vector,(4294967295,1,1))", 2, None),
+            ("(vector,(0,1))", 2, None),
+            ("(vector,(0,1,1,1))", 2, None),
+            ("(vector,(0,-1,1))", 2, None),
+            ("(vector,)", 2, None),
+            ("(vector", 2, None),
+            ("", 2, None),
+        ] {
+            assert_eq!(mapped(mapping, processes), hosts, "{mapping}");
+        }
+    }
+
+    /// A server that lies costs an error, and neither a panic nor memory.
+    #[test]
+    fn a_hostile_server_is_told_by_one_error() {
+        let work = |client: io::Result<Client>| {
+            let client = client?;
+            client.put("key", b"some value")?;
+            client.fence()?;
+            client.put_by(0, "key")
+        };
+        let of = |command: &'static str, instead: &'static [u8]| {
+            move |answer: String| match answer.starts_with(&format!("cmd={command}")) {
+                true => instead.to_vec(),
+                false => answer.into_bytes(),
+            }
+        };
+        for (command, instead, said) in [
+            ("response", &b"cmd=response_to_init rc=-1\n"[..], "refuses"),
+            ("response", b"hello?\n", "without cmd"),
+            ("response", b"cmd=barrier_out\n", "and not response_to_init"),
+            ("response", b"\xff\xfe\n", "no text"),
+            ("maxes", b"cmd=maxes keylen_max=64\n", "without vallen_max"),
+            ("maxes", b"cmd=maxes keylen_max=64 vallen_max=-1\n", "vallen_max=-1"),
+            ("maxes", b"cmd=maxes keylen_max=0 vallen_max=0\n", "too short"),
+            ("my_kvsname", b"cmd=my_kvsname\n", "without kvsname"),
+            ("put_result", b"cmd=put_result rc=-1 msg=no_room\n", "no_room"),
+            ("get_result", b"cmd=get_result rc=0 value=\n", "no value of this library"),
+            ("get_result", b"cmd=get_result rc=0 value=zzzzzzzz00\n", "no value of this library"),
+            ("get_result", b"cmd=get_result rc=0 value=ffffffff00\n", "no value of this library"),
+            ("get_result", b"cmd=get_result rc=0 value=00000001zz\n", "no value of this library"),
+            ("get_result", b"cmd=get_result rc=0 value=0000000100aa\n", "no value of this library"),
+            ("get_result", b"cmd=get_result rc=0 value=\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\n", "no text"),
+        ] {
+            let error = served(1, of(command, instead), work).unwrap_err().to_string();
+            assert!(error.contains(said), "{command}: {error}");
+        }
+        let endless = served(1, |_| vec![b'x'; 2 * MOST_LINE], work).unwrap_err().to_string();
+        assert!(endless.contains("more than 65536 bytes"), "{endless}");
+    }
+
+    proptest::proptest! {
+        /// Bytes that are changed on their way, or lines that are cut: an error, or a value, and the end of the conversation.
+        #[test]
+        fn garbled_answers_end_the_conversation(which in 0..12_usize, at in 0..80_usize, byte: u8, cut: bool) {
+            let mut answers = 0..;
+            let twisted = move |answer: String| {
+                let mut answer = answer.into_bytes();
+                if answers.next() == Some(which) {
+                    let at = at % answer.len();
+                    answer[at] = byte;
+                    if cut {
+                        answer.drain(..at);
+                    }
+                }
+                // Whoever is kept waiting for the end of a line would wait for ever.
+                answer.push(b'\n');
+                answer
+            };
+            let _ = served(1, twisted, |client| client?.put("key", b"some value"));
+        }
+    }
+}
