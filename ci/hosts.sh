@@ -24,6 +24,7 @@ if ! is_inside; then
     cargo build --workspace --bins
     if can_pretend openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge \
         iproute2 procps; then
+        ci/install mpich || true
         ci/install openssh-server openssh-client || true
         # The example in C, by the library as users have it.
         ci/install gcc make || true
@@ -52,6 +53,8 @@ hosts_up 1 "$hosts"
 ci/slurm-up.sh "$hosts" "$pes" "$work/slurm"
 
 mpirun=$(mpirun_on 1 "$hosts" $((pes / hosts)))
+hydra="timeout 120 $HOSTS/hostsh login mpiexec.hydra -launcher ssh -launcher-exec $HOSTS/hostrsh \
+    -hosts $(seq -s, -f "h%g:$((pes / hosts))" "$hosts") -n {pes}"
 # Slurm ends a job in which a task fails only when asked.
 srun="timeout 120 srun --mpi=pmix --kill-on-bad-exit -N $hosts --distribution=cyclic -n {pes}"
 
@@ -128,9 +131,30 @@ under_srun() {
     local said=$work/srun.said
     dies "${srun/--kill-on-bad-exit/}" "srun without --kill-on-bad-exit" "$said"
     grep -q "PE 5 has died" "$said" || fail "$said" "nobody says that PE 5 has died"
-    run "${srun/--mpi=pmix/--mpi=none}" "$bin/hello" >"$said" 2>&1
-    [ "$(grep -c 'add --mpi=pmix to srun' "$said")" -eq 1 ] ||
+    if run "${srun/--mpi=pmix/--mpi=none}" "$bin/hello" >"$said" 2>&1; then
+        fail "$said" "$pes processes that do not find each other end with code 0"
+    fi
+    [ "$(grep -c 'add --mpi=pmix or --mpi=pmi2 to srun' "$said")" -eq 1 ] ||
         fail "$said" "$pes processes that do not find each other are not explained once"
+    joined "${srun/--mpi=pmix/--mpi=pmi2}" pmi2
+}
+under_hydra() {
+    if ! command -v mpiexec.hydra >/dev/null; then
+        echo "left out: MPICH's mpiexec is in the package mpich"
+        return
+    fi
+    joined "$hydra" hydra
+}
+# By PMI-1: values between hosts longer than the launcher takes, examples, and ends.
+joined() { # LAUNCHER NAME
+    local said=$work/$2.said
+    TEST_PMIX_PROGRAM=bootstrap run "$1" "$jobs" --exact pmix::program --nocapture >"$said" 2>&1 || fail "$said" "exchanges of $2"
+    [ "$(grep -c "^PE . of $pes on \[0" "$said")" -eq $pes ] || fail "$said" "not all PEs of $2 have exchanged"
+    examples "$1" "$2"
+    ends "$1" "$2" die-5 "$said"
+    ends "$1" "$2" abort "$said"
+    [ "$(grep -c 'ended the job with code 42: the sky is falling' "$said")" -eq 1 ] ||
+        fail "$said" "an abort of all PEs of $2 is not told once"
 }
 
 # Two of the hosts let each other in by keys made for this.
@@ -163,13 +187,13 @@ CONF
 heat "$work/one-host.png" env SHMEM_NPES=$pes | grep "on $pes PEs"
 results "$work/one-host.said" env SHMEM_NPES=$pes
 running=()
-for way in mpirun srun; do
+for way in mpirun srun hydra; do
     "under_$way" >"$work/$way.out" 2>&1 &
     running+=("$!")
 done
 under_ssh
 status=0
-for way in mpirun srun; do
+for way in mpirun srun hydra; do
     wait "${running[0]}" || status=$?
     running=("${running[@]:1}")
     echo "-- $way"

@@ -39,6 +39,9 @@ const ID: &str = "PMI_ID";
 /// The key under which launchers say which processes share a host.
 const MAPPING: &str = "PMI_process_mapping";
 
+/// Most bytes of a line to the launcher: Slurm reads no longer ones, whatever it says of values.
+const MOST_REQUEST: usize = 1000;
+
 /// Most bytes of a line of the launcher, and of a value that was put in pieces.
 const MOST_LINE: usize = 64 << 10;
 const MOST_VALUE: usize = 64 << 20;
@@ -130,11 +133,13 @@ impl Client {
         Answer::next(&client.socket, &mut client.rest.lock(), "response_to_init")?;
         let most = client.ask("cmd=get_maxes\n", "maxes")?;
         let (key, value) = (most.number("keylen_max")?, most.number("vallen_max")?);
-        if key < 32 || value < 2 * LENGTH {
+        client.space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
+        let rest = put(&client.space, &"k".repeat(key.min(MOST_REQUEST)), "").len();
+        let room = value.min(MOST_REQUEST.saturating_sub(rest));
+        if key < 32 || room < 2 * LENGTH {
             return Err(garbled(&format!("keys of {key} and values of {value} bytes, which are too short")));
         }
-        client.most = (key - 1, value.min(MOST_LINE / 2) - 1);
-        client.space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
+        client.most = (key - 1, room - 1);
         Ok(client)
     }
 
@@ -201,7 +206,7 @@ impl Manager for Client {
                     format!("the key `{key}`: the launcher takes {} bytes", self.most.0),
                 ));
             }
-            self.ask(&format!("cmd=put kvsname={} key={key} value={text}\n", self.space), "put_result")?;
+            self.ask(&put(&self.space, &key, text), "put_result")?;
         }
         Ok(())
     }
@@ -255,6 +260,11 @@ impl Manager for Client {
     fn has_left(&self) -> bool {
         self.left.load(Ordering::Acquire)
     }
+}
+
+/// The request that offers a value.
+fn put(space: &str, key: &str, value: &str) -> String {
+    format!("cmd=put kvsname={space} key={key} value={value}\n")
 }
 
 /// The key of a piece of what a process has put.
