@@ -50,7 +50,7 @@ impl Setup {
             .with_default_heap(PROGRAM.get().map(|program| program.default_heap));
         let table = Table::resolve(&declared, &wishes, &environment)?;
         let statics = statics::layout(&entries, table.specs())?;
-        let layout = SlotLayout::with_teams(
+        let layout = SlotLayout::new(
             table.specs(),
             settings.team_size as usize,
             later_bytes(&settings),
