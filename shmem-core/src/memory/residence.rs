@@ -55,26 +55,6 @@ impl Arena {
         Ok(())
     }
 
-    /// [`place_ranges`](Self::place_ranges) for one range.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    ///
-    /// # Panics
-    ///
-    /// As there.
-    pub fn place_range(
-        &self,
-        slot: usize,
-        range: Range<usize>,
-        nodes: &[u32],
-        spread: Spread,
-        move_existing: bool,
-    ) -> Result<(), MemoryError> {
-        self.place_ranges(slot, &[(range, nodes)], spread, move_existing)
-    }
-
     /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is
     /// no such page yet. Pages that only a peer has touched count as well.
     ///

@@ -25,6 +25,7 @@ use std::path::Path;
 use shmem_grammar::Kind;
 
 pub use classify::classify;
+pub(crate) use node::numbers;
 pub use node::{Evidence, NumaNode, Speed};
 
 /// The NUMA nodes of a machine, as seen by this process.

@@ -1,6 +1,7 @@
 //! Pages on the nodes that were asked, as the kernel says. All but the first need several nodes.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,11 +11,10 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::arena::mappings;
 use super::limits::forbid;
 use super::pages::without_pools;
-use super::{plain, word};
+use super::{NO_FILES, plain, reserve, word};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Mine, Placement, Request, SlotLayout, Spread, numa};
+use crate::memory::{Arena, Machine, MemoryError, Mine, Placement, Request, Spread, numa};
 use crate::partition::Pages;
-use crate::topology::Topology;
 
 const M: usize = 1 << 20;
 const HUGE: usize = 2 << 20;
@@ -29,8 +29,18 @@ fn arena() -> Arena {
 }
 
 fn on(machine: Machine) -> Arena {
-    let layout = SlotLayout::new(&[plain(1, 64 << 20)], 256 * M, &Topology::default()).unwrap();
-    Arena::reserve(layout, 2, machine).unwrap()
+    reserve(&[plain(1, 64 << 20)], 2, machine).unwrap()
+}
+
+/// Has the pages of a range of the first slot come from nodes.
+fn place(
+    arena: &Arena,
+    range: &Range<usize>,
+    nodes: &[u32],
+    spread: Spread,
+    moves: bool,
+) -> Result<(), MemoryError> {
+    arena.place_ranges(0, &[(range.clone(), nodes)], spread, moves)
 }
 
 fn heap(arena: &Arena) -> usize {
@@ -64,7 +74,7 @@ fn request(bytes: usize, nodes: &[u32], spread: Spread, pgsize: Option<usize>) -
         ..Traits::NONE
     };
     let placement = Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
-    Request { traits, placement, populate: true, ..Request::array("A", bytes) }
+    Request { traits, placement, populate: true, ..Request::plain("A", bytes) }
 }
 
 /// Where later segments may start.
@@ -75,10 +85,10 @@ fn later(arena: &Arena) -> usize {
 #[test]
 fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let range = heap(&arena)..heap(&arena) + 8 * page();
     let home = Machine::default().topology().nodes().first().map_or(0, |node| node.number);
-    match arena.place_range(0, range.clone(), &[home], Spread::Bound, false) {
+    match place(&arena, &range, &[home], Spread::Bound, false) {
         Err(error) => {
             assert!(error.no_nodes(), "{error}");
             println!("skipped: {error}");
@@ -98,7 +108,7 @@ fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
             assert_eq!(word(&arena, 0, range.start + 3 * page()).load(Relaxed), 0);
         }
     }
-    let error = arena.place_range(0, range, &[1023], Spread::Bound, false).unwrap_err();
+    let error = place(&arena, &range, &[1023], Spread::Bound, false).unwrap_err();
     assert!(error.no_nodes() || error.to_string().contains("mbind"), "{error}");
 }
 
@@ -109,7 +119,7 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             forbid(libc::SYS_mbind, errno);
             forbid(libc::SYS_move_pages, errno);
             let arena = arena();
-            arena.create(0).unwrap();
+            arena.create(0, NO_FILES).unwrap();
             let at = later(&arena);
             let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None)).unwrap_err();
             assert!(matches!(error, MemoryError::NotPlaced { .. }), "{error}");
@@ -122,7 +132,7 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             assert!(grant.nodes.is_empty() && grant.populated);
             assert!(grant.downgrades[0].contains("KIND=FASTMEM: pages lie where"), "{:?}", grant.downgrades);
             let range = at..at + M;
-            assert!(arena.place_range(0, range.clone(), &[0], Spread::Bound, false).unwrap_err().no_nodes());
+            assert!(place(&arena, &range, &[0], Spread::Bound, false).unwrap_err().no_nodes());
             assert!(arena.pages_per_node(0, range, page()).unwrap_err().no_nodes());
         }
     });
@@ -132,29 +142,29 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
 fn each_way_to_share_pages_out_among_nodes() {
     let Some(nodes) = nodes() else { return };
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let pages = 12 * nodes.len();
     let range = heap(&arena)..heap(&arena) + pages * page();
-    let place = |nodes: &[u32], spread| {
+    let placed = |nodes: &[u32], spread| {
         // SAFETY: nobody else knows of the memory.
         unsafe { arena.discard(0, range.clone()) }.unwrap();
-        arena.place_range(0, range.clone(), nodes, spread, false).unwrap();
+        place(&arena, &range, nodes, spread, false).unwrap();
         arena.populate(0, range.clone()).unwrap();
         arena.pages_per_node(0, range.clone(), page()).unwrap()
     };
     for &node in &nodes {
-        assert_eq!(place(&[node], Spread::Bound), [(node, pages as u64)]);
-        assert_eq!(place(&[node], Spread::Preferred), [(node, pages as u64)]);
+        assert_eq!(placed(&[node], Spread::Bound), [(node, pages as u64)]);
+        assert_eq!(placed(&[node], Spread::Preferred), [(node, pages as u64)]);
         // The first of several comes first, wherever this thread runs.
         let mut order = nodes.clone();
         order.sort_by_key(|&other| other != node);
-        assert_eq!(place(&order, Spread::Bound), [(node, pages as u64)]);
-        assert_eq!(place(&order, Spread::Preferred), [(node, pages as u64)]);
+        assert_eq!(placed(&order, Spread::Bound), [(node, pages as u64)]);
+        assert_eq!(placed(&order, Spread::Preferred), [(node, pages as u64)]);
     }
     let evenly: Vec<_> = nodes.iter().map(|&node| (node, 12)).collect();
-    assert_eq!(place(&nodes, Spread::Interleaved), evenly);
+    assert_eq!(placed(&nodes, Spread::Interleaved), evenly);
     let mode = |spread| {
-        place(&nodes[1..2], spread);
+        placed(&nodes[1..2], spread);
         // What counts is the file's policy: the mapping has none of its own.
         let address = arena.start_of(0).wrapping_add(range.start);
         numa::policy(address).unwrap()
@@ -167,7 +177,7 @@ fn each_way_to_share_pages_out_among_nodes() {
 fn thousands_of_ranges_are_one_mapping() {
     let Some(nodes) = nodes() else { return };
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let start = heap(&arena);
     let before = mappings(&arena);
     let of = |i: usize| &nodes[i % nodes.len()..][..1];
@@ -184,16 +194,16 @@ fn thousands_of_ranges_are_one_mapping() {
 fn pages_that_exist_move_when_that_is_asked() {
     let Some(nodes) = nodes() else { return };
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let range = heap(&arena)..heap(&arena) + 12_000 * page();
-    arena.place_range(0, range.clone(), &nodes[..1], Spread::Bound, false).unwrap();
+    place(&arena, &range, &nodes[..1], Spread::Bound, false).unwrap();
     arena.populate(0, range.clone()).unwrap();
     word(&arena, 0, range.start + 5 * page()).store(77, Relaxed);
-    arena.place_range(0, range.clone(), &nodes[1..2], Spread::Bound, false).unwrap();
+    place(&arena, &range, &nodes[1..2], Spread::Bound, false).unwrap();
     assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[0], 12_000)]);
-    arena.place_range(0, range.clone(), &nodes[1..2], Spread::Bound, true).unwrap();
+    place(&arena, &range, &nodes[1..2], Spread::Bound, true).unwrap();
     assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[1], 12_000)]);
-    arena.place_range(0, range.clone(), &nodes[..2], Spread::Interleaved, true).unwrap();
+    place(&arena, &range, &nodes[..2], Spread::Interleaved, true).unwrap();
     let evenly = [(nodes[0], 6_000), (nodes[1], 6_000)];
     assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), evenly);
     assert_eq!(word(&arena, 0, range.start + 5 * page()).load(Relaxed), 77);
@@ -242,9 +252,9 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
         }
         return;
     }
-    let mine = arena.create(0).unwrap();
+    let mine = arena.create(0, NO_FILES).unwrap();
     for (i, &(spread, node)) in placed.iter().enumerate() {
-        arena.place_range(0, range(i), &[node], spread, false).unwrap();
+        place(&arena, &range(i), &[node], spread, false).unwrap();
     }
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture"])
