@@ -7,7 +7,7 @@ use shmem_grammar::{Kind, round_size};
 use crate::ranges;
 
 /// A NUMA node: CPUs, memory, or both.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumaNode {
     /// Its number.
     pub number: u32,
@@ -42,21 +42,7 @@ pub struct NumaNode {
 impl NumaNode {
     /// A node of which only the number is known.
     pub fn new(number: u32) -> Self {
-        Self {
-            number,
-            kind: None,
-            evidence: None,
-            memory: 0,
-            free: 0,
-            cpus: Vec::new(),
-            distances: Vec::new(),
-            speed: Speed::default(),
-            initiators: Vec::new(),
-            here: Speed::default(),
-            subtype: None,
-            tier: None,
-            allowed: true,
-        }
+        Self { number, allowed: true, ..Self::default() }
     }
 }
 
@@ -162,30 +148,10 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
 }
 
 /// What another build might know.
-const fn hwloc() -> &'static str {
+pub(super) const fn hwloc() -> &'static str {
     if cfg!(feature = "numa") {
         ""
     } else {
         ", and hwloc, which may know more, is not in this build (feature `numa`)"
     }
-}
-
-/// What there is: all nodes with memory, and how their kinds were found.
-pub(super) fn inventory(all: &[NumaNode], basis: &str) -> String {
-    let with_memory: Vec<String> =
-        all.iter().filter(|node| node.kind.is_some()).map(ToString::to_string).collect();
-    if with_memory.is_empty() {
-        return basis.into();
-    }
-    format!("there are {} (kinds: {basis})", with_memory.join(", "))
-}
-
-/// `node 2 is taken for FASTMEM by a guess`.
-pub(super) fn guess(kind: Kind, guessed: &[u32]) -> String {
-    let verb = if guessed.len() == 1 { "is" } else { "are" };
-    format!(
-        "{} {verb} taken for {kind} by a guess from size and distance, since the bandwidth is not known (no HMAT){}",
-        numbers(guessed),
-        hwloc()
-    )
 }
