@@ -164,10 +164,7 @@ fn make_in(
 ) -> Result<Vec<Vec<u8>>> {
     let (request, LaterSegment { index, offset }) = (&wanted.request, place);
     let (arena, slot) = (&job.memory.arena, job.site.slot);
-    let created = match given {
-        Some(memfd) => arena.adopt_later(slot, offset, request, memfd),
-        None => arena.create_later(slot, offset, request),
-    };
+    let created = arena.create_later(slot, offset, request, given);
     let (mine, created) = split(created.map_err(Error::from));
     let told = created.and_then(|()| {
         let mine = mine.as_ref().unwrap_or_else(|| unreachable!("it was created"));

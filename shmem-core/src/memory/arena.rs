@@ -148,7 +148,7 @@ impl Arena {
     pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<Mine, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
-            requests.map(|(k, request)| (self.layout.start(k), request, files.get(&k))).collect();
+            requests.map(|(k, request)| (self.layout.partition(k).start, request, files.get(&k))).collect();
         self.mapping(slot, 0..self.layout.bytes(), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             unsafe { provide(site, &wanted) }
@@ -185,60 +185,40 @@ impl Arena {
         limits::check_later(request, self.slots, alike, &self.machine)
     }
 
-    /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its
-    /// slot, and maps it. The offset comes from a [`LaterRange`](super::LaterRange).
+    /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its slot, and maps it. The offset
+    /// comes from a [`LaterRange`](super::LaterRange).
+    ///
+    /// Memory that the process has already, and keeps where it is, is mapped a second time: the memfd `given`, from its start on,
+    /// in whole pages. It is sealed against another size.
     ///
     /// # Errors
     ///
-    /// The machine does not give what is asked: see [`MemoryError`].
+    /// The machine does not give what is asked: see [`MemoryError`]. The memfd cannot be sealed or mapped.
     ///
     /// # Panics
     ///
-    /// If there is no such slot, the range is not in [`SlotLayout::later`], or something is mapped
-    /// there already.
-    pub fn create_later(&self, slot: usize, offset: usize, request: &Request) -> Result<Mine, MemoryError> {
-        self.mapping(slot, self.later_area(offset, request), |site| {
-            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { provide(site, &[(offset, request, None)]) }
-        })
-    }
-
-    /// As [`create_later`](Self::create_later), of memory that the process has already and keeps where it is: the
-    /// memfd that holds it, from its start on, is mapped a second time. Whole pages are asked for. The memfd is sealed
-    /// against another size.
-    ///
-    /// # Errors
-    ///
-    /// The memfd cannot be sealed or mapped.
-    ///
-    /// # Panics
-    ///
-    /// As there, and if no whole pages are asked for.
-    pub fn adopt_later(
+    /// If there is no such slot, the range is not in [`SlotLayout::later`], something is mapped there already, or what is given has
+    /// no whole pages.
+    pub fn create_later(
         &self,
         slot: usize,
         offset: usize,
         request: &Request,
-        memfd: OwnedFd,
+        given: Option<OwnedFd>,
     ) -> Result<Mine, MemoryError> {
         let page = self.machine.base_page() as usize;
-        assert!(request.bytes.is_multiple_of(page), "{} has whole pages", request.what);
-        self.mapping(slot, self.later_area(offset, request), |site| {
+        let whole = given.is_none() || request.bytes.is_multiple_of(page);
+        assert!(whole, "{} has whole pages", request.what);
+        self.mapping(slot, self.later_area(offset, request), |site| match given {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { adopt(&site, request.bytes, memfd) }
+            Some(memfd) => unsafe { adopt(&site, request.bytes, memfd) },
+            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
+            None => unsafe { provide(site, &[(offset, request, None)]) },
         })
     }
 
-    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) or
-    /// [`adopt_later`](Self::adopt_later) with the same offset and request.
-    ///
-    /// # Errors
-    ///
-    /// As [`attach`](Self::attach).
-    ///
-    /// # Panics
-    ///
-    /// As [`create_later`](Self::create_later).
+    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) with the same offset and request.
+    /// Its errors are those of [`attach`](Self::attach), and it panics where that function does.
     pub fn attach_later(
         &self,
         slot: usize,
@@ -279,7 +259,7 @@ impl Arena {
         let named = requests.filter(|(_, request)| request.is_in_file());
         named
             .map(|(k, request)| {
-                let start = self.layout.start(k);
+                let start = self.layout.partition(k).start;
                 start as u64..(start + request.bytes.next_multiple_of(request.room())) as u64
             })
             .collect()

@@ -128,17 +128,7 @@ impl SlotLayout {
         &self.requests
     }
 
-    /// Where partition number `k` (from 0, in the order of IDs) starts: bytes from the start of a
-    /// slot.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such partition.
-    pub fn start(&self, k: usize) -> usize {
-        self.starts[k]
-    }
-
-    /// Where partition number `k` lies: bytes from the start of a slot.
+    /// Where partition number `k` (from 0, in the order of IDs) lies: bytes from the start of a slot.
     ///
     /// # Panics
     ///

@@ -79,15 +79,7 @@ impl Arena {
     }
 
     /// Pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers. Those
-    /// that do not exist yet are left out.
-    ///
-    /// # Errors
-    ///
-    /// As [`nodes_of`](Self::nodes_of).
-    ///
-    /// # Panics
-    ///
-    /// As [`nodes_of`](Self::nodes_of).
+    /// that do not exist yet are left out. It counts what [`nodes_of`](Self::nodes_of) gives, and fails where that does.
     pub fn pages_per_node(
         &self,
         slot: usize,

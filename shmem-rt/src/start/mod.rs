@@ -67,13 +67,14 @@ use crate::world::World;
 
 /// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
-    let bootstrap: Arc<dyn Bootstrap> = Arc::new(bootstrap::CountedBootstrap::new(bootstrap));
+    let counted = bootstrap::CountedBootstrap::new(bootstrap, fabric::keeps_apart(&settings));
+    let bootstrap: Arc<dyn Bootstrap> = Arc::new(counted);
     try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
 }
 
 fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
     let setup = Setup::make(settings)?;
-    let bootstrap = &fabric::hosts(&setup.settings, Arc::clone(bootstrap))?;
+    fabric::check_hosts(&setup.settings, bootstrap.as_ref())?;
     let me = bootstrap.number();
     agree(&setup.describe(), bootstrap.as_ref())?;
 
@@ -190,7 +191,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
 
     let mut ledger = Ledger::new();
     for part in &setup.statics.partitions {
-        let start = setup.layout.start(part.index as usize - 1);
+        let start = setup.layout.partition(part.index as usize - 1).start;
         let heap = start + part.end as usize..start + part.size as usize;
         ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
     }
@@ -202,7 +203,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
         .partitions
         .iter()
         .flat_map(|part| {
-            let start = layout.start(part.index as usize - 1);
+            let start = layout.partition(part.index as usize - 1).start;
             part.objects.iter().map(move |placed| {
                 let offset = start + placed.offset as usize;
                 (Extent { offset, bytes: placed.object.size as usize }, placed.object.name.to_string())

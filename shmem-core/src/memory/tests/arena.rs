@@ -13,7 +13,7 @@ use crate::memory::{
     Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile,
     Request, map,
 };
-use crate::partition::{Pages, PartitionSpec};
+use crate::partition::{Grant, PartitionSpec};
 
 const M: usize = 1 << 20;
 const G: usize = 1 << 30;
@@ -66,62 +66,30 @@ fn the_own_place_starts_at_a_multiple_of_what_its_blocks_are_aligned_to() {
 }
 
 #[test]
-fn sixteen_places_with_more_memory_than_any_machine_has() {
+fn places_may_have_more_memory_than_any_machine_and_mappings_do_not_grow_with_partitions() {
     let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
-    let arena = arena(&specs, 16);
-    assert!(arena.stride() * 16 > 127 * 16 * G);
-    for slot in 0..16 {
-        let mine = arena.create(slot, NO_FILES).unwrap();
-        assert_eq!(mine.grants.len(), 127);
-        for grant in &mine.grants {
-            assert_eq!((grant.size, grant.pages, grant.populated), (G as u64, Pages::Base, false));
-            assert!(grant.downgrades.is_empty() && grant.kind.is_none());
-        }
-    }
-    for slot in 0..16 {
-        for (k, at) in [(0, 0), (126, G - 64)] {
-            word(&arena, slot, arena.layout().partition(k).start + at)
-                .store((slot * 127 + k) as u64, Relaxed);
-        }
-    }
-    for slot in 0..16 {
-        for (k, at) in [(0, 0), (126, G - 64)] {
-            let value = word(&arena, slot, arena.layout().partition(k).start + at).load(Relaxed);
-            assert_eq!(value, (slot * 127 + k) as u64);
-        }
-    }
-}
-
-#[test]
-fn descriptors_and_mappings_grow_with_pes_and_not_with_partitions() {
-    let specs: Vec<_> = (1..=127).map(|id| plain(id, 10 * M as u64)).collect();
     let (made, attached) = (arena(&specs, 64), arena(&specs, 64));
+    assert!(made.stride() > 127 * G);
     for slot in 0..64 {
-        let Mine { descriptors, pieces, .. } = made.create(slot, NO_FILES).unwrap();
-        assert_eq!(descriptors.len(), 1);
+        let Mine { descriptors, pieces, grants } = made.create(slot, NO_FILES).unwrap();
+        assert_eq!((descriptors.len(), &grants[..]), (1, &vec![Grant::plain(G as u64, 4096); 127][..]));
         attached.attach(slot, descriptors, &pieces).unwrap();
     }
     // The slot, and the addresses behind it.
     assert!(mappings(&attached) <= 2 * 64, "{}", mappings(&attached));
     // The system area, the partitions with their advice, and the addresses behind them.
     assert!(mappings(&made) <= 3 * 64, "{}", mappings(&made));
-    for slot in 0..64 {
-        let offset = made.layout().partition(126).start;
-        word(&made, slot, offset).store(7 + slot as u64, Relaxed);
-        assert_eq!(word(&attached, slot, offset).load(Relaxed), 7 + slot as u64);
-        word(&attached, slot, 0).store(slot as u64, Relaxed);
-        assert_eq!(word(&made, slot, 0).load(Relaxed), slot as u64, "the system area");
+    let places = |slot| {
+        let partitions = [0, 126].map(|k| made.layout().partition(k));
+        let words = [0, partitions[0].start, partitions[1].end - 64].into_iter().enumerate();
+        words.map(move |(number, offset)| (offset, (slot * 3 + number) as u64))
+    };
+    for (slot, (offset, value)) in (0..64).flat_map(|slot| places(slot).map(move |place| (slot, place))) {
+        word(&attached, slot, offset).store(value, Relaxed);
     }
-}
-
-#[test]
-fn files_cannot_change_their_size() {
-    let arena = arena(&[plain(1, 4 << 20)], 1);
-    let mine = arena.create(0, NO_FILES).unwrap();
-    let file = &mine.descriptors[0];
-    assert_eq!(rustix::fs::ftruncate(file, 0), Err(Errno::PERM));
-    assert_eq!(rustix::fs::ftruncate(file, 1 << 40), Err(Errno::PERM));
-    assert_eq!(rustix::fs::fcntl_add_seals(file, rustix::fs::SealFlags::WRITE), Err(Errno::PERM));
+    for (slot, (offset, value)) in (0..64).flat_map(|slot| places(slot).map(move |place| (slot, place))) {
+        assert_eq!(word(&made, slot, offset).load(Relaxed), value);
+    }
 }
 
 #[test]
@@ -180,37 +148,6 @@ fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
     attached.attach(0, descriptors, &pieces).unwrap();
     word(&made, 0, 4096).store(5, Relaxed);
     assert_eq!(word(&attached, 0, 4096).load(Relaxed), 5);
-}
-
-#[test]
-fn later_segments_come_and_go() {
-    let specs = [plain(1, 4 << 20)];
-    let (made, attached) = (arena(&specs, 2), arena(&specs, 2));
-    let mut range = LaterRange::new(made.layout());
-    let request = Request::plain("A", 3 * M);
-    let mut offset = None;
-    for round in 1..=3 {
-        let place = range.allocate(request.bytes, request.room()).unwrap();
-        assert_eq!(*offset.get_or_insert(place.offset), place.offset, "the same addresses again");
-        for slot in 0..2 {
-            let Mine { descriptors, pieces, grants } =
-                made.create_later(slot, place.offset, &request).unwrap();
-            assert_eq!((grants.len(), grants[0].size), (1, 3 * M as u64));
-            attached.attach_later(slot, place.offset, &request, descriptors, &pieces).unwrap();
-            assert_eq!(word(&attached, slot, place.offset + 3 * M - 8).load(Relaxed), 0, "fresh memory");
-            word(&made, slot, place.offset + 3 * M - 8).store(round, Relaxed);
-            assert_eq!(word(&attached, slot, place.offset + 3 * M - 8).load(Relaxed), round);
-        }
-        assert_eq!((mappings(&made), mappings(&attached)), (5, 5));
-        for slot in 0..2 {
-            // SAFETY: the words above are no longer used.
-            unsafe { made.remove_later(slot, place.offset) };
-            // SAFETY: the words above are no longer used.
-            unsafe { attached.remove_later(slot, place.offset) };
-        }
-        assert_eq!((mappings(&made), mappings(&attached)), (1, 1));
-        range.release(place);
-    }
 }
 
 #[test]
@@ -273,7 +210,7 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     let request = Request::plain("what was there", 3 * page);
     let offset = LaterRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
     let Mine { descriptors, pieces, grants } =
-        mine.adopt_later(0, offset, &request, memfd.try_clone().unwrap()).unwrap();
+        mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
     assert_eq!(map::resize(&memfd, 0), Err(Errno::PERM), "sealed");
     theirs.attach_later(0, offset, &request, copies(&descriptors), &pieces).unwrap();
@@ -289,7 +226,7 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     unsafe { mine.remove_later(0, offset) };
     // What is sealed already is taken as well; what is shorter than it is said to be is not taken by others.
     let longer = Request::plain("what was there", 4 * page);
-    let short = mine.adopt_later(0, offset, &longer, memfd).unwrap();
+    let short = mine.create_later(0, offset, &longer, Some(memfd)).unwrap();
     let (descriptors, pieces) = (short.descriptors, short.pieces);
     let again = arena(&[plain(1, M as u64)], 1);
     assert!(again.attach_later(0, offset, &longer, descriptors, &pieces).is_err());

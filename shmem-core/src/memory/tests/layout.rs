@@ -29,7 +29,7 @@ fn check(specs: &[PartitionSpec], layout: &SlotLayout) {
     assert!(layout.stride() >= layout.slot_bytes());
     let mut end = SYSTEM_BYTES;
     for (k, spec) in specs.iter().enumerate() {
-        let (start, heap) = (layout.start(k), layout.partition(k));
+        let (start, heap) = (layout.partition(k).start, layout.partition(k));
         let page = match spec.traits.pgsize.unwrap_or(0) as usize {
             n if n <= 2 * M => 2 * M,
             n => n.next_power_of_two().clamp(G, 16 * G),

@@ -121,13 +121,13 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             let arena = arena();
             arena.create(0, NO_FILES).unwrap();
             let at = later(&arena);
-            let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None)).unwrap_err();
+            let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None), None).unwrap_err();
             assert!(matches!(error, MemoryError::NotPlaced { .. }), "{error}");
             assert_says(
                 &error,
                 &["must lie on node 0, and cannot", "does not let this process place memory"],
             );
-            let mine = arena.create_later(0, at, &request(M, &[0], Spread::Preferred, None)).unwrap();
+            let mine = arena.create_later(0, at, &request(M, &[0], Spread::Preferred, None), None).unwrap();
             let grant = &mine.grants[0];
             assert!(grant.nodes.is_empty() && grant.populated);
             assert!(grant.downgrades[0].contains("KIND=FASTMEM: pages lie where"), "{:?}", grant.downgrades);
@@ -270,42 +270,38 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
     assert_eq!(anywhere.iter().map(|(_, n)| n).sum::<u64>(), pages as u64, "pages of a peer count");
 }
 
-#[test]
-fn a_segment_is_granted_the_pages_that_it_has() {
-    let Some(nodes) = nodes() else { return };
-    let arena = arena();
-    let at = later(&arena);
-    for (spread, asked, expected) in [
-        (Spread::Bound, &nodes[1..2], vec![(nodes[1], 4 * M / page())]),
-        (Spread::Preferred, &nodes[1..2], vec![(nodes[1], 4 * M / page())]),
-        (Spread::Interleaved, &nodes[..2], nodes[..2].iter().map(|&n| (n, 2 * M / page())).collect()),
-    ] {
-        let mine = arena.create_later(0, at, &request(4 * M, asked, spread, None)).unwrap();
-        let expected: Vec<_> = expected.into_iter().map(|(node, pages)| (node, pages as u64)).collect();
-        assert_eq!(mine.grants[0].nodes, expected, "{spread:?}");
-        assert!(mine.grants[0].downgrades.is_empty() && mine.grants[0].populated);
+/// A segment of so many bytes is granted pages of `page` bytes on the nodes asked, in each way to share them out.
+fn are_where_asked(arena: &Arena, nodes: &[u32], bytes: usize, page: usize, sort: Pages) {
+    let at = later(arena);
+    for (spread, asked) in
+        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
+    {
+        let pgsize = (sort != Pages::Base).then_some(page);
+        let mine = arena.create_later(0, at, &request(bytes, asked, spread, pgsize), None).unwrap();
+        let grant = &mine.grants[0];
+        assert_eq!(
+            (grant.pages, grant.populated, &grant.downgrades[..]),
+            (sort, true, &[][..]),
+            "{spread:?}"
+        );
+        let each = (bytes / page / asked.len()) as u64;
+        let expected: Vec<_> = asked.iter().map(|&node| (node, each)).collect();
+        assert_eq!(grant.nodes, expected, "{spread:?}");
         // SAFETY: nothing refers to it.
         unsafe { arena.remove_later(0, at) };
     }
 }
 
 #[test]
+fn a_segment_is_granted_the_pages_that_it_has() {
+    let Some(nodes) = nodes() else { return };
+    are_where_asked(&arena(), &nodes, 4 * M, page(), Pages::Base);
+}
+
+#[test]
 fn merged_pages_are_placed_as_base_pages_are() {
     let (Some(nodes), Some(machine)) = (nodes(), without_pools()) else { return };
-    let arena = on(Machine::at(machine.root()));
-    let at = later(&arena);
-    for (spread, asked) in
-        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
-    {
-        let request = request(16 * M, asked, spread, Some(HUGE));
-        let mine = arena.create_later(0, at, &request).unwrap();
-        let grant = &mine.grants[0];
-        assert_eq!(grant.pages, Pages::Transparent, "{:?}", grant.downgrades);
-        let expected: Vec<_> = asked.iter().map(|&node| (node, 8 / asked.len() as u64)).collect();
-        assert_eq!(grant.nodes, expected, "{spread:?}");
-        // SAFETY: nothing refers to it.
-        unsafe { arena.remove_later(0, at) };
-    }
+    are_where_asked(&on(Machine::at(machine.root())), &nodes, 16 * M, HUGE, Pages::Transparent);
 }
 
 #[test]
@@ -318,19 +314,7 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
         println!("skipped: fewer than 8 pages of 2 MiB are free on the first two nodes");
         return;
     };
-    let arena = arena();
-    let at = later(&arena);
-    for (spread, asked) in
-        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
-    {
-        let mine = arena.create_later(0, at, &request(8 * M, asked, spread, Some(HUGE))).unwrap();
-        let grant = &mine.grants[0];
-        assert_eq!((grant.pages, grant.downgrades.len()), (Pages::HugeTlb, 0), "{:?}", grant.downgrades);
-        let expected: Vec<_> = asked.iter().map(|&node| (node, 4 / asked.len() as u64)).collect();
-        assert_eq!(grant.nodes, expected, "{spread:?}");
-        // SAFETY: nothing refers to it.
-        unsafe { arena.remove_later(0, at) };
-    }
+    are_where_asked(&arena(), &nodes, 8 * M, HUGE, Pages::HugeTlb);
 
     // A machine that says it has more of them on the node than it has.
     let tree = Tree::new();
@@ -341,12 +325,14 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
     let place = format!("sys/devices/system/node/node{second}");
     tree.write(&format!("{place}/{name}/free_hugepages"), "9999");
     let arena = on(Machine::at(tree.root()));
+    let at = later(&arena);
     let bytes = (there as usize + 1) * HUGE;
-    let error = arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE))).unwrap_err();
+    let error =
+        arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE)), None).unwrap_err();
     assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
     assert!(error.to_string().contains("which could not be taken"), "{error}");
     let wish = request(bytes, &[second], Spread::Preferred, Some(HUGE));
-    let mine = arena.create_later(0, at, &wish).unwrap();
+    let mine = arena.create_later(0, at, &wish, None).unwrap();
     let grant = &mine.grants[0];
     assert_eq!(grant.pages, Pages::Base, "smaller ones there and not large ones elsewhere");
     assert_eq!(grant.nodes, [(second, (bytes / page()) as u64)]);

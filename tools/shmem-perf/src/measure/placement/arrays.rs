@@ -136,7 +136,7 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
     let layout = SlotLayout::new(&[], 0, bytes, &Topology::default())?;
     let at = LaterRange::new(&layout).allocate(bytes, layout.granule())?.offset;
     let arena = Arena::reserve(0, layout, 1, machine)?;
-    arena.create_later(0, at, &Request::plain("to be touched", bytes))?;
+    arena.create_later(0, at, &Request::plain("to be touched", bytes), None)?;
     let whole = at..at + bytes;
     arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System, false)?;
 
