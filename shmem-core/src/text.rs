@@ -142,6 +142,17 @@ macro_rules! named {
 #[doc(hidden)]
 pub use named;
 
+/// The first line in which two texts differ, in each of them.
+pub fn first_difference<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
+    let (mut a, mut b) = (a.lines(), b.lines());
+    loop {
+        match (a.next(), b.next()) {
+            (Some(x), Some(y)) if x == y => {}
+            (x, y) => return (x.unwrap_or("nothing more"), y.unwrap_or("nothing more")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

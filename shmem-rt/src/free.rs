@@ -1,18 +1,15 @@
 //! Giving memory back: at once, or when all PEs have dropped it.
 
-use std::panic::Location;
-
 use shmem_core::array::{Keep, NumaArray, Storage};
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, SymmetricData};
 use shmem_core::heap::{Allocation, HeapError, Owner};
 use shmem_core::object::{SymAddr, SymBox};
-use shmem_core::observe::Family;
 use shmem_core::system::SCRATCH_BYTES;
 
 use crate::collective::Agreed;
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::segments;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -32,7 +29,6 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_free`.
     #[track_caller]
     pub fn free(&self, what: impl Free) -> Result<()> {
-        let location = Location::caller();
         let block = what.into_block();
         let (arguments, text) = match &block {
             Block::Id(id) => ([0, *id], format!("object #{id}")),
@@ -43,13 +39,7 @@ impl<L: ThreadLevel> World<L> {
             }
         };
         let subject = || text.clone();
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "free"),
-            opens: false,
-            arguments: &arguments,
-            subject: &subject,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("free", &arguments, &subject);
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         if let Block::At(_) = block {
             self.job().memory.ledger.lock().free_at(arguments[1] as usize)?;
@@ -75,14 +65,7 @@ impl<L: ThreadLevel> World<L> {
     /// every allocation.
     #[track_caller]
     pub fn reclaim(&self) {
-        let location = Location::caller();
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "reclaim"),
-            opens: false,
-            arguments: &[],
-            subject: &String::new,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("reclaim", &[], &String::new);
         self.reclaim_for(&self.team().agree_on(self.endpoint(), &purpose));
     }
 

@@ -102,24 +102,16 @@ mod tests {
     fn grants_survive_the_journey() {
         let grants = vec![
             Grant {
-                size: 64 << 20,
-                pgsize: 2 << 20,
                 pages: Pages::Transparent,
                 kind: Some(Kind::FastMem),
                 nodes: vec![(0, 31), (2, 1)],
                 populated: true,
                 downgrades: vec!["asked 1G".to_owned()],
-                file: None,
+                ..Grant::plain(64 << 20, 2 << 20)
             },
             Grant {
-                size: 1,
-                pgsize: 4096,
-                pages: Pages::Base,
-                kind: None,
-                nodes: vec![],
-                populated: false,
-                downgrades: vec![],
                 file: Some(FileGrant { path: "/mnt/heap.0".to_owned(), generation: 7 }),
+                ..Grant::plain(1, 4096)
             },
         ];
         assert_eq!(decode(&encode(&grants)), Some(grants.clone()));

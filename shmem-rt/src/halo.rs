@@ -13,13 +13,12 @@ use shmem_core::halo::{Edge, Halo, Plan};
 use shmem_core::heap::{Allocator, HeapError, MAX_ALIGN, Owner};
 use shmem_core::memory::{Placement, Request};
 use shmem_core::object::SymBox;
-use shmem_core::observe::Family;
 use shmem_core::partition::{Traits, show_size};
 use shmem_core::text::Text;
 
 use crate::collective::Agreed;
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::job::Job;
 use crate::segments::{self, Wanted};
 use crate::state::later::End;
@@ -107,13 +106,8 @@ impl<L: ThreadLevel> World<L> {
     pub fn halo<T: PlainData>(&self, edges: &[Edge]) -> Result<Halo<T>> {
         let location = Location::caller();
         let subject = || format!("cells of {}", show_size(size_of::<T>() as u64));
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "halo"),
-            opens: false,
-            arguments: &[size_of::<T>() as u64, align_of::<T>() as u64],
-            subject: &subject,
-            location: Some(location),
-        };
+        let arguments = [size_of::<T>() as u64, align_of::<T>() as u64];
+        let purpose = Purpose::of_memory("halo", &arguments, &subject);
         let (job, me) = (self.job(), self.me());
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         self.reclaim_for(&agreed);

@@ -7,20 +7,18 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::{Contents, MemoryHints, SymmetricData};
-use shmem_core::heap::{Dropped, Grown, HeapError, MIN_ALIGN, Owner, Usage};
+use shmem_core::heap::{Allocation, Dropped, Grown, HeapError, MIN_ALIGN, Owner, Usage};
 use shmem_core::object::{SymAddr, SymBox};
-use shmem_core::observe::Family;
 use shmem_core::partition::{Declaration, Partition, default, show_size};
 use shmem_core::shared;
 use shmem_core::text::Text;
 
 use crate::collective::Agreed;
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::initial::Initial;
 use crate::segments;
 use crate::state::partitions::Partitions;
@@ -173,17 +171,10 @@ impl<L: ThreadLevel> World<L> {
     /// Source: OpenSHMEM 1.6, `shmem_realloc`.
     #[track_caller]
     pub fn realloc(&self, address: SymAddr, bytes: usize) -> Result<SymAddr> {
-        let location = Location::caller();
         let offset = self.offset_of("realloc", address);
         let arguments = [offset as u64, bytes as u64];
         let subject = || format!("{} for the block at offset {offset:#x}", show_size(bytes as u64));
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "realloc"),
-            opens: false,
-            arguments: &arguments,
-            subject: &subject,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("realloc", &arguments, &subject);
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let (before, segment) =
             self.job().memory.ledger.lock().find(offset).map_or((0, 0), |found| (found.bytes, found.segment));
@@ -249,14 +240,13 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// If the heap has no room: the same error on every PE.
     #[track_caller]
     pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
-        let location = Location::caller();
         let len = initial.items();
         let item = size_of::<<I::Contents as Contents>::Item>();
         let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
         let hints = <<I::Contents as Contents>::Item as SymmetricData>::HINTS;
         let wish = Wish { operation: "alloc", bytes, item, align, owner: Owner::Handle, hints };
-        let made = self.allocate(wish, location, |to| {
+        let made = self.allocate(wish, |to| {
             // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
             unsafe { initial.write(to.cast()) };
         })?;
@@ -278,8 +268,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_malloc`.
     #[track_caller]
     pub fn malloc(&self, bytes: usize) -> Result<SymAddr> {
-        let location = Location::caller();
-        self.block(Wish::new("malloc", bytes), location, |_| ())
+        self.block(Wish::new("malloc", bytes), |_| ())
     }
 
     /// Allocates aligned bytes. Collective.
@@ -291,8 +280,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), `shmem_partition_align`.
     #[track_caller]
     pub fn align(&self, alignment: usize, bytes: usize) -> Result<SymAddr> {
-        let location = Location::caller();
-        self.block(Wish { align: alignment, ..Wish::new("align", bytes) }, location, |_| ())
+        self.block(Wish { align: alignment, ..Wish::new("align", bytes) }, |_| ())
     }
 
     /// Allocates zeroed bytes, on a cache line. Collective.
@@ -302,9 +290,8 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// If the heap has no room.
     #[track_caller]
     pub fn calloc(&self, count: usize, bytes: usize) -> Result<SymAddr> {
-        let location = Location::caller();
         let bytes = count.saturating_mul(bytes);
-        self.block(Wish::new("calloc", bytes), location, |to| {
+        self.block(Wish::new("calloc", bytes), |to| {
             // SAFETY: a fresh block of `bytes` bytes of this PE.
             unsafe { shared::zero(to, bytes) };
         })
@@ -321,29 +308,18 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// Source: OpenSHMEM 1.6, `shmem_malloc_with_hints`.
     #[track_caller]
     pub fn malloc_with_hints(&self, bytes: usize, hints: MemoryHints) -> Result<SymAddr> {
-        let location = Location::caller();
-        self.block(Wish { hints, ..Wish::new("malloc_with_hints", bytes) }, location, |_| ())
+        self.block(Wish { hints, ..Wish::new("malloc_with_hints", bytes) }, |_| ())
     }
 
     /// A block that the program gives back by its address.
     #[track_caller]
-    fn block(
-        &self,
-        wish: Wish,
-        location: &'static Location<'static>,
-        initialise: impl FnOnce(*mut u8),
-    ) -> Result<SymAddr> {
-        let made = self.allocate(wish, location, initialise)?;
+    fn block(&self, wish: Wish, initialise: impl FnOnce(*mut u8)) -> Result<SymAddr> {
+        let made = self.allocate(wish, initialise)?;
         Ok(SymAddr::assume(self.world.endpoint().mine(made.offset)))
     }
 
     #[track_caller]
-    fn allocate(
-        &self,
-        wish: Wish,
-        location: &'static Location<'static>,
-        initialise: impl FnOnce(*mut u8),
-    ) -> Result<shmem_core::heap::Allocation> {
+    fn allocate(&self, wish: Wish, initialise: impl FnOnce(*mut u8)) -> Result<Allocation> {
         let Self { world, segment, .. } = *self;
         let Wish { operation, bytes, item, align, owner, hints } = wish;
         let arguments = [u64::from(segment), bytes as u64, item as u64, align as u64, hints.bits()];
@@ -355,13 +331,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
             }
             format!("{} in partition `{}`{told}", show_size(bytes as u64), self.name())
         };
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, operation),
-            opens: false,
-            arguments: &arguments,
-            subject: &subject,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory(operation, &arguments, &subject);
         let agreed = world.team().agree_on(world.endpoint(), &purpose);
         world.reclaim_for(&agreed);
         let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner);

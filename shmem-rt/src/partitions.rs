@@ -9,7 +9,6 @@ use shmem_core::alike::Alike;
 use shmem_core::context::Initiator as _;
 use shmem_core::heap::{Allocation, Allocator, statics};
 use shmem_core::memory::Request;
-use shmem_core::observe::Family;
 use shmem_core::partition::{
     Grant, NewPartition, Origin, PartitionError, PartitionSpec, TraitError, show_size,
 };
@@ -18,7 +17,7 @@ use shmem_core::text::Text;
 
 use crate::error::{Error, Result};
 use crate::grants;
-use crate::group::{Operation, Purpose, words_of};
+use crate::group::{Purpose, words_of};
 use crate::heap::Heap;
 use crate::report;
 use crate::segments::{self, Own, Wanted};
@@ -105,13 +104,7 @@ impl<L: ThreadLevel> World<L> {
         };
         let arguments: Vec<u64> = [u64::from(new.is_ok())].into_iter().chain(words_of(&text)).collect();
         let subject = || new.as_ref().map_or_else(|_| String::new(), NewPartition::to_string);
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "create_partition"),
-            opens: false,
-            arguments: &arguments,
-            subject: &subject,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("create_partition", &arguments, &subject);
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         self.reclaim_for(&agreed);
@@ -157,15 +150,8 @@ impl<L: ThreadLevel> World<L> {
     /// PE (the message says what).
     #[track_caller]
     pub fn drop_partition(&mut self, id: u32) -> Result<()> {
-        let location = Location::caller();
-        let subject = || format!("partition {id}");
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "drop_partition"),
-            opens: false,
-            arguments: &[u64::from(id)],
-            subject: &subject,
-            location: Some(location),
-        };
+        let (arguments, subject) = ([u64::from(id)], || format!("partition {id}"));
+        let purpose = Purpose::of_memory("drop_partition", &arguments, &subject);
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         self.reclaim_for(&agreed);

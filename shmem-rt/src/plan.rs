@@ -7,19 +7,17 @@
 //! the program's own.
 
 use std::fmt;
-use std::panic::Location;
 
 use shmem_core::context::{Initiator, Stores};
 use shmem_core::data::{PlainData, SymmetricData};
 use shmem_core::halo::{Edge, Halo, HaloToken};
 use shmem_core::indexed::{Distribution, Indexed, ListIndex, Listed, Over};
 use shmem_core::object::On;
-use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -74,14 +72,9 @@ impl<L: ThreadLevel> World<L> {
             let size = show_size(size_of::<T>() as u64);
             format!("{} elements of {size} over {} PEs", over.len(), over.pes().len())
         };
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "plan"),
-            opens: false,
-            // Not how many there are: who is not in the team of an object has another one to give its empty list of.
-            arguments: &[size_of::<T>() as u64, align_of::<T>() as u64],
-            subject: &subject,
-            location: Some(Location::caller()),
-        };
+        // Not how many there are: who is not in the team of an object has another one to give its empty list of.
+        let arguments = [size_of::<T>() as u64, align_of::<T>() as u64];
+        let purpose = Purpose::of_memory("plan", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
 
         // What this PE wants of whom, and who wants what of it.

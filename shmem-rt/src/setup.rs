@@ -50,7 +50,7 @@ impl Setup {
             .with_default_heap(PROGRAM.get().map(|program| program.default_heap));
         let table = Table::resolve(&declared, &wishes, &environment)?;
         let statics = statics::layout(&entries, table.specs())?;
-        let layout = SlotLayout::with_teams(
+        let layout = SlotLayout::new(
             table.specs(),
             settings.team_size as usize,
             later_bytes(&settings),
@@ -64,7 +64,7 @@ impl Setup {
     pub(crate) fn place_statics(&self, place: *mut u8, files: &BTreeMap<usize, Backing>) {
         for part in &self.statics.partitions {
             let k = part.index as usize - 1;
-            let (start, kept) = (self.layout.start(k), shelf::kept(files, k));
+            let (start, kept) = (self.layout.partition(k).start, shelf::kept(files, k));
             for placed in &part.objects {
                 let offset = start + placed.offset as usize;
                 let descriptor = self.descriptors[placed.entry];

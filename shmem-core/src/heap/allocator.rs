@@ -109,12 +109,7 @@ impl Allocator {
     /// If `bytes` is 0 (whoever allows empty objects decides what they are), `align` is no power of
     /// two or more than [`MAX_ALIGN`], or there is no room.
     pub fn allocate(&mut self, bytes: usize, align: usize) -> Result<usize, HeapError> {
-        if bytes == 0 {
-            return Err(HeapError::ZeroBytes);
-        }
-        if !align.is_power_of_two() || align > MAX_ALIGN {
-            return Err(HeapError::Alignment { align });
-        }
+        check(bytes, align)?;
         let found = bytes.checked_next_multiple_of(MIN_ALIGN).and_then(|room| {
             let align = align.max(MIN_ALIGN);
             self.find(room, align).map(|(hole, offset)| (hole, offset, Held { room, bytes, align }))
@@ -130,12 +125,7 @@ impl Allocator {
     ///
     /// If `bytes` is 0, `offset` is not a multiple of `align` and of [`MIN_ALIGN`], or not all of it is free.
     pub fn allocate_at(&mut self, offset: usize, bytes: usize, align: usize) -> Result<(), HeapError> {
-        if bytes == 0 {
-            return Err(HeapError::ZeroBytes);
-        }
-        if !align.is_power_of_two() || align > MAX_ALIGN {
-            return Err(HeapError::Alignment { align });
-        }
+        check(bytes, align)?;
         let hole = self.hole_around(offset);
         let room = bytes.checked_next_multiple_of(MIN_ALIGN).filter(|room| {
             let end = self.holes.get(&hole).map_or(0, |bytes| hole + bytes);
@@ -169,9 +159,7 @@ impl Allocator {
     /// As [`allocate`](Self::allocate) and [`free`](Self::free). The block stays as it was.
     pub fn reallocate(&mut self, offset: usize, bytes: usize) -> Result<Grown, HeapError> {
         let old = self.block("realloc", offset)?;
-        if bytes == 0 {
-            return Err(HeapError::ZeroBytes);
-        }
+        check(bytes, old.align)?;
         let Some(room) = bytes.checked_next_multiple_of(MIN_ALIGN) else {
             return Err(self.exhausted(bytes, old.align));
         };
@@ -323,6 +311,14 @@ impl Allocator {
             enough: None,
             dropped: None,
         }
+    }
+}
+
+fn check(bytes: usize, align: usize) -> Result<(), HeapError> {
+    match bytes {
+        0 => Err(HeapError::ZeroBytes),
+        _ if !align.is_power_of_two() || align > MAX_ALIGN => Err(HeapError::Alignment { align }),
+        _ => Ok(()),
     }
 }
 

@@ -57,11 +57,7 @@ pub enum NameError {
         "`{name}` cannot name an object whose items have {} each: they may have less than 4G; take more items that are smaller",
         show_size(*.item_bytes as u64)
     )]
-    Large {
-        name: String,
-        /// Bytes of an item.
-        item_bytes: usize,
-    },
+    Large { name: String, item_bytes: usize },
     /// An object of another length or type has the name.
     #[error(
         "`{name}` is {} in the file of partition `{partition}`, and {} is asked for; ask for the same, or remove the name first",
@@ -269,11 +265,6 @@ impl Directory {
     pub fn remove(&mut self, name: &str) -> Option<Named> {
         let at = self.objects.iter().position(|object| object.name == name)?;
         Some(self.objects.remove(at))
-    }
-
-    /// A number that is equal for equal directories.
-    pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.write().into_iter().flat_map(|(_, bytes)| bytes))
     }
 }
 

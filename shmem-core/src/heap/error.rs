@@ -66,7 +66,7 @@ pub struct Dropped {
     pub bytes: usize,
 }
 
-/// A heap has no room, or what was given back is not one of its blocks.
+/// A heap has no room, or what was given back is not one of its blocks. Sizes are in bytes; `id` is the number of an allocation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -80,14 +80,10 @@ pub enum HeapError {
     Exhausted {
         partition: u32,
         name: Text<32>,
-        /// Bytes asked.
         bytes: usize,
         align: usize,
-        /// Bytes of the whole heap.
         size: usize,
-        /// Bytes that are free.
         free: usize,
-        /// Bytes of the largest free piece.
         largest_free: usize,
         /// How many more bytes at the heap's end would have done.
         short: usize,
@@ -112,13 +108,7 @@ pub enum HeapError {
         "`{operation}` of offset {offset:#x} in partition `{name}`: that is {} inside a block of {block}; give the address that the allocation returned",
         show_size((offset - block.offset) as u64)
     )]
-    InsideBlock {
-        operation: &'static str,
-        offset: usize,
-        name: Text<32>,
-        /// The block it points into.
-        block: Block,
-    },
+    InsideBlock { operation: &'static str, offset: usize, name: Text<32>, block: Block },
     /// The offset lies in no heap.
     #[error(
         "`{operation}` of offset {offset:#x}: that is on no symmetric heap; heaps are {}",
@@ -129,41 +119,21 @@ pub enum HeapError {
     #[error(
         "`{operation}` of offset {offset:#x}: allocation #{id} belongs to a `SymBox`; drop the box, or give it to its own `free`"
     )]
-    OwnedByHandle {
-        operation: &'static str,
-        offset: usize,
-        /// The allocation's number.
-        id: u64,
-    },
+    OwnedByHandle { operation: &'static str, offset: usize, id: u64 },
     /// An object was given back that has a name.
     #[error(
         "`{operation}` of allocation #{id}: it has a name, under which a later job finds it; remove the name instead"
     )]
-    OwnedByName {
-        operation: &'static str,
-        /// The allocation's number.
-        id: u64,
-    },
+    OwnedByName { operation: &'static str, id: u64 },
     /// What was there before overlaps something else.
     #[error("{} at offset {offset:#x} in partition `{name}` are not free", show_size(*.bytes as u64))]
-    NotFree {
-        offset: usize,
-        /// Bytes.
-        bytes: usize,
-        name: Text<32>,
-    },
+    NotFree { offset: usize, bytes: usize, name: Text<32> },
     /// No allocation has this number now.
     #[error("there is no allocation #{id}: it was freed before")]
-    NoAllocation {
-        /// The number given.
-        id: u64,
-    },
+    NoAllocation { id: u64 },
     /// Agreement on an allocation that this PE still uses.
     #[error("allocation #{id} was to be reclaimed, but this PE has not dropped its handle")]
-    StillUsed {
-        /// The allocation's number.
-        id: u64,
-    },
+    StillUsed { id: u64 },
     /// The segment has no heap.
     #[error("segment {segment} has no heap")]
     NoHeap { segment: u32 },

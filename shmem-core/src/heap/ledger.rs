@@ -73,7 +73,7 @@ struct Group {
 }
 
 /// The allocations of a job, as one PE keeps them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ledger {
     heaps: BTreeMap<u32, Allocator>,
     live: BTreeMap<u64, Allocation>,
@@ -81,22 +81,9 @@ pub struct Ledger {
     groups: BTreeMap<u64, Group>,
     /// Handles of this PE to objects that have, or had, a name.
     handles: BTreeMap<u64, usize>,
-    next: u64,
+    /// The number of the last allocation; 0: none.
+    last: u64,
     released: Arc<Released>,
-}
-
-impl Default for Ledger {
-    fn default() -> Self {
-        Self {
-            heaps: BTreeMap::new(),
-            live: BTreeMap::new(),
-            by_offset: BTreeMap::new(),
-            groups: BTreeMap::new(),
-            handles: BTreeMap::new(),
-            next: 1,
-            released: Arc::default(),
-        }
-    }
 }
 
 impl Ledger {
@@ -167,8 +154,8 @@ impl Ledger {
     }
 
     fn enter(&mut self, segment: u32, offset: usize, bytes: usize, align: usize, owner: Owner) -> Allocation {
-        let id = self.next;
-        self.next += 1;
+        self.last += 1;
+        let id = self.last;
         let allocation = Allocation { id, segment, offset, bytes, align, owner, hints: MemoryHints::NONE };
         self.live.insert(id, allocation);
         self.by_offset.insert(offset, id);

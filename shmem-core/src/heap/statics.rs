@@ -94,6 +94,7 @@ pub struct Layout {
 
 /// Statics cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
 pub enum LayoutError {
     /// They need more than their partition has.
@@ -104,17 +105,12 @@ pub enum LayoutError {
         Remedy(*.id, .declared)
     )]
     TooLarge {
-        /// The partition's ID.
         id: u32,
-        /// The partition's name.
         name: Text<32>,
-        /// Bytes of the partition.
         size: u64,
         /// Bytes of all objects in it, with what alignment costs.
         needed: u64,
-        /// Number of objects.
         count: usize,
-        /// The largest objects.
         largest: Vec<StaticEntry>,
         /// Where the program declares the partition, if it does: file and line.
         declared: Option<String>,
@@ -124,19 +120,13 @@ pub enum LayoutError {
         "symmetric static `{}::{}` ({}:{}) wants partition `{}`, which this job does not have",
         .object.module, .object.name, .object.file, .object.line, .object.partition.name
     )]
-    NoPartition {
-        /// The object.
-        object: Box<StaticEntry>,
-    },
+    NoPartition { object: Box<StaticEntry> },
     /// A descriptor makes no sense.
     #[error(
         "symmetric static `{}::{}` ({}:{}) has alignment {}, which is no power of two up to {}",
         .object.module, .object.name, .object.file, .object.line, .object.align, MAX_ALIGN
     )]
-    Alignment {
-        /// The object.
-        object: Box<StaticEntry>,
-    },
+    Alignment { object: Box<StaticEntry> },
 }
 
 /// How many objects [`LayoutError::TooLarge`] names.

@@ -8,7 +8,6 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::MutexGuard;
 
 use super::error::MemoryError;
 use super::file_part;
@@ -36,7 +35,7 @@ pub struct Arena {
 
 impl Arena {
     /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask
-    /// for. No memory is used yet. The first slot starts at a multiple of [`OWN_ALIGN`].
+    /// for. No memory is used yet. The slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
     /// What is to be populated is compared with the memory that is left on the node. So each PE of a
     /// node calls this before any of them calls [`create`](Self::create).
@@ -44,16 +43,7 @@ impl Arena {
     /// # Errors
     ///
     /// A limit is too low, or the machine does not have what is mandatory: see [`MemoryError`].
-    pub fn reserve(layout: SlotLayout, slots: usize, machine: Machine) -> Result<Self, MemoryError> {
-        Self::reserve_for(0, layout, slots, machine)
-    }
-
-    /// As [`reserve`](Self::reserve), by the PE in slot `own`, which starts at a multiple of [`OWN_ALIGN`] then.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    pub fn reserve_for(
+    pub fn reserve(
         own: usize,
         layout: SlotLayout,
         slots: usize,
@@ -64,7 +54,7 @@ impl Arena {
         arena.check(&vec![alike; slots])
     }
 
-    /// As [`reserve_for`](Self::reserve_for), for PEs whose memory comes from different nodes: `placements` says for
+    /// As [`reserve`](Self::reserve), for PEs whose memory comes from different nodes: `placements` says for
     /// each PE of the node where its partitions come from, in the order of the slots.
     ///
     /// # Errors
@@ -143,7 +133,8 @@ impl Arena {
     }
 
     /// Makes the system area and the partitions of the PE in `slot`, and maps them. Only partitions
-    /// for which kind, policy or page size was asked have all their pages afterwards.
+    /// for which kind, policy or page size was asked have all their pages afterwards. `files` has what the partitions lie in
+    /// that are to survive the job, by their position in the order of IDs.
     ///
     /// A process may do so for several slots, when its threads are the PEs.
     ///
@@ -153,25 +144,11 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If there is no such slot, or its memory is mapped already.
-    pub fn create(&self, slot: usize) -> Result<Mine, MemoryError> {
-        self.create_with(slot, &BTreeMap::new())
-    }
-
-    /// As [`create`](Self::create), with the files of the partitions that are to survive the job, by their
-    /// position in the order of IDs.
-    ///
-    /// # Errors
-    ///
-    /// As [`create`](Self::create), and if there is no [`Backing`] for one of them.
-    ///
-    /// # Panics
-    ///
-    /// As [`create`](Self::create).
-    pub fn create_with(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<Mine, MemoryError> {
+    /// If there is no such slot, its memory is mapped already, or a partition that is to survive has no [`Backing`].
+    pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<Mine, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
-            requests.map(|(k, request)| (self.layout.start(k), request, files.get(&k))).collect();
+            requests.map(|(k, request)| (self.layout.partition(k).start, request, files.get(&k))).collect();
         self.mapping(slot, 0..self.layout.bytes(), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             unsafe { provide(site, &wanted) }
@@ -208,60 +185,40 @@ impl Arena {
         limits::check_later(request, self.slots, alike, &self.machine)
     }
 
-    /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its
-    /// slot, and maps it. The offset comes from a [`LaterRange`](super::LaterRange).
+    /// Makes the memory of a later segment of the PE in `slot`, at `offset` from the start of its slot, and maps it. The offset
+    /// comes from a [`LaterRange`](super::LaterRange).
+    ///
+    /// Memory that the process has already, and keeps where it is, is mapped a second time: the memfd `given`, from its start on,
+    /// in whole pages. It is sealed against another size.
     ///
     /// # Errors
     ///
-    /// The machine does not give what is asked: see [`MemoryError`].
+    /// The machine does not give what is asked: see [`MemoryError`]. The memfd cannot be sealed or mapped.
     ///
     /// # Panics
     ///
-    /// If there is no such slot, the range is not in [`SlotLayout::later`], or something is mapped
-    /// there already.
-    pub fn create_later(&self, slot: usize, offset: usize, request: &Request) -> Result<Mine, MemoryError> {
-        self.mapping(slot, self.later_area(offset, request), |site| {
-            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { provide(site, &[(offset, request, None)]) }
-        })
-    }
-
-    /// As [`create_later`](Self::create_later), of memory that the process has already and keeps where it is: the
-    /// memfd that holds it, from its start on, is mapped a second time. Whole pages are asked for. The memfd is sealed
-    /// against another size.
-    ///
-    /// # Errors
-    ///
-    /// The memfd cannot be sealed or mapped.
-    ///
-    /// # Panics
-    ///
-    /// As there, and if no whole pages are asked for.
-    pub fn adopt_later(
+    /// If there is no such slot, the range is not in [`SlotLayout::later`], something is mapped there already, or what is given has
+    /// no whole pages.
+    pub fn create_later(
         &self,
         slot: usize,
         offset: usize,
         request: &Request,
-        memfd: OwnedFd,
+        given: Option<OwnedFd>,
     ) -> Result<Mine, MemoryError> {
         let page = self.machine.base_page() as usize;
-        assert!(request.bytes.is_multiple_of(page), "{} has whole pages", request.what);
-        self.mapping(slot, self.later_area(offset, request), |site| {
+        let whole = given.is_none() || request.bytes.is_multiple_of(page);
+        assert!(whole, "{} has whole pages", request.what);
+        self.mapping(slot, self.later_area(offset, request), |site| match given {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { adopt(&site, request.bytes, memfd) }
+            Some(memfd) => unsafe { adopt(&site, request.bytes, memfd) },
+            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
+            None => unsafe { provide(site, &[(offset, request, None)]) },
         })
     }
 
-    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) or
-    /// [`adopt_later`](Self::adopt_later) with the same offset and request.
-    ///
-    /// # Errors
-    ///
-    /// As [`attach`](Self::attach).
-    ///
-    /// # Panics
-    ///
-    /// As [`create_later`](Self::create_later).
+    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) with the same offset and request.
+    /// Its errors are those of [`attach`](Self::attach), and it panics where that function does.
     pub fn attach_later(
         &self,
         slot: usize,
@@ -287,7 +244,7 @@ impl Arena {
     /// If there is none.
     pub unsafe fn remove_later(&self, slot: usize, offset: usize) {
         assert!(offset >= self.layout.later().start, "{offset:#x} is not a later segment");
-        let mut mapped = self.mapped();
+        let mut mapped = self.mapped.lock();
         let end = mapped
             .remove(&(slot, offset))
             .unwrap_or_else(|| panic!("slot {slot} has no later segment at {offset:#x}"));
@@ -302,7 +259,7 @@ impl Arena {
         let named = requests.filter(|(_, request)| request.is_in_file());
         named
             .map(|(k, request)| {
-                let start = self.layout.start(k);
+                let start = self.layout.partition(k).start;
                 start as u64..(start + request.bytes.next_multiple_of(request.room())) as u64
             })
             .collect()
@@ -318,10 +275,6 @@ impl Arena {
         offset..end.unwrap_or(later.end)
     }
 
-    fn mapped(&self) -> MutexGuard<'_, BTreeMap<(usize, usize), usize>> {
-        self.mapped.lock()
-    }
-
     /// Runs what maps an area of a slot in which nothing is mapped, and leaves nothing there after an
     /// error.
     fn mapping<R>(
@@ -331,7 +284,7 @@ impl Arena {
         work: impl FnOnce(Site<'_>) -> Result<R, MemoryError>,
     ) -> Result<R, MemoryError> {
         assert!(slot < self.slots, "slot {slot} of {}", self.slots);
-        let mut mapped = self.mapped();
+        let mut mapped = self.mapped.lock();
         let below = mapped.range((slot, 0)..(slot, area.end)).next_back();
         assert!(
             below.is_none_or(|(_, &end)| end <= area.start),
@@ -352,7 +305,7 @@ impl Arena {
         if result.is_err() {
             // SAFETY: the area was empty when we took it, and nobody was told of what came there.
             unsafe { self.reservation.clear(origin + area.start..origin + area.end) };
-            self.mapped().remove(&(slot, area.start));
+            self.mapped.lock().remove(&(slot, area.start));
         }
         result
     }

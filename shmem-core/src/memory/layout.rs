@@ -52,9 +52,9 @@ pub struct SlotLayout {
 }
 
 impl SlotLayout {
-    /// The layout of a slot for `partitions` in the order of their IDs, with at least `later_bytes`
-    /// bytes of addresses for later segments, whose memory comes from the nodes of `topology`. Only what is asked
-    /// decides where anything lies, not the topology.
+    /// The layout of a slot for `partitions` in the order of their IDs, with at least `team_bytes` bytes for what teams allocate
+    /// and `later_bytes` bytes of addresses for later segments, whose memory comes from the nodes of `topology`. Only what is
+    /// asked decides where anything lies, not the topology.
     ///
     /// # Errors
     ///
@@ -65,23 +65,6 @@ impl SlotLayout {
     ///
     /// If there are more than [`MAX_PARTITIONS`], or they are not in the order of their IDs.
     pub fn new(
-        partitions: &[PartitionSpec],
-        later_bytes: usize,
-        topology: &Topology,
-    ) -> Result<Self, MemoryError> {
-        Self::with_teams(partitions, 0, later_bytes, topology)
-    }
-
-    /// As [`new`](Self::new), with at least `team_bytes` bytes for what teams allocate.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    ///
-    /// # Panics
-    ///
-    /// As there.
-    pub fn with_teams(
         partitions: &[PartitionSpec],
         team_bytes: usize,
         later_bytes: usize,
@@ -105,8 +88,8 @@ impl SlotLayout {
             let (starts, bytes, slot_bytes) = arranged.ok_or_else(too_large)?;
             if slot_bytes.div_ceil(granule) <= MOST_GRANULES {
                 let stride = odd_multiple(slot_bytes, unit).ok_or_else(too_large)?;
-                let names = partitions.iter().map(|spec| (spec.id, spec.name)).collect();
-                let later = later_bytes;
+                let (names, later) =
+                    (partitions.iter().map(|spec| (spec.id, spec.name)).collect(), later_bytes);
                 return Ok(Self {
                     granule,
                     unit,
@@ -145,17 +128,7 @@ impl SlotLayout {
         &self.requests
     }
 
-    /// Where partition number `k` (from 0, in the order of IDs) starts: bytes from the start of a
-    /// slot.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such partition.
-    pub fn start(&self, k: usize) -> usize {
-        self.starts[k]
-    }
-
-    /// Where partition number `k` lies: bytes from the start of a slot.
+    /// Where partition number `k` (from 0, in the order of IDs) lies: bytes from the start of a slot.
     ///
     /// # Panics
     ///

@@ -39,14 +39,12 @@ pub(super) fn resize(memfd: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     rustix::fs::ftruncate(memfd, bytes)
 }
 
-/// Fixes the size of a memfd.
+/// Fixes the size of a memfd, if it is not fixed yet.
 pub(super) fn seal(memfd: &OwnedFd) -> Result<(), Errno> {
-    rustix::fs::fcntl_add_seals(memfd, SEALS)
-}
-
-/// Whether its size is fixed.
-pub(super) fn is_sealed(memfd: &OwnedFd) -> bool {
-    rustix::fs::fcntl_get_seals(memfd).is_ok_and(|seals| seals.contains(SEALS))
+    match rustix::fs::fcntl_get_seals(memfd) {
+        Ok(seals) if seals.contains(SEALS) => Ok(()),
+        _ => rustix::fs::fcntl_add_seals(memfd, SEALS),
+    }
 }
 
 /// Gives the pages of a range of a memfd back.

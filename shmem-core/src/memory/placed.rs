@@ -4,7 +4,7 @@
 
 use rustix::io::Errno;
 
-use super::error::{MemoryError, NodeList};
+use super::error::{MemoryError, node_list};
 use super::machine::Machine;
 use super::map::HUGE;
 use super::numa;
@@ -99,7 +99,7 @@ pub(super) fn compare(
         .into_iter()
         .map(|&(node, n)| format!("{n} of {count} pages on node {node}{}", kind(node)))
         .collect();
-    let text = format!("{}, and not{}", list.join("; "), NodeList(" on", &placement.nodes));
+    let text = format!("{}, and not{}", list.join("; "), node_list(" on", &placement.nodes));
     if placement.spread == Spread::Bound {
         return Err(text);
     }

@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy};
 
-use super::error::{MemoryError, NodeList};
+use super::error::{MemoryError, node_list};
 use super::file_part::{FilePart, encode, push};
 use super::limits::{check_later, no_pages};
 use super::machine::Machine;
@@ -52,19 +52,20 @@ pub(super) struct Site<'a> {
     pub(super) unit: usize,
 }
 
-/// A file in pages of a pool, or one that survives the job.
-struct HugeFile {
+/// A file that holds a part of an area.
+struct File {
     file: OwnedFd,
     page: u64,
     bytes: u64,
+    /// Whether it survives the job.
     named: bool,
 }
 
 struct Provider<'a> {
     site: Site<'a>,
-    base: OwnedFd,
-    huge: Vec<HugeFile>,
-    /// Parts of `huge`, with their index there, in the order of their offsets.
+    /// The first one has base pages, and is as long as the area. The others are laid over it.
+    files: Vec<File>,
+    /// Parts of those, with their index, in the order of their offsets.
     overlays: Vec<FilePart>,
 }
 
@@ -83,14 +84,19 @@ pub(super) unsafe fn provide(
     let whole = site.inside(&site.area);
     // SAFETY: the caller's promise.
     unsafe { site.reservation.map(whole, &base, 0) }.map_err(system("mmap", "mapping own memory"))?;
-    let mut provider = Provider { site, base, huge: Vec::new(), overlays: Vec::new() };
+    let page = site.machine.base_page();
+    let base = File { file: base, page, bytes: site.area.len() as u64, named: false };
+    let mut provider = Provider { site, files: vec![base], overlays: Vec::new() };
     let mut grants = Vec::with_capacity(wanted.len());
     for (i, &(start, request, backing)) in wanted.iter().enumerate() {
         let end = wanted.get(i + 1).map_or(provider.site.area.end, |&(next, ..)| next);
-        grants.push(match (request.is_in_file(), backing) {
-            (true, Some(Backing::File(file))) => provider.in_file(start, request, file)?,
-            (true, backing) => provider.instead_of_file(start..end, request, backing)?,
-            _ => provider.segment(start..end, request)?,
+        grants.push(match backing {
+            Some(Backing::File(file)) => provider.in_file(start, request, file)?,
+            Some(Backing::Instead(why)) => provider.instead_of_file(start..end, request, why)?,
+            None => {
+                assert!(!request.is_in_file(), "{} has a file, or a reason why it has none", request.what);
+                provider.segment(start..end, request)?
+            }
         });
     }
     // SAFETY: the caller's promise; the grants above did not give out pointers.
@@ -106,25 +112,14 @@ pub(super) unsafe fn provide(
 /// Nothing refers to what is mapped in the area now, and nobody else maps there.
 pub(super) unsafe fn adopt(site: &Site<'_>, bytes: usize, memfd: OwnedFd) -> Result<Mine, MemoryError> {
     let page = site.machine.base_page();
-    if !map::is_sealed(&memfd) {
-        map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
-    }
+    map::seal(&memfd).map_err(system("fcntl", "sealing a memfd"))?;
     let range = site.area.start..site.area.start + bytes;
     // SAFETY: the range is at the start of the area (`later_area` has room for it), for which the caller promises.
     unsafe { site.reservation.map(site.inside(&range), &memfd, 0) }
         .map_err(system("mmap", "mapping memory that was there before"))?;
     let piece = FilePart { offset: range.start as u64, bytes: bytes as u64, file: 0, at: 0, page };
-    let grant = Grant {
-        size: bytes as u64,
-        pgsize: page,
-        pages: Pages::Base,
-        kind: None,
-        nodes: Vec::new(),
-        populated: false,
-        downgrades: Vec::new(),
-        file: None,
-    };
-    Ok(Mine { descriptors: vec![memfd], pieces: encode(&[piece]), grants: vec![grant] })
+    let grants = vec![Grant::plain(bytes as u64, page)];
+    Ok(Mine { descriptors: vec![memfd], pieces: encode(&[piece]), grants })
 }
 
 impl Site<'_> {
@@ -165,18 +160,14 @@ impl Provider<'_> {
             }
         };
         let Choice { pages, size, downgrade } = choice;
+        let downgrades = [request.placement.downgrade.clone(), downgrade, unplaced.or(found.downgrade)];
         Ok(Grant {
-            size: request.bytes as u64,
-            pgsize: size,
             pages,
             kind: request.placement.kind,
             nodes: found.nodes,
             populated: request.populate || pages != Pages::Base,
-            downgrades: [request.placement.downgrade.clone(), downgrade, unplaced.or(found.downgrade)]
-                .into_iter()
-                .flatten()
-                .collect(),
-            file: None,
+            downgrades: downgrades.into_iter().flatten().collect(),
+            ..Grant::plain(request.bytes as u64, size)
         })
     }
 
@@ -190,20 +181,17 @@ impl Provider<'_> {
         let (descriptor, at, bytes) = file.work();
         let descriptor = rustix::io::fcntl_dupfd_cloexec(descriptor, 0)
             .map_err(system("fcntl", "duplicating the descriptor of a file"))?;
-        let number = self.huge.len() as u64;
-        self.huge.push(HugeFile { file: descriptor, page, bytes, named: true });
+        let number = self.files.len() as u64;
+        self.files.push(File { file: descriptor, page, bytes, named: true });
         push(&mut self.overlays, FilePart { offset: start as u64, bytes, file: number, at, page });
         let larger =
             asked.map(|asked| format!("PGSIZE={}: the pages of a file have {}", Size(asked), Size(page)));
         Ok(Grant {
-            size: request.bytes as u64,
-            pgsize: page,
-            pages: Pages::Base,
             kind: request.traits.kind,
-            nodes: Vec::new(),
             populated: true,
             downgrades: larger.into_iter().collect(),
             file: Some(FileGrant { path: file.path().display().to_string(), generation: file.generation() }),
+            ..Grant::plain(request.bytes as u64, page)
         })
     }
 
@@ -212,13 +200,10 @@ impl Provider<'_> {
         &mut self,
         range: Range<usize>,
         request: &Request,
-        backing: Option<&Backing>,
+        why: &str,
     ) -> Result<Grant, MemoryError> {
         let request = Request { populate: true, placement: Placement::system(), ..request.clone() };
         check_later(&request, 1, 1, self.site.machine)?;
-        let Some(Backing::Instead(why)) = backing else {
-            return Err(MemoryError::FileAtStart { what: request.what });
-        };
         let mut grant = self.segment(range, &request)?;
         grant
             .downgrades
@@ -252,17 +237,17 @@ impl Provider<'_> {
         request: &Request,
         unplaced: &mut Option<String>,
     ) -> Result<Result<Found, String>, MemoryError> {
-        let file = match self.huge.iter().position(|huge| huge.page == page && !huge.named) {
+        let file = match self.files.iter().position(|file| file.page == page && !file.named) {
             Some(file) => file,
             None => match map::memfd(Some(page)) {
                 Ok(file) => {
-                    self.huge.push(HugeFile { file, page, bytes: 0, named: false });
-                    self.huge.len() - 1
+                    self.files.push(File { file, page, bytes: 0, named: false });
+                    self.files.len() - 1
                 }
                 Err(errno) => return Ok(Err(errno.to_string())),
             },
         };
-        let huge = &mut self.huge[file];
+        let huge = &mut self.files[file];
         let (at, bytes) = (huge.bytes, part.len() as u64);
         let machine = self.site.machine;
         let made = map::resize(&huge.file, at + bytes)
@@ -278,25 +263,18 @@ impl Provider<'_> {
                 };
                 *unplaced =
                     apply(request, |nodes, spread| numa::bind(start, part.len(), nodes, strict(spread)))?;
-                mapping.populate(0..part.len(), page as usize).map_err(|errno| errno.to_string()).and_then(
-                    |()| {
-                        compare(
-                            request,
-                            machine,
-                            page as usize,
-                            numa::nodes_of_pages(start, part.len(), page as usize),
-                        )
-                    },
-                )
+                let populated = mapping.populate(0..part.len(), page as usize);
+                let nodes = || numa::nodes_of_pages(start, part.len(), page as usize);
+                populated
+                    .map_err(|errno| errno.to_string())
+                    .and_then(|()| compare(request, machine, page as usize, nodes()))
             }
             Err(reason) => Err(reason),
         };
         if tried.is_ok() {
             huge.bytes += bytes;
-            push(
-                &mut self.overlays,
-                FilePart { offset: part.start as u64, bytes, file: file as u64, at, page },
-            );
+            let part = FilePart { offset: part.start as u64, bytes, file: file as u64, at, page };
+            push(&mut self.overlays, part);
         } else {
             // Without its pages, the file may be as long as it likes.
             _ = map::resize(&huge.file, at);
@@ -317,7 +295,7 @@ impl Provider<'_> {
             .map_err(|errno| errno.to_string())
             .and_then(|()| self.look(&part, page, request)?.of_kind(request));
         if tried.is_err() {
-            map::punch(&self.base, (part.start - self.site.area.start) as u64, part.len() as u64)
+            map::punch(&self.files[0].file, (part.start - self.site.area.start) as u64, part.len() as u64)
                 .map_err(|errno| errno.to_string())?;
         }
         tried
@@ -355,13 +333,13 @@ impl Provider<'_> {
     ///
     /// As [`provide`].
     unsafe fn lay_over(&self) -> Result<(), MemoryError> {
-        for HugeFile { file, .. } in self.huge.iter().filter(|file| !file.named) {
+        for File { file, .. } in self.files[1..].iter().filter(|file| !file.named) {
             map::seal(file).map_err(system("fcntl", "sealing a memfd"))?;
         }
         for piece in &self.overlays {
             let range = self.site.inside(&(piece.offset as usize..piece.end() as usize));
             let reservation = self.site.reservation;
-            let HugeFile { file, named, .. } = &self.huge[piece.file as usize];
+            let File { file, named, .. } = &self.files[piece.file as usize];
             // SAFETY: the caller's promise.
             unsafe { reservation.map(range.clone(), file, piece.at) }
                 .map_err(system("mmap", if *named { "mapping a file" } else { "mapping huge pages" }))?;
@@ -379,26 +357,24 @@ impl Provider<'_> {
     /// The list of pieces: what is not laid over is in the file of base pages. Files that hold nothing
     /// are left out.
     fn finish(self, grants: Vec<Grant>) -> Mine {
-        let Self { site, base, huge, overlays } = self;
-        let start = site.area.start as u64;
-        let page = site.machine.base_page();
-        let mut files: Vec<_> =
-            core::iter::once(Some(base)).chain(huge.into_iter().map(|h| Some(h.file))).collect();
-        let mut pieces = Vec::new();
-        let mut end = start;
+        let Self { site, files, overlays } = self;
+        let (start, page) = (site.area.start as u64, site.machine.base_page());
+        let (mut pieces, mut end) = (Vec::new(), start);
         let rest =
             |from: u64, to: u64| FilePart { offset: from, bytes: to - from, file: 0, at: from - start, page };
         for piece in overlays {
             push(&mut pieces, rest(end, piece.offset));
             end = piece.end();
-            push(&mut pieces, FilePart { file: piece.file + 1, ..piece });
+            push(&mut pieces, piece);
         }
         push(&mut pieces, rest(end, site.area.end as u64));
-        let used: Vec<_> = (0..files.len()).filter(|&f| pieces.iter().any(|p| p.file == f as u64)).collect();
+        let holds = |file: &usize| pieces.iter().any(|piece| piece.file == *file as u64);
+        let used: Vec<_> = (0..files.len()).filter(holds).collect();
         for piece in &mut pieces {
             piece.file = used.iter().take_while(|&&f| (f as u64) < piece.file).count() as u64;
         }
-        let descriptors = used.iter().filter_map(|&f| files[f].take()).collect();
+        let files = files.into_iter().enumerate().filter(|(file, _)| used.contains(file));
+        let descriptors = files.map(|(_, file)| file.file).collect();
         Mine { descriptors, pieces: encode(&pieces), grants }
     }
 }
@@ -418,7 +394,7 @@ pub(super) fn system(call: &'static str, what: &'static str) -> impl Fn(Errno) -
 fn why(errno: Errno, request: &Request) -> String {
     match errno {
         Errno::NOMEM | Errno::FAULT if request.placement.spread == Spread::Bound => {
-            format!("no memory is left{} ({errno})", NodeList(" on", &request.placement.nodes))
+            format!("no memory is left{} ({errno})", node_list(" on", &request.placement.nodes))
         }
         Errno::NOMEM | Errno::FAULT => format!("no memory is left ({errno})"),
         Errno::INVAL => "the kernel does not know MADV_POPULATE_WRITE; Linux 5.14 is needed".into(),

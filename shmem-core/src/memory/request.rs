@@ -46,14 +46,8 @@ impl Request {
         Ok(Self { what, bytes, traits: spec.traits, placement, populate })
     }
 
-    /// Memory of an array, of which nothing is asked.
-    pub fn array(name: &str, bytes: usize) -> Self {
-        let placement = Placement::system();
-        Self { what: format!("array `{name}`"), bytes, traits: Traits::NONE, placement, populate: false }
-    }
-
-    /// Memory of so many bytes that the process has already, and that `what` says in words.
-    pub fn given(what: &str, bytes: usize) -> Self {
+    /// Memory of so many bytes, of which nothing is asked, and that `what` says in words.
+    pub fn plain(what: &str, bytes: usize) -> Self {
         let placement = Placement::system();
         Self { what: what.to_owned(), bytes, traits: Traits::NONE, placement, populate: false }
     }
@@ -72,14 +66,10 @@ impl Request {
     /// What the start of the segment must be a multiple of, so that every page size that can be
     /// chosen fits. It depends on what is asked only: the same on every machine.
     pub fn room(&self) -> usize {
-        room(self.traits.pgsize)
-    }
-}
-
-pub(super) fn room(pgsize: Option<u64>) -> usize {
-    match pgsize.unwrap_or(0) {
-        0..=0x20_0000 => HUGE,
-        0x20_0001..=0x4000_0000 => 1 << 30,
-        larger => larger.min(LARGEST_PAGE).next_power_of_two() as usize,
+        match self.traits.pgsize.unwrap_or(0) {
+            0..=0x20_0000 => HUGE,
+            0x20_0001..=0x4000_0000 => 1 << 30,
+            larger => larger.min(LARGEST_PAGE).next_power_of_two() as usize,
+        }
     }
 }

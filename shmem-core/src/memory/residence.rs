@@ -55,26 +55,6 @@ impl Arena {
         Ok(())
     }
 
-    /// [`place_ranges`](Self::place_ranges) for one range.
-    ///
-    /// # Errors
-    ///
-    /// As there.
-    ///
-    /// # Panics
-    ///
-    /// As there.
-    pub fn place_range(
-        &self,
-        slot: usize,
-        range: Range<usize>,
-        nodes: &[u32],
-        spread: Spread,
-        move_existing: bool,
-    ) -> Result<(), MemoryError> {
-        self.place_ranges(slot, &[(range, nodes)], spread, move_existing)
-    }
-
     /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is
     /// no such page yet. Pages that only a peer has touched count as well.
     ///
@@ -99,15 +79,7 @@ impl Arena {
     }
 
     /// Pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers. Those
-    /// that do not exist yet are left out.
-    ///
-    /// # Errors
-    ///
-    /// As [`nodes_of`](Self::nodes_of).
-    ///
-    /// # Panics
-    ///
-    /// As [`nodes_of`](Self::nodes_of).
+    /// that do not exist yet are left out. It counts what [`nodes_of`](Self::nodes_of) gives, and fails where that does.
     pub fn pages_per_node(
         &self,
         slot: usize,

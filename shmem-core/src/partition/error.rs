@@ -5,6 +5,9 @@ use shmem_grammar::{MAX_PARTITION_ID, Policy, SizeError, TraitError, show_size};
 use super::MAX_PARTITIONS;
 
 /// A partition, or what describes it, is not usable.
+///
+/// Sizes are in bytes. `place`, and what takes something (`first`, `second`, `declaration`), has its file and line; `origin` says who
+/// asked, and `remedy` what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -30,20 +33,10 @@ pub enum PartitionError {
     #[error(
         "{size} and {partition} are both set, and both size the default heap, partition 1; unset one of them (with other partitions, {size} may stay)"
     )]
-    HeapTwice {
-        /// The variable of the size.
-        size: String,
-        /// The variable of partition 1.
-        partition: String,
-    },
+    HeapTwice { size: String, partition: String },
     /// Two variables of one partition that say different things.
     #[error("{first} and {second} are both set, describe {partition} and differ; unset one of them")]
-    GivenTwice {
-        /// One variable with its value.
-        first: String,
-        second: String,
-        partition: String,
-    },
+    GivenTwice { first: String, second: String, partition: String },
     /// Traits in a declaration that do not fit together.
     #[error("partition `{name}`, declared at {place}: {fault}")]
     Declared { name: String, place: String, fault: Box<TraitError> },
@@ -52,21 +45,10 @@ pub enum PartitionError {
     Wished { object: String, place: String, fault: Box<TraitError> },
     /// Two declarations that cannot both hold.
     #[error("{what} is taken twice: by {first}, and by {second}; {remedy}")]
-    Conflict {
-        what: String,
-        /// One taker, with its file and line.
-        first: String,
-        /// The other, with its file and line.
-        second: String,
-        remedy: &'static str,
-    },
+    Conflict { what: String, first: String, second: String, remedy: &'static str },
     /// ID 1 and the name `default` belong together.
     #[error("{declaration}: partition 1 is `default`, the default heap, and no other; {remedy}")]
-    DefaultHeap {
-        /// The declaration, with its file and line.
-        declaration: String,
-        remedy: &'static str,
-    },
+    DefaultHeap { declaration: String, remedy: &'static str },
     /// More partitions than a job can have.
     #[error(
         "{count} partitions are asked for, and a job has at most {MAX_PARTITIONS}, the built-in ones (`default`, `fast`, `normal`) counted; one partition for each kind of memory and page size is enough, since a heap holds any number of objects"
@@ -95,11 +77,7 @@ pub enum PartitionError {
     #[error(
         "{partition} cannot be dropped: {allocations} in it; drop or free what is there on every PE first"
     )]
-    InUse {
-        partition: String,
-        /// What is allocated, in words.
-        allocations: String,
-    },
+    InUse { partition: String, allocations: String },
     /// No partition has the ID or name.
     #[error("there is no partition {asked}; there are {existing}{hint}")]
     NoSuchPartition {
@@ -113,43 +91,18 @@ pub enum PartitionError {
         "{partition} has PGSIZE={} under POLICY=MANDATORY (from {origin}), and `{object}` at {place} needs pages of {}; raise PGSIZE, or leave it out: then the object's wish is taken",
         show_size(*.given), show_size(*.wished)
     )]
-    PageSize {
-        partition: String,
-        /// Where the page size comes from.
-        origin: String,
-        /// The page size given, in bytes.
-        given: u64,
-        object: String,
-        /// File and line of the object.
-        place: String,
-        /// The page size the object asks for, in bytes.
-        wished: u64,
-    },
+    PageSize { partition: String, origin: String, given: u64, object: String, place: String, wished: u64 },
     /// A file for a partition of another kind.
     #[error(
         "{partition} has PMEM={path} (from {origin}) and {kind}; only a partition with KIND=PMEM lies in a file: write KIND=PMEM, or leave PMEM= out"
     )]
-    FileOfOtherKind {
-        partition: String,
-        path: String,
-        origin: String,
-        /// Its kind, in words.
-        kind: String,
-    },
+    FileOfOtherKind { partition: String, path: String, origin: String, kind: String },
     /// A partition that is to survive, and no file.
     #[error(
         "{partition} has KIND=PMEM under POLICY={policy} (from {origin}) and no file to lie in; add PMEM=<path> to {variable}, for example {variable}=SIZE={}:KIND=PMEM:POLICY={policy}:PMEM=/mnt/pmem0/heap",
         show_size(*.size)
     )]
-    NoFile {
-        partition: String,
-        policy: Policy,
-        origin: String,
-        /// The variable that can name the file.
-        variable: String,
-        /// Bytes of the partition.
-        size: u64,
-    },
+    NoFile { partition: String, policy: Policy, origin: String, variable: String, size: u64 },
     /// Two partitions in one file.
     #[error("{first} and {second} both have PMEM={path}; each partition needs a file of its own")]
     FileTwice { first: String, second: String, path: String },

@@ -42,7 +42,7 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     for (index, spec) in specs.iter().enumerate() {
         let asked = asked(spec);
         let pes = grants.get(index).map_or(0, Alike::len);
-        let groups = groups(grants.get(index).into_iter().flat_map(Alike::iter).map(given));
+        let groups = groups(grants.get(index).into_iter().flat_map(Alike::iter).map(given).enumerate());
         if groups.is_empty() {
             columns.push(row(asked.clone(), [(); GIVEN + 1].map(|()| "-".into())));
         }
@@ -58,7 +58,7 @@ pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
 fn files(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut lines = String::new();
     for (spec, grants) in specs.iter().zip(grants) {
-        let given = grants.iter().enumerate().map(|(pe, grant)| {
+        let given = grants.iter().enumerate().filter_map(|(pe, grant)| {
             let file = grant.file.as_ref()?;
             let number = format!(".{pe}");
             let path =
@@ -67,9 +67,9 @@ fn files(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
                 0 => "new".into(),
                 generation => format!("opened at persist {generation}"),
             };
-            Some(format!("{path}, {state}"))
+            Some((pe, format!("{path}, {state}")))
         });
-        for (file, pes) in groups(given).into_iter().filter_map(|(file, pes)| Some((file?, pes))) {
+        for (file, pes) in groups(given) {
             lines += &format!("{} lies in {file} (PEs: {})\n", spec.title(), show_pes(&pes, grants.len()));
         }
     }
@@ -83,19 +83,9 @@ fn files(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
 pub fn downgrades(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (spec, grants) in specs.iter().zip(grants).filter(|(spec, _)| spec.origin != Origin::BuiltIn) {
-        if grants.values().iter().all(|grant| grant.downgrades.is_empty()) {
-            continue;
-        }
-        let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
-        for (pe, grant) in grants.iter().enumerate() {
-            for reason in &grant.downgrades {
-                match reasons.iter_mut().find(|(known, _)| known == reason) {
-                    Some((_, pes)) => pes.push(pe),
-                    None => reasons.push((reason, vec![pe])),
-                }
-            }
-        }
-        lines.extend(reasons.into_iter().map(|(reason, pes)| {
+        let all = grants.iter().enumerate();
+        let reasons = all.flat_map(|(pe, grant)| grant.downgrades.iter().map(move |reason| (pe, reason)));
+        lines.extend(groups(reasons).into_iter().map(|(reason, pes)| {
             let pes = match show_pes(&pes, grants.len()) {
                 all if all == ALL => "all PEs".into(),
                 one if pes.len() == 1 => format!("PE {one}"),
@@ -151,9 +141,9 @@ fn nodes(nodes: &[(u32, u64)]) -> String {
 }
 
 /// Equal values with the PEs that have them, in the order of the first of these.
-fn groups<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<(T, Vec<usize>)> {
+fn groups<T: PartialEq>(values: impl Iterator<Item = (usize, T)>) -> Vec<(T, Vec<usize>)> {
     let mut groups: Vec<(T, Vec<usize>)> = Vec::new();
-    for (pe, value) in values.enumerate() {
+    for (pe, value) in values {
         match groups.iter_mut().find(|(known, _)| *known == value) {
             Some((_, pes)) => pes.push(pe),
             None => groups.push((value, vec![pe])),

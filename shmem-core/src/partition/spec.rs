@@ -113,6 +113,14 @@ pub struct Grant {
     pub file: Option<FileGrant>,
 }
 
+impl Grant {
+    /// Base pages that come when they are touched, where nothing else was asked.
+    pub fn plain(size: u64, pgsize: u64) -> Self {
+        let (nodes, downgrades) = (Vec::new(), Vec::new());
+        Self { size, pgsize, pages: Pages::Base, kind: None, nodes, populated: false, downgrades, file: None }
+    }
+}
+
 /// The file of one PE's part of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileGrant {

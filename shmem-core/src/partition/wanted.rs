@@ -170,15 +170,6 @@ mod tests {
     }
 
     #[test]
-    fn id_and_name_are_given_or_free() {
-        let spec = resolve(NewPartition::new(5)).unwrap();
-        assert_eq!((spec.id, spec.name.as_str(), spec.size, spec.explicit), (4, "partition4", 5, false));
-        let spec = resolve("size=2M:kind=n".parse::<NewPartition>().unwrap().id(9).name("scratch")).unwrap();
-        assert_eq!((spec.id, spec.name.as_str(), spec.size, spec.explicit), (9, "scratch", 2 << 20, true));
-        assert_eq!(spec.title(), "partition 9 `scratch`");
-    }
-
-    #[test]
     fn what_cannot_be_says_why() {
         let new = NewPartition::new(5);
         let long = "n".repeat(33);
@@ -214,25 +205,5 @@ mod tests {
         let wanted = NewPartition::new(1 << 20).kind(Kind::Pmem).policy(Policy::Preferred);
         let error = wanted.resolve(&table, Origin::BuiltIn).unwrap_err().to_string();
         assert!(error.contains("`KIND=PMEM`: a partition in a file exists from the start"), "{error}");
-    }
-
-    #[test]
-    fn a_table_takes_as_many_as_there_may_be_and_gives_them_back() {
-        let mut table = table();
-        let before = table.clone();
-        let mut made = Vec::new();
-        while table.specs().len() < MAX_PARTITIONS {
-            let spec = NewPartition::new(1).resolve(&table, Origin::BuiltIn).unwrap();
-            made.push(spec.id);
-            let at = table.insert(spec.clone());
-            assert_eq!(table.specs()[at], spec);
-            assert!(table.specs().is_sorted_by(|a, b| a.id < b.id));
-        }
-        let error = NewPartition::new(1).resolve(&table, Origin::BuiltIn).unwrap_err().to_string();
-        assert!(error.contains("128 partitions are asked for"), "{error}");
-        for id in made {
-            table.remove(table.position_of(id).unwrap());
-        }
-        assert_eq!(table, before);
     }
 }

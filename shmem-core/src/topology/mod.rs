@@ -25,6 +25,7 @@ use std::path::Path;
 use shmem_grammar::Kind;
 
 pub use classify::classify;
+pub(crate) use node::numbers;
 pub use node::{Evidence, NumaNode, Speed};
 
 /// The NUMA nodes of a machine, as seen by this process.
@@ -143,12 +144,20 @@ impl Topology {
 
     /// All nodes with memory, and how their kinds were found, in words, for messages.
     pub fn inventory(&self) -> String {
-        node::inventory(&self.nodes, &self.basis)
+        let with_memory = self.nodes.iter().filter(|node| node.kind.is_some());
+        let all = with_memory.map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        if all.is_empty() { self.basis.clone() } else { format!("there are {all} (kinds: {})", self.basis) }
     }
 
     /// That nodes are taken for a kind by a guess, in words, for messages.
     pub fn guess(&self, kind: Kind) -> String {
-        node::guess(kind, &self.guessed(kind))
+        let guessed = self.guessed(kind);
+        format!(
+            "{} {} taken for {kind} by a guess from size and distance, since the bandwidth is not known (no HMAT){}",
+            numbers(&guessed),
+            if guessed.len() == 1 { "is" } else { "are" },
+            node::hwloc()
+        )
     }
 
     fn having(&self, kind: Kind) -> impl Iterator<Item = &NumaNode> {

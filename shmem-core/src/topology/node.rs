@@ -7,7 +7,7 @@ use shmem_grammar::{Kind, round_size};
 use crate::ranges;
 
 /// A NUMA node: CPUs, memory, or both.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumaNode {
     /// Its number.
     pub number: u32,
@@ -42,21 +42,7 @@ pub struct NumaNode {
 impl NumaNode {
     /// A node of which only the number is known.
     pub fn new(number: u32) -> Self {
-        Self {
-            number,
-            kind: None,
-            evidence: None,
-            memory: 0,
-            free: 0,
-            cpus: Vec::new(),
-            distances: Vec::new(),
-            speed: Speed::default(),
-            initiators: Vec::new(),
-            here: Speed::default(),
-            subtype: None,
-            tier: None,
-            allowed: true,
-        }
+        Self { number, allowed: true, ..Self::default() }
     }
 }
 
@@ -115,8 +101,9 @@ impl fmt::Display for NumaNode {
 }
 
 /// `node 2`, `nodes 2-3`.
-pub(super) fn nodes(numbers: &[u32]) -> String {
-    let numbers: Vec<usize> = numbers.iter().map(|&number| number as usize).collect();
+pub(crate) fn numbers(nodes: &[u32]) -> String {
+    let mut numbers: Vec<usize> = nodes.iter().map(|&number| number as usize).collect();
+    numbers.sort_unstable();
     format!("node{} {}", if numbers.len() == 1 { "" } else { "s" }, ranges::show(&numbers))
 }
 
@@ -135,8 +122,8 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
     let by = by.map(|(evidence, how)| (found(evidence), how));
     let mut parts: Vec<String> = by
         .iter()
-        .filter(|(numbers, _)| !numbers.is_empty())
-        .map(|(numbers, how)| format!("{} {how}", nodes(numbers)))
+        .filter(|(found, _)| !found.is_empty())
+        .map(|(found, how)| format!("{} {how}", numbers(found)))
         .collect();
     let with_memory = all.iter().filter(|node| node.kind.is_some()).count();
     match with_memory {
@@ -146,7 +133,7 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
             parts.push("all memory nodes have CPUs and none is far faster than another".into())
         }
         _ if !found(Evidence::Primary).is_empty() => {
-            parts.insert(0, format!("{} by their CPUs", nodes(&found(Evidence::Primary))));
+            parts.insert(0, format!("{} by their CPUs", numbers(&found(Evidence::Primary))));
         }
         _ => {}
     }
@@ -154,37 +141,17 @@ pub(super) fn basis(all: &[NumaNode]) -> String {
     let unknown: Vec<u32> = unknown.map(|node| node.number).collect();
     if !unknown.is_empty() {
         let whose =
-            if unknown.len() == with_memory { String::new() } else { format!(" of {}", nodes(&unknown)) };
+            if unknown.len() == with_memory { String::new() } else { format!(" of {}", numbers(&unknown)) };
         parts.push(format!("the bandwidth{whose} is not known (no HMAT){}", hwloc()));
     }
     parts.join("; ")
 }
 
 /// What another build might know.
-const fn hwloc() -> &'static str {
+pub(super) const fn hwloc() -> &'static str {
     if cfg!(feature = "numa") {
         ""
     } else {
         ", and hwloc, which may know more, is not in this build (feature `numa`)"
     }
-}
-
-/// What there is: all nodes with memory, and how their kinds were found.
-pub(super) fn inventory(all: &[NumaNode], basis: &str) -> String {
-    let with_memory: Vec<String> =
-        all.iter().filter(|node| node.kind.is_some()).map(ToString::to_string).collect();
-    if with_memory.is_empty() {
-        return basis.into();
-    }
-    format!("there are {} (kinds: {basis})", with_memory.join(", "))
-}
-
-/// `node 2 is taken for FASTMEM by a guess`.
-pub(super) fn guess(kind: Kind, guessed: &[u32]) -> String {
-    let verb = if guessed.len() == 1 { "is" } else { "are" };
-    format!(
-        "{} {verb} taken for {kind} by a guess from size and distance, since the bandwidth is not known (no HMAT){}",
-        nodes(guessed),
-        hwloc()
-    )
 }

@@ -10,6 +10,7 @@ use super::launcher::{Bootstrap, Exchanged};
 /// A launcher, and counters: the exchange of a start is no path on which they would be felt.
 pub struct CountedBootstrap {
     of: Arc<dyn Bootstrap>,
+    apart: bool,
     rounds: AtomicU64,
     puts: AtomicU64,
     bytes_put: AtomicU64,
@@ -18,10 +19,10 @@ pub struct CountedBootstrap {
 }
 
 impl CountedBootstrap {
-    /// Counts what is asked of this one.
-    pub fn new(of: Arc<dyn Bootstrap>) -> Self {
+    /// Counts what is asked of this one. Whether PEs are kept apart: then each counts as alone on its host.
+    pub fn new(of: Arc<dyn Bootstrap>, apart: bool) -> Self {
         let zero = || AtomicU64::new(0);
-        Self { of, rounds: zero(), puts: zero(), bytes_put: zero(), gets: zero(), bytes_got: zero() }
+        Self { of, apart, rounds: zero(), puts: zero(), bytes_put: zero(), gets: zero(), bytes_got: zero() }
     }
 }
 
@@ -39,7 +40,7 @@ impl Bootstrap for CountedBootstrap {
     }
 
     fn hosts(&self) -> Vec<u32> {
-        self.of.hosts()
+        if self.apart { (0..self.count() as u32).collect() } else { self.of.hosts() }
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -61,7 +62,11 @@ impl Bootstrap for CountedBootstrap {
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        self.of.share(descriptors)
+        if !self.apart {
+            return self.of.share(descriptors);
+        }
+        let own = descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
+        Ok(vec![own])
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {

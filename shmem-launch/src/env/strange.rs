@@ -160,7 +160,7 @@ fn read(environment: &[(String, String)]) {
     };
     table.warnings().iter().for_each(|warning| assert_is_line(warning));
     let (team, later) = (settings.team_size as usize, settings.later_size as usize);
-    match SlotLayout::with_teams(table.specs(), team, later, &TOPOLOGY) {
+    match SlotLayout::new(table.specs(), team, later, &TOPOLOGY) {
         Ok(layout) => assert!(layout.stride() >= layout.slot_bytes()),
         Err(error) => assert_is_line(&error.to_string()),
     }

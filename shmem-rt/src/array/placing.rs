@@ -67,7 +67,7 @@ impl Placing {
             placement =
                 Placement { kind: self.kind, nodes: vec![node], spread: self.spread, downgrade: None };
         }
-        Request { what: self.what.clone(), placement, populate: true, ..Request::array("", bytes) }
+        Request { what: self.what.clone(), placement, populate: true, ..Request::plain("", bytes) }
     }
 
     /// Places pages that belong to chunks, from `start` in the calling PE's slot on, and makes them. Their

@@ -22,13 +22,12 @@ use std::sync::atomic::{Ordering, fence};
 use shmem_core::context::{Amo, Initiator, PutSignal, SignalOp, Stores, gt};
 use shmem_core::data::PlainData;
 use shmem_core::object::{Here, Signal, SymBox};
-use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 
 use self::lane::{Incoming, Outgoing, Ring};
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::initial::zeroed;
 use crate::termination::Termination;
 use crate::thread::ThreadLevel;
@@ -83,13 +82,8 @@ impl<L: ThreadLevel> World<L> {
             "a channel with a capacity of {capacity} messages: from one PE to another it has room for 1 to {MOST}"
         );
         let subject = || format!("{capacity} messages of {}", show_size(size_of::<T>() as u64));
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "channel"),
-            opens: false,
-            arguments: &[capacity as u64, size_of::<T>() as u64, align_of::<T>() as u64],
-            subject: &subject,
-            location: Some(Location::caller()),
-        };
+        let arguments = [capacity as u64, size_of::<T>() as u64, align_of::<T>() as u64];
+        let purpose = Purpose::of_memory("channel", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
         let (pes, ring) = (self.n_pes(), Ring::new(capacity));
         let all = pes.saturating_mul(ring.slots);

@@ -74,11 +74,6 @@ impl Agreed<'_> {
         all
     }
 
-    /// What the first member says, of any length.
-    pub(crate) fn said_by_first(&self, said: &[u8]) -> Vec<u8> {
-        self.collective.said_by_first(self.purpose, said)
-    }
-
     /// Combines the numbers in `data` of all members, as many on each.
     pub(crate) fn reduce<N: Pod>(&self, data: &mut [u8], op: impl Fn(N, N) -> N) {
         self.collective.reduce_for(self.purpose, data, op);

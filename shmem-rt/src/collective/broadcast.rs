@@ -110,16 +110,4 @@ impl Collective<'_> {
             Turn::Read(piece, come) => data.write(part(piece).start, come.slice(root, 0, part(piece).len())),
         });
     }
-
-    /// What the first member says, of any length.
-    pub(super) fn said_by_first(&self, purpose: &Purpose<'_>, said: &[u8]) -> Vec<u8> {
-        let mut length = (said.len() as u64).to_le_bytes();
-        self.broadcast(purpose, None, RecvBuf::of(&mut length), 0);
-        let mut all = vec![0; u64::from_le_bytes(length) as usize];
-        if self.team.rank() == 0 {
-            all.copy_from_slice(said);
-        }
-        self.broadcast(purpose, None, RecvBuf::of(&mut all), 0);
-        all
-    }
 }

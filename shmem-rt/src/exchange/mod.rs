@@ -25,7 +25,6 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
-use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 
@@ -38,7 +37,7 @@ use self::post::Post;
 pub use self::through::ExchangeToken;
 use self::through::Through;
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -78,13 +77,8 @@ impl<L: ThreadLevel> World<L> {
             let (bytes, size) = (show_size(bytes as u64), show_size(size_of::<T>() as u64));
             format!("{bytes} for items of {size}")
         };
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "exchange"),
-            opens: false,
-            arguments: &[bytes as u64, size_of::<T>() as u64, align_of::<T>() as u64],
-            subject: &subject,
-            location: Some(Location::caller()),
-        };
+        let arguments = [bytes as u64, size_of::<T>() as u64, align_of::<T>() as u64];
+        let purpose = Purpose::of_memory("exchange", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
         let post = Post::new(self, bytes, size_of::<T>())?;
         Ok(Exchange { belt: Belt::new(post, size_of::<T>()), _items: PhantomData })

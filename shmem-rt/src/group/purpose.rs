@@ -66,6 +66,19 @@ pub(crate) struct Purpose<'a> {
     pub location: Option<&'static Location<'static>>,
 }
 
+impl<'a> Purpose<'a> {
+    /// The purpose of the calling line of the program, which makes, frees or keeps symmetric memory.
+    #[track_caller]
+    pub(crate) fn of_memory(
+        name: &'static str,
+        arguments: &'a [u64],
+        subject: &'a dyn Fn() -> String,
+    ) -> Self {
+        let (operation, location) = (Operation::named(Family::Memory, name), Some(Location::caller()));
+        Self { operation, opens: false, arguments, subject, location }
+    }
+}
+
 impl Purpose<'_> {
     /// 32 bits of a hash above 16 bits that are 1 or 0; see
     /// [`NodeBarrier`](shmem_core::sync::NodeBarrier).

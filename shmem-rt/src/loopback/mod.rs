@@ -76,8 +76,8 @@ pub(crate) fn run<L: ThreadLevel>(
     let (mut arenas, mut memory) = (Vec::new(), Vec::new());
     for (pe, files) in files.iter().enumerate() {
         let (layout, slots) = (first.layout.clone(), nodes.neighbours(pe).count());
-        let arena = Arena::reserve_for(nodes.slot(pe), layout, slots, Machine::default())?;
-        memory.push(arena.create_with(nodes.slot(pe), files)?);
+        let arena = Arena::reserve(nodes.slot(pe), layout, slots, Machine::default())?;
+        memory.push(arena.create(nodes.slot(pe), files)?);
         first.place_statics(arena.start_of(nodes.slot(pe)), files);
         arenas.push(Arc::new(arena));
     }
@@ -92,7 +92,7 @@ pub(crate) fn run<L: ThreadLevel>(
     let grants = by_partition(first.table.specs().len(), &grants);
     let bytes = first.layout.bytes();
     let places = arenas.iter().enumerate().map(|(pe, arena)| arena.start_of(nodes.slot(pe)));
-    // SAFETY: `create_with` has mapped each slot, and the arenas live as long as the threads below.
+    // SAFETY: `create` has mapped each slot, and the arenas live as long as the threads below.
     let targets = places.map(|place| unsafe { Target::new(place, bytes) }).collect();
     let seed = std::env::var("SHMRUN_LOOPBACK_SEED").ok().and_then(|s| s.parse().ok());
     let network = Network::new(targets, seed.unwrap_or_else(|| u64::from(std::process::id())));

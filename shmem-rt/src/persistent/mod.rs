@@ -2,8 +2,8 @@
 //! name.
 //!
 //! ```text
-//! open     at the start: every PE opens its file and tells the others what it found; all come to one persist
-//! shelve   at the start: their names are read, and what these stand for is reserved
+//! open     at the start: every PE opens its file and tells the others what it found; all come to one persist;
+//!          their names are read, and what these stand for is reserved
 //! persist  the collective that writes all of them down
 //! names    objects by name, on the heaps of these partitions
 //! ```
@@ -13,8 +13,6 @@
 mod names;
 mod open;
 mod persist;
-mod shelve;
 
-pub(crate) use open::{open, open_all};
+pub(crate) use open::{open, open_all, shelve};
 pub(crate) use persist::close_files;
-pub(crate) use shelve::shelve;

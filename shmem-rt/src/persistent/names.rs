@@ -1,18 +1,16 @@
 //! Objects by name, on the heaps of partitions that outlive the job.
 
 use core::any::TypeId;
-use std::panic::Location;
 use std::sync::{Arc, MutexGuard};
 
 use shmem_core::context::Initiator as _;
 use shmem_core::data::Contents;
 use shmem_core::heap::{Allocation, CHUNK_BYTES, MIN_ALIGN, NameError, Named, Owner};
 use shmem_core::object::SymBox;
-use shmem_core::observe::Family;
 use shmem_core::partition::{FileGrant, nearest};
 
 use crate::error::Result;
-use crate::group::{Operation, Purpose, words_of};
+use crate::group::{Purpose, words_of};
 use crate::heap::Heap;
 use crate::initial::Initial;
 use crate::job::Job;
@@ -45,7 +43,6 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// ```
     #[track_caller]
     pub fn named<I: Initial>(&self, name: &str, initial: I) -> Result<SymBox<I::Contents>> {
-        let location = Location::caller();
         type Item<I> = <<I as Initial>::Contents as Contents>::Item;
         let (items, item) = (initial.items(), size_of::<Item<I>>());
         let kind = core::any::type_name::<Item<I>>();
@@ -54,13 +51,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let (names, types) = (words_of(name), words_of(kind));
         let arguments: Vec<u64> = sizes.into_iter().chain(names).chain(types).collect();
         let subject = || format!("`{name}` in partition `{}`, {items} x {kind}", self.name());
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "named"),
-            opens: false,
-            arguments: &arguments,
-            subject: &subject,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("named", &arguments, &subject);
         let (world, job) = (self.world(), self.world().job());
         let agreed = world.team().agree_on(world.endpoint(), &purpose);
         world.reclaim_for(&agreed);
@@ -127,16 +118,9 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// If there is no such name, or the partition does not outlive the job.
     #[track_caller]
     pub fn remove(&self, name: &str) -> Result<()> {
-        let location = Location::caller();
         let arguments: Vec<u64> = [u64::from(self.segment())].into_iter().chain(words_of(name)).collect();
         let subject = || format!("`{name}` in partition `{}`", self.name());
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "remove"),
-            opens: false,
-            arguments: &arguments,
-            subject: &subject,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("remove", &arguments, &subject);
         let (world, job) = (self.world(), self.world().job());
         let _agreed = world.team().agree_on(world.endpoint(), &purpose);
         let mut shelves = job.memory.shelves.lock();

@@ -1,10 +1,11 @@
-//! The start: every PE opens its files, and all agree on what they found.
+//! The start: every PE opens its files, all agree on what they found, and each reads the names in them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use shmem_core::memory::{Backing, Candidate, Found, Identity, PmemFile, agree};
+use shmem_core::heap::Ledger;
+use shmem_core::memory::{Backing, Candidate, Found, Identity, MemoryError, PmemFile, agree};
 use shmem_core::partition::{PARTITION_VARIABLE, Policy};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
@@ -12,6 +13,7 @@ use shmem_launch::say::say;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::setup::Setup;
+use crate::state::shelf::{Opened, Shelf};
 
 /// How a PE has found a file, for the others.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,16 +28,16 @@ enum FileState {
 struct Report {
     /// A random number: that of PE 0 marks the files that are made together.
     set: u64,
+    /// By the position of their partition.
     files: BTreeMap<usize, FileState>,
 }
 
 impl Message for Report {}
 
-/// The files of one PE, by the position of their partition, before the PEs have agreed.
+/// The files of one PE, by the position of their partition, before the PEs have agreed; and what it tells of them.
 struct Candidates {
-    files: BTreeMap<usize, Candidate>,
-    /// Partitions for which no file is named, and why that is no file.
-    unnamed: BTreeMap<usize, String>,
+    files: BTreeMap<usize, Box<PmemFile>>,
+    report: Report,
 }
 
 /// Opens the files of this PE and comes to an agreement with the others. On every PE there is the same
@@ -44,9 +46,10 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
     if !setup.table.specs().iter().any(|spec| spec.is_in_file()) {
         return Ok(BTreeMap::new());
     }
-    let candidates = Candidates::open(setup, bootstrap.number(), bootstrap.count());
-    let told = bootstrap.exchange("files", &candidates.tell()?).map_err(Error::launcher)?;
-    let settled = candidates.settle(setup, &told);
+    let Candidates { files, report } = Candidates::open(setup, bootstrap.number(), bootstrap.count())?;
+    let told = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
+    let reports: Option<Vec<Report>> = told.iter().map(|report| codec::decode(report).ok()).collect();
+    let settled = reports.ok_or_else(garbled).and_then(|reports| settle(files, setup, &reports));
     // Also after an error: nobody ends the job before all have removed what they made. And nobody writes a
     // file before all have come to the same persist.
     bootstrap.fence().map_err(Error::launcher)?;
@@ -55,98 +58,85 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
 
 /// As [`open`], for all PEs of a job that is one process.
 pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, Backing>>> {
-    let all = (0..pes).map(|pe| Candidates::open(setup, pe, pes)).collect::<Vec<_>>();
-    let told = all.iter().map(Candidates::tell).collect::<Result<Vec<_>>>()?;
-    all.into_iter().map(|candidates| candidates.settle(setup, &told)).collect()
+    let all = (0..pes).map(|pe| Candidates::open(setup, pe, pes)).collect::<Result<Vec<_>>>()?;
+    let (files, reports): (Vec<_>, Vec<_>) = all.into_iter().map(|one| (one.files, one.report)).unzip();
+    files.into_iter().map(|files| settle(files, setup, &reports)).collect()
 }
 
 impl Candidates {
     /// Opens, or makes, the files of a PE.
-    fn open(setup: &Setup, pe: usize, pes: usize) -> Self {
-        let (mut files, mut unnamed) = (BTreeMap::new(), BTreeMap::new());
-        let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
-        for (k, ((spec, request), part)) in specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file())
-        {
-            let Some(path) = &spec.file else {
-                let why = format!("no file is named (add PMEM=<path> to {PARTITION_VARIABLE}{})", spec.id);
-                unnamed.insert(k, why);
-                continue;
-            };
-            let identity = Identity {
-                what: request.what.clone(),
-                size: spec.size,
-                pe: pe as u32,
-                pes: pes as u32,
-                layout: part.describe_kept(),
-            };
-            files.insert(k, PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity));
-        }
-        Self { files, unnamed }
-    }
-
-    /// What the other PEs must know.
-    fn tell(&self) -> Result<Vec<u8>> {
+    fn open(setup: &Setup, pe: usize, pes: usize) -> Result<Self> {
         let mut set = [0; 8];
         rustix::rand::getrandom(&mut set, rustix::rand::GetRandomFlags::empty())
             .map_err(|errno| Error::launcher(format!("no random numbers: {errno}")))?;
-        let files = self.files.iter().map(|(&k, candidate)| {
-            let state = match candidate {
-                Candidate::File(file) => FileState::Found(file.found().encode()),
-                Candidate::Unusable(error) => FileState::Unusable(error.to_string()),
-                Candidate::Refused(error) => FileState::Refused(error.to_string()),
+        let report = Report { set: u64::from_le_bytes(set), files: BTreeMap::new() };
+        let mut all = Self { files: BTreeMap::new(), report };
+        let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
+        let in_files = specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file());
+        for (k, ((spec, request), part)) in in_files {
+            let open = |path| {
+                let (what, layout) = (request.what.clone(), part.describe_kept());
+                let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
+                PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
             };
-            (k, state)
-        });
-        let unnamed = self.unnamed.iter().map(|(&k, why)| (k, FileState::Unusable(why.clone())));
-        let report = Report { set: u64::from_le_bytes(set), files: files.chain(unnamed).collect() };
-        Ok(codec::encode(&report))
-    }
-
-    /// Comes to what all PEs can come to, given what each of them has told.
-    fn settle(self, setup: &Setup, told: &[Vec<u8>]) -> Result<BTreeMap<usize, Backing>> {
-        let Self { files, unnamed } = self;
-        let garbled = || Error::launcher("a PE's files are garbled");
-        let reports: Option<Vec<Report>> = told.iter().map(|report| codec::decode(report).ok()).collect();
-        let reports = reports.ok_or_else(garbled)?;
-        let set = reports.first().map_or(0, |report| report.set);
-        let decided: Result<BTreeMap<usize, Decision>> =
-            (files.keys().chain(unnamed.keys())).map(|&k| Ok((k, decide(setup, k, &reports)?))).collect();
-        let decided = match decided {
-            Ok(decided) => decided,
-            Err(error) => {
-                files.into_values().for_each(discard);
-                return Err(error);
-            }
-        };
-        let mut backings = BTreeMap::new();
-        let mut files = files;
-        for (k, decision) in decided {
-            let candidate = files.remove(&k);
-            let backing = match (decision, candidate) {
-                (Decision::At(generation), Some(Candidate::File(mut file))) => {
-                    file.settle(generation, set)
-                        .map_err(|error| shmem_core::memory::MemoryError::Pmem(Box::new(error)))?;
-                    if let Some(remark) = file.remark() {
-                        say(&format!("shmem: warning: {remark}"));
-                    }
-                    Backing::File(file)
+            let state = match spec.file.as_ref().map(open) {
+                Some(Candidate::File(file)) => {
+                    let found = file.found().encode();
+                    all.files.insert(k, file);
+                    FileState::Found(found)
                 }
-                (Decision::Memory(why), candidate) => {
-                    candidate.into_iter().for_each(discard);
-                    Backing::Instead(why)
-                }
-                (Decision::At(_), _) => return Err(garbled()),
+                Some(Candidate::Unusable(error)) => FileState::Unusable(error.to_string()),
+                Some(Candidate::Refused(error)) => FileState::Refused(error.to_string()),
+                None => FileState::Unusable(format!(
+                    "no file is named (add PMEM=<path> to {PARTITION_VARIABLE}{})",
+                    spec.id
+                )),
             };
-            backings.insert(k, backing);
+            all.report.files.insert(k, state);
         }
-        Ok(backings)
+        Ok(all)
     }
 }
 
-fn discard(candidate: Candidate) {
-    if let Candidate::File(file) = candidate {
-        file.discard();
+/// Has the files of a PE come to what all PEs can come to, given what each of them has told.
+fn settle(
+    mut files: BTreeMap<usize, Box<PmemFile>>,
+    setup: &Setup,
+    reports: &[Report],
+) -> Result<BTreeMap<usize, Backing>> {
+    let specs = setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file());
+    let decided: Result<Vec<_>> = specs.map(|(k, _)| Ok((k, decide(setup, k, reports)?))).collect();
+    let decided = match decided {
+        Ok(decided) => decided,
+        Err(error) => {
+            files.into_values().for_each(|file| file.discard());
+            return Err(error);
+        }
+    };
+    let mut backings = BTreeMap::new();
+    for (k, decision) in decided {
+        let backing = match (decision, files.remove(&k)) {
+            (Decision::At(generation), Some(mut file)) => {
+                let settled = file.settle(generation, reports.first().map_or(0, |report| report.set));
+                settled.map_err(|error| MemoryError::Pmem(Box::new(error)))?;
+                if let Some(remark) = file.remark() {
+                    say(&format!("shmem: warning: {remark}"));
+                }
+                Backing::File(file)
+            }
+            (Decision::Memory(why), file) => {
+                file.into_iter().for_each(|file| file.discard());
+                Backing::Instead(why)
+            }
+            (Decision::At(_), None) => return Err(garbled()),
+        };
+        backings.insert(k, backing);
     }
+    Ok(backings)
+}
+
+fn garbled() -> Error {
+    Error::launcher("a PE's files are garbled")
 }
 
 /// What all PEs do with a partition.
@@ -159,12 +149,10 @@ enum Decision {
 
 /// The same on every PE. What was asked to survive and can, or has, does not become memory.
 fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<Decision> {
-    let told = || reports.iter().enumerate().filter_map(|(pe, report)| Some((pe, report.files.get(&k)?)));
-    let mut found = Vec::new();
-    let mut unusable = None;
-    for (pe, told) in told() {
-        match told {
-            FileState::Found(words) => found.extend(Found::decode(*words)),
+    let (mut found, mut unusable) = (Vec::new(), None);
+    for (pe, report) in reports.iter().enumerate() {
+        match report.files.get(&k).ok_or_else(garbled)? {
+            FileState::Found(words) => found.push(Found::decode(*words).ok_or_else(garbled)?),
             FileState::Refused(why) => return Err(ErrorKind::File { pe, reason: why.clone() }.into()),
             FileState::Unusable(why) => unusable = unusable.or(Some((pe, why))),
         }
@@ -178,12 +166,39 @@ fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<Decision> {
         }
         return Ok(Decision::Memory(why.clone()));
     }
-    if found.len() != reports.len() {
-        return Err(Error::launcher("a PE's files are garbled"));
-    }
     let agreed = agree(&found).map_err(|error| {
         let reason = format!("{}: {error}", spec.title());
         ErrorKind::File { pe: error.other.0, reason }
     });
     Ok(Decision::At(agreed?))
+}
+
+/// Puts the partitions of this PE, which lie in the slot at `mine`, on their shelves, when none of them is
+/// used yet. All PEs must find the same names: each compares its own with those of PE 0, to the byte.
+pub(crate) fn shelve(
+    setup: &Setup,
+    files: BTreeMap<usize, Backing>,
+    mine: *mut u8,
+    ledger: &mut Ledger,
+    bootstrap: &dyn Bootstrap,
+) -> Result<Vec<Shelf>> {
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let pe = bootstrap.number();
+    let shelves = files.into_iter().map(|(k, backing)| {
+        let (spec, part) = (&setup.table.specs()[k], &setup.statics.partitions[k]);
+        let (segment, heap) = (part.index, part.end as usize);
+        let opened = Opened { spec, segment, range: setup.layout.partition(k), heap, backing };
+        // SAFETY: the arena has mapped the partitions of this PE's slot at `mine`, and no token exists yet.
+        unsafe { Shelf::new(opened, mine, ledger) }
+    });
+    let shelves: Result<Vec<_>, String> = shelves.collect();
+    let shelves = shelves.map_err(|reason| ErrorKind::File { pe, reason })?;
+    let names: Vec<u8> = shelves.iter().flat_map(Shelf::names).collect();
+    if bootstrap.told_by(&[0], "names", &names).map_err(Error::launcher)?.concat() != names {
+        let reason = "its files hold other objects than those of PE 0; put back all of one copy".to_owned();
+        return Err(ErrorKind::File { pe, reason }.into());
+    }
+    Ok(shelves)
 }

@@ -4,12 +4,11 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator as _;
 use shmem_core::memory::PmemError;
-use shmem_core::observe::Family;
 use shmem_launch::say::say;
 
 use crate::collective::{Agreed, Number as _};
 use crate::error::{ErrorKind, Result};
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::job::Job;
 use crate::thread::ThreadLevel;
 use crate::world::World;
@@ -48,13 +47,7 @@ impl<L: ThreadLevel> World<L> {
     #[track_caller]
     pub fn persist(&mut self) -> Result<usize> {
         let location = Location::caller();
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "persist"),
-            opens: false,
-            arguments: &[],
-            subject: &String::new,
-            location: Some(location),
-        };
+        let purpose = Purpose::of_memory("persist", &[], &String::new);
         let job = self.job();
         let agreed = self.team().agree_on(self.endpoint(), &purpose);
         let mut written = 0;

@@ -14,13 +14,12 @@ use std::panic::Location;
 
 use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
-use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 
 use self::window::Window;
 use crate::error::Result;
-use crate::group::{Operation, Purpose};
+use crate::group::Purpose;
 use crate::termination::Termination;
 use crate::thread::ThreadLevel;
 use crate::waiting;
@@ -79,13 +78,8 @@ impl<L: ThreadLevel> World<L> {
             "a work queue with a window of {window} items: others can take from 1 to {MOST} of a PE's items at a time"
         );
         let subject = || format!("a window of {window} items of {}", show_size(size_of::<T>() as u64));
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "work_queue"),
-            opens: false,
-            arguments: &[window as u64, size_of::<T>() as u64, align_of::<T>() as u64],
-            subject: &subject,
-            location: Some(Location::caller()),
-        };
+        let arguments = [window as u64, size_of::<T>() as u64, align_of::<T>() as u64];
+        let purpose = Purpose::of_memory("work_queue", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
         Ok(WorkQueue {
             me: self.me(),

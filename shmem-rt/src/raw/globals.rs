@@ -60,7 +60,7 @@ pub unsafe fn adopt_globals<L: ThreadLevel>(
     };
     let agreed = world.team().agree_on(world.endpoint(), &purpose);
     let wanted = Wanted {
-        request: Request::given(NAME, bytes),
+        request: Request::plain(NAME, bytes),
         partition: 0,
         name: Text::head(NAME),
         taken: Vec::new(),

@@ -5,8 +5,7 @@
 //! that a program runs over the fabric on one machine, and with `shm` a job on several hosts is refused.
 
 use std::convert::Infallible;
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,16 +20,20 @@ use shmem_launch::env::{Settings, TransportChoice};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The launcher's word on who is on which host, or the user's.
+/// Whether the user says that each PE counts as alone on its host, whatever the launcher says.
+pub(crate) fn keeps_apart(settings: &Settings) -> bool {
+    settings.transport == TransportChoice::Ofi
+}
+
+/// Checks what the launcher says of who is on which host.
 ///
 /// # Errors
 ///
 /// If shared memory is to be everything, and there are several hosts.
-pub(crate) fn hosts(settings: &Settings, bootstrap: Arc<dyn Bootstrap>) -> Result<Arc<dyn Bootstrap>> {
+pub(crate) fn check_hosts(settings: &Settings, bootstrap: &dyn Bootstrap) -> Result<()> {
     match settings.transport {
-        TransportChoice::Ofi => Ok(Arc::new(Apart { bootstrap })),
-        TransportChoice::Shm if spans_hosts(bootstrap.as_ref()) => Err(ErrorKind::SeveralHosts.into()),
-        _ => Ok(bootstrap),
+        TransportChoice::Shm if spans_hosts(bootstrap) => Err(ErrorKind::SeveralHosts.into()),
+        _ => Ok(()),
     }
 }
 
@@ -186,56 +189,4 @@ fn try_atomics(ofi: &Ofi, bootstrap: &dyn Bootstrap, pes: &[Pe], place: *mut u8)
     let verdict = trial.and_then(|trial| trial.end().err()).unwrap_or_default();
     let verdicts = bootstrap.told_by(&firsts, "atomics", verdict.as_bytes()).map_err(Error::launcher)?;
     Ok(verdicts.iter().all(Vec::is_empty))
-}
-
-/// A launcher whose PEs count as alone, each on its own host.
-struct Apart {
-    bootstrap: Arc<dyn Bootstrap>,
-}
-
-impl Bootstrap for Apart {
-    fn name(&self) -> &'static str {
-        self.bootstrap.name()
-    }
-
-    fn number(&self) -> usize {
-        self.bootstrap.number()
-    }
-
-    fn count(&self) -> usize {
-        self.bootstrap.count()
-    }
-
-    fn hosts(&self) -> Vec<u32> {
-        (0..self.count() as u32).collect()
-    }
-
-    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        self.bootstrap.put(key, value)
-    }
-
-    fn fence(&self) -> io::Result<()> {
-        self.bootstrap.fence()
-    }
-
-    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
-        self.bootstrap.get(pe, key)
-    }
-
-    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        let own = descriptors.iter().map(BorrowedFd::try_clone_to_owned).collect::<io::Result<_>>()?;
-        Ok(vec![own])
-    }
-
-    fn abort(&self, code: i32, message: &str) -> ! {
-        self.bootstrap.abort(code, message)
-    }
-
-    fn suspect(&self, message: &str) -> ! {
-        self.bootstrap.suspect(message)
-    }
-
-    fn finish(&self) {
-        self.bootstrap.finish();
-    }
 }

@@ -28,7 +28,7 @@ use shmem_core::exclusion::{Mutex, RwLock};
 use shmem_core::heap::{Allocator, Ledger};
 use shmem_core::memory::{Arena, Backing, Machine, PeList};
 use shmem_core::object::{self, Extent};
-use shmem_core::observe::Observer;
+use shmem_core::observe::{Family, Observer};
 use shmem_core::partition::{Grant, PartitionSpec, Policy};
 use shmem_core::pe::Pe;
 use shmem_core::strided::advice;
@@ -46,7 +46,7 @@ use self::introduction::introduce;
 use crate::calibration;
 use crate::error::{Error, Result};
 use crate::grants::{self, by_partition};
-use crate::group::Team;
+use crate::group::{Operation, Team};
 use crate::job::{Contexts, Job, Memory, Network, Site, Teams};
 use crate::members::{Directory, Members};
 use crate::model::Model;
@@ -61,20 +61,20 @@ use crate::state::indexes::Indexes;
 use crate::state::later::Later;
 use crate::state::partitions::Partitions;
 use crate::state::room::Room;
-use crate::state::shelf::Shelf;
 use crate::state::threads::Threads;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 /// Brings the job up, as one of the PEs that the launcher started.
 pub(crate) fn start<L: ThreadLevel>(settings: Settings, bootstrap: Arc<dyn Bootstrap>) -> World<L> {
-    let bootstrap: Arc<dyn Bootstrap> = Arc::new(bootstrap::CountedBootstrap::new(bootstrap));
+    let counted = bootstrap::CountedBootstrap::new(bootstrap, fabric::keeps_apart(&settings));
+    let bootstrap: Arc<dyn Bootstrap> = Arc::new(counted);
     try_start(settings, &bootstrap).unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()))
 }
 
 fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>) -> Result<World<L>> {
     let setup = Setup::make(settings)?;
-    let bootstrap = &fabric::hosts(&setup.settings, Arc::clone(bootstrap))?;
+    fabric::check_hosts(&setup.settings, bootstrap.as_ref())?;
     let me = bootstrap.number();
     agree(&setup.describe(), bootstrap.as_ref())?;
 
@@ -102,7 +102,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let files = persistent::open(&setup, bootstrap.as_ref())?;
     // What is left of the node's memory is looked at by all before anyone takes of it.
     bootstrap.fence().map_err(Error::launcher)?;
-    let mine = arena.create_with(my_slot, &files)?;
+    let mine = arena.create(my_slot, &files)?;
     setup.place_statics(arena.start_of(my_slot), &files);
     // The first PE of a node gives the list of all PEs with its memory, for all of the node.
     let list =
@@ -149,7 +149,7 @@ fn reserve(setup: &Setup, bootstrap: &dyn Bootstrap, pes: &[Pe], own: usize, slo
     let (layout, machine) = (setup.layout.clone(), Machine::default());
     let mandatory = |spec: &PartitionSpec| spec.traits.policy == Some(Policy::Mandatory);
     if !setup.table.specs().iter().any(mandatory) {
-        return Ok(Arena::reserve_for(own, layout, slots, machine)?);
+        return Ok(Arena::reserve(own, layout, slots, machine)?);
     }
     let mine = grants::encode_placements(layout.requests().iter().map(|request| &request.placement));
     let all = bootstrap.exchange("places", &mine).map_err(Error::launcher)?;
@@ -182,30 +182,28 @@ pub(crate) fn assemble<L: ThreadLevel>(
     grants: Vec<Alike<Grant>>,
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
-    let mut described = setup.describe().into_bytes();
-    let Setup { settings, table, statics, layout, .. } = setup;
     let JobPes { directory, cores, cpus, files, fabric } = members;
     let number = bootstrap.number();
     let (pes, me) = (directory.pes(), directory.pes()[number]);
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
     let mine = arena.start_of(slot);
     let (base, stride) = (arena.base(), arena.stride());
-    let segments = Arc::new(layout.segments());
 
     let mut ledger = Ledger::new();
-    for part in &statics.partitions {
-        let start = layout.start(part.index as usize - 1);
+    for part in &setup.statics.partitions {
+        let start = setup.layout.partition(part.index as usize - 1).start;
         let heap = start + part.end as usize..start + part.size as usize;
         ledger.add_heap(part.index, Allocator::new(part.id, part.name, heap));
     }
-    let shelves = persistent::shelve(files, &table, &statics, &layout, mine, &mut ledger, bootstrap.as_ref())
+    let shelves = persistent::shelve(&setup, files, mine, &mut ledger, bootstrap.as_ref())
         .unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
-    described.extend(shelves.iter().flat_map(Shelf::names));
+    let Setup { settings, table, statics, layout, .. } = setup;
+    let segments = Arc::new(layout.segments());
     let names: Arc<[_]> = statics
         .partitions
         .iter()
         .flat_map(|part| {
-            let start = layout.start(part.index as usize - 1);
+            let start = layout.partition(part.index as usize - 1).start;
             part.objects.iter().map(move |placed| {
                 let offset = start + placed.offset as usize;
                 (Extent { offset, bytes: placed.object.size as usize }, placed.object.name.to_string())
@@ -344,9 +342,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     };
     let job = Arc::new(job);
     let (team, node) = Team::first(&job, &endpoint);
-    if let Err(error) = agreement::compare(&team, &endpoint, &described) {
-        job.abort(1, &error.to_string());
-    }
+    team.meet_once(&endpoint, Operation::named(Family::TeamSync, "the start of the program"), None);
     let world = World::new(job, (team, node), endpoint);
     introduce(&world);
     world

@@ -10,14 +10,13 @@ use shmem_core::context::Initiator;
 use shmem_core::data::Contents;
 use shmem_core::heap::{HeapError, MAX_ALIGN, MIN_ALIGN};
 use shmem_core::object::SymBox;
-use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::segment::SYSTEM;
 
 use super::TeamBox;
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
-use crate::group::{Operation, Purpose, Team};
+use crate::group::{Purpose, Team};
 use crate::initial::Initial;
 
 impl Team {
@@ -54,13 +53,8 @@ impl Team {
         let bytes = len.saturating_mul(item);
         let location = Location::caller();
         let subject = || format!("{} in the memory of teams", show_size(bytes as u64));
-        let purpose = Purpose {
-            operation: Operation::named(Family::Memory, "alloc"),
-            opens: false,
-            arguments: &[bytes as u64, item as u64, align as u64],
-            subject: &subject,
-            location: Some(location),
-        };
+        let arguments = [bytes as u64, item as u64, align as u64];
+        let purpose = Purpose::of_memory("alloc", &arguments, &subject);
         let agreed = self.agree_on(endpoint, &purpose);
         // Places of PEs start on multiples of it, and of nothing larger.
         if align > MAX_ALIGN {

@@ -65,6 +65,7 @@ fn there_are_as_many_as_there_are_indices(world: &mut World) {
         }
     };
     assert_eq!(first + made.len(), 127, "{error}");
+    assert!(error.contains("128 partitions are asked for, and a job has at most 127"), "{error}");
     for id in made.into_iter().rev() {
         world.drop_partition(id).unwrap();
     }
@@ -134,7 +135,9 @@ fn a_partition_is_described_as_in_the_environment(world: &mut World) {
     assert!(error.contains("(800 bytes)"), "{error}");
     drop(object);
     world.drop_partition(id).unwrap();
-    assert_eq!(world.create_partition(NewPartition::new(1).name("again")).unwrap().id(), 4);
+    let again = world.create_partition(NewPartition::new(1).name("again")).unwrap();
+    assert_eq!((again.id(), again.name()), (4, "again"));
+    assert_eq!(world.create_partition(NewPartition::new(1).id(9)).unwrap().id(), 9);
 }
 
 #[shmem::test(pes = 2, env("SHMEM_SYMMETRIC_PARTITION23" = "size=1M", "SHMEM_LATER_SIZE" = "64M"))]

@@ -1,5 +1,6 @@
 //! A PE that is alone: whether its memory can be made, and a provider reaches it.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -70,8 +71,8 @@ pub(crate) unsafe fn try_alone(options: &Options) -> Result<(), String> {
 
 /// The memory of a PE without partitions, and its bytes.
 pub(crate) fn alone() -> Result<(Arena, usize), MemoryError> {
-    let layout = SlotLayout::new(&[], 0, &Topology::default())?;
-    let (arena, bytes) = (Arena::reserve(layout.clone(), 1, Machine::default())?, layout.bytes());
-    arena.create(0)?;
+    let layout = SlotLayout::new(&[], 0, 0, &Topology::default())?;
+    let (arena, bytes) = (Arena::reserve(0, layout.clone(), 1, Machine::default())?, layout.bytes());
+    arena.create(0, &BTreeMap::new())?;
     Ok((arena, bytes))
 }

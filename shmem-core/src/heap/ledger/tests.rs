@@ -254,32 +254,3 @@ fn what_has_lost_its_name_waits_for_its_last_handle() {
         assert_eq!(ledger.pending_bitmap(0, 1), [pending]);
     }
 }
-
-#[test]
-fn what_was_there_before_is_reserved_again() {
-    let mut first = ledger();
-    let objects: Vec<_> =
-        (0..20).map(|k| first.allocate(FIRST, k * 50, 64 << (k % 4), Owner::Name).unwrap()).collect();
-    let mut second = ledger();
-    for object in &objects {
-        let again = second.restore(FIRST, object.offset, object.bytes, object.align).unwrap();
-        assert_eq!((again, second.starting_at(object.offset)), (*object, Some(object)));
-    }
-    assert_eq!(first.usage(FIRST), second.usage(FIRST));
-    // New ones lie beside them.
-    let new = second.allocate(FIRST, 1000, 8, Owner::Handle).unwrap();
-    assert!(objects.iter().all(|o| o.offset + o.bytes.max(1) <= new.offset || new.offset + 1000 <= o.offset));
-    let not_free = |ledger: &mut Ledger, offset, bytes| {
-        assert!(
-            matches!(ledger.restore(FIRST, offset, bytes, 64), Err(HeapError::NotFree { .. })),
-            "{offset:#x}"
-        );
-    };
-    not_free(&mut second, objects[3].offset, 1);
-    not_free(&mut second, new.offset + 512, 64);
-    for (offset, bytes) in
-        [(4096 + 65536, 64), (0, 64), (4096 + 65536 - 64, 65), (4100, 1), (usize::MAX - 63, 64)]
-    {
-        not_free(&mut ledger(), offset, bytes);
-    }
-}

@@ -109,23 +109,6 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_crash_agree() {
-        for (files, expected) in [
-            (&[Found::NEW, Found::NEW][..], 0),
-            (&[Found::NEW, copying(1)], 0),
-            (&[copying(1), copying(1)], 1),
-            (&[copying(1), stable(1)], 1),
-            (&[stable(3), stable(3)], 3),
-            (&[stable(3), copying(4), stable(3)], 3),
-            (&[copying(4), copying(4), copying(4)], 4),
-            (&[stable(4), copying(4)], 4),
-            (&[copying(9)], 9),
-        ] {
-            assert_eq!(agree(files), Ok(expected), "{files:?}");
-        }
-    }
-
-    #[test]
     fn other_files_are_refused() {
         for files in [
             [Found::NEW, stable(1)],
@@ -145,13 +128,5 @@ mod tests {
             "the files of the PEs do not belong together: PE 0 has persist 3, PE 1 has persist 3 of another heap; \
              put back all of them from one copy, or name other files"
         );
-    }
-
-    #[test]
-    fn what_is_told_is_understood() {
-        for found in [Found::NEW, stable(3), copying(u64::MAX)] {
-            assert_eq!(Found::decode(found.encode()), Some(found));
-        }
-        assert_eq!(Found::decode([9, 0, 0]), None);
     }
 }

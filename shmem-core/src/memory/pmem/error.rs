@@ -27,7 +27,8 @@ impl PmemError {
     }
 }
 
-/// What is wrong with a file.
+/// What is wrong with a file. Sizes are in bytes; `doing` is `made` or `opened`, `me` and `count` are the number of this PE and how
+/// many this job has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -44,40 +45,24 @@ pub enum Fault {
     #[error(
         "cannot be {doing}: permission denied; it must be readable and writable for the user of the job, and so must its directory"
     )]
-    Permission {
-        /// `made` or `opened`.
-        doing: &'static str,
-    },
+    Permission { doing: &'static str },
     /// A read-only file system.
     #[error(
         "cannot be {doing}: the file system is mounted read-only; mount it read-write, or name a file elsewhere"
     )]
-    ReadOnly {
-        /// `made` or `opened`.
-        doing: &'static str,
-    },
+    ReadOnly { doing: &'static str },
     /// A full file system, or a quota.
     #[error(
         "cannot be made: it takes {asked} (the partition twice, so that a persist that is interrupted loses nothing), and {available}; free some, lower SIZE, or name a file elsewhere",
         asked = Size(*asked)
     )]
-    Full {
-        /// Bytes of the file.
-        asked: u64,
-        /// What the file system has, in words.
-        available: String,
-    },
+    Full { asked: u64, available: String },
     /// A file larger than the process may write.
     #[error(
         "cannot be made: it takes {asked} (the partition twice), and files may have at most {limit} (ulimit -f, RLIMIT_FSIZE); raise the limit, or lower SIZE",
         asked = Size(*asked), limit = Size(*limit)
     )]
-    FileSize {
-        /// Bytes of the file.
-        asked: u64,
-        /// The limit in bytes.
-        limit: u64,
-    },
+    FileSize { asked: u64, limit: u64 },
     /// A file system on which a write through a mapping can fail.
     #[error(
         "lies on {name}, where room for a page that is written again cannot be reserved, and a full file system would kill the job; name a file on ext4, xfs or tmpfs, or on one of these on persistent memory (mount -o dax)"
@@ -95,12 +80,7 @@ pub enum Fault {
     #[error(
         "belongs to user {owner}, and this job runs as user {user}; run it as the owner, or name another file"
     )]
-    Owner {
-        /// Number of the owner.
-        owner: u32,
-        /// Number of the user of the job.
-        user: u32,
-    },
+    Owner { owner: u32, user: u32 },
     /// Another job has it.
     #[error("is in use by another job; wait for its end, or name another file")]
     InUse,
@@ -121,41 +101,20 @@ pub enum Fault {
     #[error(
         "is damaged: one of its two headers cannot be read, and is not what a crash leaves of one; the other one says persist {last}, but the newest may have been lost; put the file back from a copy, or delete the files of all PEs to begin anew"
     )]
-    Header {
-        /// The persist in the header that can be read.
-        last: u64,
-    },
+    Header { last: u64 },
     /// Of another number of PEs, or another PE's.
     #[error(
         "is that of PE {pe} of {pes}, and this is PE {me} of {count}; start as many PEs as it was made by, and keep the files under their names"
     )]
-    Pes {
-        /// The PE whose file it is.
-        pe: u32,
-        /// Number of PEs that made it.
-        pes: u32,
-        me: u32,
-        /// Number of PEs of this job.
-        count: u32,
-    },
+    Pes { pe: u32, pes: u32, me: u32, count: u32 },
     /// A partition of another size.
     #[error("holds a partition of {found}, and {asked} are asked for; give SIZE={found}, or name another file", found = Size(*found), asked = Size(*asked))]
-    Size {
-        /// Bytes of the partition in the file.
-        found: u64,
-        /// Bytes asked for.
-        asked: u64,
-    },
+    Size { found: u64, asked: u64 },
     /// Other statics.
     #[error(
         "was made by a program with another layout: it has `{found}` where this program has `{asked}`; run the program that made it, or name another file"
     )]
-    Layout {
-        /// The first line that differs, in the file.
-        found: String,
-        /// The same line of this program.
-        asked: String,
-    },
+    Layout { found: String, asked: String },
     /// The system says no.
     #[error("{call} failed: {errno}")]
     System { call: &'static str, errno: Errno },

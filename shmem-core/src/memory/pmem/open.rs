@@ -16,6 +16,7 @@ use super::store::Disk;
 use super::store::{Contents, Store, contents};
 use crate::fingerprint::fingerprint;
 use crate::memory::size::Size;
+use crate::text::first_difference;
 
 /// How long a lock is waited for: the processes of a job that was killed take a moment to go.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -56,90 +57,21 @@ impl PmemFile {
     /// Opens the file at `path`, or makes one. Nothing that was persisted changes before
     /// [`settle`](Self::settle).
     pub fn open(path: &Path, identity: &Identity) -> Candidate {
-        let error =
-            |fault| PmemError { what: identity.what.clone(), path: path.display().to_string(), fault };
-        match find(path) {
-            Err(fault) => Candidate::Refused(error(fault)),
-            Ok(Some(file)) => match Self::take_over(file, path, identity) {
-                Ok(file) => Candidate::File(Box::new(file)),
-                Err(fault) => Candidate::Refused(error(fault)),
-            },
-            Ok(None) => match Self::make(path, identity) {
-                Ok(file) => Candidate::File(Box::new(file)),
-                // Somebody else has made it just now.
-                Err(Fault::InUse) => Candidate::Refused(error(Fault::InUse)),
-                Err(fault) => Candidate::Unusable(error(fault)),
-            },
-        }
-    }
-
-    fn take_over(file: OwnedFd, path: &Path, identity: &Identity) -> Result<Self, Fault> {
-        lock(&file, PATIENCE)?;
-        in_place(&file)?;
-        let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
-        let made = |store| Self {
-            store,
-            path: path.into(),
-            what: identity.what.clone(),
-            made: false,
-            was_torn: false,
+        let (made, opened) = match find(path) {
+            Ok(Some(file)) => (false, take_over(file, identity)),
+            Ok(None) => (true, make(path, identity).map(|store| (store, false))),
+            Err(fault) => (false, Err(fault)),
         };
-        if bytes == 0 {
-            return build(file, identity).map(made);
-        }
-        file.flush().map_err(system("fsync"))?;
-        if bytes < TEXT {
-            return Err(Fault::Foreign);
-        }
-        match contents(&file).map_err(system("pread"))? {
-            Contents::Foreign => Err(Fault::Foreign),
-            Contents::Version(found) => Err(Fault::Version { found }),
-            Contents::Damaged(header) => Err(Fault::Header { last: header.generation }),
-            Contents::Header { newest, .. } if newest.generation == 0 => {
-                // Nothing was ever persisted in it: it is as good as none.
-                rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
-                build(file, identity).map(made)
+        let (what, shown) = (identity.what.clone(), path.display().to_string());
+        match opened {
+            Ok((store, was_torn)) => {
+                Candidate::File(Box::new(Self { store, path: path.into(), what, made, was_torn }))
             }
-            Contents::Header { newest: header, is_other_torn } => {
-                let geometry = check(&file, bytes, &header, identity)?;
-                // Blocks may have been taken away by a copy that makes holes of zero pages.
-                allocate(&file, geometry.end())?;
-                let store = Store::load(file, header, geometry);
-                store.confirm().map_err(system("writing the header"))?;
-                Ok(Self { was_torn: is_other_torn, ..made(store) })
+            // In use: somebody else has made it just now.
+            Err(fault) if made && fault != Fault::InUse => {
+                Candidate::Unusable(PmemError { what, path: shown, fault })
             }
-        }
-    }
-
-    fn make(path: &Path, identity: &Identity) -> Result<Self, Fault> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-        let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
-            Errno::NOENT | Errno::NOTDIR => {
-                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-                let parent = parent.unwrap_or(Path::new("."));
-                let directory = parent.display().to_string();
-                if parent.is_dir() { Fault::NoFiles { directory } } else { Fault::NoDirectory { directory } }
-            }
-            Errno::EXIST => Fault::InUse,
-            errno => denied("made", "open", errno),
-        })?;
-        let built =
-            lock(&file, Duration::ZERO).and_then(|()| in_place(&file)).and_then(|()| build(file, identity));
-        match built {
-            Ok(store) => {
-                flush_directory(path);
-                Ok(Self {
-                    store,
-                    path: path.into(),
-                    what: identity.what.clone(),
-                    made: true,
-                    was_torn: false,
-                })
-            }
-            Err(fault) => {
-                _ = fs::remove_file(path);
-                Err(fault)
-            }
+            Err(fault) => Candidate::Refused(PmemError { what, path: shown, fault }),
         }
     }
 
@@ -236,6 +168,57 @@ impl PmemFile {
         let fault = Fault::System { call, errno };
         PmemError { what: self.what.clone(), path: self.path.display().to_string(), fault }
     }
+}
+
+/// What is there, locked and checked; and whether one of its headers was cut short.
+fn take_over(file: OwnedFd, identity: &Identity) -> Result<(Store<OwnedFd>, bool), Fault> {
+    lock(&file, PATIENCE)?;
+    in_place(&file)?;
+    let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
+    if bytes == 0 {
+        return Ok((build(file, identity)?, false));
+    }
+    file.flush().map_err(system("fsync"))?;
+    if bytes < TEXT {
+        return Err(Fault::Foreign);
+    }
+    match contents(&file).map_err(system("pread"))? {
+        Contents::Foreign => Err(Fault::Foreign),
+        Contents::Version(found) => Err(Fault::Version { found }),
+        Contents::Damaged(header) => Err(Fault::Header { last: header.generation }),
+        Contents::Header { newest, .. } if newest.generation == 0 => {
+            // Nothing was ever persisted in it: it is as good as none.
+            rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
+            Ok((build(file, identity)?, false))
+        }
+        Contents::Header { newest: header, is_other_torn } => {
+            let geometry = check(&file, bytes, &header, identity)?;
+            // Blocks may have been taken away by a copy that makes holes of zero pages.
+            allocate(&file, geometry.end())?;
+            let store = Store::load(file, header, geometry);
+            store.confirm().map_err(system("writing the header"))?;
+            Ok((store, is_other_torn))
+        }
+    }
+}
+
+fn make(path: &Path, identity: &Identity) -> Result<Store<OwnedFd>, Fault> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
+        Errno::NOENT | Errno::NOTDIR => {
+            let (parent, directory) = (directory_of(path), directory_of(path).display().to_string());
+            if parent.is_dir() { Fault::NoFiles { directory } } else { Fault::NoDirectory { directory } }
+        }
+        Errno::EXIST => Fault::InUse,
+        errno => denied("made", "open", errno),
+    })?;
+    let ready = lock(&file, Duration::ZERO).and_then(|()| in_place(&file));
+    let built = ready.and_then(|()| build(file, identity));
+    match &built {
+        Ok(_) => flush_directory(path),
+        Err(_) => _ = fs::remove_file(path),
+    }
+    built
 }
 
 /// The file at a path, if there is something there. What is looked at is what is open: a name may lead elsewhere a moment
@@ -393,10 +376,15 @@ fn write_zeroes(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
     })
 }
 
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Makes the name of a new file last. Not every file system lets directories be flushed.
 fn flush_directory(path: &Path) {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if let Ok(directory) = rustix::fs::open(directory, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+    if let Ok(directory) =
+        rustix::fs::open(directory_of(path), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    {
         _ = rustix::fs::fsync(directory);
     }
 }
@@ -426,17 +414,9 @@ fn check(file: &OwnedFd, bytes: u64, header: &Header, identity: &Identity) -> Re
         return Err(Fault::Size { found: header.size, asked: *size });
     }
     let found = String::from_utf8_lossy(&layout);
-    if found != asked.as_str() {
-        let (mut found, mut asked) = (found.lines(), asked.lines());
-        loop {
-            match (found.next(), asked.next()) {
-                (Some(a), Some(b)) if a == b => {}
-                (a, b) => {
-                    let line = |line: Option<&str>| line.unwrap_or("nothing more").to_owned();
-                    return Err(Fault::Layout { found: line(a), asked: line(b) });
-                }
-            }
-        }
+    if found == asked.as_str() {
+        return Ok(geometry);
     }
-    Ok(geometry)
+    let (found, asked) = first_difference(&found, asked);
+    Err(Fault::Layout { found: found.to_owned(), asked: asked.to_owned() })
 }

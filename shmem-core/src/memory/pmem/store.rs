@@ -169,11 +169,11 @@ impl<D: Disk> Store<D> {
             State::Stable => self.put(State::Stable, generation)?,
             State::New => {}
         }
-        if generation > 0 {
-            return self.transfer(copy, work, which);
+        if generation == 0 {
+            self.header.set = set;
         }
-        self.header.set = set;
-        if self.fresh { Ok(()) } else { self.clear() }
+        // Before the first persist, C has bytes that are all zero.
+        if self.fresh { Ok(()) } else { self.transfer(copy, work, which) }
     }
 
     /// The end of a job in which no flush has failed.
@@ -238,15 +238,6 @@ impl<D: Disk> Store<D> {
             }
         }
         Ok(())
-    }
-
-    /// Makes W zero.
-    fn clear(&self) -> Result<(), Errno> {
-        let zero = vec![0; STEP];
-        (0..self.geometry.bytes).step_by(STEP).try_for_each(|at| {
-            let step = STEP.min((self.geometry.bytes - at) as usize);
-            self.disk.write(self.geometry.work + at, &zero[..step])
-        })
     }
 }
 

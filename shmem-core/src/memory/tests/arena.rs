@@ -7,21 +7,19 @@ use std::sync::atomic::Ordering::Relaxed;
 use rustix::io::Errno;
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{plain, word};
+use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
     Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile,
-    Request, SlotLayout, map,
+    Request, map,
 };
-use crate::partition::{Pages, PartitionSpec};
-use crate::topology::Topology;
+use crate::partition::{Grant, PartitionSpec};
 
 const M: usize = 1 << 20;
 const G: usize = 1 << 30;
 
 fn arena(specs: &[PartitionSpec], slots: usize) -> Arena {
-    Arena::reserve(SlotLayout::new(specs, 64 * M, &Topology::default()).unwrap(), slots, Machine::default())
-        .unwrap()
+    reserve(specs, slots, Machine::default()).unwrap()
 }
 
 fn copies(files: &[OwnedFd]) -> Vec<OwnedFd> {
@@ -44,21 +42,14 @@ pub(super) fn mappings(arena: &Arena) -> usize {
 
 /// Whether core dumps leave out what is mapped at an address: `dd` among the `VmFlags` of proc(5).
 fn is_left_out_of_dumps(address: *const u8) -> bool {
-    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-    let holds = |line: &str| {
-        let ends = line.split(' ').next().and_then(|range| range.split_once('-'));
-        let ends = ends.map(|(from, to)| [from, to].map(|end| usize::from_str_radix(end, 16)));
-        matches!(ends, Some([Ok(from), Ok(to)]) if (from..to).contains(&(address as usize)))
-    };
-    let flags = maps.lines().skip_while(|line| !holds(line)).find_map(|line| line.strip_prefix("VmFlags:"));
-    flags.unwrap().split(' ').any(|flag| flag == "dd")
+    smaps_line(address as usize, "VmFlags:").split(' ').any(|flag| flag == "dd")
 }
 
 #[test]
 fn core_dumps_have_the_own_place_and_not_those_of_peers() {
     let specs = [plain(1, 4 << 20)];
     let (made, attached) = (arena(&specs, 2), arena(&specs, 2));
-    let mine = made.create(0).unwrap();
+    let mine = made.create(0, NO_FILES).unwrap();
     attached.attach(0, mine.descriptors, &mine.pieces).unwrap();
     assert!(!is_left_out_of_dumps(made.start_of(0)) && is_left_out_of_dumps(attached.start_of(0)));
 }
@@ -66,78 +57,46 @@ fn core_dumps_have_the_own_place_and_not_those_of_peers() {
 #[test]
 fn the_own_place_starts_at_a_multiple_of_what_its_blocks_are_aligned_to() {
     for slot in 0..5 {
-        let layout = SlotLayout::new(&[plain(1, M as u64)], 0, &Topology::default()).unwrap();
+        let layout = layout(&[plain(1, M as u64)], 0);
         let unit = layout.unit();
-        let arena = Arena::reserve_for(slot, layout, 5, Machine::default()).unwrap();
+        let arena = Arena::reserve(slot, layout, 5, Machine::default()).unwrap();
         assert!((arena.start_of(slot) as usize).is_multiple_of(OWN_ALIGN), "slot {slot}");
         assert!((arena.base() as usize).is_multiple_of(unit), "slot {slot}");
     }
 }
 
 #[test]
-fn sixteen_places_with_more_memory_than_any_machine_has() {
+fn places_may_have_more_memory_than_any_machine_and_mappings_do_not_grow_with_partitions() {
     let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
-    let arena = arena(&specs, 16);
-    assert!(arena.stride() * 16 > 127 * 16 * G);
-    for slot in 0..16 {
-        let mine = arena.create(slot).unwrap();
-        assert_eq!(mine.grants.len(), 127);
-        for grant in &mine.grants {
-            assert_eq!((grant.size, grant.pages, grant.populated), (G as u64, Pages::Base, false));
-            assert!(grant.downgrades.is_empty() && grant.kind.is_none());
-        }
-    }
-    for slot in 0..16 {
-        for (k, at) in [(0, 0), (126, G - 64)] {
-            word(&arena, slot, arena.layout().partition(k).start + at)
-                .store((slot * 127 + k) as u64, Relaxed);
-        }
-    }
-    for slot in 0..16 {
-        for (k, at) in [(0, 0), (126, G - 64)] {
-            let value = word(&arena, slot, arena.layout().partition(k).start + at).load(Relaxed);
-            assert_eq!(value, (slot * 127 + k) as u64);
-        }
-    }
-}
-
-#[test]
-fn descriptors_and_mappings_grow_with_pes_and_not_with_partitions() {
-    let specs: Vec<_> = (1..=127).map(|id| plain(id, 10 * M as u64)).collect();
     let (made, attached) = (arena(&specs, 64), arena(&specs, 64));
+    assert!(made.stride() > 127 * G);
     for slot in 0..64 {
-        let Mine { descriptors, pieces, .. } = made.create(slot).unwrap();
-        assert_eq!(descriptors.len(), 1);
+        let Mine { descriptors, pieces, grants } = made.create(slot, NO_FILES).unwrap();
+        assert_eq!((descriptors.len(), &grants[..]), (1, &vec![Grant::plain(G as u64, 4096); 127][..]));
         attached.attach(slot, descriptors, &pieces).unwrap();
     }
     // The slot, and the addresses behind it.
     assert!(mappings(&attached) <= 2 * 64, "{}", mappings(&attached));
     // The system area, the partitions with their advice, and the addresses behind them.
     assert!(mappings(&made) <= 3 * 64, "{}", mappings(&made));
-    for slot in 0..64 {
-        let offset = made.layout().partition(126).start;
-        word(&made, slot, offset).store(7 + slot as u64, Relaxed);
-        assert_eq!(word(&attached, slot, offset).load(Relaxed), 7 + slot as u64);
-        word(&attached, slot, 0).store(slot as u64, Relaxed);
-        assert_eq!(word(&made, slot, 0).load(Relaxed), slot as u64, "the system area");
+    let places = |slot| {
+        let partitions = [0, 126].map(|k| made.layout().partition(k));
+        let words = [0, partitions[0].start, partitions[1].end - 64].into_iter().enumerate();
+        words.map(move |(number, offset)| (offset, (slot * 3 + number) as u64))
+    };
+    for (slot, (offset, value)) in (0..64).flat_map(|slot| places(slot).map(move |place| (slot, place))) {
+        word(&attached, slot, offset).store(value, Relaxed);
     }
-}
-
-#[test]
-fn files_cannot_change_their_size() {
-    let arena = arena(&[plain(1, 4 << 20)], 1);
-    let mine = arena.create(0).unwrap();
-    let file = &mine.descriptors[0];
-    assert_eq!(rustix::fs::ftruncate(file, 0), Err(Errno::PERM));
-    assert_eq!(rustix::fs::ftruncate(file, 1 << 40), Err(Errno::PERM));
-    assert_eq!(rustix::fs::fcntl_add_seals(file, rustix::fs::SealFlags::WRITE), Err(Errno::PERM));
+    for (slot, (offset, value)) in (0..64).flat_map(|slot| places(slot).map(move |place| (slot, place))) {
+        assert_eq!(word(&made, slot, offset).load(Relaxed), value);
+    }
 }
 
 #[test]
 fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
     let specs = [plain(1, 4 << 20), plain(2, 4 << 20)];
     let (made, attached) = (arena(&specs, 1), arena(&specs, 1));
-    let Mine { descriptors, pieces, .. } = made.create(0).unwrap();
+    let Mine { descriptors, pieces, .. } = made.create(0, NO_FILES).unwrap();
     let size = made.layout().bytes() as u64;
     let list = |words: &[u64]| -> Vec<u8> {
         pieces[..8].iter().copied().chain(words.iter().flat_map(|word| word.to_le_bytes())).collect()
@@ -192,56 +151,11 @@ fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
 }
 
 #[test]
-fn later_segments_come_and_go() {
-    let specs = [plain(1, 4 << 20)];
-    let (made, attached) = (arena(&specs, 2), arena(&specs, 2));
-    let mut range = LaterRange::new(made.layout());
-    let request = Request::array("A", 3 * M);
-    let mut offset = None;
-    for round in 1..=3 {
-        let place = range.allocate(request.bytes, request.room()).unwrap();
-        assert_eq!(*offset.get_or_insert(place.offset), place.offset, "the same addresses again");
-        for slot in 0..2 {
-            let Mine { descriptors, pieces, grants } =
-                made.create_later(slot, place.offset, &request).unwrap();
-            assert_eq!((grants.len(), grants[0].size), (1, 3 * M as u64));
-            attached.attach_later(slot, place.offset, &request, descriptors, &pieces).unwrap();
-            assert_eq!(word(&attached, slot, place.offset + 3 * M - 8).load(Relaxed), 0, "fresh memory");
-            word(&made, slot, place.offset + 3 * M - 8).store(round, Relaxed);
-            assert_eq!(word(&attached, slot, place.offset + 3 * M - 8).load(Relaxed), round);
-        }
-        assert_eq!((mappings(&made), mappings(&attached)), (5, 5));
-        for slot in 0..2 {
-            // SAFETY: the words above are no longer used.
-            unsafe { made.remove_later(slot, place.offset) };
-            // SAFETY: the words above are no longer used.
-            unsafe { attached.remove_later(slot, place.offset) };
-        }
-        assert_eq!((mappings(&made), mappings(&attached)), (1, 1));
-        range.release(place);
-    }
-}
-
-#[test]
 #[should_panic(expected = "has memory at")]
 fn a_slot_is_filled_once() {
     let arena = arena(&[plain(1, 4 << 20)], 1);
-    drop(arena.create(0).unwrap());
-    drop(arena.create(0));
-}
-
-#[test]
-fn a_special_kind_is_reported_and_its_pages_exist() {
-    let mut spec = plain(2, 4 << 20);
-    spec.traits = Traits { kind: Some(Kind::FastMem), policy: Some(Policy::Preferred), ..Traits::NONE };
-    spec.explicit = true;
-    let one = arena(&[plain(1, 4 << 20), spec.clone()], 1);
-    let mine = one.create(0).unwrap();
-    assert!(mine.grants[0].downgrades.is_empty() && !mine.grants[0].populated);
-    assert!(mine.grants[1].downgrades[0].contains("KIND=FASTMEM") && mine.grants[1].populated);
-    spec.traits.policy = Some(Policy::Mandatory);
-    let error = SlotLayout::new(&[spec], 0, &Topology::default()).unwrap_err();
-    assert!(matches!(error, MemoryError::Placement(_)), "{error}");
+    drop(arena.create(0, NO_FILES).unwrap());
+    drop(arena.create(0, NO_FILES));
 }
 
 /// A partition in a file, and its file.
@@ -257,39 +171,11 @@ fn in_file(directory: &std::path::Path) -> (PartitionSpec, BTreeMap<usize, Backi
 }
 
 #[test]
-fn a_file_that_survives_is_memory_like_other_memory() {
-    let tree = Tree::new();
-    let (spec, mut files) = in_file(tree.root());
-    let specs = [plain(1, M as u64), spec, plain(3, M as u64)];
-    let (made, attached) = (arena(&specs, 1), arena(&specs, 1));
-    let Mine { descriptors, pieces, grants } = made.create_with(0, &files).unwrap();
-    assert_eq!((grants[1].kind, grants[1].file.as_ref().unwrap().generation), (Some(Kind::Pmem), 0));
-    assert_eq!((grants[0].file.as_ref(), grants[2].kind), (None, None));
-    attached.attach(0, copies(&descriptors), &pieces).unwrap();
-    for (k, at) in [(0, M - 8), (1, 0), (1, 3 * M - 8), (2, 0)] {
-        let offset = made.layout().partition(k).start + at;
-        word(&attached, 0, offset).store(offset as u64, Relaxed);
-        assert_eq!(word(&made, 0, offset).load(Relaxed), offset as u64);
-    }
-    // What a peer wrote is what is persisted.
-    let Some(Backing::File(file)) = files.get_mut(&1) else { panic!("a file") };
-    file.prepare().unwrap();
-    file.complete().unwrap();
-    let bytes = std::fs::read(tree.root().join("heap.0")).unwrap();
-    let last = (made.layout().partition(1).start + 3 * M - 8) as u64;
-    assert_eq!(
-        bytes.windows(8).filter(|eight| **eight == last.to_le_bytes()).count(),
-        2,
-        "there and in the copy"
-    );
-}
-
-#[test]
 fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
     let tree = Tree::new();
     let (spec, files) = in_file(tree.root());
     let specs = [plain(1, M as u64), spec];
-    let Mine { descriptors, pieces, .. } = arena(&specs, 1).create_with(0, &files).unwrap();
+    let Mine { descriptors, pieces, .. } = arena(&specs, 1).create(0, &files).unwrap();
     // A peer whose partition 2 is ordinary memory.
     let ordinary = arena(&[plain(1, M as u64), plain(2, 3 << 20)], 1);
     let error = ordinary.attach(0, copies(&descriptors), &pieces).unwrap_err().to_string();
@@ -302,31 +188,15 @@ fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
 }
 
 #[test]
-fn a_partition_in_a_file_needs_one() {
-    let tree = Tree::new();
-    let (spec, _) = in_file(tree.root());
-    let specs = [plain(1, M as u64), spec];
-    let error = arena(&specs, 1).create(0).unwrap_err();
-    assert!(matches!(error, MemoryError::FileAtStart { .. }), "{error}");
-    let instead = BTreeMap::from([(1, Backing::Instead("no luck".into()))]);
-    let mine = arena(&specs, 1).create_with(0, &instead).unwrap();
-    assert_eq!((mine.grants[1].kind, mine.grants[1].populated), (None, true));
-    assert_eq!(
-        mine.grants[1].downgrades,
-        ["KIND=PMEM: no luck; normal memory is used, and nothing survives the job"]
-    );
-}
-
-#[test]
 fn a_file_has_no_large_pages() {
     let tree = Tree::new();
     let (mut spec, files) = in_file(tree.root());
     spec.traits.pgsize = Some(2 << 20);
     let specs = [plain(1, M as u64), spec.clone()];
-    let error = arena(&specs, 1).create_with(0, &files).unwrap_err();
+    let error = arena(&specs, 1).create(0, &files).unwrap_err();
     assert!(matches!(error, MemoryError::FilePages { .. }), "{error}");
     spec.traits.policy = Some(Policy::Preferred);
-    let grants = arena(&[plain(1, M as u64), spec], 1).create_with(0, &files).unwrap().grants;
+    let grants = arena(&[plain(1, M as u64), spec], 1).create(0, &files).unwrap().grants;
     assert_eq!(grants[1].downgrades, ["PGSIZE=2M: the pages of a file have 4K"]);
 }
 
@@ -337,12 +207,12 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     let memfd = map::memfd(None).unwrap();
     map::resize(&memfd, 3 * page as u64).unwrap();
     rustix::io::pwrite(&memfd, &[7], page as u64).unwrap();
-    let request = Request::given("what was there", 3 * page);
+    let request = Request::plain("what was there", 3 * page);
     let offset = LaterRange::new(mine.layout()).allocate(request.bytes, request.room()).unwrap().offset;
     let Mine { descriptors, pieces, grants } =
-        mine.adopt_later(0, offset, &request, memfd.try_clone().unwrap()).unwrap();
+        mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
-    assert!(map::is_sealed(&memfd) && map::resize(&memfd, 0).is_err());
+    assert_eq!(map::resize(&memfd, 0), Err(Errno::PERM), "sealed");
     theirs.attach_later(0, offset, &request, copies(&descriptors), &pieces).unwrap();
     for arena in [&mine, &theirs] {
         assert_eq!(word(arena, 0, offset + page).load(Relaxed), 7);
@@ -355,8 +225,8 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     // SAFETY: nobody refers to it any more.
     unsafe { mine.remove_later(0, offset) };
     // What is sealed already is taken as well; what is shorter than it is said to be is not taken by others.
-    let longer = Request::given("what was there", 4 * page);
-    let short = mine.adopt_later(0, offset, &longer, memfd).unwrap();
+    let longer = Request::plain("what was there", 4 * page);
+    let short = mine.create_later(0, offset, &longer, Some(memfd)).unwrap();
     let (descriptors, pieces) = (short.descriptors, short.pieces);
     let again = arena(&[plain(1, M as u64)], 1);
     assert!(again.attach_later(0, offset, &longer, descriptors, &pieces).is_err());

@@ -29,7 +29,7 @@ fn check(specs: &[PartitionSpec], layout: &SlotLayout) {
     assert!(layout.stride() >= layout.slot_bytes());
     let mut end = SYSTEM_BYTES;
     for (k, spec) in specs.iter().enumerate() {
-        let (start, heap) = (layout.start(k), layout.partition(k));
+        let (start, heap) = (layout.partition(k).start, layout.partition(k));
         let page = match spec.traits.pgsize.unwrap_or(0) as usize {
             n if n <= 2 * M => 2 * M,
             n => n.next_power_of_two().clamp(G, 16 * G),
@@ -82,17 +82,17 @@ proptest! {
 
     #[test]
     fn layouts_have_their_properties(specs in specs(), later in 0..200 * G) {
-        let layout = SlotLayout::new(&specs, later, &Topology::default()).unwrap();
+        let layout = super::layout(&specs, later);
         check(&specs, &layout);
         prop_assert!(layout.later().len() >= later);
-        prop_assert_eq!(layout, SlotLayout::new(&specs, later, &Topology::default()).unwrap());
+        prop_assert_eq!(layout, super::layout(&specs, later));
     }
 
     #[test]
     fn later_segments_fit_first_and_agree_with_a_bitmap(
         steps in proptest::collection::vec((any::<bool>(), any::<prop::sample::Index>(), 1..9 * M, 0..3_u32), 1..300)
     ) {
-        let layout = SlotLayout::new(&[plain(1, M as u64)], 256 * M, &Topology::default()).unwrap();
+        let layout = super::layout(&[plain(1, M as u64)], 256 * M);
         let mut range = LaterRange::new(&layout);
         let first = layout.later().start;
         let mut taken = vec![None; layout.later().len() / (2 * M)];
@@ -127,7 +127,7 @@ proptest! {
 #[test]
 fn a_hundred_and_twenty_seven_partitions_of_a_gibibyte() {
     let specs: Vec<_> = (1..=127).map(|id| plain(id, G as u64)).collect();
-    let layout = SlotLayout::new(&specs, G, &Topology::default()).unwrap();
+    let layout = super::layout(&specs, G);
     check(&specs, &layout);
     assert!(layout.stride() < 160 * G, "{}", layout.stride());
 }
@@ -135,14 +135,14 @@ fn a_hundred_and_twenty_seven_partitions_of_a_gibibyte() {
 #[test]
 fn what_no_address_space_has_is_an_error_that_names_the_largest() {
     let specs = [plain(1, M as u64), plain(7, u64::MAX - 5), plain(8, 1 << 62)];
-    let error = SlotLayout::new(&specs, 0, &Topology::default()).unwrap_err().to_string();
+    let error = SlotLayout::new(&specs, 0, 0, &Topology::default()).unwrap_err().to_string();
     assert!(error.contains("partition 7 `partition7` (SHMEM_SYMMETRIC_PARTITION7)"), "{error}");
-    assert!(SlotLayout::new(&[plain(1, 1)], usize::MAX, &Topology::default()).is_err());
+    assert!(SlotLayout::new(&[plain(1, 1)], 0, usize::MAX, &Topology::default()).is_err());
 }
 
 #[test]
 fn later_segments_end_when_their_indices_do() {
-    let layout = SlotLayout::new(&[], 512 * M, &Topology::default()).unwrap();
+    let layout = super::layout(&[], 512 * M);
     let mut range = LaterRange::new(&layout);
     let places: Vec<_> =
         (FIRST_LATER..MAX_SEGMENTS as u32).map(|_| range.allocate(1, 2 * M).unwrap()).collect();

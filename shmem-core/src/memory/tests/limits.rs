@@ -3,18 +3,13 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{paged, plain};
+use super::{NO_FILES, layout, paged, plain, reserve};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Placement, Request, SlotLayout, Spread};
+use crate::memory::{Arena, Machine, MemoryError, Placement, Request, Spread};
 use crate::partition::PartitionSpec;
-use crate::topology::Topology;
 
 const M: u64 = 1 << 20;
 const G: u64 = 1 << 30;
-
-fn reserve(specs: &[PartitionSpec], slots: usize, machine: Machine) -> Result<Arena, MemoryError> {
-    Arena::reserve(SlotLayout::new(specs, 0, &Topology::default()).unwrap(), slots, machine)
-}
 
 /// A machine with 1 GiB, of which 600 MiB are left, without huge pages.
 fn small() -> Tree {
@@ -40,7 +35,7 @@ fn one_partition_fits_into_memory_and_their_sum_need_not() {
         &["partition 9 `partition9` (SHMEM_SYMMETRIC_PARTITION9)", "about 1G are asked", "this node has 1G"],
     );
     let arena = reserve(&[plain(1, M)], 1, machine).unwrap();
-    let error = arena.check_later(&Request::array("A", 2 << 30), 1).unwrap_err();
+    let error = arena.check_later(&Request::plain("A", 2 << 30), 1).unwrap_err();
     assert!(matches!(error, MemoryError::LargerThanMemory { .. }), "{error}");
 }
 
@@ -53,7 +48,7 @@ fn what_a_later_segment_takes_of_a_node_is_asked_by_those_who_are_next_to_it() {
     let ask = |bytes: u64| Request {
         placement: placement.clone(),
         populate: true,
-        ..Request::array("A", bytes as usize)
+        ..Request::plain("A", bytes as usize)
     };
     arena.check_later(&ask(250 * M), 1).unwrap();
     let error = arena.check_later(&ask(250 * M), 2).unwrap_err().to_string();
@@ -132,7 +127,7 @@ fn among(
     let spec = PartitionSpec { traits: normal, explicit: true, ..plain(3, bytes) };
     let place =
         |nodes: &[u32]| Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
-    let layout = SlotLayout::new(&[plain(1, M), spec], 0, &Topology::default()).unwrap();
+    let layout = layout(&[plain(1, M), spec], 0);
     let places = nodes.map(|nodes| vec![Placement::system(), place(nodes)]);
     Arena::reserve_among(0, layout, &places, Machine::at(tree.root()))
 }
@@ -227,7 +222,7 @@ fn a_limit_on_the_size_of_files() {
         setrlimit(Resource::Fsize, Rlimit { current: Some(64 * M), maximum: Some(64 * M) }).unwrap();
         let error = reserve(&[plain(1, 100 * M)], 1, Machine::default()).unwrap_err().to_string();
         assert!(error.contains("RLIMIT_FSIZE") && error.contains("at most 64M"), "{error}");
-        reserve(&[plain(1, 10 * M)], 1, Machine::default()).unwrap().create(0).unwrap();
+        reserve(&[plain(1, 10 * M)], 1, Machine::default()).unwrap().create(0, NO_FILES).unwrap();
     });
 }
 
@@ -260,7 +255,8 @@ fn memfds_that_are_forbidden() {
     in_child(|| {
         for errno in [libc::EPERM, libc::ENOSYS] {
             forbid(libc::SYS_memfd_create, errno);
-            let error = reserve(&[plain(1, M)], 1, Machine::default()).unwrap().create(0).unwrap_err();
+            let error =
+                reserve(&[plain(1, M)], 1, Machine::default()).unwrap().create(0, NO_FILES).unwrap_err();
             assert!(matches!(error, MemoryError::NoMemfd { .. }), "{error}");
             assert!(error.to_string().contains("seccomp"), "{error}");
         }

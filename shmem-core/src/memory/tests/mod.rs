@@ -13,13 +13,44 @@ mod placement;
 #[cfg(not(miri))]
 mod sizes;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 
 use shmem_grammar::{Policy, Traits};
 
-use super::Arena;
+use super::{Arena, Backing, Machine, MemoryError, SlotLayout};
 use crate::partition::{Origin, PartitionSpec};
 use crate::text::Text;
+use crate::topology::Topology;
+
+/// Where no partition is to survive.
+pub(super) const NO_FILES: &BTreeMap<usize, Backing> = &BTreeMap::new();
+
+/// A slot of these partitions, with so many bytes of addresses for later segments.
+pub(super) fn layout(specs: &[PartitionSpec], later: usize) -> SlotLayout {
+    SlotLayout::new(specs, 0, later, &Topology::default()).unwrap()
+}
+
+/// Slots of these partitions, with 256 MiB of addresses for later segments.
+pub(super) fn reserve(specs: &[PartitionSpec], slots: usize, machine: Machine) -> Result<Arena, MemoryError> {
+    Arena::reserve(0, layout(specs, 256 << 20), slots, machine)
+}
+
+/// A line in /proc/self/smaps of the mapping that holds an address.
+pub(super) fn smaps_line(address: usize, key: &str) -> String {
+    let text = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let mut inside = false;
+    for line in text.lines() {
+        let first = line.split_whitespace().next().unwrap_or("");
+        if let Some((start, end)) = first.split_once('-') {
+            let hex = |n| usize::from_str_radix(n, 16).unwrap();
+            inside = (hex(start)..hex(end)).contains(&address);
+        } else if inside && first == key {
+            return line.into();
+        }
+    }
+    panic!("no `{key}` for {address:#x}");
+}
 
 /// A partition of which a page size is asked.
 pub(super) fn paged(id: u32, size: u64, pgsize: u64, policy: Policy) -> PartitionSpec {

@@ -1,6 +1,7 @@
 //! Pages on the nodes that were asked, as the kernel says. All but the first need several nodes.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,11 +11,10 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::arena::mappings;
 use super::limits::forbid;
 use super::pages::without_pools;
-use super::{plain, word};
+use super::{NO_FILES, plain, reserve, word};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Mine, Placement, Request, SlotLayout, Spread, numa};
+use crate::memory::{Arena, Machine, MemoryError, Mine, Placement, Request, Spread, numa};
 use crate::partition::Pages;
-use crate::topology::Topology;
 
 const M: usize = 1 << 20;
 const HUGE: usize = 2 << 20;
@@ -29,8 +29,18 @@ fn arena() -> Arena {
 }
 
 fn on(machine: Machine) -> Arena {
-    let layout = SlotLayout::new(&[plain(1, 64 << 20)], 256 * M, &Topology::default()).unwrap();
-    Arena::reserve(layout, 2, machine).unwrap()
+    reserve(&[plain(1, 64 << 20)], 2, machine).unwrap()
+}
+
+/// Has the pages of a range of the first slot come from nodes.
+fn place(
+    arena: &Arena,
+    range: &Range<usize>,
+    nodes: &[u32],
+    spread: Spread,
+    moves: bool,
+) -> Result<(), MemoryError> {
+    arena.place_ranges(0, &[(range.clone(), nodes)], spread, moves)
 }
 
 fn heap(arena: &Arena) -> usize {
@@ -64,7 +74,7 @@ fn request(bytes: usize, nodes: &[u32], spread: Spread, pgsize: Option<usize>) -
         ..Traits::NONE
     };
     let placement = Placement { kind: Some(Kind::FastMem), nodes: nodes.into(), spread, downgrade: None };
-    Request { traits, placement, populate: true, ..Request::array("A", bytes) }
+    Request { traits, placement, populate: true, ..Request::plain("A", bytes) }
 }
 
 /// Where later segments may start.
@@ -75,10 +85,10 @@ fn later(arena: &Arena) -> usize {
 #[test]
 fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let range = heap(&arena)..heap(&arena) + 8 * page();
     let home = Machine::default().topology().nodes().first().map_or(0, |node| node.number);
-    match arena.place_range(0, range.clone(), &[home], Spread::Bound, false) {
+    match place(&arena, &range, &[home], Spread::Bound, false) {
         Err(error) => {
             assert!(error.no_nodes(), "{error}");
             println!("skipped: {error}");
@@ -98,7 +108,7 @@ fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
             assert_eq!(word(&arena, 0, range.start + 3 * page()).load(Relaxed), 0);
         }
     }
-    let error = arena.place_range(0, range, &[1023], Spread::Bound, false).unwrap_err();
+    let error = place(&arena, &range, &[1023], Spread::Bound, false).unwrap_err();
     assert!(error.no_nodes() || error.to_string().contains("mbind"), "{error}");
 }
 
@@ -109,20 +119,20 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             forbid(libc::SYS_mbind, errno);
             forbid(libc::SYS_move_pages, errno);
             let arena = arena();
-            arena.create(0).unwrap();
+            arena.create(0, NO_FILES).unwrap();
             let at = later(&arena);
-            let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None)).unwrap_err();
+            let error = arena.create_later(0, at, &request(M, &[0], Spread::Bound, None), None).unwrap_err();
             assert!(matches!(error, MemoryError::NotPlaced { .. }), "{error}");
             assert_says(
                 &error,
                 &["must lie on node 0, and cannot", "does not let this process place memory"],
             );
-            let mine = arena.create_later(0, at, &request(M, &[0], Spread::Preferred, None)).unwrap();
+            let mine = arena.create_later(0, at, &request(M, &[0], Spread::Preferred, None), None).unwrap();
             let grant = &mine.grants[0];
             assert!(grant.nodes.is_empty() && grant.populated);
             assert!(grant.downgrades[0].contains("KIND=FASTMEM: pages lie where"), "{:?}", grant.downgrades);
             let range = at..at + M;
-            assert!(arena.place_range(0, range.clone(), &[0], Spread::Bound, false).unwrap_err().no_nodes());
+            assert!(place(&arena, &range, &[0], Spread::Bound, false).unwrap_err().no_nodes());
             assert!(arena.pages_per_node(0, range, page()).unwrap_err().no_nodes());
         }
     });
@@ -132,29 +142,29 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
 fn each_way_to_share_pages_out_among_nodes() {
     let Some(nodes) = nodes() else { return };
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let pages = 12 * nodes.len();
     let range = heap(&arena)..heap(&arena) + pages * page();
-    let place = |nodes: &[u32], spread| {
+    let placed = |nodes: &[u32], spread| {
         // SAFETY: nobody else knows of the memory.
         unsafe { arena.discard(0, range.clone()) }.unwrap();
-        arena.place_range(0, range.clone(), nodes, spread, false).unwrap();
+        place(&arena, &range, nodes, spread, false).unwrap();
         arena.populate(0, range.clone()).unwrap();
         arena.pages_per_node(0, range.clone(), page()).unwrap()
     };
     for &node in &nodes {
-        assert_eq!(place(&[node], Spread::Bound), [(node, pages as u64)]);
-        assert_eq!(place(&[node], Spread::Preferred), [(node, pages as u64)]);
+        assert_eq!(placed(&[node], Spread::Bound), [(node, pages as u64)]);
+        assert_eq!(placed(&[node], Spread::Preferred), [(node, pages as u64)]);
         // The first of several comes first, wherever this thread runs.
         let mut order = nodes.clone();
         order.sort_by_key(|&other| other != node);
-        assert_eq!(place(&order, Spread::Bound), [(node, pages as u64)]);
-        assert_eq!(place(&order, Spread::Preferred), [(node, pages as u64)]);
+        assert_eq!(placed(&order, Spread::Bound), [(node, pages as u64)]);
+        assert_eq!(placed(&order, Spread::Preferred), [(node, pages as u64)]);
     }
     let evenly: Vec<_> = nodes.iter().map(|&node| (node, 12)).collect();
-    assert_eq!(place(&nodes, Spread::Interleaved), evenly);
+    assert_eq!(placed(&nodes, Spread::Interleaved), evenly);
     let mode = |spread| {
-        place(&nodes[1..2], spread);
+        placed(&nodes[1..2], spread);
         // What counts is the file's policy: the mapping has none of its own.
         let address = arena.start_of(0).wrapping_add(range.start);
         numa::policy(address).unwrap()
@@ -167,7 +177,7 @@ fn each_way_to_share_pages_out_among_nodes() {
 fn thousands_of_ranges_are_one_mapping() {
     let Some(nodes) = nodes() else { return };
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let start = heap(&arena);
     let before = mappings(&arena);
     let of = |i: usize| &nodes[i % nodes.len()..][..1];
@@ -184,16 +194,16 @@ fn thousands_of_ranges_are_one_mapping() {
 fn pages_that_exist_move_when_that_is_asked() {
     let Some(nodes) = nodes() else { return };
     let arena = arena();
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let range = heap(&arena)..heap(&arena) + 12_000 * page();
-    arena.place_range(0, range.clone(), &nodes[..1], Spread::Bound, false).unwrap();
+    place(&arena, &range, &nodes[..1], Spread::Bound, false).unwrap();
     arena.populate(0, range.clone()).unwrap();
     word(&arena, 0, range.start + 5 * page()).store(77, Relaxed);
-    arena.place_range(0, range.clone(), &nodes[1..2], Spread::Bound, false).unwrap();
+    place(&arena, &range, &nodes[1..2], Spread::Bound, false).unwrap();
     assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[0], 12_000)]);
-    arena.place_range(0, range.clone(), &nodes[1..2], Spread::Bound, true).unwrap();
+    place(&arena, &range, &nodes[1..2], Spread::Bound, true).unwrap();
     assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[1], 12_000)]);
-    arena.place_range(0, range.clone(), &nodes[..2], Spread::Interleaved, true).unwrap();
+    place(&arena, &range, &nodes[..2], Spread::Interleaved, true).unwrap();
     let evenly = [(nodes[0], 6_000), (nodes[1], 6_000)];
     assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), evenly);
     assert_eq!(word(&arena, 0, range.start + 5 * page()).load(Relaxed), 77);
@@ -242,9 +252,9 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
         }
         return;
     }
-    let mine = arena.create(0).unwrap();
+    let mine = arena.create(0, NO_FILES).unwrap();
     for (i, &(spread, node)) in placed.iter().enumerate() {
-        arena.place_range(0, range(i), &[node], spread, false).unwrap();
+        place(&arena, &range(i), &[node], spread, false).unwrap();
     }
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture"])
@@ -260,42 +270,38 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
     assert_eq!(anywhere.iter().map(|(_, n)| n).sum::<u64>(), pages as u64, "pages of a peer count");
 }
 
-#[test]
-fn a_segment_is_granted_the_pages_that_it_has() {
-    let Some(nodes) = nodes() else { return };
-    let arena = arena();
-    let at = later(&arena);
-    for (spread, asked, expected) in [
-        (Spread::Bound, &nodes[1..2], vec![(nodes[1], 4 * M / page())]),
-        (Spread::Preferred, &nodes[1..2], vec![(nodes[1], 4 * M / page())]),
-        (Spread::Interleaved, &nodes[..2], nodes[..2].iter().map(|&n| (n, 2 * M / page())).collect()),
-    ] {
-        let mine = arena.create_later(0, at, &request(4 * M, asked, spread, None)).unwrap();
-        let expected: Vec<_> = expected.into_iter().map(|(node, pages)| (node, pages as u64)).collect();
-        assert_eq!(mine.grants[0].nodes, expected, "{spread:?}");
-        assert!(mine.grants[0].downgrades.is_empty() && mine.grants[0].populated);
+/// A segment of so many bytes is granted pages of `page` bytes on the nodes asked, in each way to share them out.
+fn are_where_asked(arena: &Arena, nodes: &[u32], bytes: usize, page: usize, sort: Pages) {
+    let at = later(arena);
+    for (spread, asked) in
+        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
+    {
+        let pgsize = (sort != Pages::Base).then_some(page);
+        let mine = arena.create_later(0, at, &request(bytes, asked, spread, pgsize), None).unwrap();
+        let grant = &mine.grants[0];
+        assert_eq!(
+            (grant.pages, grant.populated, &grant.downgrades[..]),
+            (sort, true, &[][..]),
+            "{spread:?}"
+        );
+        let each = (bytes / page / asked.len()) as u64;
+        let expected: Vec<_> = asked.iter().map(|&node| (node, each)).collect();
+        assert_eq!(grant.nodes, expected, "{spread:?}");
         // SAFETY: nothing refers to it.
         unsafe { arena.remove_later(0, at) };
     }
 }
 
 #[test]
+fn a_segment_is_granted_the_pages_that_it_has() {
+    let Some(nodes) = nodes() else { return };
+    are_where_asked(&arena(), &nodes, 4 * M, page(), Pages::Base);
+}
+
+#[test]
 fn merged_pages_are_placed_as_base_pages_are() {
     let (Some(nodes), Some(machine)) = (nodes(), without_pools()) else { return };
-    let arena = on(Machine::at(machine.root()));
-    let at = later(&arena);
-    for (spread, asked) in
-        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
-    {
-        let request = request(16 * M, asked, spread, Some(HUGE));
-        let mine = arena.create_later(0, at, &request).unwrap();
-        let grant = &mine.grants[0];
-        assert_eq!(grant.pages, Pages::Transparent, "{:?}", grant.downgrades);
-        let expected: Vec<_> = asked.iter().map(|&node| (node, 8 / asked.len() as u64)).collect();
-        assert_eq!(grant.nodes, expected, "{spread:?}");
-        // SAFETY: nothing refers to it.
-        unsafe { arena.remove_later(0, at) };
-    }
+    are_where_asked(&on(Machine::at(machine.root())), &nodes, 16 * M, HUGE, Pages::Transparent);
 }
 
 #[test]
@@ -308,19 +314,7 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
         println!("skipped: fewer than 8 pages of 2 MiB are free on the first two nodes");
         return;
     };
-    let arena = arena();
-    let at = later(&arena);
-    for (spread, asked) in
-        [(Spread::Bound, &nodes[1..2]), (Spread::Preferred, &nodes[1..2]), (Spread::Interleaved, &nodes[..2])]
-    {
-        let mine = arena.create_later(0, at, &request(8 * M, asked, spread, Some(HUGE))).unwrap();
-        let grant = &mine.grants[0];
-        assert_eq!((grant.pages, grant.downgrades.len()), (Pages::HugeTlb, 0), "{:?}", grant.downgrades);
-        let expected: Vec<_> = asked.iter().map(|&node| (node, 4 / asked.len() as u64)).collect();
-        assert_eq!(grant.nodes, expected, "{spread:?}");
-        // SAFETY: nothing refers to it.
-        unsafe { arena.remove_later(0, at) };
-    }
+    are_where_asked(&arena(), &nodes, 8 * M, HUGE, Pages::HugeTlb);
 
     // A machine that says it has more of them on the node than it has.
     let tree = Tree::new();
@@ -331,12 +325,14 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
     let place = format!("sys/devices/system/node/node{second}");
     tree.write(&format!("{place}/{name}/free_hugepages"), "9999");
     let arena = on(Machine::at(tree.root()));
+    let at = later(&arena);
     let bytes = (there as usize + 1) * HUGE;
-    let error = arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE))).unwrap_err();
+    let error =
+        arena.create_later(0, at, &request(bytes, &[second], Spread::Bound, Some(HUGE)), None).unwrap_err();
     assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
     assert!(error.to_string().contains("which could not be taken"), "{error}");
     let wish = request(bytes, &[second], Spread::Preferred, Some(HUGE));
-    let mine = arena.create_later(0, at, &wish).unwrap();
+    let mine = arena.create_later(0, at, &wish, None).unwrap();
     let grant = &mine.grants[0];
     assert_eq!(grant.pages, Pages::Base, "smaller ones there and not large ones elsewhere");
     assert_eq!(grant.nodes, [(second, (bytes / page()) as u64)]);

@@ -4,38 +4,22 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{paged, plain, word};
-use crate::fixture::{Tree, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, SlotLayout, map};
+use super::{NO_FILES, paged, plain, reserve, smaps_line, word};
+use crate::fixture::{Tree, assert_says, in_child};
+use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, map};
 use crate::partition::{Pages, PartitionSpec};
-use crate::topology::Topology;
 
 const M: u64 = 1 << 20;
 const HUGE: u64 = 2 << 20;
 
 fn arena(specs: &[PartitionSpec], machine: Machine) -> Arena {
-    Arena::reserve(SlotLayout::new(specs, 0, &Topology::default()).unwrap(), 1, machine).unwrap()
+    reserve(specs, 1, machine).unwrap()
 }
 
 /// A size in /proc/self/smaps, in bytes, of the mapping that holds an address.
 fn smaps(address: usize, key: &str) -> u64 {
     let line = smaps_line(address, key);
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
-}
-
-fn smaps_line(address: usize, key: &str) -> String {
-    let text = std::fs::read_to_string("/proc/self/smaps").unwrap();
-    let mut inside = false;
-    for line in text.lines() {
-        let first = line.split_whitespace().next().unwrap_or("");
-        if let Some((start, end)) = first.split_once('-') {
-            let hex = |n| usize::from_str_radix(n, 16).unwrap();
-            inside = (hex(start)..hex(end)).contains(&address);
-        } else if inside && first == key {
-            return line.into();
-        }
-    }
-    panic!("no `{key}` for {address:#x}");
 }
 
 fn heap(arena: &Arena, k: usize) -> usize {
@@ -61,30 +45,25 @@ pub(super) fn without_pools() -> Option<Tree> {
 #[test]
 fn merged_pages_are_huge_when_the_grant_says_so() {
     let Some(tree) = without_pools() else { return };
-    let specs = [plain(1, 5 * M), paged(2, 130 * M, HUGE, Policy::Preferred), plain(3, M)];
-    let arena = arena(&specs, Machine::at(tree.root()));
-    let mine = arena.create(0).unwrap();
-    let grant = &mine.grants[1];
-    if grant.pages != Pages::Transparent {
-        println!("skipped: the kernel does not merge pages: {:?}", grant.downgrades);
-        return;
-    }
-    assert_eq!((grant.pgsize, grant.populated, grant.downgrades.len()), (HUGE, true, 0));
-    assert_eq!(smaps(heap(&arena, 1), "ShmemPmdMapped:"), 130 * M);
-    assert_eq!((mine.grants[0].pages, mine.grants[0].populated), (Pages::Base, false));
-    assert_eq!(mine.descriptors.len(), 1, "no file of its own");
-}
-
-#[test]
-fn a_mandatory_size_is_met_by_merged_pages() {
-    let Some(tree) = without_pools() else { return };
-    let arena = arena(&[paged(1, 8 * M, HUGE, Policy::Mandatory)], Machine::at(tree.root()));
-    match arena.create(0) {
-        Ok(mine) => {
-            assert_eq!(mine.grants[0].pages, Pages::Transparent);
-            assert_eq!(smaps(heap(&arena, 0), "ShmemPmdMapped:"), 8 * M);
+    for policy in [Policy::Preferred, Policy::Mandatory] {
+        let specs = [plain(1, 5 * M), paged(2, 130 * M, HUGE, policy), plain(3, M)];
+        let arena = arena(&specs, Machine::at(tree.root()));
+        let mine = match arena.create(0, NO_FILES) {
+            Err(error) if policy == Policy::Mandatory => {
+                return assert_says(error, &["which could not be made"]);
+            }
+            mine => mine.unwrap(),
+        };
+        let grant = &mine.grants[1];
+        if grant.pages != Pages::Transparent {
+            assert_eq!(policy, Policy::Preferred);
+            println!("skipped: the kernel does not merge pages: {:?}", grant.downgrades);
+            continue;
         }
-        Err(error) => assert!(error.to_string().contains("which could not be made"), "{error}"),
+        assert_eq!((grant.pgsize, grant.populated, grant.downgrades.len()), (HUGE, true, 0));
+        assert_eq!(smaps(heap(&arena, 1), "ShmemPmdMapped:"), 130 * M);
+        assert_eq!((mine.grants[0].pages, mine.grants[0].populated), (Pages::Base, false));
+        assert_eq!(mine.descriptors.len(), 1, "no file of its own");
     }
 }
 
@@ -98,13 +77,13 @@ fn pages_that_cannot_be_merged_are_base_pages_and_reported() {
         let machine = Machine::at(tree.root());
         let specs = [plain(1, M), paged(2, 8 * M, HUGE, Policy::Preferred)];
         let one = arena(&specs, machine.clone());
-        let mine = one.create(0).unwrap();
+        let mine = one.create(0, NO_FILES).unwrap();
         let grant = &mine.grants[1];
         assert_eq!((grant.pages, grant.pgsize, grant.populated), (Pages::Base, 4096, true));
         assert!(grant.downgrades[0].contains("could not be made"), "{:?}", grant.downgrades);
         assert_eq!(smaps(heap(&one, 1), "Rss:"), 8 * M);
         let specs = [paged(2, 8 * M, HUGE, Policy::Mandatory)];
-        let error = arena(&specs, machine).create(0).unwrap_err();
+        let error = arena(&specs, machine).create(0, NO_FILES).unwrap_err();
         assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
     });
 }
@@ -138,11 +117,12 @@ fn an_empty_pool_is_an_error_and_no_signal() {
     let mapping = map::Reservation::of(&file, 0, 8 << 20);
     assert!(mapping.and_then(|mapping| mapping.populate(0..8 << 20, HUGE as usize)).is_err());
     let machine = Machine::at(tree.root());
-    let error = arena(&[paged(1, 8 * M, HUGE, Policy::Mandatory)], machine.clone()).create(0).unwrap_err();
+    let error =
+        arena(&[paged(1, 8 * M, HUGE, Policy::Mandatory)], machine.clone()).create(0, NO_FILES).unwrap_err();
     assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
     assert!(error.to_string().contains("which could not be taken"), "{error}");
     let arena = arena(&[plain(1, M), paged(2, 8 * M, HUGE, Policy::Preferred)], machine);
-    let mine = arena.create(0).unwrap();
+    let mine = arena.create(0, NO_FILES).unwrap();
     let grant = &mine.grants[1];
     assert_eq!((grant.pages, grant.pgsize, grant.populated), (Pages::Base, 4096, true));
     assert!(grant.downgrades[0].contains("could not be taken"), "{:?}", grant.downgrades);
@@ -164,7 +144,7 @@ fn pages_of_a_pool_are_shared_with_peers() {
         plain(4, 5 * M),
     ];
     let made = arena(&specs, Machine::default());
-    let Mine { descriptors, pieces, grants } = made.create(0).unwrap();
+    let Mine { descriptors, pieces, grants } = made.create(0, NO_FILES).unwrap();
     assert_eq!(descriptors.len(), 2, "base pages and one class of huge pages");
     let pages: Vec<_> = grants.iter().map(|grant| grant.pages).collect();
     assert_eq!(pages, [Pages::Base, Pages::HugeTlb, Pages::HugeTlb, Pages::Base]);
@@ -189,7 +169,7 @@ fn explicit_partitions_are_populated_and_reserved_ones_cost_nothing() {
     let traits = Traits { kind: Some(Kind::NormalMem), ..Traits::NONE };
     let populated = PartitionSpec { traits, explicit: true, ..plain(2, 200 * M) };
     let arena = arena(&[plain(1, 300 * M), populated], Machine::default());
-    let mine = arena.create(0).unwrap();
+    let mine = arena.create(0, NO_FILES).unwrap();
     assert_eq!((mine.grants[0].populated, mine.grants[1].populated), (false, true));
     let blocks = rustix::fs::fstat(&mine.descriptors[0]).unwrap().st_blocks as u64 * 512;
     assert!((200 * M..204 * M).contains(&blocks), "{blocks} bytes");
@@ -210,7 +190,7 @@ fn huge_pages_are_advised_where_nobody_said_anything() {
         with(5, Traits { kind: Some(Kind::NormalMem), ..Traits::NONE }),
     ];
     let arena = arena(&specs, Machine::default());
-    arena.create(0).unwrap();
+    arena.create(0, NO_FILES).unwrap();
     let advised = |k| smaps_line(heap(&arena, k), "VmFlags:").split_whitespace().any(|flag| flag == "hg");
     assert_eq!([0, 1, 2, 3, 4].map(advised), [true, false, false, false, true]);
 }

@@ -27,7 +27,7 @@ fn machine(pools: &[(u64, u64, u64)], shmem: Option<&str>) -> PageSizes {
 
 fn ask(asked: u64, policy: Policy, bytes: u64) -> Request {
     let traits = Traits { pgsize: Some(asked), policy: Some(policy), ..Traits::NONE };
-    Request { traits, ..Request::array("a", bytes as usize) }
+    Request { traits, ..Request::plain("a", bytes as usize) }
 }
 
 fn chosen(sizes: &PageSizes, asked: u64, policy: Policy, bytes: u64) -> Result<(Pages, u64, bool), String> {
@@ -41,7 +41,7 @@ const DENY: Option<&str> = Some("always within_size advise never [deny] force\n"
 #[test]
 fn nothing_asked_and_no_more_than_a_base_page_asked_are_base_pages() {
     let sizes = machine(&[(2 * M, 100, 100)], NEVER);
-    let nothing = Request::array("a", 1 << 20);
+    let nothing = Request::plain("a", 1 << 20);
     assert_eq!(sizes.choose(&nothing, nothing.room()).unwrap().pages, Pages::Base);
     for policy in [Policy::Mandatory, Policy::Preferred] {
         assert_eq!(chosen(&sizes, 4 * K, policy, M), Ok((Pages::Base, 4 * K, false)));

@@ -1,5 +1,3 @@
-use proptest::prelude::*;
-
 use crate::partition::{Environment, PartitionError, Table};
 
 pub(super) fn environment(variables: &[(&str, &str)]) -> Result<Environment, PartitionError> {
@@ -157,26 +155,4 @@ fn other_variables_are_passed_over() {
         ("XSHMEM_SYMMETRIC_PARTITION0", "junk"),
     ];
     assert_eq!(environment(&others), Ok(Environment::default()));
-}
-
-proptest! {
-    #[test]
-    fn any_environment_gives_a_table_or_an_error_whatever_its_order(
-        (variables, again) in proptest::collection::vec(
-            (
-                "(SHMEM|SMA)_SYMMETRIC_(PARTITION(_?[a-zA-Z]{0,2}|[0-9]{0,3}|.{0,3})|SIZE)",
-                "((SIZE|size|KIND)=[0-9A-Z.]{0,4}:?){0,2}|.*",
-            ),
-            0..6,
-        )
-        .prop_flat_map(|all| (Just(all.clone()), Just(all).prop_shuffle())),
-    ) {
-        let resolve = |variables| Environment::collect(variables).and_then(|e| Table::resolve(&[], &[], &e));
-        let resolved = resolve(variables);
-        prop_assert_eq!(&resolved, &resolve(again));
-        match resolved {
-            Ok(table) => prop_assert_eq!(table.specs()[0].id, 1),
-            Err(error) => prop_assert!(!error.to_string().chars().any(char::is_control), "{}", error),
-        }
-    }
 }

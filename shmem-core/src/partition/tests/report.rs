@@ -14,28 +14,17 @@ fn specs() -> Vec<PartitionSpec> {
 }
 
 fn base(size: u64) -> Grant {
-    Grant {
-        size,
-        pgsize: 4096,
-        pages: Pages::Base,
-        kind: None,
-        nodes: vec![],
-        populated: false,
-        downgrades: vec![],
-        file: None,
-    }
+    Grant::plain(size, 4096)
 }
 
 fn huge(pages: Pages, downgrades: &[&str]) -> Grant {
     Grant {
-        size: 256 << 20,
-        pgsize: 2 << 20,
         pages,
         kind: Some(Kind::NormalMem),
         nodes: if pages == Pages::HugeTlb { vec![(2, 128)] } else { vec![(0, 120), (2, 8)] },
         populated: true,
         downgrades: downgrades.iter().map(ToString::to_string).collect(),
-        file: None,
+        ..Grant::plain(256 << 20, 2 << 20)
     }
 }
 

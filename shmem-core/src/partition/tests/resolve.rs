@@ -384,10 +384,12 @@ fn any_object() -> impl Strategy<Value = ObjectWish> {
 fn any_variable() -> impl Strategy<Value = (String, String)> {
     let which = "(SHMEM|SMA)_SYMMETRIC_(SIZE|PARTITION([1-8]|_(fast|GRID|grid|a|x)))";
     let traits = proptest::sample::select(vec!["SIZE=1G", "SIZE=1G:KIND=N", "SIZE=2G:PGSIZE=4K:POLICY=M"]);
-    (which, traits).prop_map(|(which, traits)| {
+    let sensible = (which, traits).prop_map(|(which, traits)| {
         let traits = if which.ends_with("SIZE") { "1G" } else { traits };
         (which, traits.to_string())
-    })
+    });
+    let which = "(SHMEM|SMA)_SYMMETRIC_(PARTITION(_?[a-zA-Z]{0,2}|[0-9]{0,3}|.{0,3})|SIZE)";
+    prop_oneof![4 => sensible, 1 => (which, "((SIZE|size|KIND)=[0-9A-Z.]{0,4}:?){0,2}|.*")]
 }
 
 fn shuffled<T: Clone + std::fmt::Debug>(
@@ -411,6 +413,9 @@ proptest! {
         let one = resolve(&declared, &objects, variables);
         let other = resolve(&declared_again, &objects_again, variables_again);
         prop_assert_eq!(&one, &other);
+        if let Err(error) = &one {
+            prop_assert!(!error.to_string().chars().any(char::is_control), "{}", error);
+        }
         if let Ok(table) = one {
             let specs = table.specs();
             prop_assert!(specs.windows(2).all(|pair| pair[0].id < pair[1].id));

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use crate::fixture::Tree;
+use crate::fixture::{Tree, assert_says};
 use crate::memory::pmem::format::{Geometry, SLOT, VERSION};
 use crate::memory::pmem::store::Disk;
 use crate::memory::pmem::{Candidate, Fault, Identity, PmemFile};
@@ -95,11 +95,6 @@ fn what_another_program_made_is_refused() {
     let asked = Identity { layout: "partition 4 `keep`\n".into(), ..identity() };
     let found = Fault::Layout { found: "`grid` at 0x40".into(), asked: "nothing more".into() };
     assert_eq!(refused(&path, &asked), found);
-    assert_eq!(
-        refused(&path, &Identity { pe: 1, pes: 2, ..identity() }),
-        Fault::Pes { pe: 0, pes: 1, me: 1, count: 2 }
-    );
-    assert_eq!(refused(&path, &Identity { size: 5, ..identity() }), Fault::Size { found: SIZE, asked: 5 });
     assert_eq!(open(&path).generation(), 1, "and nothing was lost");
 }
 
@@ -137,37 +132,6 @@ fn what_is_damaged_is_refused() {
     std::fs::write(&path, "short").unwrap();
     assert_eq!(refused(&path, &identity()), Fault::Foreign);
     assert_eq!(std::fs::read(&path).unwrap(), b"short");
-}
-
-/// A crash in the middle of the last header: the one before counts, and it is said.
-#[test]
-fn the_header_that_is_whole_counts_and_it_is_said() {
-    let tree = Tree::new();
-    let path = path(&tree);
-    persisted(&path, 1);
-    assert_eq!(open(&path).remark(), None);
-    persisted(&path, 2);
-    let headers = |path: &Path| {
-        let bytes = std::fs::read(path).unwrap();
-        [0, SLOT as usize].map(|at| bytes[at..at + SLOT as usize].to_vec())
-    };
-    // The number of a header is its fifth word.
-    let [first, second] = headers(&path).map(|page| u64::from_le_bytes(*page[32..].first_chunk().unwrap()));
-    let (newest, oldest) = if first > second { (0, SLOT) } else { (SLOT, 0) };
-    let mut before = [0; 60];
-    raw(&path).read(oldest + 44, &mut before).unwrap();
-    raw(&path).write(newest + 44, &before).unwrap();
-    let mut file = open(&path);
-    file.settle(2, 5).unwrap();
-    let said = file.remark().unwrap();
-    assert!(
-        said.starts_with("partition 4 `keep` (TEST): PMEM: ")
-            && said.contains("heap.0: one of its two headers")
-    );
-    assert!(said.ends_with("the other one counts, and the contents are those of persist 2"), "{said}");
-    assert_eq!(work(&path), 2);
-    drop(file);
-    assert_eq!(open(&path).remark(), None, "it is whole again");
 }
 
 #[test]
@@ -216,46 +180,29 @@ fn links_of_other_users_are_refused() {
 
 /// Nothing happens at what is not a file: a pipe that was opened would wait for its other end.
 #[test]
-fn pipes_are_not_opened() {
-    let tree = Tree::new();
-    let path = path(&tree);
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        &path,
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
-        0,
-    )
-    .unwrap();
-    assert_eq!(refused(&path, &identity()), Fault::NotAFile { is: "a pipe or socket" });
-}
-
-#[test]
 fn what_is_no_file_is_refused() {
+    use rustix::fs::{CWD, FileType, Mode};
     let tree = Tree::new();
     let path = path(&tree);
     std::fs::create_dir(&path).unwrap();
     assert_eq!(refused(&path, &identity()), Fault::NotAFile { is: "a directory" });
-    assert_eq!(refused(Path::new("/dev/null"), &identity()), Fault::Device);
-    for (directory, why) in [
-        (tree.root().join("none"), "there is no directory {}; make it, or name another one"),
-        ("/proc/self".into(), "the file system of {} takes no new files; name a file on ext4, xfs or tmpfs"),
-    ] {
-        let shown = directory.display().to_string();
-        let why = why.replace("{}", &shown);
-        match PmemFile::open(&directory.join("heap.0"), &identity()) {
-            Candidate::Unusable(error) => assert_eq!(
-                error.to_string(),
-                format!("partition 4 `keep` (TEST): PMEM: {shown}/heap.0 cannot be made: {why}")
-            ),
-            other => panic!("{other:?}"),
-        }
-    }
+    let pipe = tree.root().join("pipe");
+    rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    assert_eq!(refused(&pipe, &identity()), Fault::NotAFile { is: "a pipe or socket" });
     let huge = Identity { size: 1 << 61, ..identity() };
     let path = tree.root().join("huge");
-    match PmemFile::open(&path, &huge) {
-        Candidate::Unusable(error) => assert!(error.to_string().contains("it takes"), "{error}"),
-        other => panic!("{other:?}"),
+    for (path, identity, why) in [
+        (
+            Path::new("/proc/self/heap.0"),
+            identity(),
+            "the file system of /proc/self takes no new files; name",
+        ),
+        (path.as_path(), huge, "it takes"),
+    ] {
+        match PmemFile::open(path, &identity) {
+            Candidate::Unusable(error) => assert_says(error, &[why]),
+            other => panic!("{other:?}"),
+        }
     }
     assert!(!path.exists(), "what could not be made is not there");
 }

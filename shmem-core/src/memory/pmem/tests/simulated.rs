@@ -1,7 +1,7 @@
 //! Jobs that crash anywhere, on disks that lose anything that was not flushed: the next opening gives
 //! exactly the last persist, on all PEs.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -24,8 +24,8 @@ fn identity(pe: usize, pes: usize) -> Identity {
 /// The PEs of a job and their disks, and what must be found.
 struct Job {
     dice: Dice,
-    disks: Vec<Rc<Lossy>>,
-    stores: Vec<Store<Rc<Lossy>>>,
+    disks: Vec<Shared>,
+    stores: Vec<Store<Shared>>,
     /// What the last persist has kept, by PE.
     last: Vec<Vec<u8>>,
     /// What a persist that is under way may keep instead.
@@ -36,17 +36,13 @@ impl Job {
     fn new(pes: usize, seed: u64) -> Self {
         let disk = |pe| Lossy::new(GEOMETRY.end() as usize, seed.wrapping_mul(31) + pe as u64);
         let last = vec![vec![0; GEOMETRY.bytes as usize]; pes];
-        Self {
-            dice: Dice::new(seed),
-            disks: (0..pes).map(disk).collect(),
-            stores: Vec::new(),
-            last,
-            next: None,
-        }
+        let disks = (0..pes).map(disk).collect();
+        Self { dice: Dice(seed), disks, stores: Vec::new(), last, next: None }
     }
 
     fn work(&self) -> Vec<Vec<u8>> {
-        self.disks.iter().map(|disk| disk.look(GEOMETRY.work, GEOMETRY.bytes)).collect()
+        let work = GEOMETRY.work as usize..GEOMETRY.copy as usize;
+        self.disks.iter().map(|disk| disk.borrow().seen[work.clone()].to_vec()).collect()
     }
 
     /// Opens the files of all PEs, as jobs do.
@@ -65,7 +61,7 @@ impl Job {
                 Contents::Damaged(header) => panic!("a crash was taken for damage: {header:?}"),
                 // Nothing was persisted: the file is cut to nothing and made anew.
                 Contents::Header { .. } | Contents::Foreign => {
-                    disk.cut()?;
+                    disk.borrow_mut().cut()?;
                     Store::build(Rc::clone(disk), &identity(pe, pes), GEOMETRY)?
                 }
             };
@@ -80,7 +76,7 @@ impl Job {
     /// barrier behind.
     fn each(
         &mut self,
-        mut part: impl FnMut(&mut Dice, &mut Store<Rc<Lossy>>) -> Result<(), Errno>,
+        mut part: impl FnMut(&mut Dice, &mut Store<Shared>) -> Result<(), Errno>,
     ) -> Result<(), Errno> {
         let Self { dice, stores, .. } = self;
         let first = dice.below(stores.len());
@@ -98,7 +94,7 @@ impl Job {
             let start = self.dice.below(GEOMETRY.bytes as usize - 1);
             let bytes = 1 + self.dice.below((GEOMETRY.bytes as usize - start).min(3000));
             let value = self.dice.below(256) as u8;
-            self.disks[pe].store(GEOMETRY.work + start as u64, &vec![value; bytes]);
+            self.disks[pe].borrow_mut().store(GEOMETRY.work + start as u64, &vec![value; bytes]);
         }
     }
 
@@ -121,7 +117,7 @@ impl Job {
     /// Each PE dies after any number of operations.
     fn doom(&mut self) {
         for disk in &self.disks {
-            disk.die_after(self.dice.below(OPERATIONS));
+            disk.borrow_mut().left = Some(self.dice.below(OPERATIONS));
         }
     }
 
@@ -129,9 +125,9 @@ impl Job {
     fn recover(&mut self) {
         loop {
             for disk in &self.disks {
-                disk.revive();
+                disk.borrow_mut().revive();
                 if self.dice.coin() {
-                    disk.lose();
+                    disk.borrow_mut().lose();
                 }
             }
             if self.dice.below(3) == 0 {
@@ -141,7 +137,7 @@ impl Job {
                 break;
             }
         }
-        self.disks.iter().for_each(|disk| disk.revive());
+        self.disks.iter().for_each(|disk| disk.borrow_mut().revive());
         let work = self.work();
         let kept = self.next.take().filter(|next| *next == work).unwrap_or_else(|| self.last.clone());
         assert!(work == kept, "neither the last persist nor the one under way");
@@ -152,7 +148,7 @@ impl Job {
     /// job dies while it goes back.
     fn fail_first_half(&mut self) {
         let pe = self.dice.below(self.disks.len());
-        self.disks[pe].fail_flush(self.dice.below(2));
+        self.disks[pe].borrow_mut().fault = Some(self.dice.below(2));
         assert_eq!(self.each(|_, store| store.prepare()), Err(Errno::IO));
         if self.dice.coin() {
             self.next = Some(self.work());
@@ -162,7 +158,7 @@ impl Job {
             self.each(|_, store| store.revert()).unwrap();
             self.scribble();
             // The system writes pages on its own, and fails.
-            self.disks[pe].fail_flush(0);
+            self.disks[pe].borrow_mut().fault = Some(0);
             assert_eq!(self.disks[pe].flush(), Err(Errno::IO));
         }
     }
@@ -172,7 +168,7 @@ impl Job {
         self.next = Some(self.work());
         self.each(|_, store| store.prepare()).unwrap();
         let pe = self.dice.below(self.disks.len());
-        self.disks[pe].fail_flush(self.dice.below(2));
+        self.disks[pe].borrow_mut().fault = Some(self.dice.below(2));
         assert_eq!(self.each(|_, store| store.complete()), Err(Errno::IO));
     }
 }
@@ -239,12 +235,10 @@ fn every_step_of_a_persist_may_be_the_last() {
             job.scribble();
             job.persist().unwrap();
             job.scribble();
-            job.disks[0].die_after(step % OPERATIONS);
-            job.disks[1].die_after(step / OPERATIONS);
+            job.disks[0].borrow_mut().left = Some(step % OPERATIONS);
+            job.disks[1].borrow_mut().left = Some(step / OPERATIONS);
             _ = job.persist();
-            for disk in job.disks.iter().filter(|_| lost) {
-                disk.lose();
-            }
+            job.disks.iter().filter(|_| lost).for_each(|disk| disk.borrow_mut().lose());
             job.recover();
         }
     }
@@ -257,21 +251,23 @@ fn pages_that_the_disk_lacks_are_written_again() {
     for seed in 0..if cfg!(miri) { 2 } else { 30 } {
         let mut job = Job::new(1, seed);
         job.open().unwrap();
-        let fill = |job: &Job, value| job.disks[0].store(GEOMETRY.work, &[value; GEOMETRY.bytes as usize]);
+        let fill = |job: &Job, value| {
+            job.disks[0].borrow_mut().store(GEOMETRY.work, &[value; GEOMETRY.bytes as usize])
+        };
         fill(&job, 1);
         job.persist().unwrap();
         job.stores[0].close().unwrap();
         job.open().unwrap();
         for value in [2, 1] {
             fill(&job, value);
-            job.disks[0].fail_flush(0);
+            job.disks[0].borrow_mut().fault = Some(0);
             assert_eq!(job.disks[0].flush(), Err(Errno::IO));
         }
         // Now W looks like C, and the disk may have twos.
-        job.disks[0].revive();
+        job.disks[0].borrow_mut().revive();
         job.open().unwrap();
         job.stores[0].prepare().unwrap();
-        job.disks[0].lose();
+        job.disks[0].borrow_mut().lose();
         job.recover();
     }
 }
@@ -285,13 +281,13 @@ fn a_header_that_the_disk_lacks_is_written_again() {
         job.scribble();
         job.persist().unwrap();
         job.next = Some(job.work());
-        job.disks[0].fail_flush(1);
+        job.disks[0].borrow_mut().fault = Some(1);
         assert_eq!(job.each(|_, store| store.prepare()), Err(Errno::IO));
         // Found, but PE 0 comes no further, and PE 1 does.
-        job.disks.iter().for_each(|disk| disk.revive());
-        job.disks[0].die_after(2);
+        job.disks.iter().for_each(|disk| disk.borrow_mut().revive());
+        job.disks[0].borrow_mut().left = Some(2);
         _ = job.open();
-        job.disks.iter().for_each(|disk| disk.lose());
+        job.disks.iter().for_each(|disk| disk.borrow_mut().lose());
         job.recover();
     }
 }
@@ -310,10 +306,6 @@ const SECTOR: usize = 64;
 struct Dice(u64);
 
 impl Dice {
-    fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
     /// Below `n`. (SplitMix64.)
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -327,126 +319,95 @@ impl Dice {
     }
 }
 
-/// What the system does with a write that is not flushed.
-#[derive(Debug, Default)]
-struct Bytes {
+/// A disk that may lose what was not flushed.
+#[derive(Debug)]
+struct Lossy {
     /// What a reader sees.
     seen: Vec<u8>,
     /// What is on the medium for certain.
     kept: Vec<u8>,
     /// Sectors that were written since the last flush: all that they held meanwhile.
     written: BTreeMap<usize, Vec<Vec<u8>>>,
+    /// How many more operations are carried out: then the process is dead. `None`: all.
+    left: Option<usize>,
+    /// Which of the next flushes fails.
+    fault: Option<usize>,
+    dice: Dice,
 }
 
-/// A disk that may lose what was not flushed.
-#[derive(Debug, Default)]
-struct Lossy {
-    bytes: RefCell<Bytes>,
-    /// How many more operations are carried out: then the process is dead. `None`: all.
-    left: Cell<Option<usize>>,
-    /// Which of the next flushes fails.
-    fault: Cell<Option<usize>>,
-    dice: Option<RefCell<Dice>>,
-}
+type Shared = Rc<RefCell<Lossy>>;
 
 impl Lossy {
-    fn new(bytes: usize, seed: u64) -> Rc<Self> {
-        let contents = Bytes { seen: vec![0; bytes], kept: vec![0; bytes], written: BTreeMap::new() };
-        let dice = Some(RefCell::new(Dice::new(seed)));
-        Rc::new(Self { bytes: RefCell::new(contents), dice, ..Self::default() })
-    }
-
-    /// The process dies after `operations` more.
-    fn die_after(&self, operations: usize) {
-        self.left.set(Some(operations));
-    }
-
-    /// Flush number `number` from now on fails.
-    fn fail_flush(&self, number: usize) {
-        self.fault.set(Some(number));
+    fn new(bytes: usize, seed: u64) -> Shared {
+        let (seen, kept, written) = (vec![0; bytes], vec![0; bytes], BTreeMap::new());
+        Rc::new(RefCell::new(Self { seen, kept, written, left: None, fault: None, dice: Dice(seed) }))
     }
 
     /// Another process goes on with it.
-    fn revive(&self) {
-        self.left.set(None);
-        self.fault.set(None);
+    fn revive(&mut self) {
+        (self.left, self.fault) = (None, None);
     }
 
     /// The machine dies: of each sector that was not flushed, any version since may be what is left.
-    fn lose(&self) {
-        let Bytes { seen, kept, written } = &mut *self.bytes.borrow_mut();
-        for (sector, versions) in std::mem::take(written) {
-            let chosen = self.below(versions.len() + 1);
+    fn lose(&mut self) {
+        for (sector, versions) in std::mem::take(&mut self.written) {
+            let chosen = self.dice.below(versions.len() + 1);
             if let Some(version) = chosen.checked_sub(1).map(|chosen| &versions[chosen]) {
-                kept[sector * SECTOR..][..SECTOR].copy_from_slice(version);
+                self.kept[sector * SECTOR..][..SECTOR].copy_from_slice(version);
             }
         }
-        seen.copy_from_slice(kept);
+        self.seen.copy_from_slice(&self.kept);
     }
 
     /// The file is cut to nothing, and is as long as before: a file system loses that as a whole, with all that comes
     /// behind, or keeps it. What the file has held is never seen again.
-    fn cut(&self) -> Result<(), Errno> {
+    fn cut(&mut self) -> Result<(), Errno> {
         self.step()?;
-        let Bytes { seen, kept, written } = &mut *self.bytes.borrow_mut();
-        seen.fill(0);
-        kept.fill(0);
-        written.clear();
+        self.seen.fill(0);
+        self.kept.fill(0);
+        self.written.clear();
         Ok(())
     }
 
-    /// Bytes as a reader sees them.
-    fn look(&self, at: u64, bytes: u64) -> Vec<u8> {
-        self.bytes.borrow().seen[at as usize..(at + bytes) as usize].to_vec()
-    }
-
     /// Writes as a mapping does.
-    fn store(&self, at: u64, bytes: &[u8]) {
-        let Bytes { seen, written, .. } = &mut *self.bytes.borrow_mut();
+    fn store(&mut self, at: u64, bytes: &[u8]) {
         let (start, end) = (at as usize, at as usize + bytes.len());
-        seen[start..end].copy_from_slice(bytes);
+        self.seen[start..end].copy_from_slice(bytes);
         for sector in start / SECTOR..end.div_ceil(SECTOR) {
-            written.entry(sector).or_default().push(seen[sector * SECTOR..][..SECTOR].to_vec());
+            self.written.entry(sector).or_default().push(self.seen[sector * SECTOR..][..SECTOR].to_vec());
         }
     }
 
-    fn below(&self, n: usize) -> usize {
-        self.dice.as_ref().map_or(0, |dice| dice.borrow_mut().below(n))
-    }
-
-    fn step(&self) -> Result<(), Errno> {
-        match self.left.get() {
-            None => Ok(()),
-            Some(0) => Err(Errno::NXIO),
-            Some(left) => {
-                self.left.set(Some(left - 1));
-                Ok(())
-            }
-        }
+    fn step(&mut self) -> Result<(), Errno> {
+        let Some(left) = &mut self.left else { return Ok(()) };
+        *left = left.checked_sub(1).ok_or(Errno::NXIO)?;
+        Ok(())
     }
 }
 
-impl Disk for Rc<Lossy> {
+impl Disk for Shared {
     fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno> {
-        into.copy_from_slice(&self.bytes.borrow().seen[at as usize..][..into.len()]);
+        into.copy_from_slice(&self.borrow().seen[at as usize..][..into.len()]);
         Ok(())
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno> {
-        self.step()?;
-        self.store(at, bytes);
+        let mut disk = self.borrow_mut();
+        disk.step()?;
+        disk.store(at, bytes);
         Ok(())
     }
 
     fn flush(&self) -> Result<(), Errno> {
-        self.step()?;
-        let fails = self.fault.get() == Some(0);
-        self.fault.set(self.fault.get().and_then(|number| number.checked_sub(1)));
-        let Bytes { seen, kept, written } = &mut *self.bytes.borrow_mut();
-        for (sector, _) in std::mem::take(written) {
+        let disk = &mut *self.borrow_mut();
+        disk.step()?;
+        let fails = disk.fault == Some(0);
+        disk.fault = disk.fault.and_then(|number| number.checked_sub(1));
+        for (sector, _) in std::mem::take(&mut disk.written) {
             // A flush that fails keeps any part, and leaves the rest as if it were kept.
-            if !fails || self.below(2) == 0 {
-                kept[sector * SECTOR..][..SECTOR].copy_from_slice(&seen[sector * SECTOR..][..SECTOR]);
+            if !fails || disk.dice.coin() {
+                let sector = sector * SECTOR..(sector + 1) * SECTOR;
+                disk.kept[sector.clone()].copy_from_slice(&disk.seen[sector]);
             }
         }
         if fails { Err(Errno::IO) } else { Ok(()) }

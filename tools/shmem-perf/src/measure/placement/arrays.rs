@@ -133,12 +133,12 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
     let homes = topology.homes();
     let chunking = Chunking::new(shape, homes.len());
     let bytes = chunking.len().next_multiple_of(page);
-    let layout = SlotLayout::new(&[], bytes, &Topology::default())?;
+    let layout = SlotLayout::new(&[], 0, bytes, &Topology::default())?;
     let at = LaterRange::new(&layout).allocate(bytes, layout.granule())?.offset;
-    let arena = Arena::reserve(layout, 1, machine)?;
-    arena.create_later(0, at, &Request::array("to be touched", bytes))?;
+    let arena = Arena::reserve(0, layout, 1, machine)?;
+    arena.create_later(0, at, &Request::plain("to be touched", bytes), None)?;
     let whole = at..at + bytes;
-    arena.place_range(0, whole.clone(), &[], Spread::System, false)?;
+    arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System, false)?;
 
     let start = arena.start_of(0) as usize + at;
     for chunk in 0..chunking.chunks() {

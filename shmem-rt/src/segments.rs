@@ -17,25 +17,23 @@
 //! mappings. A range of addresses is used again by making another segment, whose first meeting lies
 //! behind all that. So no PE uses a range anew while another still has an old mapping or key of it.
 
-mod end;
-mod misplaced;
-
+use std::ops::Range;
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use serde::{Deserialize, Serialize};
+use shmem_core::heap::Allocation;
 use shmem_core::memory::{LaterSegment, MemoryError, Request};
 use shmem_core::partition::Grant;
 use shmem_core::segment::Segment;
 use shmem_core::text::Text;
 use shmem_launch::codec::{self, Message};
-
-pub(crate) use end::settle;
-pub(crate) use misplaced::renew_pages;
+use shmem_launch::say::say;
 
 use crate::collective::Agreed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::job::Job;
 use crate::nearness::may_ask;
+use crate::state::later::End;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
@@ -166,10 +164,7 @@ fn make_in(
 ) -> Result<Vec<Vec<u8>>> {
     let (request, LaterSegment { index, offset }) = (&wanted.request, place);
     let (arena, slot) = (&job.memory.arena, job.site.slot);
-    let created = match given {
-        Some(memfd) => arena.adopt_later(slot, offset, request, memfd),
-        None => arena.create_later(slot, offset, request),
-    };
+    let created = arena.create_later(slot, offset, request, given);
     let (mine, created) = split(created.map_err(Error::from));
     let told = created.and_then(|()| {
         let mine = mine.as_ref().unwrap_or_else(|| unreachable!("it was created"));
@@ -278,6 +273,62 @@ pub(crate) unsafe fn remove(job: &Job, index: u32) {
     // SAFETY: all PEs have given it up, and were quiet before they met (caller); no address or handle leads there.
     unsafe { unmap(job, place.offset, job.site.pes().iter().filter_map(|pe| pe.on_node())) };
     later.range.release(place);
+}
+
+/// Undoes what was done for allocations.
+///
+/// # Safety
+///
+/// All PEs have given them up, have been quiet, and have met since, in an agreed collective.
+pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
+    for allocation in freed {
+        let end = job.memory.later.lock().ends.remove(&allocation.id);
+        match end {
+            None => {}
+            Some(End::Segment(index)) => {
+                job.memory.ledger.lock().remove_heap(index);
+                // SAFETY: the allocation was all of the segment, and all PEs have given it up (caller).
+                unsafe { remove(job, index) };
+            }
+            Some(End::Pages { range, nodes, spread }) => {
+                let ranges = [(range.clone(), &nodes[..])];
+                let back = job.memory.arena.place_ranges(job.site.slot, &ranges, spread, false);
+                job.memory.later.lock().misplaced.add(range);
+                match back {
+                    Ok(()) => {}
+                    // Nothing was placed, which was said when the array was made.
+                    Err(error) if error.no_nodes() => {}
+                    Err(error) => {
+                        say(&format!("shmem: warning: freed pages keep their nodes: {error}"));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Has pages that a new block of a heap meets come from where the partition wants them, and makes them if it
+/// has all its pages from the start. Nobody knows of the block yet. (Free pages that lie where an array wanted them
+/// are kept for the next array, which finds most of them right.)
+pub(crate) fn renew_pages(job: &Job, block: &Range<usize>, populated: impl FnOnce() -> bool) {
+    let ranges = job.memory.later.lock().misplaced.take(block);
+    if ranges.is_empty() {
+        return;
+    }
+    let populated = populated();
+    for range in ranges {
+        // SAFETY: this PE's ledger had the range free until now, and has not given the block away yet, so there is no
+        // reference to it in this process. Other processes never have references to memory of this one. What a
+        // stray address still writes there is lost.
+        let discarded = unsafe { job.memory.arena.discard(job.site.slot, range.clone()) };
+        let made = discarded.and_then(|()| match populated {
+            true => job.memory.arena.populate(job.site.slot, range),
+            false => Ok(()),
+        });
+        if let Err(error) = made {
+            say(&format!("shmem: warning: pages of a heap lie where an array wanted them: {error}"));
+        }
+    }
 }
 
 /// What must be equal on all PEs of a segment that is to be made: its bytes, the bytes of its pages, where it lies,
