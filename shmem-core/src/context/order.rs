@@ -40,9 +40,10 @@ pub trait Order: Initiator {
 
 impl<I: Initiator + ?Sized> Order for I {}
 
+/// Orders what an endpoint has issued.
 #[inline(always)]
 #[track_caller]
-pub(super) fn fence_through(endpoint: &Endpoint) {
+pub fn fence_through(endpoint: &Endpoint) {
     fence(Ordering::Release);
     if !endpoint.is_plain() {
         fence_slow(endpoint, Location::caller());
@@ -57,9 +58,10 @@ pub(super) fn quiet_through(endpoint: &Endpoint, location: &'static Location<'st
     }
 }
 
+/// Completes what an endpoint has issued for one PE.
 #[inline(always)]
 #[track_caller]
-pub(super) fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
+pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
     fence(Ordering::SeqCst);
     if !endpoint.is_plain() {
         quiet_pe_slow(endpoint, pe, Location::caller());
