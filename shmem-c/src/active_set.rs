@@ -220,20 +220,6 @@ impl Set {
         self.meet();
     }
 
-    /// Reads what the root has; its own destination stays as it is.
-    ///
-    /// # Safety
-    ///
-    /// As many bytes are writable at `to` as lie in a segment there.
-    pub(crate) unsafe fn broadcast(&self, to: *mut u8, from: Extent, root: usize) {
-        self.meet();
-        if root != self.rank {
-            // SAFETY: the caller's promise.
-            unsafe { self.get(to, root, from.offset, from.bytes) };
-        }
-        self.meet();
-    }
-
     /// Reads as many elements of each member as it says that it has.
     ///
     /// # Safety

@@ -122,8 +122,12 @@ unsafe fn broadcast<T: Item>(members: Members, dest: *mut T, source: *const T, e
         Ok(team) => unsafe {
             collective::broadcast(team, members.world(), places, root, !members.is_set());
         },
-        // SAFETY: C's caller keeps what is read and written to the collective.
-        Err(set) => unsafe { set.broadcast(dest.cast(), places.from, root) },
+        Err(set) => {
+            // The root's own destination stays as it is.
+            let bytes = |rank| if rank == root && root != set.rank() { places.from.bytes } else { 0 };
+            // SAFETY: C's caller keeps what is read and written to the collective.
+            unsafe { set.exchange(|rank| (places.from.offset, dest.cast(), bytes(rank))) };
+        }
     }
 }
 

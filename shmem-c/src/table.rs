@@ -279,13 +279,6 @@ lists! { $
         UChar "uchar" UShort "ushort" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int8 "int8" Int16 "int16" Int32 "int32"
         Int64 "int64" UInt8 "uint8" UInt16 "uint16" UInt32 "uint32" UInt64 "uint64" Size "size"
     }
-    /// Types of team reductions by `min` and `max`.
-    compared_reduced {
-        Char "char" SChar "schar" Short "short" Int "int" Long "long" LongLong "longlong" PtrDiff "ptrdiff" UChar "uchar"
-        UShort "ushort" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int8 "int8" Int16 "int16" Int32 "int32" Int64 "int64"
-        UInt8 "uint8" UInt16 "uint16" UInt32 "uint32" UInt64 "uint64" Size "size" Float "float" Double "double"
-        LongDouble "longdouble"
-    }
     /// Types of team reductions by `sum` and `prod`, and of scans.
     arithmetic_reduced {
         Char "char" SChar "schar" Short "short" Int "int" Long "long" LongLong "longlong" PtrDiff "ptrdiff" UChar "uchar"
@@ -308,3 +301,5 @@ lists! { $
 
 // What AMOs were called before 1.4: the specification has three types of these, and programs use all.
 pub(crate) use {extended_amo as old_extended_amo, standard_amo as old_amo};
+// Team reductions by `min` and `max` have all standard RMA types.
+pub(crate) use standard_rma as compared_reduced;

@@ -135,7 +135,7 @@ pub unsafe fn get(
     location: &'static Location<'static>,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { get_slow(endpoint, to, from.pe, from.segment, from.offset, bytes, family, location) };
+    unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, location) };
 }
 
 /// Writes bytes, and changes a signal behind them.

@@ -61,11 +61,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token
     }
 
-    /// Starts writing `source` to a place.
-    ///
-    /// # Panics
-    ///
-    /// If a slice and its place differ in length.
+    /// Starts [`Rma::put`], and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
@@ -83,11 +79,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
 
-    /// Starts reading a place into `into`.
-    ///
-    /// # Panics
-    ///
-    /// If a slice and its place differ in length.
+    /// Starts [`Rma::get`], and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[inline(always)]
@@ -117,12 +109,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.p(place, value);
     }
 
-    /// Starts writing `source` to a place, and then changes `signal` on the same PE: who sees the change sees the
-    /// data. Of no elements, the signal alone is changed.
-    ///
-    /// # Panics
-    ///
-    /// If a slice and its place differ in length, or the place and the signal are on different PEs.
+    /// Starts [`PutSignal::put_signal`](crate::context::PutSignal::put_signal), and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_signal_nbi`.
     #[inline(always)]
@@ -146,11 +133,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         }
     }
 
-    /// Starts writing bytes to `to` on `pe`.
-    ///
-    /// # Panics
-    ///
-    /// If the range does not lie in one partition; the message lists the segments.
+    /// Starts [`Raw::putmem`](crate::context::Raw::putmem), and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem_nbi`.
     #[inline]
@@ -162,11 +145,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         put_bytes(self.endpoint(), to, source, pe, Family::PutmemNbi);
     }
 
-    /// Starts reading bytes from `from` on `pe`.
-    ///
-    /// # Panics
-    ///
-    /// If the range does not lie in one partition; the message lists the segments.
+    /// Starts [`Raw::getmem`](crate::context::Raw::getmem), and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem_nbi`.
     #[inline]
