@@ -9,6 +9,7 @@
 //! Data go by gets between two meetings: behind the first all sources can be read, and behind the second nobody reads any more.
 
 use std::ffi::{c_int, c_long};
+use std::fmt;
 use std::panic::Location;
 
 use shmem::raw::collective::{self, Fold};
@@ -28,6 +29,8 @@ use crate::world::{self, CWorld};
 
 /// Who takes part in a collective.
 pub(crate) struct Members {
+    /// What they have been called to.
+    routine: &'static str,
     group: Group,
     /// It was named as an active set.
     is_set: bool,
@@ -58,8 +61,8 @@ pub(crate) struct Set {
 
 impl Members {
     /// Those of a team; refused if it is none.
-    pub(crate) fn of_team(routine: &str, team: types::Team) -> Self {
-        Self { group: Group::Team(team::required(routine, "team", team)), is_set: false }
+    pub(crate) fn of_team(routine: &'static str, team: types::Team) -> Self {
+        Self { routine, group: Group::Team(team::required(routine, "team", team)), is_set: false }
     }
 
     /// Those of an active set, of whose stride the logarithm is given. One of all PEs is the world's team, in the order of their
@@ -72,58 +75,47 @@ impl Members {
         psync: *mut c_long,
     ) -> Self {
         let world = world::current(routine);
+        let refuse = |argument, why: &dyn fmt::Display| -> ! { refuse(routine, argument, why) };
         let stride = u32::try_from(log_stride).ok().and_then(|log| 1_usize.checked_shl(log));
-        let stride = stride.unwrap_or_else(|| {
-            refuse(routine, "logPE_stride", format_args!("is {log_stride}: no PE is so far from another"))
-        });
-        let (pes, me) = (world.n_pes(), world.my_pe());
-        let first = required_rank(routine, "PE_start", start, pes);
-        let Some(members) = usize::try_from(size).ok().filter(|size| *size > 0) else {
-            refuse(routine, "PE_size", format_args!("is {size}: a set has at least one PE"))
+        let Some(stride) = stride else {
+            refuse("logPE_stride", &format_args!("is {log_stride}: no PE is so far from another"))
         };
-        let last = (members - 1).checked_mul(stride).and_then(|distance| first.checked_add(distance));
+        let (pes, me) = (world.n_pes(), world.my_pe());
+        let start = required_rank(routine, "PE_start", start, pes);
+        let Some(members) = usize::try_from(size).ok().filter(|size| *size > 0) else {
+            refuse("PE_size", &format_args!("is {size}: a set has at least one PE"))
+        };
+        let set = || format!("from PE {start} on at a stride of {stride}");
+        let last = (members - 1).checked_mul(stride).and_then(|distance| start.checked_add(distance));
         if last.is_none_or(|last| last >= pes) {
-            let last = pes - 1;
-            refuse(
-                routine,
-                "PE_size",
-                format_args!(
-                    "is {size}: from PE {first} on, at a stride of {stride}, the set goes beyond PE {last}"
-                ),
-            );
+            refuse("PE_size", &format_args!("is {size}: {}, the set goes beyond PE {}", set(), pes - 1));
         }
         if members == pes {
-            return Self { group: Group::Team(world.team()), is_set: true };
+            return Self { routine, group: Group::Team(world.team()), is_set: true };
         }
-        let distance = me.checked_sub(first).filter(|distance| distance.is_multiple_of(stride));
+        let distance = me.checked_sub(start).filter(|distance| distance.is_multiple_of(stride));
         let Some(rank) = distance.map(|distance| distance / stride).filter(|rank| *rank < members) else {
-            refuse(
-                routine,
-                "",
-                format_args!(
-                    "is called by PE {me}, which is not in the set of {size} PEs from {first} on at a stride of {stride}"
-                ),
-            )
+            refuse("", &format_args!("is called by PE {me}, which is not in the set of {size} PEs {}", set()))
         };
         let endpoint = world::stream(Ctx::DEFAULT, routine).endpoint(routine);
-        let mut set = Set {
-            routine,
-            world,
-            endpoint,
-            start: first,
-            stride,
-            size: members,
-            rank,
-            words: Place { segment: 0, offset: 0 },
-        };
+        let words = Place { segment: 0, offset: 0 };
+        let mut set = Set { routine, world, endpoint, start, stride, size: members, rank, words };
         // Who is alone meets nobody.
         if members > 1 {
-            if !psync.is_aligned() {
-                refuse(routine, "pSync", format_args!("is {:#x}, which is no multiple of 8", psync.addr()));
-            }
+            symmetric::must_be_aligned(psync, routine, "pSync");
             set.words = symmetric::locate(psync, (set.rounds() + 1) * size_of::<c_long>(), routine, "pSync");
         }
-        Self { group: Group::Set(set), is_set: true }
+        Self { routine, group: Group::Set(set), is_set: true }
+    }
+
+    /// What they have been called to.
+    pub(crate) fn routine(&self) -> &'static str {
+        self.routine
+    }
+
+    /// The world that they are of.
+    pub(crate) fn world(&self) -> &'static CWorld {
+        world::current(self.routine)
     }
 
     /// The team that they are, or else the set.
@@ -173,18 +165,9 @@ impl Set {
             let (word, distance) = (self.word(round), 1 << round);
             word.update(self.pe((self.rank + distance) % self.size), AtomicOp::Add(1), Family::AtomicAdd);
             let from = (self.rank + self.size - distance % self.size) % self.size;
-            word.wait(
-                |tokens| tokens as i64 > 0,
-                || {
-                    format!(
-                        "PE {} of {} PEs from {} at stride {}",
-                        self.pe(from),
-                        self.size,
-                        self.start,
-                        self.stride
-                    )
-                },
-            );
+            let Self { size, start, stride, .. } = self;
+            let subject = || format!("PE {} of {size} PEs from {start} at stride {stride}", self.pe(from));
+            word.wait(|tokens| tokens as i64 > 0, subject);
             word.update(self.world.me(), AtomicOp::Add(u64::MAX), Family::AtomicAdd);
         }
     }
@@ -234,20 +217,6 @@ impl Set {
         self.meet();
         // SAFETY: the caller's promise.
         unsafe { self.get_parts(part) };
-        self.meet();
-    }
-
-    /// Reads what the root has; its own destination stays as it is.
-    ///
-    /// # Safety
-    ///
-    /// As many bytes are writable at `to` as lie in a segment there.
-    pub(crate) unsafe fn broadcast(&self, to: *mut u8, from: Extent, root: usize) {
-        self.meet();
-        if root != self.rank {
-            // SAFETY: the caller's promise.
-            unsafe { self.get(to, root, from.offset, from.bytes) };
-        }
         self.meet();
     }
 

@@ -9,8 +9,8 @@ use shmem_core::transport::{AtomicOp, Width};
 
 use crate::rma::{near_word, remote_word};
 use crate::table::routines;
-use crate::types::{Ctx, Word};
-use crate::world::stream;
+use crate::types::{Number, Numeric};
+use crate::world::Call;
 
 routines! {
     extended_amo {
@@ -50,16 +50,16 @@ routines! {
             = fetch_xor_nbi::<T>;
     }
     old_extended_amo {
-        plain "" "_fetch" (source: *const T, pe: c_int) -> T [shmem_fetch 0] = old_fetch::<T>;
-        plain "" "_set" (dest: *mut T, value: T, pe: c_int) [shmem_set 0] = old_set::<T>;
-        plain "" "_swap" (dest: *mut T, value: T, pe: c_int) -> T [shmem_swap 0] = old_swap::<T>;
+        fixed "" "_fetch" (source: *const T, pe: c_int) -> T [shmem_fetch 0] = fetch::<T>;
+        fixed "" "_set" (dest: *mut T, value: T, pe: c_int) [shmem_set 0] = set::<T>;
+        fixed "" "_swap" (dest: *mut T, value: T, pe: c_int) -> T [shmem_swap 0] = swap::<T>;
     }
     old_amo {
-        plain "" "_cswap" (dest: *mut T, cond: T, value: T, pe: c_int) -> T [shmem_cswap 0] = old_compare_swap::<T>;
-        plain "" "_finc" (dest: *mut T, pe: c_int) -> T [shmem_finc 0] = old_fetch_inc::<T>;
-        plain "" "_inc" (dest: *mut T, pe: c_int) [shmem_inc 0] = old_inc::<T>;
-        plain "" "_fadd" (dest: *mut T, value: T, pe: c_int) -> T [shmem_fadd 0] = old_fetch_add::<T>;
-        plain "" "_add" (dest: *mut T, value: T, pe: c_int) [shmem_add 0] = old_add::<T>;
+        fixed "" "_cswap" (dest: *mut T, cond: T, value: T, pe: c_int) -> T [shmem_cswap 0] = compare_swap::<T>;
+        fixed "" "_finc" (dest: *mut T, pe: c_int) -> T [shmem_finc 0] = fetch_inc::<T>;
+        fixed "" "_inc" (dest: *mut T, pe: c_int) [shmem_inc 0] = inc::<T>;
+        fixed "" "_fadd" (dest: *mut T, value: T, pe: c_int) -> T [shmem_fadd 0] = fetch_add::<T>;
+        fixed "" "_add" (dest: *mut T, value: T, pe: c_int) [shmem_add 0] = add::<T>;
     }
 }
 
@@ -67,86 +67,36 @@ const fn width<T>() -> Width {
     if size_of::<T>() == 8 { Width::W8 } else { Width::W4 }
 }
 
-/// Changes a word, and gives what was there.
+/// Changes a word, and gives what was there, where the family gives that.
 #[inline(always)]
-unsafe fn fetching<T: Word>(
-    ctx: Ctx,
-    routine: &'static str,
-    word: *const T,
-    op: AtomicOp,
-    pe: c_int,
-    family: Family,
-) -> T {
-    match near_word(ctx, routine, word, pe) {
+unsafe fn change<T: Numeric>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> T {
+    T::of(match near_word(call, word, pe) {
         // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
-        Some((word, slot)) => T::of(unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) }),
+        Some((word, slot)) => unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) },
         // SAFETY: the caller's promise.
-        None => unsafe { fetching_far(ctx, routine, word, op, pe, family) },
-    }
+        None => unsafe { change_far(call, word, op, pe, family) },
+    })
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn fetching_far<T: Word>(
-    ctx: Ctx,
-    routine: &'static str,
-    word: *const T,
-    op: AtomicOp,
-    pe: c_int,
-    family: Family,
-) -> T {
-    let place = remote_word(ctx, routine, word, "dest", pe);
-    let endpoint = stream(ctx, routine).endpoint(routine);
+unsafe fn change_far<T>(call: Call, word: *const T, op: AtomicOp, pe: c_int, family: Family) -> u64 {
+    let place = remote_word(call, word, "dest", pe);
     // SAFETY: the word lies in the segment aligned (`remote_word`).
-    T::of(unsafe { untyped::atomic(endpoint, place, width::<T>(), op, family, Location::caller()) })
-}
-
-/// Changes a word.
-#[inline(always)]
-unsafe fn update<T: Word>(
-    ctx: Ctx,
-    routine: &'static str,
-    word: *mut T,
-    op: AtomicOp,
-    pe: c_int,
-    family: Family,
-) {
-    match near_word(ctx, routine, word, pe) {
-        // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
-        Some((word, slot)) => _ = unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) },
-        // SAFETY: the caller's promise.
-        None => unsafe { update_far(ctx, routine, word, op, pe, family) },
-    }
-}
-
-#[cold]
-#[inline(never)]
-unsafe fn update_far<T: Word>(
-    ctx: Ctx,
-    routine: &'static str,
-    word: *mut T,
-    op: AtomicOp,
-    pe: c_int,
-    family: Family,
-) {
-    let place = remote_word(ctx, routine, word, "dest", pe);
-    let endpoint = stream(ctx, routine).endpoint(routine);
-    // SAFETY: the word lies in the segment aligned (`remote_word`).
-    unsafe { untyped::update(endpoint, place, width::<T>(), op, family, Location::caller()) };
+    unsafe { untyped::atomic(call.endpoint(), place, width::<T>(), op, family, Location::caller()) }
 }
 
 /// Changes a word; what was there is written until the stream is quiet.
 #[inline(always)]
-unsafe fn fetching_nbi<T: Word>(
-    ctx: Ctx,
-    routine: &'static str,
+unsafe fn change_nbi<T: Numeric>(
+    call: Call,
     before: *mut T,
     word: *const T,
     op: AtomicOp,
     pe: c_int,
     family: Family,
 ) {
-    match near_word(ctx, routine, word, pe) {
+    match near_word(call, word, pe) {
         Some((word, slot)) => {
             // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
             let bits = unsafe { untyped::near_atomic(slot, word.cast(), width::<T>(), op) };
@@ -154,90 +104,63 @@ unsafe fn fetching_nbi<T: Word>(
             unsafe { untyped::store(before, T::of(bits)) };
         }
         // SAFETY: the caller's promise.
-        None => unsafe { fetching_nbi_far(ctx, routine, before, word, op, pe, family) },
+        None => unsafe { change_nbi_far(call, before, word, op, pe, family) },
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn fetching_nbi_far<T: Word>(
-    ctx: Ctx,
-    routine: &'static str,
+unsafe fn change_nbi_far<T>(
+    call: Call,
     before: *mut T,
     word: *const T,
     op: AtomicOp,
     pe: c_int,
     family: Family,
 ) {
-    let place = remote_word(ctx, routine, word, "dest", pe);
-    let endpoint = stream(ctx, routine).endpoint(routine);
+    let (place, width) = (remote_word(call, word, "dest", pe), width::<T>());
+    let (endpoint, location) = (call.endpoint(), Location::caller());
     // SAFETY: the word lies in the segment aligned (`remote_word`); C leaves the result's variable alone until
     // it is quiet.
-    unsafe {
-        untyped::atomic_nbi(endpoint, before.cast(), place, width::<T>(), op, family, Location::caller());
-    }
+    unsafe { untyped::atomic_nbi(endpoint, before.cast(), place, width, op, family, location) };
 }
 
 macro_rules! operations {
-    ($($kind:ident $name:ident $values:tt $(/ $old:ident)? = $op:expr, $family:ident;)*) => {$(
+    ($($kind:ident $name:ident $values:tt = $op:expr, $family:ident;)*) => {$(
         operations! { @$kind $name $values = $op, $family }
-        $(operations! { @old $kind $old $name $values })?
     )*};
     (@fetching $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
-        unsafe fn $name<T: Word>(ctx: Ctx, routine: &'static str, dest: *const T $(, $value: T)*, pe: c_int) -> T {
+        unsafe fn $name<T: Numeric>(call: Call, dest: *const T $(, $value: T)*, pe: c_int) -> T {
             // SAFETY: the caller's promise.
-            unsafe { fetching(ctx, routine, dest, ($op)($($value.bits(),)* T::ONE), pe, Family::$family) }
-        }
-    };
-    (@old fetching $old:ident $name:ident ($($value:ident),*)) => {
-        #[inline(always)]
-        unsafe fn $old<T: Word>(routine: &'static str, dest: *const T $(, $value: T)*, pe: c_int) -> T {
-            // SAFETY: the caller's promise.
-            unsafe { $name(Ctx::DEFAULT, routine, dest $(, $value)*, pe) }
+            unsafe { change(call, dest, ($op)($($value.bits(),)* T::Number::ONE.bits()), pe, Family::$family) }
         }
     };
     (@update $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
-        unsafe fn $name<T: Word>(ctx: Ctx, routine: &'static str, dest: *mut T $(, $value: T)*, pe: c_int) {
+        unsafe fn $name<T: Numeric>(call: Call, dest: *mut T $(, $value: T)*, pe: c_int) {
             // SAFETY: the caller's promise.
-            unsafe { update(ctx, routine, dest, ($op)($($value.bits(),)* T::ONE), pe, Family::$family) };
-        }
-    };
-    (@old update $old:ident $name:ident ($($value:ident),*)) => {
-        #[inline(always)]
-        unsafe fn $old<T: Word>(routine: &'static str, dest: *mut T $(, $value: T)*, pe: c_int) {
-            // SAFETY: the caller's promise.
-            unsafe { $name(Ctx::DEFAULT, routine, dest $(, $value)*, pe) };
+            unsafe { change(call, dest, ($op)($($value.bits(),)* T::Number::ONE.bits()), pe, Family::$family) };
         }
     };
     (@nbi $name:ident ($($value:ident),*) = $op:expr, $family:ident) => {
         #[inline(always)]
-        unsafe fn $name<T: Word>(
-            ctx: Ctx,
-            routine: &'static str,
-            before: *mut T,
-            dest: *const T
-            $(, $value: T)*,
-            pe: c_int,
-        ) {
+        unsafe fn $name<T: Numeric>(call: Call, before: *mut T, dest: *const T $(, $value: T)*, pe: c_int) {
+            let op = ($op)($($value.bits(),)* T::Number::ONE.bits());
             // SAFETY: the caller's promise.
-            unsafe {
-                fetching_nbi(ctx, routine, before, dest, ($op)($($value.bits(),)* T::ONE), pe, Family::$family);
-            }
+            unsafe { change_nbi(call, before, dest, op, pe, Family::$family) };
         }
     };
 }
 operations! {
-    fetching fetch () / old_fetch = |_| AtomicOp::Fetch, AtomicFetch;
-    update set (value) / old_set = |value, _| AtomicOp::Set(value), AtomicSet;
-    fetching swap (value) / old_swap = |value, _| AtomicOp::Swap(value), AtomicSwap;
-    fetching compare_swap (cond, value) / old_compare_swap
-        = |expected, desired, _| AtomicOp::CompareSwap { expected, desired }, AtomicCompareSwap;
-    fetching fetch_inc () / old_fetch_inc = AtomicOp::Add, AtomicFetchInc;
-    update inc () / old_inc = AtomicOp::Add, AtomicInc;
-    fetching fetch_add (value) / old_fetch_add = |value, _| AtomicOp::Add(value), AtomicFetchAdd;
-    update add (value) / old_add = |value, _| AtomicOp::Add(value), AtomicAdd;
+    fetching fetch () = |_| AtomicOp::Fetch, AtomicFetch;
+    update set (value) = |value, _| AtomicOp::Set(value), AtomicSet;
+    fetching swap (value) = |value, _| AtomicOp::Swap(value), AtomicSwap;
+    fetching compare_swap (cond, value) = |expected, desired, _| AtomicOp::CompareSwap { expected, desired }, AtomicCompareSwap;
+    fetching fetch_inc () = AtomicOp::Add, AtomicFetchInc;
+    update inc () = AtomicOp::Add, AtomicInc;
+    fetching fetch_add (value) = |value, _| AtomicOp::Add(value), AtomicFetchAdd;
+    update add (value) = |value, _| AtomicOp::Add(value), AtomicAdd;
     update and (value) = |value, _| AtomicOp::And(value), AtomicAnd;
     update or (value) = |value, _| AtomicOp::Or(value), AtomicOr;
     update xor (value) = |value, _| AtomicOp::Xor(value), AtomicXor;
@@ -246,8 +169,7 @@ operations! {
     fetching fetch_xor (value) = |value, _| AtomicOp::Xor(value), AtomicFetchXor;
     nbi fetch_nbi () = |_| AtomicOp::Fetch, AtomicFetchNbi;
     nbi swap_nbi (value) = |value, _| AtomicOp::Swap(value), AtomicSwapNbi;
-    nbi compare_swap_nbi (cond, value)
-        = |expected, desired, _| AtomicOp::CompareSwap { expected, desired }, AtomicCompareSwapNbi;
+    nbi compare_swap_nbi (cond, value) = |expected, desired, _| AtomicOp::CompareSwap { expected, desired }, AtomicCompareSwapNbi;
     nbi fetch_inc_nbi () = AtomicOp::Add, AtomicFetchIncNbi;
     nbi fetch_add_nbi (value) = |value, _| AtomicOp::Add(value), AtomicFetchAddNbi;
     nbi fetch_and_nbi (value) = |value, _| AtomicOp::And(value), AtomicFetchAndNbi;

@@ -98,49 +98,41 @@ fn sync_all(routine: &'static str) {
     world::current(routine).sync_all();
 }
 
-fn barrier(routine: &'static str, members: Members) {
+fn barrier(members: Members) {
     match members.by_team() {
-        Ok(team) => team.barrier(world::current(routine)),
+        Ok(team) => team.barrier(members.world()),
         Err(set) => set.barrier(),
     }
 }
 
-fn sync(routine: &'static str, members: Members) {
+fn sync(members: Members) {
     match members.by_team() {
-        Ok(team) => team.sync(world::current(routine)),
+        Ok(team) => team.sync(members.world()),
         Err(set) => set.meet(),
     }
 }
 
-unsafe fn broadcast<T: Item>(
-    routine: &'static str,
-    members: Members,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-    root: c_int,
-) {
+unsafe fn broadcast<T: Item>(members: Members, dest: *mut T, source: *const T, elements: usize, root: c_int) {
     let argument = if members.is_set() { "PE_root" } else { "root" };
-    let root = required_rank(routine, argument, root, members.size());
-    let places = places(routine, (dest, elements), (source, elements), May::BeOne);
+    let root = required_rank(members.routine(), argument, root, members.size());
+    let places = places(members.routine(), (dest, elements), (source, elements), May::BeOne);
     match members.by_team() {
         // SAFETY: C's caller keeps what is read and written to the collective. With a set, the root's own destination stays as
         // it is.
         Ok(team) => unsafe {
-            collective::broadcast(team, world::current(routine), places, root, !members.is_set());
+            collective::broadcast(team, members.world(), places, root, !members.is_set());
         },
-        // SAFETY: C's caller keeps what is read and written to the collective.
-        Err(set) => unsafe { set.broadcast(dest.cast(), places.from, root) },
+        Err(set) => {
+            // The root's own destination stays as it is.
+            let bytes = |rank| if rank == root && root != set.rank() { places.from.bytes } else { 0 };
+            // SAFETY: C's caller keeps what is read and written to the collective.
+            unsafe { set.exchange(|rank| (places.from.offset, dest.cast(), bytes(rank))) };
+        }
     }
 }
 
-unsafe fn collect<T: Item>(
-    routine: &'static str,
-    members: Members,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-) {
+unsafe fn collect<T: Item>(members: Members, dest: *mut T, source: *const T, elements: usize) {
+    let routine = members.routine();
     let from = place(routine, "source", source, elements);
     let into = |bytes: usize| {
         let to = place(routine, "dest", dest, bytes / size_of::<T>());
@@ -149,26 +141,18 @@ unsafe fn collect<T: Item>(
     };
     match members.by_team() {
         // SAFETY: C's caller keeps what is read and written to the collective, and both are apart.
-        Ok(team) => unsafe {
-            collective::collect(team, world::current(routine), from, size_of::<T>(), into);
-        },
+        Ok(team) => unsafe { collective::collect(team, members.world(), from, size_of::<T>(), into) },
         // SAFETY: C's caller keeps what is read and written to the collective, and both are apart.
         Err(set) => unsafe { set.collect(dest, source, elements) },
     }
 }
 
-unsafe fn fcollect<T: Item>(
-    routine: &'static str,
-    members: Members,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-) {
+unsafe fn fcollect<T: Item>(members: Members, dest: *mut T, source: *const T, elements: usize) {
     let all = elements.saturating_mul(members.size());
-    let places = places(routine, (dest, all), (source, elements), May::NotBeOne);
+    let places = places(members.routine(), (dest, all), (source, elements), May::NotBeOne);
     match members.by_team() {
         // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
-        Ok(team) => unsafe { collective::fcollect(team, world::current(routine), places) },
+        Ok(team) => unsafe { collective::fcollect(team, members.world(), places) },
         Err(set) => {
             let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
             // SAFETY: both places lie in segments (`places`), and there is a part for each member.
@@ -177,18 +161,12 @@ unsafe fn fcollect<T: Item>(
     }
 }
 
-unsafe fn alltoall<T: Item>(
-    routine: &'static str,
-    members: Members,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-) {
+unsafe fn alltoall<T: Item>(members: Members, dest: *mut T, source: *const T, elements: usize) {
     let all = elements.saturating_mul(members.size());
-    let places = places(routine, (dest, all), (source, all), May::NotBeOne);
+    let places = places(members.routine(), (dest, all), (source, all), May::NotBeOne);
     match members.by_team() {
         // SAFETY: C's caller keeps what is read and written to the collective, and both are apart (`places`).
-        Ok(team) => unsafe { collective::alltoall(team, world::current(routine), places) },
+        Ok(team) => unsafe { collective::alltoall(team, members.world(), places) },
         Err(set) => {
             let part = elements * size_of::<T>();
             let to = |rank: usize| dest.wrapping_add(rank * elements).cast();
@@ -199,7 +177,6 @@ unsafe fn alltoall<T: Item>(
 }
 
 unsafe fn alltoalls<T: Item>(
-    routine: &'static str,
     members: Members,
     dest: *mut T,
     source: *const T,
@@ -207,6 +184,7 @@ unsafe fn alltoalls<T: Item>(
     sst: isize,
     elements: usize,
 ) {
+    let routine = members.routine();
     let [to, from] =
         [("dst", dst), ("sst", sst)].map(|(argument, stride)| required_stride(routine, argument, stride));
     let all = elements.saturating_mul(members.size());
@@ -216,7 +194,7 @@ unsafe fn alltoalls<T: Item>(
         Ok(team) => {
             let strides = Strides { items: elements, size, from, to };
             // SAFETY: C's caller keeps what is read and written to the collective; the places have room for all elements.
-            unsafe { collective::alltoalls(team, world::current(routine), places, strides) };
+            unsafe { collective::alltoalls(team, members.world(), places, strides) };
         }
         Err(set) => {
             set.meet();
@@ -231,35 +209,21 @@ unsafe fn alltoalls<T: Item>(
     }
 }
 
-unsafe fn reduce<T: Item>(
-    routine: &'static str,
-    members: Members,
-    dest: *mut T,
-    source: *const T,
-    elements: usize,
-    by: Reduction,
-) {
+unsafe fn reduce<T: Item>(members: Members, dest: *mut T, source: *const T, elements: usize, by: Reduction) {
     // SAFETY: the caller's promise.
-    unsafe { combined(routine, members, dest, source, elements, by, Combined::All, by.family) };
+    unsafe { combined(members, dest, source, elements, by, Combined::All, by.family) };
 }
 
-unsafe fn to_all<T: Item>(
-    routine: &'static str,
-    members: Members,
-    dest: *mut T,
-    source: *const T,
-    elements: c_int,
-    by: Reduction,
-) {
+unsafe fn to_all<T: Item>(members: Members, dest: *mut T, source: *const T, elements: c_int, by: Reduction) {
     let Ok(elements) = usize::try_from(elements) else {
-        refuse(routine, "nreduce", format_args!("is {elements}: there cannot be less than nothing"))
+        let why = format_args!("is {elements}: there cannot be less than nothing");
+        refuse(members.routine(), "nreduce", why)
     };
     // SAFETY: the caller's promise.
-    unsafe { reduce(routine, members, dest, source, elements, by) };
+    unsafe { reduce(members, dest, source, elements, by) };
 }
 
 unsafe fn combined<T: Item>(
-    routine: &'static str,
     members: Members,
     dest: *mut T,
     source: *const T,
@@ -268,13 +232,11 @@ unsafe fn combined<T: Item>(
     which: Combined,
     family: Family,
 ) {
-    let places = places(routine, (dest, elements), (source, elements), May::BeOne);
-    let fold = by.fold::<T>(routine);
+    let places = places(members.routine(), (dest, elements), (source, elements), May::BeOne);
+    let fold = by.fold::<T>(members.routine());
     match members.by_team() {
         // SAFETY: C's caller keeps what is read and written to the collective.
-        Ok(team) => unsafe {
-            collective::reduce(team, world::current(routine), family, places, which, fold);
-        },
+        Ok(team) => unsafe { collective::reduce(team, members.world(), family, places, which, fold) },
         // SAFETY: C's caller keeps what is read and written to the collective. Sets have no scans.
         Err(set) => unsafe { set.reduce(dest.cast(), places.from, fold) },
     }
@@ -331,7 +293,7 @@ pub(crate) fn place<T>(
 ) -> Extent {
     let Some(bytes) = elements.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= isize::MAX as usize)
     else {
-        refuse(routine, argument, format_args!("has more elements than there is memory"))
+        refuse(routine, argument, "has more elements than there is memory")
     };
     if bytes == 0 {
         return Extent { offset: 0, bytes };
@@ -344,6 +306,6 @@ pub(crate) fn place<T>(
 fn refuse_overlap(routine: &str, Places { from, to }: Places, may: May) {
     let is_one = from.offset == to.offset && from.bytes == to.bytes;
     if may != May::Interleave && from.bytes > 0 && from.overlaps(to) && !(is_one && may == May::BeOne) {
-        refuse(routine, "dest", format_args!("overlaps source: they must lie apart"));
+        refuse(routine, "dest", "overlaps source: they must lie apart");
     }
 }

@@ -3,18 +3,13 @@
 //! A [`Fold`] combines a slice with those behind it, so the compiler makes vectors of it. Nothing need be aligned: what C gives is
 //! read and written as bytes.
 
-use std::num::Wrapping;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Sub};
 
 use shmem::raw::collective::Fold;
 use shmem_core::observe::Family;
 
 use crate::long_double;
-use crate::types::{
-    Char, ComplexDouble, ComplexFloat, Double, Float, Int, Int8, Int16, Int32, Int64, Item, Long, LongDouble,
-    LongLong, PtrDiff, SChar, Short, Size, UChar, UInt, UInt8, UInt16, UInt32, UInt64, ULong, ULongLong,
-    UShort,
-};
+use crate::types::{ComplexDouble, ComplexFloat, Item, LongDouble, Number, Numeric};
 
 /// Combines so many elements with as many others, which come behind them. Neither need be aligned, and they lie apart.
 pub type Combine = unsafe fn(into: *mut u8, from: *const u8, elements: usize);
@@ -32,10 +27,6 @@ pub struct Reduction {
 impl Reduction {
     const fn exact(combine: Combine, family: Family) -> Self {
         Self { combine, rounds: false, family }
-    }
-
-    const fn rounding(combine: Combine, family: Family) -> Self {
-        Self { combine, rounds: true, family }
     }
 
     /// The fold of elements of a type, for a routine.
@@ -104,83 +95,64 @@ folds! {
     xor<P: Bits> of P = P::bitxor;
     max<P: Number> of P = |a, b| if a < b { b } else { a };
     min<P: Number> of P = |a, b| if b < a { b } else { a };
-    sum<P: Number> of P = P::add;
-    prod<P: Number> of P = P::mul;
-    complex_sum<P: Number> of [P; 2] = |[a, b], [c, d]| [a + c, b + d];
-    complex_prod<P: Number> of [P; 2] = |[a, b], [c, d]| [a * c - b * d, a * d + b * c];
+    sum<P: Number> of P = P::plus;
+    prod<P: Number> of P = P::times;
+    complex_sum<P: Real> of [P; 2] = |[a, b], [c, d]| [a + c, b + d];
+    complex_prod<P: Real> of [P; 2] = |[a, b], [c, d]| [a * c - b * d, a * d + b * c];
 }
 
-/// Numbers of Rust that those of C are: wrapping ones, and reals.
-trait Number: Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
-
-impl<T: Copy + PartialOrd + Add<Output = T> + Sub<Output = T> + Mul<Output = T>> Number for T {}
-
-/// Those that have bits.
+/// Numbers that have bits.
 trait Bits: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {}
 
 impl<T: Copy + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>> Bits for T {}
 
-// What the types of C are combined as: where only bits count, all of a size as one.
-macro_rules! bits {
-    ($($T:ident as $P:ty;)*) => {$(
-        impl Bitwise for $T {
-            const AND: Reduction = Reduction::exact(and::<$P>, Family::And);
-            const OR: Reduction = Reduction::exact(or::<$P>, Family::Or);
-            const XOR: Reduction = Reduction::exact(xor::<$P>, Family::Xor);
-        }
-    )*};
-}
-bits! {
-    Short as u16; Int as u32; Long as u64; LongLong as u64; UChar as u8; UShort as u16; UInt as u32; ULong as u64;
-    ULongLong as u64; Int8 as u8; Int16 as u16; Int32 as u32; Int64 as u64; UInt8 as u8; UInt16 as u16; UInt32 as u32;
-    UInt64 as u64; Size as usize;
+/// Parts of complex numbers.
+trait Real: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+
+impl<T: Copy + Add<Output = T> + Sub<Output = T> + Mul<Output = T>> Real for T {}
+
+impl<T: Numeric<Number: Bits>> Bitwise for T {
+    const AND: Reduction = Reduction::exact(and::<T::Number>, Family::And);
+    const OR: Reduction = Reduction::exact(or::<T::Number>, Family::Or);
+    const XOR: Reduction = Reduction::exact(xor::<T::Number>, Family::Xor);
 }
 
-macro_rules! ordered {
-    ($($T:ident by $max:expr, $min:expr;)*) => {$(
-        impl Ordered for $T {
-            const MAX: Reduction = Reduction::exact($max, Family::Max);
-            const MIN: Reduction = Reduction::exact($min, Family::Min);
-        }
-    )*};
-    ($($T:ident as $P:ty;)*) => {
-        ordered! { $($T by max::<$P>, min::<$P>;)* }
-    };
-}
-ordered! { LongDouble by long_double::max, long_double::min; }
-ordered! {
-    Char as std::ffi::c_char; SChar as i8; Short as i16; Int as i32; Long as i64; LongLong as i64; PtrDiff as isize;
-    UChar as u8; UShort as u16; UInt as u32; ULong as u64; ULongLong as u64; Int8 as i8; Int16 as i16; Int32 as i32;
-    Int64 as i64; UInt8 as u8; UInt16 as u16; UInt32 as u32; UInt64 as u64; Size as usize; Float as f32; Double as f64;
+impl<T: Numeric> Ordered for T {
+    const MAX: Reduction = Reduction::exact(max::<T::Number>, Family::Max);
+    const MIN: Reduction = Reduction::exact(min::<T::Number>, Family::Min);
 }
 
+impl<T: Numeric> Arithmetic for T {
+    const SUM: Reduction =
+        Reduction { combine: sum::<T::Number>, rounds: T::Number::ROUNDS, family: Family::Sum };
+    const PROD: Reduction =
+        Reduction { combine: prod::<T::Number>, rounds: T::Number::ROUNDS, family: Family::Prod };
+}
+
+impl Ordered for LongDouble {
+    const MAX: Reduction = Reduction::exact(long_double::max, Family::Max);
+    const MIN: Reduction = Reduction::exact(long_double::min, Family::Min);
+}
+
+/// Those that are no numbers of Rust.
 macro_rules! arithmetic {
-    ($($T:ident: $how:ident by $sum:expr, $prod:expr;)*) => {$(
+    ($($T:ident by $sum:expr, $prod:expr;)*) => {$(
         impl Arithmetic for $T {
-            const SUM: Reduction = Reduction::$how($sum, Family::Sum);
-            const PROD: Reduction = Reduction::$how($prod, Family::Prod);
+            const SUM: Reduction = Reduction { combine: $sum, rounds: true, family: Family::Sum };
+            const PROD: Reduction = Reduction { combine: $prod, rounds: true, family: Family::Prod };
         }
     )*};
-    ($($T:ident as $P:ty;)*) => {
-        arithmetic! { $($T: exact by sum::<Wrapping<$P>>, prod::<Wrapping<$P>>;)* }
-    };
 }
 arithmetic! {
-    Float: rounding by sum::<f32>, prod::<f32>;
-    Double: rounding by sum::<f64>, prod::<f64>;
-    LongDouble: rounding by long_double::sum, long_double::prod;
-    ComplexFloat: rounding by complex_sum::<f32>, complex_prod::<f32>;
-    ComplexDouble: rounding by complex_sum::<f64>, complex_prod::<f64>;
-}
-arithmetic! {
-    Char as u8; SChar as u8; Short as u16; Int as u32; Long as u64; LongLong as u64; PtrDiff as usize; UChar as u8;
-    UShort as u16; UInt as u32; ULong as u64; ULongLong as u64; Int8 as u8; Int16 as u16; Int32 as u32; Int64 as u64;
-    UInt8 as u8; UInt16 as u16; UInt32 as u32; UInt64 as u64; Size as usize;
+    LongDouble by long_double::sum, long_double::prod;
+    ComplexFloat by complex_sum::<f32>, complex_prod::<f32>;
+    ComplexDouble by complex_sum::<f64>, complex_prod::<f64>;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::{Double, Float, Int, Long, SChar, Short, UChar, ULong};
 
     /// Combines elements of so many numbers each that lie anywhere.
     fn folded_by<P: bytemuck::Pod>(numbers: usize, by: Reduction, left: &[P], right: &[P]) -> Vec<P> {

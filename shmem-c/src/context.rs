@@ -89,7 +89,7 @@ unsafe fn destroy(routine: &'static str, ctx: Ctx) {
     }
     if ctx == Ctx::DEFAULT {
         world::current(routine);
-        refuse(routine, "ctx", format_args!("is SHMEM_CTX_DEFAULT, which lives as long as the library"));
+        refuse(routine, "ctx", "is SHMEM_CTX_DEFAULT, which lives as long as the library");
     }
     // A second time is refused.
     stream(ctx, routine).endpoint(routine);

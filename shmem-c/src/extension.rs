@@ -1,33 +1,33 @@
 //! What other libraries have beside the specification, and partitions: `shmemx.h`.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use shmem_core::observe::Family;
-use shmem_core::strided::Level;
 
-use crate::refusal::refuse;
-use crate::stream::move_bytes;
+use crate::stream::blocks;
 use crate::table::routines;
-use crate::types::{Ctx, PartitionInfo};
+use crate::types::PartitionInfo;
 use crate::world;
 
 routines! {
     once {
         extra "wtime" "" () -> f64 [] = wtime;
         extra "partition_info" "" (partition: c_int, info: *mut PartitionInfo) -> c_int [] = partition_info;
-        extra "iputmem" ""
-            (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = moved_bytes, Family::Iputmem;
-        extra "igetmem" ""
-            (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = moved_bytes, Family::Igetmem;
-        extra "putmem_strided" ""
-            (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = moved_bytes, Family::Iputmem;
-        extra "getmem_strided" ""
-            (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
-            = moved_bytes, Family::Igetmem;
+    }
+    mem {
+        beside "iput" ""
+            (dest: *mut T, source: *const T, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
+            = blocks::<T>, Family::Iputmem;
+        beside "iget" ""
+            (dest: *mut T, source: *const T, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
+            = blocks::<T>, Family::Igetmem;
+        beside "put" "_strided"
+            (dest: *mut T, source: *const T, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
+            = blocks::<T>, Family::Iputmem;
+        beside "get" "_strided"
+            (dest: *mut T, source: *const T, dst: isize, sst: isize, blksize: usize, nblks: usize, pe: c_int) []
+            = blocks::<T>, Family::Igetmem;
     }
 }
 
@@ -55,28 +55,4 @@ unsafe fn partition_info(routine: &'static str, partition: c_int, info: *mut Par
     // SAFETY: C gives a variable to be written.
     unsafe { info.write(told) };
     0
-}
-
-/// Blocks of bytes, if there are any; refused where a stride is none.
-unsafe fn moved_bytes(
-    routine: &'static str,
-    dest: *mut c_void,
-    source: *const c_void,
-    dst: isize,
-    sst: isize,
-    block: usize,
-    count: usize,
-    pe: c_int,
-    family: Family,
-) {
-    for (name, stride) in [("dst", dst), ("sst", sst)] {
-        if stride < 1 {
-            refuse(routine, name, format_args!("is {stride}: a stride is at least 1 byte"));
-        }
-    }
-    if block > 0 && count > 0 {
-        let level = Level { count, to: dst as usize, from: sst as usize };
-        // SAFETY: the caller's promise.
-        unsafe { move_bytes(Ctx::DEFAULT, routine, dest.cast(), source.cast(), block, level, pe, family) };
-    }
 }

@@ -2,11 +2,12 @@
 //! `shmem/extension.h`. `shmem.h` and `shmemx.h` include them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::c_int;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-use crate::table::Prototype;
+use crate::table::{Routine, rows};
 
 /// Types of a fixed size, by the base type that they are on all systems served (LP64).
 const SAME: [(&str, &str); 10] = [
@@ -30,10 +31,9 @@ pub(crate) const BEFORE: [&str; 7] =
 const UNDECLARED: [&str; 2] = ["my_pe", "num_pes"];
 
 /// All routines, by families.
-pub(crate) fn families() -> Vec<(&'static str, Vec<Prototype>)> {
-    let (mut rma, mut beside) = (crate::rma::prototypes(), crate::extension::prototypes());
-    rma.extend(long_double());
-    beside.extend(crate::counters::prototypes());
+pub(crate) fn families() -> Vec<(&'static str, Vec<&'static Routine>)> {
+    let rma = [crate::rma::prototypes(), long_double()].concat();
+    let beside = [crate::extension::prototypes(), crate::counters::prototypes()].concat();
     let mut all = vec![
         ("Begin, end, and queries", crate::setup::prototypes()),
         ("Symmetric heap", crate::heap::prototypes()),
@@ -57,50 +57,29 @@ pub(crate) fn families() -> Vec<(&'static str, Vec<Prototype>)> {
 }
 
 /// All routines.
-fn prototypes() -> Vec<Prototype> {
+fn prototypes() -> Vec<&'static Routine> {
     families().into_iter().flat_map(|(_, routines)| routines).collect()
 }
 
-/// What the table has no rows for: `p` and `g` of `long double`.
-fn long_double() -> Vec<Prototype> {
-    let (value, pointer) = ("long double".to_owned(), "long double *".to_owned());
-    let make = |name, strong, result: &str, arguments: Vec<(String, &'static str)>, generic, has_context| {
-        let mut all = vec![("shmem_ctx_t".to_owned(), "ctx")];
-        all.retain(|_| has_context);
-        all.extend(arguments);
-        let (result, of) = (result.to_owned(), value.clone());
-        let row = ["numbers", "", if generic == "shmem_p" { "_p" } else { "_g" }];
-        Prototype { name, row, strong, result, arguments: all, of, generic: Some((generic, 0)), has_context }
-    };
-    let p = || vec![(pointer.clone(), "dest"), (value.clone(), "value"), ("int".to_owned(), "pe")];
-    let g = || vec![(format!("const {pointer}"), "source"), ("int".to_owned(), "pe")];
-    vec![
-        make("shmem_longdouble_p", "pshmem_longdouble_p", "void", p(), "shmem_p", false),
-        make("shmem_ctx_longdouble_p", "pshmem_ctx_longdouble_p", "void", p(), "shmem_p", true),
-        make("shmem_longdouble_g", "pshmem_longdouble_g", &value, g(), "shmem_g", false),
-        make("shmem_ctx_longdouble_g", "pshmem_ctx_longdouble_g", &value, g(), "shmem_g", true),
-    ]
+/// What is exported by assembly: `p` and `g` of `long double`.
+fn long_double() -> Vec<&'static Routine> {
+    let mut all = Vec::new();
+    rows! { told [all "numbers"] LongDouble "longdouble" {
+        ctx "" "_p" (dest: *mut T, value: T, pe: c_int) [shmem_p 0] = ();
+        ctx "" "_g" (source: *const T, pe: c_int) -> T [shmem_g 0] = ();
+    } }
+    all
 }
 
 /// Reductions by bits of `long long`, which no type of a fixed size is here: functions of the header for the generic names.
-fn long_long() -> Vec<Prototype> {
-    let make = |name, generic| {
-        let (of, pointer) = ("long long".to_owned(), |text: &str| format!("{text}long long *"));
-        let arguments = vec![
-            ("shmem_team_t".to_owned(), "team"),
-            (pointer(""), "dest"),
-            (pointer("const "), "source"),
-            ("size_t".to_owned(), "nreduce"),
-        ];
-        let generic = Some((generic, 1));
-        let (row, result) = (["", "", ""], "int".to_owned());
-        Prototype { name, row, strong: name, result, arguments, of, generic, has_context: false }
-    };
-    vec![
-        make("shmem_long_long_and_reduce", "shmem_and_reduce"),
-        make("shmem_long_long_or_reduce", "shmem_or_reduce"),
-        make("shmem_long_long_xor_reduce", "shmem_xor_reduce"),
-    ]
+fn long_long() -> Vec<&'static Routine> {
+    let mut all = Vec::new();
+    rows! { told [all ""] LongLong "long_long" {
+        team "" "_and_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_and_reduce 1] = ();
+        team "" "_or_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_or_reduce 1] = ();
+        team "" "_xor_reduce" (dest: *mut T, source: *const T, nreduce: usize) [shmem_xor_reduce 1] = ();
+    } }
+    all
 }
 
 /// Whether it is in `shmemx.h`, and in no specification.
@@ -116,14 +95,23 @@ fn base(of: &str) -> String {
         .join(" ")
 }
 
-pub(crate) fn declared(routine: &Prototype, name: &str) -> String {
-    let arguments: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(of, name)).collect();
+pub(crate) fn declared(routine: &Routine, name: &str) -> String {
     let arguments = match name.ends_with("pcontrol") {
         true => "int level, ...".to_owned(),
-        false if arguments.is_empty() => "void".to_owned(),
-        false => arguments.join(", "),
+        false if routine.arguments.is_empty() => "void".to_owned(),
+        false => parameters(routine, &str::to_owned),
     };
-    format!("{}({arguments});\n", joined(&routine.result, name))
+    format!("{}({arguments});\n", joined(&(routine.result)(), name))
+}
+
+/// The arguments, of which types are written as `of` has it.
+fn parameters(routine: &Routine, of: &dyn Fn(&str) -> String) -> String {
+    routine
+        .arguments
+        .iter()
+        .map(|(spelled, name)| joined(&of(&spelled()), name))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn joined(of: &str, name: &str) -> String {
@@ -133,20 +121,20 @@ fn joined(of: &str, name: &str) -> String {
 
 /// The cases of a generic name: typed routines, and those with a context, of each base type once.
 #[derive(Default)]
-struct Group<'a> {
+struct Group {
     argument: usize,
-    typed: Vec<&'a Prototype>,
-    with_context: Vec<&'a Prototype>,
+    typed: Vec<&'static Routine>,
+    with_context: Vec<&'static Routine>,
 }
 
-fn groups(all: &[Prototype]) -> BTreeMap<&'static str, Group<'_>> {
-    let mut groups: BTreeMap<_, Group<'_>> = BTreeMap::new();
+fn groups(all: &[&'static Routine]) -> BTreeMap<&'static str, Group> {
+    let mut groups: BTreeMap<_, Group> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for routine in all {
         let Some((name, argument)) = routine.generic else { continue };
         let group = groups.entry(name).or_default();
         group.argument = argument;
-        if seen.insert((name, routine.has_context, base(&routine.of))) {
+        if seen.insert((name, routine.has_context, base(&(routine.of)()))) {
             if routine.has_context { &mut group.with_context } else { &mut group.typed }.push(routine);
         }
     }
@@ -154,10 +142,10 @@ fn groups(all: &[Prototype]) -> BTreeMap<&'static str, Group<'_>> {
 }
 
 /// `_Generic` over an argument.
-fn choice(argument: usize, cases: &[&Prototype]) -> String {
+fn choice(argument: usize, cases: &[&Routine]) -> String {
     let mut text = format!("_Generic(SHMEM_C11_{argument}(__VA_ARGS__)");
     for routine in cases {
-        let of = &routine.arguments[argument].0;
+        let of = (routine.arguments[argument].0)();
         _ = write!(text, ", \\\n        {of}: {}", routine.name);
         if let Some(plain) = of.strip_prefix("const ") {
             _ = write!(text, ", \\\n        {plain}: {}", routine.name);
@@ -169,7 +157,7 @@ fn choice(argument: usize, cases: &[&Prototype]) -> String {
     text + ", \\\n        default: shmem_c11_no_such_type)"
 }
 
-fn generic(name: &str, group: &Group<'_>) -> String {
+fn generic(name: &str, group: &Group) -> String {
     let plain = choice(group.argument, &group.typed);
     if group.with_context.is_empty() {
         return format!("#define {name}(...) {plain}(__VA_ARGS__)\n\n");
@@ -180,13 +168,18 @@ fn generic(name: &str, group: &Group<'_>) -> String {
     )
 }
 
-fn overload(name: &str, routine: &Prototype) -> String {
-    let parameters: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(of, name)).collect();
-    let arguments: Vec<_> = routine.arguments.iter().map(|(_, name)| *name).collect();
+/// A function of C++ that calls a routine, with types as `of` has it, and its arguments as `given`.
+fn overload(
+    name: &str,
+    routine: &Routine,
+    of: &dyn Fn(&str) -> String,
+    given: &dyn Fn(&str, &str) -> String,
+) -> String {
+    let arguments: Vec<_> = routine.arguments.iter().map(|(of, name)| given(&of(), name)).collect();
     format!(
         "inline {}({}) {{ return {}({}); }}\n",
-        joined(&routine.result, name),
-        parameters.join(", "),
+        joined(&(routine.result)(), name),
+        parameters(routine, of),
         routine.name,
         arguments.join(", ")
     )
@@ -274,17 +267,15 @@ fn api() -> String {
     }
     text += "#endif\n\n#ifdef __cplusplus\nextern \"C++\" {\n#ifdef __GNUC__\n";
     text += COMPLEX;
-    for routine in all.iter().filter(|routine| routine.of.starts_with("shmem_complex")) {
+    for routine in all.iter().filter(|routine| (routine.of)().starts_with("shmem_complex")) {
         text += &of_c(routine);
     }
     text += "#endif\n#ifndef SHMEM_NO_GENERIC\n";
     for (name, group) in &groups {
         for routine in group.typed.iter().chain(&group.with_context) {
-            let types = |routine: &Prototype| -> Vec<_> {
-                routine.arguments.iter().map(|(of, _)| base(of)).collect()
-            };
+            let types = |routine: &Routine| parameters(routine, &base);
             if !all.iter().any(|other| other.name == *name && types(other) == types(routine)) {
-                text += &overload(name, routine);
+                text += &overload(name, routine, &str::to_owned, &|_, name| name.to_owned());
             }
         }
     }
@@ -292,22 +283,13 @@ fn api() -> String {
 }
 
 /// What C++ calls with complex numbers of C: the routine of those of C++, and its generic name.
-fn of_c(routine: &Prototype) -> String {
-    let is_complex = |of: &str| of.contains("shmem_complex_");
-    let of_c = |of: &str| of.replace("shmem_complex_", "shmem_c_complex_");
-    let parameters: Vec<_> = routine.arguments.iter().map(|(of, name)| joined(&of_c(of), name)).collect();
-    let arguments = routine.arguments.iter().map(|(of, name)| match is_complex(of) {
+fn of_c(routine: &Routine) -> String {
+    let of = |of: &str| of.replace("shmem_complex_", "shmem_c_complex_");
+    let given = |of: &str, name: &str| match of.contains("shmem_complex_") {
         true => format!("reinterpret_cast<{of}>({name})"),
-        false => (*name).to_owned(),
-    });
-    let (parameters, arguments) = (parameters.join(", "), arguments.collect::<Vec<_>>().join(", "));
-    let one = |name: &str| {
-        format!(
-            "inline {}({parameters}) {{ return {}({arguments}); }}\n",
-            joined(&routine.result, name),
-            routine.name
-        )
+        false => name.to_owned(),
     };
+    let one = |name: &str| overload(name, routine, &of, &given);
     let generic = routine.generic.map(|(name, _)| format!("#ifndef SHMEM_NO_GENERIC\n{}#endif\n", one(name)));
     one(routine.name) + &generic.unwrap_or_default()
 }

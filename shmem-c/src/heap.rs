@@ -11,10 +11,10 @@
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shmem::{Error, ErrorKind, MemoryHints, SymAddr};
 use shmem_core::context::untyped;
+use shmem_core::exclusion::Mutex;
 use shmem_core::heap::{HeapError, MAX_ALIGN};
 use shmem_core::memory::OWN_ALIGN;
 use shmem_core::partition::{round_size, show_size};
@@ -84,10 +84,9 @@ fn in_words_of_c(error: &HeapError) -> String {
         (|bytes: &usize| show_size(*bytes as u64), |bytes: &usize| round_size(*bytes as u64));
     match error {
         HeapError::Exhausted { partition, bytes, size, free, largest_free, .. } => {
-            let heap = if *partition == 1 {
-                "the heap".to_owned()
-            } else {
-                format!("that of partition {partition}")
+            let heap = match partition {
+                1 => "the heap".to_owned(),
+                partition => format!("that of partition {partition}"),
             };
             let remedy =
                 error.setting().map_or("no heap has as many".to_owned(), |setting| format!("set {setting}"));
@@ -142,7 +141,7 @@ fn aligned(
     let block = allocate(MAX_ALIGN, size.saturating_add(alignment - MAX_ALIGN))?;
     let place = block.as_ptr();
     let shifted = place.wrapping_add(place.addr().next_multiple_of(alignment) - place.addr());
-    shifts().insert(shifted.addr(), place.addr());
+    SHIFTED.lock().insert(shifted.addr(), place.addr());
     Ok(SymAddr::assume(shifted))
 }
 
@@ -152,14 +151,9 @@ fn aligned(
 ///
 /// Every PE does so between the same two collectives, and nobody uses such memory any more.
 pub(crate) unsafe fn free_all(world: &CWorld) {
-    shifts().clear();
+    SHIFTED.lock().clear();
     // SAFETY: the caller's promise.
     unsafe { shmem::raw::job::free_all(world) };
-}
-
-/// Where blocks that were shifted begin in the heap.
-fn shifts() -> MutexGuard<'static, BTreeMap<usize, usize>> {
-    SHIFTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn malloc_with_hints(routine: &'static str, size: usize, hints: c_long) -> *mut c_void {
@@ -182,7 +176,7 @@ fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void 
     }
     let world = world::current(routine);
     let size = largest(world, size);
-    let start = shifts().get(&ptr.addr()).copied().unwrap_or(ptr.addr());
+    let start = SHIFTED.lock().get(&ptr.addr()).copied().unwrap_or(ptr.addr());
     let shift = ptr.addr() - start;
     let address = symmetric::address(ptr.wrapping_byte_sub(shift), 1, routine, "ptr");
     untyped::quiet(world::default_stream().endpoint(routine));
@@ -192,7 +186,7 @@ fn realloc(routine: &'static str, ptr: *mut c_void, size: usize) -> *mut c_void 
     };
     let place: *mut c_void = moved.as_ptr().wrapping_add(shift).cast();
     if shift > 0 {
-        let mut all = shifts();
+        let mut all = SHIFTED.lock();
         all.remove(&ptr.addr());
         all.insert(place.addr(), place.addr() - shift);
     }
@@ -204,7 +198,7 @@ fn free(routine: &'static str, ptr: *mut c_void) {
     if ptr.is_null() {
         return;
     }
-    let start = shifts().remove(&ptr.addr()).unwrap_or(ptr.addr());
+    let start = SHIFTED.lock().remove(&ptr.addr()).unwrap_or(ptr.addr());
     let address = symmetric::address(ptr.with_addr(start), 1, routine, "ptr");
     untyped::quiet(world::default_stream().endpoint(routine));
     if let Err(error) = world.free(address) {
@@ -225,8 +219,9 @@ fn partition_malloc(routine: &'static str, size: usize, partition: c_int) -> *mu
 }
 
 fn partition_calloc(routine: &'static str, count: usize, size: usize, partition: c_int) -> *mut c_void {
-    let bytes = count.saturating_mul(size);
-    block(routine, bytes, |world, bytes| heap(routine, world, partition).calloc(bytes, 1))
+    block(routine, count.saturating_mul(size), |world, bytes| {
+        heap(routine, world, partition).calloc(bytes, 1)
+    })
 }
 
 fn partition_align(routine: &'static str, alignment: usize, size: usize, partition: c_int) -> *mut c_void {

@@ -11,6 +11,7 @@
 //! leaves. Which PE a lock lives on follows from its place, so that locks are spread over all.
 
 use std::ffi::{c_int, c_long};
+use std::fmt;
 use std::panic::Location;
 
 use shmem::{Pe, raw};
@@ -85,9 +86,11 @@ impl Lock {
     /// The PE that a number of a queue stands for.
     fn pe(&self, number: u64) -> Pe {
         let pe = number.checked_sub(1).and_then(|number| self.world.pe(number as usize).ok());
-        pe.unwrap_or_else(|| {
-            refuse(self.routine, "lock", format_args!("is no lock, or was written: it holds {number:#x}"))
-        })
+        pe.unwrap_or_else(|| self.refuse(format_args!("is no lock, or was written: it holds {number:#x}")))
+    }
+
+    fn refuse(&self, why: impl fmt::Display) -> ! {
+        refuse(self.routine, "lock", why)
     }
 
     /// Carries out an operation, and tells the observer, if there is one: of the operation, not of those that it is made
@@ -108,11 +111,7 @@ impl Lock {
         self.queue.update(own, AtomicOp::Set(WAITS), Family::AtomicSet);
         let before = self.last.fetch(self.home, AtomicOp::Swap(self.me()), Family::AtomicSwap);
         if before == self.me() {
-            refuse(
-                self.routine,
-                "lock",
-                format_args!("is held by this PE already, or another thread of it waits for it"),
-            );
+            self.refuse("is held by this PE already, or another thread of it waits for it");
         }
         if before == 0 {
             self.queue.update(own, AtomicOp::And(!WAITS & u64::from(u32::MAX)), Family::AtomicAnd);
@@ -140,14 +139,14 @@ impl Lock {
                 return;
             }
             if last == 0 {
-                refuse(self.routine, "lock", format_args!("is held by nobody"));
+                self.refuse("is held by nobody");
             }
             // Who came behind has not said so yet.
             self.queue.wait(|word| word != 0, || "for who comes next to say so".to_owned());
         }
         let next = self.queue.mine();
         if next & WAITS != 0 {
-            refuse(self.routine, "lock", format_args!("is not held by this PE, which waits for it"));
+            self.refuse("is not held by this PE, which waits for it");
         }
         self.queue.update(own, AtomicOp::Set(0), Family::AtomicSet);
         self.queue.update(self.pe(next), AtomicOp::And(!WAITS & u64::from(u32::MAX)), Family::AtomicAnd);

@@ -5,8 +5,7 @@ use std::ffi::c_int;
 use shmem_core::context::untyped;
 
 use crate::table::routines;
-use crate::types::Ctx;
-use crate::world::stream;
+use crate::world::Call;
 
 routines! {
     once {
@@ -17,28 +16,27 @@ routines! {
 }
 
 #[inline(always)]
-fn fence(ctx: Ctx, routine: &'static str) {
-    if ctx != Ctx::INVALID {
-        untyped::fence(stream(ctx, routine).endpoint(routine));
+fn fence(call: Call) {
+    if !call.is_nowhere() {
+        untyped::fence(call.endpoint());
     }
 }
 
 #[inline(always)]
-fn quiet(ctx: Ctx, routine: &'static str) {
-    if ctx != Ctx::INVALID {
-        untyped::quiet(stream(ctx, routine).endpoint(routine));
+fn quiet(call: Call) {
+    if !call.is_nowhere() {
+        untyped::quiet(call.endpoint());
     }
 }
 
-unsafe fn pe_quiet(ctx: Ctx, routine: &'static str, pes: *const c_int, count: usize) {
-    if ctx == Ctx::INVALID {
+unsafe fn pe_quiet(call: Call, pes: *const c_int, count: usize) {
+    if call.is_nowhere() {
         return;
     }
-    let stream = stream(ctx, routine);
-    let endpoint = stream.endpoint(routine);
+    let endpoint = call.endpoint();
     for at in 0..count {
         // SAFETY: C gives so many numbers.
         let pe = unsafe { pes.wrapping_add(at).read() };
-        untyped::quiet_pe(endpoint, stream.pe(routine, pe));
+        untyped::quiet_pe(endpoint, call.pe(pe));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::header::{BEFORE, declared, families, is_extension};
-use crate::table::Prototype;
+use crate::table::Routine;
 
 /// What is new in OpenSHMEM 1.6.
 const NEW: &str = include_str!("../tests/interface/names-1.6.txt");
@@ -74,7 +74,8 @@ are built and run, and what differs from other libraries, stands in `docs/c.md` 
 
 /// A line of the page: a row of the table in all its types, with a context and without.
 struct Line {
-    prototype: Prototype,
+    /// One of them.
+    routine: &'static Routine,
     /// Names of types, in the order of the table.
     types: Vec<&'static str>,
     names: Vec<&'static str>,
@@ -83,65 +84,50 @@ struct Line {
 
 impl Line {
     /// The lines of a family.
-    fn of(routines: Vec<Prototype>) -> Vec<Self> {
+    fn of(routines: Vec<&'static Routine>) -> Vec<Self> {
         let mut lines: Vec<Self> = Vec::new();
-        for prototype in routines {
-            let of = type_of(&prototype);
-            let beside = |name: &str| name.starts_with("shmemx_");
-            let same = |line: &&mut Self| {
-                line.prototype.row == prototype.row && beside(line.prototype.name) == beside(prototype.name)
-            };
-            match lines.iter_mut().find(same) {
-                Some(line) => {
-                    line.names.push(prototype.name);
-                    line.has_context |= prototype.has_context;
-                    if !line.types.contains(&of) {
-                        line.types.push(of);
-                    }
-                    // A type whose name is no word of the other arguments.
-                    if prototype.of.ends_with("long long") && !prototype.has_context {
-                        line.prototype = prototype;
-                    }
-                }
-                None => lines.push(Self {
-                    types: vec![of],
-                    names: vec![prototype.name],
-                    has_context: prototype.has_context,
-                    prototype,
-                }),
+        for routine in routines {
+            let row = |routine: &Routine| (routine.list, routine.halves, routine.name.starts_with("shmemx_"));
+            let at = lines.iter().position(|line| row(line.routine) == row(routine)).unwrap_or_else(|| {
+                lines.push(Self { routine, types: Vec::new(), names: Vec::new(), has_context: false });
+                lines.len() - 1
+            });
+            let (line, of) = (&mut lines[at], type_of(routine));
+            line.names.push(routine.name);
+            line.has_context |= routine.has_context;
+            if !line.types.contains(&of) {
+                line.types.push(of);
+            }
+            // A type whose name is no word of the other arguments.
+            if (routine.of)().ends_with("long long") && !routine.has_context {
+                line.routine = routine;
             }
         }
         lines
     }
 
-    /// What stands for the type.
-    fn placeholder(&self) -> &'static str {
-        if self.prototype.row[0].starts_with("sizes") { "SIZE" } else { "TYPE" }
-    }
-
     /// The prototype, with what stands for the type.
     fn shape(&self) -> String {
-        let of = type_of(&self.prototype);
+        let Routine { name, list, halves: [pre, post], .. } = self.routine;
         if self.types.len() == 1 {
-            return declared(&self.prototype, self.prototype.name);
+            return declared(self.routine, name);
         }
-        let [_, pre, post] = self.prototype.row;
-        let name = self.prototype.name;
-        let head = &name[..name.len() - pre.len() - of.len() - post.len()];
-        let text = declared(&self.prototype, &format!("{head}{pre}{}{post}", self.placeholder()));
-        if self.placeholder() == "SIZE" { text } else { text.replace(&self.prototype.of, "TYPE") }
+        let placeholder = if list.starts_with("sizes") { "SIZE" } else { "TYPE" };
+        let head = &name[..name.len() - pre.len() - type_of(self.routine).len() - post.len()];
+        let text = declared(self.routine, &format!("{head}{pre}{placeholder}{post}"));
+        if placeholder == "SIZE" { text } else { text.replace(&(self.routine.of)(), "TYPE") }
     }
 
     /// The list of its types.
     fn list(&self) -> &'static str {
-        let list = self.prototype.row[0];
+        let list = self.routine.list;
         LISTS.iter().find(|(name, _)| *name == list && self.types.len() > 1).map_or("", |(_, called)| called)
     }
 
     /// The version that has it first, or since which it is deprecated.
     fn version(&self) -> String {
-        let [list, ..] = self.prototype.row;
-        let is_of_a_set = self.prototype.arguments.iter().any(|(_, name)| *name == "log_stride");
+        let list = self.routine.list;
+        let is_of_a_set = self.routine.arguments.iter().any(|(_, name)| *name == "log_stride");
         let known = DEPRECATED.iter().find(|(name, _)| *name == list || self.names == [*name]);
         match known.map(|(_, version)| *version).or(is_of_a_set.then_some("1.5")) {
             Some(version) => format!("deprecated {version}"),
@@ -151,27 +137,23 @@ impl Line {
     }
 
     fn written(&self) -> String {
-        let generic = match (self.prototype.generic, self.has_context) {
-            (Some((name, _)), true) => format!("`{name}`, ctx"),
-            (Some((name, _)), false) => format!("`{name}`"),
-            (None, true) => "ctx".to_owned(),
-            (None, false) => String::new(),
-        };
-        let shape = self.shape();
+        let generic = self.routine.generic.map(|(name, _)| format!("`{name}`"));
+        let generic: Vec<_> = generic.into_iter().chain(self.has_context.then(|| "ctx".to_owned())).collect();
+        let (shape, generic) = (self.shape(), generic.join(", "));
         let shape = shape.trim_end().trim_end_matches(';');
         format!("| `{shape}` | {generic} | {} | {} |\n", self.list(), self.version())
     }
 }
 
 /// The name of a routine's type.
-fn type_of(prototype: &Prototype) -> &'static str {
-    let [_, pre, post] = prototype.row;
-    let head = match prototype.name {
-        name if name.starts_with("shmem_ctx_") && prototype.has_context => "shmem_ctx_",
+fn type_of(routine: &Routine) -> &'static str {
+    let Routine { name, halves: [pre, post], .. } = routine;
+    let head = match name {
+        name if name.starts_with("shmem_ctx_") && routine.has_context => "shmem_ctx_",
         name if name.starts_with("shmemx_") => "shmemx_",
         _ => "shmem_",
     };
-    let behind = prototype.name.strip_prefix(head).and_then(|name| name.strip_prefix(pre));
+    let behind = name.strip_prefix(head).and_then(|name| name.strip_prefix(pre));
     behind.and_then(|name| name.strip_suffix(post)).unwrap_or_default()
 }
 
@@ -185,12 +167,14 @@ pub fn page() -> String {
     for (family, routines) in families() {
         for routine in &routines {
             let of = type_of(routine);
-            if routine.of != "void" && !of.is_empty() && !of_c.iter().any(|(known, _)| *known == of) {
-                of_c.push((of, routine.of.clone()));
+            let known = of.is_empty() || of_c.iter().any(|(known, _)| *known == of);
+            let in_c = (routine.of)();
+            if in_c != "void" && !known {
+                of_c.push((of, in_c));
             }
         }
         let (extensions, specified): (Vec<_>, Vec<_>) =
-            Line::of(routines).into_iter().partition(|line| is_extension(line.prototype.name));
+            Line::of(routines).into_iter().partition(|line| is_extension(line.routine.name));
         for line in specified.iter().filter(|line| !line.list().is_empty()) {
             if !types.iter().any(|(list, _)| *list == line.list()) {
                 types.push((line.list(), line.types.clone()));
@@ -236,8 +220,7 @@ fn every_routine_stands_on_the_page() {
     let page = page();
     for (_, routines) in families() {
         for routine in &routines {
-            let [_, pre, post] = routine.row;
-            let of = type_of(routine);
+            let ([pre, post], of) = (routine.halves, type_of(routine));
             let plain = routine.name.replacen("shmem_ctx_", "shmem_", 1);
             let stem = plain.strip_suffix(&format!("{pre}{of}{post}")).unwrap_or_default();
             let shapes = [

@@ -18,7 +18,7 @@ use crate::world;
 /// call itself is what is wrong.
 #[cold]
 #[inline(never)]
-pub fn refuse(routine: &str, argument: &str, why: fmt::Arguments<'_>) -> ! {
+pub fn refuse(routine: &str, argument: &str, why: impl fmt::Display) -> ! {
     let place = Place::of_the_call();
     let what = if argument.is_empty() { String::new() } else { format!("argument {argument} ") };
     let text = format!("{routine}: {what}{why}{place}");

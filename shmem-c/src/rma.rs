@@ -10,11 +10,12 @@ use shmem_core::context::untyped;
 use shmem_core::observe::Family;
 use shmem_core::transport::Remote;
 
+use crate::data;
 use crate::refusal::refuse;
+use crate::symmetric::{self, Place};
 use crate::table::routines;
 use crate::types::{Ctx, Item, LongDouble};
-use crate::world::stream;
-use crate::{data, symmetric, world};
+use crate::world::{self, Call};
 
 routines! {
     numbers {
@@ -45,69 +46,53 @@ routines! {
 
 /// Where a PE has what lies at an address here, and where its slot starts, if an operation goes there straight away.
 #[inline(always)]
-pub(crate) fn near<T>(ctx: Ctx, routine: &str, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
-    let offset = symmetric::offset(pointer)?;
-    let base = stream(ctx, routine).base(pe);
-    let slot: *mut u8 = std::ptr::with_exposed_provenance_mut(base);
-    (base != 0).then(|| (slot.wrapping_add(offset).cast(), slot))
+pub(crate) fn near<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
+    let (to, slot) = in_slot(call, symmetric::offset(pointer)?, pe)?;
+    Some((to.cast(), slot))
 }
 
 /// The same of a word that is changed atomically. One that is not aligned goes the cold way, where it is refused.
 #[inline(always)]
-pub(crate) fn near_word<T>(
-    ctx: Ctx,
-    routine: &str,
-    pointer: *const T,
-    pe: c_int,
-) -> Option<(*mut T, *mut u8)> {
-    if pointer.is_aligned() { near(ctx, routine, pointer, pe) } else { None }
+pub(crate) fn near_word<T>(call: Call, pointer: *const T, pe: c_int) -> Option<(*mut T, *mut u8)> {
+    if pointer.is_aligned() { near(call, pointer, pe) } else { None }
 }
 
 /// The same of so many bytes.
 #[inline(always)]
 pub(crate) fn near_range<T>(
-    ctx: Ctx,
-    routine: &str,
+    call: Call,
     pointer: *const T,
     bytes: usize,
     pe: c_int,
 ) -> Option<(*mut u8, *mut u8)> {
-    let offset = symmetric::range(pointer, bytes)?;
-    let base = stream(ctx, routine).base(pe);
+    in_slot(call, symmetric::range(pointer, bytes)?, pe)
+}
+
+/// The same of an offset.
+#[inline(always)]
+fn in_slot(call: Call, offset: usize, pe: c_int) -> Option<(*mut u8, *mut u8)> {
+    let base = call.stream().base(pe);
     let slot: *mut u8 = std::ptr::with_exposed_provenance_mut(base);
     (base != 0).then(|| (slot.wrapping_add(offset), slot))
 }
 
 /// The place of so many bytes of a PE, for the cold way; refused if there is none.
-pub(crate) fn remote<T>(
-    ctx: Ctx,
-    routine: &str,
-    pointer: *const T,
-    bytes: usize,
-    argument: &str,
-    pe: c_int,
-) -> Remote {
-    let pe = stream(ctx, routine).pe(routine, pe);
-    let place = symmetric::locate(pointer, bytes, routine, argument);
-    Remote { pe, segment: place.segment, offset: place.offset }
+pub(crate) fn remote<T>(call: Call, pointer: *const T, bytes: usize, argument: &str, pe: c_int) -> Remote {
+    let pe = call.pe(pe);
+    let Place { segment, offset } = symmetric::locate(pointer, bytes, call.routine(), argument);
+    Remote { pe, segment, offset }
 }
 
 /// The place of a word that is changed atomically; refused as [`remote`], and where it is not aligned.
-pub(crate) fn remote_word<T>(
-    ctx: Ctx,
-    routine: &str,
-    pointer: *const T,
-    argument: &str,
-    pe: c_int,
-) -> Remote {
-    symmetric::must_be_aligned(pointer, routine, argument);
-    remote(ctx, routine, pointer, size_of::<T>(), argument, pe)
+pub(crate) fn remote_word<T>(call: Call, pointer: *const T, argument: &str, pe: c_int) -> Remote {
+    symmetric::must_be_aligned(pointer, call.routine(), argument);
+    remote(call, pointer, size_of::<T>(), argument, pe)
 }
 
 /// Bytes of so many elements; refused where that is no number.
 #[inline(always)]
-pub(crate) fn bytes_of<T>(routine: &str, elements: usize) -> usize {
-    elements.checked_mul(size_of::<T>()).unwrap_or_else(|| too_many(routine, elements, size_of::<T>()))
+pub(crate) fn bytes_of<T>(call: Call, elements: usize) -> usize {
+    elements.checked_mul(size_of::<T>()).unwrap_or_else(|| too_many(call.routine(), elements, size_of::<T>()))
 }
 
 #[cold]
@@ -119,10 +104,10 @@ fn too_many(routine: &str, elements: usize, each: usize) -> ! {
 }
 
 #[inline(always)]
-pub(crate) unsafe fn p<T: Item>(ctx: Ctx, routine: &'static str, dest: *mut T, value: T, pe: c_int) {
-    let Some((to, slot)) = near(ctx, routine, dest, pe) else {
+pub(crate) unsafe fn p<T: Item>(call: Call, dest: *mut T, value: T, pe: c_int) {
+    let Some((to, slot)) = near(call, dest, pe) else {
         // SAFETY: the caller's promise.
-        return unsafe { p_far(ctx, routine, dest, value, pe) };
+        return unsafe { p_far(call, dest, value, pe) };
     };
     // SAFETY: the place is symmetric memory of a PE of this node (`near`).
     unsafe { untyped::store(to, value) };
@@ -132,43 +117,35 @@ pub(crate) unsafe fn p<T: Item>(ctx: Ctx, routine: &'static str, dest: *mut T, v
 
 #[cold]
 #[inline(never)]
-unsafe fn p_far<T: Item>(ctx: Ctx, routine: &'static str, dest: *mut T, value: T, pe: c_int) {
+unsafe fn p_far<T: Item>(call: Call, dest: *mut T, value: T, pe: c_int) {
     // SAFETY: a value of the own stack.
-    unsafe { put_far(ctx, routine, dest.cast(), (&raw const value).cast(), size_of::<T>(), pe, Family::P) };
+    unsafe { put_far(call, dest.cast(), (&raw const value).cast(), size_of::<T>(), pe, Family::P) };
 }
 
 #[inline(always)]
-pub(crate) unsafe fn g<T: Item>(ctx: Ctx, routine: &'static str, source: *const T, pe: c_int) -> T {
-    match near(ctx, routine, source, pe) {
+pub(crate) unsafe fn g<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
+    match near(call, source, pe) {
         // SAFETY: the place is symmetric memory of a PE of this node (`near`).
         Some((from, _)) => unsafe { untyped::load(from) },
         // SAFETY: the caller's promise.
-        None => unsafe { g_far(ctx, routine, source, pe) },
+        None => unsafe { g_far(call, source, pe) },
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn g_far<T: Item>(ctx: Ctx, routine: &'static str, source: *const T, pe: c_int) -> T {
+unsafe fn g_far<T: Item>(call: Call, source: *const T, pe: c_int) -> T {
     let mut value = T::zeroed();
     // SAFETY: a value of the own stack.
-    unsafe { get_far(ctx, routine, (&raw mut value).cast(), source.cast(), size_of::<T>(), pe, Family::G) };
+    unsafe { get_far(call, (&raw mut value).cast(), source.cast(), size_of::<T>(), pe, Family::G) };
     value
 }
 
 #[inline(always)]
-unsafe fn put<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    pe: c_int,
-    family: Family,
-) {
+unsafe fn put<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize, pe: c_int, family: Family) {
     // A single value needs no loop, and no look at where it ends.
     if nelems == 1
-        && let Some((to, slot)) = near(ctx, routine, dest, pe)
+        && let Some((to, slot)) = near(call, dest, pe)
     {
         // SAFETY: one value can be read (caller), wherever it lies.
         let value = unsafe { source.read_unaligned() };
@@ -177,10 +154,10 @@ unsafe fn put<T: Item>(
         // SAFETY: the start of its slot (`near`).
         return unsafe { untyped::ring(slot) };
     }
-    let bytes = bytes_of::<T>(routine, nelems);
-    let Some((to, slot)) = near_range(ctx, routine, dest, bytes, pe) else {
+    let bytes = bytes_of::<T>(call, nelems);
+    let Some((to, slot)) = near_range(call, dest, bytes, pe) else {
         // SAFETY: the caller's promise.
-        return unsafe { put_far(ctx, routine, dest.cast(), source.cast(), bytes, pe, family) };
+        return unsafe { put_far(call, dest.cast(), source.cast(), bytes, pe, family) };
     };
     // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
@@ -195,42 +172,26 @@ unsafe fn put<T: Item>(
 /// They must be readable for as long as the family says.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn put_far(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut u8,
-    source: *const u8,
-    bytes: usize,
-    pe: c_int,
-    family: Family,
-) {
-    let endpoint = stream(ctx, routine).endpoint(routine);
+unsafe fn put_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe: c_int, family: Family) {
+    let endpoint = call.endpoint();
     if bytes == 0 {
-        stream(ctx, routine).pe(routine, pe);
+        call.pe(pe);
         return;
     }
-    let to = remote(ctx, routine, dest, bytes, "dest", pe);
+    let to = remote(call, dest, bytes, "dest", pe);
     // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller).
     unsafe { untyped::put(endpoint, to, source, bytes, family, Location::caller()) };
 }
 
 #[inline(always)]
-unsafe fn get<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut T,
-    source: *const T,
-    nelems: usize,
-    pe: c_int,
-    family: Family,
-) {
-    let bytes = bytes_of::<T>(routine, nelems);
-    match near_range(ctx, routine, source, bytes, pe) {
+unsafe fn get<T: Item>(call: Call, dest: *mut T, source: *const T, nelems: usize, pe: c_int, family: Family) {
+    let bytes = bytes_of::<T>(call, nelems);
+    match near_range(call, source, bytes, pe) {
         // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be written
         // (caller).
         Some((from, _)) => unsafe { untyped::copy(dest.cast(), from, bytes) },
         // SAFETY: the caller's promise.
-        None => unsafe { get_far(ctx, routine, dest.cast(), source.cast(), bytes, pe, family) },
+        None => unsafe { get_far(call, dest.cast(), source.cast(), bytes, pe, family) },
     }
 }
 
@@ -241,22 +202,14 @@ unsafe fn get<T: Item>(
 /// As many must be writable for as long as the family says.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn get_far(
-    ctx: Ctx,
-    routine: &'static str,
-    dest: *mut u8,
-    source: *const u8,
-    bytes: usize,
-    pe: c_int,
-    family: Family,
-) {
-    let endpoint = stream(ctx, routine).endpoint(routine);
+unsafe fn get_far(call: Call, dest: *mut u8, source: *const u8, bytes: usize, pe: c_int, family: Family) {
+    let endpoint = call.endpoint();
     if bytes == 0 || data::is_constant(source.addr(), bytes) {
-        stream(ctx, routine).pe(routine, pe);
+        call.pe(pe);
         // SAFETY: constants of the program, which all PEs have; as many bytes can be written (caller).
         return unsafe { untyped::copy(dest, source, bytes) };
     }
-    let from = remote(ctx, routine, source, bytes, "source", pe);
+    let from = remote(call, source, bytes, "source", pe);
     // SAFETY: so many bytes lie in the segment (`remote`), and as many are writable (caller).
     unsafe { untyped::get(endpoint, dest, from, bytes, family, Location::caller()) };
 }
@@ -269,17 +222,12 @@ pub(crate) unsafe fn get_far(
 /// # Safety
 ///
 /// As [`p`].
-pub(crate) unsafe extern "C" fn longdouble_p(
-    ctx: Ctx,
-    dest: *mut LongDouble,
-    value: *const LongDouble,
-    pe: c_int,
-) {
-    let routine = if ctx == Ctx::DEFAULT { "shmem_longdouble_p" } else { "shmem_ctx_longdouble_p" };
+unsafe extern "C" fn longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int) {
+    let name = if ctx == Ctx::DEFAULT { &"shmem_longdouble_p" } else { &"shmem_ctx_longdouble_p" };
     // SAFETY: what was passed, on the caller's stack.
     let value = unsafe { value.read_unaligned() };
     // SAFETY: the caller's promise.
-    unsafe { p(ctx, routine, dest, value, pe) };
+    unsafe { p(Call::new(ctx, name), dest, value, pe) };
 }
 
 /// Reads a `long double`.
@@ -287,15 +235,10 @@ pub(crate) unsafe extern "C" fn longdouble_p(
 /// # Safety
 ///
 /// As [`g`].
-pub(crate) unsafe extern "C" fn longdouble_g(
-    ctx: Ctx,
-    into: *mut LongDouble,
-    source: *const LongDouble,
-    pe: c_int,
-) {
-    let routine = if ctx == Ctx::DEFAULT { "shmem_longdouble_g" } else { "shmem_ctx_longdouble_g" };
+unsafe extern "C" fn longdouble_g(ctx: Ctx, into: *mut LongDouble, source: *const LongDouble, pe: c_int) {
+    let name = if ctx == Ctx::DEFAULT { &"shmem_longdouble_g" } else { &"shmem_ctx_longdouble_g" };
     // SAFETY: the caller's promise.
-    let value = unsafe { g(ctx, routine, source, pe) };
+    let value = unsafe { g(Call::new(ctx, name), source, pe) };
     // SAFETY: room for a result, on the stack of the assembly below.
     unsafe { into.write_unaligned(value) };
 }

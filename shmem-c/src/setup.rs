@@ -9,11 +9,11 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::panic;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use shmem::thread::Multiple;
 use shmem::version::OPENSHMEM;
 use shmem_core::context::untyped;
+use shmem_core::exclusion::Mutex;
 
 use crate::refusal::{self, Place, refuse};
 use crate::table::routines;
@@ -88,11 +88,8 @@ fn start_pes(routine: &'static str, _npes: c_int) {
 
 unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_int) -> c_int {
     if !(threads::SINGLE..=threads::MULTIPLE).contains(&requested) {
-        refuse(
-            routine,
-            "requested",
-            format_args!("is {requested}: levels are SHMEM_THREAD_SINGLE (0) to SHMEM_THREAD_MULTIPLE (3)"),
-        );
+        let levels = "SHMEM_THREAD_SINGLE (0) to SHMEM_THREAD_MULTIPLE (3)";
+        refuse(routine, "requested", format_args!("is {requested}: levels are {levels}"));
     }
     start(routine, requested);
     if !provided.is_null() {
@@ -104,7 +101,7 @@ unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_
 
 fn start(routine: &str, level: c_int) {
     world::may_begin(routine);
-    let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut depth = DEPTH.lock();
     *depth += 1;
     LEVEL.fetch_max(level, Ordering::Relaxed);
     if *depth > 1 {
@@ -155,7 +152,7 @@ fn finalize(routine: &'static str) {
         return;
     }
     let world = world::current(routine);
-    let mut depth = DEPTH.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut depth = DEPTH.lock();
     shmem::raw::job::quiet_all(world);
     world.barrier_all();
     if *depth == 1 {

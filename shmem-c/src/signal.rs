@@ -5,15 +5,15 @@ use std::panic::Location;
 
 use shmem_core::context::untyped::{self, Looks};
 use shmem_core::observe::Family;
-use shmem_core::transport::{AtomicOp, Remote, SignalOp, Width};
+use shmem_core::transport::{SignalOp, Width};
 
 use crate::refusal::refuse;
 use crate::rma::{bytes_of, near_range, near_word, remote, remote_word};
 use crate::symmetric;
 use crate::table::routines;
-use crate::types::{Ctx, Item, UInt64};
+use crate::types::{Item, UInt64};
 use crate::wait::{Words, now};
-use crate::world::{self, stream};
+use crate::world::{self, Call};
 
 routines! {
     standard_rma {
@@ -69,8 +69,7 @@ fn change(routine: &'static str, sig_op: c_int, signal: u64) -> SignalOp {
 
 #[inline(always)]
 unsafe fn put_signal<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
+    call: Call,
     dest: *mut T,
     source: *const T,
     nelems: usize,
@@ -80,14 +79,12 @@ unsafe fn put_signal<T: Item>(
     pe: c_int,
     family: Family,
 ) {
-    let op = change(routine, sig_op, signal);
-    let bytes = bytes_of::<T>(routine, nelems);
+    let op = change(call.routine(), sig_op, signal);
+    let bytes = bytes_of::<T>(call, nelems);
     let signal = symmetric::offset(sig_addr).filter(|_| sig_addr.is_aligned());
-    let Some(((to, slot), signal)) = near_range(ctx, routine, dest, bytes, pe).zip(signal) else {
+    let Some(((to, slot), signal)) = near_range(call, dest, bytes, pe).zip(signal) else {
         // SAFETY: the caller's promise.
-        return unsafe {
-            put_signal_far(ctx, routine, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family)
-        };
+        return unsafe { put_signal_far(call, dest.cast(), source.cast(), bytes, sig_addr, op, pe, family) };
     };
     // SAFETY: so many bytes are symmetric memory of a PE of this node (`near_range`), and as many can be read (caller).
     unsafe { untyped::copy(to, source.cast(), bytes) };
@@ -98,8 +95,7 @@ unsafe fn put_signal<T: Item>(
 #[cold]
 #[inline(never)]
 unsafe fn put_signal_far(
-    ctx: Ctx,
-    routine: &'static str,
+    call: Call,
     dest: *mut u8,
     source: *const u8,
     bytes: usize,
@@ -108,46 +104,32 @@ unsafe fn put_signal_far(
     pe: c_int,
     family: Family,
 ) {
-    let signal = remote_word(ctx, routine, sig_addr, "sig_addr", pe);
+    let signal = remote_word(call, sig_addr, "sig_addr", pe);
     // Of no bytes any address will do.
-    let to = if bytes == 0 { signal } else { remote(ctx, routine, dest, bytes, "dest", pe) };
-    let endpoint = stream(ctx, routine).endpoint(routine);
+    let to = if bytes == 0 { signal } else { remote(call, dest, bytes, "dest", pe) };
+    let (endpoint, location) = (call.endpoint(), Location::caller());
     // SAFETY: so many bytes lie in the segment (`remote`), and are readable (caller); the word is aligned (`remote_word`).
-    unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family, Location::caller()) };
+    unsafe { untyped::put_signal(endpoint, to, source, bytes, signal, op, family, location) };
 }
 
 #[inline(always)]
-unsafe fn signal_alone(
-    ctx: Ctx,
-    routine: &'static str,
-    sig_addr: *mut u64,
-    signal: u64,
-    pe: c_int,
-    change: impl FnOnce(u64) -> SignalOp,
-) {
+unsafe fn signal_alone(call: Call, sig_addr: *mut u64, signal: u64, pe: c_int, change: fn(u64) -> SignalOp) {
     let op = change(signal);
-    match near_word(ctx, routine, sig_addr, pe) {
-        Some((word, slot)) => {
-            let offset = word.addr() - slot.addr();
-            // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
-            unsafe { untyped::near_signal(slot, offset, op) };
-        }
+    match near_word(call, sig_addr, pe) {
+        // SAFETY: an aligned place in the slot of a PE of this node (`near_word`).
+        Some((word, slot)) => unsafe { untyped::near_signal(slot, word.addr() - slot.addr(), op) },
         // SAFETY: the caller's promise.
-        None => unsafe { signal_far(ctx, routine, sig_addr, op, pe) },
+        None => unsafe { signal_far(call, sig_addr, op, pe) },
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn signal_far(ctx: Ctx, routine: &'static str, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
-    let place: Remote = remote_word(ctx, routine, sig_addr, "sig_addr", pe);
-    let endpoint = stream(ctx, routine).endpoint(routine);
-    let (op, family) = match op {
-        SignalOp::Set(value) => (AtomicOp::Set(value), Family::SignalSet),
-        SignalOp::Add(value) => (AtomicOp::Add(value), Family::SignalAdd),
-    };
+unsafe fn signal_far(call: Call, sig_addr: *mut u64, op: SignalOp, pe: c_int) {
+    let place = remote_word(call, sig_addr, "sig_addr", pe);
+    let family = if let SignalOp::Set(_) = op { Family::SignalSet } else { Family::SignalAdd };
     // SAFETY: the word lies in the segment, and is aligned (`remote_word`).
-    unsafe { untyped::update(endpoint, place, Width::W8, op, family, Location::caller()) };
+    _ = unsafe { untyped::atomic(call.endpoint(), place, Width::W8, op.into(), family, Location::caller()) };
 }
 
 unsafe fn signal_fetch(routine: &'static str, sig_addr: *const u64) -> u64 {

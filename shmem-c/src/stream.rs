@@ -14,8 +14,8 @@ use shmem_core::transport::Remote;
 use crate::refusal::refuse;
 use crate::rma::{bytes_of, remote};
 use crate::table::routines;
-use crate::types::{Ctx, Item};
-use crate::world::{self, stream};
+use crate::types::Item;
+use crate::world::{self, Call};
 
 routines! {
     standard_rma {
@@ -41,8 +41,7 @@ routines! {
 }
 
 unsafe fn items<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
+    call: Call,
     dest: *mut T,
     source: *const T,
     dst: isize,
@@ -52,12 +51,16 @@ unsafe fn items<T: Item>(
     family: Family,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { blocks(ctx, routine, dest, source, dst, sst, 1, nelems, pe, family) };
+    unsafe { blocks(call, dest, source, dst, sst, 1, nelems, pe, family) };
 }
 
-unsafe fn blocks<T: Item>(
-    ctx: Ctx,
-    routine: &'static str,
+/// Writes blocks to a PE, or reads them, as the family says. Of no bytes the PE alone is looked at.
+///
+/// # Safety
+///
+/// What lies on this PE must be readable, or writable.
+pub(crate) unsafe fn blocks<T: Item>(
+    call: Call,
     dest: *mut T,
     source: *const T,
     dst: isize,
@@ -67,31 +70,29 @@ unsafe fn blocks<T: Item>(
     pe: c_int,
     family: Family,
 ) {
+    let routine = call.routine();
     world::current(routine);
     for (name, stride) in [("dst", dst), ("sst", sst)] {
         if stride < 1 {
             refuse(routine, name, format_args!("is {stride}: a stride is at least 1"));
         }
     }
-    let block = bytes_of::<T>(routine, bsize);
-    let [to, from] = [dst, sst].map(|stride| bytes_of::<T>(routine, stride as usize));
+    let block = bytes_of::<T>(call, bsize);
+    let [to, from] = [dst, sst].map(|stride| bytes_of::<T>(call, stride as usize));
     if bsize == 0 || nblocks == 0 {
-        stream(ctx, routine).pe(routine, pe);
+        call.pe(pe);
         return;
     }
     let level = Level { count: nblocks, to, from };
     // SAFETY: the caller's promise.
-    unsafe { move_bytes(ctx, routine, dest.cast(), source.cast(), block, level, pe, family) };
+    unsafe { move_bytes(call, dest.cast(), source.cast(), block, level, pe, family) };
 }
 
-/// Writes blocks to a PE, or reads them, as the family says.
-///
 /// # Safety
 ///
-/// What lies on this PE must be readable, or writable.
-pub(crate) unsafe fn move_bytes(
-    ctx: Ctx,
-    routine: &'static str,
+/// As [`blocks`], which are bytes, and some.
+unsafe fn move_bytes(
+    call: Call,
     dest: *mut u8,
     source: *const u8,
     block: usize,
@@ -103,19 +104,17 @@ pub(crate) unsafe fn move_bytes(
     let gets = family.effect() == Effect::Get;
     let (there, argument, stride) =
         if gets { (source, "source", from) } else { (dest.cast_const(), "dest", to) };
-    let place = remote(ctx, routine, there, hull(routine, block, count, stride), argument, pe);
-    let endpoint = stream(ctx, routine).endpoint(routine);
+    let place = remote(call, there, hull(call.routine(), block, count, stride), argument, pe);
+    let (endpoint, location) = (call.endpoint(), Location::caller());
     if count > 1 && (to < block || from < block) {
         for at in 0..count {
             let place = Remote { offset: place.offset + at * stride, ..place };
             let (to, from) = (dest.wrapping_add(at * to), source.wrapping_add(at * from));
             match gets {
                 // SAFETY: the block lies in the segment (`remote`), and as much can be written (caller).
-                true => unsafe { untyped::get(endpoint, to, place, block, Family::Get, Location::caller()) },
+                true => unsafe { untyped::get(endpoint, to, place, block, Family::Get, location) },
                 // SAFETY: the block lies in the segment (`remote`), and can be read (caller).
-                false => unsafe {
-                    untyped::put(endpoint, place, from, block, Family::Put, Location::caller())
-                },
+                false => unsafe { untyped::put(endpoint, place, from, block, Family::Put, location) },
             }
         }
         return;

@@ -16,80 +16,50 @@
 //!
 //! | kind | names | the function gets |
 //! |---|---|---|
-//! | `ctx` | `shmem_float_put`, and `shmem_ctx_float_put` with a context before all arguments | context, name, arguments |
+//! | `ctx` | `shmem_float_put`, and `shmem_ctx_float_put` with a context before all arguments | call, arguments |
 //! | `only` | the second alone | the same |
+//! | `fixed` | the first alone | the same |
+//! | `beside` | `shmemx_..` | the same |
 //! | `plain` | `shmem_float_put` | name, arguments |
 //! | `extra` | `shmemx_..` | name, arguments |
 //! | `named` | the name as it stands | name, arguments |
-//! | `team` | `shmem_float_sum_reduce`, with a team before all arguments, and a status as result | name, members, arguments |
-//! | `set` | `shmem_broadcast32`, with an active set behind all arguments | name, members, arguments |
-//! | `work` | `shmem_float_sum_to_all`, with an active set that has memory to work in | name, members, arguments |
+//! | `team` | `shmem_float_sum_reduce`, with a team before all arguments, and a status as result | members, arguments |
+//! | `set` | `shmem_broadcast32`, with an active set behind all arguments | members, arguments |
+//! | `work` | `shmem_float_sum_to_all`, with an active set that has memory to work in | members, arguments |
+//!
+//! A [call](crate::world::Call) is a context and a name; [members](crate::active_set::Members) know the name as well.
 //!
 //! `T` is the type, once for each of the list in front of the braces. `[put 0]` makes the row a case of the generic `shmem_put`,
 //! chosen by argument 0; `[]` leaves it out. What stands behind the function with commas, it gets last.
 //!
 //! Each name is exported strong as `pshmem_..`, where its code is, and weak as `shmem_..`: an alias, which the assembler makes.
 //! Both lie in one object for that, so the crate is compiled in one unit (`codegen-units` in the root manifest). The same rows
-//! make the list of [`Prototype`]s, from which `shmem-c-table` writes headers and the page of routines at installation.
-
-/// A routine, for the header and the page of routines.
-pub(crate) struct Prototype {
-    /// Its weak name.
-    pub(crate) name: &'static str,
-    /// Its row: the list of types, and the two halves of the name between which the type's stands.
-    pub(crate) row: [&'static str; 3],
-    /// Its strong name.
-    pub(crate) strong: &'static str,
-    /// What it gives.
-    pub(crate) result: String,
-    /// Its arguments: type and name.
-    pub(crate) arguments: Vec<(String, &'static str)>,
-    /// The type of the family.
-    pub(crate) of: String,
-    /// The generic name, and the argument that chooses.
-    pub(crate) generic: Option<(&'static str, usize)>,
-    /// Whether a context comes first.
-    pub(crate) has_context: bool,
-}
+//! make the list of [`Routine`]s, from which `shmem-c-table` writes headers and the page of routines at installation.
 
 /// What C calls a type.
 type Spelling = fn() -> String;
 
-/// What a row says of one routine. Constant data: code that makes two thousand [`Prototype`]s would be larger than the library.
+/// A routine, for the header and the page of routines. Constant data: code that makes two thousand of them would be larger than
+/// the library.
 pub(crate) struct Routine {
+    /// Its weak name.
     pub(crate) name: &'static str,
-    pub(crate) halves: [&'static str; 2],
-    pub(crate) strong: &'static str,
-    pub(crate) result: Spelling,
-    pub(crate) arguments: &'static [(Spelling, &'static str)],
-    pub(crate) of: Spelling,
-    pub(crate) generic: Option<(&'static str, usize)>,
-    pub(crate) has_context: bool,
-}
-
-/// The routines of a family's file, in the order of rows.
-#[derive(Default)]
-pub(crate) struct Told {
-    /// The list of types whose rows are told.
+    /// The list of types of its row.
     pub(crate) list: &'static str,
-    pub(crate) all: Vec<Prototype>,
-}
-
-impl Told {
-    /// Adds a routine of the list.
-    pub(crate) fn push(&mut self, routine: &'static Routine) {
-        let Routine { name, halves: [pre, post], strong, generic, has_context, .. } = *routine;
-        self.all.push(Prototype {
-            name,
-            row: [self.list, pre, post],
-            strong,
-            result: (routine.result)(),
-            arguments: routine.arguments.iter().map(|(of, name)| (of(), *name)).collect(),
-            of: (routine.of)(),
-            generic,
-            has_context,
-        });
-    }
+    /// The two halves of the name between which the type's stands.
+    pub(crate) halves: [&'static str; 2],
+    /// Its strong name.
+    pub(crate) strong: &'static str,
+    /// What it gives.
+    pub(crate) result: Spelling,
+    /// Its arguments: type and name.
+    pub(crate) arguments: &'static [(Spelling, &'static str)],
+    /// The type of the family.
+    pub(crate) of: Spelling,
+    /// The generic name, and the argument that chooses.
+    pub(crate) generic: Option<(&'static str, usize)>,
+    /// Whether a context comes first.
+    pub(crate) has_context: bool,
 }
 
 /// The rows of a family's file; see the [module](self).
@@ -98,13 +68,10 @@ macro_rules! routines {
         $($crate::table::$list! { exported [] $rows })*
 
         /// The routines of this file, for the header.
-        pub(crate) fn prototypes() -> Vec<$crate::table::Prototype> {
-            let mut told = $crate::table::Told::default();
-            $(
-                told.list = stringify!($list);
-                $crate::table::$list! { told [told] $rows }
-            )*
-            told.all
+        pub(crate) fn prototypes() -> Vec<&'static $crate::table::Routine> {
+            let mut all = Vec::new();
+            $($crate::table::$list! { told [all stringify!($list)] $rows })*
+            all
         }
     };
 }
@@ -124,32 +91,35 @@ pub(crate) use rows;
 
 /// What a kind makes of a row: names, arguments, result, and call.
 macro_rules! routine {
-    (ctx $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
-        $crate::table::made! {
-            $to false [$pre $post] ["shmem_" $pre $type $post] ($($name: $argument),*) $result
-            ($target)($crate::types::Ctx::DEFAULT, NAME $(, $name)* $(, $last)*)
-        }
-        $crate::table::routine! { only $to $type $pre $post ($($name: $argument),*) $result [$target $(, $last)*] }
+    (ctx $($row:tt)*) => {
+        $crate::table::routine! { fixed $($row)* }
+        $crate::table::routine! { only $($row)* }
     };
     (only $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
             $to true [$pre $post] ["shmem_ctx_" $pre $type $post] (ctx: $crate::types::Ctx $(, $name: $argument)*) $result
-            ($target)(ctx, NAME $(, $name)* $(, $last)*)
+            ($target)($crate::world::Call::new(ctx, &NAME) $(, $name)* $(, $last)*)
         }
     };
+    (fixed $to:tt $type:literal $pre:literal $($rest:tt)*) => {
+        $crate::table::routine! { by ["shmem_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $pre $($rest)* }
+    };
+    (beside $to:tt $type:literal $pre:literal $($rest:tt)*) => {
+        $crate::table::routine! { by ["shmemx_" $pre $type] [$crate::world::Call::new($crate::types::Ctx::DEFAULT, &NAME)] $to $pre $($rest)* }
+    };
     (plain $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmem_" $pre $type] $to $pre $($rest)* }
+        $crate::table::routine! { by ["shmem_" $pre $type] [NAME] $to $pre $($rest)* }
     };
     (extra $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by ["shmemx_" $pre $type] $to $pre $($rest)* }
+        $crate::table::routine! { by ["shmemx_" $pre $type] [NAME] $to $pre $($rest)* }
     };
     (named $to:tt $type:literal $pre:literal $($rest:tt)*) => {
-        $crate::table::routine! { by [$pre] $to $pre $($rest)* }
+        $crate::table::routine! { by [$pre] [NAME] $to $pre $($rest)* }
     };
-    (by [$($part:literal)*] $to:tt $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
+    (by [$($part:literal)*] [$by:expr] $to:tt $pre:literal $post:literal ($($name:ident: $argument:ty),*) $result:tt [$target:expr $(, $last:expr)*]) => {
         $crate::table::made! {
             $to false [$pre $post] [$($part)* $post] ($($name: $argument),*) $result
-            ($target)(NAME $(, $name)* $(, $last)*)
+            ($target)($by $(, $name)* $(, $last)*)
         }
     };
     (team $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
@@ -157,7 +127,7 @@ macro_rules! routine {
             $to false [$pre $post] ["shmem_" $pre $type $post] (team: $crate::types::Team $(, $name: $argument)*)
             [core::ffi::c_int]
             {
-                ($target)(NAME, $crate::active_set::Members::of_team(NAME, team) $(, $name)* $(, $last)*);
+                ($target)($crate::active_set::Members::of_team(NAME, team) $(, $name)* $(, $last)*);
                 0
             }
         }
@@ -167,7 +137,7 @@ macro_rules! routine {
             $to false [$pre $post] ["shmem_" $pre $type $post]
             ($($name: $argument,)* start: core::ffi::c_int, log_stride: core::ffi::c_int, size: core::ffi::c_int, psync: *mut core::ffi::c_long)
             []
-            ($target)(NAME, $crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
+            ($target)($crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
         }
     };
     (work $to:tt $type:literal $pre:literal $post:literal ($($name:ident: $argument:ty),*) [] [$target:expr $(, $last:expr)*]) => {
@@ -177,7 +147,7 @@ macro_rules! routine {
             []
             {
                 _ = pwrk;
-                ($target)(NAME, $crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
+                ($target)($crate::active_set::Members::of(NAME, start, log_stride, size, psync) $(, $name)* $(, $last)*)
             }
         }
     };
@@ -221,13 +191,14 @@ macro_rules! exported {
 }
 pub(crate) use exported;
 
-/// One routine, told to a vector.
+/// One routine, told to a vector, as one of a list.
 macro_rules! told {
-    ([$all:ident] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$pre:literal $post:literal] [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
+    ([$all:ident $list:expr] $T:ident [$($generic:ident $by:literal)?] $has_context:literal [$pre:literal $post:literal] [$($part:literal)*] ($($name:ident: $argument:ty),*) [$($result:ty)?] $call:expr) => {{
         #[allow(dead_code, reason = "where there is one row")]
         type T = $crate::types::$T;
         $all.push(&const { $crate::table::Routine {
             name: concat!($($part),*),
+            list: $list,
             halves: [$pre, $post],
             strong: concat!("p", $($part),*),
             result: $crate::table::first!($(<$result as $crate::types::Spelled>::spelled,)? <() as $crate::types::Spelled>::spelled),
@@ -308,13 +279,6 @@ lists! { $
         UChar "uchar" UShort "ushort" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int8 "int8" Int16 "int16" Int32 "int32"
         Int64 "int64" UInt8 "uint8" UInt16 "uint16" UInt32 "uint32" UInt64 "uint64" Size "size"
     }
-    /// Types of team reductions by `min` and `max`.
-    compared_reduced {
-        Char "char" SChar "schar" Short "short" Int "int" Long "long" LongLong "longlong" PtrDiff "ptrdiff" UChar "uchar"
-        UShort "ushort" UInt "uint" ULong "ulong" ULongLong "ulonglong" Int8 "int8" Int16 "int16" Int32 "int32" Int64 "int64"
-        UInt8 "uint8" UInt16 "uint16" UInt32 "uint32" UInt64 "uint64" Size "size" Float "float" Double "double"
-        LongDouble "longdouble"
-    }
     /// Types of team reductions by `sum` and `prod`, and of scans.
     arithmetic_reduced {
         Char "char" SChar "schar" Short "short" Int "int" Long "long" LongLong "longlong" PtrDiff "ptrdiff" UChar "uchar"
@@ -337,3 +301,5 @@ lists! { $
 
 // What AMOs were called before 1.4: the specification has three types of these, and programs use all.
 pub(crate) use {extended_amo as old_extended_amo, standard_amo as old_amo};
+// Team reductions by `min` and `max` have all standard RMA types.
+pub(crate) use standard_rma as compared_reduced;

@@ -4,10 +4,10 @@
 //! was destroyed is known for one, whoever has its place now, and copies of handles are equal as numbers are.
 
 use std::ffi::{c_int, c_long};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use shmem::{Error, Team, TeamConfig as Config};
+use shmem_core::exclusion::Mutex;
 
 use crate::refusal::{refuse, tell_once};
 use crate::table::routines;
@@ -61,7 +61,7 @@ struct Made {
 impl Made {
     /// Keeps a team; gives its handle.
     fn keep(team: Team, contexts: c_int) -> types::Team {
-        let mut turns = TURNS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut turns = TURNS.lock();
         let free = (0..PLACES).find(|place| TEAMS[*place].load(Ordering::Relaxed).is_null());
         let place = free.unwrap_or_else(|| unreachable!("the runtime has fewer teams"));
         let handle = types::Team(FIRST + turns[place] * PLACES + place);
@@ -112,13 +112,13 @@ pub fn find(routine: &str, argument: &str, handle: types::Team) -> Option<&'stat
 /// The team that a handle stands for; refused if it is none.
 pub fn required(routine: &str, argument: &str, handle: types::Team) -> &'static Team {
     find(routine, argument, handle).unwrap_or_else(|| {
-        refuse(routine, argument, format_args!("is SHMEM_TEAM_INVALID: give a team, or SHMEM_TEAM_WORLD"))
+        refuse(routine, argument, "is SHMEM_TEAM_INVALID: give a team, or SHMEM_TEAM_WORLD")
     })
 }
 
 #[cold]
 fn refuse_gone(routine: &str, argument: &str) -> ! {
-    refuse(routine, argument, format_args!("is no team: it was destroyed, or never made"))
+    refuse(routine, argument, "is no team: it was destroyed, or never made")
 }
 
 fn my_pe(routine: &'static str, team: types::Team) -> c_int {
@@ -291,20 +291,14 @@ fn destroy(routine: &'static str, team: types::Team) {
         return;
     }
     if [types::Team::WORLD, types::Team::SHARED].contains(&team) {
-        refuse(
-            routine,
-            "team",
-            format_args!("is a team that is there from the start: it cannot be destroyed"),
-        );
+        let why = "is a team that is there from the start: it cannot be destroyed";
+        refuse(routine, "team", why);
     }
     let world = world::current(routine);
     let made = Made::take(team).unwrap_or_else(|| refuse_gone(routine, "team"));
     if Opened::destroy_of(team) {
-        refuse(
-            routine,
-            "team",
-            format_args!("has a context with SHMEM_CTX_PRIVATE: destroy that first (shmem_ctx_destroy)"),
-        );
+        let why = "has a context with SHMEM_CTX_PRIVATE: destroy that first (shmem_ctx_destroy)";
+        refuse(routine, "team", why);
     }
     if let Err(error) = made.team.destroy(world) {
         refuse(routine, "", format_args!("{error}"));

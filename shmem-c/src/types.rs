@@ -5,6 +5,7 @@
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 use std::fmt;
+use std::ops::{Add as _, Mul as _};
 
 use bytemuck::{Pod, Zeroable};
 
@@ -63,23 +64,93 @@ pub trait Item: Pod + Spelled {}
 /// An element that is compared, in waits.
 pub trait Compared: Item + PartialOrd + fmt::Display {}
 
-/// A word of atomic operations.
-pub trait Word: Item {
-    /// Its bits, in the low ones.
+impl<T: Item + PartialOrd + fmt::Display> Compared for T {}
+
+/// An element that is a number of Rust's: added, compared, and changed atomically as that.
+pub trait Numeric: Item {
+    /// The number.
+    type Number: Number;
+
+    /// Its bits, in the low ones of a word.
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        bytemuck::cast::<Self, Self::Number>(self).bits()
+    }
+
+    /// What has these bits.
+    #[inline(always)]
+    fn of(bits: u64) -> Self {
+        bytemuck::cast(Self::Number::of(bits))
+    }
+}
+
+/// A number of Rust's, as C adds and multiplies it: integers wrap, reals round.
+pub trait Number: Pod + PartialOrd {
+    /// Whether a sum depends on the order.
+    const ROUNDS: bool;
+    /// One.
+    const ONE: Self;
+    /// Its bits, in the low ones of a word.
     fn bits(self) -> u64;
     /// What has these bits.
     fn of(bits: u64) -> Self;
-    /// One, where it is a number that is added.
-    const ONE: u64;
+    /// The sum.
+    fn plus(self, other: Self) -> Self;
+    /// The product.
+    fn times(self, other: Self) -> Self;
 }
+
+macro_rules! numbers {
+    ($rounds:literal $one:literal $plus:ident $times:ident: $($number:ident as $bits:ident)*) => {$(
+        impl Number for $number {
+            const ROUNDS: bool = $rounds;
+            const ONE: Self = $one;
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                bytemuck::cast::<Self, $bits>(self) as u64
+            }
+
+            #[inline(always)]
+            fn of(bits: u64) -> Self {
+                bytemuck::cast(bits as $bits)
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.$plus(other)
+            }
+
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self.$times(other)
+            }
+        }
+    )*};
+}
+numbers! {
+    false 1 wrapping_add wrapping_mul: u8 as u8 u16 as u16 u32 as u32 u64 as u64 usize as u64 i8 as u8 i16 as u16 i32 as u32
+    i64 as u64 isize as u64
+}
+numbers! { true 1.0 add mul: f32 as u32 f64 as u64 }
 
 macro_rules! items {
     ($($type:ident($inner:ty) = $name:literal;)*) => {
         $(
             #[doc = concat!("`", $name, "`.")]
-            #[derive(Clone, Copy, Debug)]
+            #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
             #[repr(transparent)]
             pub struct $type(pub $inner);
+
+            impl Numeric for $type {
+                type Number = $inner;
+            }
+
+            impl fmt::Display for $type {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.0.fmt(f)
+                }
+            }
         )*
 
         plain! { $($type = $name;)* }
@@ -88,20 +159,18 @@ macro_rules! items {
 
 // What any bytes are.
 macro_rules! plain {
-    ($($type:ty = $name:literal;)*) => {$(
-        // SAFETY: numbers, of which all zeroes are one.
-        unsafe impl Zeroable for $type {}
-        // SAFETY: numbers that fill it (`repr`), and of which any bits are one.
-        unsafe impl Pod for $type {}
+    ($($type:ty = $name:literal;)*) => {
+        $(
+            // SAFETY: numbers, of which all zeroes are one.
+            unsafe impl Zeroable for $type {}
+            // SAFETY: numbers that fill it (`repr`), and of which any bits are one.
+            unsafe impl Pod for $type {}
 
-        impl Spelled for $type {
-            fn spelled() -> String {
-                $name.to_owned()
-            }
-        }
+            impl Item for $type {}
+        )*
 
-        impl Item for $type {}
-    )*};
+        spelled! { $($type = $name;)* }
+    };
 }
 
 items! {
@@ -170,75 +239,6 @@ plain! {
     Bytes4 = "void";
     Bytes8 = "void";
     Bytes16 = "void";
-}
-
-macro_rules! compared {
-    ($($type:ident)*) => {$(
-        impl PartialEq for $type {
-            fn eq(&self, other: &Self) -> bool {
-                self.0 == other.0
-            }
-        }
-        impl PartialOrd for $type {
-            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                self.0.partial_cmp(&other.0)
-            }
-        }
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
-            }
-        }
-        impl Compared for $type {}
-    )*};
-}
-compared! {
-    Float Double Char SChar Short Int Long LongLong UChar UShort UInt ULong ULongLong Int8 Int16 Int32 Int64 UInt8 UInt16
-    UInt32 UInt64 Size PtrDiff
-}
-
-macro_rules! words {
-    ($($type:ident($unsigned:ty as $inner:ty))*) => {$(
-        impl Word for $type {
-            #[inline(always)]
-            fn bits(self) -> u64 {
-                self.0 as $unsigned as u64
-            }
-            #[inline(always)]
-            fn of(bits: u64) -> Self {
-                Self(bits as $unsigned as $inner)
-            }
-            const ONE: u64 = 1;
-        }
-    )*};
-}
-words! {
-    Int(u32 as i32) Long(u64 as i64) LongLong(u64 as i64) UInt(u32 as u32) ULong(u64 as u64) ULongLong(u64 as u64)
-    Int32(u32 as i32) Int64(u64 as i64) UInt32(u32 as u32) UInt64(u64 as u64) Size(u64 as usize) PtrDiff(u64 as isize)
-}
-
-impl Word for Float {
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        u64::from(self.0.to_bits())
-    }
-    #[inline(always)]
-    fn of(bits: u64) -> Self {
-        Self(f32::from_bits(bits as u32))
-    }
-    const ONE: u64 = 0x3f80_0000;
-}
-
-impl Word for Double {
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        self.0.to_bits()
-    }
-    #[inline(always)]
-    fn of(bits: u64) -> Self {
-        Self(f64::from_bits(bits))
-    }
-    const ONE: u64 = 0x3ff0_0000_0000_0000;
 }
 
 /// `shmem_ctx_t`: [`Ctx::DEFAULT`], [`Ctx::INVALID`], or the address of a [stream](crate::world::Stream) with its turn.

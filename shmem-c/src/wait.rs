@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use shmem_core::context::Endpoint;
-use shmem_core::context::untyped::{self, Looks};
+use shmem_core::context::untyped::{self, Looks, Relation};
 use shmem_core::observe::{self, Family};
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
@@ -68,68 +68,14 @@ routines! {
     }
 }
 
-/// What a word is compared by: `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
-    Equal,
-    Different,
-    Greater,
-    LessOrEqual,
-    Less,
-    GreaterOrEqual,
-}
-
-impl Comparison {
-    /// As C numbers them; refused if it is none.
-    pub(crate) fn of(routine: &str, cmp: c_int) -> Self {
-        match cmp {
-            0 => Self::Equal,
-            1 => Self::Different,
-            2 => Self::Greater,
-            3 => Self::LessOrEqual,
-            4 => Self::Less,
-            5 => Self::GreaterOrEqual,
-            _ => refuse(
-                routine,
-                "cmp",
-                format_args!(
-                    "is {cmp}: comparisons are SHMEM_CMP_EQ (0), _NE (1), _GT (2), _LE (3), _LT (4) and _GE (5)"
-                ),
-            ),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn holds<T: PartialOrd>(self, word: &T, value: &T) -> bool {
-        match self {
-            Self::Equal => word == value,
-            Self::Different => word != value,
-            Self::Greater => word > value,
-            Self::LessOrEqual => word <= value,
-            Self::Less => word < value,
-            Self::GreaterOrEqual => word >= value,
-        }
-    }
-
-    /// The least word of 64 bits for which it holds, if there is one for whoever counts upwards.
-    fn least(self, value: u64) -> Option<u64> {
-        match self {
-            Self::Equal | Self::GreaterOrEqual => Some(value),
-            Self::Greater => Some(value.wrapping_add(1)),
-            Self::Different | Self::LessOrEqual | Self::Less => None,
-        }
-    }
-
-    fn sign(self) -> &'static str {
-        match self {
-            Self::Equal => "==",
-            Self::Different => "!=",
-            Self::Greater => ">",
-            Self::LessOrEqual => "<=",
-            Self::Less => "<",
-            Self::GreaterOrEqual => ">=",
-        }
-    }
+/// What a word is compared by, as C numbers it: `SHMEM_CMP_EQ` to `SHMEM_CMP_GE`; refused if it is nothing.
+fn required_relation(routine: &str, cmp: c_int) -> Relation {
+    use Relation::{Eq, Ge, Gt, Le, Lt, Ne};
+    let relation = usize::try_from(cmp).ok().and_then(|cmp| [Eq, Ne, Gt, Le, Lt, Ge].get(cmp).copied());
+    relation.unwrap_or_else(|| {
+        let all = "SHMEM_CMP_EQ (0), _NE (1), _GT (2), _LE (3), _LT (4) and _GE (5)";
+        refuse(routine, "cmp", format_args!("is {cmp}: comparisons are {all}"))
+    })
 }
 
 /// A word now. What the PE that wrote it did before its last fence is visible behind it.
@@ -140,15 +86,17 @@ impl Comparison {
 #[inline]
 pub(crate) unsafe fn now<T: Item>(word: *const T) -> T {
     let word = word.cast_mut();
+    macro_rules! load {
+        ($atomic:ident) => {
+            // SAFETY: the caller's promise.
+            bytemuck::cast(unsafe { $atomic::from_ptr(word.cast()) }.load(Ordering::Acquire))
+        };
+    }
     match size_of::<T>() {
-        // SAFETY: the caller's promise.
-        1 => bytemuck::cast(unsafe { AtomicU8::from_ptr(word.cast()) }.load(Ordering::Acquire)),
-        // SAFETY: the caller's promise.
-        2 => bytemuck::cast(unsafe { AtomicU16::from_ptr(word.cast()) }.load(Ordering::Acquire)),
-        // SAFETY: the caller's promise.
-        4 => bytemuck::cast(unsafe { AtomicU32::from_ptr(word.cast()) }.load(Ordering::Acquire)),
-        // SAFETY: the caller's promise.
-        _ => bytemuck::cast(unsafe { AtomicU64::from_ptr(word.cast()) }.load(Ordering::Acquire)),
+        1 => load!(AtomicU8),
+        2 => load!(AtomicU16),
+        4 => load!(AtomicU32),
+        _ => load!(AtomicU64),
     }
 }
 
@@ -160,7 +108,7 @@ pub(crate) struct Words<T> {
     count: usize,
     /// Which are left out; null: none is.
     status: *const c_int,
-    comparison: Comparison,
+    relation: Relation,
     values: Values<T>,
 }
 
@@ -187,14 +135,14 @@ impl<T: Compared> Words<T> {
         values: Values<T>,
     ) -> Self {
         world::current(routine);
-        let comparison = Comparison::of(routine, cmp);
+        let relation = required_relation(routine, cmp);
         if count > 0 {
             symmetric::must_be_aligned(words, routine, argument);
+            if symmetric::range(words, size_of::<T>()).is_none() {
+                symmetric::locate(words, size_of::<T>(), routine, argument);
+            }
         }
-        if count > 0 && symmetric::range(words, size_of::<T>()).is_none() {
-            symmetric::locate(words, size_of::<T>(), routine, argument);
-        }
-        Self { routine, words, count, status, comparison, values }
+        Self { routine, words, count, status, relation, values }
     }
 
     /// Whether a word is one of those that count.
@@ -203,9 +151,9 @@ impl<T: Compared> Words<T> {
         self.status.is_null() || unsafe { self.status.wrapping_add(at).read() } == 0
     }
 
-    /// Whether any of them counts.
-    fn any_counts(&self) -> bool {
-        (0..self.count).any(|at| self.counts(at))
+    /// The numbers of those that count.
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        (0..self.count).filter(|at| self.counts(*at))
     }
 
     /// A word now.
@@ -224,7 +172,7 @@ impl<T: Compared> Words<T> {
     }
 
     fn holds(&self, at: usize) -> bool {
-        self.comparison.holds(&self.word(at), &self.value(at))
+        self.relation.holds(&self.word(at), &self.value(at))
     }
 
     /// One that counts and holds.
@@ -234,7 +182,7 @@ impl<T: Compared> Words<T> {
 
     /// Whether all that count hold.
     fn all(&self) -> bool {
-        (0..self.count).all(|at| !self.counts(at) || self.holds(at))
+        self.numbers().all(|at| self.holds(at))
     }
 
     /// Writes which hold; gives how many.
@@ -243,15 +191,9 @@ impl<T: Compared> Words<T> {
     ///
     /// There must be room for as many numbers as there are words.
     unsafe fn some(&self, indices: *mut usize) -> usize {
-        let mut found = 0;
-        for at in (0..self.count).filter(|at| self.counts(*at)) {
-            if self.holds(at) {
-                // SAFETY: fewer have been written than there are words (caller).
-                unsafe { indices.wrapping_add(found).write(at) };
-                found += 1;
-            }
-        }
-        found
+        let holding = self.numbers().filter(|at| self.holds(*at));
+        // SAFETY: fewer have been written than there are words (caller).
+        holding.zip(0..).map(|(at, found)| unsafe { indices.wrapping_add(found).write(at) }).count()
     }
 
     fn looks(&self, endpoint: &Endpoint, family: Family) -> Looks<'static> {
@@ -260,7 +202,7 @@ impl<T: Compared> Words<T> {
         let bytes = self.count * size_of::<T>();
         let least = match (self.count, self.values) {
             (1, Values::One(value)) => {
-                bytemuck::try_cast(value).ok().and_then(|bits| self.comparison.least(bits))
+                bytemuck::try_cast(value).ok().and_then(|bits| self.relation.least(bits))
             }
             _ => None,
         };
@@ -282,18 +224,29 @@ impl<T: Compared> Words<T> {
         let mut word = self.word(0);
         self.wait(Family::WaitUntil, || {
             word = self.word(0);
-            self.comparison.holds(&word, &self.value(0))
+            self.relation.holds(&word, &self.value(0))
         });
         word
+    }
+
+    /// Waits until one that counts holds, and gives that; none of none.
+    fn wait_for_any(&self, family: Family) -> Option<usize> {
+        let mut found = None;
+        self.numbers().next()?;
+        self.wait(family, || {
+            found = self.any();
+            found.is_some()
+        });
+        found
     }
 
     fn wait(&self, family: Family, done: impl FnMut() -> bool) {
         let endpoint = world::default_stream().endpoint(self.routine);
         let looks = self.looks(endpoint, family);
         wait_for(endpoint, self.routine, looks, done, || {
-            let missing = (0..self.count).find(|at| self.counts(*at) && !self.holds(*at)).unwrap_or(0);
+            let missing = self.numbers().find(|at| !self.holds(*at)).unwrap_or(0);
             let name = endpoint.waiting().name_of(looks.offset + missing * size_of::<T>());
-            let (sign, value, now) = (self.comparison.sign(), self.value(missing), self.word(missing));
+            let (sign, value, now) = (self.relation.sign(), self.value(missing), self.word(missing));
             let of = if self.count > 1 { format!(", of {} words", self.count) } else { String::new() };
             format!("{name} {sign} {value}, is {now}{of}")
         });
@@ -366,64 +319,19 @@ macro_rules! forms {
     )*};
 }
 forms! {
-    wait_until_all / wait_until_all_vector () = all_wait;
-    wait_until_any / wait_until_any_vector () -> usize = any_wait;
-    wait_until_some / wait_until_some_vector (indices) -> usize = some_wait;
-    test_all / test_all_vector () -> c_int = all_test;
-    test_any / test_any_vector () -> usize = any_test;
-    test_some / test_some_vector (indices) -> usize = some_test;
-}
-
-fn all_wait<T: Compared>(words: Words<T>) {
-    words.wait(Family::WaitUntilAll, || words.all());
-}
-
-fn any_wait<T: Compared>(words: Words<T>) -> usize {
-    if !words.any_counts() {
-        return usize::MAX;
-    }
-    let mut found = None;
-    words.wait(Family::WaitUntilAny, || {
-        found = words.any();
-        found.is_some()
-    });
-    found.unwrap_or(usize::MAX)
-}
-
-fn some_wait<T: Compared>(words: Words<T>, indices: *mut usize) -> usize {
-    if !words.any_counts() {
-        return 0;
-    }
-    words.wait(Family::WaitUntilSome, || words.any().is_some());
-    // SAFETY: C gives room for as many numbers as words.
-    unsafe { words.some(indices) }
-}
-
-fn all_test<T: Compared>(words: Words<T>) -> c_int {
-    words.look(Family::TestAll, || c_int::from(words.all()))
-}
-
-fn any_test<T: Compared>(words: Words<T>) -> usize {
-    words.look(Family::TestAny, || words.any().unwrap_or(usize::MAX))
-}
-
-fn some_test<T: Compared>(words: Words<T>, indices: *mut usize) -> usize {
-    // SAFETY: C gives room for as many numbers as words.
-    words.look(Family::TestSome, || unsafe { words.some(indices) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn comparisons_are_those_of_their_names() {
-        let holds = |cmp| [1, 2, 3].map(|word| Comparison::of("test", cmp).holds(&word, &2));
-        assert_eq!(holds(0), [false, true, false]);
-        assert_eq!(holds(1), [true, false, true]);
-        assert_eq!(holds(2), [false, false, true]);
-        assert_eq!(holds(3), [true, true, false]);
-        assert_eq!(holds(4), [true, false, false]);
-        assert_eq!(holds(5), [false, true, true]);
-    }
+    wait_until_all / wait_until_all_vector () = |words: Words<T>| words.wait(Family::WaitUntilAll, || words.all());
+    wait_until_any / wait_until_any_vector () -> usize
+        = |words: Words<T>| words.wait_for_any(Family::WaitUntilAny).unwrap_or(usize::MAX);
+    wait_until_some / wait_until_some_vector (indices) -> usize
+        = |words: Words<T>, indices| match words.wait_for_any(Family::WaitUntilSome) {
+        // SAFETY: C gives room for as many numbers as words.
+        Some(_) => unsafe { words.some(indices) },
+        None => 0,
+    };
+    test_all / test_all_vector () -> c_int = |words: Words<T>| words.look(Family::TestAll, || c_int::from(words.all()));
+    test_any / test_any_vector () -> usize = |words: Words<T>| words.look(Family::TestAny, || words.any().unwrap_or(usize::MAX));
+    test_some / test_some_vector (indices) -> usize = |words: Words<T>, indices| {
+        // SAFETY: C gives room for as many numbers as words.
+        words.look(Family::TestSome, || unsafe { words.some(indices) })
+    };
 }

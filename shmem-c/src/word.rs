@@ -1,7 +1,6 @@
 //! Words of the program that the library's own protocols change: those of `pSync` arrays, and of locks.
 
 use std::panic::Location;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use shmem::Pe;
 use shmem_core::context::{Endpoint, untyped};
@@ -35,39 +34,27 @@ impl Word {
 
     /// Changes that of a PE.
     pub(crate) fn update(&self, pe: Pe, op: AtomicOp, family: Family) {
-        // SAFETY: an aligned word of that width on every PE (`new`).
-        unsafe { untyped::update(self.endpoint, self.on(pe), self.width, op, family, Location::caller()) };
+        self.fetch(pe, op, family);
     }
 
     /// Changes that of a PE, and gives what was there.
     pub(crate) fn fetch(&self, pe: Pe, op: AtomicOp, family: Family) -> u64 {
+        let word = Remote { pe, segment: self.place.segment, offset: self.place.offset };
         // SAFETY: an aligned word of that width on every PE (`new`).
-        unsafe { untyped::atomic(self.endpoint, self.on(pe), self.width, op, family, Location::caller()) }
+        unsafe { untyped::atomic(self.endpoint, word, self.width, op, family, Location::caller()) }
     }
 
     /// The calling PE's.
     pub(crate) fn mine(&self) -> u64 {
-        let here = self.endpoint.mine(self.place.offset);
-        match self.width {
-            // SAFETY: an aligned word of four bytes in symmetric memory of this PE (`new`), changed by atomics alone.
-            Width::W4 => u64::from(unsafe { AtomicU32::from_ptr(here.cast()) }.load(Ordering::Acquire)),
-            // SAFETY: the same, of eight bytes.
-            Width::W8 => unsafe { AtomicU64::from_ptr(here.cast()) }.load(Ordering::Acquire),
-        }
+        let (slot, here) = (self.endpoint.mine(0), self.endpoint.mine(self.place.offset));
+        // SAFETY: an aligned word of that width in the slot of this PE (`new`).
+        unsafe { untyped::near_atomic(slot, here, self.width, AtomicOp::Fetch) }
     }
 
     /// Waits until the calling PE's is as wanted. `subject` says what for, when it takes long.
     pub(crate) fn wait(&self, wanted: impl Fn(u64) -> bool, subject: impl Fn() -> String) {
-        let bytes = match self.width {
-            Width::W4 => 4,
-            Width::W8 => 8,
-        };
-        let (family, offset, location) = (Family::WaitUntil, self.place.offset, Location::caller());
-        let looks = untyped::Looks { family, offset, bytes, wait: None, location };
+        let (family, offset, bytes) = (Family::WaitUntil, self.place.offset, self.width.bytes());
+        let looks = untyped::Looks { family, offset, bytes, wait: None, location: Location::caller() };
         wait_for(self.endpoint, self.routine, looks, || wanted(self.mine()), subject);
-    }
-
-    fn on(&self, pe: Pe) -> Remote {
-        Remote { pe, segment: self.place.segment, offset: self.place.offset }
     }
 }

@@ -5,15 +5,16 @@
 //! [default stream](default_stream) knows no PEs before and afterwards, and the [range](crate::symmetric) of addresses is
 //! empty, so that an early or late call goes the cold way without a test of its own, and is refused there.
 
-use std::ffi::c_long;
+use std::ffi::{c_int, c_long};
 use std::mem::MaybeUninit;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use shmem::raw;
 use shmem::thread::Multiple;
 use shmem::{Context, Pe, SessionOptions, World};
 use shmem_core::context::{Endpoint, Initiator as _, untyped};
+use shmem_core::exclusion::Mutex;
 
 use crate::refusal::refuse;
 use crate::symmetric;
@@ -118,15 +119,10 @@ impl Stream {
         unsafe { *self.bases.load(Ordering::Relaxed).wrapping_add(pe) }
     }
 
-    /// PEs that it reaches.
-    pub fn size(&self) -> usize {
-        self.size.load(Ordering::Relaxed)
-    }
-
     /// A PE by its number in the stream's team; refused where there is none.
     pub fn pe(&self, routine: &str, pe: i32) -> Pe {
         self.endpoint(routine);
-        let size = self.size();
+        let size = self.size.load(Ordering::Relaxed);
         if pe as u32 as usize >= size {
             let last = size.wrapping_sub(1);
             refuse(routine, "pe", format_args!("is {pe}: PEs are 0 to {last}"));
@@ -155,7 +151,7 @@ impl Stream {
 
     /// What its session was begun with, if one is open.
     pub fn session(&self) -> MutexGuard<'_, Option<SessionOptions>> {
-        held(&self.session)
+        self.session.lock()
     }
 
     /// Ends its session, if one is open.
@@ -190,7 +186,7 @@ impl Opened {
         let tables = pes.map(|pes| tables_of(endpoint_of(&context), pes));
         let number = Self::free()?;
         let place = Self::at(number)?;
-        let mut made = held(&place.made);
+        let mut made = place.made.lock();
         let made = made.insert(Box::new(Made { tables, team, context }));
         let all = || joined().map(|joined| &joined.tables);
         let tables =
@@ -201,7 +197,7 @@ impl Opened {
 
     /// The number of a place without a context.
     fn free() -> Option<usize> {
-        let mut free = held(&FREE);
+        let mut free = FREE.lock();
         if let Some(number) = free.pop() {
             return Some(number);
         }
@@ -238,7 +234,7 @@ impl Opened {
     /// The team by which a context was created.
     pub fn team(handle: Ctx) -> Team {
         let place = Self::of(handle);
-        place.and_then(|place| Some(held(&place.made).as_ref()?.team)).unwrap_or(Team::INVALID)
+        place.and_then(|place| Some(place.made.lock().as_ref()?.team)).unwrap_or(Team::INVALID)
     }
 
     /// Gives a context back, which nobody uses any more: what was started through it is complete.
@@ -252,7 +248,7 @@ impl Opened {
     pub fn destroy_of(team: Team) -> bool {
         let of_team = |number: &usize| {
             Self::at(*number)
-                .is_some_and(|place| held(&place.made).as_ref().is_some_and(|made| made.team == team))
+                .is_some_and(|place| place.made.lock().as_ref().is_some_and(|made| made.team == team))
         };
         let is_private = |number: &usize| {
             Self::at(*number).is_some_and(|place| place.stream.options() & options::PRIVATE != 0)
@@ -266,21 +262,63 @@ impl Opened {
     fn close(number: usize) {
         let Some(place) = Self::at(number) else { return };
         place.stream.end_session();
-        let Some(made) = held(&place.made).take() else { return };
+        let Some(made) = place.made.lock().take() else { return };
         place.stream.close();
         place.stream.turn.fetch_add(1, Ordering::Relaxed);
         drop(made);
-        held(&FREE).push(number);
+        FREE.lock().push(number);
     }
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn endpoint_of(context: &Context<Multiple>) -> &Endpoint {
     // SAFETY: C's threads use the context as its options say, and C opens no phase.
     unsafe { raw::context::endpoint(context) }
+}
+
+/// A call that goes through a context. In two registers: as more it would be written to memory before it is known whether it
+/// goes on in a cold function.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    ctx: Ctx,
+    name: &'static &'static str,
+}
+
+impl Call {
+    /// Of a routine by its name, through a context.
+    #[inline(always)]
+    pub fn new(ctx: Ctx, name: &'static &'static str) -> Self {
+        Self { ctx, name }
+    }
+
+    /// The routine.
+    #[inline(always)]
+    pub fn routine(self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it goes through no context, and does nothing.
+    #[inline(always)]
+    pub fn is_nowhere(self) -> bool {
+        self.ctx == Ctx::INVALID
+    }
+
+    /// The stream that it goes through; refused if there is none.
+    #[inline(always)]
+    pub fn stream(self) -> &'static Stream {
+        stream(self.ctx, self.name)
+    }
+
+    /// That of the runtime; refused before it is opened.
+    #[inline(always)]
+    pub fn endpoint(self) -> &'static Endpoint {
+        self.stream().endpoint(self.name)
+    }
+
+    /// A PE by its number in the stream's team; refused where there is none.
+    #[inline(always)]
+    pub fn pe(self, pe: c_int) -> Pe {
+        self.stream().pe(self.name, pe)
+    }
 }
 
 /// What a handle stands for; refused if it is none.
@@ -300,24 +338,17 @@ pub fn stream(ctx: Ctx, routine: &str) -> &'static Stream {
 #[inline(never)]
 fn refuse_gone(routine: &str) -> ! {
     current(routine);
-    refuse(
-        routine,
-        "ctx",
-        format_args!(
-            "is no context: it was destroyed, alone or with its team, or ended by shmem_finalize, or never made"
-        ),
-    )
+    let why =
+        "is no context: it was destroyed, alone or with its team, or ended by shmem_finalize, or never made";
+    refuse(routine, "ctx", why)
 }
 
 #[cold]
 #[inline(never)]
 fn refuse_context(routine: &str) -> ! {
     current(routine);
-    refuse(
-        routine,
-        "ctx",
-        format_args!("is SHMEM_CTX_INVALID: give a context from shmem_ctx_create, or SHMEM_CTX_DEFAULT"),
-    )
+    let why = "is SHMEM_CTX_INVALID: give a context from shmem_ctx_create, or SHMEM_CTX_DEFAULT";
+    refuse(routine, "ctx", why)
 }
 
 /// The stream of `SHMEM_CTX_DEFAULT`.
@@ -344,11 +375,6 @@ pub fn any() -> Option<&'static CWorld> {
 fn joined() -> Option<&'static Joined> {
     // SAFETY: null, or set by `open`; it lives until the exit.
     unsafe { WORLD.load(Ordering::Acquire).as_ref() }
-}
-
-/// Does something with the world.
-pub fn with<R>(routine: &str, what: impl FnOnce(&'static CWorld) -> R) -> R {
-    what(current(routine))
 }
 
 #[cold]

@@ -30,7 +30,6 @@ pub use shmem_core::partition::{Declaration, Kind, Partition, Policy, Traits, de
 
 /// Regions and transfers of `strided!`.
 pub mod strided {
-    pub use shmem_core::context::strided::copied::{copy, copy_dyn};
     pub use shmem_core::context::strided::written::*;
     pub use shmem_core::strided::{Algorithm, Axis};
 }

@@ -5,64 +5,115 @@ use core::panic::Location;
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue, On, Signal};
-use crate::observe::{Call, Family};
+use crate::observe::{Call, Effect, Family};
 use crate::pe::Pe;
 use crate::transport::{AtomicOp, SignalOp, Width, shm};
 
-/// The bit operations, each with the form that gives what was there before.
-macro_rules! bits {
-    ($($(#[$doc:meta])* $name:ident = $family:ident / $fetch:ident = $fetch_family:ident, $op:ident;)*) => {$(
-        $(#[$doc])*
-        #[inline(always)]
-        #[track_caller]
-        fn $name<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value)
-    where
-        Self: Stores,
-    {
-            update(self.endpoint(), word, AtomicOp::$op(value.to_bits64()), Family::$family);
+/// The operations that change a word, for a macro that makes methods of them: those that give nothing back, and those that give
+/// what was there before, with the family of the form that may go on. In brackets, what a value must be besides.
+macro_rules! changes {
+    ($then:ident) => {
+        $then! {
+            /// Writes.
+            update set(value) [] = AtomicOp::Set(value.to_bits64()), AtomicSet;
+            /// Writes, and gives what was there.
+            fetch swap(value) [] = AtomicOp::Swap(value.to_bits64()), AtomicSwap, AtomicSwapNbi;
+            /// Writes `desired` if the word is `expected`, bit for bit; gives what was there.
+            fetch compare_swap(expected, desired) []
+                = AtomicOp::CompareSwap { expected: expected.to_bits64(), desired: desired.to_bits64() },
+                AtomicCompareSwap, AtomicCompareSwapNbi;
+            /// Adds one.
+            update inc() [] = W::Value::ONE.addition(), AtomicInc;
+            /// Adds one, and gives what was there.
+            fetch fetch_inc() [] = W::Value::ONE.addition(), AtomicFetchInc, AtomicFetchIncNbi;
+            /// Adds; integers wrap. Floating-point numbers are added in the order in which their additions come, so that sums
+            /// may differ in their last digits from run to run; a sum that is no number is `NAN`.
+            update add(value) [] = value.addition(), AtomicAdd;
+            /// As [`add`](Amo::add), and gives what was there.
+            fetch fetch_add(value) [] = value.addition(), AtomicFetchAdd, AtomicFetchAddNbi;
+            /// Leaves the smaller one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
+            /// every number, and -0 is smaller than 0.
+            update set_min(value) [] = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicSetMin;
+            /// As [`set_min`](Amo::set_min), and gives what was there.
+            fetch fetch_min(value) []
+                = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMin, AtomicFetchMinNbi;
+            /// Leaves the larger one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
+            /// every number, and 0 is larger than -0.
+            update set_max(value) [] = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicSetMax;
+            /// As [`set_max`](Amo::set_max), and gives what was there.
+            fetch fetch_max(value) []
+                = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicFetchMax, AtomicFetchMaxNbi;
+            /// Bitwise and.
+            update and(value) [Value: BitValue] = AtomicOp::And(value.to_bits64()), AtomicAnd;
+            /// Bitwise and; gives what was there.
+            fetch fetch_and(value) [Value: BitValue]
+                = AtomicOp::And(value.to_bits64()), AtomicFetchAnd, AtomicFetchAndNbi;
+            /// Bitwise or.
+            update or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicOr;
+            /// Bitwise or; gives what was there.
+            fetch fetch_or(value) [Value: BitValue] = AtomicOp::Or(value.to_bits64()), AtomicFetchOr, AtomicFetchOrNbi;
+            /// Bitwise exclusive or.
+            update xor(value) [Value: BitValue] = AtomicOp::Xor(value.to_bits64()), AtomicXor;
+            /// Bitwise exclusive or; gives what was there.
+            fetch fetch_xor(value) [Value: BitValue]
+                = AtomicOp::Xor(value.to_bits64()), AtomicFetchXor, AtomicFetchXorNbi;
         }
+    };
+}
+pub(super) use changes;
 
-        $(#[$doc])*
+macro_rules! methods {
+    ($(
+        $(#[$doc:meta])*
+        $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident $(, $nbi:ident)?;
+    )*) => {
+        $(methods! { @$kind [$(#[$doc])*] $name($($value),*) [$($bound)*] = $op, $family })*
+    };
+    (@update [$($doc:tt)*] $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
+        $($doc)*
         ///
-        /// Gives what was there before.
+        #[doc = source!($name)]
         #[inline(always)]
         #[track_caller]
-        fn $fetch<W: AtomicWord<Value: BitValue>>(&self, word: On<'_, W>, value: W::Value) -> W::Value
-    where
-        Self: Stores,
-    {
-            fetching(self.endpoint(), word, AtomicOp::$op(value.to_bits64()), Family::$fetch_family)
+        fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W> $(, $value: W::Value)*)
+        where
+            Self: Stores,
+        {
+            change(self.endpoint(), word, $op, Family::$family);
         }
-    )*};
+    };
+    (@fetch [$($doc:tt)*] $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident) => {
+        $($doc)*
+        ///
+        #[doc = source!($name)]
+        #[inline(always)]
+        #[track_caller]
+        fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W> $(, $value: W::Value)*) -> W::Value
+        where
+            Self: Stores,
+        {
+            change(self.endpoint(), word, $op, Family::$family)
+        }
+    };
 }
 
-/// The operations that keep one of two numbers, each with the form that gives what was there before.
-macro_rules! bounds {
-    ($($(#[$doc:meta])* $name:ident = $family:ident / $fetch:ident = $fetch_family:ident, $op:ident;)*) => {$(
-        $(#[$doc])*
-        #[inline(always)]
-        #[track_caller]
-        fn $name<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value)
-        where
-            Self: Stores,
-        {
-            let op = AtomicOp::$op(W::Value::NUMBER, value.to_bits64());
-            update(self.endpoint(), word, op, Family::$family);
-        }
-
-        $(#[$doc])*
-        ///
-        /// Gives what was there before.
-        #[inline(always)]
-        #[track_caller]
-        fn $fetch<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value
-        where
-            Self: Stores,
-        {
-            let op = AtomicOp::$op(W::Value::NUMBER, value.to_bits64());
-            fetching(self.endpoint(), word, op, Family::$fetch_family)
-        }
-    )*};
+/// The routine that an operation is, if there is one.
+macro_rules! source {
+    (set_min) => {
+        ""
+    };
+    (set_max) => {
+        ""
+    };
+    (fetch_min) => {
+        ""
+    };
+    (fetch_max) => {
+        ""
+    };
+    ($name:ident) => {
+        concat!("Source: OpenSHMEM 1.6, `shmem_atomic_", stringify!($name), "`.")
+    };
 }
 
 /// Atomic memory operations. All are atomic with respect to each other, between PEs and threads;
@@ -88,44 +139,7 @@ pub trait Amo: Initiator {
     #[inline(always)]
     #[track_caller]
     fn fetch<W: AtomicWord>(&self, word: On<'_, W>) -> W::Value {
-        fetching(self.endpoint(), word, AtomicOp::Fetch, Family::AtomicFetch)
-    }
-
-    /// Writes.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_set`.
-    #[inline(always)]
-    #[track_caller]
-    fn set<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value)
-    where
-        Self: Stores,
-    {
-        update(self.endpoint(), word, AtomicOp::Set(value.to_bits64()), Family::AtomicSet);
-    }
-
-    /// Writes, and gives what was there.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_swap`.
-    #[inline(always)]
-    #[track_caller]
-    fn swap<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value
-    where
-        Self: Stores,
-    {
-        fetching(self.endpoint(), word, AtomicOp::Swap(value.to_bits64()), Family::AtomicSwap)
-    }
-
-    /// Writes `desired` if the word is `expected`, bit for bit; gives what was there.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_compare_swap`.
-    #[inline(always)]
-    #[track_caller]
-    fn compare_swap<W: AtomicWord>(&self, word: On<'_, W>, expected: W::Value, desired: W::Value) -> W::Value
-    where
-        Self: Stores,
-    {
-        let op = AtomicOp::CompareSwap { expected: expected.to_bits64(), desired: desired.to_bits64() };
-        fetching(self.endpoint(), word, op, Family::AtomicCompareSwap)
+        change(self.endpoint(), word, AtomicOp::Fetch, Family::AtomicFetch)
     }
 
     /// Writes a signal.
@@ -158,104 +172,24 @@ pub trait Amo: Initiator {
     #[inline(always)]
     #[track_caller]
     fn signal_fetch(&self, signal: On<'_, Signal>) -> u64 {
-        fetching_bits(self.endpoint(), signal, Width::W8, AtomicOp::Fetch, Family::SignalFetch)
+        change_bits(self.endpoint(), signal, Width::W8, AtomicOp::Fetch, Family::SignalFetch)
     }
 
-    /// Adds one.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_inc`.
-    #[inline(always)]
-    #[track_caller]
-    fn inc<W: AtomicWord>(&self, word: On<'_, W>)
-    where
-        Self: Stores,
-    {
-        update(self.endpoint(), word, W::Value::ONE.addition(), Family::AtomicInc);
-    }
-
-    /// Adds one, and gives what was there.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_inc`.
-    #[inline(always)]
-    #[track_caller]
-    fn fetch_inc<W: AtomicWord>(&self, word: On<'_, W>) -> W::Value
-    where
-        Self: Stores,
-    {
-        fetching(self.endpoint(), word, W::Value::ONE.addition(), Family::AtomicFetchInc)
-    }
-
-    /// Adds; integers wrap. Floating-point numbers are added in the order in which their additions come, so that sums
-    /// may differ in their last digits from run to run; a sum that is no number is `NAN`.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_add`.
-    #[inline(always)]
-    #[track_caller]
-    fn add<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value)
-    where
-        Self: Stores,
-    {
-        update(self.endpoint(), word, value.addition(), Family::AtomicAdd);
-    }
-
-    /// As [`add`](Self::add), and gives what was there.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_add`.
-    #[inline(always)]
-    #[track_caller]
-    fn fetch_add<W: AtomicWord>(&self, word: On<'_, W>, value: W::Value) -> W::Value
-    where
-        Self: Stores,
-    {
-        fetching(self.endpoint(), word, value.addition(), Family::AtomicFetchAdd)
-    }
-
-    bounds! {
-        /// Leaves the smaller one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
-        /// every number, and -0 is smaller than 0.
-        set_min = AtomicSetMin / fetch_min = AtomicFetchMin, Min;
-        /// Leaves the larger one of the word and `value` in the word. Of floating-point numbers, a NaN loses against
-        /// every number, and 0 is larger than -0.
-        set_max = AtomicSetMax / fetch_max = AtomicFetchMax, Max;
-    }
-
-    bits! {
-        /// Bitwise and.
-        ///
-        /// Source: OpenSHMEM 1.6, `shmem_atomic_and`.
-        and = AtomicAnd / fetch_and = AtomicFetchAnd, And;
-        /// Bitwise or.
-        ///
-        /// Source: OpenSHMEM 1.6, `shmem_atomic_or`.
-        or = AtomicOr / fetch_or = AtomicFetchOr, Or;
-        /// Bitwise exclusive or.
-        ///
-        /// Source: OpenSHMEM 1.6, `shmem_atomic_xor`.
-        xor = AtomicXor / fetch_xor = AtomicFetchXor, Xor;
-    }
+    changes!(methods);
 }
 
 impl<I: Initiator + ?Sized> Amo for I {}
 
-fn width_of<V: AmoValue>() -> Width {
-    if size_of::<V>() == 8 { Width::W8 } else { Width::W4 }
-}
-
 #[inline(always)]
 #[track_caller]
-fn fetching<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) -> W::Value {
-    W::Value::from_bits64(fetching_bits(endpoint, word, width_of::<W::Value>(), op, family))
+fn change<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) -> W::Value {
+    W::Value::from_bits64(change_bits(endpoint, word, Width::of::<W>(), op, family))
 }
 
+/// Gives what was there, where the family gives that.
 #[inline(always)]
 #[track_caller]
-fn update<W: AtomicWord>(endpoint: &Endpoint, word: On<'_, W>, op: AtomicOp, family: Family) {
-    update_bits(endpoint, word, width_of::<W::Value>(), op, family);
-}
-
-#[inline(always)]
-#[track_caller]
-fn fetching_bits<W: SymmetricData>(
+fn change_bits<W: SymmetricData>(
     endpoint: &Endpoint,
     word: On<'_, W>,
     width: Width,
@@ -267,28 +201,7 @@ fn fetching_bits<W: SymmetricData>(
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
             let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
-            fetching_slow(endpoint, pe, segment, offset, width, code, a, b, family, location)
-        }
-    }
-}
-
-#[inline(always)]
-#[track_caller]
-fn update_bits<W: SymmetricData>(
-    endpoint: &Endpoint,
-    word: On<'_, W>,
-    width: Width,
-    op: AtomicOp,
-    family: Family,
-) {
-    match endpoint.slot_of(word.pe()) {
-        Some(slot) => {
-            on_node(endpoint.start_of(slot), word.offset(), width, op);
-        }
-        None => {
-            let ((code, a, b), location) = (op.into_words(), Location::caller());
-            let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
-            update_slow(endpoint, pe, segment, offset, width, code, a, b, family, location);
+            change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location)
         }
     }
 }
@@ -304,7 +217,7 @@ pub(super) fn update_signal(endpoint: &Endpoint, signal: On<'_, Signal>, op: Sig
         SignalOp::Set(_) => Family::SignalSet,
         SignalOp::Add(_) => Family::SignalAdd,
     };
-    update_bits(endpoint, signal, Width::W8, op.into(), family);
+    change_bits(endpoint, signal, Width::W8, op.into(), family);
 }
 
 /// `slot` is the start of the slot of a PE on this node.
@@ -316,21 +229,21 @@ pub(super) fn signal_on_node(slot: *mut u8, offset: usize, op: SignalOp) {
     unsafe { shm::signal(slot.wrapping_add(offset), op, bell) };
 }
 
-/// As [`fetching`], with a result that is written later.
+/// As [`change`], with a result that is written later.
 ///
 /// # Safety
 ///
 /// `before` must be writable, and nobody else's, until the endpoint is quiet.
 #[inline(always)]
 #[track_caller]
-pub(super) unsafe fn fetch_nbi<W: AtomicWord>(
+pub(super) unsafe fn change_nbi<W: AtomicWord>(
     endpoint: &Endpoint,
     before: *mut W::Value,
     word: On<'_, W>,
     op: AtomicOp,
     family: Family,
 ) {
-    let width = width_of::<W::Value>();
+    let width = Width::of::<W>();
     match endpoint.slot_of(word.pe()) {
         Some(slot) => {
             let bits = on_node(endpoint.start_of(slot), word.offset(), width, op);
@@ -339,23 +252,9 @@ pub(super) unsafe fn fetch_nbi<W: AtomicWord>(
         }
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
-            let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
+            let (pe, segment, offset, to) = (word.pe(), word.segment(), word.offset(), before.cast());
             // SAFETY: the caller's promise; a value is as wide as its word.
-            unsafe {
-                fetch_nbi_slow(
-                    endpoint,
-                    pe,
-                    segment,
-                    offset,
-                    width,
-                    code,
-                    a,
-                    b,
-                    before.cast(),
-                    family,
-                    location,
-                );
-            }
+            unsafe { nbi_slow(endpoint, pe, segment, offset, width, code, a, b, to, family, location) };
         }
     }
 }
@@ -366,7 +265,7 @@ pub(super) unsafe fn fetch_nbi<W: AtomicWord>(
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-pub(super) unsafe fn fetch_nbi_slow(
+pub(super) unsafe fn nbi_slow(
     endpoint: &Endpoint,
     pe: Pe,
     segment: u32,
@@ -389,45 +288,42 @@ pub(super) unsafe fn fetch_nbi_slow(
             return unsafe { width.write(before, bits) };
         }
         let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-        // SAFETY: the caller's promise; the word is one, see `slow`.
+        // SAFETY: the caller's promise; the word is one, see `change_slow`.
         unsafe { far.transport.atomic_nbi(far.channel, word, width, op, before) };
     });
 }
 
-macro_rules! slow {
-    ($($name:ident = $method:ident, $near:expr, $result:ty;)*) => {$(
-        #[cold]
-        #[inline(never)]
-        #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-        pub(super) fn $name(
-            endpoint: &Endpoint,
-            pe: Pe,
-            segment: u32,
-            offset: usize,
-            width: Width,
-            code: u32,
-            a: u64,
-            b: u64,
-            family: Family,
-            location: &'static Location<'static>,
-        ) -> $result {
-            let op = AtomicOp::from_words((code, a, b));
-            let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
-            endpoint.tell(call, || {
-                if let Some(slot) = endpoint.mapped(pe, 0) {
-                    return ($near)(on_node(slot, offset, width, op));
-                }
-                let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-                // SAFETY: callers pass an aligned word of that width on every PE: `AtomicWord` is sealed
-                // to words that are laid out as their number.
-                unsafe { far.transport.$method(far.channel, word, width, op) }
-            })
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
+pub(super) fn change_slow(
+    endpoint: &Endpoint,
+    pe: Pe,
+    segment: u32,
+    offset: usize,
+    width: Width,
+    code: u32,
+    a: u64,
+    b: u64,
+    family: Family,
+    location: &'static Location<'static>,
+) -> u64 {
+    let op = AtomicOp::from_words((code, a, b));
+    let call = Call::new(family, location).at(pe, segment, offset, width.bytes()).word(width, op);
+    endpoint.tell(call, || {
+        if let Some(slot) = endpoint.mapped(pe, 0) {
+            return on_node(slot, offset, width, op);
         }
-    )*};
-}
-slow! {
-    fetching_slow = atomic, |before| before, u64;
-    update_slow = atomic_update, |_| (), ();
+        let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+        if family.effect() == Effect::Fetch {
+            // SAFETY: callers pass an aligned word of that width on every PE: `AtomicWord` is sealed
+            // to words that are laid out as their number.
+            return unsafe { far.transport.atomic(far.channel, word, width, op) };
+        }
+        // SAFETY: an aligned word of that width on every PE: callers pass no other, as `AtomicWord` is sealed.
+        unsafe { far.transport.atomic_update(far.channel, word, width, op) };
+        0
+    })
 }
 
 /// `slot` is the start of the slot of a PE on this node.

@@ -40,12 +40,13 @@ pub trait Order: Initiator {
 
 impl<I: Initiator + ?Sized> Order for I {}
 
+/// Orders what an endpoint has issued.
 #[inline(always)]
 #[track_caller]
-pub(super) fn fence_through(endpoint: &Endpoint) {
+pub fn fence_through(endpoint: &Endpoint) {
     fence(Ordering::Release);
     if !endpoint.is_plain() {
-        fence_slow(endpoint, Location::caller());
+        slow(endpoint, Family::Fence, None, Location::caller());
     }
 }
 
@@ -53,52 +54,34 @@ pub(super) fn fence_through(endpoint: &Endpoint) {
 pub(super) fn quiet_through(endpoint: &Endpoint, location: &'static Location<'static>) {
     fence(Ordering::SeqCst);
     if !endpoint.is_plain() {
-        quiet_slow(endpoint, location);
+        slow(endpoint, Family::Quiet, None, location);
     }
 }
 
+/// Completes what an endpoint has issued for one PE.
 #[inline(always)]
 #[track_caller]
-pub(super) fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
+pub fn quiet_pe_through(endpoint: &Endpoint, pe: Pe) {
     fence(Ordering::SeqCst);
     if !endpoint.is_plain() {
-        quiet_pe_slow(endpoint, pe, Location::caller());
+        slow(endpoint, Family::QuietPe, Some(pe), Location::caller());
     }
 }
 
+/// Of a PE, or of all.
 #[cold]
 #[inline(never)]
-fn fence_slow(endpoint: &Endpoint, location: &'static Location<'static>) {
-    endpoint.tell(Call::new(Family::Fence, location), || {
-        if let Some(far) = endpoint.far_if_any()
-            && !mutant("fence-forgotten")
-        {
-            far.transport.fence(far.channel);
-        }
-    });
-}
-
-#[cold]
-#[inline(never)]
-fn quiet_slow(endpoint: &Endpoint, location: &'static Location<'static>) {
-    endpoint.tell(Call::new(Family::Quiet, location), || {
-        if let Some(far) = endpoint.far_if_any()
-            && !mutant("quiet-forgotten")
-        {
-            far.transport.quiet(far.channel);
-        }
-    });
-}
-
-#[cold]
-#[inline(never)]
-fn quiet_pe_slow(endpoint: &Endpoint, pe: Pe, location: &'static Location<'static>) {
-    endpoint.tell(Call::new(Family::QuietPe, location).at(pe, 0, 0, 0), || {
-        if let Some(far) = endpoint.far_if_any()
-            && pe.on_node().is_none()
-            && !mutant("quiet-of-one-pe-forgotten")
-        {
-            far.transport.quiet_pe(far.channel, pe);
+fn slow(endpoint: &Endpoint, family: Family, pe: Option<Pe>, location: &'static Location<'static>) {
+    let call = Call::new(family, location);
+    endpoint.tell(pe.map_or(call, |pe| call.at(pe, 0, 0, 0)), || {
+        let Some(far) = endpoint.far_if_any() else { return };
+        match (family, pe) {
+            (Family::Fence, _) if !mutant("fence-forgotten") => far.transport.fence(far.channel),
+            (Family::Quiet, _) if !mutant("quiet-forgotten") => far.transport.quiet(far.channel),
+            (_, Some(pe)) if pe.on_node().is_none() && !mutant("quiet-of-one-pe-forgotten") => {
+                far.transport.quiet_pe(far.channel, pe);
+            }
+            _ => {}
         }
     });
 }

@@ -138,14 +138,26 @@ impl<T: PlainData> ValuePlace for On<'_, T> {
 
     #[inline(always)]
     fn store_value(self, endpoint: &Endpoint, value: T) {
-        if let Some(to) = endpoint.address(self.pe(), self.offset()) {
-            // SAFETY: the place is an aligned `T` on every PE.
-            unsafe { shm::store(to.cast::<T>(), value, self.is_named()) };
-        } else {
-            let (segment, location) = (self.tagged_segment(), Location::caller());
-            // SAFETY: the place is an aligned `T` on every PE.
-            unsafe { p_slow(endpoint, self.pe(), segment, self.offset(), value, Family::P, location) };
-        }
+        store(self, endpoint, value, Family::P);
+    }
+}
+
+/// Writes the one item of a place, in one access where that is on this node.
+#[inline(always)]
+#[track_caller]
+fn store<C: Contents<Item: PlainData> + ?Sized>(
+    place: On<'_, C>,
+    endpoint: &Endpoint,
+    value: C::Item,
+    family: Family,
+) {
+    if let Some(to) = endpoint.address(place.pe(), place.offset()) {
+        // SAFETY: the place is an aligned item on every PE.
+        unsafe { shm::store(to.cast::<C::Item>(), value, place.is_named()) };
+    } else {
+        let (segment, offset, location) = (place.tagged_segment(), place.offset(), Location::caller());
+        // SAFETY: the place is an aligned item on every PE.
+        unsafe { p_slow(endpoint, place.pe(), segment, offset, value, family, location) };
     }
 }
 
@@ -165,67 +177,33 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
 
     #[inline(always)]
     unsafe fn put_from(self, endpoint: &Endpoint, source: *const T::Item, family: Family) {
-        let bytes = self.bytes();
-        if let Some(to) = endpoint.address(self.pe(), self.offset()) {
-            if !T::IS_SLICE && bytes <= 8 {
-                // Not a plain read: it may be symmetric memory of this PE.
-                // SAFETY: the caller's promise, for one item.
-                let value = unsafe { shared::read(source) };
-                // SAFETY: the place is an aligned `Item` on every PE.
-                unsafe { shm::store(to.cast::<T::Item>(), value, self.is_named()) };
-            } else {
-                // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable (caller).
-                unsafe { shm::put(to, source.cast(), bytes) };
-            }
+        let (from, bytes) = (source.cast(), self.bytes());
+        if !T::IS_SLICE && bytes <= 8 {
+            // Not a plain read: it may be symmetric memory of this PE.
+            // SAFETY: the caller's promise, for one item.
+            store(self, endpoint, unsafe { shared::read(source) }, family);
+        } else if let Some(to) = endpoint.address(self.pe(), self.offset()) {
+            // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable (caller).
+            unsafe { shm::put(to, from, bytes) };
         } else {
-            let location = Location::caller();
-            if !T::IS_SLICE && bytes <= 8 {
-                // SAFETY: the caller's promise, for one item, which may be symmetric memory.
-                let value = unsafe { shared::read(source) };
-                // SAFETY: the place is an aligned `Item` on every PE.
-                return unsafe {
-                    p_slow(endpoint, self.pe(), self.tagged_segment(), self.offset(), value, family, location)
-                };
-            }
+            let (pe, segment, offset) = (self.pe(), self.segment(), self.offset());
             // SAFETY: the place reserves `bytes` bytes on every PE, and as many are readable for as long as the family
             // says (caller).
-            unsafe {
-                put_slow(
-                    endpoint,
-                    self.pe(),
-                    self.segment(),
-                    self.offset(),
-                    source.cast(),
-                    bytes,
-                    family,
-                    location,
-                );
-            }
+            unsafe { put_slow(endpoint, pe, segment, offset, from, bytes, family, Location::caller()) };
         }
     }
 
     #[inline(always)]
     unsafe fn get_into(self, endpoint: &Endpoint, into: *mut T::Item, family: Family) {
-        let bytes = self.bytes();
+        let (to, bytes) = (into.cast(), self.bytes());
         if let Some(from) = endpoint.address(self.pe(), self.offset()) {
             // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable (caller).
-            unsafe { shm::get(into.cast(), from, bytes) };
+            unsafe { shm::get(to, from, bytes) };
         } else {
-            let location = Location::caller();
+            let (pe, segment, offset) = (self.pe(), self.segment(), self.offset());
             // SAFETY: the place holds `bytes` bytes on every PE, and as many are writable for as long as the family
             // says (caller).
-            unsafe {
-                get_slow(
-                    endpoint,
-                    into.cast(),
-                    self.pe(),
-                    self.segment(),
-                    self.offset(),
-                    bytes,
-                    family,
-                    location,
-                );
-            }
+            unsafe { get_slow(endpoint, pe, segment, offset, to, bytes, family, Location::caller()) };
         }
     }
 
@@ -256,22 +234,13 @@ unsafe impl<T: Contents<Item: PlainData> + ?Sized> Place for On<'_, T> {
             }
         } else {
             // In pieces: as wholes they would be written to memory before the branch.
-            let (pe, (segment, offset), bytes) = (self.pe(), (self.segment(), self.offset()), self.bytes());
-            let (signal, location) = ((signal.segment(), signal.offset()), Location::caller());
+            let (pe, segment, offset, from) = (self.pe(), self.segment(), self.offset(), source.cast());
+            let (bytes, location) = (self.bytes(), Location::caller());
+            let (at_segment, at) = (signal.segment(), signal.offset());
             // SAFETY: the caller's promise, for as many bytes as the place has.
             unsafe {
                 put_signal_slow(
-                    endpoint,
-                    pe,
-                    segment,
-                    offset,
-                    source.cast(),
-                    bytes,
-                    signal.0,
-                    signal.1,
-                    op,
-                    family,
-                    location,
+                    endpoint, pe, segment, offset, from, bytes, at_segment, at, op, family, location,
                 );
             }
         }

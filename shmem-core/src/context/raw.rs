@@ -104,7 +104,7 @@ pub(super) fn get_bytes(endpoint: &Endpoint, into: &mut [u8], from: SymAddr, pe:
         let (to, bytes, location) = (into.as_mut_ptr(), into.len(), Location::caller());
         // SAFETY: `locate` found the range in a segment, which is memory of every PE until the endpoint is quiet (head of
         // the module); `into` is as long, and borrowed exclusively for as long as the family says (caller).
-        unsafe { get_slow(endpoint, to, pe, segment, offset, bytes, family, location) };
+        unsafe { get_slow(endpoint, pe, segment, offset, to, bytes, family, location) };
     }
 }
 

@@ -5,8 +5,8 @@
 //! share what it consists of, behind a lock where the assignment says so.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
-use std::sync::{Arc, MutexGuard};
 
 use super::mapping::{Assignment, Tracking};
 use crate::endpoint::{Endpoint, Far, Waiting};
@@ -128,10 +128,6 @@ impl Endpoints {
     pub fn observed_by(self, observer: Option<Arc<dyn Observer>>) -> Self {
         Self { observer, ..self }
     }
-
-    fn channels(&self) -> MutexGuard<'_, Channels> {
-        self.channels.lock()
-    }
 }
 
 impl Resource for Endpoints {
@@ -146,7 +142,7 @@ impl Resource for Endpoints {
     fn open(&self, assignment: Assignment) -> Result<Endpoint, String> {
         let far = match &self.transport {
             Some(transport) => {
-                let channel = self.channels().open(assignment, |lane| transport.open(lane))?;
+                let channel = self.channels.lock().open(assignment, |lane| transport.open(lane))?;
                 Some(Far { transport: Arc::clone(transport), channel })
             }
             None => None,
@@ -161,7 +157,7 @@ impl Resource for Endpoints {
 
     unsafe fn close(&self, endpoint: Endpoint, _: Assignment) {
         if let Some(far) = endpoint.far_if_any()
-            && self.channels().close(far.channel)
+            && self.channels.lock().close(far.channel)
         {
             // SAFETY: that was the last endpoint on the channel, and it has been quieted (caller).
             unsafe { far.transport.close(far.channel) };
@@ -173,7 +169,7 @@ impl Resource for Endpoints {
         fence(Ordering::SeqCst);
         if let Some(transport) = &self.transport {
             // Not behind the lock: a quiet takes its time.
-            let channels: Vec<_> = self.channels().used.keys().copied().collect();
+            let channels: Vec<_> = self.channels.lock().used.keys().copied().collect();
             for channel in channels {
                 transport.quiet(Channel(channel));
             }

@@ -17,9 +17,7 @@ pub trait Sessions: Initiator {
     /// Source: OpenSHMEM 1.6, `shmem_ctx_session_start`, `shmem_ctx_session_stop`.
     #[must_use = "a session that is not kept ends at once"]
     fn session(&self, options: SessionOptions) -> Session<'_, Self> {
-        if let Some(far) = self.endpoint().far_if_any() {
-            far.transport.begin_session(far.channel, options);
-        }
+        begin(self.endpoint(), options);
         Session { token: self, options }
     }
 }
@@ -52,8 +50,20 @@ impl<I: Stores + ?Sized> Stores for Session<'_, I> {}
 
 impl<I: Initiator + ?Sized> Drop for Session<'_, I> {
     fn drop(&mut self) {
-        if let Some(far) = self.endpoint().far_if_any() {
-            far.transport.end_session(far.channel, self.options);
-        }
+        end(self.endpoint(), self.options);
+    }
+}
+
+/// Tells the way to other nodes what is to come on an endpoint.
+pub fn begin(endpoint: &Endpoint, options: SessionOptions) {
+    if let Some(far) = endpoint.far_if_any() {
+        far.transport.begin_session(far.channel, options);
+    }
+}
+
+/// Ends what [`begin`] began, with the same options.
+pub fn end(endpoint: &Endpoint, options: SessionOptions) {
+    if let Some(far) = endpoint.far_if_any() {
+        far.transport.end_session(far.channel, options);
     }
 }

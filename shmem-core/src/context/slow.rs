@@ -9,7 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::transport::{SignalOp, shm};
+use crate::transport::{SignalOp, Until, shm};
 
 /// Where a put cannot go straight to the arena: it is told to the observer, and goes there or through the
 /// transport. By value: a reference to `value` would keep it in memory on the way to the store, too.
@@ -31,11 +31,14 @@ pub(super) unsafe fn p_slow<T: PlainData>(
     let from = core::ptr::from_ref(&value).cast::<u8>();
     let (segment, is_named) = On::<T>::untagged(segment);
     let call = Call::new(family, location).at(pe, segment, offset, size_of::<T>());
-    endpoint.tell(call, || match endpoint.mapped(pe, offset) {
-        // SAFETY: the caller's promise.
-        Some(to) => unsafe { shm::store(to.cast::<T>(), value, is_named) },
-        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`; a `p` is over when it returns.
-        None => unsafe { send(endpoint, pe, segment, offset, from, size_of::<T>(), Family::P) },
+    endpoint.tell(call, || {
+        if let Some(to) = endpoint.mapped(pe, offset) {
+            // SAFETY: the caller's promise.
+            return unsafe { shm::store(to.cast::<T>(), value, is_named) };
+        }
+        let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`, until this returns.
+        unsafe { far.transport.put(far.channel, to, from, size_of::<T>(), Until::Return) };
     });
 }
 
@@ -58,61 +61,50 @@ pub(super) unsafe fn g_slow<T: PlainData>(
             // SAFETY: the caller's promise.
             return unsafe { shm::load(from.cast::<T>(), is_named) };
         }
-        let mut value = T::zeroed();
-        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`; a `g` is over when it returns.
-        unsafe { fetch(endpoint, (&raw mut value).cast(), pe, segment, offset, size_of::<T>(), Family::G) };
+        let (far, from, mut value) = (endpoint.far(), Endpoint::remote(pe, segment, offset), T::zeroed());
+        let to = (&raw mut value).cast();
+        // SAFETY: the place has so many bytes on every PE (caller), and so has `value`, until this returns.
+        unsafe { far.transport.get(far.channel, to, from, size_of::<T>(), Until::Return) };
         value
     })
 }
 
-/// # Safety
-///
-/// `bytes` bytes must be readable, and lie in the segment of every PE.
-#[cold]
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
-pub(super) unsafe fn put_slow(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    from: *const u8,
-    bytes: usize,
-    family: Family,
-    location: &'static Location<'static>,
-) {
-    let call = Call::new(family, location).at(pe, segment, offset, bytes).with(from);
-    endpoint.tell(call, || match endpoint.mapped(pe, offset) {
-        // SAFETY: the caller's promise.
-        Some(to) => unsafe { shm::put(to, from, bytes) },
-        // SAFETY: the caller's promise.
-        None => unsafe { send(endpoint, pe, segment, offset, from, bytes, family) },
-    });
+macro_rules! slow {
+    ($($safety:literal: $name:ident($local:ident: $pointer:ty) = $method:ident, |$place:ident| ($to:ident, $from:ident);)*) => {$(
+        /// # Safety
+        ///
+        #[doc = $safety]
+        #[cold]
+        #[inline(never)]
+        #[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
+        pub(super) unsafe fn $name(
+            endpoint: &Endpoint,
+            pe: Pe,
+            segment: u32,
+            offset: usize,
+            $local: $pointer,
+            bytes: usize,
+            family: Family,
+            location: &'static Location<'static>,
+        ) {
+            let call = Call::new(family, location).at(pe, segment, offset, bytes).with($local);
+            endpoint.tell(call, || {
+                if let Some($place) = endpoint.mapped(pe, offset) {
+                    // SAFETY: the caller's promise.
+                    return unsafe { shm::$method($to, $from, bytes) };
+                }
+                let (far, $place) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
+                // SAFETY: the caller's promise, for as long as the family says.
+                unsafe { far.transport.$method(far.channel, $to, $from, bytes, family.until()) };
+            });
+        }
+    )*};
 }
-
-/// # Safety
-///
-/// `bytes` bytes must be writable, and lie in the segment of every PE.
-#[cold]
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]
-pub(super) unsafe fn get_slow(
-    endpoint: &Endpoint,
-    to: *mut u8,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    bytes: usize,
-    family: Family,
-    location: &'static Location<'static>,
-) {
-    let call = Call::new(family, location).at(pe, segment, offset, bytes).with(to);
-    endpoint.tell(call, || match endpoint.mapped(pe, offset) {
-        // SAFETY: the caller's promise.
-        Some(from) => unsafe { shm::get(to, from, bytes) },
-        // SAFETY: the caller's promise.
-        None => unsafe { fetch(endpoint, to, pe, segment, offset, bytes, family) },
-    });
+slow! {
+    "`bytes` bytes must be readable from `from` on, and lie in the segment of every PE.":
+    put_slow(from: *const u8) = put, |to| (to, from);
+    "`bytes` bytes must be writable from `to` on, and lie in the segment of every PE.":
+    get_slow(to: *mut u8) = get, |from| (to, from);
 }
 
 /// # Safety
@@ -150,38 +142,4 @@ pub(super) unsafe fn put_signal_slow(
         // SAFETY: the caller's promise, for as long as the family says.
         unsafe { far.put_signal(channel, to, from, bytes, signal, op, family.until()) };
     });
-}
-
-/// # Safety
-///
-/// As [`put_slow`].
-unsafe fn send(
-    endpoint: &Endpoint,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    from: *const u8,
-    bytes: usize,
-    family: Family,
-) {
-    let (far, to) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-    // SAFETY: the caller's promise, for as long as the family says.
-    unsafe { far.transport.put(far.channel, to, from, bytes, family.until()) };
-}
-
-/// # Safety
-///
-/// As [`get_slow`].
-unsafe fn fetch(
-    endpoint: &Endpoint,
-    to: *mut u8,
-    pe: Pe,
-    segment: u32,
-    offset: usize,
-    bytes: usize,
-    family: Family,
-) {
-    let (far, from) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
-    // SAFETY: the caller's promise, for as long as the family says.
-    unsafe { far.transport.get(far.channel, to, from, bytes, family.until()) };
 }

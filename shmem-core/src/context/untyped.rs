@@ -13,9 +13,12 @@ use core::time::Duration;
 
 use bytemuck::Pod;
 
-use super::amo::{fetch_nbi_slow, fetching_slow, signal_on_node, update_slow};
-use super::order::{fence_through, quiet_pe_through, quiet_through};
+use super::amo::{change_slow, nbi_slow, signal_on_node};
+use super::order::quiet_through;
+pub use super::order::{fence_through as fence, quiet_pe_through as quiet_pe};
+pub use super::session::{begin as begin_session, end as end_session};
 use super::slow::{get_slow, put_signal_slow, put_slow};
+pub use super::wait::Relation;
 pub use super::wait_set::find_in_turn;
 use super::{strided, wait};
 use crate::endpoint::Endpoint;
@@ -23,7 +26,7 @@ use crate::observe::{Call, Family, Wait};
 use crate::pe::Pe;
 use crate::strided::Level;
 use crate::system::Activity;
-use crate::transport::{AtomicOp, Remote, SessionOptions, SignalOp, Width, shm};
+use crate::transport::{AtomicOp, Remote, SignalOp, Width, shm};
 
 /// The longest sleep of who waits: a plain store of another thread is seen so late.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
@@ -132,7 +135,7 @@ pub unsafe fn get(
     location: &'static Location<'static>,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { get_slow(endpoint, to, from.pe, from.segment, from.offset, bytes, family, location) };
+    unsafe { get_slow(endpoint, from.pe, from.segment, from.offset, to, bytes, family, location) };
 }
 
 /// Writes bytes, and changes a signal behind them.
@@ -151,25 +154,14 @@ pub unsafe fn put_signal(
     family: Family,
     location: &'static Location<'static>,
 ) {
+    let (Remote { pe, segment, offset }, (to_segment, to)) = (to, (signal.segment, signal.offset));
     // SAFETY: the caller's promise.
     unsafe {
-        put_signal_slow(
-            endpoint,
-            to.pe,
-            to.segment,
-            to.offset,
-            from,
-            bytes,
-            signal.segment,
-            signal.offset,
-            op,
-            family,
-            location,
-        );
-    }
+        put_signal_slow(endpoint, pe, segment, offset, from, bytes, to_segment, to, op, family, location);
+    };
 }
 
-/// Changes a word; gives what was there.
+/// Changes a word; gives what was there, where the family gives that.
 ///
 /// # Safety
 ///
@@ -182,25 +174,8 @@ pub unsafe fn atomic(
     family: Family,
     location: &'static Location<'static>,
 ) -> u64 {
-    let (code, a, b) = op.into_words();
-    fetching_slow(endpoint, word.pe, word.segment, word.offset, width, code, a, b, family, location)
-}
-
-/// Changes a word.
-///
-/// # Safety
-///
-/// As [`atomic`].
-pub unsafe fn update(
-    endpoint: &Endpoint,
-    word: Remote,
-    width: Width,
-    op: AtomicOp,
-    family: Family,
-    location: &'static Location<'static>,
-) {
-    let (code, a, b) = op.into_words();
-    update_slow(endpoint, word.pe, word.segment, word.offset, width, code, a, b, family, location);
+    let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
+    change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location)
 }
 
 /// Changes a word; what was there is written until the endpoint is quiet.
@@ -217,23 +192,9 @@ pub unsafe fn atomic_nbi(
     family: Family,
     location: &'static Location<'static>,
 ) {
-    let (code, a, b) = op.into_words();
+    let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
     // SAFETY: the caller's promise.
-    unsafe {
-        fetch_nbi_slow(
-            endpoint,
-            word.pe,
-            word.segment,
-            word.offset,
-            width,
-            code,
-            a,
-            b,
-            before,
-            family,
-            location,
-        );
-    }
+    unsafe { nbi_slow(endpoint, pe, segment, offset, width, code, a, b, before, family, location) };
 }
 
 /// Writes blocks of `block` bytes. `align` is what all addresses and strides are multiples of.
@@ -277,25 +238,11 @@ pub unsafe fn get_blocks(
     unsafe { strided::get_blocks(endpoint, to, from, block, level, align, family) };
 }
 
-/// Orders what an endpoint has issued.
-#[inline]
-#[track_caller]
-pub fn fence(endpoint: &Endpoint) {
-    fence_through(endpoint);
-}
-
 /// Completes what an endpoint has issued.
 #[inline]
 #[track_caller]
 pub fn quiet(endpoint: &Endpoint) {
     quiet_through(endpoint, Location::caller());
-}
-
-/// Completes what an endpoint has issued for one PE.
-#[inline]
-#[track_caller]
-pub fn quiet_pe(endpoint: &Endpoint, pe: Pe) {
-    quiet_pe_through(endpoint, pe);
 }
 
 /// A wait for words of the calling PE, or a look at them: what observers are told.
@@ -382,19 +329,5 @@ fn wake(endpoint: &Endpoint, pe: Pe) {
     if let Some(slot) = endpoint.mapped(pe, 0) {
         // SAFETY: the start of the slot of a PE.
         unsafe { ring(slot) };
-    }
-}
-
-/// Tells the way to other nodes what is to come on an endpoint.
-pub fn begin_session(endpoint: &Endpoint, options: SessionOptions) {
-    if let Some(far) = endpoint.far_if_any() {
-        far.transport.begin_session(far.channel, options);
-    }
-}
-
-/// Ends what [`begin_session`] began, with the same options.
-pub fn end_session(endpoint: &Endpoint, options: SessionOptions) {
-    if let Some(far) = endpoint.far_if_any() {
-        far.transport.end_session(far.channel, options);
     }
 }

@@ -101,7 +101,7 @@ impl<'a, T: Waitable> Here<'a, T> {
         self.now()
     }
 
-    const WIDTH: Width = if size_of::<T>() == 8 { Width::W8 } else { Width::W4 };
+    const WIDTH: Width = Width::of::<T>();
 
     #[inline(always)]
     pub(super) fn now(self) -> T::Value {
@@ -143,49 +143,31 @@ pub(super) fn progress(endpoint: &Endpoint) {
     }
 }
 
-// What is asked of the word stands at the methods, and not in the types of their arguments: there it is told in its own
-// words.
-impl<T: SymmetricData> Symmetric<T> {
-    /// Waits for the calling PE's own word; see [`Here::wait_until`].
-    #[track_caller]
-    pub fn wait_until<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> V
-    where
-        T: Waitable<Value = V>,
-    {
-        self.here(token).wait_until(condition)
-    }
+macro_rules! handles {
+    ($($handle:ident)*) => {$(
+        // The bound on the word stands at the methods, and not in the types of their arguments: so its own message is shown.
+        impl<T: SymmetricData> $handle<T> {
+            /// Waits for the calling PE's own word; see [`Here::wait_until`].
+            #[track_caller]
+            pub fn wait_until<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> V
+            where
+                T: Waitable<Value = V>,
+            {
+                self.here(token).wait_until(condition)
+            }
 
-    /// Tests the calling PE's own word; see [`Here::test`].
-    #[track_caller]
-    pub fn test<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> bool
-    where
-        T: Waitable<Value = V>,
-    {
-        self.here(token).test(condition)
-    }
+            /// Tests the calling PE's own word; see [`Here::test`].
+            #[track_caller]
+            pub fn test<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> bool
+            where
+                T: Waitable<Value = V>,
+            {
+                self.here(token).test(condition)
+            }
+        }
+    )*};
 }
-
-// What is asked of the word stands at the methods, and not in the types of their arguments: there it is told in its own
-// words.
-impl<T: SymmetricData> SymBox<T> {
-    /// Waits for the calling PE's own word; see [`Here::wait_until`].
-    #[track_caller]
-    pub fn wait_until<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> V
-    where
-        T: Waitable<Value = V>,
-    {
-        self.here(token).wait_until(condition)
-    }
-
-    /// Tests the calling PE's own word; see [`Here::test`].
-    #[track_caller]
-    pub fn test<V: AmoValue>(&self, token: &(impl Initiator + ?Sized), condition: Condition<V>) -> bool
-    where
-        T: Waitable<Value = V>,
-    {
-        self.here(token).test(condition)
-    }
-}
+handles!(Symmetric SymBox);
 
 /// What a word is waited to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -194,74 +176,75 @@ pub struct Condition<V> {
     value: V,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
-    Eq,
-    Ne,
-    Gt,
-    Ge,
-    Lt,
-    Le,
-}
-
 macro_rules! conditions {
-    ($($(#[$doc:meta])* $name:ident = $relation:ident, $sign:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $relation:ident $sign:tt;)*) => {
+        /// How a word relates to a value.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Relation {
+            $($(#[$doc])* $relation,)*
+        }
+
+        impl Relation {
+            /// Whether a word relates so to a value.
+            #[inline(always)]
+            pub fn holds<V: PartialOrd>(self, word: &V, value: &V) -> bool {
+                match self {
+                    $(Self::$relation => word $sign value,)*
+                }
+            }
+
+            /// As it is written.
+            pub fn sign(self) -> &'static str {
+                match self {
+                    $(Self::$relation => stringify!($sign),)*
+                }
+            }
+        }
+
         $(
             $(#[$doc])*
             pub const fn $name<V: AmoValue>(value: V) -> Condition<V> {
                 Condition { relation: Relation::$relation, value }
             }
         )*
-
-        impl Relation {
-            fn sign(self) -> &'static str {
-                match self {
-                    $(Self::$relation => $sign,)*
-                }
-            }
-        }
     };
 }
 conditions! {
     /// Equal to `value` (`SHMEM_CMP_EQ`).
-    eq = Eq, "==";
+    eq = Eq ==;
     /// Not equal to `value` (`SHMEM_CMP_NE`).
-    ne = Ne, "!=";
+    ne = Ne !=;
     /// Greater than `value` (`SHMEM_CMP_GT`).
-    gt = Gt, ">";
+    gt = Gt >;
     /// Greater than or equal to `value` (`SHMEM_CMP_GE`).
-    ge = Ge, ">=";
+    ge = Ge >=;
     /// Less than `value` (`SHMEM_CMP_LT`).
-    lt = Lt, "<";
+    lt = Lt <;
     /// Less than or equal to `value` (`SHMEM_CMP_LE`).
-    le = Le, "<=";
+    le = Le <=;
+}
+
+impl Relation {
+    /// The least word of 64 bits for which it holds, if there is one for whoever counts upwards.
+    pub fn least(self, value: u64) -> Option<u64> {
+        match self {
+            Self::Eq | Self::Ge => Some(value),
+            Self::Gt => Some(value.wrapping_add(1)),
+            Self::Ne | Self::Lt | Self::Le => None,
+        }
+    }
 }
 
 impl<V: AmoValue> Condition<V> {
     /// Whether `value` is what is waited for.
     #[inline(always)]
     pub fn holds(self, value: V) -> bool {
-        match self.relation {
-            Relation::Eq => value == self.value,
-            Relation::Ne => value != self.value,
-            Relation::Gt => value > self.value,
-            Relation::Ge => value >= self.value,
-            Relation::Lt => value < self.value,
-            Relation::Le => value <= self.value,
-        }
+        self.relation.holds(&value, &self.value)
     }
 
-    /// The least value for which it holds, as a word of 64 bits, if there is one for whoever counts upwards; of
-    /// floating-point numbers, there is none.
+    /// The least value for which it holds, as a word of 64 bits; of floating-point numbers, there is none.
     pub(super) fn least(self) -> Option<u64> {
-        if V::NUMBER == Number::Float {
-            return None;
-        }
-        match self.relation {
-            Relation::Eq | Relation::Ge => Some(self.value.to_bits64()),
-            Relation::Gt => Some(self.value.to_bits64().wrapping_add(1)),
-            Relation::Ne | Relation::Lt | Relation::Le => None,
-        }
+        if V::NUMBER == Number::Float { None } else { self.relation.least(self.value.to_bits64()) }
     }
 }
 

@@ -13,6 +13,43 @@ use crate::endpoint::Endpoint;
 use crate::object::{Here, Waitable};
 use crate::observe::{Call, Family};
 
+/// Methods with one value, and with a value for each word.
+macro_rules! forms {
+    ($($(#[$doc:meta])* $name:ident / $vector:ident $(<$room:lifetime>($indices:ident))? -> $result:ty = $of:ident;)*) => {$(
+        $(#[$doc])*
+        $(
+            ///
+            /// # Panics
+            ///
+            #[doc = concat!("If `", stringify!($indices), "` has room for fewer numbers than there are words.")]
+        )?
+        ///
+        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($name), "`.")]
+        #[track_caller]
+        fn $name$(<$room>)?(self, condition: Condition<Value<'a, Self>> $(, $indices: &$room mut [usize])?) -> $result {
+            self.wait_set()$(.into_room($indices))?.$of(|_| condition $(, $indices)?)
+        }
+
+        #[doc = concat!("As [`", stringify!($name), "`](Self::", stringify!($name), "), with a value for each word.")]
+        ///
+        /// # Panics
+        ///
+        /// If there are more or fewer values than words.
+        $(#[doc = concat!("If `", stringify!($indices), "` has room for fewer numbers than there are words.")])?
+        ///
+        #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($vector), "`.")]
+        #[track_caller]
+        fn $vector$(<$room>)?(
+            self,
+            relation: Relation<Value<'a, Self>>,
+            values: &[Value<'a, Self>]
+            $(, $indices: &$room mut [usize])?
+        ) -> $result {
+            self.wait_set().with(values)$(.into_room($indices))?.$of(|i| relation(values[i]) $(, $indices)?)
+        }
+    )*};
+}
+
 /// Several words of the calling PE: an array of [`Signal`](crate::object::Signal)s or
 /// [`Atomic`](crate::object::Atomic)s, or a [`WaitSet`], which leaves some of them out.
 ///
@@ -73,157 +110,26 @@ pub trait Words<'a>: Copy {
         self.wait_set().values_of()
     }
 
-    /// Whether every word is what `condition` says, now. True of no words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_test_all`.
-    #[track_caller]
-    fn test_all(self, condition: Condition<Value<'a, Self>>) -> bool {
-        self.wait_set().test_all_of(|_| condition)
-    }
+    forms! {
+        /// Whether every word is what `condition` says, now. True of no words.
+        test_all / test_all_vector -> bool = test_all_of;
 
-    /// As [`test_all`](Self::test_all), with a value for each word.
-    ///
-    /// # Panics
-    ///
-    /// If there are more or fewer values than words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_test_all_vector`.
-    #[track_caller]
-    fn test_all_vector(self, relation: Relation<Value<'a, Self>>, values: &[Value<'a, Self>]) -> bool {
-        self.wait_set().with(values).test_all_of(|i| relation(values[i]))
-    }
+        /// A word that is what `condition` says now, if there is one. Of several, calls give one after the other in turn.
+        test_any / test_any_vector -> Option<usize> = test_any_of;
 
-    /// A word that is what `condition` says now, if there is one. Of several, calls give one after the other in turn.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_test_any`.
-    #[track_caller]
-    fn test_any(self, condition: Condition<Value<'a, Self>>) -> Option<usize> {
-        self.wait_set().test_any_of(|_| condition)
-    }
+        /// The numbers of the words that are what `condition` says now, in order, written to the front of
+        /// `indices`.
+        test_some / test_some_vector<'i>(indices) -> &'i [usize] = test_some_of;
 
-    /// As [`test_any`](Self::test_any), with a value for each word.
-    ///
-    /// # Panics
-    ///
-    /// If there are more or fewer values than words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_test_any_vector`.
-    #[track_caller]
-    fn test_any_vector(
-        self,
-        relation: Relation<Value<'a, Self>>,
-        values: &[Value<'a, Self>],
-    ) -> Option<usize> {
-        self.wait_set().with(values).test_any_of(|i| relation(values[i]))
-    }
+        /// Waits until every word has been what `condition` says; not all of them need be so at one time.
+        wait_until_all / wait_until_all_vector -> () = wait_until_all_of;
 
-    /// The numbers of the words that are what `condition` says now, in order, written to the front of
-    /// `indices`.
-    ///
-    /// # Panics
-    ///
-    /// If `indices` has room for fewer numbers than there are words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_test_some`.
-    #[track_caller]
-    fn test_some<'i>(self, condition: Condition<Value<'a, Self>>, indices: &'i mut [usize]) -> &'i [usize] {
-        self.wait_set().into_room(indices).test_some_of(|_| condition, indices)
-    }
+        /// Waits until some word is what `condition` says; gives the number of one that is, in turn. None of no words.
+        wait_until_any / wait_until_any_vector -> Option<usize> = wait_until_any_of;
 
-    /// As [`test_some`](Self::test_some), with a value for each word.
-    ///
-    /// # Panics
-    ///
-    /// As that, and if there are more or fewer values than words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_test_some_vector`.
-    #[track_caller]
-    fn test_some_vector<'i>(
-        self,
-        relation: Relation<Value<'a, Self>>,
-        values: &[Value<'a, Self>],
-        indices: &'i mut [usize],
-    ) -> &'i [usize] {
-        self.wait_set().with(values).into_room(indices).test_some_of(|i| relation(values[i]), indices)
-    }
-
-    /// Waits until every word has been what `condition` says; not all of them need be so at one time.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_wait_until_all`.
-    #[track_caller]
-    fn wait_until_all(self, condition: Condition<Value<'a, Self>>) {
-        self.wait_set().wait_until_all_of(|_| condition);
-    }
-
-    /// As [`wait_until_all`](Self::wait_until_all), with a value for each word.
-    ///
-    /// # Panics
-    ///
-    /// If there are more or fewer values than words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_wait_until_all_vector`.
-    #[track_caller]
-    fn wait_until_all_vector(self, relation: Relation<Value<'a, Self>>, values: &[Value<'a, Self>]) {
-        self.wait_set().with(values).wait_until_all_of(|i| relation(values[i]));
-    }
-
-    /// Waits until some word is what `condition` says; gives the number of one that is, in turn. None of no words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_wait_until_any`.
-    #[track_caller]
-    fn wait_until_any(self, condition: Condition<Value<'a, Self>>) -> Option<usize> {
-        self.wait_set().wait_until_any_of(|_| condition)
-    }
-
-    /// As [`wait_until_any`](Self::wait_until_any), with a value for each word.
-    ///
-    /// # Panics
-    ///
-    /// If there are more or fewer values than words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_wait_until_any_vector`.
-    #[track_caller]
-    fn wait_until_any_vector(
-        self,
-        relation: Relation<Value<'a, Self>>,
-        values: &[Value<'a, Self>],
-    ) -> Option<usize> {
-        self.wait_set().with(values).wait_until_any_of(|i| relation(values[i]))
-    }
-
-    /// Waits until some word is what `condition` says; gives the numbers of all that are then, in order,
-    /// written to the front of `indices`.
-    ///
-    /// # Panics
-    ///
-    /// If `indices` has room for fewer numbers than there are words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_wait_until_some`.
-    #[track_caller]
-    fn wait_until_some<'i>(
-        self,
-        condition: Condition<Value<'a, Self>>,
-        indices: &'i mut [usize],
-    ) -> &'i [usize] {
-        self.wait_set().into_room(indices).wait_until_some_of(|_| condition, indices)
-    }
-
-    /// As [`wait_until_some`](Self::wait_until_some), with a value for each word.
-    ///
-    /// # Panics
-    ///
-    /// As that, and if there are more or fewer values than words.
-    ///
-    /// Source: OpenSHMEM 1.6, `shmem_wait_until_some_vector`.
-    #[track_caller]
-    fn wait_until_some_vector<'i>(
-        self,
-        relation: Relation<Value<'a, Self>>,
-        values: &[Value<'a, Self>],
-        indices: &'i mut [usize],
-    ) -> &'i [usize] {
-        let set = self.wait_set().with(values).into_room(indices);
-        set.wait_until_some_of(|i| relation(values[i]), indices)
+        /// Waits until some word is what `condition` says; gives the numbers of all that are then, in order,
+        /// written to the front of `indices`.
+        wait_until_some / wait_until_some_vector<'i>(indices) -> &'i [usize] = wait_until_some_of;
     }
 }
 
@@ -290,18 +196,12 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
 
     #[track_caller]
     fn test_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> bool {
-        self.tell(Family::TestAll, |endpoint, _| {
-            progress(endpoint);
-            self.numbers().all(|i| self.holds(i, &condition))
-        })
+        self.look(Family::TestAll, || self.numbers().all(|i| self.holds(i, &condition)))
     }
 
     #[track_caller]
     fn test_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
-        self.tell(Family::TestAny, |endpoint, _| {
-            progress(endpoint);
-            self.any(&condition)
-        })
+        self.look(Family::TestAny, || self.any(&condition))
     }
 
     #[track_caller]
@@ -310,37 +210,28 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         condition: impl Fn(usize) -> Condition<T::Value>,
         indices: &mut [usize],
     ) -> &[usize] {
-        self.tell(Family::TestSome, |endpoint, _| {
-            progress(endpoint);
-            let found = self.some(&condition, indices);
-            &indices[..found]
-        })
+        let found = self.look(Family::TestSome, || self.some(&condition, indices));
+        &indices[..found]
     }
 
     #[track_caller]
     fn wait_until_all_of(self, condition: impl Fn(usize) -> Condition<T::Value>) {
-        self.tell(Family::WaitUntilAll, |endpoint, location| {
-            let mut missing = self.numbers().peekable();
-            let done = || {
-                while missing.next_if(|&i| self.holds(i, &condition)).is_some() {}
-                missing.peek().is_none()
-            };
-            wait(endpoint, Family::WaitUntilAll, location, done, || self.subject(&condition));
+        let mut missing = self.numbers().peekable();
+        self.wait(Family::WaitUntilAll, &condition, || {
+            while missing.next_if(|&i| self.holds(i, &condition)).is_some() {}
+            missing.peek().is_none()
         });
     }
 
     #[track_caller]
     fn wait_until_any_of(self, condition: impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
+        let mut found = None;
         self.numbers().next()?;
-        self.tell(Family::WaitUntilAny, |endpoint, location| {
-            let mut found = None;
-            let done = || {
-                found = self.any(&condition);
-                found.is_some()
-            };
-            wait(endpoint, Family::WaitUntilAny, location, done, || self.subject(&condition));
-            found
-        })
+        self.wait(Family::WaitUntilAny, &condition, || {
+            found = self.any(&condition);
+            found.is_some()
+        });
+        found
     }
 
     #[track_caller]
@@ -349,17 +240,34 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         condition: impl Fn(usize) -> Condition<T::Value>,
         indices: &mut [usize],
     ) -> &[usize] {
-        if self.numbers().next().is_none() {
-            return &[];
-        }
-        self.tell(Family::WaitUntilSome, |endpoint, location| {
-            let mut found = 0;
-            let done = || {
+        let mut found = 0;
+        if self.numbers().next().is_some() {
+            self.wait(Family::WaitUntilSome, &condition, || {
                 found = self.some(&condition, indices);
                 found > 0
-            };
-            wait(endpoint, Family::WaitUntilSome, location, done, || self.subject(&condition));
-            &indices[..found]
+            });
+        }
+        &indices[..found]
+    }
+
+    #[track_caller]
+    fn wait(
+        self,
+        family: Family,
+        condition: &impl Fn(usize) -> Condition<T::Value>,
+        done: impl FnMut() -> bool,
+    ) {
+        self.tell(family, |endpoint, location| {
+            wait(endpoint, family, location, done, || self.subject(condition));
+        });
+    }
+
+    /// Looks once, and lets what has arrived be delivered before.
+    #[track_caller]
+    fn look<R>(self, family: Family, look: impl FnOnce() -> R) -> R {
+        self.tell(family, |endpoint, _| {
+            progress(endpoint);
+            look()
         })
     }
 
@@ -378,23 +286,26 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
 
     /// The numbers of the words that are looked at.
     fn numbers(self) -> impl Iterator<Item = usize> + 'a {
-        (0..self.words.len()).filter(move |&i| self.excluded.get(i).is_none_or(|excluded| !excluded))
+        (0..self.words.len()).filter(move |&i| self.counts(i))
+    }
+
+    fn counts(self, i: usize) -> bool {
+        self.excluded.get(i).is_none_or(|excluded| !excluded)
+    }
+
+    fn holds(self, i: usize, condition: &impl Fn(usize) -> Condition<T::Value>) -> bool {
+        condition(i).holds(self.words.index(i).now())
     }
 
     fn any(self, condition: &impl Fn(usize) -> Condition<T::Value>) -> Option<usize> {
-        let counts = |i: usize| self.excluded.get(i).is_none_or(|excluded| !excluded);
         let at = self.words.as_ptr().addr();
-        find_in_turn(at, self.words.len(), |i| counts(i) && self.holds(i, condition))
+        find_in_turn(at, self.words.len(), |i| self.counts(i) && self.holds(i, condition))
     }
 
     /// Writes the numbers of those for which it holds; gives how many.
     fn some(self, condition: &impl Fn(usize) -> Condition<T::Value>, indices: &mut [usize]) -> usize {
         let holding = self.numbers().filter(|&i| self.holds(i, condition));
         holding.zip(indices).map(|(i, index)| *index = i).count()
-    }
-
-    fn holds(self, i: usize, condition: &impl Fn(usize) -> Condition<T::Value>) -> bool {
-        condition(i).holds(self.words.index(i).now())
     }
 
     /// What is waited for, in a report: the first of the words that are looked at for which it does not hold.

@@ -6,7 +6,6 @@
 //! below them; the operations themselves are traits over tokens, in [`context`](crate::context).
 
 mod standstill;
-mod stores;
 mod waiting;
 mod work;
 
@@ -14,7 +13,6 @@ use core::panic::Location;
 use std::sync::Arc;
 
 pub use standstill::Watch;
-pub use stores::Stores;
 pub use waiting::{WaitReport, Waiting};
 pub use work::{Step, Work};
 
@@ -387,3 +385,17 @@ unsafe impl<I: Initiator + ?Sized> Initiator for &mut I {
         (**self).endpoint()
     }
 }
+
+/// A token that may write to other PEs: the world, and every context that was not made with the option
+/// NOSTORE. Puts, signals and updates ask for it; gets, fetches, `fence` and `quiet` do not.
+///
+/// Source: OpenSHMEM 1.6, `SHMEM_CTX_NOSTORE`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot issue operations that write",
+    label = "not a token that writes",
+    note = "puts, signals and updates need a token: the `World`, or a context bound to it that is not of kind `NoStore<K>`"
+)]
+pub trait Stores: Initiator {}
+
+impl<I: Stores + ?Sized> Stores for &I {}
+impl<I: Stores + ?Sized> Stores for &mut I {}

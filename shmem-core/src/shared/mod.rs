@@ -24,7 +24,6 @@
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod assembly;
-mod piece;
 #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
 mod words;
 
@@ -38,11 +37,31 @@ use bytemuck::Pod;
 pub(crate) use assembly::Sixteen;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use assembly::{copy_long, zero_long};
-pub(crate) use piece::Piece;
 #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
 pub(crate) use words::Sixteen;
 #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
 use words::{copy_long, zero_long};
+
+/// A piece that is read and written whole. No address needs to be aligned, and an aligned word of at most 8 bytes
+/// is written by one store.
+pub(crate) trait Piece: Copy {
+    /// How many bytes it has.
+    const BYTES: usize;
+
+    /// Reads a piece.
+    ///
+    /// # Safety
+    ///
+    /// [`BYTES`](Self::BYTES) bytes must be readable, and the machine must have the instructions.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// Writes a piece.
+    ///
+    /// # Safety
+    ///
+    /// [`BYTES`](Self::BYTES) bytes must be writable, and the machine must have the instructions.
+    unsafe fn store(self, to: *mut u8);
+}
 
 /// Bytes up to which [`copy`] has instructions of its own.
 const SHORT: usize = 64;
@@ -67,33 +86,20 @@ pub(crate) fn is_number<T: 'static>() -> bool {
 /// may be the program's own is `read`.
 #[inline(always)]
 pub unsafe fn load<T: Pod>(from: *const T) -> T {
-    let word = from.cast_mut();
+    macro_rules! word {
+        ($atomic:ident) => {{
+            // SAFETY: a number of that size, aligned and readable (caller); others access it by atomics of its size, or by
+            // assembly.
+            let word = unsafe { $atomic::from_ptr(from.cast_mut().cast()) };
+            bytemuck::cast(word.load(Ordering::Relaxed))
+        }};
+    }
     // Branches on constants: one is left in each instance.
     match (size_of::<T>(), is_number::<T>()) {
-        (8, true) => {
-            // SAFETY: a number of 8 bytes, aligned and readable (caller); others access it by atomics of its size, or
-            // by assembly.
-            let word = unsafe { AtomicU64::from_ptr(word.cast()) };
-            bytemuck::cast(word.load(Ordering::Relaxed))
-        }
-        (4, true) => {
-            // SAFETY: a number of 4 bytes, aligned and readable (caller); others access it by atomics of its
-            // size, or by assembly.
-            let word = unsafe { AtomicU32::from_ptr(word.cast()) };
-            bytemuck::cast(word.load(Ordering::Relaxed))
-        }
-        (2, true) => {
-            // SAFETY: a number of 2 bytes, aligned and readable (caller); others access it by atomics of its
-            // size, or by assembly.
-            let word = unsafe { AtomicU16::from_ptr(word.cast()) };
-            bytemuck::cast(word.load(Ordering::Relaxed))
-        }
-        (1, true) => {
-            // SAFETY: a number of 1 byte, aligned and readable (caller); others access it by atomics of its
-            // size, or by assembly.
-            let word = unsafe { AtomicU8::from_ptr(word.cast()) };
-            bytemuck::cast(word.load(Ordering::Relaxed))
-        }
+        (8, true) => word!(AtomicU64),
+        (4, true) => word!(AtomicU32),
+        (2, true) => word!(AtomicU16),
+        (1, true) => word!(AtomicU8),
         // SAFETY: aligned and readable (caller).
         _ => unsafe { read(from) },
     }
@@ -108,15 +114,17 @@ pub unsafe fn load<T: Pod>(from: *const T) -> T {
 #[inline(always)]
 pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
     // In registers: by way of memory, a longer read would wait for shorter writes.
+    macro_rules! word {
+        ($word:ident) => {
+            // SAFETY: readable for the size of a `T` (caller).
+            bytemuck::cast(unsafe { $word::load(from.cast()) })
+        };
+    }
     match size_of::<T>() {
-        // SAFETY: readable for the size of a `T` (caller).
-        8 => bytemuck::cast(unsafe { u64::load(from.cast()) }),
-        // SAFETY: readable for the size of a `T` (caller).
-        4 => bytemuck::cast(unsafe { u32::load(from.cast()) }),
-        // SAFETY: readable for the size of a `T` (caller).
-        2 => bytemuck::cast(unsafe { u16::load(from.cast()) }),
-        // SAFETY: readable for the size of a `T` (caller).
-        1 => bytemuck::cast(unsafe { u8::load(from.cast()) }),
+        8 => word!(u64),
+        4 => word!(u32),
+        2 => word!(u16),
+        1 => word!(u8),
         16 => {
             // SAFETY: readable for the size of a `T` (caller).
             let piece = unsafe { Sixteen::load(from.cast()) };
@@ -140,40 +148,25 @@ pub(crate) unsafe fn read<T: Pod>(from: *const T) -> T {
 /// `to` must be aligned and writable.
 #[inline(always)]
 pub unsafe fn store<T: Pod>(to: *mut T, value: T) {
-    match (size_of::<T>(), is_number::<T>()) {
-        (8, true) => {
-            // SAFETY: a number of 8 bytes, aligned and writable (caller); others access it by atomics of its size, or
-            // by assembly.
-            let word = unsafe { AtomicU64::from_ptr(to.cast()) };
-            word.store(bytemuck::cast(value), Ordering::Relaxed);
-        }
-        (4, true) => {
-            // SAFETY: a number of 4 bytes, aligned and writable (caller); others access it by atomics of its
-            // size, or by assembly.
-            let word = unsafe { AtomicU32::from_ptr(to.cast()) };
-            word.store(bytemuck::cast(value), Ordering::Relaxed);
-        }
-        (2, true) => {
-            // SAFETY: a number of 2 bytes, aligned and writable (caller); others access it by atomics of its
-            // size, or by assembly.
-            let word = unsafe { AtomicU16::from_ptr(to.cast()) };
-            word.store(bytemuck::cast(value), Ordering::Relaxed);
-        }
-        (1, true) => {
-            // SAFETY: a number of 1 byte, aligned and writable (caller); others access it by atomics of its
-            // size, or by assembly.
-            let word = unsafe { AtomicU8::from_ptr(to.cast()) };
-            word.store(bytemuck::cast(value), Ordering::Relaxed);
-        }
-        // SAFETY: writable for the size of a `T` (caller).
-        (8, false) => unsafe { bytemuck::cast::<T, u64>(value).store(to.cast()) },
-        // SAFETY: writable for the size of a `T` (caller).
-        (4, false) => unsafe { bytemuck::cast::<T, u32>(value).store(to.cast()) },
-        // SAFETY: writable for the size of a `T` (caller).
-        (2, false) => unsafe { bytemuck::cast::<T, u16>(value).store(to.cast()) },
-        // SAFETY: writable for the size of a `T` (caller).
-        (1, false) => unsafe { bytemuck::cast::<T, u8>(value).store(to.cast()) },
-        (16, _) => {
+    macro_rules! word {
+        ($word:ident, $atomic:ident) => {
+            if is_number::<T>() {
+                // SAFETY: a number of that size, aligned and writable (caller); others access it by atomics of its size, or by
+                // assembly.
+                let word = unsafe { $atomic::from_ptr(to.cast()) };
+                word.store(bytemuck::cast(value), Ordering::Relaxed);
+            } else {
+                // SAFETY: writable for the size of a `T` (caller).
+                unsafe { bytemuck::cast::<T, $word>(value).store(to.cast()) };
+            }
+        };
+    }
+    match size_of::<T>() {
+        8 => word!(u64, AtomicU64),
+        4 => word!(u32, AtomicU32),
+        2 => word!(u16, AtomicU16),
+        1 => word!(u8, AtomicU8),
+        16 => {
             // SAFETY: both have 16 bytes, and every bit pattern is a `Sixteen`.
             let piece: Sixteen = unsafe { core::mem::transmute_copy(&value) };
             // SAFETY: writable for the size of a `T` (caller).
@@ -234,26 +227,29 @@ pub fn copy_slice(to: &mut [u8], from: &[u8]) {
 /// As [`copy`].
 #[inline]
 unsafe fn copy_short(to: *mut u8, from: *const u8, bytes: usize) {
+    macro_rules! one {
+        ($piece:ty) => {
+            // SAFETY: a piece of the bytes (caller).
+            unsafe { one::<$piece>(to, from) }
+        };
+    }
+    macro_rules! ends {
+        ($piece:ty) => {
+            // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
+            unsafe { ends::<$piece>(to, from, bytes) }
+        };
+    }
     match bytes {
         0 => {}
-        // SAFETY: a piece of the bytes (caller).
-        1 => unsafe { one::<u8>(to, from) },
-        // SAFETY: a piece of the bytes (caller).
-        2 => unsafe { one::<u16>(to, from) },
-        // SAFETY: a piece of the bytes (caller).
-        4 => unsafe { one::<u32>(to, from) },
-        // SAFETY: a piece of the bytes (caller).
-        8 => unsafe { one::<u64>(to, from) },
-        // SAFETY: a piece of the bytes (caller).
-        16 => unsafe { one::<Sixteen>(to, from) },
-        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
-        3 => unsafe { ends::<u16>(to, from, bytes) },
-        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
-        5..8 => unsafe { ends::<u32>(to, from, bytes) },
-        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
-        9..16 => unsafe { ends::<u64>(to, from, bytes) },
-        // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
-        17..=32 => unsafe { ends::<Sixteen>(to, from, bytes) },
+        1 => one!(u8),
+        2 => one!(u16),
+        4 => one!(u32),
+        8 => one!(u64),
+        16 => one!(Sixteen),
+        3 => ends!(u16),
+        5..8 => ends!(u32),
+        9..16 => ends!(u64),
+        17..=32 => ends!(Sixteen),
         _ => {
             let (third, last) = (bytes - 32, bytes - 16);
             // SAFETY: four pieces in 32 to 64 bytes (caller), of which this is the first.

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::piece::Piece;
+use super::Piece;
 
 /// 16 bytes.
 #[derive(Clone, Copy)]

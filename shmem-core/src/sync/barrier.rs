@@ -16,15 +16,11 @@
 
 use std::time::Duration;
 
+use super::Line;
 use crate::primitive::{AtomicU32, AtomicU64, FutexWord, Ordering, fence_after_rmw, mutant};
 
 const COUNT_BITS: u32 = 16;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
-
-/// A line of its own: 128 bytes, because processors fetch lines in pairs.
-#[derive(Debug)]
-#[repr(C, align(128))]
-struct Line<T>(T);
 
 /// The shared words of a barrier. All zeroes is a barrier nobody has arrived at.
 #[derive(Debug)]

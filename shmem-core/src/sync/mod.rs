@@ -24,3 +24,8 @@ pub use exchange::{Turn, Turns};
 pub use lines::{LINE_BYTES, MeetingLines, Shown};
 pub use patience::Patience;
 pub use ring::RingWords;
+
+/// A line of its own: 128 bytes, because processors fetch lines in pairs.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct Line<T>(T);

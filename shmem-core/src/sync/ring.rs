@@ -18,21 +18,18 @@
 //!
 //! Both words change by read-modify-write: whoever sleeps until they do is woken by its [`Doorbell`](super::Doorbell).
 
+use super::Line;
 use crate::primitive::{AtomicU64, Ordering, mutant};
 
-/// A line of its own: 128 bytes, because processors fetch lines in pairs.
-#[derive(Debug)]
-#[repr(C, align(128))]
-struct Line(AtomicU64);
 
 /// One PE's words. All zeroes are those of a ring in which nothing has been.
 #[derive(Debug)]
 #[repr(C)]
 pub struct RingWords {
     /// Chunks that the owner has filled, and those before: one more than the number of the last.
-    filled: Line,
+    filled: Line<AtomicU64>,
     /// Chunks that the owner has taken of all others, and those before.
-    taken: Line,
+    taken: Line<AtomicU64>,
 }
 
 impl RingWords {

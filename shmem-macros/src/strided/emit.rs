@@ -5,7 +5,7 @@
 //! once, and each call that can refuse a region carries the span of its brackets.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr, Member};
 
@@ -58,7 +58,7 @@ fn constant(transfer: &Transfer) -> TokenStream {
     };
     let (to_selectors, from_selectors) = (selectors(to, root), selectors(from, root));
     let constants = quote!(#to_selectors, #from_selectors, &const { #constant },);
-    let call = call(transfer, "", &constants, true);
+    let call = call(transfer, &constants);
     quote!(#to_item #from_item #early #call)
 }
 
@@ -97,12 +97,13 @@ fn early(transfer: &Transfer, to_is_item: bool, from_is_item: bool) -> TokenStre
 fn dynamic(transfer: &Transfer) -> TokenStream {
     let Transfer { root, to, from, .. } = transfer;
     let (to_region, from_region) = (dynamic_region(to, root), dynamic_region(from, root));
-    let algorithm = algorithm(transfer);
-    call(transfer, "_dyn", &quote!(&#to_region, &#from_region, #algorithm,), false)
+    let (algorithm, at) = (algorithm(transfer), respanned(root.clone(), transfer.equals));
+    let constant = quote_spanned!(transfer.equals=> #at::__private::strided::Constant::dynamic(#algorithm));
+    call(transfer, &quote!(&#to_region, &#from_region, &const { #constant },))
 }
 
 /// The call of the library.
-fn call(transfer: &Transfer, form: &str, regions: &TokenStream, is_constant: bool) -> TokenStream {
+fn call(transfer: &Transfer, regions: &TokenStream) -> TokenStream {
     let Transfer { root, way, to, equals, from, .. } = transfer;
     let strided = quote!(#root::__private::strided);
     // What is said of both sides is said at the `=`.
@@ -142,17 +143,16 @@ fn call(transfer: &Transfer, form: &str, regions: &TokenStream, is_constant: boo
             ("copy", TokenStream::new(), quote!(#to, #from))
         }
     };
-    let name = format_ident!("{name}{form}", span = *equals);
+    let name = Ident::new(name, *equals);
     let (to_elements, from_elements) = (elements(to, root), elements(from, root));
     // What is wrong with a type is said where it is left to be inferred.
     let objects_at = [first(&to.object), first(&from.object)];
     let inferred = [objects_at, objects_at, [to.span, from.span]].into_iter().flatten();
     let types = inferred.map(|span| quote_spanned!(span=> _,)).collect::<TokenStream>();
-    let counts = is_constant.then(|| quote!(_, _));
     let lend = (!matches!(way, Way::Put { .. })).then(|| quote!(use #strided::Lend as _;));
     quote! {
         #lend
-        #at::#name::<#types #counts>(
+        #at::#name::<#types _, _>(
             #through
             #objects,
             #regions

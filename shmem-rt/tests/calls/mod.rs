@@ -67,7 +67,7 @@ macro_rules! every_operation {
             world.iput(place, &source, 8, 8, 5);
             world.iget(&mut back, place, 8, 8, 6);
             world.ibput(place, &source, 8, 8, 2, 5);
-            world.ibget64(&mut back, place, 8, 8, 2, 6);
+            world.ibget(&mut back, place, 8, 8, 2, 6);
             world.iputmem(block, &[0; 64], 16, 8, 4, 5, to);
             world.igetmem(&mut bytes, block, 8, 16, 4, 6, to);
             world.fetch(word);

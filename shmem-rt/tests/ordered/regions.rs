@@ -349,15 +349,15 @@ fn what_does_not_fit_is_refused_before_anything_moves(world: &mut World) {
 /// What the macro would not write: an index that is promised and not given.
 #[shmem::test]
 fn an_index_that_is_not_given_is_not_taken_for_0(world: &mut World) {
-    use shmem::__private::strided::{Axis, Region, get_dyn, loading, put_dyn, storing};
+    use shmem::__private::strided::{Axis, Constant, Region, get, loading, put, storing};
     let me = world.me();
     let (nothing, mut into) = ([0.0_f64; 0], [0.0_f64; 0]);
     let (first, dynamic) = ([Axis::range(0, 1)], [Axis::dynamic()]);
     let (there, here) = (Region::new("ROW", &first, &[]), Region::new("nothing", &dynamic, &[]));
     refused! {
-        put_dyn(storing(world), &ROW, me, &nothing, &there, &here, None, |e| e, |e| e)
+        put(storing(world), &ROW, me, &nothing, &there, &here, &const { Constant::dynamic(None) }, |e| e, |e| e)
             => "an index that only the run knows is not given";
-        get_dyn(loading(world), &mut into, &ROW, me, &here, &there, None, |e| e, |e| e)
+        get(loading(world), &mut into, &ROW, me, &here, &there, &const { Constant::dynamic(None) }, |e| e, |e| e)
             => "an index that only the run knows is not given";
     }
 }

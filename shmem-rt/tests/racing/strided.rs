@@ -298,17 +298,15 @@ fn in_blocks(world: &mut World) {
     blocks!(WIDE: u128);
 }
 
-/// The typed routine of the world or of a scope, or the one that is named after the size of the elements.
+/// The routine of the world or of a scope.
 macro_rules! call {
-    ($by:expr, $how:expr, $place:expr, $local:expr, $blocks:expr, $iput:ident $iget:ident $ibput:ident $ibget:ident) => {{
+    ($by:expr, $how:expr, $place:expr, $local:expr, $blocks:expr) => {{
         let (there, here, block, count) = $blocks;
         match ($how.put, block) {
-            (true, 1) => $by.$iput($place, $local, there, here, count),
-            (true, n) if n % 2 == 0 => $by.ibput($place, $local, there, here, n, count),
-            (true, n) => $by.$ibput($place, $local, there, here, n, count),
-            (false, 1) => $by.$iget($local, $place, here, there, count),
-            (false, n) if n % 2 == 0 => $by.ibget($local, $place, here, there, n, count),
-            (false, n) => $by.$ibget($local, $place, here, there, n, count),
+            (true, 1) => $by.iput($place, $local, there, here, count),
+            (true, n) => $by.ibput($place, $local, there, here, n, count),
+            (false, 1) => $by.iget($local, $place, here, there, count),
+            (false, n) => $by.ibget($local, $place, here, there, n, count),
         }
     }};
 }
@@ -327,24 +325,30 @@ macro_rules! call_on_bytes {
 }
 
 fn by_routines(world: &mut World) {
-    macro_rules! sized {
-        ($object:ident: $element:ty, $($routine:ident)*) => {
+    macro_rules! of_elements {
+        ($object:ident: $element:ty) => {
             let sides = line::<$element>(LEN, LEN, whole::<$element>());
-            compare::<_, [$element; LEN], _>(world, &$object, pair(LEN, LEN, 30), sides, |world, pe, (t, h), local, how| {
-                let (place, local) = ($object.on(pe).index(t.first..), &mut local[h.first..]);
-                let blocks = (t.step, h.step, t.block, t.count());
-                match how.scoped {
-                    false => call!(world, how, place, local, blocks, $($routine)*),
-                    true => world.scope(|s| call!(s, how, place, local, blocks, $($routine)*)),
-                }
-            });
+            compare::<_, [$element; LEN], _>(
+                world,
+                &$object,
+                pair(LEN, LEN, 30),
+                sides,
+                |world, pe, (t, h), local, how| {
+                    let (place, local) = ($object.on(pe).index(t.first..), &mut local[h.first..]);
+                    let blocks = (t.step, h.step, t.block, t.count());
+                    match how.scoped {
+                        false => call!(world, how, place, local, blocks),
+                        true => world.scope(|s| call!(s, how, place, local, blocks)),
+                    }
+                },
+            );
         };
     }
-    sized!(BYTES: u8, iput8 iget8 ibput8 ibget8);
-    sized!(HALVES: i16, iput16 iget16 ibput16 ibget16);
-    sized!(WORDS: f32, iput32 iget32 ibput32 ibget32);
-    sized!(ROW: f64, iput64 iget64 ibput64 ibget64);
-    sized!(WIDE: u128, iput128 iget128 ibput128 ibget128);
+    of_elements!(BYTES: u8);
+    of_elements!(HALVES: i16);
+    of_elements!(WORDS: f32);
+    of_elements!(ROW: f64);
+    of_elements!(WIDE: u128);
     let sides = line::<u8>(LEN, LEN, whole::<u8>());
     compare::<_, [u8; LEN], _>(world, &BYTES, pair(LEN, LEN, 30), sides, |world, pe, (t, h), local, how| {
         let (place, local) = (BYTES.here(world).addr().add(t.first), &mut local[h.first..]);

@@ -208,16 +208,6 @@ enum Step {
     DropContext(usize),
 }
 
-const SHORT: [Step; 7] = [
-    Step::Domains(Level::Private, 1),
-    Step::Domains(Level::Serialized, 2),
-    Step::Domains(Level::Multiple, 1),
-    Step::Context(0),
-    Step::Context(1),
-    Step::DropDomain(0),
-    Step::DropContext(0),
-];
-
 /// A program, and a naive account of what it was granted.
 struct Program {
     mapping: Mapping,
@@ -335,34 +325,6 @@ impl Program {
     }
 }
 
-#[test]
-fn all_short_programs() {
-    const LENGTH: u32 = 4;
-    let hints = [
-        None,
-        Some(Hints::default()),
-        Some(Hints { private: 1, serialized: 0, multiple: 1 }),
-        Some(Hints { private: 2, serialized: 1, multiple: 2 }),
-    ];
-    for design in Design::ALL {
-        for sharing in Sharing::ALL {
-            for limit in [1, 2, 3] {
-                for hints in hints {
-                    for number in 0..SHORT.len().pow(LENGTH) {
-                        let mut program = Program::new(design, sharing, Some(limit), hints);
-                        let mut rest = number;
-                        for _ in 0..LENGTH {
-                            program.step(SHORT[rest % SHORT.len()]);
-                            rest /= SHORT.len();
-                        }
-                        program.end(number % 2);
-                    }
-                }
-            }
-        }
-    }
-}
-
 fn step() -> impl Strategy<Value = Step> {
     let level = prop::sample::select(Level::ALL.to_vec());
     prop_oneof![
@@ -374,11 +336,12 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
     #[test]
     fn random_programs(
         design in prop::sample::select(Design::ALL.to_vec()),
         sharing in prop::sample::select(Sharing::ALL.to_vec()),
-        limit in prop::option::of(1..12_usize),
+        limit in prop::option::of(prop_oneof![1..4_usize, 1..12_usize]),
         hints in prop::option::of((0..5_usize, 0..5_usize, 0..5_usize)),
         steps in prop::collection::vec(step(), 0..80),
         turn in 0..16_usize,

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::panic::Location;
 
-use crate::context::amo::{Amo, fetch_nbi};
+use crate::context::amo::{Amo, change_nbi, changes};
 use crate::context::order::{fence_through, quiet_pe_through, quiet_through};
 use crate::context::place::{Place, ValuePlace, check_len};
 use crate::context::raw::{get_bytes, put_bytes};
@@ -61,11 +61,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token
     }
 
-    /// Starts writing `source` to a place.
-    ///
-    /// # Panics
-    ///
-    /// If a slice and its place differ in length.
+    /// Starts [`Rma::put`], and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.
     #[inline(always)]
@@ -83,11 +79,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         unsafe { place.put_from(self.endpoint(), source.start_of(), Family::PutNbi) };
     }
 
-    /// Starts reading a place into `into`.
-    ///
-    /// # Panics
-    ///
-    /// If a slice and its place differ in length.
+    /// Starts [`Rma::get`], and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_get_nbi`.
     #[inline(always)]
@@ -117,12 +109,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.p(place, value);
     }
 
-    /// Starts writing `source` to a place, and then changes `signal` on the same PE: who sees the change sees the
-    /// data. Of no elements, the signal alone is changed.
-    ///
-    /// # Panics
-    ///
-    /// If a slice and its place differ in length, or the place and the signal are on different PEs.
+    /// Starts [`PutSignal::put_signal`](crate::context::PutSignal::put_signal), and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_signal_nbi`.
     #[inline(always)]
@@ -146,11 +133,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         }
     }
 
-    /// Starts writing bytes to `to` on `pe`.
-    ///
-    /// # Panics
-    ///
-    /// If the range does not lie in one partition; the message lists the segments.
+    /// Starts [`Raw::putmem`](crate::context::Raw::putmem), and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_putmem_nbi`.
     #[inline]
@@ -162,11 +145,7 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         put_bytes(self.endpoint(), to, source, pe, Family::PutmemNbi);
     }
 
-    /// Starts reading bytes from `from` on `pe`.
-    ///
-    /// # Panics
-    ///
-    /// If the range does not lie in one partition; the message lists the segments.
+    /// Starts [`Raw::getmem`](crate::context::Raw::getmem), and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_getmem_nbi`.
     #[inline]
@@ -205,102 +184,52 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     }
 }
 
-/// Operations that give what was there before.
-macro_rules! fetching {
-    ($token:ident: $(
+macro_rules! methods {
+    ($(
         $(#[$doc:meta])*
-        $name:ident($($argument:ident),*) [$bound:ident] = $op:expr, $family:ident $(, $routine:literal)?;
+        $kind:ident $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $family:ident $(, $nbi:ident)?;
     )*) => {
         /// Atomic operations, as those of [`Amo`]. A result is there when the scope has ended, or a
         /// [`quiet`](Self::quiet) has returned.
-        impl<'env, I: $token + ?Sized> Scope<'_, 'env, I> {
-            $(
-                $(#[$doc])*
-                $(
-                    ///
-                    #[doc = concat!("Source: OpenSHMEM 1.6, `", $routine, "`.")]
-                )?
-                #[inline(always)]
-                #[track_caller]
-                pub fn $name<W: AtomicWord<Value: $bound>>(
-                    &self,
-                    before: &'env mut W::Value,
-                    word: On<'_, W>,
-                    $($argument: W::Value,)*
-                ) {
-                    let op = $op;
-                    // SAFETY: borrowed exclusively until the scope has ended in a quiet.
-                    unsafe { fetch_nbi(self.endpoint(), before, word, op, Family::$family) };
-                }
-            )*
+        impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
+            $(methods! { @$kind $name($($value),*) [$($bound)*] = $op $(, $nbi)? })*
+        }
+    };
+    (@update $name:ident($($value:ident)?) [$($bound:tt)*] = $op:expr) => {
+        #[doc = concat!("As [`Amo::", stringify!($name), "`].")]
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name<W: AtomicWord<$($bound)*>>(&self, word: On<'_, W>, $($value: W::Value)?) {
+            self.token.$name(word $(, $value)?);
+        }
+    };
+    (@fetch $name:ident($($value:ident),*) [$($bound:tt)*] = $op:expr, $nbi:ident) => {
+        #[doc = concat!("Starts what [`Amo::", stringify!($name), "`] does: what was there goes to `before`.")]
+        #[inline(always)]
+        #[track_caller]
+        pub fn $name<W: AtomicWord<$($bound)*>>(
+            &self,
+            before: &'env mut W::Value,
+            word: On<'_, W>
+            $(, $value: W::Value)*
+        ) {
+            // SAFETY: borrowed exclusively until the scope has ended in a quiet.
+            unsafe { change_nbi(self.endpoint(), before, word, $op, Family::$nbi) };
         }
     };
 }
-fetching! {
-    Initiator:
-    /// Starts reading a word.
-    fetch() [AmoValue] = AtomicOp::Fetch, AtomicFetchNbi, "shmem_atomic_fetch_nbi";
-}
-fetching! {
-    Stores:
-    /// Starts writing a word, and reading what was there.
-    swap(value) [AmoValue] = AtomicOp::Swap(value.to_bits64()), AtomicSwapNbi, "shmem_atomic_swap_nbi";
-    /// Starts writing `desired` if the word is `expected`, bit for bit, and reading what was there.
-    compare_swap(expected, desired) [AmoValue] = AtomicOp::CompareSwap {
-        expected: expected.to_bits64(),
-        desired: desired.to_bits64(),
-    }, AtomicCompareSwapNbi, "shmem_atomic_compare_swap_nbi";
-    /// Starts adding one, and reading what was there.
-    fetch_inc() [AmoValue] = W::Value::ONE.addition(), AtomicFetchIncNbi,
-        "shmem_atomic_fetch_inc_nbi";
-    /// Starts adding, as [`Amo::fetch_add`], and reading what was there.
-    fetch_add(value) [AmoValue] = value.addition(), AtomicFetchAddNbi,
-        "shmem_atomic_fetch_add_nbi";
-    /// Starts leaving the smaller one, and reading what was there; see [`Amo::fetch_min`].
-    fetch_min(value) [AmoValue] = AtomicOp::Min(W::Value::NUMBER, value.to_bits64()), AtomicFetchMinNbi;
-    /// Starts leaving the larger one, and reading what was there; see [`Amo::fetch_max`].
-    fetch_max(value) [AmoValue] = AtomicOp::Max(W::Value::NUMBER, value.to_bits64()), AtomicFetchMaxNbi;
-    /// Starts a bitwise and, and reading what was there.
-    fetch_and(value) [BitValue] = AtomicOp::And(value.to_bits64()), AtomicFetchAndNbi,
-        "shmem_atomic_fetch_and_nbi";
-    /// Starts a bitwise or, and reading what was there.
-    fetch_or(value) [BitValue] = AtomicOp::Or(value.to_bits64()), AtomicFetchOrNbi,
-        "shmem_atomic_fetch_or_nbi";
-    /// Starts a bitwise exclusive or, and reading what was there.
-    fetch_xor(value) [BitValue] = AtomicOp::Xor(value.to_bits64()), AtomicFetchXorNbi,
-        "shmem_atomic_fetch_xor_nbi";
-}
+changes!(methods);
 
-/// Operations that give nothing back: those of the token.
-macro_rules! updating {
-    ($($(#[$doc:meta])* $name:ident($($argument:ident)?) [$bound:ident];)*) => {
-        impl<I: Stores + ?Sized> Scope<'_, '_, I> {$(
-            $(#[$doc])*
-            #[inline(always)]
-            #[track_caller]
-            pub fn $name<W: AtomicWord<Value: $bound>>(&self, word: On<'_, W>, $($argument: W::Value)?) {
-                self.token().$name(word $(, $argument)?);
-            }
-        )*}
-    };
-}
-updating! {
-    /// Writes a word; see [`Amo::set`].
-    set(value) [AmoValue];
-    /// Adds one; see [`Amo::inc`].
-    inc() [AmoValue];
-    /// Adds; see [`Amo::add`].
-    add(value) [AmoValue];
-    /// Leaves the smaller one; see [`Amo::set_min`].
-    set_min(value) [AmoValue];
-    /// Leaves the larger one; see [`Amo::set_max`].
-    set_max(value) [AmoValue];
-    /// Bitwise and; see [`Amo::and`].
-    and(value) [BitValue];
-    /// Bitwise or; see [`Amo::or`].
-    or(value) [BitValue];
-    /// Bitwise exclusive or; see [`Amo::xor`].
-    xor(value) [BitValue];
+impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+    /// Starts reading a word.
+    ///
+    /// Source: OpenSHMEM 1.6, `shmem_atomic_fetch_nbi`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch<W: AtomicWord>(&self, before: &'env mut W::Value, word: On<'_, W>) {
+        // SAFETY: borrowed exclusively until the scope has ended in a quiet.
+        unsafe { change_nbi(self.endpoint(), before, word, AtomicOp::Fetch, Family::AtomicFetchNbi) };
+    }
 }
 
 impl<I: Stores + ?Sized> Scope<'_, '_, I> {
@@ -308,13 +237,13 @@ impl<I: Stores + ?Sized> Scope<'_, '_, I> {
     #[inline(always)]
     #[track_caller]
     pub fn signal_set(&self, signal: On<'_, Signal>, value: u64) {
-        self.token().signal_set(signal, value);
+        self.token.signal_set(signal, value);
     }
 
     /// Adds to a signal; see [`Amo::signal_add`].
     #[inline(always)]
     #[track_caller]
     pub fn signal_add(&self, signal: On<'_, Signal>, value: u64) {
-        self.token().signal_add(signal, value);
+        self.token.signal_add(signal, value);
     }
 }

@@ -5,7 +5,6 @@
 //! down to what stands here: `strided!` to a plan and where each side starts, the routines to one loop,
 //! which is moved as the same plan would, but without putting it together first.
 
-pub mod copied;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod object;
@@ -19,6 +18,7 @@ pub use object::{Local, LocalMut, Object, Own, Readable, Remote, SameElements, W
 pub use region::{Region, Side};
 pub use routines::Strided;
 
+use core::any::TypeId;
 use core::panic::Location;
 
 use bytemuck::Pod;
@@ -49,7 +49,24 @@ pub(crate) fn put_part<T: PlainData>(
     let to = transport::Remote { pe: to.pe(), segment: to.segment(), offset: to.offset() };
     // SAFETY: the blocks lie in `from`, which is borrowed (`pack`); one behind the other they are the elements of the place,
     // which every PE has.
-    unsafe { put_planned::<()>(endpoint, to, start, &plan, Family::StridedPut, Location::caller()) };
+    unsafe { put_planned::<(), ()>(endpoint, to, start, &plan, Family::StridedPut, Location::caller()) };
+}
+
+/// Moves the blocks of a plan between elements `To` and `From`: of numbers where both are one, since what is moved is made of
+/// them then. They have no fields.
+///
+/// # Safety
+///
+/// As [`execute`]. If both are one number, both sides must be made of it, aligned.
+#[inline(always)]
+unsafe fn execute_as<To: Pod, From: 'static>(plan: &Plan, to: *mut u8, from: *const u8) {
+    if TypeId::of::<To>() == TypeId::of::<From>() {
+        // SAFETY: the caller's promise.
+        unsafe { execute::<To>(plan, to, from) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { execute::<()>(plan, to, from) };
+    }
 }
 
 /// Writing, and reading: what both do with blocks, of which the side `$place` is on a PE and `$local` is memory of this one.
@@ -58,15 +75,15 @@ macro_rules! directions {
         $planned:ident, $blocks:ident, $slow:ident = $method:ident, $safety:literal:
         ($to:ident: $to_type:ty, $from:ident: $from_type:ty), $place:ident, $local:ident: $local_type:ty;
     )*) => {$(
-        /// Moves the blocks of `plan`, made of elements `E`. A constant plan folds.
+        /// Moves the blocks of `plan`, between elements `To` and `From`. A constant plan folds.
         ///
         /// # Safety
         ///
         #[doc = $safety]
-        /// No block of the destination may overlap another of either side. If `E` is a number, both sides must be made of
-        /// `E`s, aligned.
+        /// No block of the destination may overlap another of either side. If `To` and `From` are one number, both sides must be
+        /// made of it, aligned.
         #[inline(always)]
-        pub(super) unsafe fn $planned<E: Pod>(
+        pub(super) unsafe fn $planned<To: Pod, From: 'static>(
             endpoint: &Endpoint,
             $to: $to_type,
             $from: $from_type,
@@ -77,7 +94,7 @@ macro_rules! directions {
             let transport::Remote { pe, segment, offset } = $place;
             if let Some($place) = endpoint.address(pe, offset) {
                 // SAFETY: the blocks are memory of every PE that has an address (caller).
-                unsafe { execute::<E>(plan, $to, $from) };
+                unsafe { execute_as::<To, From>(plan, $to, $from) };
             } else {
                 // SAFETY: the caller's promise.
                 unsafe { $slow(endpoint, pe, segment, offset, $local, plan, family, location) };

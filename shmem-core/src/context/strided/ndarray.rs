@@ -6,7 +6,6 @@
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension};
 
 use super::object::{Local, LocalMut, Object, Readable, Writable, row_major};
-use crate::endpoint::Endpoint;
 use crate::strided::{Field, Shape, Shaped};
 
 /// # Panics
@@ -46,21 +45,13 @@ macro_rules! readable {
 
         // SAFETY: the first element of what the reference lends.
         unsafe impl<A: Shaped, D: Dimension> Readable for $array {
-            fn start(&self, _: &Endpoint) -> *const u8 {
-                self.as_ptr().cast()
-            }
-
-            fn place(&self, _: &Endpoint) -> Option<usize> {
-                None
-            }
-        }
-
-        // SAFETY: the first element of what the reference lends; elements lie one behind the other (`shape_of`).
-        unsafe impl<A: Shaped, D: Dimension> Local for $array {
             fn first(&self) -> *const u8 {
                 self.as_ptr().cast()
             }
         }
+
+        // SAFETY: elements lie one behind the other (`shape_of`), in no slot.
+        unsafe impl<A: Shaped, D: Dimension> Local for $array {}
     )*};
 }
 readable!(Array<A, D> ArrayView<'_, A, D> ArrayViewMut<'_, A, D>);
@@ -69,22 +60,13 @@ macro_rules! writable {
     ($($array:ty)*) => {$(
         // SAFETY: the first element of what the reference lends exclusively.
         unsafe impl<A: Shaped, D: Dimension> Writable for $array {
-            fn start_mut(&mut self, _: &Endpoint) -> *mut u8 {
-                self.as_mut_ptr().cast()
-            }
-
-            fn place(&self, _: &Endpoint) -> Option<usize> {
-                None
-            }
-        }
-
-        // SAFETY: the first element of what the reference lends exclusively; elements lie one behind the other
-        // (`shape_of`).
-        unsafe impl<A: Shaped, D: Dimension> LocalMut for $array {
             fn first_mut(&mut self) -> *mut u8 {
                 self.as_mut_ptr().cast()
             }
         }
+
+        // SAFETY: elements lie one behind the other (`shape_of`), in no slot, and the reference is exclusive.
+        unsafe impl<A: Shaped, D: Dimension> LocalMut for $array {}
     )*};
 }
 writable!(Array<A, D> ArrayViewMut<'_, A, D>);

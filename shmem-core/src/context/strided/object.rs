@@ -59,13 +59,19 @@ pub unsafe trait Object {
     fn pieces(&self) -> Option<&[Piece]> {
         None
     }
+
+    /// Bytes from the start of this PE's slot, if it is a symmetric object.
+    #[inline(always)]
+    fn place(&self, _: &Endpoint) -> Option<usize> {
+        None
+    }
 }
 
 /// An object that other PEs have, too.
 ///
 /// # Safety
 ///
-/// `place_on` must be that of the object on every PE.
+/// `place_on` must be that of the object on every PE, and [`place`](Object::place) that on this one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not exist on other PEs",
     label = "not a symmetric object",
@@ -80,68 +86,74 @@ pub unsafe trait Remote: Object {
 ///
 /// # Safety
 ///
-/// `start` must be the start of the object, readable for as long as the reference lives.
+/// Where the object has a [`place`](Object::place), this PE has it there; else `first` must be its start, readable for as long as
+/// the reference lives.
 #[diagnostic::on_unimplemented(
     message = "nothing can be read from `{Self}`",
     label = "neither a symmetric object nor an array or a slice",
     note = "the source of a put is a symmetric object, or an array, a slice or a `Vec`"
 )]
 pub unsafe trait Readable: Object {
-    /// The first byte.
-    fn start(&self, endpoint: &Endpoint) -> *const u8;
+    /// The first byte, of what has no place.
+    #[inline(always)]
+    fn first(&self) -> *const u8 {
+        core::ptr::null()
+    }
 
-    /// Bytes from the start of this PE's slot, if it is a symmetric object.
-    fn place(&self, endpoint: &Endpoint) -> Option<usize>;
+    /// The first byte.
+    #[inline(always)]
+    fn start(&self, endpoint: &Endpoint) -> *const u8 {
+        self.place(endpoint).map_or_else(|| self.first(), |offset| endpoint.mine(offset))
+    }
 }
 
 /// An object that a get can write to.
 ///
 /// # Safety
 ///
-/// `start_mut` must be the start of the object, writable for as long as the reference lives.
+/// As [`Readable`], of `first_mut`, which must be writable.
 #[diagnostic::on_unimplemented(
     message = "nothing can be written to `{Self}`",
     label = "neither a symmetric object nor an array or a slice that can be changed",
     note = "the destination of a get is a symmetric object, or an array, a slice or a `Vec` that can be changed"
 )]
 pub unsafe trait Writable: Object {
-    /// The first byte.
-    fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8;
+    /// The first byte, of what has no place.
+    #[inline(always)]
+    fn first_mut(&mut self) -> *mut u8 {
+        core::ptr::null_mut()
+    }
 
-    /// Bytes from the start of this PE's slot, if it is a symmetric object.
-    fn place(&self, endpoint: &Endpoint) -> Option<usize>;
+    /// The first byte.
+    #[inline(always)]
+    fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
+        self.place(endpoint).map_or_else(|| self.first_mut(), |offset| endpoint.mine(offset))
+    }
 }
 
 /// Memory of this PE alone, which needs no PE and no token to be read.
 ///
 /// # Safety
 ///
-/// `first` must be the start of the object, readable for as long as the reference lives. It must lie in one piece.
+/// It must have no place, and lie in one piece.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of this PE alone, so it is copied through the world",
     label = "neither an array nor a slice",
     note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, row[..] = GRID@(world.me())[.., 0])`"
 )]
-pub unsafe trait Local: Object {
-    /// The first byte.
-    fn first(&self) -> *const u8;
-}
+pub unsafe trait Local: Readable {}
 
 /// Memory of this PE alone that can be changed.
 ///
 /// # Safety
 ///
-/// `first_mut` must be the start of the object, writable for as long as the reference lives, and memory that no other value
-/// lends meanwhile. It must lie in one piece.
+/// It must have no place, and lie in one piece, which no other value lends meanwhile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not memory of this PE alone, so it is copied through the world",
     label = "neither an array nor a slice that can be changed",
     note = "between a symmetric object and memory of this PE, a transfer names a PE: `strided!(world, GRID@(world.me())[.., 0] = row[..])`"
 )]
-pub unsafe trait LocalMut: Object {
-    /// The first byte.
-    fn first_mut(&mut self) -> *mut u8;
-}
+pub unsafe trait LocalMut: Writable {}
 
 /// The dimensions of a value or of a slice.
 macro_rules! dimensions {
@@ -157,40 +169,67 @@ macro_rules! dimensions {
     };
 }
 
-/// The dimensions of another object.
-macro_rules! dimensions_of {
-    ($object:ty) => {
+/// An object that is another one, reached by way of `$of`.
+macro_rules! as_object {
+    ($self:ident: $object:ty => $of:expr) => {
         type Element = <$object as Object>::Element;
         const SHAPE: Shape = <$object as Object>::SHAPE;
         const FIELDS: &'static [Field] = <$object as Object>::FIELDS;
         const ALIGN: usize = <$object as Object>::ALIGN;
         const IS_DYNAMIC: bool = <$object as Object>::IS_DYNAMIC;
+
+        #[inline(always)]
+        fn outermost_len(&$self) -> usize {
+            $of.outermost_len()
+        }
+
+        #[inline(always)]
+        fn shape(&$self) -> Shape {
+            $of.shape()
+        }
+
+        #[inline(always)]
+        fn pieces(&$self) -> Option<&[Piece]> {
+            $of.pieces()
+        }
+
+        #[inline(always)]
+        fn place(&$self, endpoint: &Endpoint) -> Option<usize> {
+            $of.place(endpoint)
+        }
     };
 }
 
-// SAFETY: a symmetric object is a `T`, on a line of its own.
-unsafe impl<T: Shaped> Object for Symmetric<T> {
-    dimensions!(T);
-    const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
-
-    fn outermost_len(&self) -> usize {
-        1
-    }
+/// Where this PE has its own copy of a symmetric object.
+macro_rules! own_place {
+    () => {
+        #[inline(always)]
+        fn place(&self, endpoint: &Endpoint) -> Option<usize> {
+            Some(self.place_on(endpoint.me()).1)
+        }
+    };
 }
 
-// SAFETY: a symmetric object is a `T`, on a line of its own.
-unsafe impl<T: Shaped> Object for SymBox<T> {
-    dimensions!(T);
-    const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
+macro_rules! values {
+    ($($handle:ident)*) => {$(
+        // SAFETY: a symmetric object is a `T`, on a line of its own.
+        unsafe impl<T: Shaped> Object for $handle<T> {
+            dimensions!(T);
+            own_place!();
+            const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
 
-    fn outermost_len(&self) -> usize {
-        1
-    }
+            fn outermost_len(&self) -> usize {
+                1
+            }
+        }
+    )*};
 }
+values!(Symmetric SymBox);
 
 // SAFETY: a symmetric object is as many `T` as the handle says, on lines of their own.
 unsafe impl<T: Shaped> Object for SymBox<[T]> {
     dimensions!([T]);
+    own_place!();
     const ALIGN: usize = at_least(align_of::<T>(), SYMMETRIC_ALIGN);
 
     #[inline(always)]
@@ -211,30 +250,9 @@ macro_rules! symmetric {
         }
 
         // SAFETY: this PE's own copy, which lives as long as the handle.
-        unsafe impl<$($parameters)*> Readable for $handle {
-            #[inline(always)]
-            fn start(&self, endpoint: &Endpoint) -> *const u8 {
-                endpoint.mine(self.place_on(endpoint.me()).1)
-            }
-
-            #[inline(always)]
-            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
-                Some(self.place_on(endpoint.me()).1)
-            }
-        }
-
+        unsafe impl<$($parameters)*> Readable for $handle {}
         // SAFETY: this PE's own copy, which lives as long as the handle.
-        unsafe impl<$($parameters)*> Writable for $handle {
-            #[inline(always)]
-            fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
-                endpoint.mine(self.place_on(endpoint.me()).1)
-            }
-
-            #[inline(always)]
-            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
-                Some(self.place_on(endpoint.me()).1)
-            }
-        }
+        unsafe impl<$($parameters)*> Writable for $handle {}
     };
 }
 
@@ -250,6 +268,7 @@ unsafe impl<T: Shaped, const D: usize, S: Storage> Object for NumaArray<T, D, S>
     const FIELDS: &'static [Field] = T::FIELDS;
     const ALIGN: usize = align_of::<T>();
     const IS_DYNAMIC: bool = true;
+    own_place!();
 
     fn outermost_len(&self) -> usize {
         NumaArray::shape(self)[0]
@@ -292,44 +311,23 @@ macro_rules! private {
         // SAFETY: the first item of what the reference lends.
         unsafe impl<$($parameters)*> Readable for $memory {
             #[inline(always)]
-            fn start(&self, _: &Endpoint) -> *const u8 {
+            fn first(&self) -> *const u8 {
                 self.as_ptr().cast()
-            }
-
-            #[inline(always)]
-            fn place(&self, _: &Endpoint) -> Option<usize> {
-                None
             }
         }
 
         // SAFETY: the first item of what the reference lends exclusively.
         unsafe impl<$($parameters)*> Writable for $memory {
             #[inline(always)]
-            fn start_mut(&mut self, _: &Endpoint) -> *mut u8 {
-                self.as_mut_ptr().cast()
-            }
-
-            #[inline(always)]
-            fn place(&self, _: &Endpoint) -> Option<usize> {
-                None
-            }
-        }
-
-        // SAFETY: the first item of what the reference lends; items lie one behind the other.
-        unsafe impl<$($parameters)*> Local for $memory {
-            #[inline(always)]
-            fn first(&self) -> *const u8 {
-                self.as_ptr().cast()
-            }
-        }
-
-        // SAFETY: the first item of what the reference lends exclusively; items lie one behind the other.
-        unsafe impl<$($parameters)*> LocalMut for $memory {
-            #[inline(always)]
             fn first_mut(&mut self) -> *mut u8 {
                 self.as_mut_ptr().cast()
             }
         }
+
+        // SAFETY: items lie one behind the other, in no slot.
+        unsafe impl<$($parameters)*> Local for $memory {}
+        // SAFETY: items lie one behind the other, in no slot, and the reference is exclusive.
+        unsafe impl<$($parameters)*> LocalMut for $memory {}
     };
 }
 private!([T: Shaped, const N: usize] [T; N], [[T; N]]);
@@ -341,22 +339,7 @@ macro_rules! lenders {
     ($($lender:ty)*) => {$(
         // SAFETY: the object that is lent.
         unsafe impl<O: Object + ?Sized> Object for $lender {
-            dimensions_of!(O);
-
-            #[inline(always)]
-            fn outermost_len(&self) -> usize {
-                (**self).outermost_len()
-            }
-
-            #[inline(always)]
-            fn shape(&self) -> Shape {
-                (**self).shape()
-            }
-
-            #[inline(always)]
-            fn pieces(&self) -> Option<&[Piece]> {
-                (**self).pieces()
-            }
+            as_object!(self: O => (**self));
         }
 
         // SAFETY: the object that is lent.
@@ -370,23 +353,13 @@ macro_rules! lenders {
         // SAFETY: the object that is lent, for as long as the reference to the lender lives.
         unsafe impl<O: Readable + ?Sized> Readable for $lender {
             #[inline(always)]
-            fn start(&self, endpoint: &Endpoint) -> *const u8 {
-                (**self).start(endpoint)
-            }
-
-            #[inline(always)]
-            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
-                (**self).place(endpoint)
-            }
-        }
-
-        // SAFETY: the object that is lent, for as long as the reference to the lender lives.
-        unsafe impl<O: Local + ?Sized> Local for $lender {
-            #[inline(always)]
             fn first(&self) -> *const u8 {
                 (**self).first()
             }
         }
+
+        // SAFETY: the object that is lent.
+        unsafe impl<O: Local + ?Sized> Local for $lender {}
     )*};
 }
 lenders!(&O &mut O Box<O>);
@@ -397,23 +370,13 @@ macro_rules! exclusive_lenders {
         // SAFETY: the object that is lent, exclusively.
         unsafe impl<O: Writable + ?Sized> Writable for $lender {
             #[inline(always)]
-            fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
-                (**self).start_mut(endpoint)
-            }
-
-            #[inline(always)]
-            fn place(&self, endpoint: &Endpoint) -> Option<usize> {
-                (**self).place(endpoint)
-            }
-        }
-
-        // SAFETY: the object that is lent, exclusively.
-        unsafe impl<O: LocalMut + ?Sized> LocalMut for $lender {
-            #[inline(always)]
             fn first_mut(&mut self) -> *mut u8 {
                 (**self).first_mut()
             }
         }
+
+        // SAFETY: the object that is lent, exclusively.
+        unsafe impl<O: LocalMut + ?Sized> LocalMut for $lender {}
     )*};
 }
 exclusive_lenders!(&mut O Box<O>);
@@ -438,36 +401,11 @@ pub struct Own<'a, O: ?Sized>(pub(super) &'a O);
 
 // SAFETY: the object of the handle.
 unsafe impl<O: Remote + ?Sized> Object for Own<'_, O> {
-    dimensions_of!(O);
-
-    #[inline(always)]
-    fn outermost_len(&self) -> usize {
-        self.0.outermost_len()
-    }
-
-    #[inline(always)]
-    fn shape(&self) -> Shape {
-        self.0.shape()
-    }
-
-    #[inline(always)]
-    fn pieces(&self) -> Option<&[Piece]> {
-        self.0.pieces()
-    }
+    as_object!(self: O => self.0);
 }
 
 // SAFETY: this PE's own copy, which lives as long as the handle.
-unsafe impl<O: Remote + ?Sized> Writable for Own<'_, O> {
-    #[inline(always)]
-    fn start_mut(&mut self, endpoint: &Endpoint) -> *mut u8 {
-        endpoint.mine(self.0.place_on(endpoint.me()).1)
-    }
-
-    #[inline(always)]
-    fn place(&self, endpoint: &Endpoint) -> Option<usize> {
-        Some(self.0.place_on(endpoint.me()).1)
-    }
-}
+unsafe impl<O: Remote + ?Sized> Writable for Own<'_, O> {}
 
 /// The destination of a get, borrowed by the rules of method calls: a variable is borrowed exclusively,
 /// an exclusive reference is lent on, and of a symmetric object's handle a shared reference is enough.

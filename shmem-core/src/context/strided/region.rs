@@ -41,49 +41,20 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Whether it has selectors that only the run knows.
-    pub(super) const fn has_selectors(&self) -> bool {
-        let mut i = 0;
+    /// How many selectors it has that only the run knows.
+    pub(super) const fn selectors(&self) -> usize {
+        let (mut found, mut i) = (0, 0);
         while i < self.axes.len() {
-            if self.axes[i].is_dynamic() {
-                return true;
-            }
+            found += self.axes[i].is_dynamic() as usize;
             i += 1;
         }
-        false
+        found
     }
 
     /// Panics unless `given` is the number of its selectors that only the run knows.
     #[track_caller]
     pub(super) const fn require_selectors(&self, given: usize) {
-        let mut wanted = 0;
-        let mut i = 0;
-        while i < self.axes.len() {
-            wanted += self.axes[i].is_dynamic() as usize;
-            i += 1;
-        }
-        assert!(wanted == given, "an index that only the run knows is not given");
-    }
-
-    /// The region with `selectors` in the place of what only the run knows, its axes in `room`.
-    #[inline(always)]
-    pub(super) fn selected<'r>(
-        &self,
-        selectors: &impl Selectors,
-        room: &'r mut [Axis; MAX_DIMS],
-    ) -> Region<'r>
-    where
-        'a: 'r,
-    {
-        let Some(axes) = room.get_mut(..self.axes.len()).filter(|_| self.has_selectors()) else {
-            return *self;
-        };
-        let mut used = 0;
-        for (to, axis) in axes.iter_mut().zip(self.axes) {
-            *to = if axis.is_dynamic() { selectors.axis(used) } else { *axis };
-            used += usize::from(axis.is_dynamic());
-        }
-        Region { axes, ..*self }
+        assert!(self.selectors() == given, "an index that only the run knows is not given");
     }
 
     /// Its layout in an object of these dimensions. What it selects of the innermost ones may be left out: all.
@@ -334,6 +305,36 @@ pub trait Selectors {
 
     /// What number `number` takes.
     fn axis(&self, number: usize) -> Axis;
+
+    /// The region `constant` with these, its axes in `room`.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn region<'r>(&'r self, constant: &Region<'static>, room: &'r mut [Axis; MAX_DIMS]) -> Region<'r> {
+        let Some(axes) = room.get_mut(..constant.axes.len()).filter(|_| constant.selectors() > 0) else {
+            return *constant;
+        };
+        let mut used = 0;
+        for (to, axis) in axes.iter_mut().zip(constant.axes) {
+            *to = if axis.is_dynamic() { self.axis(used) } else { *axis };
+            used += usize::from(axis.is_dynamic());
+        }
+        Region { axes, ..*constant }
+    }
+}
+
+/// A whole region that only the run knows.
+impl Selectors for &Region<'_> {
+    const COUNT: usize = 0;
+    const HAS_RANGES: bool = true;
+
+    fn axis(&self, _: usize) -> Axis {
+        unreachable!("a region is taken as it is")
+    }
+
+    #[inline(always)]
+    fn region<'r>(&'r self, _: &Region<'static>, _: &'r mut [Axis; MAX_DIMS]) -> Region<'r> {
+        **self
+    }
 }
 
 impl Selectors for () {

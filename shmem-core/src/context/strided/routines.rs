@@ -5,139 +5,27 @@ use crate::context::nonblocking::Scope;
 use crate::context::raw::locate;
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
-use crate::message::Message;
 use crate::object::{On, SymAddr};
 use crate::observe::Family;
 use crate::pe::Pe;
 use crate::strided::Level;
 use crate::transport::Remote;
 
-/// Methods of a trait, or visible ones, whose buffers are borrowed in the way that is given: each with what it is told to do
-/// (`put` or `get`, of `elements`, `blocks` or `bytes`), its family, and the routines of the specification that are named
-/// after the size of their elements, of 8 to 128 bits.
+/// Methods of a trait, or visible ones: of which function each is a call, and its family.
 macro_rules! routines {
-    ($visible:tt $borrow:tt $bound:tt $(
+    ($(
         $(#[$doc:meta])*
-        $name:ident: $way:ident $unit:ident, $family:ident $(, $($sized:ident)*)?;
+        $visible:vis fn $name:ident[$($generic:tt)*]($($argument:ident: $type:ty),*) $(where [$($bound:tt)*])?
+            = $moves:ident($($given:expr),*), $family:ident;
     )*) => {$(
-        routine! { $way $unit $borrow [$visible $bound [$(#[$doc])*] $name $family [$($($sized)*)?]] }
-    )*};
-}
-
-macro_rules! routine {
-    (put elements [$($borrow:tt)*] $method:tt) => {
-        routine! {
-            $method [T: PlainData]
-            (to: On<'_, [T]>, source: $($borrow)* [T], to_stride: usize, source_stride: usize, count: usize)
-            put_elements(to, source, (to_stride, source_stride), 1, count)
-        }
-    };
-    (put blocks [$($borrow:tt)*] $method:tt) => {
-        routine! {
-            $method [T: PlainData]
-            (to: On<'_, [T]>, source: $($borrow)* [T], to_stride: usize, source_stride: usize, block: usize, count: usize)
-            put_elements(to, source, (to_stride, source_stride), block, count)
-        }
-    };
-    (put bytes [$($borrow:tt)*] $method:tt) => {
-        routine! {
-            $method []
-            (to: SymAddr, source: $($borrow)* [u8], to_stride: usize, source_stride: usize, block: usize, count: usize, pe: Pe)
-            put_mem(to, source, (to_stride, source_stride), block, count, pe)
-        }
-    };
-    (get elements [$($borrow:tt)*] $method:tt) => {
-        routine! {
-            $method [T: PlainData]
-            (into: $($borrow)* mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, count: usize)
-            get_elements(into, from, (into_stride, from_stride), 1, count)
-        }
-    };
-    (get blocks [$($borrow:tt)*] $method:tt) => {
-        routine! {
-            $method [T: PlainData]
-            (into: $($borrow)* mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, block: usize, count: usize)
-            get_elements(into, from, (into_stride, from_stride), block, count)
-        }
-    };
-    (get bytes [$($borrow:tt)*] $method:tt) => {
-        routine! {
-            $method []
-            (into: $($borrow)* mut [u8], from: SymAddr, into_stride: usize, from_stride: usize, block: usize, count: usize, pe: Pe)
-            get_mem(into, from, (into_stride, from_stride), block, count, pe)
-        }
-    };
-    (
-        [$visible:tt $bound:tt [$($doc:tt)*] $name:ident $family:ident $sized:tt] $generic:tt
-        ($($argument:ident: $type:ty),*) $moves:ident($($given:expr),*)
-    ) => {
-        routine! {
-            @ [$($doc)*] $visible $name $generic ($($argument: $type),*) $bound
-            |this| $moves(this.endpoint(), $($given,)* Family::$family)
-        }
-        routine! { $sized [8, 16, 32, 64, 128] $visible $name $generic ($($argument: $type),*) $bound }
-    };
-    // Those that are named after a size: the typed one, for any type of that size.
-    ([] $($rest:tt)*) => {};
-    (
-        [$sized:ident $($sizes:ident)*] [$bits:literal $(, $more:literal)*]
-        $visible:tt $name:ident $generic:tt ($($argument:ident: $type:ty),*) $bound:tt
-    ) => {
-        routine! {
-            @ [
-                #[doc = concat!(
-                    "[`", stringify!($name), "`](Self::", stringify!($name), ") of elements of ", $bits, " bits."
-                )]
-                ///
-                /// # Panics
-                ///
-                #[doc = concat!("As `", stringify!($name), "`. Elements of another size do not compile.")]
-                ///
-                #[doc = concat!("Source: OpenSHMEM 1.6, `shmem_", stringify!($sized), "`.")]
-                // Twenty of them would stand in front of what is read: `Strided` names them.
-                #[doc(hidden)]
-            ]
-            $visible $sized $generic ($($argument: $type),*) $bound
-            |this| {
-                const { check_size::<T>($bits, stringify!($sized)) };
-                this.$name($($argument),*)
-            }
-        }
-        routine! { [$($sizes)*] [$($more),*] $visible $name $generic ($($argument: $type),*) $bound }
-    };
-    (
-        @ [$($doc:tt)*] [$($visible:tt)?] $name:ident [$($generic:tt)*] ($($argument:ident: $type:ty),*) [$($bound:tt)*]
-        |$this:ident| $body:expr
-    ) => {
-        $($doc)*
+        $(#[$doc])*
         #[inline]
         #[track_caller]
         #[allow(clippy::too_many_arguments, reason = "those of the routine's specification, in its order")]
-        $($visible)? fn $name<$($generic)*>(&self, $($argument: $type),*) $($bound)* {
-            let $this = self;
-            $body;
+        $visible fn $name<$($generic)*>(&self, $($argument: $type),*) $(where $($bound)*)? {
+            $moves(self.endpoint(), $($given,)* Family::$family);
         }
-    };
-}
-
-/// # Panics
-///
-/// If a `T` has not so many bits.
-pub(super) const fn check_size<T>(bits: usize, routine: &str) {
-    if size_of::<T>() * 8 != bits {
-        let digits = bits.ilog10() as usize + 1;
-        let message = Message::new()
-            .text("`")
-            .text(routine)
-            .text("` takes elements of ")
-            .number(bits as u64)
-            .text(" bits, but these have ")
-            .number(size_of::<T>() as u64 * 8)
-            .text("; `")
-            .text(routine.split_at(routine.len() - digits).0)
-            .text("` takes any");
-        panic!("{}", message.as_str());
-    }
+    )*};
 }
 
 /// Strided remote memory access with strides that are arguments. For regions of arrays, and for what can
@@ -148,9 +36,8 @@ pub(super) const fn check_size<T>(bits: usize, routine: &str) {
 /// in elements or bytes as the blocks are. How a transfer is carried out is chosen when it runs, as
 /// `SHMEM_STRIDED_ALGORITHM` and the calibration say.
 ///
-/// The routines of the specification that are named after the size of their elements are there, too: `iput8`, `iput16`, `iput32`,
-/// `iput64`, `iput128`, and so for `ibput`, `iget` and `ibget`. Each is the routine without the number, and refuses elements of another size
-/// when it is compiled.
+/// The routines of the specification that are named after the size of their elements, such as `shmem_iput64`, are those of any
+/// elements of that size.
 ///
 /// ```
 /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
@@ -165,7 +52,6 @@ pub(super) const fn check_size<T>(bits: usize, routine: &str) {
 /// ```
 pub trait Strided: Initiator {
     routines! {
-        [] [&] [where Self: Stores]
         /// Writes `count` elements. The source may be reused on return; the data is visible to every PE after
         /// `quiet` or a barrier.
         ///
@@ -174,7 +60,8 @@ pub trait Strided: Initiator {
         /// If a stride is 0, or the last element does not lie in the place or the source.
         ///
         /// Source: OpenSHMEM 1.6, `shmem_iput`.
-        iput: put elements, Iput, iput8 iput16 iput32 iput64 iput128;
+        fn iput[T: PlainData](to: On<'_, [T]>, source: &[T], to_stride: usize, source_stride: usize, count: usize)
+            where [Self: Stores] = put_elements(to, source, (to_stride, source_stride), 1, count), Iput;
 
         /// Writes `count` blocks of `block` elements. Otherwise as [`iput`](Self::iput).
         ///
@@ -183,7 +70,8 @@ pub trait Strided: Initiator {
         /// If a stride is less than the block, or the last block does not lie in the place or the source.
         ///
         /// Source: OpenSHMEM 1.6, `shmem_ibput`.
-        ibput: put blocks, Ibput, ibput8 ibput16 ibput32 ibput64 ibput128;
+        fn ibput[T: PlainData](to: On<'_, [T]>, source: &[T], to_stride: usize, source_stride: usize, block: usize, count: usize)
+            where [Self: Stores] = put_elements(to, source, (to_stride, source_stride), block, count), Ibput;
 
         /// Writes `count` blocks of `block` bytes, `to_stride` bytes apart there and `source_stride` here.
         ///
@@ -193,11 +81,11 @@ pub trait Strided: Initiator {
         /// lie in one partition.
         ///
         /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_iputmem`.
-        iputmem: put bytes, Iputmem;
+        fn iputmem[](to: SymAddr, source: &[u8], to_stride: usize, source_stride: usize, block: usize, count: usize, pe: Pe)
+            where [Self: Stores] = put_mem(to, source, (to_stride, source_stride), block, count, pe), Iputmem;
     }
 
     routines! {
-        [] [&] []
         /// Reads `count` elements; they are there on return.
         ///
         /// # Panics
@@ -205,7 +93,8 @@ pub trait Strided: Initiator {
         /// As [`iput`](Self::iput).
         ///
         /// Source: OpenSHMEM 1.6, `shmem_iget`.
-        iget: get elements, Iget, iget8 iget16 iget32 iget64 iget128;
+        fn iget[T: PlainData](into: &mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, count: usize)
+            = get_elements(into, from, (into_stride, from_stride), 1, count), Iget;
 
         /// Reads `count` blocks of `block` elements; they are there on return.
         ///
@@ -214,7 +103,8 @@ pub trait Strided: Initiator {
         /// As [`ibput`](Self::ibput).
         ///
         /// Source: OpenSHMEM 1.6, `shmem_ibget`.
-        ibget: get blocks, Ibget, ibget8 ibget16 ibget32 ibget64 ibget128;
+        fn ibget[T: PlainData](into: &mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, block: usize, count: usize)
+            = get_elements(into, from, (into_stride, from_stride), block, count), Ibget;
 
         /// Reads `count` blocks of `block` bytes, `from_stride` bytes apart there and `into_stride` here; they
         /// are there on return.
@@ -224,7 +114,8 @@ pub trait Strided: Initiator {
         /// As [`iputmem`](Self::iputmem).
         ///
         /// Source: "Extending Strided Communication Interface in OpenSHMEM" (2015), `shmem_igetmem`.
-        igetmem: get bytes, Igetmem;
+        fn igetmem[](into: &mut [u8], from: SymAddr, into_stride: usize, from_stride: usize, block: usize, count: usize, pe: Pe)
+            = get_mem(into, from, (into_stride, from_stride), block, count, pe), Igetmem;
     }
 }
 
@@ -232,7 +123,7 @@ impl<I: Initiator + ?Sized> Strided for I {}
 
 #[inline]
 #[track_caller]
-pub(super) fn put_elements<T: PlainData>(
+fn put_elements<T: PlainData>(
     endpoint: &Endpoint,
     to: On<'_, [T]>,
     source: &[T],
@@ -254,7 +145,7 @@ pub(super) fn put_elements<T: PlainData>(
 
 #[inline]
 #[track_caller]
-pub(super) fn get_elements<T: PlainData>(
+fn get_elements<T: PlainData>(
     endpoint: &Endpoint,
     into: &mut [T],
     from: On<'_, [T]>,
@@ -277,7 +168,7 @@ pub(super) fn get_elements<T: PlainData>(
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "those of the routine's specification")]
-pub(super) fn put_mem(
+fn put_mem(
     endpoint: &Endpoint,
     to: SymAddr,
     source: &[u8],
@@ -304,7 +195,7 @@ pub(super) fn put_mem(
 #[inline]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "those of the routine's specification")]
-pub(super) fn get_mem(
+fn get_mem(
     endpoint: &Endpoint,
     into: &mut [u8],
     from: SymAddr,
@@ -338,85 +229,57 @@ fn in_bytes<T>(block: usize, count: usize, to: usize, from: usize) -> (usize, Le
     (block.wrapping_mul(bytes), Level { count, to: to.wrapping_mul(bytes), from: from.wrapping_mul(bytes) })
 }
 
-/// Strided puts, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
-/// takes a scope, too.
+/// Strided puts, as those of [`Strided`], which may go on until the end of the scope. `strided!` takes a scope, too.
 impl<'env, I: Stores + ?Sized> Scope<'_, 'env, I> {
     routines! {
-        [pub] [&'env] []
-        /// Starts writing `count` elements.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is 0, or the last element does not lie in the place or the source.
-        iput: put elements, IputNbi, iput8 iput16 iput32 iput64 iput128;
-
-        /// Starts writing `count` blocks of `block` elements.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is less than the block, or the last block does not lie in the place or the source.
-        ibput: put blocks, IbputNbi, ibput8 ibput16 ibput32 ibput64 ibput128;
-
-        /// Starts writing `count` blocks of `block` bytes.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is less than the block, the last block does not lie in the source, or the blocks do not
-        /// lie in one partition.
-        iputmem: put bytes, IputmemNbi;
+        /// Starts [`Strided::iput`], and panics as that.
+        pub fn iput[T: PlainData](to: On<'_, [T]>, source: &'env [T], to_stride: usize, source_stride: usize, count: usize)
+            = put_elements(to, source, (to_stride, source_stride), 1, count), IputNbi;
+        /// Starts [`Strided::ibput`], and panics as that.
+        pub fn ibput[T: PlainData](to: On<'_, [T]>, source: &'env [T], to_stride: usize, source_stride: usize, block: usize, count: usize)
+            = put_elements(to, source, (to_stride, source_stride), block, count), IbputNbi;
+        /// Starts [`Strided::iputmem`], and panics as that.
+        pub fn iputmem[](to: SymAddr, source: &'env [u8], to_stride: usize, source_stride: usize, block: usize, count: usize, pe: Pe)
+            = put_mem(to, source, (to_stride, source_stride), block, count, pe), IputmemNbi;
     }
 }
 
-/// Strided gets, as those of [`Strided`](super::Strided), which may go on until the end of the scope. `strided!`
-/// takes a scope, too.
+/// Strided gets, as those of [`Strided`], which may go on until the end of the scope. `strided!` takes a scope, too.
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     routines! {
-        [pub] [&'env] []
-        /// Starts reading `count` elements.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is 0, or the last element does not lie in the place or the destination.
-        iget: get elements, IgetNbi, iget8 iget16 iget32 iget64 iget128;
-
-        /// Starts reading `count` blocks of `block` elements.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is less than the block, or the last block does not lie in the place or the destination.
-        ibget: get blocks, IbgetNbi, ibget8 ibget16 ibget32 ibget64 ibget128;
-
-        /// Starts reading `count` blocks of `block` bytes.
-        ///
-        /// # Panics
-        ///
-        /// If a stride is less than the block, the last block does not lie in the destination, or the blocks do
-        /// not lie in one partition.
-        igetmem: get bytes, IgetmemNbi;
+        /// Starts [`Strided::iget`], and panics as that.
+        pub fn iget[T: PlainData](into: &'env mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, count: usize)
+            = get_elements(into, from, (into_stride, from_stride), 1, count), IgetNbi;
+        /// Starts [`Strided::ibget`], and panics as that.
+        pub fn ibget[T: PlainData](into: &'env mut [T], from: On<'_, [T]>, into_stride: usize, from_stride: usize, block: usize, count: usize)
+            = get_elements(into, from, (into_stride, from_stride), block, count), IbgetNbi;
+        /// Starts [`Strided::igetmem`], and panics as that.
+        pub fn igetmem[](into: &'env mut [u8], from: SymAddr, into_stride: usize, from_stride: usize, block: usize, count: usize, pe: Pe)
+            = get_mem(into, from, (into_stride, from_stride), block, count, pe), IgetmemNbi;
     }
 }
 
 /// Blocks as the caller gives them.
 #[derive(Clone, Copy)]
-pub(super) struct Blocks {
-    pub(super) unit: &'static str,
-    pub(super) block: usize,
-    pub(super) count: usize,
+struct Blocks {
+    unit: &'static str,
+    block: usize,
+    count: usize,
 }
 
 /// Where they are on one side.
 #[derive(Clone, Copy)]
-pub(super) struct Walk {
-    pub(super) name: &'static str,
-    pub(super) len: usize,
-    pub(super) stride: usize,
+struct Walk {
+    name: &'static str,
+    len: usize,
+    stride: usize,
 }
 
 impl Blocks {
     /// Panics unless all blocks lie inside both sides, one behind the other.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn check(self, to: Walk, from: Walk) {
+    fn check(self, to: Walk, from: Walk) {
         // One by one: as an array they would be written to memory.
         self.check_side(to);
         self.check_side(from);
@@ -434,7 +297,7 @@ impl Blocks {
 
     /// From the first to behind the last; the largest number if it is larger than any memory.
     #[inline(always)]
-    pub(super) fn hull(self, stride: usize) -> usize {
+    fn hull(self, stride: usize) -> usize {
         match self.count {
             0 => 0,
             count => (count - 1).saturating_mul(stride).saturating_add(self.block),
@@ -462,15 +325,6 @@ fn refuse(unit: &str, block: usize, count: usize, name: &str, len: usize, stride
 mod tests {
     use super::*;
     use crate::fixture::refusal;
-
-    #[test]
-    fn sized_routines_take_one_size() {
-        check_size::<f64>(64, "iput64");
-        assert_eq!(
-            refusal(|| check_size::<f32>(128, "ibget128")),
-            "`ibget128` takes elements of 128 bits, but these have 32; `ibget` takes any"
-        );
-    }
 
     #[test]
     fn blocks_must_lie_inside_and_apart() {

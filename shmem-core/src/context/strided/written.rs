@@ -3,8 +3,8 @@
 //! The expansion gives the regions of both sides to [`Constant::new`], in a `const` block, and calls [`put`]
 //! or [`get`] with that and the objects. So the compiler computes the plan, and what is called here folds to
 //! the loop that is left. The types of the objects are inferred in the block, and it knows the parameters of the
-//! function around it. Where a region has bounds or strides marked `dyn`, the same functions run in [`put_dyn`]
-//! and [`get_dyn`]; where a variable behind `dyn` turns out to be a range, in [`put`] and [`get`].
+//! function around it. Where a region has bounds or strides marked `dyn`, and where a variable behind `dyn` turns out to be a
+//! range, the same functions run when the transfer does.
 //!
 //! Such a block is evaluated in a full build only. So for objects that a constant can
 //! name, which are statics, the expansion has a constant of its own, made by [`region`] and [`agree`], and
@@ -13,19 +13,21 @@
 //! expansion says, what is moved was checked here against the dimensions that the objects' types have,
 //! or, for slices, against their lengths.
 
-use core::any::TypeId;
 use core::marker::PhantomData;
 use core::panic::Location;
 
 use super::object::SameElements;
-use super::object::{Lent, Object, Readable, Remote, Writable};
-use super::planned::Planned;
+use super::object::{Lent, Local, LocalMut, Object, Readable, Remote, Writable};
+use super::planned::{Lies, Planned};
 use super::region::Selectors;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
-use super::{get_planned, put_planned};
+use super::{execute_as, get_planned, put_planned};
 use crate::data::PlainData;
+use crate::endpoint::Endpoint;
 use crate::pe::{OnPe, Pe};
-use crate::strided::{Advice, Algorithm, Axis, Layout, MAX_DIMS, Pattern, Plan, Thresholds, settings};
+use crate::strided::{
+    Advice, Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Plan, Thresholds, execute_dyn, settings,
+};
 use crate::transport;
 
 pub use super::object::Lend;
@@ -119,13 +121,14 @@ pub const fn destination<O: Writable + ?Sized>(region: Region<'static>) -> Check
 }
 
 /// Writes a region of `from` to one of `to` on `pe`. The source is borrowed for as long as the token asks.
-/// `to_selectors` and `from_selectors` are those that only the run knows. The closures name the fields of an element; they
+/// `to_selectors` and `from_selectors` are what only the run knows. The closures name the fields of an element; they
 /// are never called.
 ///
 /// # Panics
 ///
 /// If an index is beyond its dimension, if a slice has another length than the other side wants, or if
-/// the regions are of one object, on this PE, and overlap.
+/// the regions are of one object, on this PE, and overlap. For regions that only the run knows, for all that the compiler
+/// refuses a constant region for.
 #[inline(always)]
 #[track_caller]
 #[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
@@ -148,35 +151,20 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
     I: Selectors,
     J: Selectors,
 {
-    let Through { endpoint, .. } = through;
+    let (selectors, mut room) = ((&to_selectors, &from_selectors), ROOM);
+    if let Some((a, b)) = constant.open(selectors, &mut room) {
+        return put_open(through, (to, &a), pe, (from, &b), constant.algorithm);
+    }
+    let Through { endpoint, family, .. } = through;
     let (segment, offset) = to.place_on(pe);
     let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
-    let source = from.start(endpoint);
-    let computed = &constant.computed;
-    if computed.is_open {
-        let mut room = [[Axis::all(); MAX_DIMS]; 2];
-        let [a, b] = &mut room;
-        let sides = (constant.to.selected(&to_selectors, a), constant.from.selected(&from_selectors, b));
-        let sides = ((&sides.0, to), (&sides.1, from));
-        let Some(run) = planned(sides.0, sides.1, is_one, constant.algorithm) else { return };
-        let place = transport::Remote { pe, segment, offset };
-        // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
-        // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
-        return unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.family) };
-    }
-    let further = (indexed(&constant.to, to, &to_selectors), indexed(&constant.from, from, &from_selectors));
-    let Some((a, b)) = constant.offsets(to, from, further, is_one) else { return };
-    let (plan, location) = (&computed.plan, Location::caller());
-    let (to, from) = (transport::Remote { pe, segment, offset: offset + a }, source.wrapping_add(b));
-    if is_same::<To, From>() {
-        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `to` in the object that every PE has,
-        // that of `from` in the source, and that they do not overlap; both are made of `To`s, since none of them is a field.
-        unsafe { put_planned::<To>(endpoint, to, from, plan, through.family, location) };
-    } else {
-        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `to` in the object that every PE has,
-        // that of `from` in the source, and that they do not overlap.
-        unsafe { put_planned::<()>(endpoint, to, from, plan, through.family, location) };
-    }
+    let Some((a, b)) = constant.offsets(to, from, selectors, is_one) else { return };
+    let (plan, location) = (&constant.computed.plan, Location::caller());
+    let (to, from) =
+        (transport::Remote { pe, segment, offset: offset + a }, from.start(endpoint).wrapping_add(b));
+    // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `to` in the object that every PE has,
+    // that of `from` in the source, and that they do not overlap. Where both are made of one type, none of them is a field.
+    unsafe { put_planned::<To, From>(endpoint, to, from, plan, family, location) };
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -206,125 +194,130 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     I: Selectors,
     J: Selectors,
 {
-    let Through { endpoint, .. } = through;
+    let (selectors, mut room) = ((&to_selectors, &from_selectors), ROOM);
+    if let Some((a, b)) = constant.open(selectors, &mut room) {
+        return get_open(through, (to, &a), (from, &b), pe, constant.algorithm);
+    }
+    let Through { endpoint, family, .. } = through;
     let (segment, offset) = from.place_on(pe);
     let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
-    let computed = &constant.computed;
-    if computed.is_open {
-        let mut room = [[Axis::all(); MAX_DIMS]; 2];
-        let [a, b] = &mut room;
-        let sides = (constant.to.selected(&to_selectors, a), constant.from.selected(&from_selectors, b));
-        let sides = ((&sides.0, &to), (&sides.1, from));
-        let Some(run) = planned(sides.0, sides.1, is_one, constant.algorithm) else { return };
-        let (into, place) = (to.start_mut(endpoint), transport::Remote { pe, segment, offset });
-        // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
-        // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
-        return unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.family) };
-    }
-    let further = (indexed(&constant.to, &to, &to_selectors), indexed(&constant.from, from, &from_selectors));
-    let Some((a, b)) = constant.offsets(&to, from, further, is_one) else { return };
-    let (plan, location) = (&computed.plan, Location::caller());
-    let (into, place) =
+    let Some((a, b)) = constant.offsets(&to, from, selectors, is_one) else { return };
+    let (plan, location) = (&constant.computed.plan, Location::caller());
+    let (to, from) =
         (to.start_mut(endpoint).wrapping_add(a), transport::Remote { pe, segment, offset: offset + b });
-    if is_same::<To, From>() {
-        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `from` in the object that every PE has,
-        // that of `to` in the destination, and that they do not overlap; both are made of `To`s, since none of them is a field.
-        unsafe { get_planned::<To>(endpoint, into, place, plan, through.family, location) };
-    } else {
-        // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `from` in the object that every PE has,
-        // that of `to` in the destination, and that they do not overlap.
-        unsafe { get_planned::<()>(endpoint, into, place, plan, through.family, location) };
-    }
+    // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `from` in the object that every PE has,
+    // that of `to` in the destination, and that they do not overlap. Where both are made of one type, none of them is a field.
+    unsafe { get_planned::<To, From>(endpoint, to, from, plan, family, location) };
 }
 
-/// As [`put`], for regions that only the run knows. Without an algorithm, that of the
-/// [`settings`] is taken.
+/// Copies a region of `from` to one of `to`, both of this PE's own memory: no PE, and no token. See [`put`].
 ///
 /// # Panics
 ///
-/// As [`put`], and for all that a constant region is refused for by the compiler.
-#[inline]
+/// As [`put`], but that nothing overlaps.
+#[inline(always)]
 #[track_caller]
-#[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn put_dyn<'b, D, S, To, From, ToField, FromField>(
-    through: Through<'_, 'b>,
-    to: &D,
-    pe: Pe,
-    from: &'b S,
-    to_region: &Region<'_>,
-    from_region: &Region<'_>,
-    algorithm: Option<Algorithm>,
-    _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
-    _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
-) where
-    D: Remote<Element = To> + ?Sized,
-    S: Readable<Element = From> + ?Sized,
-    To: PlainData,
-    FromField: SameElements<ToField>,
-{
-    let Through { endpoint, .. } = through;
-    let (segment, offset) = to.place_on(pe);
-    let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
-    let sides = ((to_region, to), (from_region, from));
-    let Some(run) = planned(sides.0, sides.1, is_one, algorithm) else { return };
-    let (source, place) = (from.start(endpoint), transport::Remote { pe, segment, offset });
-    // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
-    // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
-    unsafe { run.put(endpoint, place, to.pieces(), source, from.pieces(), through.family) };
-}
-
-/// As [`get`], for regions that only the run knows; see [`put_dyn`].
-///
-/// # Panics
-///
-/// As [`put_dyn`].
-#[inline]
-#[track_caller]
-#[expect(clippy::too_many_arguments, reason = "one per fact, written by a macro only")]
-pub fn get_dyn<'b, D, S, To, From, ToField, FromField>(
-    through: Through<'_, 'b>,
+pub fn copy<D, S, To, From, ToField, FromField, I, J>(
     mut to: D,
     from: &S,
-    pe: Pe,
-    to_region: &Region<'_>,
-    from_region: &Region<'_>,
-    algorithm: Option<Algorithm>,
+    to_selectors: I,
+    from_selectors: J,
+    constant: &Constant<D, S, I, J>,
     _: impl FnOnce(PhantomData<To>) -> PhantomData<ToField>,
     _: impl FnOnce(PhantomData<From>) -> PhantomData<FromField>,
 ) where
-    D: Writable<Element = To> + Lent + 'b,
-    S: Remote<Element = From> + ?Sized,
+    D: LocalMut<Element = To>,
+    S: Local<Element = From> + ?Sized,
     To: PlainData,
+    From: 'static,
     FromField: SameElements<ToField>,
+    I: Selectors,
+    J: Selectors,
 {
-    let Through { endpoint, .. } = through;
-    let (segment, offset) = from.place_on(pe);
-    let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
-    let sides = ((to_region, &to), (from_region, from));
-    let Some(run) = planned(sides.0, sides.1, is_one, algorithm) else { return };
-    let (into, place) = (to.start_mut(endpoint), transport::Remote { pe, segment, offset });
-    // SAFETY: `planned` found both regions in their objects (`Side::of_object`), of which every PE has the
-    // remote one, and that they share nothing (`is_apart`); `pieces` are those of the objects.
-    unsafe { run.get(endpoint, into, to.pieces(), place, from.pieces(), through.family) };
+    let (selectors, mut room) = ((&to_selectors, &from_selectors), ROOM);
+    if let Some((a, b)) = constant.open(selectors, &mut room) {
+        let Some(run) = planned((&a, &to), (&b, from), false, constant.algorithm) else { return };
+        let (into, start) = (to.first_mut().wrapping_add(run.to), from.first().wrapping_add(run.from));
+        // SAFETY: `planned` found both regions in their objects (`Side::of_object`), each of which is one piece; they have
+        // nothing in common, since `to` alone lends its memory.
+        return unsafe { execute_dyn(&run.plan, into, start) };
+    }
+    let Some((a, b)) = constant.offsets(&to, from, selectors, false) else { return };
+    let (into, start) = (to.first_mut().wrapping_add(a), from.first().wrapping_add(b));
+    // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found both regions in their objects, which have
+    // nothing in common, since `to` alone lends its memory. Where both are made of one type, none of them is a field.
+    unsafe { execute_as::<To, From>(&constant.computed.plan, into, start) };
 }
 
-/// Whether the elements of both sides are of one type. If that is a number, what is moved is made of such numbers: they
-/// have no fields.
-#[inline(always)]
-pub(super) fn is_same<To: 'static, From: 'static>() -> bool {
-    TypeId::of::<To>() == TypeId::of::<From>()
+/// [`put`] of regions that only the run knows.
+#[inline]
+#[track_caller]
+fn put_open<D: Remote + ?Sized, S: Readable + ?Sized>(
+    Through { endpoint, family, .. }: Through<'_, '_>,
+    (to, to_region): (&D, &Region<'_>),
+    pe: Pe,
+    (from, from_region): (&S, &Region<'_>),
+    algorithm: Option<Algorithm>,
+) {
+    let ((segment, offset), location) = (to.place_on(pe), Location::caller());
+    let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
+    let Some(run) = planned((to_region, to), (from_region, from), is_one, algorithm) else { return };
+    let (origin, lies) = local(endpoint, from.pieces(), from.start(endpoint).cast_mut());
+    run.run((to.pieces(), Piece::whole(segment, offset)), lies, |to, from, plan| {
+        let to = transport::Remote { pe, segment: to.segment, offset: to.offset };
+        // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has the
+        // remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
+        unsafe {
+            put_planned::<(), ()>(endpoint, to, origin.wrapping_add(from.offset), plan, family, location);
+        };
+    });
 }
+
+/// [`get`] of regions that only the run knows.
+#[inline]
+#[track_caller]
+fn get_open<D: Writable, S: Remote + ?Sized>(
+    Through { endpoint, family, .. }: Through<'_, '_>,
+    (mut to, to_region): (D, &Region<'_>),
+    (from, from_region): (&S, &Region<'_>),
+    pe: Pe,
+    algorithm: Option<Algorithm>,
+) {
+    let ((segment, offset), location) = (from.place_on(pe), Location::caller());
+    let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
+    let Some(run) = planned((to_region, &to), (from_region, from), is_one, algorithm) else { return };
+    let start = to.start_mut(endpoint);
+    let (origin, lies) = local(endpoint, to.pieces(), start);
+    run.run(lies, (from.pieces(), Piece::whole(segment, offset)), |to, from, plan| {
+        let from = transport::Remote { pe, segment: from.segment, offset: from.offset };
+        // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has the
+        // remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
+        unsafe {
+            get_planned::<(), ()>(endpoint, origin.wrapping_add(to.offset), from, plan, family, location);
+        };
+    });
+}
+
+/// How an object on this side lies, and what offsets of its pieces count from: the own slot, or 0.
+#[inline(always)]
+fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -> (*mut u8, Lies<'p>) {
+    let origin = if pieces.is_some() { endpoint.mine(0) } else { start.wrapping_sub(start.addr()) };
+    (origin, (pieces, Piece::whole(0, start.addr())))
+}
+
+/// Room for the axes of both regions.
+const ROOM: [[Axis; MAX_DIMS]; 2] = [[Axis::all(); MAX_DIMS]; 2];
 
 /// What the compiler computes of a transfer.
 #[derive(Debug)]
-pub(super) struct Computed {
+struct Computed {
     to: Layout,
     from: Layout,
-    pub(super) plan: Plan,
+    plan: Plan,
     /// What the program could do to make it faster.
     advice: Option<Advice>,
     /// Neither side knows how much there is before the program runs.
-    pub(super) is_open: bool,
+    is_open: bool,
     /// Blocks along the outermost axis of the destination, if only the source says how many.
     to_count: usize,
     /// The same of the source.
@@ -336,11 +329,11 @@ pub(super) struct Computed {
 /// A transfer between a `D` and an `S` that has constants only, and the selectors `I` and `J` that only the run knows.
 #[derive(Debug)]
 pub struct Constant<D: ?Sized, S: ?Sized, I, J> {
-    pub(super) to: Region<'static>,
-    pub(super) from: Region<'static>,
+    to: Region<'static>,
+    from: Region<'static>,
     /// How it is carried out, if that is fixed.
-    pub(super) algorithm: Option<Algorithm>,
-    pub(super) computed: Computed,
+    algorithm: Option<Algorithm>,
+    computed: Computed,
     of: PhantomData<(*const D, *const S, *const (I, J))>,
 }
 
@@ -357,7 +350,7 @@ impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
         from.region.require_selectors(J::COUNT);
         let computed = match (to.side, from.side) {
             (Some(to_side), Some(from_side)) if !I::HAS_RANGES && !J::HAS_RANGES => {
-                let is_known = !to.region.has_selectors() && !from.region.has_selectors();
+                let is_known = to.region.selectors() + from.region.selectors() == 0;
                 Computed::new(matched(to_side, from_side), algorithm, is_known)
             }
             _ => Computed::DYNAMIC,
@@ -365,21 +358,39 @@ impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
         Self { to: to.region, from: from.region, algorithm, computed, of: PhantomData }
     }
 
+    /// Where only the run knows the regions: its selectors are they.
+    pub const fn dynamic(algorithm: Option<Algorithm>) -> Self {
+        let region = Region::new("", &[], &[]);
+        Self { to: region, from: region, algorithm, computed: Computed::DYNAMIC, of: PhantomData }
+    }
+
+    /// The regions with what was selected, if only the run knows how much that is.
+    #[inline(always)]
+    fn open<'r>(
+        &self,
+        (to, from): (&'r I, &'r J),
+        [to_room, from_room]: &'r mut [[Axis; MAX_DIMS]; 2],
+    ) -> Option<(Region<'r>, Region<'r>)> {
+        let is_open = self.computed.is_open;
+        is_open.then(|| (to.region(&self.to, to_room), from.region(&self.from, from_room)))
+    }
+
     /// Bytes from the start of each object to its first block, after all that was left to be checked; none
     /// if nothing is to be moved.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn offsets(
+    fn offsets(
         &self,
         to: &D,
         from: &S,
-        further: (usize, usize),
+        (to_selectors, from_selectors): (&I, &J),
         is_one: bool,
     ) -> Option<(usize, usize)>
     where
         D: Object,
         S: Object,
     {
+        let further = (indexed(&self.to, to, to_selectors), indexed(&self.from, from, from_selectors));
         let Computed { to: to_layout, from: from_layout, to_count, from_count, .. } = &self.computed;
         if !fits(&self.to, to_layout, *to_count, to) || !fits(&self.from, from_layout, *from_count, from) {
             refuse((&self.to, to), (&self.from, from));
@@ -440,7 +451,7 @@ impl Computed {
 /// The plan for two regions, checked against their objects; nothing if nothing is to be moved.
 #[inline]
 #[track_caller]
-pub(super) fn planned<D: Object + ?Sized, S: Object + ?Sized>(
+fn planned<D: Object + ?Sized, S: Object + ?Sized>(
     to: (&Region<'_>, &D),
     from: (&Region<'_>, &S),
     is_one: bool,
