@@ -200,29 +200,26 @@ impl Pattern {
     /// The pattern with a dense destination, in the order of this one: what packing does.
     #[must_use]
     pub const fn packed(&self) -> Self {
-        let mut packed = *self;
-        let mut bytes = self.block;
-        let mut i = self.depth;
-        while i > 0 {
-            i -= 1;
-            packed.levels[i].to = bytes;
-            bytes *= packed.levels[i].count;
-        }
-        packed.normal()
+        self.dense(true)
     }
 
     /// The pattern with a dense source, in the order of this one: what unpacking does.
     #[must_use]
     pub const fn unpacked(&self) -> Self {
-        let mut unpacked = *self;
+        self.dense(false)
+    }
+
+    const fn dense(mut self, at_destination: bool) -> Self {
         let mut bytes = self.block;
         let mut i = self.depth;
         while i > 0 {
             i -= 1;
-            unpacked.levels[i].from = bytes;
-            bytes *= unpacked.levels[i].count;
+            let Level { count, to, from } = self.levels[i];
+            let (to, from) = if at_destination { (bytes, from) } else { (to, bytes) };
+            self.levels[i] = Level { count, to, from };
+            bytes *= count;
         }
-        unpacked.normal()
+        self.normal()
     }
 
     /// Whether what each loop goes through at the destination lies inside one step of the loop around it: then
