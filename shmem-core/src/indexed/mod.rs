@@ -41,56 +41,13 @@ pub use verb::OneOrEach;
 
 use bytemuck::Zeroable;
 
-use call::ValueOf;
+use call::{Elements, ValueOf};
+use verb::{method, verbs};
 
 use crate::data::PlainData;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
-
-/// The verbs that give nothing back.
-macro_rules! updates {
-    ($($(#[$doc:meta])* $name:ident [$bound:ident] = $verb:ident;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Panics
-        ///
-        /// If there are values, and not one for each index, or an index is beyond the end.
-        #[inline]
-        #[track_caller]
-        fn $name<P: Picked<Item: AtomicWord<Value: $bound>>>(&self, words: P, values: impl OneOrEach<ValueOf<P>>)
-        where
-            Self: Stores,
-        {
-            call::change::<P, verb::$verb>(self.endpoint(), words, values);
-        }
-    )*};
-}
-
-/// The verbs that give what was there before.
-macro_rules! fetches {
-    ($($(#[$doc:meta])* $name:ident = $verb:ident;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Panics
-        ///
-        /// If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end.
-        #[inline]
-        #[track_caller]
-        fn $name<P: Picked<Item: AtomicWord>>(
-            &self,
-            before: &mut [ValueOf<P>],
-            words: P,
-            values: impl OneOrEach<ValueOf<P>>,
-        ) where
-            Self: Stores,
-        {
-            let (endpoint, len, expected) = (self.endpoint(), before.len(), ValueOf::<P>::zeroed());
-            // SAFETY: borrowed exclusively, for a call that is over when it returns.
-            unsafe { call::fetch::<P, verb::$verb>(endpoint, before.as_mut_ptr(), len, words, expected, values) };
-        }
-    )*};
-}
 
 /// Moves and changes elements by lists of indices.
 ///
@@ -121,96 +78,39 @@ macro_rules! fetches {
 /// }
 /// ```
 pub trait Indexed: Initiator {
-    /// Reads elements: `into[k]` becomes that of index `k` of the list.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one place for each index, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn gather<P: Picked<Item: PlainData>>(&self, into: &mut [P::Item], from: P) {
-        // SAFETY: borrowed exclusively, for a call that is over when it returns.
-        unsafe { call::gather(self.endpoint(), into.as_mut_ptr(), into.len(), from, Family::Gather) };
-    }
-
-    /// Writes elements: that of index `k` of the list becomes `values[k]`.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one value for each index, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn scatter<P: Picked<Item: PlainData>>(&self, to: P, values: &[P::Item])
-    where
-        Self: Stores,
-    {
-        // SAFETY: borrowed, for a call that is over when it returns.
-        unsafe { call::scatter(self.endpoint(), to, values.as_ptr(), values.len(), Family::Scatter) };
-    }
-
-    updates! {
+    verbs! {
+        [] [&] [where Self: Stores]
+        /// Reads elements: `into[k]` becomes that of index `k` of the list.
+        gather: gather Gather;
+        /// Writes elements: that of index `k` of the list becomes `values[k]`.
+        scatter: scatter Scatter;
         /// Writes words. Of several values for one word, one stays.
-        set_each [AmoValue] = Set;
+        set_each: change Set [AmoValue];
         /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
         /// digits from run to run; a sum that is no number is `NAN`.
-        add_each [AmoValue] = Add;
+        add_each: change Add [AmoValue];
         /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
-        min_each [AmoValue] = Min;
+        min_each: change Min [AmoValue];
         /// Leaves the larger one of each word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
-        max_each [AmoValue] = Max;
+        max_each: change Max [AmoValue];
         /// Bitwise and.
-        and_each [BitValue] = And;
+        and_each: change And [BitValue];
         /// Bitwise or.
-        or_each [BitValue] = Or;
+        or_each: change Or [BitValue];
         /// Bitwise exclusive or.
-        xor_each [BitValue] = Xor;
-    }
-
-    /// Reads words.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one place for each index, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn fetch_each<P: Picked<Item: AtomicWord>>(&self, into: &mut [ValueOf<P>], words: P) {
-        let (endpoint, len, none) = (self.endpoint(), into.len(), ValueOf::<P>::zeroed());
-        // SAFETY: borrowed exclusively, for a call that is over when it returns.
-        unsafe { call::fetch::<P, verb::Fetch>(endpoint, into.as_mut_ptr(), len, words, none, none) };
-    }
-
-    fetches! {
+        xor_each: change Xor [BitValue];
+        /// Reads words.
+        fetch_each: fetch Fetch;
         /// As [`add_each`](Self::add_each), and gives what was there.
-        fetch_add_each = FetchAdd;
+        fetch_add_each: fetch_by FetchAdd;
         /// As [`min_each`](Self::min_each), and gives what was there.
-        fetch_min_each = FetchMin;
+        fetch_min_each: fetch_by FetchMin;
         /// As [`max_each`](Self::max_each), and gives what was there.
-        fetch_max_each = FetchMax;
+        fetch_max_each: fetch_by FetchMax;
         /// Writes words, and gives what was there.
-        swap_each = Swap;
-    }
-
-    /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn compare_swap_each<P: Picked<Item: AtomicWord>>(
-        &self,
-        before: &mut [ValueOf<P>],
-        words: P,
-        expected: impl OneOrEach<ValueOf<P>>,
-        desired: impl OneOrEach<ValueOf<P>>,
-    ) where
-        Self: Stores,
-    {
-        let (endpoint, len) = (self.endpoint(), before.len());
-        // SAFETY: borrowed exclusively, for a call that is over when it returns.
-        unsafe {
-            call::fetch::<P, verb::CompareSwap>(endpoint, before.as_mut_ptr(), len, words, expected, desired);
-        }
+        swap_each: fetch_by Swap;
+        /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
+        compare_swap_each: compare CompareSwap;
     }
 
     /// Runs `body`, which changes words one by one; they go in lists. All is complete when this returns, as by `quiet`.

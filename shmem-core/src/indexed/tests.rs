@@ -152,19 +152,22 @@ proptest! {
         for verb in 0..6 {
             let mut before = vec![99; indices.len()];
             let words = over.at(&indices);
-            match (scoped, verb) {
-                (false, 0) => job.fetch_each(&mut before, words),
-                (false, 1) => job.fetch_add_each(&mut before, words, &values),
-                (false, 2) => job.fetch_min_each(&mut before, words, &values),
-                (false, 3) => job.fetch_max_each(&mut before, words, 1),
-                (false, 4) => job.swap_each(&mut before, words, &values),
-                (false, _) => job.compare_swap_each(&mut before, words, &values, 77),
-                (true, 0) => job.scope(|s| s.fetch_each(&mut before, words)),
-                (true, 1) => job.scope(|s| s.fetch_add_each(&mut before, words, &values)),
-                (true, 2) => job.scope(|s| s.fetch_min_each(&mut before, words, &values)),
-                (true, 3) => job.scope(|s| s.fetch_max_each(&mut before, words, 1)),
-                (true, 4) => job.scope(|s| s.swap_each(&mut before, words, &values)),
-                (true, _) => job.scope(|s| s.compare_swap_each(&mut before, words, &values, 77)),
+            macro_rules! fetch {
+                ($through:expr) => {
+                    match verb {
+                        0 => $through.fetch_each(&mut before, words),
+                        1 => $through.fetch_add_each(&mut before, words, &values),
+                        2 => $through.fetch_min_each(&mut before, words, &values),
+                        3 => $through.fetch_max_each(&mut before, words, 1),
+                        4 => $through.swap_each(&mut before, words, &values),
+                        _ => $through.compare_swap_each(&mut before, words, &values, 77),
+                    }
+                };
+            }
+            if scoped {
+                job.scope(|s| fetch!(s));
+            } else {
+                fetch!(job);
             }
             for (k, (index, value)) in indices.iter().zip(&values).enumerate() {
                 let word = &mut model[*index as usize];

@@ -1,4 +1,5 @@
-//! What is done to each word of a list, as types, for each of which loops are compiled; and the values that it is done with.
+//! What is done to each word of a list, as types, for each of which loops are compiled; the values that it is done with; and
+//! the methods by which tokens and scopes do it.
 
 use crate::object::AmoValue;
 use crate::observe::Family;
@@ -121,3 +122,95 @@ pub(super) mod sealed {
         [const N: usize] [V; N];
     }
 }
+
+/// Methods: those of a trait, or visible ones of scopes, whose slices are borrowed for longer than the call. Each is given its
+/// kind, which says what it takes, and its family, or what is done to words and to which.
+macro_rules! verbs {
+    ($visible:tt $borrow:tt $bound:tt $($(#[$doc:meta])* $name:ident: $kind:ident $what:ident $([$value:ident])?;)*) => {$(
+        method! { $kind $visible $borrow $bound [$(#[$doc])*] $name $what $($value)? }
+    )*};
+}
+
+macro_rules! method {
+    (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
+        method! {
+            @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
+            $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: P)
+            // SAFETY: borrowed exclusively, for as long as the family says.
+            unsafe { Elements::of(this.endpoint(), &from).gather(into.as_mut_ptr(), into.len(), Family::$family) }
+        }
+    };
+    (scatter $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
+        method! {
+            @ $visible $bound $doc "If there is not one value for each index, or an index is beyond the end."
+            $name [PlainData] |this| (to: P, values: $($borrow)* [P::Item])
+            // SAFETY: borrowed, for as long as the family says.
+            unsafe { Elements::of(this.endpoint(), &to).scatter(values.as_ptr(), values.len(), Family::$family) }
+        }
+    };
+    (change $visible:tt $borrow:tt $bound:tt $doc:tt $name:ident $verb:ident $value:ident) => {
+        method! {
+            @ $visible $bound $doc "If there are values, and not one for each index, or an index is beyond the end."
+            $name [AtomicWord<Value: $value>] |this| (words: P, values: impl OneOrEach<ValueOf<P>>)
+            Elements::of(this.endpoint(), &words).change::<verb::$verb>(values)
+        }
+    };
+    (fetch $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+        method! {
+            @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
+            $name [AtomicWord] |this| (into: $($borrow)* mut [ValueOf<P>], words: P)
+            {
+                let (to, len, none) = (into.as_mut_ptr(), into.len(), ValueOf::<P>::zeroed());
+                // SAFETY: borrowed exclusively, for as long as the family of the verb says.
+                unsafe { Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(to, len, none, none) };
+            }
+        }
+    };
+    (fetch_by $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+        method! {
+            @ $visible $bound $doc
+            "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
+            $name [AtomicWord] |this|
+            (before: $($borrow)* mut [ValueOf<P>], words: P, values: impl OneOrEach<ValueOf<P>>)
+            {
+                let (to, len, none) = (before.as_mut_ptr(), before.len(), ValueOf::<P>::zeroed());
+                // SAFETY: borrowed exclusively, for as long as the family of the verb says.
+                unsafe { Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(to, len, none, values) };
+            }
+        }
+    };
+    (compare $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+        method! {
+            @ $visible $bound $doc
+            "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
+            $name [AtomicWord] |this|
+            (
+                before: $($borrow)* mut [ValueOf<P>],
+                words: P,
+                expected: impl OneOrEach<ValueOf<P>>,
+                desired: impl OneOrEach<ValueOf<P>>
+            )
+            // SAFETY: borrowed exclusively, for as long as the family of the verb says.
+            unsafe {
+                Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(before.as_mut_ptr(), before.len(), expected, desired);
+            }
+        }
+    };
+    (
+        @ [$($visible:tt)?] [$($bound:tt)*] [$($doc:tt)*] $panics:literal
+        $name:ident [$($item:tt)*] |$this:ident| ($($argument:ident: $type:ty),*) $body:expr
+    ) => {
+        $($doc)*
+        ///
+        /// # Panics
+        ///
+        #[doc = $panics]
+        #[inline]
+        #[track_caller]
+        $($visible)? fn $name<P: Picked<Item: $($item)*>>(&self, $($argument: $type),*) $($bound)* {
+            let $this = self;
+            $body;
+        }
+    };
+}
+pub(super) use {method, verbs};
