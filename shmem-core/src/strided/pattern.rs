@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, MAX_RUNS, Run};
 use super::shape::Dim;
-use crate::message::Message;
+use crate::message::{Message, refuse};
 
 /// Most loops of a pattern.
 pub const MAX_LEVELS: usize = MAX_RUNS;
@@ -44,12 +44,7 @@ impl Pattern {
     #[track_caller]
     pub const fn join(to: &Layout, from: &Layout) -> Self {
         if to.block != from.block {
-            let message = Message::new()
-                .text("the destination takes ")
-                .number(to.block as u64)
-                .text(" bytes of each element, the source ")
-                .number(from.block as u64);
-            panic!("{}", message.as_str());
+            refuse!("the destination takes " [to.block] " bytes of each element, the source " [from.block]);
         }
         let mut pattern = Self { block: to.block, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
         if (to.count() == 0 && (from.count() == 0 || from.is_open())) || (from.count() == 0 && to.is_open()) {

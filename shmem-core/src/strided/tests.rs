@@ -120,23 +120,13 @@ proptest! {
         for (a, b) in to.elements().into_iter().zip(from.elements()) {
             expected[a..a + to.part.bytes].copy_from_slice(&source[b..b + to.part.bytes]);
         }
-        prop_assert_eq!(moved(&plan, &layout_to, &layout_from, &source), expected, "{}", plan);
-    }
-
-    #[test]
-    fn packing_and_unpacking_give_the_blocks_back((to, from) in sides()) {
-        let (to, from) = (to.layout(), from.layout());
-        let pattern = Pattern::join(&to, &from);
-        let of = |pattern| Plan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
-        let source: Vec<u8> = (0..from.offset() + from.hull()).map(|i| (i % 251) as u8 + 1).collect();
-        let mut packed = vec![0_u8; pattern.bytes()];
-        // SAFETY: `packed` holds the blocks one behind the other, `source` the hull behind the offset.
-        unsafe { execute::<()>(&of(pattern.packed()), packed.as_mut_ptr(), source.as_ptr().wrapping_add(from.offset())) };
-        let mut into = vec![0_u8; to.offset() + to.hull() + 16];
-        // SAFETY: `packed` holds the blocks one behind the other, `into` has room for the hull behind the offset.
-        unsafe { execute::<()>(&of(pattern.unpacked()), into.as_mut_ptr().wrapping_add(to.offset()), packed.as_ptr()) };
-        let plan = Plan::new(&to, &from, Algorithm::One, &Thresholds::DEFAULT);
-        prop_assert_eq!(into, moved(&plan, &to, &from, &source));
+        prop_assert_eq!(&moved(&plan, &layout_to, &layout_from, &source), &expected, "{}", plan);
+        // By way of the blocks one behind the other.
+        let dense = Layout::block(1, 1).repeated(plan.pattern().bytes(), 1);
+        let of = |pattern| Plan::of(pattern, 1, Algorithm::ALL[algorithm], &Thresholds::DEFAULT);
+        let packed = moved(&of(plan.pattern().packed()), &dense, &layout_from, &source);
+        let unpacked = moved(&of(plan.pattern().unpacked()), &layout_to, &dense, &packed);
+        prop_assert_eq!(unpacked, expected);
     }
 
     /// A line is as the region would be if it lay there one element behind the other, on either side, known to be as long or
