@@ -249,6 +249,7 @@ mod tests {
 
     use super::sealed::Map;
     use super::*;
+    use crate::fixture::refusal;
 
     /// Where each index is, counted out by hand.
     fn agrees(map: &impl Map, members: usize, by_hand: &[(usize, usize)]) {
@@ -288,17 +289,17 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(
-        expected = "10 elements over 3 members are 4 for each, and each has 3: make the object larger"
-    )]
-    fn there_must_be_room() {
-        _ = Block::of(10).map(3, 3);
-    }
-
-    #[test]
-    #[should_panic(expected = "each member has 10 elements, which are no whole blocks of 4")]
-    fn blocks_are_whole() {
-        _ = BlockCyclic::<4>.map(10, 3);
+    fn there_must_be_room_for_whole_blocks() {
+        let room = refusal(|| _ = Block::of(10).map(3, 3));
+        assert!(room.starts_with(
+            "10 elements over 3 members are 4 for each, and each has 3: make the object larger"
+        ));
+        let blocks = refusal(|| _ = BlockCyclic::<4>.map(10, 3));
+        assert!(
+            blocks.starts_with("each member has 10 elements, which are no whole blocks of 4"),
+            "{blocks}"
+        );
+        assert_eq!(Block::of(7).map(3, 3).index_of(2, 0), 6);
     }
 
     /// Numbers of all lengths, and those beside powers of two.

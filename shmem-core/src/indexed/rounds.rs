@@ -288,6 +288,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
         (true, until) => until,
         (false, _) => Until::Return,
     };
+    let before = if let Deed::Change(_, before) = deed { before } else { None };
     let mut begin = 0;
     for (number, end) in counts.iter().enumerate() {
         let range = begin..*end as usize;
@@ -296,14 +297,11 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
             continue;
         }
         let (indices, positions) = (&indices[range.clone()], &positions[range.clone()]);
-        let (deed, positions) = match deed {
-            Deed::Pick(_) => (deed, Some(positions)),
-            Deed::Place(source) => (Deed::Place(source.wrapping_add(range.start * size)), None),
-            Deed::Change(change, before) => {
-                let operand = change.operand.part(range.start, range.len(), change.width);
-                let expected = change.expected.part(range.start, range.len(), change.width);
-                (Deed::Change(Change { operand, expected, ..change }, before), Some(positions))
-            }
+        // What is read goes to its position; what is written or changed lies in the order of the groups.
+        let (deed, positions) = match (deed, deed.part(range.start, range.len(), size)) {
+            (Deed::Pick(_), _) => (deed, Some(positions)),
+            (_, Deed::Change(change, _)) => (Deed::Change(change, before), Some(positions)),
+            (_, part) => (part, None),
         };
         let group = group(&place, number / groups, number % groups, indices, positions);
         // SAFETY: every index was checked, and is an element of this PE and part; positions are below the length of the

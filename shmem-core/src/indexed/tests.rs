@@ -19,9 +19,9 @@ use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::system::{SYSTEM_BYTES, SystemArea};
+use crate::transport::Channel;
 use crate::transport::loopback::Network;
 use crate::transport::target::Target;
-use crate::transport::{Channel, Width};
 
 const PES: usize = 3;
 /// Bytes of each PE.
@@ -293,19 +293,4 @@ fn updates_ring_the_bell_of_who_has_the_words_alone() {
         let both = || job.add_each(object.over(&team, Cyclic).at(&[0_u32, 2]), 1);
         assert!(rings(1, &both) && rings(2, &both), "{kind:?}");
     }
-}
-
-#[test]
-fn what_is_owned_is_what_is_located() {
-    let job = Job::new(Kind::Near, 0);
-    let (object, team) = (boxed::<[Atomic<u32>]>(64, 6), job.team());
-    let over = object.over(&team, BlockCyclic::<2>);
-    for rank in 0..PES {
-        let owned: Vec<usize> = over.owned(rank).collect();
-        assert!(owned.iter().all(|index| over.locate(*index).pe() == over.pes()[rank]));
-        assert!(owned.iter().map(|index| over.locate(*index).offset()).is_sorted());
-        assert_eq!(owned.len(), 6);
-    }
-    assert_eq!(object.over(&team, Block::of(7)).owned(2).collect::<Vec<_>>(), [6]);
-    assert_eq!((over.len(), over.is_empty(), Width::of::<u32>()), (18, false, Width::W4));
 }
