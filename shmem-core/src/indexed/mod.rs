@@ -29,7 +29,6 @@ mod near;
 mod over;
 mod ranges;
 mod rounds;
-mod scoped;
 mod verb;
 
 pub use batch::Batch;
@@ -44,6 +43,7 @@ use bytemuck::Zeroable;
 use call::{Elements, ValueOf};
 use verb::{method, verbs};
 
+use crate::context::Scope;
 use crate::data::PlainData;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
@@ -78,40 +78,7 @@ use crate::observe::Family;
 /// }
 /// ```
 pub trait Indexed: Initiator {
-    verbs! {
-        [] [&] [where Self: Stores]
-        /// Reads elements: `into[k]` becomes that of index `k` of the list.
-        gather: gather Gather;
-        /// Writes elements: that of index `k` of the list becomes `values[k]`.
-        scatter: scatter Scatter;
-        /// Writes words. Of several values for one word, one stays.
-        set_each: change Set [AmoValue];
-        /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
-        /// digits from run to run; a sum that is no number is `NAN`.
-        add_each: change Add [AmoValue];
-        /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
-        min_each: change Min [AmoValue];
-        /// Leaves the larger one of each word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
-        max_each: change Max [AmoValue];
-        /// Bitwise and.
-        and_each: change And [BitValue];
-        /// Bitwise or.
-        or_each: change Or [BitValue];
-        /// Bitwise exclusive or.
-        xor_each: change Xor [BitValue];
-        /// Reads words.
-        fetch_each: fetch Fetch;
-        /// As [`add_each`](Self::add_each), and gives what was there.
-        fetch_add_each: fetch_by FetchAdd;
-        /// As [`min_each`](Self::min_each), and gives what was there.
-        fetch_min_each: fetch_by FetchMin;
-        /// As [`max_each`](Self::max_each), and gives what was there.
-        fetch_max_each: fetch_by FetchMax;
-        /// Writes words, and gives what was there.
-        swap_each: fetch_by Swap;
-        /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
-        compare_swap_each: compare CompareSwap;
-    }
+    verbs!([] [&] [where Self: Stores] Gather Scatter Fetch FetchAdd FetchMin FetchMax Swap CompareSwap);
 
     /// Runs `body`, which changes words one by one; they go in lists. All is complete when this returns, as by `quiet`.
     ///
@@ -183,6 +150,29 @@ pub trait Indexed: Initiator {
 }
 
 impl<I: Initiator + ?Sized> Indexed for I {}
+
+/// Lists of elements, as those of [`Indexed`], which may go on until the scope ends. Lists themselves, and what words are changed by, may be used again on return.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::{context::*, indexed::*, object::*}; }
+/// use shmem::{Atomic, NonBlocking, On, Stores};
+///
+/// /// Reads some elements while it takes tickets elsewhere.
+/// fn both(world: &impl Stores, table: On<'_, [f64]>, counters: On<'_, [Atomic<u64>]>, list: &[u32]) -> (Vec<f64>, Vec<u64>) {
+///     let (mut elements, mut tickets) = (vec![0.0; list.len()], vec![0; list.len()]);
+///     world.scope(|s| {
+///         s.gather(&mut elements, table.at(list));
+///         s.fetch_add_each(&mut tickets, counters.at(list), 1);
+///     });
+///     (elements, tickets)
+/// }
+/// ```
+impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+    verbs! {
+        [pub] [&'env] [where I: Stores]
+        GatherNbi ScatterNbi FetchNbi FetchAddNbi FetchMinNbi FetchMaxNbi SwapNbi CompareSwapNbi
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -123,14 +123,54 @@ pub(super) mod sealed {
     }
 }
 
-/// Methods: those of a trait, or visible ones of scopes, whose slices are borrowed for longer than the call. Each is given its
-/// kind, which says what it takes, and its family, or what is done to words and to which.
+/// The verbs as methods: those of a trait, or visible ones of scopes, whose slices are borrowed for longer than the call. What
+/// is read or answered has a family, or a verb, of its own there.
 macro_rules! verbs {
-    ($visible:tt $borrow:tt $bound:tt $($(#[$doc:meta])* $name:ident: $kind:ident $what:ident $([$value:ident])?;)*) => {$(
+    (
+        $visible:tt $borrow:tt $bound:tt
+        $gather:ident $scatter:ident $fetch:ident $add:ident $min:ident $max:ident $swap:ident $compare_swap:ident
+    ) => {
+        verbs! {
+            @ $visible $borrow $bound
+            /// Reads elements: `into[k]` becomes that of index `k` of the list.
+            gather: gather $gather;
+            /// Writes elements: that of index `k` of the list becomes `values[k]`.
+            scatter: scatter $scatter;
+            /// Writes words. Of several values for one word, one stays.
+            set_each: change Set [AmoValue];
+            /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
+            /// digits from run to run; a sum that is no number is `NAN`.
+            add_each: change Add [AmoValue];
+            /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
+            min_each: change Min [AmoValue];
+            /// Leaves the larger one of each word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
+            max_each: change Max [AmoValue];
+            /// Bitwise and.
+            and_each: change And [BitValue];
+            /// Bitwise or.
+            or_each: change Or [BitValue];
+            /// Bitwise exclusive or.
+            xor_each: change Xor [BitValue];
+            /// Reads words.
+            fetch_each: fetch $fetch;
+            /// As [`add_each`](Self::add_each), and gives what was there.
+            fetch_add_each: fetch_by $add;
+            /// As [`min_each`](Self::min_each), and gives what was there.
+            fetch_min_each: fetch_by $min;
+            /// As [`max_each`](Self::max_each), and gives what was there.
+            fetch_max_each: fetch_by $max;
+            /// Writes words, and gives what was there.
+            swap_each: fetch_by $swap;
+            /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
+            compare_swap_each: compare $compare_swap;
+        }
+    };
+    (@ $visible:tt $borrow:tt $bound:tt $($(#[$doc:meta])* $name:ident: $kind:ident $what:ident $([$value:ident])?;)*) => {$(
         method! { $kind $visible $borrow $bound [$(#[$doc])*] $name $what $($value)? }
     )*};
 }
 
+/// A method, by its kind, which says what it takes.
 macro_rules! method {
     (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
         method! {
