@@ -68,6 +68,19 @@ impl Message {
     }
 }
 
+/// Panics with a message: of texts, which stand in quotes or are values in parentheses, and of numbers in brackets.
+macro_rules! refuse {
+    (@ $message:expr;) => {{
+        let message = $message;
+        panic!("{}", message.as_str())
+    }};
+    (@ $message:expr; $text:literal $($rest:tt)*) => { refuse!(@ $message.text($text); $($rest)*) };
+    (@ $message:expr; ($text:expr) $($rest:tt)*) => { refuse!(@ $message.text($text); $($rest)*) };
+    (@ $message:expr; [$number:expr] $($rest:tt)*) => { refuse!(@ $message.number($number as u64); $($rest)*) };
+    ($($part:tt)*) => { refuse!(@ $crate::message::Message::new(); $($part)*) };
+}
+pub(crate) use refuse;
+
 impl Default for Message {
     fn default() -> Self {
         Self::new()

@@ -15,7 +15,7 @@ use core::ops::{Deref, DerefMut};
 use bytemuck::{Pod, Zeroable};
 
 use crate::data::{PlainData, SymmetricData};
-use crate::message::Message;
+use crate::message::refuse;
 use crate::strided::{Field, Shape, Shaped};
 
 /// Bytes of a cache line.
@@ -120,13 +120,9 @@ const fn min(a: u32, b: u32) -> u32 {
 impl<T, const LENGTH: usize, const PITCH: usize> Padded<T, LENGTH, PITCH> {
     /// Evaluated wherever `LENGTH <= PITCH` is relied on.
     pub(crate) const FITS: () = {
-        let message = Message::new()
-            .text("a row of ")
-            .number(LENGTH as u64)
-            .text(" elements does not fit into a pitch of ")
-            .number(PITCH as u64)
-            .text("; `padded![T; ..]` chooses one");
-        assert!(LENGTH <= PITCH, "{}", message.as_str());
+        if LENGTH > PITCH {
+            refuse!("a row of " [LENGTH] " elements does not fit into a pitch of " [PITCH] "; `padded![T; ..]` chooses one");
+        }
     };
 
     /// A row of these elements.

@@ -8,6 +8,8 @@
 
 use core::mem::offset_of;
 
+use bytemuck::Pod;
+
 use crate::heap::statics::StaticEntry;
 use crate::object::{Descriptor, Library};
 use crate::partition::Declaration;
@@ -101,7 +103,7 @@ pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
 ///
 /// If it is of another version, or damaged.
 pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
-    let found = static_records(section.len(), |at| word(section, at))?;
+    let found = static_records(section.len(), |at| field(section, at))?;
     Ok(found.into_iter().map(|at| static_entry(&section[at..])).collect())
 }
 
@@ -111,7 +113,7 @@ pub fn statics_in(section: &[u8]) -> Result<Vec<StaticEntry>, SectionError> {
 ///
 /// If it is of another version, or damaged.
 pub fn partitions_in(section: &[u8]) -> Result<Vec<Declaration>, SectionError> {
-    let found = partition_records(section.len(), |at| word(section, at))?;
+    let found = partition_records(section.len(), |at| field(section, at))?;
     Ok(found.into_iter().map(|at| declaration(&section[at..])).collect())
 }
 
@@ -191,20 +193,13 @@ mod bounds {
     }
 }
 
-fn bytes<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
-    core::array::from_fn(|i| record[at + i])
-}
-
-fn word(record: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes(record, at))
-}
-
-fn number(record: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes(record, at))
+/// A number, or bytes, of a record in a file.
+fn field<T: Pod>(record: &[u8], at: usize) -> T {
+    bytemuck::pod_read_unaligned(&record[at..][..size_of::<T>()])
 }
 
 fn text<const N: usize>(record: &[u8], at: usize) -> Text<N> {
-    Text::from_bytes(bytes(record, at))
+    Text::from_bytes(field(record, at))
 }
 
 fn static_entry(record: &[u8]) -> StaticEntry {
@@ -212,28 +207,18 @@ fn static_entry(record: &[u8]) -> StaticEntry {
         name: text(record, offset_of!(Descriptor, name)),
         module: text(record, offset_of!(Descriptor, module)),
         file: text(record, offset_of!(Descriptor, file)),
-        line: number(record, offset_of!(Descriptor, line)),
-        size: word(record, offset_of!(Descriptor, size)),
-        align: word(record, offset_of!(Descriptor, align)),
-        pgsize: word(record, offset_of!(Descriptor, pgsize)),
+        line: field(record, offset_of!(Descriptor, line)),
+        size: field(record, offset_of!(Descriptor, size)),
+        align: field(record, offset_of!(Descriptor, align)),
+        pgsize: field(record, offset_of!(Descriptor, pgsize)),
         partition: declaration(&record[offset_of!(Descriptor, partition)..]),
     }
 }
 
 fn declaration(record: &[u8]) -> Declaration {
-    let none = shmem_grammar::Traits::NONE;
-    let mut declaration = Declaration::new("", 0, none, "", 0);
-    declaration.magic = word(record, offset_of!(Declaration, magic));
-    declaration.size = word(record, offset_of!(Declaration, size));
-    declaration.pgsize = word(record, offset_of!(Declaration, pgsize));
-    declaration.id = number(record, offset_of!(Declaration, id));
-    declaration.kind = number(record, offset_of!(Declaration, kind));
-    declaration.policy = number(record, offset_of!(Declaration, policy));
-    declaration.built_in = number(record, offset_of!(Declaration, built_in));
-    declaration.name = text(record, offset_of!(Declaration, name));
-    declaration.file = text(record, offset_of!(Declaration, file));
-    declaration.line = number(record, offset_of!(Declaration, line));
-    declaration
+    let bytes = &record[..size_of::<Declaration>()];
+    // SAFETY: as many bytes; every bit pattern is a declaration (numbers and texts, which check their UTF-8 when shown).
+    unsafe { bytes.as_ptr().cast::<Declaration>().read_unaligned() }
 }
 
 #[cfg(test)]

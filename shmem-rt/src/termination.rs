@@ -1,4 +1,4 @@
-//! When nobody has anything any more.
+//! When nobody has anything any more: termination detection by a count of rests and of messages under way.
 //!
 //! A word of PE 0 has two numbers: how many PEs rest, and how many messages were sent that nobody has said to have taken. A
 //! PE that has nothing left adds itself, and in the same step what it has sent, less what it has taken, since it last
@@ -12,10 +12,18 @@
 //!
 //! Whoever makes the word say so tells all PEs, each of which waits for a word of its own. They meet before another round
 //! begins, whose count lies in another word: who looks in vain for something to take may be late with saying that it rests again.
+//!
+//! In a phase PEs cannot meet. So the count of an exchange is never set back: round k is over when as many PEs rest as k times
+//! their number, with no message missing. That works because who rests goes on only for a message of this round that it has
+//! seen, and that it has not taken: until it says so the message is missing, so the round is not over. Hence nobody changes the
+//! word for a round that is over, and each begins with what the one before has left.
+//!
+//! The number of messages may be negative for a while, of those that were taken before the sender said that they are sent. The
+//! sum is unique all the same: the numbers of PEs that rest differ by less than a message counts.
 
 use std::panic::Location;
 
-use shmem_core::context::{Amo, Initiator, Order};
+use shmem_core::context::{Amo, Initiator, Order, Stores};
 use shmem_core::object::{Atomic, On, SymBox};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
@@ -40,8 +48,10 @@ pub(crate) struct Termination {
     words: SymBox<[Atomic<u64>]>,
     /// PE 0, where the count is.
     home: Pe,
-    /// The count that says that all rest and nothing is under way: the number of PEs.
+    /// The number of PEs.
     all: u64,
+    /// Whether a meeting ends each round.
+    meets: bool,
     /// From 1.
     round: u64,
     /// Messages sent less messages taken, since this PE has last rested.
@@ -49,16 +59,21 @@ pub(crate) struct Termination {
 }
 
 impl Termination {
-    /// Collective.
+    /// Collective. Rounds are [ended](Self::end) by a meeting, or, if none `meets`, by [`go_on`](Self::go_on).
     ///
     /// # Errors
     ///
     /// If the default heap has no room.
     #[track_caller]
-    pub(crate) fn new<L: ThreadLevel>(world: &World<L>) -> Result<Self> {
+    pub(crate) fn new<L: ThreadLevel>(world: &World<L>, meets: bool) -> Result<Self> {
         let (words, all) = (world.alloc(zeroed(OVER + LINE))?, world.n_pes() as u64);
         assert!(all < MESSAGE, "a job of {all} PEs, and at most {} can be counted", MESSAGE - 1);
-        Ok(Self { words, home: world.pe(0)?, all, round: 1, balance: 0 })
+        Ok(Self { words, home: world.pe(0)?, all, meets, round: 1, balance: 0 })
+    }
+
+    /// The number of the round, from 1.
+    pub(crate) fn round(&self) -> u64 {
+        self.round
     }
 
     /// This PE has sent messages.
@@ -74,26 +89,32 @@ impl Termination {
     }
 
     /// This PE has nothing, until it [resumes](Self::resume).
-    pub(crate) fn rest<L: ThreadLevel>(&mut self, world: &World<L>) {
+    pub(crate) fn rest(&mut self, token: &impl Stores, pes: impl IntoIterator<Item = Pe>) {
         let change = self.balance.cast_unsigned().wrapping_mul(MESSAGE).wrapping_add(1);
         self.balance = 0;
-        let count = world.fetch_add(self.count(self.round), change).wrapping_add(change);
-        if count == self.all {
-            for pe in world.pes() {
-                world.set(self.words.on(pe).index(OVER), self.round);
+        let count = token.fetch_add(self.count(), change).wrapping_add(change);
+        let over = if self.meets { self.all } else { self.round.wrapping_mul(self.all) };
+        if count == over {
+            for pe in pes {
+                token.set(self.words.on(pe).index(OVER), self.round);
             }
-            world.quiet();
+            token.quiet();
         }
     }
 
     /// This PE, which rests, is about to take something, or to look for it where another may take it first.
-    pub(crate) fn resume<L: ThreadLevel>(&self, world: &World<L>) {
-        world.fetch_add(self.count(self.round), 1_u64.wrapping_neg());
+    pub(crate) fn resume(&self, token: &impl Stores) {
+        token.fetch_add(self.count(), 1_u64.wrapping_neg());
     }
 
     /// Whether nobody has anything any more.
-    pub(crate) fn is_over<L: ThreadLevel>(&self, world: &World<L>) -> bool {
-        self.words.here(world).index(OVER).__look() == self.round
+    pub(crate) fn is_over(&self, token: &impl Stores) -> bool {
+        self.words.here(token).index(OVER).__look() == self.round
+    }
+
+    /// Another round may begin, without a meeting.
+    pub(crate) fn go_on(&mut self) {
+        self.round += 1;
     }
 
     /// Meets all PEs, for each of which it is over; the next round may begin.
@@ -101,7 +122,7 @@ impl Termination {
         self.round += 1;
         if world.my_pe() == 0 {
             // Nobody has used it since the round before, whose end all have met in.
-            world.set(self.count(self.round), 0);
+            world.set(self.count(), 0);
         }
         let purpose = Purpose {
             operation: Operation::named(Family::TeamBarrier, "next"),
@@ -113,8 +134,9 @@ impl Termination {
         world.team().agree_on(world.endpoint(), &purpose);
     }
 
-    /// The word that counts in a round.
-    fn count(&self, round: u64) -> On<'_, Atomic<u64>> {
-        self.words.on(self.home).index(if round.is_multiple_of(2) { LINE } else { 0 })
+    /// The word that counts in this round.
+    fn count(&self) -> On<'_, Atomic<u64>> {
+        let is_second = self.meets && self.round.is_multiple_of(2);
+        self.words.on(self.home).index(if is_second { LINE } else { 0 })
     }
 }

@@ -5,8 +5,8 @@ use core::ops::{Index, IndexMut, Range};
 
 use super::elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
 use super::geometry::{Geometry, strides};
-use super::index::{ArrayIndex, Indices, refuse};
-use super::rows::Rows;
+use super::index::{ArrayIndex, Indices, indices, refuse};
+use super::rows::{Rows, Walk};
 use crate::data::copied;
 
 /// Where a chunk is.
@@ -130,13 +130,13 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
     /// The elements in row-major order, exclusively.
     pub fn iter_mut(&mut self) -> ChunkIterMut<'_, T> {
         // SAFETY: the elements are lent to this chunk (`new`), which is borrowed exclusively.
-        unsafe { ChunkIterMut::new(self.place.rows) }
+        unsafe { ChunkIterMut::new(Walk::new(self.place.rows)) }
     }
 
     /// The elements as exclusive slices of neighbours, in row-major order.
     pub fn runs_mut(&mut self) -> ChunkRunsMut<'_, T> {
         // SAFETY: the elements are lent to this chunk (`new`), which is borrowed exclusively.
-        unsafe { ChunkRunsMut::new(self.place.rows) }
+        unsafe { ChunkRunsMut::new(Walk::new(self.place.rows)) }
     }
 
     /// The element with an index of the array, exclusively, if it is in this chunk.
@@ -157,7 +157,7 @@ impl<'x, T, const D: usize> ChunkMut<'x, T, D> {
     /// The elements in row-major order, for as long as the chunk was lent.
     pub fn into_iter_mut(self) -> ChunkIterMut<'x, T> {
         // SAFETY: the elements are lent to this chunk for `'x` (`new`), and it is given up.
-        unsafe { ChunkIterMut::new(self.place.rows) }
+        unsafe { ChunkIterMut::new(Walk::new(self.place.rows)) }
     }
 }
 
@@ -189,13 +189,13 @@ macro_rules! chunks {
             /// The elements in row-major order.
             pub fn iter(&self) -> ChunkIter<$lent, T> {
                 // SAFETY: the elements are lent for that long (`new`), and shared.
-                unsafe { ChunkIter::new(self.place.rows) }
+                unsafe { ChunkIter::new(Walk::new(self.place.rows)) }
             }
 
             /// The elements as slices of neighbours, in row-major order.
             pub fn runs(&self) -> ChunkRuns<$lent, T> {
                 // SAFETY: the elements are lent for that long (`new`), and shared.
-                unsafe { ChunkRuns::new(self.place.rows) }
+                unsafe { ChunkRuns::new(Walk::new(self.place.rows)) }
             }
 
             /// The element with an index of the array, if it is in this chunk.
@@ -222,29 +222,7 @@ macro_rules! chunks {
             }
         }
 
-        impl<T> $name<'_, T, 1> {
-            /// The indices of its elements in the array.
-            #[inline(always)]
-            pub fn indices(&self) -> Range<usize> {
-                self.place.lows[0]..self.place.highs[0]
-            }
-        }
-
-        impl<T> $name<'_, T, 2> {
-            /// The indices of its elements in the array, in row-major order.
-            #[inline(always)]
-            pub fn indices(&self) -> Indices<2> {
-                Indices::new(self.ranges())
-            }
-        }
-
-        impl<T> $name<'_, T, 3> {
-            /// The indices of its elements in the array, in row-major order.
-            #[inline(always)]
-            pub fn indices(&self) -> Indices<3> {
-                Indices::new(self.ranges())
-            }
-        }
+        indices!([T] $name []: |this| this.ranges());
 
         impl<T, I: ArrayIndex<D>, const D: usize> Index<I> for $name<'_, T, D> {
             type Output = T;

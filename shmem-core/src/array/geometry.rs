@@ -39,8 +39,6 @@ pub struct Geometry<const D: usize> {
     chunking: Chunking<D>,
     kind: StorageKind,
     parts: Parts,
-    /// Elements per index of the axis.
-    inner: usize,
     shift: u32,
     entries: Box<[Entry<D>]>,
     pieces: Box<[Piece]>,
@@ -65,10 +63,8 @@ impl<const D: usize> Geometry<D> {
             StorageKind::Multi => entries(&chunking, &parts, element, shift),
             _ => Box::default(),
         };
-        let inner = chunking.inner();
-        let mut geometry = Self { chunking, kind, parts, inner, shift, entries, pieces: Box::default() };
-        geometry.pieces = pieces(&geometry, element);
-        geometry
+        let pieces = pieces(&chunking, kind, &parts, element);
+        Self { chunking, kind, parts, shift, entries, pieces }
     }
 
     #[inline(always)]
@@ -98,25 +94,6 @@ impl<const D: usize> Geometry<D> {
         self.parts.list()[0].offset
     }
 
-    /// How many runs of neighbours the whole array has, in row-major order.
-    #[inline(always)]
-    pub(super) fn runs(&self) -> usize {
-        if self.kind.is_one_range() { 1 } else { self.chunking.outer() * self.chunking.chunks() }
-    }
-
-    /// A run of neighbours: bytes from the start of a slot, and number of elements of `element` bytes. If
-    /// the array is one range, it is run 0 of chunk 0; otherwise each chunk has as many as there are
-    /// indices before the axis.
-    #[inline(always)]
-    pub(super) fn run(&self, row: usize, chunk: usize, element: usize) -> (usize, usize) {
-        let part = self.parts.list()[chunk];
-        if self.kind.is_one_range() {
-            return (part.offset, part.elements);
-        }
-        let length = self.chunking.span(chunk).len() * self.inner;
-        (part.offset + row * length * element, length)
-    }
-
     /// Where the elements of a chunk lie: ranges of neighbours, in bytes from the start of a slot.
     pub(super) fn bytes_of(&self, chunk: usize, element: usize) -> impl Iterator<Item = Range<usize>> {
         let one = self.kind.is_one_range();
@@ -137,9 +114,14 @@ impl<const D: usize> Geometry<D> {
 }
 
 /// The pieces of an array of elements of `element` bytes, in row-major order of the elements.
-fn pieces<const D: usize>(geometry: &Geometry<D>, element: usize) -> Box<[Piece]> {
-    let (chunking, list) = (geometry.chunking(), geometry.parts().list());
-    if geometry.kind().is_one_range() {
+fn pieces<const D: usize>(
+    chunking: &Chunking<D>,
+    kind: StorageKind,
+    parts: &Parts,
+    element: usize,
+) -> Box<[Piece]> {
+    let list = parts.list();
+    if kind.is_one_range() {
         let bytes = chunking.len() * element;
         let part = list[0];
         return Box::new([Piece { start: 0, bytes, segment: part.segment, offset: part.offset }]);

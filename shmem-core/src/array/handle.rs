@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::{Index, Range};
+use core::ops::Range;
 
 use super::chunking::Chunking;
 use super::geometry::Geometry;
@@ -12,7 +12,7 @@ use super::storage::{Chosen, Storage};
 use super::view::{ArrayMut, ArrayRef};
 use crate::data::SymmetricData;
 use crate::endpoint::Endpoint;
-use crate::object::{Extent, Nowhere, Subscript, SymmetricObject};
+use crate::object::{Extent, SymmetricObject, no_subscripts};
 use crate::strided::Piece;
 
 /// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
@@ -111,21 +111,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     }
 }
 
-impl<T, const D: usize, S: Storage> NumaArray<T, D, S> {
-    /// Refused: it has parts on a PE.
-    #[doc(hidden)]
-    pub fn index<I: Nowhere>(&self, index: I) -> I::Output {
-        index.never()
-    }
-}
-
-impl<T, const D: usize, S: Storage, I: Subscript> Index<I> for NumaArray<T, D, S> {
-    type Output = I::Output;
-
-    fn index(&self, index: I) -> &Self::Output {
-        index.never()
-    }
-}
+no_subscripts! { [T, const D: usize, S: Storage] NumaArray<T, D, S>; }
 
 impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

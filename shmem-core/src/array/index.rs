@@ -200,3 +200,23 @@ impl<const D: usize> DoubleEndedIterator for Indices<D> {
 
 impl<const D: usize> ExactSizeIterator for Indices<D> {}
 impl<const D: usize> FusedIterator for Indices<D> {}
+
+/// `indices` of views and chunks: a range in one dimension, else [`Indices`].
+macro_rules! indices {
+    ([$($parameter:tt)*] $of:ident $storage:tt: |$this:ident| $ranges:expr) => {
+        indices!(@ [$($parameter)*] $of $storage 1 core::ops::Range<usize> |$this| { let [range] = $ranges; range });
+        indices!(@ [$($parameter)*] $of $storage 2 Indices<2> |$this| Indices::new($ranges));
+        indices!(@ [$($parameter)*] $of $storage 3 Indices<3> |$this| Indices::new($ranges));
+    };
+    (@ [$($parameter:tt)*] $of:ident [$($storage:tt)*] $d:literal $indices:ty |$this:ident| $made:expr) => {
+        impl<$($parameter)*> $of<'_, T, $d $($storage)*> {
+            /// All indices in the array, in row-major order.
+            #[inline(always)]
+            pub fn indices(&self) -> $indices {
+                let $this = self;
+                $made
+            }
+        }
+    };
+}
+pub(super) use indices;

@@ -34,7 +34,8 @@ mod view;
 
 pub use chunk::{ChunkMut, ChunkRef};
 pub use chunking::{ArrayError, Chunking, MOST_CHUNKS};
-pub use elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut, Iter, IterMut, Runs, RunsMut};
+pub use elements::{ChunkIter, ChunkIterMut, ChunkRuns, ChunkRunsMut};
+pub use elements::{Elements, Iter, IterMut, Runs, RunsMut, Slices};
 pub use geometry::{Part, Parts};
 pub use handle::{Keep, NumaArray};
 pub use index::{ArrayIndex, Indices};

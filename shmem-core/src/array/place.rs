@@ -38,9 +38,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     pub fn on(&self, pe: impl OnPe) -> ArrayOn<'_, T, D> {
         ArrayOn { pe: pe.pe(), pieces: self.pieces(), first: 0, shape: self.shape(), _elements: PhantomData }
     }
-}
 
-impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The array on `pe`, as the one range of row-major elements that it is.
     pub fn slice_on(&self, pe: impl OnPe) -> On<'_, [T]>
     where
@@ -154,9 +152,7 @@ impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
         let token = token.endpoint();
         ArrayHere { place: self.on(token.me()), token, _thread: PhantomData }
     }
-}
 
-impl<T: SymmetricData, const D: usize, S: Storage> NumaArray<T, D, S> {
     /// The calling PE's own copy, as the one range of row-major elements that it is.
     #[inline]
     pub fn slice_here<'a>(&'a self, token: &'a (impl Initiator + ?Sized)) -> Here<'a, [T]>
@@ -206,7 +202,19 @@ impl<'a, T: SymmetricData, const D: usize> ArrayHere<'a, T, D> {
     }
 }
 
-impl<T: PlainData, const D: usize> ArrayHere<'_, T, D> {
+impl<'a, T: PlainData, const D: usize> ArrayHere<'a, T, D> {
+    /// The pieces, and which of the place's elements each has; `other` must have as many.
+    #[track_caller]
+    fn opposite(self, len: usize, other: &str) -> impl Iterator<Item = (Range<usize>, Here<'a, [T]>)> {
+        let own = self.len();
+        assert_eq!(own, len, "the place has {own} elements, {other} {len}");
+        self.pieces().scan(0, |first, piece| {
+            let start = *first;
+            *first += piece.len();
+            Some((start..*first, piece))
+        })
+    }
+
     /// Copies the elements out, in row-major order.
     ///
     /// # Panics
@@ -214,13 +222,8 @@ impl<T: PlainData, const D: usize> ArrayHere<'_, T, D> {
     /// If `to` has another length.
     #[track_caller]
     pub fn copy_to(self, to: &mut [T]) {
-        let len = self.len();
-        assert_eq!(len, to.len(), "the place has {len} elements, the destination {}", to.len());
-        let mut rest = to;
-        for piece in self.pieces() {
-            let (next, behind) = rest.split_at_mut(piece.len());
-            piece.copy_to(next);
-            rest = behind;
+        for (range, piece) in self.opposite(to.len(), "the destination") {
+            piece.copy_to(&mut to[range]);
         }
     }
 
@@ -231,13 +234,8 @@ impl<T: PlainData, const D: usize> ArrayHere<'_, T, D> {
     /// If `from` has another length.
     #[track_caller]
     pub fn copy_from(self, from: &[T]) {
-        let len = self.len();
-        assert_eq!(len, from.len(), "the place has {len} elements, the source {}", from.len());
-        let mut rest = from;
-        for piece in self.pieces() {
-            let (next, behind) = rest.split_at(piece.len());
-            piece.copy_from(next);
-            rest = behind;
+        for (range, piece) in self.opposite(from.len(), "the source") {
+            piece.copy_from(&from[range]);
         }
     }
 

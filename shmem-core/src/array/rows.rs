@@ -9,9 +9,37 @@ use super::address::Addressing;
 use super::geometry::Geometry;
 use super::storage::Storage;
 use crate::data::copied;
+use crate::strided::Piece;
 
 /// A run of neighbours: the first of them, and their number.
 pub(super) type Run<T> = (*mut T, usize);
+
+/// A way through elements, run by run, which comes to each of them once.
+pub trait Route {
+    /// What elements are.
+    type Element;
+
+    /// The next run.
+    fn next(&mut self) -> Option<Run<Self::Element>>;
+
+    /// Number of elements that are left.
+    fn len(&self) -> usize;
+
+    /// Number of runs that are left.
+    fn runs(&self) -> usize;
+
+    /// The first run, if there is one in any case.
+    #[inline(always)]
+    fn first(&mut self) -> Option<Run<Self::Element>> {
+        None
+    }
+
+    /// The run behind that.
+    #[inline(always)]
+    fn another(&mut self) -> Option<Run<Self::Element>> {
+        self.next()
+    }
+}
 
 /// Elements that lie in rows: a chunk. Positions count them row by row.
 #[derive(Debug)]
@@ -43,12 +71,6 @@ impl<T> Rows<T> {
         self.rows * self.row
     }
 
-    /// Number of rows.
-    #[inline(always)]
-    pub(super) fn count(&self) -> usize {
-        self.rows
-    }
-
     /// The elements, if they are one row.
     #[inline(always)]
     pub(super) fn as_run(&self) -> Option<Run<T>> {
@@ -63,7 +85,7 @@ impl<T> Rows<T> {
 
 /// The runs of some of the elements in rows, in the order of their positions.
 #[derive(Debug)]
-pub(super) struct Walk<T> {
+pub struct Walk<T> {
     rows: Rows<T>,
     /// The next element, and how far it is to the end of its row.
     next: *mut T,
@@ -85,31 +107,12 @@ impl<T> Walk<T> {
         Self { rows, next: rows.start, rest: rows.row, from: 0, to: rows.len() }
     }
 
-    /// Number of elements that are left.
-    #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.to - self.from
-    }
-
     /// The walk from `before` elements ahead of this one's next to its end, cut behind `count` elements.
     pub(super) fn split_at(self, before: usize, count: usize) -> (Self, Self) {
         let (first, rows) = (self.from - before, self.rows);
         let from =
             |from: usize, to| Self { rows, next: rows.at(from), rest: rows.row - from % rows.row, from, to };
         (from(first, first + count), from(first + count, self.to))
-    }
-
-    /// The next elements as far as they are neighbours.
-    #[inline(always)]
-    pub(super) fn next(&mut self) -> Option<Run<T>> {
-        if self.from == self.to {
-            return None;
-        }
-        let run = (self.next, self.rest.min(self.to - self.from));
-        self.from += run.1;
-        self.next = self.next.wrapping_add(self.rest + self.rows.pitch - self.rows.row);
-        self.rest = self.rows.row;
-        Some(run)
     }
 
     /// The last element.
@@ -129,13 +132,38 @@ impl<T> Walk<T> {
     }
 }
 
+impl<T> Route for Walk<T> {
+    type Element = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Run<T>> {
+        if self.from == self.to {
+            return None;
+        }
+        let run = (self.next, self.rest.min(self.to - self.from));
+        self.from += run.1;
+        self.next = self.next.wrapping_add(self.rest + self.rows.pitch - self.rows.row);
+        self.rest = self.rows.row;
+        Some(run)
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    #[inline(always)]
+    fn runs(&self) -> usize {
+        (self.rows.row - self.rest + self.len()).div_ceil(self.rows.row)
+    }
+}
+
 /// The runs of neighbours of a whole array, in row-major order.
 #[derive(Debug)]
-pub(super) struct Tour<'x, T, const D: usize, S: Storage> {
-    geometry: &'x Geometry<D>,
+pub struct Tour<'x, T, const D: usize, S: Storage> {
     mine: *mut u8,
-    row: usize,
-    chunk: usize,
+    /// The ranges of memory from the next one on.
+    pieces: &'x [Piece],
     runs: usize,
     elements: usize,
     _array: PhantomData<(*mut T, S)>,
@@ -153,51 +181,47 @@ impl<'x, T, const D: usize, S: Storage> Tour<'x, T, D, S> {
 
     #[inline(always)]
     pub(super) fn new(mine: *mut u8, geometry: &'x Geometry<D>) -> Self {
-        let runs = if Self::ONE { 1 } else { geometry.runs() };
-        let elements = geometry.chunking().len();
-        Self { geometry, mine, row: 0, chunk: 0, runs, elements, _array: PhantomData }
+        let pieces = geometry.pieces();
+        let runs = if Self::ONE { 1 } else { pieces.len() };
+        Self { mine, pieces, runs, elements: geometry.chunking().len(), _array: PhantomData }
     }
+}
 
-    /// How many runs are left.
-    #[inline(always)]
-    pub(super) fn runs(&self) -> usize {
-        self.runs
-    }
-
-    /// How many elements are left.
-    #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.elements
-    }
-
-    /// The first run: without a search if there is no other.
-    #[inline(always)]
-    pub(super) fn first(&mut self) -> Run<T> {
-        self.next().unwrap_or_else(|| unreachable!("an array has elements"))
-    }
-
-    /// The run behind the first.
-    #[inline(always)]
-    pub(super) fn another(&mut self) -> Option<Run<T>> {
-        if Self::ONE { None } else { self.next() }
-    }
+impl<T, const D: usize, S: Storage> Route for Tour<'_, T, D, S> {
+    type Element = T;
 
     #[inline(always)]
-    pub(super) fn next(&mut self) -> Option<Run<T>> {
+    fn next(&mut self) -> Option<Run<T>> {
         if self.runs == 0 {
             return None;
         }
-        let (offset, length) = if Self::ONE {
-            (self.geometry.offset(), self.elements)
-        } else {
-            self.geometry.run(self.row, self.chunk, size_of::<T>())
-        };
+        let (piece, behind) = self.pieces.split_first()?;
+        let length = if Self::ONE { self.elements } else { piece.bytes / size_of::<T>() };
         self.runs -= 1;
         self.elements -= length;
-        self.chunk += 1;
-        if self.chunk == self.geometry.parts().list().len() {
-            (self.row, self.chunk) = (self.row + 1, 0);
-        }
-        Some((self.mine.wrapping_add(offset).cast(), length))
+        self.pieces = behind;
+        Some((self.mine.wrapping_add(piece.offset).cast(), length))
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.elements
+    }
+
+    #[inline(always)]
+    fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// An array has elements.
+    #[inline(always)]
+    fn first(&mut self) -> Option<Run<T>> {
+        self.next()
+    }
+
+    /// Without a search if there is no other.
+    #[inline(always)]
+    fn another(&mut self) -> Option<Run<T>> {
+        if Self::ONE { None } else { self.next() }
     }
 }

@@ -10,9 +10,9 @@ use super::chunk::{ChunkMut, ChunkRef, Place};
 use super::chunking::Chunking;
 use super::elements::{Iter, IterMut, Runs, RunsMut};
 use super::geometry::Geometry;
-use super::index::{ArrayIndex, Indices, refuse};
+use super::index::{ArrayIndex, Indices, indices, refuse};
 use super::kind::StorageKind;
-use super::rows::{Run, Tour};
+use super::rows::{Route as _, Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage};
 use crate::data::copied;
 
@@ -164,29 +164,7 @@ macro_rules! views {
             }
         }
 
-        impl<T, S: Storage> $name<'_, T, 1, S> {
-            /// All indices.
-            #[inline(always)]
-            pub fn indices(&self) -> Range<usize> {
-                0..self.field.shape[0]
-            }
-        }
-
-        impl<T, S: Storage> $name<'_, T, 2, S> {
-            /// All indices, in row-major order.
-            #[inline(always)]
-            pub fn indices(&self) -> Indices<2> {
-                Indices::new(self.field.shape.map(|length| 0..length))
-            }
-        }
-
-        impl<T, S: Storage> $name<'_, T, 3, S> {
-            /// All indices, in row-major order.
-            #[inline(always)]
-            pub fn indices(&self) -> Indices<3> {
-                Indices::new(self.field.shape.map(|length| 0..length))
-            }
-        }
+        indices!([T, S: Storage] $name [, S]: |this| this.field.shape.map(|length| 0..length));
 
         impl<T, I: ArrayIndex<D>, const D: usize, S: Storage> Index<I> for $name<'_, T, D, S> {
             type Output = T;
@@ -440,8 +418,7 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     #[inline(always)]
     pub(super) fn run(&self) -> Option<Run<T>> {
         let mut tour = self.tour();
-        let run = tour.first();
-        (tour.runs() == 0).then_some(run)
+        tour.next().filter(|_| tour.runs() == 0)
     }
 
     #[inline(always)]

@@ -215,9 +215,7 @@ impl Messages {
     pub(super) fn signal_of(self, message: usize) -> usize {
         self.cells_of(message) + self.signal
     }
-}
 
-impl Messages {
     /// Bytes to the lines of a message, or to the first ones.
     #[inline(always)]
     pub(super) fn first_lines(self, message: usize) -> impl Iterator<Item = usize> {
@@ -295,6 +293,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::fixture::refusal;
 
     /// Up to 6 PEs whose edges are paired by chance; some are on the border.
     fn fitting() -> impl Strategy<Value = Vec<Vec<Edge>>> {
@@ -386,51 +385,34 @@ mod tests {
     }
 
     #[test]
-    fn both_pes_are_named() {
+    fn what_does_not_fit_is_named() {
         let to = |pe, edge| Edge { other: Some((pe, edge)), cells: 1 };
-        let error = |tables: &[Vec<Edge>]| Plan::new(0, tables, 8, 8).unwrap_err().to_string();
+        // What a PE tells of its edges is bytes.
+        let far = Edge::decode(&[[6_u64, 0, 1].map(u64::to_le_bytes).as_flattened(), &[0; 24]].concat());
+        let said = |me, tables: &[Vec<Edge>]| Plan::new(me, tables, 8, 8).unwrap_err().to_string();
         assert_eq!(
-            error(&[vec![to(1, 0)], vec![Edge::BORDER]]),
+            said(0, &[vec![to(1, 0)], vec![Edge::BORDER]]),
             "edge 0 of PE 0 leads to edge 0 of PE 1, and that one leads nowhere: halos are exchanged both ways, \
              so the two ends of an edge must name each other"
         );
         assert_eq!(
-            error(&[vec![to(1, 2)], vec![to(0, 0), Edge::BORDER]]),
+            said(0, &[vec![to(1, 2)], vec![to(0, 0), Edge::BORDER]]),
             "edge 0 of PE 0 leads to edge 2 of PE 1, which has 2 (0..2): `Edge::new` takes the number that the \
              edge has there"
         );
-    }
-
-    #[test]
-    fn a_pe_that_is_not_there_is_named() {
-        // What a PE tells of its edges is bytes.
-        let table = Edge::decode(&[[6_u64, 0, 1].map(u64::to_le_bytes).as_flattened(), &[0; 24]].concat());
         assert_eq!(
-            Plan::new(1, &[table.clone(), vec![]], 8, 8).unwrap_err().to_string(),
+            said(1, &[far.clone(), vec![]]),
             "edge 0 of PE 0 leads to PE 5, and the PEs that make this halo are 2 (0..2): `Edge::new` takes a PE of this job"
         );
-        let there = vec![Edge::BORDER; 2];
-        let tables: Vec<_> = [vec![table], vec![there; 5]].concat();
+        let tables: Vec<_> = [vec![far], vec![vec![Edge::BORDER; 2]; 5]].concat();
         assert!(matches!(Plan::new(0, &tables, 8, 8), Err(HaloError::OneWay { neighbour: 5, .. })));
-    }
-
-    #[test]
-    #[should_panic(expected = "PE 5 has told no edges: 2 PEs have")]
-    fn a_plan_is_that_of_a_pe() {
-        _ = Plan::new(5, &[vec![], vec![]], 8, 8);
-    }
-
-    #[test]
-    #[should_panic(expected = "cells are aligned to a power of two, not to 0")]
-    fn a_plan_has_an_alignment() {
-        _ = Plan::new(0, &[vec![]], 8, 0);
-    }
-
-    #[test]
-    #[should_panic(expected = "a halo at offset 18446744073709551615 ends beyond the last number")]
-    fn links_lie_in_memory() {
-        let edge = Edge { other: Some((0, 0)), cells: 1 };
-        Plan::new(0, &[vec![edge]], 8, 256).unwrap().links(1, usize::MAX, |_| unreachable!());
+        let none = || _ = Plan::new(5, &[vec![], vec![]], 8, 8);
+        assert_eq!(refusal(none), "PE 5 has told no edges: 2 PEs have");
+        let odd = || _ = Plan::new(0, &[vec![]], 8, 0);
+        assert_eq!(refusal(odd), "cells are aligned to a power of two, not to 0");
+        let plan = Plan::new(0, &[vec![to(0, 0)]], 8, 256).unwrap();
+        let beyond = || _ = plan.links(1, usize::MAX, |_| unreachable!());
+        assert_eq!(refusal(beyond), format!("a halo at offset {} ends beyond the last number", usize::MAX));
     }
 
     #[test]

@@ -9,9 +9,9 @@
 use core::fmt;
 use std::panic::Location;
 
-use super::call::{change_at, check_index};
+use super::call::{Elements, check_index};
 use super::combined;
-use super::listed::sealed::Spread;
+use super::listed::sealed::{Span, Spread};
 use super::near::Near;
 use super::over::Numbered;
 use super::verb;
@@ -39,33 +39,25 @@ where
     V: AmoValue,
 {
     let (endpoint, place, location) = (token.endpoint(), words.spread(), Location::caller());
-    let bytes = size_of::<usize>() + size_of::<V>();
+    let (Span { len, offset, .. }, bytes) = (place.span(), size_of::<usize>() + size_of::<V>());
     let most = match BUDGET / bytes {
-        many if place.len() <= many / combined::TIMES => many,
+        many if len <= many / combined::TIMES => many,
         _ => most(endpoint, place, bytes),
     };
     let mut carry = |update, indices: &[usize], values: &[V]| {
-        let values = OneOrAll::of(values);
-        macro_rules! change {
-            ($verb:ident) => {
-                change_at::<_, _, verb::$verb>(endpoint, place, indices, &values, location)
-            };
-        }
-        let done = match update {
-            Update::Set => change!(Set),
-            Update::Add => change!(Add),
-            Update::Min => change!(Min),
-            Update::Max => change!(Max),
-            Update::And => change!(And),
-            Update::Or => change!(Or),
-            Update::Xor => change!(Xor),
-        };
-        if let Err(wrong) = done {
-            wrong.refuse(place.len(), place.offset());
+        let (list, values) = (Elements { endpoint, place, indices, location }, OneOrAll::of(values));
+        match update {
+            Update::Set => list.change::<verb::Set>(values),
+            Update::Add => list.change::<verb::Add>(values),
+            Update::Min => list.change::<verb::Min>(values),
+            Update::Max => list.change::<verb::Max>(values),
+            Update::And => list.change::<verb::And>(values),
+            Update::Or => list.change::<verb::Or>(values),
+            Update::Xor => list.change::<verb::Xor>(values),
         }
     };
     let quiet = || token.quiet();
-    let mut batch = Batch::new((place.len(), place.offset()), most, &mut carry, &quiet);
+    let mut batch = Batch::new((len, offset), most, &mut carry, &quiet);
     let result = body(&mut batch);
     batch.flush();
     result

@@ -71,22 +71,14 @@ pub(super) fn combine<'c, V: AmoValue, K: Verb<V>>(
 #[derive(Default)]
 pub(super) struct Copies {
     /// The bits of the words.
-    pub(super) words: Vec<u64>,
+    words: Vec<u64>,
     /// The words that are changed.
-    pub(super) indices: Vec<u32>,
+    indices: Vec<u32>,
 }
 
 thread_local! {
-    static COPIES: Cell<Copies> = Cell::default();
-}
-
-/// Calls `body` with the copies that the calling thread keeps. Inside of another such call there are none, and some are made.
-pub(super) fn with_copies<R>(body: impl FnOnce(&mut Copies) -> R) -> R {
-    // A thread that ends has none any more.
-    let mut copies = COPIES.try_with(Cell::take).unwrap_or_default();
-    let result = body(&mut copies);
-    _ = COPIES.try_with(|kept| kept.set(copies));
-    result
+    /// The copies that a thread keeps.
+    pub(super) static COPIES: Cell<Copies> = Cell::default();
 }
 
 #[cfg(test)]

@@ -112,23 +112,23 @@ impl Distribution for BlockOf {
 }
 
 impl Distribution for Cyclic {
-    type Map = Turns;
+    type Map = Turns<1>;
 
-    fn map(self, share: usize, members: usize) -> Turns {
-        Turns { share, members, by: Reciprocal::of(members), len: whole(share, members) }
+    fn map(self, share: usize, members: usize) -> Turns<1> {
+        BlockCyclic::<1>.map(share, members)
     }
 }
 
 impl<const B: usize> Distribution for BlockCyclic<B> {
-    type Map = BlockTurns<B>;
+    type Map = Turns<B>;
 
-    fn map(self, share: usize, members: usize) -> BlockTurns<B> {
+    fn map(self, share: usize, members: usize) -> Turns<B> {
         const { assert!(B > 0, "blocks of no elements: a `BlockCyclic::<B>` has a `B` of 1 or more") };
         assert!(
             share.is_multiple_of(B),
             "each member has {share} elements, which are no whole blocks of {B}: a share is a multiple of the block"
         );
-        BlockTurns(Turns { share: share / B, ..Cyclic.map(share, members) })
+        Turns { turns: share / B, members, by: Reciprocal::of(members), len: whole(share, members) }
     }
 }
 
@@ -174,18 +174,21 @@ unsafe impl sealed::Map for Blocks {
     }
 }
 
-/// One element with each member in turn.
+/// Blocks of `B` elements with each member in turn.
 #[derive(Clone, Copy, Debug)]
-pub struct Turns {
-    share: usize,
+pub struct Turns<const B: usize> {
+    /// Blocks of each member.
+    turns: usize,
     members: usize,
     by: Reciprocal,
+    /// Elements of all.
     len: usize,
 }
 
-// SAFETY: the remainder by `members` is below it (there is an index only where there are members); an index below
-// `len`, which is `members * share`, has a quotient below `share`.
-unsafe impl sealed::Map for Turns {
+// SAFETY: an index below `len`, which is `members * turns * B`, is in a block below `members * turns`. The remainder
+// of that by `members` is below `members` (there is an index only where there are members), and the quotient below `turns`: so
+// the element is below `turns * B`, which is the share of a member in elements.
+unsafe impl<const B: usize> sealed::Map for Turns<B> {
     #[inline(always)]
     fn len(&self) -> usize {
         self.len
@@ -193,53 +196,21 @@ unsafe impl sealed::Map for Turns {
 
     #[inline(always)]
     fn locate(&self, index: usize) -> (usize, usize) {
-        let (element, rank) = self.by.divide(index);
-        (rank, element)
-    }
-
-    fn depth(&self) -> usize {
-        self.share
-    }
-
-    fn run(&self, index: usize) -> usize {
-        if self.members == 1 { self.share - index } else { 1 }
-    }
-
-    fn index_of(&self, rank: usize, element: usize) -> usize {
-        element * self.members + rank
-    }
-}
-
-/// Blocks of `B` elements with each member in turn: turns of blocks, where `share` counts blocks and `len` elements.
-#[derive(Clone, Copy, Debug)]
-pub struct BlockTurns<const B: usize>(Turns);
-
-// SAFETY: an index below `len`, which is `members * share * B`, is in a block below `members * share`. The remainder
-// of that by `members` is below `members`, and the quotient below `share`: so the element is below `share * B`, which is the share
-// of a member in elements.
-unsafe impl<const B: usize> sealed::Map for BlockTurns<B> {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.0.len
-    }
-
-    #[inline(always)]
-    fn locate(&self, index: usize) -> (usize, usize) {
         let (block, within) = (index / B, index % B);
-        let (turn, rank) = self.0.by.divide(block);
+        let (turn, rank) = self.by.divide(block);
         (rank, turn * B + within)
     }
 
     fn depth(&self) -> usize {
-        self.0.share * B
+        self.turns * B
     }
 
     fn run(&self, index: usize) -> usize {
-        if self.0.members == 1 { self.0.len - index } else { B - index % B }
+        if self.members == 1 { self.len - index } else { B - index % B }
     }
 
     fn index_of(&self, rank: usize, element: usize) -> usize {
-        (element / B * self.0.members + rank) * B + element % B
+        (element / B * self.members + rank) * B + element % B
     }
 }
 
@@ -278,6 +249,7 @@ mod tests {
 
     use super::sealed::Map;
     use super::*;
+    use crate::fixture::refusal;
 
     /// Where each index is, counted out by hand.
     fn agrees(map: &impl Map, members: usize, by_hand: &[(usize, usize)]) {
@@ -317,17 +289,17 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(
-        expected = "10 elements over 3 members are 4 for each, and each has 3: make the object larger"
-    )]
-    fn there_must_be_room() {
-        _ = Block::of(10).map(3, 3);
-    }
-
-    #[test]
-    #[should_panic(expected = "each member has 10 elements, which are no whole blocks of 4")]
-    fn blocks_are_whole() {
-        _ = BlockCyclic::<4>.map(10, 3);
+    fn there_must_be_room_for_whole_blocks() {
+        let room = refusal(|| _ = Block::of(10).map(3, 3));
+        assert!(room.starts_with(
+            "10 elements over 3 members are 4 for each, and each has 3: make the object larger"
+        ));
+        let blocks = refusal(|| _ = BlockCyclic::<4>.map(10, 3));
+        assert!(
+            blocks.starts_with("each member has 10 elements, which are no whole blocks of 4"),
+            "{blocks}"
+        );
+        assert_eq!(Block::of(7).map(3, 3).index_of(2, 0), 6);
     }
 
     /// Numbers of all lengths, and those beside powers of two.

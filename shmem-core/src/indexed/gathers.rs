@@ -7,8 +7,8 @@ use core::fmt;
 use std::panic::Location;
 
 use super::batch::most;
-use super::call::{check_index, gather_at};
-use super::listed::sealed::Spread;
+use super::call::{Elements, check_index};
+use super::listed::sealed::{Span, Spread};
 use super::over::Numbered;
 use crate::data::PlainData;
 use crate::endpoint::Initiator;
@@ -23,16 +23,13 @@ pub(super) fn run<'env, P: Numbered<Item: PlainData>, R>(
 ) -> R {
     let (endpoint, place, location) = (token.endpoint(), from.spread(), Location::caller());
     let mut carry = |indices: &[usize], found: &mut [P::Item]| {
-        assert!(indices.len() == found.len(), "{} elements to {} places", indices.len(), found.len());
-        let into = found.as_mut_ptr();
-        // SAFETY: as many as there are indices (compared just now), borrowed exclusively, for a call that is over when it returns.
-        let done = unsafe { gather_at(endpoint, into, place, indices, Family::Gather, location) };
-        if let Err(wrong) = done {
-            wrong.refuse(place.len(), place.offset());
-        }
+        let list = Elements { endpoint, place, indices, location };
+        // SAFETY: borrowed exclusively, for a call that is over when it returns.
+        unsafe { list.gather(found.as_mut_ptr(), found.len(), Family::Gather) };
     };
     let bytes = size_of::<usize>() + size_of::<*mut P::Item>() + size_of::<P::Item>();
-    let mut gathers = Gathers::new((place.len(), place.offset()), most(endpoint, place, bytes), &mut carry);
+    let Span { len, offset, .. } = place.span();
+    let mut gathers = Gathers::new((len, offset), most(endpoint, place, bytes), &mut carry);
     let result = body(&mut gathers);
     gathers.hand_over();
     result

@@ -18,26 +18,18 @@ pub trait ListIndex: Copy + sealed::Sealed {
     fn index(self) -> usize;
 }
 
-impl ListIndex for u32 {
-    #[inline(always)]
-    fn index(self) -> usize {
-        self as usize
-    }
+macro_rules! indices {
+    ($($index:ty)*) => {$(
+        impl sealed::Sealed for $index {}
+        impl ListIndex for $index {
+            #[inline(always)]
+            fn index(self) -> usize {
+                usize::try_from(self).unwrap_or(usize::MAX)
+            }
+        }
+    )*};
 }
-
-impl ListIndex for u64 {
-    #[inline(always)]
-    fn index(self) -> usize {
-        usize::try_from(self).unwrap_or(usize::MAX)
-    }
-}
-
-impl ListIndex for usize {
-    #[inline(always)]
-    fn index(self) -> usize {
-        self
-    }
-}
+indices!(u32 u64 usize);
 
 /// Elements of a place, or of an object over several PEs, by index: what [`On::at`] and
 /// [`Over::at`](crate::indexed::Over::at) give, and the verbs of
@@ -117,15 +109,27 @@ pub(super) mod sealed {
 
     /// Types of indices.
     pub trait Sealed {}
-    impl Sealed for u32 {}
-    impl Sealed for u64 {}
-    impl Sealed for usize {}
+
+    /// The same part of a slot on each of some PEs, and how many elements have an index.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Span {
+        /// How many elements there are.
+        pub len: usize,
+        /// Index of the segment.
+        pub segment: u32,
+        /// Bytes from the start of a slot.
+        pub offset: usize,
+        /// How many elements each PE has.
+        pub share: usize,
+        /// As [`On::is_named`](crate::object::On::is_named).
+        pub is_named: bool,
+    }
 
     /// Where elements are that have an index.
     ///
     /// # Safety
     ///
-    /// `share` elements of `Item` must lie at `offset` in the segment of each of the PEs, aligned, and reserved for as
+    /// Of its span, `share` elements of `Item` must lie at `offset` in the segment of each of the PEs, aligned, and reserved for as
     /// long as the value lives. What `locator` gives must give, for every index below `len`, which of the PEs has the element, and which of
     /// the `share` elements it is there.
     pub unsafe trait Spread: Copy {
@@ -135,18 +139,10 @@ pub(super) mod sealed {
         /// Whether all are with one PE, so that nothing has to be divided to find one.
         const IS_ONE: bool;
 
-        /// How many there are.
-        fn len(self) -> usize;
+        /// Where each PE has them.
+        fn span(self) -> Span;
         /// Who has them.
         fn pes(&self) -> &[Pe];
-        /// Index of the segment.
-        fn segment(self) -> u32;
-        /// Bytes from the start of a slot.
-        fn offset(self) -> usize;
-        /// How many each PE has.
-        fn share(self) -> usize;
-        /// As [`On::is_named`](crate::object::On::is_named).
-        fn is_named(self) -> bool;
         /// What says which of the PEs has an element, and which one it is there: for loops, all by value, since what they write may
         /// be anything that has an address, for all that the compiler knows.
         fn locator(self) -> impl Fn(usize) -> (usize, usize) + Copy;
@@ -184,40 +180,21 @@ impl<P: sealed::Spread, X: ListIndex> sealed::Parts for Listed<'_, P, X> {
     }
 }
 
-// SAFETY: a place of a slice has `len` elements at its offset, on its PE (`On::new`), and index `i` is element `i`.
+// SAFETY: a place of a slice has its elements at its offset, on its PE (`On::new`), and index `i` is element `i`.
 unsafe impl<E: SymmetricData> sealed::Spread for On<'_, [E]> {
     type Item = E;
 
     const IS_ONE: bool = true;
 
     #[inline(always)]
-    fn len(self) -> usize {
-        On::len(&self)
+    fn span(self) -> sealed::Span {
+        let (len, is_named) = (On::len(&self), On::is_named(&self));
+        sealed::Span { len, segment: On::segment(&self), offset: On::offset(&self), share: len, is_named }
     }
 
     #[inline(always)]
     fn pes(&self) -> &[Pe] {
         On::pes(self)
-    }
-
-    #[inline(always)]
-    fn segment(self) -> u32 {
-        On::segment(&self)
-    }
-
-    #[inline(always)]
-    fn offset(self) -> usize {
-        On::offset(&self)
-    }
-
-    #[inline(always)]
-    fn share(self) -> usize {
-        On::len(&self)
-    }
-
-    #[inline(always)]
-    fn is_named(self) -> bool {
-        On::is_named(&self)
     }
 
     #[inline(always)]

@@ -29,7 +29,6 @@ mod near;
 mod over;
 mod ranges;
 mod rounds;
-mod scoped;
 mod verb;
 
 pub use batch::Batch;
@@ -41,56 +40,14 @@ pub use verb::OneOrEach;
 
 use bytemuck::Zeroable;
 
-use call::ValueOf;
+use call::{Elements, ValueOf};
+use verb::{method, verbs};
 
+use crate::context::Scope;
 use crate::data::PlainData;
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
 use crate::observe::Family;
-
-/// The verbs that give nothing back.
-macro_rules! updates {
-    ($($(#[$doc:meta])* $name:ident [$bound:ident] = $verb:ident;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Panics
-        ///
-        /// If there are values, and not one for each index, or an index is beyond the end.
-        #[inline]
-        #[track_caller]
-        fn $name<P: Picked<Item: AtomicWord<Value: $bound>>>(&self, words: P, values: impl OneOrEach<ValueOf<P>>)
-        where
-            Self: Stores,
-        {
-            call::change::<P, verb::$verb>(self.endpoint(), words, values);
-        }
-    )*};
-}
-
-/// The verbs that give what was there before.
-macro_rules! fetches {
-    ($($(#[$doc:meta])* $name:ident = $verb:ident;)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Panics
-        ///
-        /// If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end.
-        #[inline]
-        #[track_caller]
-        fn $name<P: Picked<Item: AtomicWord>>(
-            &self,
-            before: &mut [ValueOf<P>],
-            words: P,
-            values: impl OneOrEach<ValueOf<P>>,
-        ) where
-            Self: Stores,
-        {
-            let (endpoint, len, expected) = (self.endpoint(), before.len(), ValueOf::<P>::zeroed());
-            // SAFETY: borrowed exclusively, for a call that is over when it returns.
-            unsafe { call::fetch::<P, verb::$verb>(endpoint, before.as_mut_ptr(), len, words, expected, values) };
-        }
-    )*};
-}
 
 /// Moves and changes elements by lists of indices.
 ///
@@ -121,97 +78,7 @@ macro_rules! fetches {
 /// }
 /// ```
 pub trait Indexed: Initiator {
-    /// Reads elements: `into[k]` becomes that of index `k` of the list.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one place for each index, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn gather<P: Picked<Item: PlainData>>(&self, into: &mut [P::Item], from: P) {
-        // SAFETY: borrowed exclusively, for a call that is over when it returns.
-        unsafe { call::gather(self.endpoint(), into.as_mut_ptr(), into.len(), from, Family::Gather) };
-    }
-
-    /// Writes elements: that of index `k` of the list becomes `values[k]`.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one value for each index, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn scatter<P: Picked<Item: PlainData>>(&self, to: P, values: &[P::Item])
-    where
-        Self: Stores,
-    {
-        // SAFETY: borrowed, for a call that is over when it returns.
-        unsafe { call::scatter(self.endpoint(), to, values.as_ptr(), values.len(), Family::Scatter) };
-    }
-
-    updates! {
-        /// Writes words. Of several values for one word, one stays.
-        set_each [AmoValue] = Set;
-        /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
-        /// digits from run to run; a sum that is no number is `NAN`.
-        add_each [AmoValue] = Add;
-        /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
-        min_each [AmoValue] = Min;
-        /// Leaves the larger one of each word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
-        max_each [AmoValue] = Max;
-        /// Bitwise and.
-        and_each [BitValue] = And;
-        /// Bitwise or.
-        or_each [BitValue] = Or;
-        /// Bitwise exclusive or.
-        xor_each [BitValue] = Xor;
-    }
-
-    /// Reads words.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one place for each index, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn fetch_each<P: Picked<Item: AtomicWord>>(&self, into: &mut [ValueOf<P>], words: P) {
-        let (endpoint, len, none) = (self.endpoint(), into.len(), ValueOf::<P>::zeroed());
-        // SAFETY: borrowed exclusively, for a call that is over when it returns.
-        unsafe { call::fetch::<P, verb::Fetch>(endpoint, into.as_mut_ptr(), len, words, none, none) };
-    }
-
-    fetches! {
-        /// As [`add_each`](Self::add_each), and gives what was there.
-        fetch_add_each = FetchAdd;
-        /// As [`min_each`](Self::min_each), and gives what was there.
-        fetch_min_each = FetchMin;
-        /// As [`max_each`](Self::max_each), and gives what was there.
-        fetch_max_each = FetchMax;
-        /// Writes words, and gives what was there.
-        swap_each = Swap;
-    }
-
-    /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end.
-    #[inline]
-    #[track_caller]
-    fn compare_swap_each<P: Picked<Item: AtomicWord>>(
-        &self,
-        before: &mut [ValueOf<P>],
-        words: P,
-        expected: impl OneOrEach<ValueOf<P>>,
-        desired: impl OneOrEach<ValueOf<P>>,
-    ) where
-        Self: Stores,
-    {
-        let (endpoint, len) = (self.endpoint(), before.len());
-        // SAFETY: borrowed exclusively, for a call that is over when it returns.
-        unsafe {
-            call::fetch::<P, verb::CompareSwap>(endpoint, before.as_mut_ptr(), len, words, expected, desired);
-        }
-    }
+    verbs!([] [&] [where Self: Stores] Gather Scatter Fetch FetchAdd FetchMin FetchMax Swap CompareSwap);
 
     /// Runs `body`, which changes words one by one; they go in lists. All is complete when this returns, as by `quiet`.
     ///
@@ -283,6 +150,29 @@ pub trait Indexed: Initiator {
 }
 
 impl<I: Initiator + ?Sized> Indexed for I {}
+
+/// Lists of elements, as those of [`Indexed`], which may go on until the scope ends. Lists themselves, and what words are changed by, may be used again on return.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::{context::*, indexed::*, object::*}; }
+/// use shmem::{Atomic, NonBlocking, On, Stores};
+///
+/// /// Reads some elements while it takes tickets elsewhere.
+/// fn both(world: &impl Stores, table: On<'_, [f64]>, counters: On<'_, [Atomic<u64>]>, list: &[u32]) -> (Vec<f64>, Vec<u64>) {
+///     let (mut elements, mut tickets) = (vec![0.0; list.len()], vec![0; list.len()]);
+///     world.scope(|s| {
+///         s.gather(&mut elements, table.at(list));
+///         s.fetch_add_each(&mut tickets, counters.at(list), 1);
+///     });
+///     (elements, tickets)
+/// }
+/// ```
+impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
+    verbs! {
+        [pub] [&'env] [where I: Stores]
+        GatherNbi ScatterNbi FetchNbi FetchAddNbi FetchMinNbi FetchMaxNbi SwapNbi CompareSwapNbi
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::listed::ListIndex;
 use super::listed::Wrong;
-use super::listed::sealed::Spread;
+use super::listed::sealed::{Span, Spread};
 use super::verb::Verb;
 use super::verb::sealed::Sealed as Values;
 use crate::data::PlainData;
@@ -37,7 +37,8 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     #[inline(always)]
     fn addresses(&self) -> impl Fn(usize) -> Result<*mut u8, Wrong> + Copy {
         let Self { endpoint, place, indices } = self;
-        let (len, offset, locate, pes) = (place.len(), place.offset(), place.locator(), place.pes());
+        let Span { len, offset, .. } = place.span();
+        let (locate, pes) = (place.locator(), place.pes());
         let (indices, start_of) = (*indices, endpoint.starts());
         let start = move |pe: &Pe| {
             let slot = pe.slot().unwrap_or_else(|| unreachable!("all were looked at"));
@@ -58,9 +59,18 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         }
     }
 
-    /// Whether loads and stores of the elements overlap by themselves.
-    fn is_small(&self) -> bool {
-        self.place.len().saturating_mul(size_of::<P::Item>()) <= NEAR
+    /// Does `work` to all of them, whose lines are expected some elements before: those of a small object overlap by
+    /// themselves.
+    #[inline(always)]
+    fn each(&self, expect: impl Fn(*mut u8), mut work: impl FnMut(usize, *mut u8)) -> Result<(), Wrong> {
+        let (count, address) = (self.indices.len(), self.addresses());
+        if self.place.span().len.saturating_mul(size_of::<P::Item>()) <= NEAR {
+            for k in 0..count {
+                work(k, address(k)?);
+            }
+            return Ok(());
+        }
+        led(!P::IS_ONE, count, address, expect, work)
     }
 
     /// Reads all of them.
@@ -73,26 +83,22 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     where
         P::Item: PlainData,
     {
-        let (count, is_named, address) = (self.indices.len(), self.place.is_named(), self.addresses());
-        let read = |k: usize, from: *mut u8| {
-            let to = into.wrapping_add(k);
-            if size_of::<P::Item>() <= 16 {
-                // SAFETY: an element of the object (`address`), aligned.
-                let value = unsafe { shm::load(from.cast::<P::Item>(), is_named) };
-                // SAFETY: `k` is below the length of the list (caller).
-                unsafe { to.write(value) };
-            } else {
-                // SAFETY: an element of the object (`address`), and one of as many that are writable (caller).
-                unsafe { shm::get(to.cast(), from, size_of::<P::Item>()) };
-            }
-        };
-        if self.is_small() {
-            for k in 0..count {
-                read(k, address(k)?);
-            }
-            return Ok(());
-        }
-        led(!P::IS_ONE, count, address, |place| shm::expect_read(place), read)
+        let is_named = self.place.span().is_named;
+        self.each(
+            |place| shm::expect_read(place),
+            |k, from| {
+                let to = into.wrapping_add(k);
+                if size_of::<P::Item>() <= 16 {
+                    // SAFETY: an element of the object (`addresses`), aligned.
+                    let value = unsafe { shm::load(from.cast::<P::Item>(), is_named) };
+                    // SAFETY: `k` is below the length of the list (caller).
+                    unsafe { to.write(value) };
+                } else {
+                    // SAFETY: an element of the object (`addresses`), and one of as many that are writable (caller).
+                    unsafe { shm::get(to.cast(), from, size_of::<P::Item>()) };
+                }
+            },
+        )
     }
 
     /// Writes all of them.
@@ -105,26 +111,19 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
     where
         P::Item: PlainData,
     {
-        let (count, is_named, address) = (self.indices.len(), self.place.is_named(), self.addresses());
-        let write = |k: usize, to: *mut u8| {
+        let is_named = self.place.span().is_named;
+        self.each(shm::expect_write, |k, to| {
             let from = values.wrapping_add(k);
             if size_of::<P::Item>() <= 16 {
                 // SAFETY: `k` is below the length of the list (caller).
                 let value = unsafe { from.read() };
-                // SAFETY: an element of the object (`address`), aligned.
+                // SAFETY: an element of the object (`addresses`), aligned.
                 unsafe { shm::store(to.cast::<P::Item>(), value, is_named) };
             } else {
-                // SAFETY: an element of the object (`address`), and one of as many that are readable (caller).
+                // SAFETY: an element of the object (`addresses`), and one of as many that are readable (caller).
                 unsafe { shm::put(to, from.cast(), size_of::<P::Item>()) };
             }
-        };
-        if self.is_small() {
-            for k in 0..count {
-                write(k, address(k)?);
-            }
-            return Ok(());
-        }
-        led(!P::IS_ONE, count, address, shm::expect_write, write)
+        })
     }
 
     /// Changes all of them.
@@ -198,7 +197,7 @@ impl<P: Spread, X: ListIndex> Bells<'_, '_, '_, P, X> {
         if indices.len() < pes.len() {
             let (valid, locate) = (indices.iter().map(|index| index.index()), place.locator());
             return valid
-                .filter(|index| *index < place.len())
+                .filter(|index| *index < place.span().len)
                 .for_each(|index| ring(pes[locate(index).0].slot()));
         }
         pes.iter().for_each(|pe| ring(pe.slot()));

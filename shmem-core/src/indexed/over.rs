@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::call::check_index;
 use super::distribution::Distribution;
 use super::distribution::sealed::Map;
-use super::listed::sealed::Spread;
+use super::listed::sealed::{Span, Spread};
 use super::listed::{ListIndex, Listed};
 use crate::data::{Contents, SymmetricData};
 use crate::object::{On, PlaceIndex, SymBox, Symmetric};
@@ -185,33 +185,14 @@ unsafe impl<E: SymmetricData, D: Distribution> Spread for &Over<'_, E, D> {
     const IS_ONE: bool = false;
 
     #[inline(always)]
-    fn len(self) -> usize {
-        self.map.len()
+    fn span(self) -> Span {
+        let Over { segment, offset, share, .. } = *self;
+        Span { len: self.map.len(), segment, offset, share, is_named: false }
     }
 
     #[inline(always)]
     fn pes(&self) -> &[Pe] {
         Over::pes(self)
-    }
-
-    #[inline(always)]
-    fn segment(self) -> u32 {
-        self.segment
-    }
-
-    #[inline(always)]
-    fn offset(self) -> usize {
-        self.offset
-    }
-
-    #[inline(always)]
-    fn share(self) -> usize {
-        self.share
-    }
-
-    #[inline(always)]
-    fn is_named(self) -> bool {
-        false
     }
 
     #[inline(always)]
@@ -285,27 +266,13 @@ pub trait Numbered: sealed::Whole<Element = <Self as Numbered>::Item> {
     type Item: SymmetricData;
 }
 
-impl<E: SymmetricData, D: Distribution> Numbered for Over<'_, E, D> {
-    type Item = E;
-}
-
-impl<P: Numbered> Numbered for &P {
-    type Item = P::Item;
-}
-
-impl<E: SymmetricData> Numbered for On<'_, [E]> {
-    type Item = E;
-}
-
-impl<E: SymmetricData, const N: usize> Numbered for On<'_, [E; N]>
-where
-    RangeFull: PlaceIndex<[E; N], Output = [E]>,
-{
-    type Item = E;
+#[diagnostic::do_not_recommend]
+impl<P: sealed::Whole> Numbered for P {
+    type Item = P::Element;
 }
 
 pub(super) mod sealed {
-    use super::{Distribution, On, Over, PlaceIndex, RangeFull, SymmetricData};
+    use super::{Contents, Distribution, On, Over, PlaceIndex, RangeFull, SymmetricData};
     use crate::indexed::listed::sealed::Spread;
 
     /// What has elements.
@@ -333,17 +300,9 @@ pub(super) mod sealed {
         }
     }
 
-    impl<E: SymmetricData> Whole for On<'_, [E]> {
-        type Element = E;
-
-        fn spread(&self) -> impl Spread<Item = E> + '_ {
-            *self
-        }
-    }
-
-    impl<E: SymmetricData, const N: usize> Whole for On<'_, [E; N]>
+    impl<T: Contents + ?Sized, E: SymmetricData> Whole for On<'_, T>
     where
-        RangeFull: PlaceIndex<[E; N], Output = [E]>,
+        RangeFull: PlaceIndex<T, Output = [E]>,
     {
         type Element = E;
 

@@ -6,10 +6,11 @@
 //! [kernel](Near) or to the transport. Elements beyond 2^32 of a PE are a group of their own, as those of another PE would be.
 
 use core::cell::Cell;
+use std::thread::LocalKey;
 
 use super::listed::ListIndex;
 use super::listed::Wrong;
-use super::listed::sealed::Spread;
+use super::listed::sealed::{Span, Spread};
 use crate::endpoint::{Endpoint, Far};
 use crate::pe::Pe;
 use crate::transport::indexed::kernel::Near;
@@ -140,7 +141,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     until: Until,
 ) -> Result<(), Wrong> {
     let size = size_of::<P::Item>();
-    let groups = place.share().div_ceil(GROUP).max(1);
+    let groups = place.span().share.div_ceil(GROUP).max(1);
     if size == 0 {
         return (0..indices.len()).try_for_each(|k| check(place, indices, k).map(drop));
     }
@@ -149,7 +150,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
     let begin = |number: usize| number * round;
     // Dropped last: behind everything that it is to complete.
     let mut answers = Answers { far: None };
-    with_buffers(|buffers| {
+    with_kept(&BUFFERS, |buffers| {
         (0..indices.len().div_ceil(round)).try_for_each(|number| {
             let list = &indices[begin(number)..indices.len().min(begin(number) + round)];
             let deed = deed.part(begin(number), list.len(), size);
@@ -183,7 +184,7 @@ impl Drop for Answers<'_> {
 #[inline(always)]
 fn check<P: Spread, X: ListIndex>(place: P, list: &[X], k: usize) -> Result<(usize, usize), Wrong> {
     let index = list[k].index();
-    if index < place.len() { Ok(place.locator()(index)) } else { Err(Wrong { position: k, index }) }
+    if index < place.span().len { Ok(place.locator()(index)) } else { Err(Wrong { position: k, index }) }
 }
 
 fn group<'g, P: Spread>(
@@ -193,16 +194,9 @@ fn group<'g, P: Spread>(
     indices: &'g [u32],
     positions: Option<&'g [u32]>,
 ) -> Group<'g> {
-    let size = size_of::<P::Item>();
-    Group {
-        pe: place.pes()[rank],
-        segment: place.segment(),
-        offset: place.offset() + part * GROUP * size,
-        length: (place.share() - part * GROUP).min(GROUP),
-        size,
-        indices,
-        positions,
-    }
+    let (size, Span { segment, offset, share, .. }) = (size_of::<P::Item>(), place.span());
+    let (offset, length) = (offset + part * GROUP * size, (share - part * GROUP).min(GROUP));
+    Group { pe: place.pes()[rank], segment, offset, length, size, indices, positions }
 }
 
 /// A round of a list of one group, which is in order as it is.
@@ -294,6 +288,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
         (true, until) => until,
         (false, _) => Until::Return,
     };
+    let before = if let Deed::Change(_, before) = deed { before } else { None };
     let mut begin = 0;
     for (number, end) in counts.iter().enumerate() {
         let range = begin..*end as usize;
@@ -302,14 +297,11 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
             continue;
         }
         let (indices, positions) = (&indices[range.clone()], &positions[range.clone()]);
-        let (deed, positions) = match deed {
-            Deed::Pick(_) => (deed, Some(positions)),
-            Deed::Place(source) => (Deed::Place(source.wrapping_add(range.start * size)), None),
-            Deed::Change(change, before) => {
-                let operand = change.operand.part(range.start, range.len(), change.width);
-                let expected = change.expected.part(range.start, range.len(), change.width);
-                (Deed::Change(Change { operand, expected, ..change }, before), Some(positions))
-            }
+        // What is read goes to its position; what is written or changed lies in the order of the groups.
+        let (deed, positions) = match (deed, deed.part(range.start, range.len(), size)) {
+            (Deed::Pick(_), _) => (deed, Some(positions)),
+            (_, Deed::Change(change, _)) => (Deed::Change(change, before), Some(positions)),
+            (_, part) => (part, None),
         };
         let group = group(&place, number / groups, number % groups, indices, positions);
         // SAFETY: every index was checked, and is an element of this PE and part; positions are below the length of the
@@ -334,28 +326,28 @@ fn in_order<'o>(operand: Operand<'o>, positions: &[u32], width: usize, into: &'o
 /// Room in which a list is sorted, for one round at a time: it grows to 3 MiB at most, whatever lists there are, and to one
 /// element where that is larger.
 #[derive(Default)]
-pub(super) struct Buffers {
+struct Buffers {
     /// How many elements each group has, and then where the next of it goes.
-    pub(super) counts: Vec<u32>,
+    counts: Vec<u32>,
     /// Numbers of elements, group by group.
-    pub(super) indices: Vec<u32>,
+    indices: Vec<u32>,
     /// Where in the round each of these comes from.
-    pub(super) positions: Vec<u32>,
+    positions: Vec<u32>,
     /// Values, or operands, in the same order.
-    pub(super) values: Vec<u8>,
+    values: Vec<u8>,
     /// What is expected, in the same order.
-    pub(super) expected: Vec<u8>,
+    expected: Vec<u8>,
 }
 
 thread_local! {
     static BUFFERS: Cell<Buffers> = Cell::default();
 }
 
-/// Calls `body` with the room that the calling thread keeps. Inside of another such call there is none, and some is made.
-pub(super) fn with_buffers<R>(body: impl FnOnce(&mut Buffers) -> R) -> R {
+/// Calls `body` with what the calling thread keeps. Inside of another such call there is nothing, and some is made.
+pub(super) fn with_kept<T: Default, R>(key: &'static LocalKey<Cell<T>>, body: impl FnOnce(&mut T) -> R) -> R {
     // A thread that ends has none any more.
-    let mut buffers = BUFFERS.try_with(Cell::take).unwrap_or_default();
-    let result = body(&mut buffers);
-    _ = BUFFERS.try_with(|kept| kept.set(buffers));
+    let mut kept = key.try_with(Cell::take).unwrap_or_default();
+    let result = body(&mut kept);
+    _ = key.try_with(|cell| cell.set(kept));
     result
 }

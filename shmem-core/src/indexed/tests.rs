@@ -19,9 +19,9 @@ use crate::observe::{Call, Observer};
 use crate::pe::Pe;
 use crate::segment::Segments;
 use crate::system::{SYSTEM_BYTES, SystemArea};
+use crate::transport::Channel;
 use crate::transport::loopback::Network;
 use crate::transport::target::Target;
-use crate::transport::{Channel, Width};
 
 const PES: usize = 3;
 /// Bytes of each PE.
@@ -152,19 +152,22 @@ proptest! {
         for verb in 0..6 {
             let mut before = vec![99; indices.len()];
             let words = over.at(&indices);
-            match (scoped, verb) {
-                (false, 0) => job.fetch_each(&mut before, words),
-                (false, 1) => job.fetch_add_each(&mut before, words, &values),
-                (false, 2) => job.fetch_min_each(&mut before, words, &values),
-                (false, 3) => job.fetch_max_each(&mut before, words, 1),
-                (false, 4) => job.swap_each(&mut before, words, &values),
-                (false, _) => job.compare_swap_each(&mut before, words, &values, 77),
-                (true, 0) => job.scope(|s| s.fetch_each(&mut before, words)),
-                (true, 1) => job.scope(|s| s.fetch_add_each(&mut before, words, &values)),
-                (true, 2) => job.scope(|s| s.fetch_min_each(&mut before, words, &values)),
-                (true, 3) => job.scope(|s| s.fetch_max_each(&mut before, words, 1)),
-                (true, 4) => job.scope(|s| s.swap_each(&mut before, words, &values)),
-                (true, _) => job.scope(|s| s.compare_swap_each(&mut before, words, &values, 77)),
+            macro_rules! fetch {
+                ($through:expr) => {
+                    match verb {
+                        0 => $through.fetch_each(&mut before, words),
+                        1 => $through.fetch_add_each(&mut before, words, &values),
+                        2 => $through.fetch_min_each(&mut before, words, &values),
+                        3 => $through.fetch_max_each(&mut before, words, 1),
+                        4 => $through.swap_each(&mut before, words, &values),
+                        _ => $through.compare_swap_each(&mut before, words, &values, 77),
+                    }
+                };
+            }
+            if scoped {
+                job.scope(|s| fetch!(s));
+            } else {
+                fetch!(job);
             }
             for (k, (index, value)) in indices.iter().zip(&values).enumerate() {
                 let word = &mut model[*index as usize];
@@ -290,19 +293,4 @@ fn updates_ring_the_bell_of_who_has_the_words_alone() {
         let both = || job.add_each(object.over(&team, Cyclic).at(&[0_u32, 2]), 1);
         assert!(rings(1, &both) && rings(2, &both), "{kind:?}");
     }
-}
-
-#[test]
-fn what_is_owned_is_what_is_located() {
-    let job = Job::new(Kind::Near, 0);
-    let (object, team) = (boxed::<[Atomic<u32>]>(64, 6), job.team());
-    let over = object.over(&team, BlockCyclic::<2>);
-    for rank in 0..PES {
-        let owned: Vec<usize> = over.owned(rank).collect();
-        assert!(owned.iter().all(|index| over.locate(*index).pe() == over.pes()[rank]));
-        assert!(owned.iter().map(|index| over.locate(*index).offset()).is_sorted());
-        assert_eq!(owned.len(), 6);
-    }
-    assert_eq!(object.over(&team, Block::of(7)).owned(2).collect::<Vec<_>>(), [6]);
-    assert_eq!((over.len(), over.is_empty(), Width::of::<u32>()), (18, false, Width::W4));
 }

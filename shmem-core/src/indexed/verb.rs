@@ -1,4 +1,5 @@
-//! What is done to each word of a list, as types, for each of which loops are compiled; and the values that it is done with.
+//! What is done to each word of a list, as types, for each of which loops are compiled; the values that it is done with; and
+//! the methods by which tokens and scopes do it.
 
 use crate::object::AmoValue;
 use crate::observe::Family;
@@ -121,3 +122,135 @@ pub(super) mod sealed {
         [const N: usize] [V; N];
     }
 }
+
+/// The verbs as methods: those of a trait, or visible ones of scopes, whose slices are borrowed for longer than the call. What
+/// is read or answered has a family, or a verb, of its own there.
+macro_rules! verbs {
+    (
+        $visible:tt $borrow:tt $bound:tt
+        $gather:ident $scatter:ident $fetch:ident $add:ident $min:ident $max:ident $swap:ident $compare_swap:ident
+    ) => {
+        verbs! {
+            @ $visible $borrow $bound
+            /// Reads elements: `into[k]` becomes that of index `k` of the list.
+            gather: gather $gather;
+            /// Writes elements: that of index `k` of the list becomes `values[k]`.
+            scatter: scatter $scatter;
+            /// Writes words. Of several values for one word, one stays.
+            set_each: change Set [AmoValue];
+            /// Adds to words; integers wrap. Floating-point numbers are added in any order, so that sums may differ in their last
+            /// digits from run to run; a sum that is no number is `NAN`.
+            add_each: change Add [AmoValue];
+            /// Leaves the smaller one of each word and its value; see [`Amo::set_min`](crate::context::Amo::set_min).
+            min_each: change Min [AmoValue];
+            /// Leaves the larger one of each word and its value; see [`Amo::set_max`](crate::context::Amo::set_max).
+            max_each: change Max [AmoValue];
+            /// Bitwise and.
+            and_each: change And [BitValue];
+            /// Bitwise or.
+            or_each: change Or [BitValue];
+            /// Bitwise exclusive or.
+            xor_each: change Xor [BitValue];
+            /// Reads words.
+            fetch_each: fetch $fetch;
+            /// As [`add_each`](Self::add_each), and gives what was there.
+            fetch_add_each: fetch_by $add;
+            /// As [`min_each`](Self::min_each), and gives what was there.
+            fetch_min_each: fetch_by $min;
+            /// As [`max_each`](Self::max_each), and gives what was there.
+            fetch_max_each: fetch_by $max;
+            /// Writes words, and gives what was there.
+            swap_each: fetch_by $swap;
+            /// Writes the desired value to each word that is what is expected of it, bit for bit; gives what was there.
+            compare_swap_each: compare $compare_swap;
+        }
+    };
+    (@ $visible:tt $borrow:tt $bound:tt $($(#[$doc:meta])* $name:ident: $kind:ident $what:ident $([$value:ident])?;)*) => {$(
+        method! { $kind $visible $borrow $bound [$(#[$doc])*] $name $what $($value)? }
+    )*};
+}
+
+/// A method, by its kind, which says what it takes.
+macro_rules! method {
+    (gather $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
+        method! {
+            @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
+            $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: P)
+            // SAFETY: borrowed exclusively, for as long as the family says.
+            unsafe { Elements::of(this.endpoint(), &from).gather(into.as_mut_ptr(), into.len(), Family::$family) }
+        }
+    };
+    (scatter $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
+        method! {
+            @ $visible $bound $doc "If there is not one value for each index, or an index is beyond the end."
+            $name [PlainData] |this| (to: P, values: $($borrow)* [P::Item])
+            // SAFETY: borrowed, for as long as the family says.
+            unsafe { Elements::of(this.endpoint(), &to).scatter(values.as_ptr(), values.len(), Family::$family) }
+        }
+    };
+    (change $visible:tt $borrow:tt $bound:tt $doc:tt $name:ident $verb:ident $value:ident) => {
+        method! {
+            @ $visible $bound $doc "If there are values, and not one for each index, or an index is beyond the end."
+            $name [AtomicWord<Value: $value>] |this| (words: P, values: impl OneOrEach<ValueOf<P>>)
+            Elements::of(this.endpoint(), &words).change::<verb::$verb>(values)
+        }
+    };
+    (fetch $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+        method! {
+            @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
+            $name [AtomicWord] |this| (into: $($borrow)* mut [ValueOf<P>], words: P)
+            {
+                let (to, len, none) = (into.as_mut_ptr(), into.len(), ValueOf::<P>::zeroed());
+                // SAFETY: borrowed exclusively, for as long as the family of the verb says.
+                unsafe { Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(to, len, none, none) };
+            }
+        }
+    };
+    (fetch_by $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+        method! {
+            @ $visible $bound $doc
+            "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
+            $name [AtomicWord] |this|
+            (before: $($borrow)* mut [ValueOf<P>], words: P, values: impl OneOrEach<ValueOf<P>>)
+            {
+                let (to, len, none) = (before.as_mut_ptr(), before.len(), ValueOf::<P>::zeroed());
+                // SAFETY: borrowed exclusively, for as long as the family of the verb says.
+                unsafe { Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(to, len, none, values) };
+            }
+        }
+    };
+    (compare $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $verb:ident) => {
+        method! {
+            @ $visible $bound $doc
+            "If there is not one place for each index, or there are values, and not one for each, or an index is beyond the end."
+            $name [AtomicWord] |this|
+            (
+                before: $($borrow)* mut [ValueOf<P>],
+                words: P,
+                expected: impl OneOrEach<ValueOf<P>>,
+                desired: impl OneOrEach<ValueOf<P>>
+            )
+            // SAFETY: borrowed exclusively, for as long as the family of the verb says.
+            unsafe {
+                Elements::of(this.endpoint(), &words).fetch::<verb::$verb>(before.as_mut_ptr(), before.len(), expected, desired);
+            }
+        }
+    };
+    (
+        @ [$($visible:tt)?] [$($bound:tt)*] [$($doc:tt)*] $panics:literal
+        $name:ident [$($item:tt)*] |$this:ident| ($($argument:ident: $type:ty),*) $body:expr
+    ) => {
+        $($doc)*
+        ///
+        /// # Panics
+        ///
+        #[doc = $panics]
+        #[inline]
+        #[track_caller]
+        $($visible)? fn $name<P: Picked<Item: $($item)*>>(&self, $($argument: $type),*) $($bound)* {
+            let $this = self;
+            $body;
+        }
+    };
+}
+pub(super) use {method, verbs};

@@ -95,72 +95,71 @@ pub(crate) fn many(range: impl RangeBounds<usize>, len: usize, offset: usize) ->
     (from, to - from)
 }
 
-// SAFETY: `one` panics unless `index < N`.
-unsafe impl<T: SymmetricData, const N: usize> PlaceIndex<[T; N]> for usize {
-    type Output = T;
+/// What has elements by number.
+///
+/// # Safety
+///
+/// A place of `len` items must have `count` elements, one behind the other from its start on.
+pub unsafe trait Elements: Contents {
+    /// What they are.
+    type Element: SymmetricData;
+
+    /// Number of elements.
+    fn count(len: usize) -> usize;
+}
+
+// SAFETY: an array is `N` elements.
+unsafe impl<T: SymmetricData, const N: usize> Elements for [T; N] {
+    type Element = T;
 
     #[inline(always)]
-    fn locate(self, _: usize, offset: usize) -> (usize, usize) {
-        one(self, N, offset)
+    fn count(_: usize) -> usize {
+        N
     }
 }
 
-// SAFETY: `one` panics unless `index < len`.
-unsafe impl<T: SymmetricData> PlaceIndex<[T]> for usize {
-    type Output = T;
+// SAFETY: the items of a slice are its elements.
+unsafe impl<T: SymmetricData> Elements for [T] {
+    type Element = T;
+
+    #[inline(always)]
+    fn count(len: usize) -> usize {
+        len
+    }
+}
+
+// SAFETY: a row holds at least `LENGTH` elements (`FITS`).
+unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> Elements for Padded<T, LENGTH, PITCH> {
+    type Element = T;
+
+    #[inline(always)]
+    fn count(_: usize) -> usize {
+        const { Padded::<T, LENGTH, PITCH>::FITS }
+        LENGTH
+    }
+}
+
+// SAFETY: `one` panics unless there is such an element.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: Elements + ?Sized> PlaceIndex<T> for usize {
+    type Output = T::Element;
 
     #[inline(always)]
     fn locate(self, len: usize, offset: usize) -> (usize, usize) {
-        one(self, len, offset)
-    }
-}
-
-// SAFETY: `one` panics unless `index < LENGTH`, and a row holds at least `LENGTH` elements (`FITS`).
-unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize> PlaceIndex<Padded<T, LENGTH, PITCH>>
-    for usize
-{
-    type Output = T;
-
-    #[inline(always)]
-    fn locate(self, _: usize, offset: usize) -> (usize, usize) {
-        const { Padded::<T, LENGTH, PITCH>::FITS }
-        one(self, LENGTH, offset)
+        one(self, T::count(len), offset)
     }
 }
 
 macro_rules! ranges {
     ($($range:ty)*) => {$(
-        // SAFETY: `many` panics unless the range lies in `0..N`.
-        unsafe impl<T: SymmetricData, const N: usize> PlaceIndex<[T; N]> for $range {
-            type Output = [T];
-
-            #[inline(always)]
-            fn locate(self, _: usize, offset: usize) -> (usize, usize) {
-                many(self, N, offset)
-            }
-        }
-
-        // SAFETY: `many` panics unless the range lies in `0..LENGTH`, and a row holds at least as
-        // many elements (`FITS`).
-        unsafe impl<T: SymmetricData, const LENGTH: usize, const PITCH: usize>
-            PlaceIndex<Padded<T, LENGTH, PITCH>> for $range
-        {
-            type Output = [T];
-
-            #[inline(always)]
-            fn locate(self, _: usize, offset: usize) -> (usize, usize) {
-                const { Padded::<T, LENGTH, PITCH>::FITS }
-                many(self, LENGTH, offset)
-            }
-        }
-
-        // SAFETY: `many` panics unless the range lies in `0..len`.
-        unsafe impl<T: SymmetricData> PlaceIndex<[T]> for $range {
-            type Output = [T];
+        // SAFETY: `many` panics unless there are such elements.
+        #[diagnostic::do_not_recommend]
+        unsafe impl<T: Elements + ?Sized> PlaceIndex<T> for $range {
+            type Output = [T::Element];
 
             #[inline(always)]
             fn locate(self, len: usize, offset: usize) -> (usize, usize) {
-                many(self, len, offset)
+                many(self, T::count(len), offset)
             }
         }
     )*};

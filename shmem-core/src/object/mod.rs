@@ -33,5 +33,6 @@ pub use lock::{LOCK_FILE_BYTES, Lock, LockWord};
 pub use objects::{Objects, SymmetricObject};
 pub use on::On;
 pub use statics::{Descriptor, Library, Position, Symmetric};
+pub(crate) use subscript::no_subscripts;
 pub use subscript::{Nowhere, Placeless, Reach, Subscript};
 pub use word::{AmoValue, Atomic, AtomicWord, BitValue, Signal, Waitable};

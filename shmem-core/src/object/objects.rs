@@ -102,45 +102,30 @@ tuples!(A B C D E F);
 tuples!(A B C D E F G);
 tuples!(A B C D E F G H);
 
-// SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
-unsafe impl<T: SymmetricObject> Objects for &[T] {
-    type Mut<'x> = Vec<T::Mut<'x>>;
-    type Ref<'x> = Vec<T::Ref<'x>>;
+macro_rules! lists {
+    ($($list:ty)*) => {$(
+        // SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
+        unsafe impl<T: SymmetricObject> Objects for &$list {
+            type Mut<'x> = Vec<T::Mut<'x>>;
+            type Ref<'x> = Vec<T::Ref<'x>>;
 
-    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
-        self.iter().for_each(|object| object.extents(token, list));
-    }
+            fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
+                self.iter().for_each(|object| object.extents(token, list));
+            }
 
-    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
-        self.iter().map(|object| unsafe { object.open(mine) }).collect()
-    }
+            unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
+                // SAFETY: the caller's promise for the list is the promise for each element.
+                self.iter().map(|object| unsafe { object.open(mine) }).collect()
+            }
 
-    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise for the list is the promise for each element.
-        self.iter().map(|object| unsafe { object.freeze(mine) }).collect()
-    }
+            unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
+                // SAFETY: the caller's promise for the list is the promise for each element.
+                self.iter().map(|object| unsafe { object.freeze(mine) }).collect()
+            }
+        }
+    )*};
 }
-
-// SAFETY: the slice gives references to its own extents only.
-unsafe impl<T: SymmetricObject> Objects for &Vec<T> {
-    type Mut<'x> = Vec<T::Mut<'x>>;
-    type Ref<'x> = Vec<T::Ref<'x>>;
-
-    fn extents(self, token: &Endpoint, list: &mut Vec<Extent>) {
-        self.as_slice().extents(token, list);
-    }
-
-    unsafe fn open<'x>(self, mine: *mut u8) -> Self::Mut<'x> {
-        // SAFETY: the caller's promise.
-        unsafe { self.as_slice().open(mine) }
-    }
-
-    unsafe fn freeze<'x>(self, mine: *mut u8) -> Self::Ref<'x> {
-        // SAFETY: the caller's promise.
-        unsafe { self.as_slice().freeze(mine) }
-    }
-}
+lists!([T] Vec<T>);
 
 // SAFETY: each element gives references to its own extents only, and none changes while the list is borrowed.
 unsafe impl<T: SymmetricObject, const N: usize> Objects for &[T; N] {

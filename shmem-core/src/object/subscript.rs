@@ -4,8 +4,6 @@
 //! refused, by traits that nothing implements: their messages say what there is instead. What would come out is a type of that
 //! trait, so that rustc says nothing else.
 
-use core::ops::Index;
-
 use super::{SymBox, Symmetric};
 
 /// An index with which a symmetric object gives a reference. There is none.
@@ -61,34 +59,29 @@ mod sealed {
     }
 }
 
-impl<T> Symmetric<T> {
-    /// Refused: it has parts on a PE.
-    #[doc(hidden)]
-    pub fn index<I: Nowhere>(&self, index: I) -> I::Output {
-        index.never()
-    }
+/// Refuses both, of objects.
+macro_rules! no_subscripts {
+    ($([$($parameter:tt)*] $object:ty;)*) => {$(
+        impl<$($parameter)*> $object {
+            /// Refused: it has parts on a PE.
+            #[doc(hidden)]
+            pub fn index<I: $crate::object::Nowhere>(&self, index: I) -> I::Output {
+                index.never()
+            }
+        }
+
+        impl<$($parameter)*, I: $crate::object::Subscript> core::ops::Index<I> for $object {
+            type Output = I::Output;
+
+            fn index(&self, index: I) -> &Self::Output {
+                index.never()
+            }
+        }
+    )*};
 }
+pub(crate) use no_subscripts;
 
-impl<T: ?Sized> SymBox<T> {
-    /// Refused: it has parts on a PE.
-    #[doc(hidden)]
-    pub fn index<I: Nowhere>(&self, index: I) -> I::Output {
-        index.never()
-    }
-}
-
-impl<T, I: Subscript> Index<I> for Symmetric<T> {
-    type Output = I::Output;
-
-    fn index(&self, index: I) -> &Self::Output {
-        index.never()
-    }
-}
-
-impl<T: ?Sized, I: Subscript> Index<I> for SymBox<T> {
-    type Output = I::Output;
-
-    fn index(&self, index: I) -> &Self::Output {
-        index.never()
-    }
+no_subscripts! {
+    [T] Symmetric<T>;
+    [T: ?Sized] SymBox<T>;
 }

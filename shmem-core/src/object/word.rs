@@ -16,6 +16,16 @@ use crate::transport::{AtomicOp, Number};
 /// A number that PEs change atomically.
 ///
 /// `#[symmetric] static HITS: Atomic<u64>;` and then `world.add(HITS.on(pe), 1)`.
+///
+/// ```
+/// # mod shmem { pub use shmem_core::{context::*, object::*}; }
+/// use shmem::Atomic;
+///
+/// /// What `World::local` opens: every count becomes half of it.
+/// fn halve(counts: &mut [Atomic<u64>]) {
+///     Atomic::values_mut(counts).iter_mut().for_each(|count| *count /= 2);
+/// }
+/// ```
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct Atomic<T>(T);
@@ -25,85 +35,54 @@ pub struct Atomic<T>(T);
 #[repr(transparent)]
 pub struct Signal(u64);
 
-impl<T: AmoValue> Atomic<T> {
-    /// A word with an initial value, for the image of a static.
-    pub const fn new(value: T) -> Self {
-        Self(value)
-    }
+macro_rules! words {
+    ($([$($parameter:tt)*] $word:ty: $value:ty, $hints:ident;)*) => {$(
+        impl<$($parameter)*> $word {
+            /// A word with an initial value, for the image of a static.
+            pub const fn new(value: $value) -> Self {
+                Self(value)
+            }
 
-    /// The value, where nobody else can change it.
-    pub fn value(&self) -> T {
-        self.0
-    }
+            /// The value, where nobody else can change it.
+            pub fn value(&self) -> $value {
+                self.0
+            }
 
-    /// The value, where nobody else can see it.
-    pub fn value_mut(&mut self) -> &mut T {
-        &mut self.0
-    }
+            /// The value, where nobody else can see it.
+            pub fn value_mut(&mut self) -> &mut $value {
+                &mut self.0
+            }
 
-    /// The values of an array of words, where nobody else can see them.
-    ///
-    /// ```
-    /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
-    /// use shmem::Atomic;
-    ///
-    /// /// What `World::local` opens: every count becomes half of it.
-    /// fn halve(counts: &mut [Atomic<u64>]) {
-    ///     Atomic::values_mut(counts).iter_mut().for_each(|count| *count /= 2);
-    /// }
-    /// ```
-    pub fn values_mut(words: &mut [Self]) -> &mut [T] {
-        // SAFETY: `Atomic<T>` is transparent over `T`, of which every value may stand in a word: as many values lie where
-        // the words lie, borrowed exclusively as those are.
-        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
-    }
+            /// The values of an array of words, where nobody else can see them.
+            pub fn values_mut(words: &mut [Self]) -> &mut [$value] {
+                // SAFETY: a word is transparent over its value, of which every one may stand in a word: as many values lie where
+                // the words lie, borrowed exclusively as those are.
+                unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
+            }
+        }
+
+        // SAFETY: transparent over a number (`AmoValue` is sealed to them).
+        unsafe impl<$($parameter)*> SymmetricData for $word {
+            const HINTS: MemoryHints = MemoryHints::$hints;
+        }
+
+        // SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
+        unsafe impl<$($parameter)*> Shaped for $word {
+            type Element = Self;
+            type Names = ();
+            const SHAPE: Shape = Shape::element(size_of::<Self>());
+        }
+
+        impl<$($parameter)*> sealed::Word for $word {}
+
+        impl<$($parameter)*> Waitable for $word {
+            type Value = $value;
+        }
+    )*};
 }
-
-impl Signal {
-    /// A signal with an initial value, for the image of a static.
-    pub const fn new(value: u64) -> Self {
-        Self(value)
-    }
-
-    /// The value, where nobody else can change it.
-    pub fn value(&self) -> u64 {
-        self.0
-    }
-
-    /// The value, where nobody else can see it.
-    pub fn value_mut(&mut self) -> &mut u64 {
-        &mut self.0
-    }
-
-    /// The values of an array of words, where nobody else can see them.
-    pub fn values_mut(words: &mut [Self]) -> &mut [u64] {
-        // SAFETY: `Signal` is transparent over `u64`, of which every value may stand in a word: as many values lie where
-        // the words lie, borrowed exclusively as those are.
-        unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), words.len()) }
-    }
-}
-
-// SAFETY: transparent over a number (`AmoValue` is sealed to them).
-unsafe impl<T: AmoValue> SymmetricData for Atomic<T> {
-    const HINTS: MemoryHints = MemoryHints::ATOMICS_REMOTE;
-}
-// SAFETY: transparent over `u64`.
-unsafe impl SymmetricData for Signal {
-    const HINTS: MemoryHints = MemoryHints::SIGNAL_REMOTE;
-}
-
-// SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
-unsafe impl<T: AmoValue> Shaped for Atomic<T> {
-    type Element = Self;
-    type Names = ();
-    const SHAPE: Shape = Shape::element(size_of::<Self>());
-}
-
-// SAFETY: one element, the value itself. (No transfer moves it: those ask for plain data.)
-unsafe impl Shaped for Signal {
-    type Element = Self;
-    type Names = ();
-    const SHAPE: Shape = Shape::element(size_of::<Self>());
+words! {
+    [T: AmoValue] Atomic<T>: T, ATOMICS_REMOTE;
+    [] Signal: u64, SIGNAL_REMOTE;
 }
 
 mod sealed {
@@ -113,9 +92,6 @@ mod sealed {
     /// What is laid out as its value: the width of the value is the width of the access.
     pub trait Word {}
 }
-
-impl<T: AmoValue> sealed::Word for Atomic<T> {}
-impl sealed::Word for Signal {}
 
 /// A number that can be the value of an [`Atomic`]: 32 or 64 bits.
 #[diagnostic::on_unimplemented(
@@ -183,12 +159,12 @@ values! {
     isize as u64, Signed 1: |v: isize| v as u64, |b: u64| b as isize;
 }
 
-macro_rules! integers {
-    ($($t:ty)*) => {$(
-        impl BitValue for $t {}
-    )*};
-}
-integers!(u32 i32 u64 i64 usize isize);
+impl BitValue for u32 {}
+impl BitValue for i32 {}
+impl BitValue for u64 {}
+impl BitValue for i64 {}
+impl BitValue for usize {}
+impl BitValue for isize {}
 
 /// What atomic operations act on: [`Atomic`].
 #[diagnostic::on_unimplemented(
@@ -214,12 +190,4 @@ impl<T: AmoValue> AtomicWord for Atomic<T> {
 pub trait Waitable: SymmetricData + sealed::Word {
     /// The value compared.
     type Value: AmoValue;
-}
-
-impl<T: AmoValue> Waitable for Atomic<T> {
-    type Value = T;
-}
-
-impl Waitable for Signal {
-    type Value = u64;
 }

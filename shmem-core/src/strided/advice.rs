@@ -12,13 +12,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
 use super::pattern::{Level, Pattern};
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
-
-/// Sets of a first-level cache: 64 lines are a page, as far as the caches of most processors look up
-/// without waiting for an address to be translated.
-const SETS: usize = 64;
+use super::predicate::{LINE, SETS, sets};
 
 /// Fewer blocks than this have room side by side.
 const LEAST_COUNT: usize = 32;
@@ -126,18 +120,6 @@ static LAST: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 pub fn install(adviser: Adviser) {
     // Threads that stand for PEs all bring the same.
     let _ = ADVISER.set(adviser);
-}
-
-/// How many sets can be reached by these strides, put together by OR.
-const fn sets(strides: usize) -> usize {
-    let lines = strides / LINE;
-    if !strides.is_multiple_of(LINE) {
-        SETS
-    } else if lines.is_multiple_of(SETS) {
-        1
-    } else {
-        SETS >> lines.trailing_zeros()
-    }
 }
 
 impl fmt::Display for Advice {

@@ -4,7 +4,7 @@
 //! with 64 MiB of data. Algorithm 1 puts each block by itself. Algorithm 2 cuts blocks into columns of
 //! 16, 8 and 4 bytes and moves each column by one `iput`. Algorithm 3 looks up which of them to take.
 
-use crate::message::Message;
+use crate::message::refuse;
 use crate::text::named;
 
 named! {
@@ -96,12 +96,7 @@ impl Columns {
         let words = self.iput128.saturating_mul(4).saturating_add(self.iput64.saturating_mul(2));
         let bytes = words.saturating_add(self.iput32).saturating_mul(4);
         if bytes > block {
-            let message = Message::new()
-                .text("columns of ")
-                .number(bytes as u64)
-                .text(" bytes do not lie in blocks of ")
-                .number(block as u64);
-            panic!("{}", message.as_str());
+            refuse!("columns of " [bytes] " bytes do not lie in blocks of " [block]);
         }
     }
 }

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 
 use super::region::Part;
 use super::shape::{Contents, Field, Shape, Shaped};
-use crate::message::Message;
+use crate::message::refuse;
 
 /// Asks a type for what a field of it is made of: `Fields::<F>::CONTENTS` is what [`Shaped`] says of `F`,
 /// or, where `F` is not `Shaped`, what [`Undivided`] says. (A constant of the type itself counts before
@@ -93,13 +93,7 @@ const fn require_inside(fields: &[Field], names: &[&str], bytes: usize) {
             None => false,
         };
         if !is_inside {
-            let message = Message::new()
-                .text("field `")
-                .text(names[i])
-                .text("` would end behind its struct, which has ")
-                .number(bytes as u64)
-                .text(" bytes");
-            panic!("{}", message.as_str());
+            refuse!("field `" (names[i]) "` would end behind its struct, which has " [bytes] " bytes");
         }
         i += 1;
     }
@@ -114,17 +108,10 @@ const fn run(fields: &[Field], names: &[&str]) -> usize {
     while i < names.len() {
         let next = find(fields, names[i]);
         if next.offset != last.offset + last.bytes() {
-            let message = Message::new()
-                .text("`")
-                .text(names[i])
-                .text("` does not follow `")
-                .text(names[i - 1])
-                .text("`, which ends at byte ")
-                .number((last.offset + last.bytes()) as u64)
-                .text(": it starts at byte ")
-                .number(next.offset as u64)
-                .text("; name adjacent fields, in the order of the struct");
-            panic!("{}", message.as_str());
+            refuse!(
+                "`" (names[i]) "` does not follow `" (names[i - 1]) "`, which ends at byte " [last.offset + last.bytes()]
+                ": it starts at byte " [next.offset] "; name adjacent fields, in the order of the struct"
+            );
         }
         bytes += next.bytes();
         last = next;
@@ -138,11 +125,7 @@ const fn find<'a>(fields: &'a [Field], name: &str) -> &'a Field {
     if let Some(field) = look_up(fields, name) {
         return field;
     }
-    let message = Message::new()
-        .text("a region can name no field `")
-        .text(name)
-        .text("`: fields are those of a struct with `#[derive(Symmetric)]`");
-    panic!("{}", message.as_str());
+    refuse!("a region can name no field `" (name) "`: fields are those of a struct with `#[derive(Symmetric)]`")
 }
 
 const fn look_up<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {

@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, MAX_RUNS, Run};
 use super::shape::Dim;
-use crate::message::Message;
+use crate::message::{Message, refuse};
 
 /// Most loops of a pattern.
 pub const MAX_LEVELS: usize = MAX_RUNS;
@@ -44,12 +44,7 @@ impl Pattern {
     #[track_caller]
     pub const fn join(to: &Layout, from: &Layout) -> Self {
         if to.block != from.block {
-            let message = Message::new()
-                .text("the destination takes ")
-                .number(to.block as u64)
-                .text(" bytes of each element, the source ")
-                .number(from.block as u64);
-            panic!("{}", message.as_str());
+            refuse!("the destination takes " [to.block] " bytes of each element, the source " [from.block]);
         }
         let mut pattern = Self { block: to.block, levels: [Level::ONCE; MAX_RUNS], depth: 0 };
         if (to.count() == 0 && (from.count() == 0 || from.is_open())) || (from.count() == 0 && to.is_open()) {
@@ -200,29 +195,26 @@ impl Pattern {
     /// The pattern with a dense destination, in the order of this one: what packing does.
     #[must_use]
     pub const fn packed(&self) -> Self {
-        let mut packed = *self;
-        let mut bytes = self.block;
-        let mut i = self.depth;
-        while i > 0 {
-            i -= 1;
-            packed.levels[i].to = bytes;
-            bytes *= packed.levels[i].count;
-        }
-        packed.normal()
+        self.dense(true)
     }
 
     /// The pattern with a dense source, in the order of this one: what unpacking does.
     #[must_use]
     pub const fn unpacked(&self) -> Self {
-        let mut unpacked = *self;
+        self.dense(false)
+    }
+
+    const fn dense(mut self, at_destination: bool) -> Self {
         let mut bytes = self.block;
         let mut i = self.depth;
         while i > 0 {
             i -= 1;
-            unpacked.levels[i].from = bytes;
-            bytes *= unpacked.levels[i].count;
+            let Level { count, to, from } = self.levels[i];
+            let (to, from) = if at_destination { (bytes, from) } else { (to, bytes) };
+            self.levels[i] = Level { count, to, from };
+            bytes *= count;
         }
-        unpacked.normal()
+        self.normal()
     }
 
     /// Whether what each loop goes through at the destination lies inside one step of the loop around it: then

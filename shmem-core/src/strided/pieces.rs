@@ -110,6 +110,19 @@ enum Side {
     From,
 }
 
+impl Side {
+    fn of<T>(self, (to, from): (T, T)) -> T {
+        match self {
+            Self::To => to,
+            Self::From => from,
+        }
+    }
+
+    fn stride(self, level: Level) -> usize {
+        self.of((level.to, level.from))
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Part<'a> {
     pattern: Pattern,
@@ -118,27 +131,9 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Bytes from the first block on that lie in one piece.
-    fn room(&self, side: Side) -> usize {
-        match side {
-            Side::To => self.to.spot().1,
-            Side::From => self.from.spot().1,
-        }
-    }
-
-    fn hull(&self, side: Side) -> usize {
-        let (to, from) = self.pattern.hulls();
-        match side {
-            Side::To => to,
-            Side::From => from,
-        }
-    }
-
-    fn stride(level: Level, side: Side) -> usize {
-        match side {
-            Side::To => level.to,
-            Side::From => level.from,
-        }
+    /// Bytes from the first block on that lie in one piece, and those of all blocks.
+    fn room_and_hull(&self, side: Side) -> (usize, usize) {
+        (side.of((self.to, self.from)).spot().1, side.of(self.pattern.hulls()))
     }
 
     /// Another pattern, further on.
@@ -149,12 +144,12 @@ impl Part<'_> {
     /// Cuts the loop with the largest distance between blocks into ranges that lie in one piece; what is
     /// left across a boundary is one turn of it, which is cut further inside.
     fn cut(&self, side: Side, each: &mut dyn FnMut(Self)) {
-        let room = self.room(side);
-        if self.hull(side) <= room {
+        let (room, hull) = self.room_and_hull(side);
+        if hull <= room {
             return each(*self);
         }
         let levels = self.pattern.levels();
-        let widest = (0..levels.len()).max_by_key(|&i| Self::stride(levels[i], side));
+        let widest = (0..levels.len()).max_by_key(|&i| side.stride(levels[i]));
         let Some(widest) = widest else {
             let block = self.pattern.block();
             each(self.with(Pattern::contiguous(room), 0, 0));
@@ -165,13 +160,14 @@ impl Part<'_> {
         while turn < level.count {
             let inside = self.pattern.with_count(widest, 1);
             let first = self.with(inside, turn * level.to, turn * level.from);
-            let turns = match first.room(side).checked_sub(first.hull(side)) {
+            let (room, hull) = first.room_and_hull(side);
+            let turns = match room.checked_sub(hull) {
                 None => {
                     first.cut(side, each);
                     1
                 }
                 Some(left) => {
-                    let more = left.checked_div(Self::stride(level, side)).unwrap_or(usize::MAX);
+                    let more = left.checked_div(side.stride(level)).unwrap_or(usize::MAX);
                     let turns = more.saturating_add(1).min(level.count - turn);
                     each(Self { pattern: self.pattern.with_count(widest, turns), ..first });
                     turns
@@ -223,10 +219,12 @@ fn each_share(all: usize, most: usize, mut each: impl FnMut(usize, usize)) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::strided::Level;
 
     /// Pieces of these lengths, which lie apart and in another order in memory.
     fn pieces(lengths: &[usize]) -> Vec<Piece> {
@@ -246,92 +244,49 @@ mod tests {
         (piece.segment, piece.offset + at - piece.start)
     }
 
+    fn patterns() -> impl Strategy<Value = Pattern> {
+        let level = (1..6_usize, 0..150_usize, 0..150_usize);
+        let level = level.prop_map(|(count, to, from)| Level { count, to, from });
+        (1..60_usize, vec(level, 0..5)).prop_map(|(block, levels)| Pattern::of_levels(block, &levels))
+    }
+
+    /// Where each byte that a pattern moves goes to, and where it comes from.
+    fn bytes(pattern: &Pattern) -> Vec<(usize, usize)> {
+        let mut bytes = Vec::new();
+        pattern.each_block(|to, from| bytes.extend((0..pattern.block()).map(|i| (to + i, from + i))));
+        bytes
+    }
+
     proptest! {
         #[test]
         fn parts_move_what_the_pattern_moves(
-            block in 1usize..40,
-            levels in prop::collection::vec((1usize..6, 0usize..90, 0usize..90), 0..4),
-            to_lengths in prop::collection::vec(1usize..400, 1..9),
-            from_lengths in prop::collection::vec(1usize..400, 1..9),
-            at in (0usize..50, 0usize..50),
+            pattern in patterns(), to in vec(1..400_usize, 1..9), from in vec(1..400_usize, 1..9), at in (0..50_usize, 0..50_usize),
         ) {
-            let levels: Vec<_> = levels.into_iter().map(|(count, to, from)| Level { count, to, from }).collect();
-            let pattern = Pattern::of_levels(block, &levels);
-            let (to_hull, from_hull) = pattern.hulls();
-            let cover = |mut lengths: Vec<usize>, bytes: usize| {
-                lengths.push(bytes);
-                pieces(&lengths)
-            };
-            let (to, from) = (cover(to_lengths, at.0 + to_hull), cover(from_lengths, at.1 + from_hull));
-            let mut wanted = Vec::new();
-            pattern.each_block(|a, b| for i in 0..pattern.block() {
-                wanted.push((find(&to, at.0 + a + i), find(&from, at.1 + b + i)));
-            });
+            let hulls = pattern.hulls();
+            let cover = |lengths: Vec<usize>, bytes: usize| pieces(&[lengths, vec![bytes]].concat());
+            let (to, from) = (cover(to, at.0 + hulls.0), cover(from, at.1 + hulls.1));
+            let place = |(a, b)| (find(&to, at.0 + a), find(&from, at.1 + b));
+            let mut wanted: Vec<_> = bytes(&pattern).into_iter().map(place).collect();
             let mut moved = Vec::new();
-            each_part(
-                &pattern,
-                Pieced { pieces: &to, at: at.0 },
-                Pieced { pieces: &from, at: at.1 },
-                |a, b, part| part.each_block(|i, j| for byte in 0..part.block() {
-                    moved.push((
-                        (a.segment, a.offset + i + byte),
-                        (b.segment, b.offset + j + byte),
-                    ));
-                }),
-            );
+            let sides = (Pieced { pieces: &to, at: at.0 }, Pieced { pieces: &from, at: at.1 });
+            each_part(&pattern, sides.0, sides.1, |a, b, part| {
+                let place = |(i, j)| ((a.segment, a.offset + i), (b.segment, b.offset + j));
+                moved.extend(bytes(&part).into_iter().map(place));
+            });
             wanted.sort_unstable();
             moved.sort_unstable();
             prop_assert_eq!(moved, wanted);
         }
-    }
 
-    #[test]
-    fn a_column_is_one_part_for_each_piece() {
-        let pieces = pieces(&[1000, 1000, 1000, 1000]);
-        let pattern = Pattern::blocks(8, 39, 100, 8);
-        let whole = [Piece::whole(0, 0)];
-        let mut parts = Vec::new();
-        each_part(
-            &pattern,
-            Pieced { pieces: &pieces, at: 96 },
-            Pieced { pieces: &whole, at: 0 },
-            |_, _, part| parts.push(part.count()),
-        );
-        // Rows of 100 bytes: the block at 996 lies across a boundary, and so does every tenth behind it.
-        assert_eq!(parts.iter().filter(|&&count| count > 1).count(), 4);
-        assert!(parts.len() <= 12, "{parts:?}");
-    }
-
-    #[test]
-    #[should_panic(expected = "byte 1000 lies in no piece")]
-    fn nothing_is_moved_beyond_the_pieces() {
-        let pieces = pieces(&[500, 500]);
-        let whole = [Piece::whole(0, 0)];
-        let (to, from) = (Pieced { pieces: &pieces, at: 0 }, Pieced { pieces: &whole, at: 0 });
-        each_part(&Pattern::contiguous(1001), to, from, |_, _, _| ());
-    }
-
-    proptest! {
         #[test]
-        fn parts_fit_and_move_what_the_pattern_moves(
-            block in 1usize..60,
-            levels in prop::collection::vec((1usize..7, 0usize..200, 0usize..200), 0..5),
-            most in 1usize..500,
-        ) {
-            let levels: Vec<_> = levels.into_iter().map(|(count, to, from)| Level { count, to, from }).collect();
-            let pattern = Pattern::of_levels(block, &levels);
-            let bytes = |pattern: &Pattern, to: usize, from: usize| {
-                let mut bytes = Vec::new();
-                pattern.each_block(|a, b| bytes.extend((0..pattern.block()).map(|i| (to + a + i, from + b + i))));
-                bytes
-            };
+        fn parts_fit_and_move_what_the_pattern_moves(pattern in patterns(), most in 1..500_usize) {
             let (mut moved, mut parts) = (Vec::new(), 0);
             each_fitting(&pattern, most, |to, from, part| {
                 assert!(part.bytes() <= most);
-                moved.extend(bytes(&part, to, from));
+                moved.extend(bytes(&part).into_iter().map(|(i, j)| (to + i, from + j)));
                 parts += 1;
             });
-            let mut wanted = bytes(&pattern, 0, 0);
+            let mut wanted = bytes(&pattern);
             wanted.sort_unstable();
             moved.sort_unstable();
             prop_assert_eq!(moved, wanted);
@@ -342,15 +297,9 @@ mod tests {
         }
 
         #[test]
-        fn what_is_nested_does_not_overlap(
-            block in 1usize..20, levels in prop::collection::vec((1usize..6, 0usize..90), 0..4),
-        ) {
-            let levels: Vec<_> = levels.into_iter().map(|(count, to)| Level { count, to, from: 0 }).collect();
-            let pattern = Pattern::of_levels(block, &levels);
-            let mut written = std::collections::BTreeSet::new();
-            let mut is_disjoint = true;
-            pattern.each_block(|to, _| (to..to + pattern.block()).for_each(|byte| is_disjoint &= written.insert(byte)));
-            prop_assert!(is_disjoint || !pattern.is_nested());
+        fn what_is_nested_does_not_overlap(pattern in patterns()) {
+            let written: BTreeSet<usize> = bytes(&pattern).into_iter().map(|(to, _)| to).collect();
+            prop_assert!(written.len() == pattern.bytes() || !pattern.is_nested());
         }
     }
 
@@ -360,5 +309,24 @@ mod tests {
         for levels in [vec![], vec![rows], vec![rows, Level { count: 3, to: 24, from: 8 }]] {
             assert!(Pattern::of_levels(8, &levels).is_nested());
         }
+    }
+
+    #[test]
+    fn a_column_is_one_part_for_each_piece() {
+        let (pieces, whole) = (pieces(&[1000; 4]), [Piece::whole(0, 0)]);
+        let (to, from) = (Pieced { pieces: &pieces, at: 96 }, Pieced { pieces: &whole, at: 0 });
+        let mut parts = Vec::new();
+        each_part(&Pattern::blocks(8, 39, 100, 8), to, from, |_, _, part| parts.push(part.count()));
+        // Rows of 100 bytes: the block at 996 lies across a boundary, and so does every tenth behind it.
+        assert_eq!(parts.iter().filter(|&&count| count > 1).count(), 4);
+        assert!(parts.len() <= 12, "{parts:?}");
+    }
+
+    #[test]
+    #[should_panic(expected = "byte 1000 lies in no piece")]
+    fn nothing_is_moved_beyond_the_pieces() {
+        let (pieces, whole) = (pieces(&[500, 500]), [Piece::whole(0, 0)]);
+        let (to, from) = (Pieced { pieces: &pieces, at: 0 }, Pieced { pieces: &whole, at: 0 });
+        each_part(&Pattern::contiguous(1001), to, from, |_, _, _| ());
     }
 }

@@ -23,9 +23,9 @@ use super::kernel::{Kernel, Maker};
 use super::pattern::{Level, Pattern};
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 /// Sets of a first-level cache of which each way is a page, as they are nearly everywhere.
-const SETS: usize = 64;
+pub(super) const SETS: usize = 64;
 /// Blocks for each set, from which on they throw each other out: more than there are ways.
 const CROWD: usize = 16;
 /// Most blocks that are throttled: beyond, their lines come from memory.
@@ -198,8 +198,8 @@ const fn pages(stride: usize, count: usize) -> usize {
     if stride >= PAGE { count } else { count.saturating_mul(stride) / PAGE }
 }
 
-/// Into how many sets of the first-level cache blocks at a distance fall.
-const fn sets(stride: usize) -> usize {
+/// Into how many sets of the first-level cache blocks at a distance fall, or at distances put together by OR.
+pub(super) const fn sets(stride: usize) -> usize {
     if !stride.is_multiple_of(LINE) || stride == 0 {
         return SETS;
     }
@@ -271,95 +271,85 @@ mod tests {
     use super::*;
 
     const T: Thresholds = Thresholds::of(Maker::Amd);
+    const INTEL: Thresholds = Thresholds::of(Maker::Other);
 
-    const fn even(block: usize, count: usize, stride: usize) -> Kernel {
-        choose(&Pattern::blocks(block, count, stride, stride), &T)
-    }
-
-    const fn uneven(block: usize, count: usize, to: usize, from: usize) -> Kernel {
-        choose(&Pattern::blocks(block, count, to, from), &T)
-    }
-
-    /// The layouts of applications, each with the kernel that was fastest for it.
+    /// Layouts of applications, and those on both sides of the borders of each rule: bytes of a block, how many, and how far
+    /// apart there and here.
     #[test]
-    fn layouts_of_applications() {
-        const COLUMN: Kernel = even(8, 1024, 8256);
-        assert_eq!(COLUMN, Kernel::Rows, "while compiling, too");
-        assert_eq!(even(32, 1024, 8256), Kernel::Rows);
-        assert_eq!(even(8, 1024, 8192), Kernel::Throttled(8));
-        assert_eq!(even(32, 1024, 8192), Kernel::Throttled(7));
-        assert_eq!(even(8, 1000, 1024), Kernel::Throttled(2));
-        assert_eq!(even(32, 250, 1024), Kernel::Throttled(1));
-        assert_eq!(uneven(8, 1024, 8, 8192), Kernel::Throttled(8), "the source alone");
-        assert_eq!(uneven(8, 1024, 8192, 8), Kernel::Throttled(8), "the destination alone");
-        assert_eq!(even(8, 1000, 24), Kernel::Rows);
-        assert_eq!(even(8, 1000, 16), Kernel::Span);
-        assert_eq!(even(4, 1000, 8), Kernel::Span);
-        assert_eq!(uneven(4, 1000, 4, 8), Kernel::Shuffle);
-        assert_eq!(uneven(8, 1000, 24, 8), Kernel::Shuffle);
-        assert_eq!(even(1024, 256, 1536), Kernel::Rows);
-        assert_eq!(even(16384, 10, 20480), Kernel::Rows);
-        assert_eq!(even(1024, 64 << 10, 2048), Kernel::Stream);
-    }
-
-    #[test]
-    fn streams_are_for_what_fills_half_the_cache_with_whole_lines_or_long_blocks() {
-        let half = T.last_level_cache / 2;
-        let (enough, aligned, long) = (half / 2 / LINE, 2 * LINE, 9 * LINE);
-        assert_eq!(even(LINE, enough, aligned), Kernel::Stream);
-        assert_ne!(even(LINE, enough - 1, aligned), Kernel::Stream);
-        assert_ne!(even(LINE, enough, aligned + 8), Kernel::Stream);
-        assert_eq!(even(T.stream, half / 2 / T.stream, long + 8), Kernel::Stream);
-        assert_ne!(even(T.stream - 8, half / 2 / T.stream, long + 8), Kernel::Stream);
-    }
-
-    #[test]
-    fn the_fewer_the_sets_the_stronger_is_the_brake() {
-        let stores = |stride| match even(8, 256, stride) {
-            Kernel::Throttled(touches) => touches,
-            _ => 0,
-        };
-        let brakes = [256, 512, 1024, 2048, 4096, 8192, 1 << 20].map(stores);
-        assert_eq!(brakes, [0, 1, 2, 4, 8, 8, 8]);
-        assert_eq!([3 * 1024, 5 * 4096, 8192 + 64, 8192 + 8].map(stores), [2, 8, 0, 0]);
-    }
-
-    #[test]
-    fn blocks_of_more_than_a_line_are_never_held_back() {
+    fn layouts_have_the_kernels_that_were_fastest_for_them() {
+        use Kernel::{Rows, Shuffle, Span, Stream, Throttled as Held};
+        const COLUMN: Kernel = choose(&Pattern::blocks(8, 1024, 8256, 8256), &T);
+        assert_eq!(COLUMN, Rows, "while compiling, too");
+        let (half, pages) = (T.last_level_cache / 2, T.pages / 2);
+        let (lines, long) = (half / 2 / LINE, half / 2 / T.stream);
+        // What is missed first are lines: of these it takes more pages.
+        let (few, more) = (INTEL.pages / 2, INTEL.pages / 2 / 4 * 5);
+        let even = |block, count, stride, chosen| (T, block, count, (stride, stride), chosen);
+        let intel = |count, stride, chosen| (INTEL, 8, count, (stride, stride), chosen);
+        let cases = [
+            even(32, 1024, 8256, Rows),
+            even(8, 1024, 8192, Held(8)),
+            even(32, 1024, 8192, Held(7)),
+            even(8, 1000, 1024, Held(2)),
+            even(32, 250, 1024, Held(1)),
+            (T, 8, 1024, (8, 8192), Held(8)),
+            (T, 8, 1024, (8192, 8), Held(8)),
+            even(8, 1000, 24, Rows),
+            even(8, 1000, 16, Span),
+            even(4, 1000, 8, Span),
+            (T, 4, 1000, (4, 8), Shuffle),
+            (T, 8, 1000, (24, 8), Shuffle),
+            even(1024, 256, 1536, Rows),
+            even(16384, 10, 20480, Rows),
+            even(1024, 64 << 10, 2048, Stream),
+            // Streams: half the cache, of whole lines or of long blocks.
+            even(LINE, lines, 2 * LINE, Stream),
+            even(LINE, lines - 1, 2 * LINE, Rows),
+            even(LINE, lines, 2 * LINE + 8, Rows),
+            even(T.stream, long, 9 * LINE + 8, Stream),
+            even(T.stream - 8, long, 9 * LINE + 8, Rows),
+            // Few blocks do not crowd a set, and very many come from memory.
+            even(8, 2 * CROWD - 1, 8192, Rows),
+            even(8, 4 * CROWD - 1, 1024, Rows),
+            even(8, 4 * CROWD, 1024, Held(2)),
+            even(8, MOST + 1, 1024, Rows),
+            even(64, 256, 8192, Held(5)),
+            even(64, 256, 8208, Rows),
+            // More pages than a TLB has entries.
+            even(8, pages, 8208, Held(8)),
+            even(8, pages - 1, 8208, Rows),
+            (T, 8, 4096, (8, 8208), Held(4)),
+            (T, 8, 4096, (8208, 8), Rows),
+            even(8, 1 << 14, 1040, Rows),
+            even(512, 4096, 8704, Rows),
+            // Where a crowd does no harm, pages alone count.
+            intel(256, 8192, Rows),
+            intel(1024, 8192, Rows),
+            intel(1000, 1024, Rows),
+            intel(few, 8256, Held(4)),
+            intel(few - 1, 8256, Rows),
+            intel(more, 8192, Held(4)),
+            intel(more - 1, 8192, Rows),
+        ];
+        // The fewer the sets, the stronger is the brake.
+        let sets = [(256, 0), (512, 1), (2048, 4), (4096, 8), (1 << 20, 8), (3 * 1024, 2), (5 * 4096, 8)];
+        let held = |stores| if stores == 0 { Rows } else { Held(stores) };
+        let sets = sets.map(|(stride, stores)| even(8, 256, stride, held(stores)));
+        for (thresholds, block, count, (to, from), chosen) in cases.into_iter().chain(sets) {
+            let found = choose(&Pattern::blocks(block, count, to, from), &thresholds);
+            assert_eq!(found, chosen, "{count} x {block} bytes, strides {to} <- {from}");
+        }
         for stride in [2048, 4096, 8192, 8208, 16512] {
-            for block in [65, 128, 256, 320] {
-                assert_eq!(even(block, 256, stride), Kernel::Rows, "{block} {stride}");
-                assert_eq!(even(block, 4096, stride), Kernel::Rows, "{block} {stride}");
+            for (block, count) in
+                [65, 128, 256, 320].into_iter().flat_map(|block| [(block, 256), (block, 4096)])
+            {
+                assert_eq!(
+                    choose(&Pattern::blocks(block, count, stride, stride), &T),
+                    Rows,
+                    "{block} {stride}"
+                );
             }
         }
-        assert_ne!(even(64, 256, 8192), Kernel::Rows);
-        assert_eq!(even(64, 256, 8208), Kernel::Rows);
-    }
-
-    #[test]
-    fn blocks_on_more_pages_than_a_tlb_has_are_held_back() {
-        assert_eq!(even(8, T.pages / 2, 8208), Kernel::Throttled(8));
-        assert_eq!(even(8, T.pages / 2 - 1, 8208), Kernel::Rows);
-        assert_eq!(uneven(8, 4096, 8, 8208), Kernel::Throttled(4), "packed");
-        assert_eq!(uneven(8, 4096, 8208, 8), Kernel::Rows, "unpacked");
-        assert_eq!(even(8, 1 << 14, 1040), Kernel::Rows, "several blocks on a page");
-        assert_eq!(even(512, 4096, 8704), Kernel::Rows, "long blocks");
-    }
-
-    #[test]
-    fn where_a_crowd_does_no_harm_blocks_are_held_back_for_their_pages_alone() {
-        const INTEL: Thresholds = Thresholds::of(Maker::Other);
-        let chosen = |count, stride| choose(&Pattern::blocks(8, count, stride, stride), &INTEL);
-        assert_eq!([256, 512, 1024].map(|count| chosen(count, 8192)), [Kernel::Rows; 3]);
-        assert_eq!(chosen(1000, 1024), Kernel::Rows);
-        assert_eq!(chosen(INTEL.pages / 2, 8256), Kernel::Throttled(4));
-        assert_eq!(chosen(INTEL.pages / 2 - 1, 8256), Kernel::Rows);
-        // Of these, lines are missed first.
-        let crowded = INTEL.pages / 2 / 4 * 5;
-        assert_eq!(
-            [crowded - 1, crowded].map(|count| chosen(count, 8192)),
-            [Kernel::Rows, Kernel::Throttled(4)]
-        );
     }
 
     #[test]
@@ -379,14 +369,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn few_blocks_do_not_crowd_a_set() {
-        assert_eq!(even(8, 2 * CROWD - 1, 8192), Kernel::Rows);
-        assert_eq!(even(8, 4 * CROWD - 1, 1024), Kernel::Rows);
-        assert_ne!(even(8, 4 * CROWD, 1024), Kernel::Rows);
-        assert_eq!(even(8, MOST + 1, 1024), Kernel::Rows);
     }
 
     #[test]

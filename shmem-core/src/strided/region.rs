@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::shape::{Dim, Shape};
-use crate::message::Message;
+use crate::message::refuse;
 
 /// What a region takes of one dimension: an index, or elements at a distance, or blocks of them.
 ///
@@ -23,8 +23,6 @@ enum End {
     Dynamic,
     /// Before this element.
     Before(usize),
-    /// With this element.
-    With(usize),
     /// To the end of the dimension.
     Open,
 }
@@ -47,7 +45,8 @@ impl Axis {
 
     /// `first..=last`
     pub const fn through(first: usize, last: usize) -> Self {
-        Self { first, end: End::With(last), step: 1, block: 1 }
+        // No dimension has the last number.
+        Self::range(first, last.saturating_add(1))
     }
 
     /// `first..`
@@ -87,13 +86,7 @@ impl Axis {
             panic!("a block has at least 1 element");
         }
         if block > self.step {
-            let message = Message::new()
-                .text("blocks of ")
-                .number(block as u64)
-                .text(" elements overlap at a stride of ")
-                .number(self.step as u64)
-                .text("; the stride must be at least the block");
-            panic!("{}", message.as_str());
+            refuse!("blocks of " [block] " elements overlap at a stride of " [self.step] "; the stride must be at least the block");
         }
         self.block = block;
         self
@@ -108,13 +101,19 @@ impl Axis {
     /// How many blocks it takes of a dimension of `len` elements, which it must lie in.
     #[inline(always)]
     pub const fn count(self, len: usize) -> usize {
-        let end = match self.end {
-            End::Index | End::Dynamic => return 1,
+        if self.is_index() {
+            return 1;
+        }
+        self.end_in(len).saturating_sub(self.first).div_ceil(self.step)
+    }
+
+    /// Where it ends in a dimension of `len` elements.
+    #[inline(always)]
+    const fn end_in(self, len: usize) -> usize {
+        match self.end {
             End::Before(end) => end,
-            End::With(last) => last.saturating_add(1),
-            End::Open => len,
-        };
-        end.saturating_sub(self.first).div_ceil(self.step)
+            End::Index | End::Dynamic | End::Open => len,
+        }
     }
 
     /// Whether it is `..`
@@ -133,13 +132,12 @@ impl Axis {
     /// only the run knows is looked at by whoever adds it.)
     #[inline(always)]
     pub const fn fits(self, len: usize, count: usize) -> bool {
-        let end = match self.end {
+        match self.end {
             End::Index => return self.first < len && count == 1,
             End::Dynamic => return true,
-            End::Before(end) => end,
-            End::With(last) => last.saturating_add(1),
-            End::Open => len,
-        };
+            End::Before(_) | End::Open => {}
+        }
+        let end = self.end_in(len);
         self.first <= end
             && end <= len
             && self.count(len) == count
@@ -169,44 +167,22 @@ impl Axis {
             End::Dynamic => return,
             End::Index => ("the index is ", self.first),
             End::Before(end) => ("the region ends at ", end),
-            End::With(usize::MAX) => ("the region ends at ", usize::MAX),
-            End::With(last) => ("the region ends at ", last + 1),
             End::Open if len == Dim::DYNAMIC => return,
             End::Open => ("the region starts at ", if self.first > len { self.first } else { len }),
         };
         if (matches!(self.end, End::Index) && end >= len) || end > len {
-            let message = Message::new()
-                .text("`")
-                .text(name)
-                .text("` has ")
-                .number(len as u64)
-                .text(" elements in dimension ")
-                .number(number as u64)
-                .text(", but ")
-                .text(what)
-                .number(end as u64);
-            panic!("{}", message.as_str());
+            refuse!("`" (name) "` has " [len] " elements in dimension " [number] ", but " (what) [end]);
         }
         if !self.is_index() && self.first > end {
-            let message = Message::new()
-                .text("the region starts at ")
-                .number(self.first as u64)
-                .text(" and ends at ")
-                .number(end as u64);
-            panic!("{}", message.as_str());
+            refuse!("the region starts at " [self.first] " and ends at " [end]);
         }
         let count = self.count(len);
         if self.block > 1 && count > 0 {
             let last = self.last(count);
             if self.block > end - last {
-                let message = Message::new()
-                    .text("the last block starts at ")
-                    .number(last as u64)
-                    .text(" and has ")
-                    .number(self.block as u64)
-                    .text(" elements, but the region ends at ")
-                    .number(end as u64);
-                panic!("{}", message.as_str());
+                refuse!(
+                    "the last block starts at " [last] " and has " [self.block] " elements, but the region ends at " [end]
+                );
             }
         }
     }
@@ -239,14 +215,7 @@ impl Part {
 pub const fn lower(name: &str, shape: &Shape, align: usize, axes: &[Axis], part: Part) -> Layout {
     let dims = shape.dims();
     if axes.len() != dims.len() {
-        let message = Message::new()
-            .text("`")
-            .text(name)
-            .text("` has ")
-            .number(dims.len() as u64)
-            .text(" dimension(s), but the region names ")
-            .number(axes.len() as u64);
-        panic!("{}", message.as_str());
+        refuse!("`" (name) "` has " [dims.len()] " dimension(s), but the region names " [axes.len()]);
     }
     let mut layout = Layout::block(part.bytes, align);
     layout.offset = part.offset;
@@ -294,13 +263,8 @@ const fn is_line(axes: &[Axis]) -> bool {
 #[cold]
 #[track_caller]
 const fn beyond(name: &str, number: usize, first: usize) -> ! {
-    let message = Message::new()
-        .text("the region starts at element ")
-        .number(first as u64)
-        .text(" of dimension ")
-        .number(number as u64)
-        .text(" of `")
-        .text(name)
-        .text("`, which is further than any memory reaches");
-    panic!("{}", message.as_str());
+    refuse!(
+        "the region starts at element " [first] " of dimension " [number] " of `" (name)
+        "`, which is further than any memory reaches"
+    )
 }

@@ -120,23 +120,13 @@ proptest! {
         for (a, b) in to.elements().into_iter().zip(from.elements()) {
             expected[a..a + to.part.bytes].copy_from_slice(&source[b..b + to.part.bytes]);
         }
-        prop_assert_eq!(moved(&plan, &layout_to, &layout_from, &source), expected, "{}", plan);
-    }
-
-    #[test]
-    fn packing_and_unpacking_give_the_blocks_back((to, from) in sides()) {
-        let (to, from) = (to.layout(), from.layout());
-        let pattern = Pattern::join(&to, &from);
-        let of = |pattern| Plan::of(pattern, 1, Algorithm::Auto, &Thresholds::DEFAULT);
-        let source: Vec<u8> = (0..from.offset() + from.hull()).map(|i| (i % 251) as u8 + 1).collect();
-        let mut packed = vec![0_u8; pattern.bytes()];
-        // SAFETY: `packed` holds the blocks one behind the other, `source` the hull behind the offset.
-        unsafe { execute::<()>(&of(pattern.packed()), packed.as_mut_ptr(), source.as_ptr().wrapping_add(from.offset())) };
-        let mut into = vec![0_u8; to.offset() + to.hull() + 16];
-        // SAFETY: `packed` holds the blocks one behind the other, `into` has room for the hull behind the offset.
-        unsafe { execute::<()>(&of(pattern.unpacked()), into.as_mut_ptr().wrapping_add(to.offset()), packed.as_ptr()) };
-        let plan = Plan::new(&to, &from, Algorithm::One, &Thresholds::DEFAULT);
-        prop_assert_eq!(into, moved(&plan, &to, &from, &source));
+        prop_assert_eq!(&moved(&plan, &layout_to, &layout_from, &source), &expected, "{}", plan);
+        // By way of the blocks one behind the other.
+        let dense = Layout::block(1, 1).repeated(plan.pattern().bytes(), 1);
+        let of = |pattern| Plan::of(pattern, 1, Algorithm::ALL[algorithm], &Thresholds::DEFAULT);
+        let packed = moved(&of(plan.pattern().packed()), &dense, &layout_from, &source);
+        let unpacked = moved(&of(plan.pattern().unpacked()), &layout_to, &dense, &packed);
+        prop_assert_eq!(unpacked, expected);
     }
 
     /// A line is as the region would be if it lay there one element behind the other, on either side, known to be as long or
@@ -185,33 +175,6 @@ proptest! {
         if shifted.is_disjoint(&b) {
             prop_assert!(bytes(&to, shift).is_disjoint(&bytes(&from, 0)));
         }
-    }
-}
-
-/// An axis of any kind.
-fn axis() -> impl Strategy<Value = Axis> {
-    (0..5_usize, 0..10_usize, 0..12_usize, 1..4_usize, 0..4_usize).prop_map(
-        |(kind, first, last, block, gap)| {
-            let axis = match kind {
-                0 => return Axis::index(first),
-                1 => Axis::range(first, last),
-                2 => Axis::through(first, last),
-                3 => Axis::from(first),
-                _ => Axis::all(),
-            };
-            axis.step(block + gap).block(block)
-        },
-    )
-}
-
-proptest! {
-    /// A slice is accepted exactly where its region would be, and takes as many blocks as were planned.
-    #[test]
-    fn fits_says_what_lower_would(axis in axis(), len in 0..12_usize, count in 0..6_usize) {
-        let shape = Shape::slice_of::<f64>(len);
-        let lowered = std::panic::catch_unwind(|| lower("SLICE", &shape, 8, &[axis], Part::whole(8)));
-        let found = lowered.ok().map(|layout| layout.runs().first().map_or(1, |run| run.count));
-        prop_assert_eq!(axis.fits(len, count), found.is_some_and(|found| found == count));
     }
 }
 
@@ -296,6 +259,10 @@ fn what_makes_no_plan_is_refused() {
             &take(Axis::through(8, 1024)),
             "`GRID` has 1024 elements in dimension 0, but the region ends at 1025",
         ),
+        (
+            &take(Axis::through(8, usize::MAX)),
+            "`GRID` has 1024 elements in dimension 0, but the region ends at 18446744073709551615",
+        ),
         (&take(Axis::from(1025)), "`GRID` has 1024 elements in dimension 0, but the region starts at 1025"),
         (&take(Axis::index(1024)), "`GRID` has 1024 elements in dimension 0, but the index is 1024"),
         (&take(Axis::range(9, 3)), "the region starts at 9 and ends at 3"),
@@ -364,54 +331,41 @@ fn what_makes_no_plan_is_refused() {
     }
 }
 
-/// Sums that do not fit a number are no smaller numbers, not even where Rust does not look.
-#[test]
-fn numbers_beyond_all_objects_are_refused() {
-    const LAST: usize = usize::MAX;
-    let grid = Shape::slice_of::<f64>(24);
-    let take =
-        |shape: Shape, axis: Axis| refusal(move || _ = lower("GRID", &shape, 64, &[axis], Part::whole(8)));
-    for first in 1..4 {
-        let block = LAST - first + 1;
-        let blocks = Axis::range(first, 5).step(LAST).block(block);
-        let beyond =
-            format!("the last block starts at {first} and has {block} elements, but the region ends at 5");
-        assert_eq!(take(grid, blocks), beyond);
-        assert!(!blocks.fits(24, 1));
-    }
-    assert_eq!(
-        take(grid, Axis::through(3, LAST)),
-        format!("`GRID` has 24 elements in dimension 0, but the region ends at {LAST}")
-    );
-    assert!(!Axis::through(0, LAST).fits(24, Axis::through(0, LAST).count(24)));
-    assert_eq!(take(grid, Axis::range(LAST, LAST)), take(grid, Axis::range(0, LAST)));
-    assert_eq!(Axis::range(3, 5).step(LAST).count(24), 1);
-    let far = Layout::block(8, 8).repeated(3, LAST);
-    let hull = Pattern::join(&far, &Layout::block(8, 8).repeated(3, 8)).hulls();
-    assert_eq!(hull, (LAST, 24));
-}
-
 /// Numbers that are small, or near where sums and products of them are none.
 fn number() -> impl Strategy<Value = usize> {
     (0..30_usize, 0..4_usize).prop_map(|(n, near)| [n, n, usize::MAX - n, usize::MAX / 8 + n][near])
 }
 
 proptest! {
+    /// What an axis takes lies in its dimension, or is refused, whatever the numbers; and `fits` says so of slices.
     #[test]
-    fn no_number_is_large_enough_to_leave_the_object(
-        (first, end, step, block) in (number(), number(), number(), number()), len in 0..40_usize,
+    fn an_axis_takes_what_lies_in_its_dimension(
+        kind in 0..5_usize, numbers in (number(), number(), number(), number()), len in 0..40_usize, other in 0..6_usize,
     ) {
+        let (first, last, step, block) = numbers;
         let (step, block) = (step.max(1), block.clamp(1, step.max(1)));
-        let last = first as u128 + (end.saturating_sub(first).div_ceil(step).max(1) - 1) as u128 * step as u128;
-        let is_inside =
-            first <= end && end <= len && (first == end || last + block as u128 <= end as u128);
-        let axis = Axis::range(first, end).step(step).block(block);
+        let (axis, first, end) = match kind {
+            0 => (Axis::range(first, last), first, wide(last)),
+            1 => (Axis::through(first, last), first, wide(last) + 1),
+            2 => (Axis::from(first), first, wide(len)),
+            3 => (Axis::all(), 0, wide(len)),
+            _ => (Axis::index(first), first, wide(first) + 1),
+        };
+        let (axis, step, block) = if kind == 4 { (axis, 1, 1) } else { (axis.step(step).block(block), step, block) };
+        let count = end.saturating_sub(wide(first)).div_ceil(wide(step));
+        let behind = wide(first) + (count.max(1) - 1) * wide(step) + wide(block);
+        let is_inside = wide(first) <= end && end <= wide(len) && (count == 0 || behind <= end);
         let object = Shape::element(8).array(len, 8);
         let layout = std::panic::catch_unwind(|| lower("OBJECT", &object, 8, &[axis], Part::whole(8))).ok();
         prop_assert_eq!(layout.is_some(), is_inside);
         prop_assert!(layout.is_none_or(|layout| layout.offset() + layout.hull() <= 8 * len));
         prop_assert_eq!(axis.fits(len, axis.count(len)), is_inside);
+        prop_assert_eq!(axis.fits(len, other), is_inside && wide(other) == count);
     }
+}
+
+fn wide(number: usize) -> u128 {
+    number as u128
 }
 
 /// Blocks of an open axis opposite a plain one: the length is that of the other side.
@@ -491,7 +445,6 @@ proptest! {
         block in extreme(), runs in prop::collection::vec((extreme(), extreme()), 0..4), first in extreme(), stride in extreme(),
     ) {
         let layout = runs.iter().fold(Layout::block(block, 8), |layout, &(count, stride)| layout.repeated(count, stride));
-        let wide = |number: usize| u128::try_from(number).unwrap();
         let hull = runs.iter().try_fold(wide(block), |bytes, &(count, stride)| {
             Some((wide(count.checked_sub(1)?) * wide(stride)).saturating_add(bytes))
         });

@@ -10,11 +10,9 @@ use shmem_core::heap::{HeapError, MAX_ALIGN, Released};
 use shmem_core::observe::Family;
 use shmem_core::partition::{Declaration, Pages, Partition, default, show_size};
 
-use super::choice::{default_storage, is_small};
 use super::contents::{Contents, Fresh, from_indices};
-use super::homes::Homes;
 use super::make::{Maker, is_elsewhere, strictness};
-use super::placing::Placing;
+use super::placing::{Homes, Placing};
 use crate::collective::Agreed;
 use crate::error::Result;
 use crate::group::{Operation, Purpose, words_of};
@@ -309,5 +307,49 @@ impl Drop for Held {
 impl<L: ThreadLevel, const D: usize, S: Storage> std::fmt::Debug for ArrayBuilder<'_, L, D, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ArrayBuilder({:?} in {})", self.shape, self.partition)
+    }
+}
+
+/// Whether an array does not fill a page for each chunk. One that names no storage is not placed then.
+fn is_small(bytes: usize, chunks: usize, page: usize) -> bool {
+    bytes < chunks.saturating_mul(page)
+}
+
+/// The storage of an array of `bytes` bytes in `chunks` chunks, in a partition with pages of `page` bytes
+/// whose heap has `room` bytes in one piece.
+///
+/// Measured (`shmem-perf array`), the three storages of one range are equally fast, and place pages equally
+/// well; they differ in what it costs to make one and free it, where memory of its own costs ten to twenty
+/// times as much as memory of the heap. So the heap it is, and memory of its own for what the heap has no
+/// room for. An array that does not fill a page for each chunk cannot be placed by pages, and lies in the
+/// heap in any case. Huge pages of the partition exist already and cannot be split among nodes any more:
+/// there it is pools, which ask for pages of that size on each node.
+///
+/// A network that pins what is registered with it cannot have pages of a heap placed anew. There Chapel's
+/// outcome, memory of its own, will be the better default.
+fn default_storage(bytes: usize, chunks: usize, page: usize, huge: bool, room: usize) -> StorageKind {
+    // From the start of a page, slid, and in whole pages: each takes less than one more.
+    let whole = bytes.saturating_add(3 * page);
+    match () {
+        () if is_small(bytes, chunks, page) => StorageKind::Single,
+        () if huge => StorageKind::Multi,
+        () if whole <= room => StorageKind::Single,
+        () => StorageKind::Separate,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_lie_in_the_heap_where_it_has_room() {
+        const M: usize = 1 << 20;
+        assert_eq!(default_storage(2 * 4096 - 1, 2, 4096, false, 0), StorageKind::Single);
+        assert_eq!(default_storage(64 * M - 12_288, 2, 4096, false, 64 * M), StorageKind::Single);
+        assert_eq!(default_storage(64 * M - 12_287, 2, 4096, false, 64 * M), StorageKind::Separate);
+        assert_eq!(default_storage(usize::MAX, 2, 4096, false, 64 * M), StorageKind::Separate);
+        assert_eq!(default_storage(64 * M, 4, 2 * M, true, 256 * M), StorageKind::Multi);
+        assert_eq!(default_storage(4 * M, 4, 2 * M, true, 256 * M), StorageKind::Single);
     }
 }

@@ -1,9 +1,9 @@
 //! What an array begins as, written chunk by chunk from the CPUs of each chunk's node.
 
-use rustix::thread::{CpuSet, sched_setaffinity};
-use shmem_core::array::{Chunking, Part, StorageKind};
+use shmem_core::array::{Chunking, Indices, Part, StorageKind};
 use shmem_core::shared;
 use shmem_core::topology::Topology;
+use shmem_launch::cpus;
 
 /// Bytes below which no threads are started: starting one takes about as long as writing these.
 const ALONE: usize = 256 << 10;
@@ -77,13 +77,14 @@ impl<const D: usize> Fresh<'_, D> {
         }
         std::thread::scope(|scope| {
             for home in homes {
-                let cpus = topology.cpus_of(home);
+                let own_cpus = topology.cpus_of(home);
                 let own = chunks().filter(move |chunk| self.nodes[*chunk] == home);
                 let again = own.clone();
                 // SAFETY: the caller's promise, for each chunk once: it has one home.
                 let work = move |chunk| unsafe { self.write_chunk(mine, chunk, contents) };
                 let on_node = move || {
-                    settle(&cpus);
+                    // Where that is not allowed it runs where it is: what it writes has its place already.
+                    _ = cpus::bind(&own_cpus);
                     own.for_each(work);
                 };
                 if std::thread::Builder::new().spawn_scoped(scope, on_node).is_err() {
@@ -114,66 +115,23 @@ impl<const D: usize> Fresh<'_, D> {
     }
 }
 
-/// Lets the calling thread run on these CPUs only. Where that is not allowed, it runs where it is: what it
-/// writes has its place already.
-fn settle(cpus: &[usize]) {
-    let mut set = CpuSet::new();
-    cpus.iter().filter(|&&cpu| cpu < CpuSet::MAX_CPU).for_each(|&cpu| set.set(cpu));
-    if set.count() > 0 {
-        _ = sched_setaffinity(None, &set);
-    }
-}
-
 /// What [`Contents::Written`] does for an array whose elements follow from their indices.
 pub(super) fn from_indices<T, const D: usize>(
     shape: [usize; D],
     element: impl Fn([usize; D]) -> T + Sync,
 ) -> impl Fn(Slots<T>, usize) + Sync {
     move |run, first| {
-        let mut next = index_of(first, shape);
+        let mut indices = Indices::new(shape.map(|length| 0..length)).split_at(first).1;
         run.write_each(|| {
-            let index = next;
-            advance(&mut next, shape);
-            element(index)
+            let index = indices.next();
+            element(index.unwrap_or_else(|| unreachable!("a run has elements of the array")))
         });
-    }
-}
-
-/// The index of an element by its number in row-major order.
-fn index_of<const D: usize>(mut number: usize, shape: [usize; D]) -> [usize; D] {
-    let mut index = [0; D];
-    for d in (0..D).rev() {
-        index[d] = number % shape[d];
-        number /= shape[d];
-    }
-    index
-}
-
-/// The next index in row-major order; behind the last comes the first.
-fn advance<const D: usize>(index: &mut [usize; D], shape: [usize; D]) {
-    for d in (0..D).rev() {
-        index[d] += 1;
-        if index[d] < shape[d] {
-            return;
-        }
-        index[d] = 0;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn indices_follow_each_other_in_row_major_order() {
-        let shape = [2, 3, 5];
-        let mut index = [0; 3];
-        for number in 0..30 {
-            assert_eq!(index, index_of(number, shape));
-            advance(&mut index, shape);
-        }
-        assert_eq!(index, [0, 0, 0]);
-    }
 
     #[test]
     fn every_element_is_written_at_its_place_whatever_the_storage() {
@@ -207,7 +165,7 @@ mod tests {
                     }
                     _ => memory[1..34].to_vec(),
                 };
-                let all: Vec<u64> = (0..33).map(|n| expected(index_of(n, [3, 11]))).collect();
+                let all: Vec<u64> = (0..33).map(|n| expected([n / 11, n % 11])).collect();
                 assert_eq!(found, all, "{kind}");
                 assert_eq!((memory[0], memory[34]), (u64::MAX, u64::MAX));
             }

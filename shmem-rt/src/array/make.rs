@@ -5,8 +5,7 @@ use shmem_core::heap::Allocation;
 use shmem_core::memory::{Placement, Request, Spread};
 use shmem_core::partition::{Grant, Kind, PartitionSpec, Policy, Traits, show_size};
 
-use super::homes::Homes;
-use super::placing::Placing;
+use super::placing::{Homes, Placing};
 use crate::collective::Agreed;
 use crate::error::{ErrorKind, Result};
 use crate::job::Job;
@@ -65,8 +64,7 @@ impl<const D: usize> Maker<'_, D> {
                 ),
             }
             .into()),
-            StorageKind::Separate => self.separate(kind),
-            StorageKind::Cyclic { .. } => self.separate(kind),
+            StorageKind::Separate | StorageKind::Cyclic { .. } => self.separate(kind),
             StorageKind::Multi => self.multi(),
         }
     }

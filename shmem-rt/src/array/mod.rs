@@ -2,11 +2,10 @@
 //! ([`World::array`](crate::World::array)).
 //!
 //! ```text
-//! builder   what is asked            homes     which nodes the chunks live on
-//! choice    the storage, if none is asked for
-//! single    in the heap              separate  in a segment of its own, by chunk or by block
-//! multi     in pools                 pool      segments bound to one node, for many arrays
-//! bindings  which page is whose      placing   placing pages and making them
+//! builder   what is asked            make      what all storages have in common
+//! one_range in the heap, or in a segment of its own
+//! multi     in pools of segments bound to one node
+//! bindings  which page is whose      placing   which nodes chunks live on, placing pages and making them
 //! contents  the first elements       affinity  where the pages are
 //! parallel, split, threads           loops on the chunks' nodes
 //! ```
@@ -24,17 +23,13 @@
 mod affinity;
 mod bindings;
 mod builder;
-mod choice;
 mod contents;
-mod homes;
 mod make;
 mod multi;
+mod one_range;
 #[cfg(feature = "rayon")]
 mod parallel;
 mod placing;
-mod pool;
-mod separate;
-mod single;
 #[cfg(feature = "rayon")]
 mod split;
 #[cfg(feature = "rayon")]

@@ -193,48 +193,29 @@ pub trait ParArrayMut<T, const D: usize>: ParArray<T, D> {
     fn par_chunks_mut<'v>(&'v mut self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkMut<'v, T, D>>, D>;
 }
 
-impl<T: Sync, const D: usize, S: Storage> ParArray<T, D> for ArrayRef<'_, T, D, S> {
-    fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Splitting<ChunkIter<'v, T>>, D> {
-        Chunkwise::new(
-            pools,
-            self.chunking(),
-            self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter()))),
-        )
-    }
+macro_rules! arrays {
+    ($($array:ident)*) => {$(
+        impl<T: Sync, const D: usize, S: Storage> ParArray<T, D> for $array<'_, T, D, S> {
+            fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Splitting<ChunkIter<'v, T>>, D> {
+                let chunks = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter())));
+                Chunkwise::new(pools, self.chunking(), chunks)
+            }
 
-    fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D> {
-        Chunkwise::new(pools, self.chunking(), self.chunks().map(|chunk| (chunk.node(), once(chunk))))
-    }
+            fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D> {
+                Chunkwise::new(pools, self.chunking(), self.chunks().map(|chunk| (chunk.node(), once(chunk))))
+            }
 
-    fn par_indices<'p>(&self, pools: &'p NodePools) -> Chunkwise<'p, ParIndices<D>, D>
-    where
-        [Range<usize>; D]: Ranges,
-    {
-        let indices = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.ranges().indices())));
-        Chunkwise::new(pools, self.chunking(), indices)
-    }
+            fn par_indices<'p>(&self, pools: &'p NodePools) -> Chunkwise<'p, ParIndices<D>, D>
+            where
+                [Range<usize>; D]: Ranges,
+            {
+                let indices = self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.ranges().indices())));
+                Chunkwise::new(pools, self.chunking(), indices)
+            }
+        }
+    )*};
 }
-
-impl<T: Sync, const D: usize, S: Storage> ParArray<T, D> for ArrayMut<'_, T, D, S> {
-    fn par_iter<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Splitting<ChunkIter<'v, T>>, D> {
-        Chunkwise::new(
-            pools,
-            self.chunking(),
-            self.chunks().map(|chunk| (chunk.node(), Splitting(chunk.iter()))),
-        )
-    }
-
-    fn par_chunks<'v>(&'v self, pools: &'v NodePools) -> Chunkwise<'v, Once<ChunkRef<'v, T, D>>, D> {
-        Chunkwise::new(pools, self.chunking(), self.chunks().map(|chunk| (chunk.node(), once(chunk))))
-    }
-
-    fn par_indices<'p>(&self, pools: &'p NodePools) -> Chunkwise<'p, ParIndices<D>, D>
-    where
-        [Range<usize>; D]: Ranges,
-    {
-        self.view().par_indices(pools)
-    }
-}
+arrays!(ArrayRef ArrayMut);
 
 impl<T: Send + Sync, const D: usize, S: Storage> ParArrayMut<T, D> for ArrayMut<'_, T, D, S> {
     fn par_iter_mut<'v>(

@@ -1,4 +1,4 @@
-//! Having the pages of an array come from the nodes of its chunks, and making them.
+//! On which nodes the chunks of an array live, and having its pages come from there.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -33,12 +33,7 @@ impl Placing {
         if self.spread != Spread::Bound {
             return Vec::new();
         }
-        let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
-        for (range, chunk) in bound() {
-            let Some(node) = self.nodes.get(chunk) else { continue };
-            *demands.entry(*node).or_default() += range.len();
-        }
-        demands.into_iter().map(|(node, bytes)| self.demand(Some(node), bytes)).collect()
+        self.demands(bound().into_iter().map(|(range, chunk)| (chunk, range.len())))
     }
 
     /// As [`taken`](Self::taken), for the pages of several places that are not there yet.
@@ -47,17 +42,26 @@ impl Placing {
         job: &Job,
         places: impl IntoIterator<Item = (usize, Vec<Bound>)>,
     ) -> Result<Vec<Request>> {
-        let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut missing = Vec::new();
         for (start, bound) in places {
             for (range, chunk) in bound {
                 let Some(node) = self.nodes.get(chunk) else { continue };
                 let pages = self.pages(job, start + range.start..start + range.end)?.unwrap_or_default();
-                let missing = pages.iter().filter(|page| **page != Some(*node)).count();
-                *demands.entry(*node).or_default() += missing * job.site.base_page();
+                let elsewhere = pages.iter().filter(|page| **page != Some(*node)).count();
+                missing.push((chunk, elsewhere * job.site.base_page()));
             }
         }
-        let demands = demands.into_iter().filter(|(_, bytes)| *bytes > 0);
-        Ok(demands.map(|(node, bytes)| self.demand(Some(node), bytes)).collect())
+        Ok(self.demands(missing))
+    }
+
+    /// What chunks demand of their nodes, by the bytes of each.
+    fn demands(&self, chunks: impl IntoIterator<Item = (usize, usize)>) -> Vec<Request> {
+        let mut demands: BTreeMap<u32, usize> = BTreeMap::new();
+        for (chunk, bytes) in chunks {
+            let Some(node) = self.nodes.get(chunk).filter(|_| bytes > 0) else { continue };
+            *demands.entry(*node).or_default() += bytes;
+        }
+        demands.into_iter().map(|(node, bytes)| self.demand(Some(node), bytes)).collect()
     }
 
     /// The memory of an array, or a part of it, on one node or on any, which is about to be made.
@@ -164,5 +168,57 @@ impl Placing {
             let me = job.bootstrap.number();
             say(&format!("shmem: warning: PE {me}: {}: {reason}", self.what));
         }
+    }
+}
+
+/// The homes of the chunks on the calling PE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Homes {
+    /// The nodes of this PE's CPUs; empty: the machine does not tell of nodes.
+    own: Vec<u32>,
+    /// The most nodes that any PE has: on how many nodes an array is laid out.
+    most: usize,
+}
+
+impl Homes {
+    pub(super) fn new(own: Vec<u32>, most: usize) -> Self {
+        Self { own, most: most.max(1) }
+    }
+
+    /// On how many nodes arrays are laid out, the same on every PE.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Which of the [`most`](Self::most) nodes a chunk belongs to, the same on every PE.
+    pub(super) fn class(&self, chunk: usize) -> usize {
+        chunk % self.most
+    }
+
+    /// The node of a class of chunks on this PE; a PE with fewer nodes has several classes on one.
+    pub(super) fn of_class(&self, class: usize) -> Option<u32> {
+        self.own.get(class % self.own.len().max(1)).copied()
+    }
+
+    /// The node of each chunk on this PE; empty: not known.
+    pub(super) fn of_chunks(&self, chunks: usize) -> Vec<u32> {
+        (0..chunks).map_while(|chunk| self.of_class(self.class(chunk))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_go_round_the_nodes() {
+        let homes = Homes::new(vec![0, 2], 2);
+        assert_eq!(homes.of_chunks(5), [0, 2, 0, 2, 0]);
+        // Another PE has four nodes: chunk 2 is that of class 2 everywhere.
+        let homes = Homes::new(vec![5, 7], 4);
+        assert_eq!(homes.of_chunks(6), [5, 7, 5, 7, 5, 7]);
+        assert_eq!((homes.class(6), homes.of_class(3)), (2, Some(7)));
+        assert_eq!(Homes::new(Vec::new(), 0).of_chunks(3), [0; 0]);
+        assert_eq!(Homes::new(Vec::new(), 0).most(), 1);
     }
 }

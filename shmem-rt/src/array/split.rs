@@ -114,21 +114,18 @@ impl Ranges for [Range<usize>; 1] {
     }
 }
 
-impl Ranges for [Range<usize>; 2] {
-    type Indices = Indices<2>;
+macro_rules! ranges {
+    ($($d:literal)*) => {$(
+        impl Ranges for [Range<usize>; $d] {
+            type Indices = Indices<$d>;
 
-    fn indices(self) -> Indices<2> {
-        Indices::new(self)
-    }
+            fn indices(self) -> Indices<$d> {
+                Indices::new(self)
+            }
+        }
+    )*};
 }
-
-impl Ranges for [Range<usize>; 3] {
-    type Indices = Indices<3>;
-
-    fn indices(self) -> Indices<3> {
-        Indices::new(self)
-    }
-}
+ranges!(2 3);
 
 /// The items of a [`Split`], in parallel.
 #[derive(Clone, Debug)]

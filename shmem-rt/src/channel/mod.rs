@@ -97,7 +97,7 @@ impl<L: ThreadLevel> World<L> {
             outgoing: vec![Outgoing::default(); pes],
             incoming: vec![Incoming::default(); pes],
             turn: 0,
-            termination: Termination::new(self)?,
+            termination: Termination::new(self, true)?,
         })
     }
 }
@@ -273,7 +273,7 @@ impl<T: PlainData> Channel<T> {
         world: &World<L>,
         location: &'static Location<'static>,
     ) -> Option<(Pe, T)> {
-        self.termination.rest(world);
+        self.termination.rest(world, world.pes());
         let is_over = || self.termination.is_over(world);
         let subject = || "no message has come, and others do not rest".to_owned();
         waiting::until(world.endpoint(), "next", location, || self.has_come(world) || is_over(), subject);

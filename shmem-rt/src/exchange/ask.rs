@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
 
-use super::belt::Come;
-use super::conveyor::Next;
+use super::conveyor::{Come, Next};
 use super::post::Kind;
 use super::{Exchange, ExchangeToken};
 

@@ -7,9 +7,7 @@ use std::panic::Location;
 use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
 
-use super::belt::{Belt, Come};
-use super::post::Kind;
-use super::through::Through;
+use super::post::{Kind, Message, Post, Through};
 
 /// A round of an [`Exchange`](crate::Exchange): from [`Exchange::begin`](crate::Exchange::begin). All PEs take part in it until
 /// [`advance`](Self::advance) says that it is over.
@@ -58,6 +56,46 @@ pub struct Conveyor<'x, T> {
 
 /// So often a program that has nothing else to do may ignore that there is something to pull, before that is an error.
 const IGNORED: u32 = 1 << 20;
+
+/// One PE's part of an exchange.
+pub(super) struct Belt {
+    pub(super) post: Post,
+    /// Items that a message has room for.
+    pub(super) capacity: usize,
+    /// What is to be sent, by its kind and to whom.
+    pub(super) buffers: [Vec<Message>; 2],
+    /// The message that is taken apart.
+    pub(super) inbox: Message,
+    /// What it is.
+    pub(super) come: Option<Come>,
+    /// Items of it that were taken.
+    pub(super) read: usize,
+    /// Where the round that is under way was begun.
+    pub(super) begun: Option<&'static Location<'static>>,
+}
+
+/// Something that has come.
+#[derive(Clone, Copy)]
+pub(super) struct Come {
+    pub(super) from: usize,
+    pub(super) kind: Kind,
+}
+
+impl Belt {
+    /// For items of `size` bytes.
+    pub(super) fn new(post: Post, size: usize) -> Self {
+        let messages = || post.pes.iter().map(|_| Message::default()).collect();
+        Self {
+            capacity: post.capacity(size),
+            buffers: [messages(), messages()],
+            post,
+            inbox: Message::default(),
+            come: None,
+            read: 0,
+            begun: None,
+        }
+    }
+}
 
 /// There was no room for an item, which this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

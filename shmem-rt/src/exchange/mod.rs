@@ -1,7 +1,7 @@
 //! Items for other PEs, which handle them: what an irregular program does with data that only its owner may change.
 //!
-//! [`Post`] carries messages of many items between any two PEs, in bounded memory; [`Rests`](rests::Rests) finds that
-//! nobody has any more. A [`Conveyor`] fills messages, one for each PE, and takes them apart again. The loops of
+//! [`Post`] carries messages of many items between any two PEs, in bounded memory;
+//! [`Termination`](crate::termination::Termination) finds that nobody has any more. A [`Conveyor`] fills messages, one for each PE, and takes them apart again. The loops of
 //! [`run`](Exchange::run), [`react`](Exchange::react) and [`ask`](Exchange::ask) stand above it.
 //!
 //! Whoever finds no room pulls: so PEs that flood each other go on. Of queries only so many are under way that the one who is asked
@@ -11,31 +11,22 @@
 //! meeting: all of them are messages, and one word.
 
 mod ask;
-mod belt;
 mod conveyor;
-mod options;
-mod outbox;
 mod post;
-mod rests;
-mod through;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
 
-use self::belt::Belt;
-use self::conveyor::Next;
+use self::conveyor::{Belt, Next};
 pub use self::conveyor::{Conveyor, Full};
-pub use self::options::ExchangeOptions;
-pub use self::outbox::Outbox;
-use self::post::Post;
-pub use self::through::ExchangeToken;
-use self::through::Through;
+pub use self::post::ExchangeToken;
+use self::post::{Post, Through};
 use crate::error::Result;
 use crate::group::Purpose;
 use crate::thread::ThreadLevel;
@@ -82,6 +73,28 @@ impl<L: ThreadLevel> World<L> {
         self.team().agree_on(self.endpoint(), &purpose);
         let post = Post::new(self, bytes, size_of::<T>())?;
         Ok(Exchange { belt: Belt::new(post, size_of::<T>()), _items: PhantomData })
+    }
+}
+
+/// What an [`Exchange`](crate::Exchange) may keep: by default, 1 MiB with each PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExchangeOptions {
+    /// Bytes of symmetric memory that each PE gives for what others send it; up to three times as much is kept in memory of its own. There is
+    /// room for a few items from each PE in any case.
+    pub bytes: usize,
+}
+
+impl ExchangeOptions {
+    /// So many bytes with each PE.
+    #[must_use]
+    pub const fn with_bytes(bytes: usize) -> Self {
+        Self { bytes }
+    }
+}
+
+impl Default for ExchangeOptions {
+    fn default() -> Self {
+        Self::with_bytes(1 << 20)
     }
 }
 
@@ -153,20 +166,21 @@ impl<T: PlainData> Exchange<T> {
         items: impl IntoIterator<Item = (Pe, T)>,
         mut handle: impl FnMut(&mut Outbox<T>, Pe, T),
     ) {
-        let (mut outbox, mut items) = (Outbox::new(), items.into_iter().fuse().peekable());
+        let (mut outbox, mut items) =
+            (Outbox { items: VecDeque::new() }, items.into_iter().fuse().peekable());
         let mut conveyor = self.begin(token);
         // What there was no room for: nothing else is pushed before it.
         let mut refused = None;
         loop {
             while refused.is_none()
-                && let Some((to, item)) = outbox.pop().or_else(|| items.next())
+                && let Some((to, item)) = outbox.items.pop_front().or_else(|| items.next())
             {
                 refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
             }
             while let Some((from, item)) = conveyor.pull() {
                 handle(&mut outbox, from, item);
                 while refused.is_none()
-                    && let Some((to, item)) = outbox.pop()
+                    && let Some((to, item)) = outbox.items.pop_front()
                 {
                     refused = conveyor.push(to, item).err().map(|Full(item)| (to, item));
                 }
@@ -177,7 +191,7 @@ impl<T: PlainData> Exchange<T> {
             let next = match refused {
                 Some(_) => Next::Wait,
                 // There is room again, and more to push.
-                None if !outbox.is_empty() || items.peek().is_some() => Next::Push,
+                None if !outbox.items.is_empty() || items.peek().is_some() => Next::Push,
                 None => Next::Rest,
             };
             if !conveyor.go_on(next) {
@@ -194,7 +208,7 @@ impl<T: PlainData> Exchange<T> {
     #[track_caller]
     pub fn begin<'x>(&'x mut self, token: &'x (impl ExchangeToken + ?Sized)) -> Conveyor<'x, T> {
         let (me, location) = (self.belt.post.me(), Location::caller());
-        let token = Through::new(token);
+        let token = Through(token.__endpoint());
         assert!(me == token.endpoint().me(), "this is the exchange of PE {me}: make one here");
         token.endpoint().require_open(location);
         if let Some(begun) = self.belt.begun {
@@ -211,5 +225,24 @@ impl<T: PlainData> Exchange<T> {
 impl<T> fmt::Debug for Exchange<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Exchange (PE {} of {})", self.belt.post.me(), self.belt.post.pes.len())
+    }
+}
+
+/// Where the handler of [`Exchange::react`](crate::Exchange::react) puts what it sends. It takes as much as it is given, in memory
+/// of this PE; what is in it goes before further items of the loop.
+pub struct Outbox<T> {
+    items: VecDeque<(Pe, T)>,
+}
+
+impl<T> Outbox<T> {
+    /// Sends an item.
+    pub fn push(&mut self, to: Pe, item: T) {
+        self.items.push_back((to, item));
+    }
+}
+
+impl<T> fmt::Debug for Outbox<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Outbox ({} items)", self.items.len())
     }
 }

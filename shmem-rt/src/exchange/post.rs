@@ -10,14 +10,15 @@
 use std::panic::Location;
 use std::sync::atomic::{Ordering, fence};
 
-use shmem_core::context::{Amo, Initiator, PutSignal, SignalOp, gt};
+use shmem_core::context::{Amo, PutSignal, SignalOp, gt};
+use shmem_core::endpoint::{Endpoint, Initiator, Stores};
+use shmem_core::halo::HaloToken;
 use shmem_core::object::{Signal, SymBox};
 use shmem_core::pe::Pe;
 
-use super::rests::Rests;
-use super::through::Through;
 use crate::error::Result;
 use crate::initial::zeroed;
+use crate::termination::Termination;
 use crate::thread::ThreadLevel;
 use crate::waiting;
 use crate::world::World;
@@ -92,6 +93,32 @@ impl Message {
     }
 }
 
+/// What an [`Exchange`](crate::Exchange) can go through: any token that writes, and a phase that allows it.
+#[diagnostic::on_unimplemented(
+    message = "nothing can be exchanged through `{Self}`",
+    label = "neither a token nor an open phase",
+    note = "items are exchanged through the `World`, a context bound to it, or what `local_with_exchanges` gives"
+)]
+pub trait ExchangeToken: HaloToken {}
+
+#[diagnostic::do_not_recommend]
+impl<I: HaloToken + ?Sized> ExchangeToken for I {}
+
+/// A token for what an exchange sends and waits for.
+#[derive(Clone, Copy)]
+pub(super) struct Through<'e>(pub(super) &'e Endpoint);
+
+// SAFETY: it lives inside of calls of a round, which borrows a token or an open phase. What is done through it is done to
+// the objects of an exchange, to which it gives nobody a handle: no phase opens them.
+unsafe impl Initiator for Through<'_> {
+    #[inline(always)]
+    fn endpoint(&self) -> &Endpoint {
+        self.0
+    }
+}
+
+impl Stores for Through<'_> {}
+
 /// All PEs' messages to each other.
 pub(super) struct Post {
     pub(super) pes: Vec<Pe>,
@@ -108,7 +135,7 @@ pub(super) struct Post {
     incoming: Vec<Incoming>,
     /// The PE whose messages are looked for first.
     turn: usize,
-    rests: Rests,
+    termination: Termination,
 }
 
 /// What a PE has sent to another one.
@@ -148,7 +175,7 @@ impl Post {
             outgoing: vec![Outgoing::default(); pes],
             incoming: vec![Incoming::default(); pes],
             turn: 0,
-            rests: Rests::new(world)?,
+            termination: Termination::new(world, false)?,
         })
     }
 
@@ -176,7 +203,7 @@ impl Post {
         let Message { words, count, bytes } = message;
         let used = bytes.div_ceil(size_of::<u64>());
         let (used_bits, count_bits) = ((used as u64) << 34, (*count as u64) << 2);
-        words[0] = used_bits | count_bits | ((kind as u64) << 1) | (self.rests.round() % 2);
+        words[0] = used_bits | count_bits | ((kind as u64) << 1) | (self.termination.round() % 2);
         let (pe, number) = (self.pes[to], self.outgoing[to].sent);
         let slot = self.me.number() * SLOTS + number as usize % SLOTS;
         let words = &words[..used];
@@ -184,7 +211,7 @@ impl Post {
         let signal = self.signals.on(pe).index(slot);
         token.put_signal(place, words, signal, SignalOp::Set(number + 1));
         self.outgoing[to].sent = number + 1;
-        self.rests.sent();
+        self.termination.sent(1);
         (*count, *bytes) = (0, HEAD);
         true
     }
@@ -220,7 +247,7 @@ impl Post {
         here.index(slot * self.room..slot * self.room + used).copy_to(&mut into.words[..used]);
         (into.count, into.bytes) = ((head >> 2) as u32 as usize, used * size_of::<u64>());
         self.incoming[from].taken += 1;
-        self.rests.taken();
+        self.termination.taken();
         self.turn = if from + 1 == self.pes.len() { 0 } else { from + 1 };
         // The message is copied before the sender is told, on processors as well that would write first.
         fence(Ordering::Release);
@@ -240,7 +267,7 @@ impl Post {
                 continue;
             }
             let head = self.slots.here(&token).index(slot * self.room).load();
-            if head % 2 == self.rests.round() % 2 {
+            if head % 2 == self.termination.round() % 2 {
                 return Some(from);
             }
             self.incoming[from].is_early = true;
@@ -281,9 +308,9 @@ impl Post {
 
     /// This PE has nothing. Waits until there is a message, or all have nothing; says whether there is one.
     pub(super) fn rest(&mut self, token: Through<'_>, location: &'static Location<'static>) -> bool {
-        self.rests.rest(token, &self.pes);
+        self.termination.rest(&token, self.pes.iter().copied());
         loop {
-            let is_over = || self.rests.is_over(token);
+            let is_over = || self.termination.is_over(&token);
             let subject = || "nothing has come, and others have not ended".to_owned();
             waiting::until(
                 token.endpoint(),
@@ -293,13 +320,13 @@ impl Post {
                 subject,
             );
             if is_over() {
-                self.rests.end();
+                self.termination.go_on();
                 self.incoming.iter_mut().for_each(|incoming| incoming.is_early = false);
                 return false;
             }
             // One of the next round is none.
             if self.find(token).is_some() {
-                self.rests.go_on(token, &self.pes);
+                self.termination.resume(&token);
                 return true;
             }
         }

@@ -85,7 +85,7 @@ impl<L: ThreadLevel> World<L> {
             me: self.me(),
             own: VecDeque::new(),
             window: Window::new(self, window)?,
-            termination: Termination::new(self)?,
+            termination: Termination::new(self, true)?,
             first: self.my_pe(),
         })
     }
@@ -160,7 +160,7 @@ impl<T: PlainData> WorkQueue<T> {
     /// An item of another PE, when there is one.
     #[cold]
     fn find<L: ThreadLevel>(&mut self, world: &World<L>, location: &'static Location<'static>) -> Option<T> {
-        self.termination.rest(world);
+        self.termination.rest(world, world.pes());
         loop {
             let calls = self.window.calls(world);
             for _ in 0..LOOKS.min(world.n_pes() - 1) {
@@ -197,7 +197,7 @@ impl<T: PlainData> WorkQueue<T> {
         self.termination.resume(world);
         let has = self.window.steal(world, victim, &mut self.own);
         if !has {
-            self.termination.rest(world);
+            self.termination.rest(world, world.pes());
         }
         has
     }

@@ -4,9 +4,11 @@
 //! bits of their addresses, and wait for those whose pages alone differ; and what fetches ahead follows each
 //! instruction by itself, from block to block, where a loop inside of blocks would lead it astray.
 //!
-//! The last piece of a block is laid so that it ends with the block; where the length is no multiple
-//! of the pieces it overlaps the one before. So no block needs a loop over single bytes, and nothing
+//! The last pieces of a block are laid so that they end with the block; where the length is no multiple
+//! of the pieces they overlap those before. So no block needs a loop over single bytes, and nothing
 //! outside of it is read or written.
+
+use core::marker::PhantomData;
 
 use super::vector::Vector;
 use crate::shared;
@@ -25,30 +27,80 @@ pub(super) trait Block: Copy {
     unsafe fn copy(self, to: *mut u8, from: *const u8);
 }
 
-/// One piece.
+/// `FRONT` pieces from the start of a block on, and `BACK` pieces that end with it.
 #[derive(Clone, Copy)]
-pub(super) struct One<V>(core::marker::PhantomData<V>);
-
-impl<V> One<V> {
-    pub(super) const NEW: Self = Self(core::marker::PhantomData);
+pub(super) struct Pieces<V, const FRONT: usize, const BACK: usize> {
+    /// Bytes from the start of the block to the pieces that end with it.
+    rest: usize,
+    piece: PhantomData<V>,
 }
 
-impl<V: Vector> Block for One<V> {
+/// One piece.
+pub(super) type One<V> = Pieces<V, 1, 0>;
+
+/// One to two pieces.
+pub(super) type Ends<V> = Pieces<V, 1, 1>;
+
+/// Two to three pieces.
+pub(super) type Three<V> = Pieces<V, 2, 1>;
+
+/// Two to four pieces.
+pub(super) type Quad<V> = Pieces<V, 2, 2>;
+
+/// Four to eight pieces.
+pub(super) type Eight<V> = Pieces<V, 4, 4>;
+
+impl<V: Vector, const FRONT: usize, const BACK: usize> Pieces<V, FRONT, BACK> {
+    #[inline(always)]
+    pub(super) fn of(block: usize) -> Self {
+        debug_assert!((FRONT * V::BYTES..=(FRONT + BACK) * V::BYTES).contains(&block));
+        const { assert!(FRONT >= BACK, "pieces that end with a block lie in it if those in front do") }
+        Self { rest: block - BACK * V::BYTES, piece: PhantomData }
+    }
+}
+
+impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Pieces<V, FRONT, BACK> {
+    const SHORT: bool = FRONT + BACK <= 4;
+
     #[inline(always)]
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        // SAFETY: the block is this piece (caller).
-        let piece = unsafe { V::load(from) };
-        // SAFETY: the block is this piece (caller).
-        unsafe { piece.store(to) };
+        // SAFETY: the block has at least the length of the pieces in front (`of`).
+        let front: [V; FRONT] = unsafe { load(from) };
+        // SAFETY: these end where the block ends, which has at least their length (`of`).
+        let back: [V; BACK] = unsafe { load(from.wrapping_add(self.rest)) };
+        // SAFETY: where they were read, on the other side.
+        unsafe { store(front, to) };
+        // SAFETY: where they were read, on the other side.
+        unsafe { store(back, to.wrapping_add(self.rest)) };
+    }
+}
+
+/// # Safety
+///
+/// As many pieces must be readable, and the machine must have their instructions.
+#[inline(always)]
+unsafe fn load<V: Vector, const N: usize>(from: *const u8) -> [V; N] {
+    // SAFETY: piece `i` of `N` (caller).
+    core::array::from_fn(|i| unsafe { V::load(from.wrapping_add(i * V::BYTES)) })
+}
+
+/// # Safety
+///
+/// As many pieces must be writable, and the machine must have their instructions.
+#[inline(always)]
+unsafe fn store<V: Vector, const N: usize>(pieces: [V; N], to: *mut u8) {
+    for (i, piece) in pieces.into_iter().enumerate() {
+        // SAFETY: piece `i` of `N` (caller).
+        unsafe { piece.store(to.wrapping_add(i * V::BYTES)) };
     }
 }
 
 /// A piece and one of another size behind it.
 #[derive(Clone, Copy)]
-pub(super) struct Two<V, W>(core::marker::PhantomData<(V, W)>);
+pub(super) struct Two<V, W>(PhantomData<(V, W)>);
 
 impl<V, W> Two<V, W> {
-    pub(super) const NEW: Self = Self(core::marker::PhantomData);
+    pub(super) const NEW: Self = Self(PhantomData);
 }
 
 impl<V: Vector, W: Vector> Block for Two<V, W> {
@@ -65,184 +117,10 @@ impl<V: Vector, W: Vector> Block for Two<V, W> {
     }
 }
 
-/// Two pieces, of which the second ends with the block: one to two of them long.
+/// The C library's copy of so many bytes: its call costs nothing beside a block that its vectors take several turns
+/// for, and it chooses by the machine what to do with one.
 #[derive(Clone, Copy)]
-pub(super) struct Ends<V> {
-    last: usize,
-    piece: core::marker::PhantomData<V>,
-}
-
-impl<V: Vector> Ends<V> {
-    #[inline(always)]
-    pub(super) fn of(block: usize) -> Self {
-        debug_assert!((V::BYTES..=2 * V::BYTES).contains(&block));
-        Self { last: block - V::BYTES, piece: core::marker::PhantomData }
-    }
-}
-
-impl<V: Vector> Block for Ends<V> {
-    #[inline(always)]
-    unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        // SAFETY: the block has at least the length of a piece.
-        let first = unsafe { V::load(from) };
-        // SAFETY: this one ends where the block ends.
-        let last = unsafe { V::load(from.wrapping_add(self.last)) };
-        // SAFETY: where the first was read, on the other side.
-        unsafe { first.store(to) };
-        // SAFETY: where the last was read, on the other side.
-        unsafe { last.store(to.wrapping_add(self.last)) };
-    }
-}
-
-/// Three pieces, of which the last ends with the block: two to three of them long.
-#[derive(Clone, Copy)]
-pub(super) struct Three<V> {
-    last: usize,
-    piece: core::marker::PhantomData<V>,
-}
-
-impl<V: Vector> Three<V> {
-    #[inline(always)]
-    pub(super) fn of(block: usize) -> Self {
-        debug_assert!((2 * V::BYTES..=3 * V::BYTES).contains(&block));
-        Self { last: block - V::BYTES, piece: core::marker::PhantomData }
-    }
-}
-
-impl<V: Vector> Block for Three<V> {
-    #[inline(always)]
-    unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        // SAFETY: the block has at least the length of two pieces.
-        let first = unsafe { V::load(from) };
-        // SAFETY: the second of the two.
-        let second = unsafe { V::load(from.wrapping_add(V::BYTES)) };
-        // SAFETY: this one ends where the block ends.
-        let last = unsafe { V::load(from.wrapping_add(self.last)) };
-        // SAFETY: where the first was read, on the other side.
-        unsafe { first.store(to) };
-        // SAFETY: where the second was read, on the other side.
-        unsafe { second.store(to.wrapping_add(V::BYTES)) };
-        // SAFETY: where the last was read, on the other side.
-        unsafe { last.store(to.wrapping_add(self.last)) };
-    }
-}
-
-/// Four pieces, of which the last two end with the block: two to four of them long.
-#[derive(Clone, Copy)]
-pub(super) struct Quad<V> {
-    /// Bytes from the beginning of the block to the last two.
-    rest: usize,
-    piece: core::marker::PhantomData<V>,
-}
-
-impl<V: Vector> Quad<V> {
-    #[inline(always)]
-    pub(super) fn of(block: usize) -> Self {
-        debug_assert!((2 * V::BYTES..=4 * V::BYTES).contains(&block));
-        Self { rest: block - 2 * V::BYTES, piece: core::marker::PhantomData }
-    }
-}
-
-impl<V: Vector> Block for Quad<V> {
-    #[inline(always)]
-    unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        let (third, last) = (self.rest, self.rest + V::BYTES);
-        // SAFETY: the block has at least the length of two pieces.
-        let a = unsafe { V::load(from) };
-        // SAFETY: the second of the two.
-        let b = unsafe { V::load(from.wrapping_add(V::BYTES)) };
-        // SAFETY: two pieces are left where the block ends, of which this is the first.
-        let c = unsafe { V::load(from.wrapping_add(third)) };
-        // SAFETY: this one ends where the block ends.
-        let d = unsafe { V::load(from.wrapping_add(last)) };
-        // SAFETY: where the first was read, on the other side.
-        unsafe { a.store(to) };
-        // SAFETY: where the second was read, on the other side.
-        unsafe { b.store(to.wrapping_add(V::BYTES)) };
-        // SAFETY: where the third was read, on the other side.
-        unsafe { c.store(to.wrapping_add(third)) };
-        // SAFETY: where the last was read, on the other side.
-        unsafe { d.store(to.wrapping_add(last)) };
-    }
-}
-
-/// Eight pieces, of which the last four end with the block: four to eight of them long.
-#[derive(Clone, Copy)]
-pub(super) struct Eight<V> {
-    /// Bytes from the beginning of the block to the last four.
-    rest: usize,
-    piece: core::marker::PhantomData<V>,
-}
-
-impl<V: Vector> Eight<V> {
-    #[inline(always)]
-    pub(super) fn of(block: usize) -> Self {
-        debug_assert!((4 * V::BYTES..=8 * V::BYTES).contains(&block));
-        Self { rest: block - 4 * V::BYTES, piece: core::marker::PhantomData }
-    }
-}
-
-impl<V: Vector> Block for Eight<V> {
-    const SHORT: bool = false;
-
-    #[inline(always)]
-    unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        let (to_rest, from_rest) = (to.wrapping_add(self.rest), from.wrapping_add(self.rest));
-        // SAFETY: the block has at least the length of four pieces.
-        let first = unsafe { load_four::<V>(from) };
-        // SAFETY: these four end where the block ends.
-        let last = unsafe { load_four::<V>(from_rest) };
-        // SAFETY: where the first four were read, on the other side.
-        unsafe { store_four(first, to) };
-        // SAFETY: where the last four were read, on the other side.
-        unsafe { store_four(last, to_rest) };
-    }
-}
-
-/// # Safety
-///
-/// Four pieces must be readable, and the machine must have their instructions.
-#[inline(always)]
-unsafe fn load_four<V: Vector>(from: *const u8) -> [V; 4] {
-    // SAFETY: the first of four (caller).
-    let a = unsafe { V::load(from) };
-    // SAFETY: the second of four (caller).
-    let b = unsafe { V::load(from.wrapping_add(V::BYTES)) };
-    // SAFETY: the third of four (caller).
-    let c = unsafe { V::load(from.wrapping_add(2 * V::BYTES)) };
-    // SAFETY: the last of four (caller).
-    let d = unsafe { V::load(from.wrapping_add(3 * V::BYTES)) };
-    [a, b, c, d]
-}
-
-/// # Safety
-///
-/// Four pieces must be writable, and the machine must have their instructions.
-#[inline(always)]
-unsafe fn store_four<V: Vector>([a, b, c, d]: [V; 4], to: *mut u8) {
-    // SAFETY: the first of four (caller).
-    unsafe { a.store(to) };
-    // SAFETY: the second of four (caller).
-    unsafe { b.store(to.wrapping_add(V::BYTES)) };
-    // SAFETY: the third of four (caller).
-    unsafe { c.store(to.wrapping_add(2 * V::BYTES)) };
-    // SAFETY: the last of four (caller).
-    unsafe { d.store(to.wrapping_add(3 * V::BYTES)) };
-}
-
-/// The C library's copy: its call costs nothing beside a block that its vectors take several turns for, and it
-/// chooses by the machine what to do with one.
-#[derive(Clone, Copy)]
-pub(super) struct Library {
-    bytes: usize,
-}
-
-impl Library {
-    #[inline(always)]
-    pub(super) fn of(block: usize) -> Self {
-        Self { bytes: block }
-    }
-}
+pub(super) struct Library(pub(super) usize);
 
 impl Block for Library {
     const SHORT: bool = false;
@@ -250,6 +128,6 @@ impl Block for Library {
     #[inline(always)]
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
         // SAFETY: both sides are valid for the block (caller).
-        unsafe { shared::copy(to, from, self.bytes) };
+        unsafe { shared::copy(to, from, self.0) };
     }
 }

@@ -144,11 +144,11 @@ pub(super) unsafe fn sweep<S: Sweep>(
 ) {
     if block < 32 {
         return by_class! { sweep, block, levels, to, from:
-            8 => One::<u64>::NEW,
-            4 => One::<u32>::NEW,
-            16 => One::<Sixteen>::NEW,
-            1 => One::<u8>::NEW,
-            2 => One::<u16>::NEW,
+            8 => One::<u64>::of(block),
+            4 => One::<u32>::of(block),
+            16 => One::<Sixteen>::of(block),
+            1 => One::<u8>::of(block),
+            2 => One::<u16>::of(block),
             3 => Two::<u16, u8>::NEW,
             12 => Two::<u64, u32>::NEW,
             24 => Two::<Sixteen, u64>::NEW,
@@ -178,7 +178,7 @@ unsafe fn everywhere<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *
         32 => Ends::<Sixteen>::of(block),
         33..=48 => Three::<Sixteen>::of(block),
         49..=64 => Quad::<Sixteen>::of(block),
-        _ => Library::of(block),
+        _ => Library(block),
     }
 }
 
@@ -189,13 +189,13 @@ unsafe fn everywhere<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *
 #[target_feature(enable = "avx2")]
 unsafe fn avx2<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     by_class! { sweep, block, levels, to, from:
-        32 => One::<__m256i>::NEW,
+        32 => One::<__m256i>::of(block),
         48 => Two::<__m256i, Sixteen256>::NEW,
         64 => Two::<__m256i, __m256i>::NEW,
         33..64 => Ends::<__m256i>::of(block),
         65..=96 => Three::<__m256i>::of(block),
         97..=128 => Quad::<__m256i>::of(block),
-        _ => Library::of(block),
+        _ => Library(block),
     }
 }
 
@@ -206,14 +206,14 @@ unsafe fn avx2<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn avx512<S: Sweep>(sweep: S, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
     by_class! { sweep, block, levels, to, from:
-        32 => One::<__m256i>::NEW,
+        32 => One::<__m256i>::of(block),
         48 => Two::<__m256i, Sixteen256>::NEW,
-        64 => One::<__m512i>::NEW,
+        64 => One::<__m512i>::of(block),
         33..64 => Ends::<__m256i>::of(block),
         65..=128 => Ends::<__m512i>::of(block),
         129..=192 => Three::<__m512i>::of(block),
         193..=256 => Quad::<__m512i>::of(block),
         257..=512 => Eight::<__m512i>::of(block),
-        _ => Library::of(block),
+        _ => Library(block),
     }
 }

@@ -5,7 +5,7 @@
 //! be found in a cache again: a target that reads soon waits for memory.
 
 use core::arch::asm;
-use core::arch::x86_64::{__m128i, __m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
+use core::arch::x86_64::{__m256i, __m512i, _MM_HINT_T0, _mm_prefetch, _mm_sfence};
 
 use super::block::{Block, Ends, Quad};
 use super::rows::{self, Plain, Sweep};
@@ -24,15 +24,16 @@ const AHEAD: usize = 512;
 ///
 /// As [`run`](super::run), with at least one byte in a block; the machine must have `isa`.
 pub(super) unsafe fn sweep(isa: Isa, block: usize, levels: [Level; 2], to: *mut u8, from: *const u8) {
-    match isa {
+    if block < LINE || isa == Isa::Baseline {
         // SAFETY: the caller's promises.
-        _ if block < LINE => return unsafe { rows::sweep(Plain, isa, block, levels, to, from) },
+        return unsafe { rows::sweep(Plain, isa, block, levels, to, from) };
+    }
+    if isa >= Isa::Masked {
         // SAFETY: the caller's promises, one of which is that the machine has AVX-512.
-        Isa::Masked | Isa::Avx512 => unsafe { avx512(block, levels, to, from) },
-        // SAFETY: the caller's promises, one of which is that the machine has AVX2.
-        Isa::Avx2 => unsafe { avx2(block, levels, to, from) },
-        // SAFETY: the caller's promises.
-        Isa::Baseline => unsafe { Plain.sweep(Streamed::<__m128i>::of(block, levels), levels, to, from) },
+        unsafe { avx512(block, levels, to, from) };
+    } else {
+        // SAFETY: the caller's promises, one of which is that the machine has AVX2: neither less nor more.
+        unsafe { avx2(block, levels, to, from) };
     }
     // Streaming stores have no order; what follows (a signal, a barrier) must come after them.
     // SAFETY: every processor of this architecture has the instruction.
@@ -95,7 +96,6 @@ macro_rules! streaming {
 }
 
 streaming! {
-    __m128i, "sse2": xmm_reg "movntdq", stream128;
     __m256i, "avx": ymm_reg "vmovntdq", stream256;
     __m512i, "avx512f": zmm_reg "vmovntdq", stream512;
 }
