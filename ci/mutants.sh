@@ -76,7 +76,7 @@ flight-unopened loopback flights::histories_on_3
 left-to-right shm collectives::sums_are_those_of_the_tree
 left-to-right loopback collectives::sums_are_those_of_the_tree
 next-root shm collectives::histories_on_3
-overlap-not-seen shm direct::an_object_may_be_source_and_destination
+overlap-not-seen shm direct::objects_may_overlap_and_members_may_differ
 direct-without-leave shm direct::what_was_given_may_be_changed_at_once
 nan-unsettled shm direct::a_sum_for_one_and_in_parts_is_that_for_all_to_the_bit
 scope-without-quiet loopback histories::litmus::scope_flag_across_contexts

@@ -53,41 +53,7 @@ mod tests {
 
     const ANY: [usize; 2] = [usize::MAX; 2];
 
-    fn cut() -> impl Strategy<Value = Cut> {
-        prop_oneof![Just(Cut::Rows), Just(Cut::Blocks)]
-    }
-
     proptest! {
-        #[test]
-        fn neighbours_have_the_adjacent_cells(
-            cut in cut(), size in [1..40_usize, 1..40_usize], pes in 1..40_usize,
-        ) {
-            let d = blocks(cut, size, pes, ANY).unwrap();
-            let owner = |row: Option<usize>, column: Option<usize>| {
-                let (row, column) = (row?, column?);
-                (0..pes).find(|pe| {
-                    let [rows, columns] = d.part_of(*pe);
-                    rows.contains(&row) && columns.contains(&column)
-                })
-            };
-            for pe in 0..pes {
-                let [rows, columns] = d.part_of(pe);
-                if rows.is_empty() || columns.is_empty() {
-                    prop_assert_eq!(Neighbours::of(&d, pe), Neighbours::default());
-                    continue;
-                }
-                // The first cell and the last one along each edge.
-                for (row, column) in [(rows.start, columns.start), (rows.end - 1, columns.end - 1)] {
-                    prop_assert_eq!(Neighbours::of(&d, pe), Neighbours {
-                        above: owner(rows.start.checked_sub(1), Some(column)),
-                        below: owner(Some(rows.end), Some(column)),
-                        left: owner(Some(row), columns.start.checked_sub(1)),
-                        right: owner(Some(row), Some(columns.end)),
-                    });
-                }
-            }
-        }
-
         #[test]
         fn cuts_are_as_short_as_they_can_be(size in [1..60_usize, 1..60_usize], pes in 1..40_usize) {
             // Pairs of adjacent cells that two PEs have.

@@ -121,19 +121,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_a_file_is_said_with_its_name() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("field.npy");
-        let error = Field::read(&path).unwrap_err().to_string();
-        assert!(error.starts_with("cannot read ") && error.contains("field.npy"), "{error}");
-        std::fs::write(&path, "P6 4 4").unwrap();
-        let error = Field::read(&path).unwrap_err().to_string();
-        assert!(error.ends_with(
-            "field.npy is no temperature field: it is neither a NumPy array (.npy) nor a PNG picture"
-        ));
-    }
-
-    #[test]
     fn temperatures_are_finite() {
         let cells = vec![0.0, 1.0, 2.0, 3.0, f64::NAN, 5.0];
         let error = Field::from_cells(3, cells).unwrap_err().to_string();

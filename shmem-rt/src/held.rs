@@ -292,33 +292,3 @@ mod sealed {
 
     impl<T> Same<T> for super::TypeOf<T> {}
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The message of the panic in `requirement`.
-    fn refusal(requirement: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
-        std::panic::catch_unwind(requirement).err().map(|panic| *panic.downcast::<String>().unwrap())
-    }
-
-    #[test]
-    fn padding_is_counted() {
-        let layout = Layout { left: 16 }.less::<u64>();
-        assert_eq!(refusal(|| layout.less::<u64>().require_no_padding("Pair")), None);
-        assert_eq!(
-            refusal(|| layout.less::<u32>().require_no_padding("Pair")).unwrap(),
-            "`Pair` has 4 byte(s) of padding; add a field such as `_pad: [u8; 4]`"
-        );
-    }
-
-    #[test]
-    fn one_alignment_means_no_padding() {
-        let none = Alignments { first: None, other: None };
-        assert_eq!(refusal(|| none.require_one("Row")), None);
-        let one = none.and::<u64>().and::<f64>();
-        assert_eq!(refusal(|| one.require_one("Row")), None);
-        let two = one.and::<u32>().and::<u64>();
-        assert!(refusal(|| two.require_one("Row")).unwrap().contains("to 8 and to 4 bytes"));
-    }
-}

@@ -59,52 +59,34 @@ impl Header {
         const ILL_FORMED: ContentsError =
             ContentsError::Header("is no dictionary of descr, fortran_order and shape");
         let text = text.trim();
-        let mut rest = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).ok_or(ILL_FORMED)?.trim();
-        let (mut elements, mut fortran_order, mut shape) = (None, None, None);
-        while !rest.is_empty() {
-            let (key, behind) = quoted(rest).ok_or(ILL_FORMED)?;
-            let value = behind.trim_start().strip_prefix(':').ok_or(ILL_FORMED)?.trim_start();
-            let behind = match key {
-                "descr" if value.starts_with('[') => return Err(ContentsError::Elements(structure(value))),
-                "descr" => {
-                    let (text, behind) = quoted(value).ok_or(ILL_FORMED)?;
-                    elements = Some(text.to_owned());
-                    behind
-                }
-                "fortran_order" => {
-                    let (flag, word) =
-                        if value.starts_with("True") { (true, "True") } else { (false, "False") };
-                    fortran_order = Some(flag);
-                    value.strip_prefix(word).ok_or(ILL_FORMED)?
-                }
-                "shape" => {
-                    let (inside, behind) =
-                        value.strip_prefix('(').and_then(|v| v.split_once(')')).ok_or(ILL_FORMED)?;
-                    let numbers = inside.split(',').map(str::trim).filter(|n| !n.is_empty());
-                    let numbers: Result<Vec<usize>, _> = numbers.map(str::parse).collect();
-                    shape = Some(numbers.map_err(|_| ILL_FORMED)?);
-                    behind
-                }
-                _ => return Err(ILL_FORMED),
-            };
-            rest = behind.trim_start();
-            rest = match rest.strip_prefix(',') {
-                Some(next) => next.trim_start(),
-                None if rest.is_empty() => rest,
-                None => return Err(ILL_FORMED),
-            };
+        let inside = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).ok_or(ILL_FORMED)?;
+        let value = |key: &str| {
+            let keys = ['\'', '"'].map(|quote| format!("{quote}{key}{quote}"));
+            let (_, behind) = keys.iter().find_map(|key| inside.split_once(key.as_str()))?;
+            Some(behind.trim_start().strip_prefix(':')?.trim_start())
+        };
+        let elements = value("descr").ok_or(ILL_FORMED)?;
+        if elements.starts_with('[') {
+            return Err(ContentsError::Elements(structure(elements)));
         }
-        match (elements, fortran_order, shape) {
-            (Some(elements), Some(fortran_order), Some(shape)) => Ok(Self { elements, fortran_order, shape }),
-            _ => Err(ILL_FORMED),
-        }
+        let elements = quoted(elements).ok_or(ILL_FORMED)?.to_owned();
+        let fortran_order = match value("fortran_order").ok_or(ILL_FORMED)? {
+            order if order.starts_with("True") => true,
+            order if order.starts_with("False") => false,
+            _ => return Err(ILL_FORMED),
+        };
+        let shape = value("shape").and_then(|shape| shape.strip_prefix('(')?.split_once(')'));
+        let (shape, _) = shape.ok_or(ILL_FORMED)?;
+        let numbers = shape.split(',').map(str::trim).filter(|number| !number.is_empty());
+        let shape: Result<Vec<usize>, _> = numbers.map(str::parse).collect();
+        Ok(Self { elements, fortran_order, shape: shape.map_err(|_| ILL_FORMED)? })
     }
 }
 
-/// A text in quotes at the start, and what stands behind it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
+/// What stands in quotes at the start.
+fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-    text[1..].split_once(quote)
+    Some(text[1..].split_once(quote)?.0)
 }
 
 /// A type of several fields, as far as a message needs it.

@@ -7,16 +7,10 @@ const HALO2D: &str = env!("CARGO_BIN_EXE_halo2d");
 #[test]
 fn any_grid_of_pes_comes_to_the_serial_solution() {
     for (pes, grid) in [(1, "1 x 1"), (2, "1 x 2"), (4, "2 x 2"), (6, "2 x 3")] {
-        for border in ["periodic", "fixed"] {
-            let size = ["--rows", "23", "--columns", "37", "--rounds", "5"];
-            let text = printed(&mut job(
-                HALO2D,
-                pes,
-                &[&size[..], &["--border", border, "--serial-check"]].concat(),
-            ));
-            assert!(text.contains(&format!(", {grid} blocks, {border} border\n")), "{text}");
-            assert!(text.ends_with("x\nequal to the serial solution, bit for bit\n"), "{text}");
-        }
+        let size = ["--rows", "23", "--columns", "37", "--rounds", "5", "--serial-check"];
+        let text = printed(&mut job(HALO2D, pes, &size));
+        assert!(text.contains(&format!(", {grid} blocks\n")), "{text}");
+        assert!(text.ends_with("x\nequal to the serial solution, bit for bit\n"), "{text}");
     }
 }
 
@@ -29,11 +23,7 @@ fn blocks_may_be_single_cells() {
 
 #[test]
 fn every_way_has_a_line_with_its_ratio() {
-    let text = printed(&mut job(
-        HALO2D,
-        2,
-        &["--rows", "64", "--columns", "64", "--rounds", "3", "--exchange-only"],
-    ));
+    let text = printed(&mut job(HALO2D, 2, &["--rows", "64", "--columns", "64", "--rounds", "3"]));
     let lines: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
     let names: Vec<&str> = lines.iter().map(|line| line[0]).collect();
     assert_eq!(names, ["1", "2", "3", "auto", "halo"], "{text}");
@@ -59,7 +49,6 @@ fn what_is_wrong_is_said_once() {
             "no room for 324360064 bytes aligned to 64 in partition `grids`",
         ),
         (&["--rounds", "0"], "0 is not in 1.."),
-        (&["--exchange-only", "--serial-check"], "cannot be used with '--serial-check'"),
     ] {
         assert_refused(&mut job(HALO2D, 2, arguments), message);
     }

@@ -88,44 +88,11 @@ impl Nodes {
 
 #[cfg(test)]
 mod tests {
-    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
 
-    fn hosts() -> impl Strategy<Value = Vec<u32>> {
-        let blocks = vec(1..6_usize, 1..9).prop_map(|sizes| {
-            sizes
-                .iter()
-                .enumerate()
-                .flat_map(|(host, size)| std::iter::repeat_n(7 * host as u32, *size))
-                .collect()
-        });
-        let cyclic =
-            (1..9_u32, 1..40_u32).prop_map(|(count, size)| (0..size).map(|k| 90 - k % count).collect());
-        prop_oneof![blocks, cyclic, vec(0..6_u32, 1..40)]
-    }
-
     proptest! {
-        #[test]
-        fn nodes_are_counted_as_they_come(hosts in hosts()) {
-            let mut seen: Vec<u32> = Vec::new();
-            let by_hosts = Nodes::of_hosts(&hosts);
-            let places: Vec<usize> = hosts.iter().map(|host| *host as usize).collect();
-            let by_places = Nodes::of_places(places.iter().copied(), 100);
-            for (rank, host) in hosts.iter().enumerate() {
-                if !seen.contains(host) {
-                    prop_assert_eq!(by_hosts.first(seen.len()), rank);
-                    prop_assert_eq!(by_places.first(seen.len()), rank);
-                    seen.push(*host);
-                }
-                let node = seen.iter().position(|known| known == host).unwrap();
-                prop_assert_eq!(by_hosts.find(rank, || rank), node);
-                prop_assert_eq!(by_places.find(rank, || places[rank]), node);
-            }
-            prop_assert_eq!((by_hosts.count(), by_places.count()), (seen.len(), seen.len()));
-        }
-
         #[test]
         fn what_follows_a_rule_is_no_list(size in 1..6_u32, count in 1..9_u32) {
             let blocks = Nodes::of_hosts(&(0..size * count).map(|rank| rank / size).collect::<Vec<_>>());

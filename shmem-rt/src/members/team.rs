@@ -130,11 +130,22 @@ mod tests {
 
     use super::*;
 
+    /// The hosts of PEs: in blocks, in turn, or in any order.
+    fn hosts() -> impl Strategy<Value = Vec<u32>> {
+        let blocks = vec(1..6_usize, 1..9).prop_map(|sizes| {
+            let hosts = sizes.iter().enumerate();
+            hosts.flat_map(|(host, size)| std::iter::repeat_n(7 * host as u32, *size)).collect()
+        });
+        let cyclic =
+            (1..9_u32, 1..40_u32).prop_map(|(count, size)| (0..size).map(|k| 90 - k % count).collect());
+        prop_oneof![blocks, cyclic, vec(0..5_u32, 1..40)]
+    }
+
     proptest! {
         /// A team of a team, on any hosts, against lists.
         #[test]
         fn members_are_those_of_lists(
-            (hosts, first, second) in vec(0..5_u32, 1..40).prop_flat_map(|hosts| {
+            (hosts, first, second) in hosts().prop_flat_map(|hosts| {
                 let count = hosts.len();
                 let first = subsequence((0..count).collect::<Vec<_>>(), 1..=count).prop_shuffle();
                 (Just(hosts), first).prop_flat_map(|(hosts, first)| {

@@ -111,28 +111,3 @@ impl Indexes {
         indexes.fold(0, |set, (index, _)| set | 1 << index)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::members::Members;
-    use crate::state::config::TeamConfig;
-
-    #[test]
-    fn an_index_is_free_when_all_members_have_dropped_the_team() {
-        let mut here = Indexes::new();
-        assert_eq!(here.free(), !0b11);
-        let uses = Uses::new(TeamConfig::default(), Members::of_one_node(4, [0, 3]));
-        assert!(here.take(5, &uses));
-        assert!(!here.take(5, &uses), "it is taken");
-        assert_eq!((here.free(), here.dropped()), (!0b10_0011, 0));
-
-        uses.drop_handle();
-        assert_eq!(here.dropped(), 0b10_0000);
-        assert!(here.reclaim(|pe| (pe != 3).then_some(!0)).is_empty(), "nothing is known of PE 3");
-        assert!(here.reclaim(|pe| Some(if pe == 3 { 0b1000 } else { !0 })).is_empty(), "PE 3 has it still");
-        assert_eq!(here.reclaim(|_| Some(0b10_0000)).len(), 1);
-        assert_eq!((here.free(), here.dropped()), (!0b11, 0));
-        assert!(here.reclaim(|_| Some(!0)).is_empty(), "the first two teams stay");
-    }
-}

@@ -51,27 +51,3 @@ fn name_of(thread: &std::thread::Thread) -> String {
     let id: ThreadId = thread.id();
     thread.name().map_or_else(|| format!("the thread {id:?}"), |name| format!("thread `{name}`"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_handed_out_in_the_order_in_which_they_came_back() {
-        let mut threads = Threads::new(Some(3));
-        let at = Location::caller();
-        // As many threads as are registered, each another.
-        let handles: Vec<_> = (0..4).map(|_| std::thread::spawn(|| ())).collect();
-        let thread = |n: usize| handles[n].thread();
-        let register = |threads: &mut Threads, n| threads.register(thread(n), at);
-        assert_eq!([0, 1, 2].map(|n| register(&mut threads, n).unwrap()), [0, 1, 2]);
-        let full = register(&mut threads, 3).unwrap_err().to_string();
-        assert!(full.contains("3 of 3 threads are (SHMEM_MAX_NUM_THREADS)"), "{full}");
-        threads.unregister(2);
-        threads.unregister(0);
-        assert_eq!([3, 2].map(|n| register(&mut threads, n).unwrap()), [2, 0]);
-        let again = register(&mut threads, 1).unwrap_err();
-        assert!(matches!(again, ContextError::Registered { number: 1, .. }), "{again}");
-        handles.into_iter().for_each(|handle| handle.join().unwrap());
-    }
-}

@@ -140,10 +140,6 @@ fn run(scenario: &str, world: &mut World) {
             drop(world.alloc([0_u8; 100]).unwrap());
             let _ = world.malloc(64).unwrap();
         }
-        "early" if me == 1 => {}
-        "early" => {
-            READY.wait_until(world, eq(1));
-        }
         "wrong pe" => drop(world.pe(9).unwrap_or_else(|error| panic!("{error}"))),
         "cells too far apart" => {
             let mut halo = world.halo::<u64>(&[Edge::new(world.me(), 0, 3)]).unwrap();
@@ -405,19 +401,6 @@ fn a_long_wait_says_who_where_and_for_whom() {
     });
     let quiet = said_by(&succeeds(job("long waits", 3).env("SHMEM_WAIT_WARN", "0")), 1);
     assert!(!quiet.contains("has waited"), "{quiet}");
-}
-
-#[test]
-fn a_pe_that_has_come_to_the_end_says_so() {
-    // By then all PEs have started, on a machine that does nothing else.
-    one_of(5, |attempt| {
-        let time = Duration::from_millis(1500 << attempt);
-        let outcome = job("early", 3).env("SHMEM_WAIT_WARN", "0.4").timeout(time).run().unwrap();
-        assert_eq!(outcome.code, 124);
-        let waits = "in `the end of the program` for PEs 0, 2 (in `wait_until(READY == 1, is 0)` at";
-        says(&said_by(&outcome, 1), &["PE 1 has waited 0.", waits])?;
-        says(&outcome.report, &["PE 1 waits in `the end of the program` since"])
-    });
 }
 
 #[test]

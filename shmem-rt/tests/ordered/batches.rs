@@ -1,7 +1,7 @@
-//! Streams of updates and of reads, element by element: what a slice makes of them.
+//! Streams of updates and of reads, element by element: what a slice makes of them. (Of few words: `indexed`.)
 
 use shmem::prelude::*;
-use shmem::{Batch, Distribution, Numbered};
+use shmem::{Distribution, Numbered};
 
 use crate::dice::Dice;
 use crate::panics::refused;
@@ -13,8 +13,6 @@ const SHARE: usize = 20_000;
 static MANY: [Atomic<u64>; SHARE];
 #[symmetric]
 static FEW: [Atomic<i32>; 24];
-#[symmetric]
-static FLOATS: [Atomic<f64>; 24];
 #[symmetric]
 static ROWS: [[u32; 3]; 1000];
 
@@ -72,33 +70,6 @@ fn batches_are_those_of_a_slice(world: &mut World) {
     for seed in 0..4 {
         integers(world, Cyclic, seed);
         integers(world, Block::of(SHARE - 7), seed);
-    }
-}
-
-/// Few words, of other types, which are combined; on one PE as on several.
-#[shmem::test(pes = 3)]
-fn batches_of_few_words_count_each_update_once(world: &mut World) {
-    fn count(batch: &mut Batch<'_, i32>, pes: i32) {
-        for number in 0..2_000 {
-            batch.add(number % 24, number as i32 % 5 - 2 + pes);
-            batch.min(0, -7);
-        }
-    }
-    let (_, east) = world.ring_neighbours();
-    let pes = world.n_pes();
-    world.batch(FEW.on(east), |batch| count(batch, pes as i32));
-    world.batch(FLOATS.over(world.team(), Cyclic), |batch| {
-        (0..3_000).for_each(|number| batch.add(number % (24 * pes), 0.25));
-    });
-    world.barrier_all();
-    let of = |word: usize| (0..2_000).filter(move |number| number % 24 == word);
-    for (word, found) in FEW.here(world).values().into_iter().enumerate().skip(1) {
-        assert_eq!(found, of(word).map(|number| number as i32 % 5 - 2 + pes as i32).sum::<i32>());
-    }
-    for (word, found) in FLOATS.here(world).values().into_iter().enumerate() {
-        let index = word * pes + world.my_pe();
-        let count = (0..3_000).filter(|number| number % (24 * pes) == index).count() * pes;
-        assert_eq!(found, count as f64 / 4.0);
     }
 }
 

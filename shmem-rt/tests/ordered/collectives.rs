@@ -1,5 +1,5 @@
-//! Histories of collectives: random teams come and go, and call what members call together, in all forms and lengths,
-//! each at its own pace. What a loop over the members gives is what they must give. By hand:
+//! Histories of collectives: random teams come and go, and call or start what members call together, in all forms and
+//! lengths, each at its own pace. What a loop over the members gives is what they must give. By hand:
 //!
 //! ```text
 //! HISTORIES=200 cargo test -p shmem-rt --test ordered -- collectives::     so many for each number of PEs
@@ -7,17 +7,21 @@
 //! HISTORY_TRACE=1                                                          each call is told before it is made
 //! ```
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use shmem::prelude::*;
 use shmem::{Team, TeamConfig};
 
 use crate::dice::Dice;
-use crate::together::{ALL, Call, MOST, Room, What, make};
+use crate::together::make::UnderWay;
+use crate::together::{ALL, Call, MOST, Room, What, make, start};
 
-/// Steps of a history.
-const STEPS: usize = 40;
+/// Between them some teams go, and others come; nothing is under way then.
+const CHAPTERS: usize = 3;
+
+/// Steps of a chapter.
+const STEPS: usize = 13;
 
 /// Teams that are there at a time, besides that of all PEs.
 const TEAMS: usize = 4;
@@ -51,63 +55,93 @@ pub(crate) const SUMS: &[What] = &[
 
 #[shmem::test(pes = [1, 2, 3, 4, 5])]
 fn histories(world: &mut World) {
-    play(world, ALL, 3);
+    play(world, ALL, 3, MOST);
 }
 
 #[shmem::test(pes = 4)]
 fn sums_are_those_of_the_tree(world: &mut World) {
-    play(world, SUMS, 5);
+    play(world, SUMS, 5, MOST);
 }
 
-/// Plays histories of these collectives: those that the environment names, or as many as are usual.
-pub(crate) fn play(world: &World, of: &[What], usual: u64) {
+/// Plays histories of these collectives, of up to `most` bytes of each PE: those that the environment names, or as many as are
+/// usual.
+pub(crate) fn play(world: &World, of: &[What], usual: u64, most: usize) {
     let first = number("HISTORY").unwrap_or(0);
-    let room = Room::new(world, MOST);
+    let room = Room::new(world, most);
     for seed in first..first + number("HISTORIES").unwrap_or(usual) {
-        history(world, &room, seed, of);
+        let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ world.n_pes() as u64);
+        // How long this PE takes, and in which order it waits for what it has started, is its own.
+        let mut pace = Dice(seed << 8 ^ world.my_pe() as u64);
+        (0..8).for_each(|_| _ = (dice.below(2), pace.below(2)));
+        let mut teams: [Option<Made>; TEAMS] = Default::default();
+        for chapter in 0..CHAPTERS {
+            for made in &mut teams {
+                if made.is_none() || dice.below(3) == 0 {
+                    *made = Some(split(world, &mut dice));
+                }
+            }
+            let draw = |dice: &mut Dice| Call::draw(dice, of, most);
+            let title = format!("history {seed} of {} PEs, chapter {chapter}", world.n_pes());
+            self::chapter(world, (&teams, &room), (&mut dice, &mut pace), draw, &title);
+        }
+        drop(teams);
+        world.barrier_all();
     }
 }
 
-fn history(world: &World, room: &Room, seed: u64, of: &[What]) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ pes as u64);
-    // How long this PE takes is its own.
-    let mut pace = Dice(seed << 8 ^ me as u64);
-    (0..8).for_each(|_| _ = (dice.below(2), pace.below(2)));
+fn chapter(
+    world: &World,
+    (teams, room): (&[Option<Made>; TEAMS], &Room),
+    (dice, pace): (&mut Dice, &mut Dice),
+    draw: impl Fn(&mut Dice) -> Call,
+    title: &str,
+) {
+    let me = world.my_pe();
+    let everybody: Vec<usize> = (0..world.n_pes()).collect();
     let tells = std::env::var_os("HISTORY_TRACE").is_some();
-    let everybody: Vec<usize> = (0..pes).collect();
-    let mut teams: [Option<Made>; TEAMS] = Default::default();
-    for step in 0..STEPS {
-        let slot = dice.below(TEAMS as u64 + 1) as usize;
-        if slot < TEAMS && (teams[slot].is_none() || dice.below(12) == 0) {
-            teams[slot] = Some(split(world, &mut dice));
-            continue;
+    let mut under_way: Vec<(Box<dyn UnderWay + '_>, String)> = Vec::new();
+    for step in 0..=STEPS {
+        // In the end for all.
+        while !under_way.is_empty() && (step == STEPS || pace.below(3) == 0) {
+            let (started, what) = under_way.remove(pace.below(under_way.len() as u64) as usize);
+            match pace.below(4) {
+                0 => while !started.is_complete() {},
+                1 => _ = started.is_complete(),
+                _ => {}
+            }
+            telling(me, &what, || started.wait());
         }
-        let call = Call::draw(&mut dice, of, MOST);
+        let (slot, call, starts) = (dice.below(TEAMS as u64 + 1) as usize, draw(dice), dice.below(2) == 0);
         let (team, members) = match teams.get(slot) {
+            _ if step == STEPS => return,
             None => (world.team(), &everybody),
             Some(made) => {
                 let Some(Made { groups, mine: Some(mine) }) = made else { continue };
                 (mine, groups.iter().find(|group| group.contains(&me)).expect("who has a team is in it"))
             }
         };
-        let told = || format!("history {seed} of {pes} PEs, step {step}: {call:?} among {members:?}");
+        let told = format!("{title}, step {step}: {call:?} among {members:?}, started {starts}");
         if tells {
-            eprintln!("PE {me}: {}", told());
+            eprintln!("PE {me}: {told}");
         }
         match pace.below(12) {
             0 => std::thread::sleep(Duration::from_micros(pace.below(300))),
             1..=2 => std::thread::yield_now(),
             _ => {}
         }
-        let made = || make(world, team, members, room, &call);
-        if let Err(panic) = std::panic::catch_unwind(AssertUnwindSafe(made)) {
-            eprintln!("PE {me} fails in {}", told());
-            std::panic::resume_unwind(panic);
+        match starts.then(|| start(world, team, members, room, &call)).flatten() {
+            Some(started) => under_way.push((started, told)),
+            None => telling(me, &told, || make(world, team, members, room, &call)),
         }
     }
-    drop(teams);
-    world.barrier_all();
+}
+
+/// Says what it is that fails.
+fn telling(me: usize, what: &str, act: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
+        eprintln!("PE {me} fails in {what}");
+        resume_unwind(panic);
+    }
 }
 
 /// Splits the team of all PEs: by colours and keys, or at equal distances.

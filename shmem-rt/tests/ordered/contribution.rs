@@ -161,12 +161,15 @@ fn lists_of_pairs_are_summed_pair_by_pair(world: &mut World) {
         // So small that no sum has a carry.
         let byte = |pe: usize, k: usize| ((k + pe) % 7) as u8;
         let mine: Vec<u8> = (0..len * size_of::<Pair>()).map(|k| byte(me, k)).collect();
-        let sums = world.sum(bytemuck::cast_slice::<u8, Pair>(&mine).to_vec());
+        let mine: &[Pair] = bytemuck::cast_slice(&mine);
+        // Plain data, which an object may be of as well.
+        let object = world.alloc(mine.to_vec()).unwrap();
+        world.sum(&object);
         let sum = |k: usize| (0..pes).map(|pe| byte(pe, k)).sum::<u8>();
-        let sums: &[u8] = bytemuck::cast_slice(&sums);
-        assert!(
-            sums.len() == mine.len() && sums.iter().enumerate().all(|(k, x)| *x == sum(k)),
-            "{len} pairs"
-        );
+        for sums in [world.sum(mine.to_vec()), object.here(world).to_vec()] {
+            let sums: &[u8] = bytemuck::cast_slice(&sums);
+            assert!(sums.len() == size_of_val(mine), "{len} pairs");
+            assert!(sums.iter().enumerate().all(|(k, x)| *x == sum(k)), "{len} pairs");
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! Collectives on symmetric objects, of sizes around those at which they are moved where they lie: what histories do not have,
 //! such as objects that are source and destination, and members that differ.
 
+use shmem::Family;
 use shmem::prelude::*;
 use shmem::raw::collective::{self, Combined, Fold, Places};
-use shmem::{Family, Here};
-use shmem_core::context::Both;
 use shmem_core::object::Extent;
 
 use crate::panics::said;
+use crate::together::{Call, Form, Kind, Room, What, make};
 
 /// Elements of each PE: below a direct form, a bit more, and some chunks that do not come out even.
 const LENGTHS: [usize; 5] = [0, 3, 2048, 2051, 21_000];
@@ -39,40 +39,22 @@ fn rows(round: usize, pes: usize, len: usize) -> Vec<u64> {
     (0..pes).flat_map(|pe| row(round, pe, len)).collect()
 }
 
+/// Objects that are source and destination, or lie a bit apart; strides and rooms that each member has of its own; and members
+/// of which some exchange in place.
 #[shmem::test(pes = 3)]
-fn an_object_may_be_source_and_destination(world: &mut World) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    for len in [100, 3000, 21_000] {
-        let part = OUT.here(world).index(..len * pes);
-        let given = row(1, me, len * pes);
-        part.copy_from(&given);
-        world.alltoall(&part, part);
-        assert!(part.to_vec() == column(1, me, pes, len), "{len}");
-        part.copy_from(&given);
-        world.fcollect(&part.index(..len), part);
-        let collected = rows(1, pes, len);
-        assert!(part.to_vec() == collected, "{len}");
-        // What is given lies where others' data go before it is read to its end.
-        for first in [0, len / 2, 2 * len] {
-            let mine = part.index(first..first + len);
-            mine.copy_from(&row(1, me, len));
-            assert_eq!(world.collect_into(&mine, part), len * pes);
-            assert!(part.to_vec() == collected, "{len} from {first}");
-            mine.copy_from(&row(1, me, len));
-            let root = world.pe(first % pes).unwrap();
-            world.fcollect_to(&mine, part, root);
-            assert!(world.me() != root || part.to_vec() == collected, "{len} from {first}, to {root}");
-            part.copy_from(&given);
-            world.scatter_from(&part, mine, root);
-            assert!(mine.to_vec() == row(1, root.number(), len * pes)[me * len..][..len], "{len} to {first}");
-            part.copy_from(&given);
-            world.sum_scatter(&part, mine);
-            let sum = |k: usize| (0..pes).map(|pe| element(1, pe, me * len + k)).sum::<u64>();
-            assert!(mine.to_vec().into_iter().enumerate().all(|(k, x)| x == sum(k)), "{len} to {first}");
+fn objects_may_overlap_and_members_may_differ(world: &mut World) {
+    use What::{Alltoall, Alltoalls, Alltoallv, CollectInto, Fcollect, FcollectTo, ScatterFrom, SumScatter};
+    let room = Room::new(world, 16 * 3 * LENGTHS[4] + 64);
+    for (len, what) in [100, 3000, LENGTHS[4]].into_iter().flat_map(|len| {
+        let of_each = [Fcollect, FcollectTo, CollectInto].map(|what| (len, what));
+        let of_all = [Alltoall, Alltoalls, Alltoallv, ScatterFrom, SumScatter].map(|what| (3 * len, what));
+        of_each.into_iter().chain(of_all)
+    }) {
+        // What is given begins at most so many elements behind what is taken.
+        for seed in [0, 1, 8, 9, 16, 17, len as u64 / 2, 2 * len as u64 + 1] {
+            let call = Call { what, kind: Kind::U64, form: Form::Object, len, seed };
+            make(world, world.team(), &[0, 1, 2], &room, &call);
         }
-        part.copy_from(&given);
-        world.alltoalls(&part, 1, part, 1, len);
-        assert!(part.to_vec() == column(1, me, pes, len), "{len}");
     }
 }
 
@@ -212,60 +194,6 @@ fn what_lies_between_strides_is_left_alone(world: &mut World) {
     }
 }
 
-/// What a tuple is on its way is plain data, which an object may be of as well.
-#[shmem::test(pes = 3)]
-fn objects_of_pairs_are_not_cut_inside_of_a_pair(world: &mut World) {
-    let pairs = world.alloc(zeroed::<Both<u8, u64>>(10_000)).unwrap();
-    pairs.here(world).index(..).fill(Both::new(1, world.my_pe() as u64));
-    world.barrier_all();
-    world.sum(&pairs);
-    world.sum_inscan(pairs.here(world).index(..1));
-    for k in [1, 5_000, 9_999] {
-        let both = pairs.here(world).index(k).load();
-        assert_eq!(bytemuck::bytes_of(&both), [3, 3, 0, 0, 0, 0, 0, 0, 0]);
-    }
-}
-
-/// What each member has of its own: strides, how much room it gives, and whether what it gives lies in what it takes. Those who
-/// differ take the way of private data, all of them.
-#[shmem::test(pes = 3)]
-fn strides_and_rooms_are_each_members_own(world: &mut World) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    for (len, alike) in [30, 700, 6000].into_iter().flat_map(|len| [true, false].map(|alike| (len, alike))) {
-        let own = |pe: usize| if alike { 0 } else { pe };
-        let (stride, to) = (|pe: usize| 2 + own(pe) % 2, 1 + me % 2);
-        let source = OUT.here(world).index(..len * pes * 3);
-        source.copy_from(&row(4, me, len * pes * 3));
-        // What comes first, and nothing behind it.
-        let has = |into: Here<'_, [u64]>, mut expected: Vec<u64>| {
-            expected.resize(into.len(), 7);
-            assert!(into.to_vec() == expected, "{len} of each, alike {alike}");
-            into.fill(7);
-        };
-        let into = IN.here(world).index(..len * pes * 2);
-        into.fill(7);
-        world.alltoalls(&source, stride(me), into, to, len);
-        let part = |pe: usize, k: usize| element(4, pe, (me * len + k) * stride(pe));
-        let apart = (0..len * pes).flat_map(|k| [part(k / len, k % len), 7][..to].to_vec());
-        has(into, apart.collect());
-        // Lengths differ anyway.
-        let count = |pe: usize| if pe == 1 { len / 2 } else { len };
-        let into = IN.here(world).index(..3 * len + own(me));
-        into.fill(7);
-        assert_eq!(world.collect_into(&source.index(..count(me)), into), 2 * len + len / 2);
-        has(into, (0..pes).flat_map(|pe| row(4, pe, count(pe))).collect());
-        let sent = |from: usize, to: usize| if (from + to).is_multiple_of(2) { len } else { 2 * to };
-        let counts: Vec<usize> = (0..pes).map(|to| sent(me, to)).collect();
-        let came = world.alltoallv_into(&source.index(..counts.iter().sum()), &counts, into);
-        assert!(came.into_iter().eq((0..pes).map(|from| sent(from, me))));
-        let of = |from: usize| {
-            let start = (0..me).map(|to| sent(from, to)).sum::<usize>();
-            row(4, from, 3 * len * pes)[start..start + sent(from, me)].to_vec()
-        };
-        has(into, (0..pes).flat_map(of).collect());
-    }
-}
-
 #[shmem::test(pes = 3)]
 fn who_lacks_room_alone_says_so(world: &mut World) {
     let (me, pes, len) = (world.my_pe(), world.n_pes(), 5000);
@@ -280,18 +208,6 @@ fn who_lacks_room_alone_says_so(world: &mut World) {
     into.fill(7);
     refused(&|| _ = world.alltoallv_into(&source, &[len; 3], into));
     assert!(is_left(column(5, me, pes, len)));
-}
-
-/// Of one member what it gives lies in what it takes.
-#[shmem::test(pes = 3)]
-fn one_member_may_give_what_lies_in_what_it_takes(world: &mut World) {
-    let (me, pes, len) = (world.my_pe(), world.n_pes(), 2000);
-    let source = OUT.here(world).index(..len * pes + usize::from(me == 1));
-    let given = row(6, me, source.len());
-    source.copy_from(&given);
-    let into = OUT.here(world).index(len * pes..2 * len * pes);
-    world.alltoalls(&source, 1, into, 1, len);
-    assert!(into.to_vec() == column(6, me, pes, len));
 }
 
 /// # Safety

@@ -2,190 +2,60 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use shmem::Started;
 use shmem::prelude::*;
 
-use crate::dice::Dice;
+use crate::collectives::play;
 use crate::futures::block_on;
 use crate::panics::said;
-use crate::together::make::folded;
+use crate::together::{Call, Form, Kind, MOST, Room, What, start};
 
-/// Numbers of a contribution: none, few, as many as fit some slots, and many more than fit all of them.
-const LENGTHS: [usize; 9] = [0, 1, 2, 7, 100, 1000, 5000, 20_000, 70_000];
-
-/// Most numbers of a contribution to an exchange, to which each member gives as many for each.
-const MOST_EXCHANGED: usize = 10_000;
+/// What can be started.
+const STARTED: &[What] = &[
+    What::Barrier,
+    What::Broadcast,
+    What::Fcollect,
+    What::Alltoall,
+    What::Sum,
+    What::Prod,
+    What::Min,
+    What::Max,
+    What::And,
+    What::Or,
+    What::Xor,
+];
 
 #[symmetric]
 static TABLE: [u64; 100];
 #[symmetric]
 static GO: Atomic<u64>;
 
-/// A number that shows whose it is, of what, and where it belongs.
-fn number(seed: u64, pe: usize, k: usize) -> u64 {
-    (seed << 40 ^ (pe as u64) << 32 ^ k as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-fn numbers(seed: u64, pe: usize, len: usize) -> Vec<u64> {
-    (0..len).map(|k| number(seed, pe, k)).collect()
-}
-
-/// Numbers whose sum depends on the order in which they are added.
-fn doubles(seed: u64, pe: usize, len: usize) -> Vec<f64> {
-    (0..len).map(|k| number(seed, pe, k) as f64 * 2.0_f64.powi(number(seed, k, pe) as i32 % 40)).collect()
-}
-
-/// What is under way.
-trait UnderWay {
-    fn is_complete(&self) -> bool;
-
-    /// Waits for it, and says whether what has come of it is what must.
-    fn wait(self: Box<Self>) -> bool;
-}
-
-/// What was started, and what sees whether its result is right.
-struct Start<'w, R, C>(Started<'w, R>, C);
-
-impl<R, C: FnOnce(R) -> bool> UnderWay for Start<'_, R, C> {
-    fn is_complete(&self) -> bool {
-        self.0.is_complete()
-    }
-
-    fn wait(self: Box<Self>) -> bool {
-        let Self(started, is_right) = *self;
-        is_right(started.wait())
-    }
-}
-
-/// Starts something that the dice say, the same on all members.
-fn start<'w>(
-    world: &'w World,
-    (team, members): (&'w Team, &[usize]),
-    object: &'w SymBox<[u64]>,
-    dice: &mut Dice,
-) -> (Box<dyn UnderWay + 'w>, String) {
-    let (size, rank, me) = (members.len(), team.rank(), world.my_pe());
-    let (kind, seed) = (dice.below(9), dice.below(1 << 20));
-    let len = LENGTHS[dice.below(LENGTHS.len() as u64) as usize];
-    let root = dice.below(size as u64) as usize;
-    let each = len.min(MOST_EXCHANGED) / size;
-    let into = object.here(world).index(..each * size);
-    let has_come = move |expected: Vec<u64>| move |()| into.to_vec() == expected;
-    let started: Box<dyn UnderWay + 'w> = match kind {
-        0 => Box::new(Start(team.start_barrier(world), |()| true)),
-        1 => {
-            let data = numbers(seed, me, len).into_boxed_slice();
-            let expected = numbers(seed, members[root], len);
-            let started = team.start_broadcast(world, data, team.pes()[root]);
-            Box::new(Start(started, move |found: Box<[u64]>| *found == expected[..]))
-        }
-        2..5 => {
-            let data = numbers(seed, me, len);
-            let (started, of): (_, fn(u64, u64) -> u64) = match kind {
-                2 => (team.start_sum(world, data), u64::wrapping_add),
-                3 => (team.start_min(world, data), u64::min),
-                _ => (team.start_xor(world, data), |a, b| a ^ b),
-            };
-            let expected = folded(members.iter().map(|pe| numbers(seed, *pe, len)).collect(), of);
-            Box::new(Start(started, move |found: Vec<u64>| found == expected))
-        }
-        5..7 => {
-            let (started, of): (_, fn(f64, f64) -> f64) = match kind {
-                5 => (team.start_sum(world, doubles(seed, me, len)), |a, b| a + b),
-                _ => (team.start_prod(world, doubles(seed, me, len)), |a, b| a * b),
-            };
-            let expected = folded(members.iter().map(|pe| doubles(seed, *pe, len)).collect(), of);
-            let bits = |numbers: Vec<f64>| numbers.into_iter().map(f64::to_bits);
-            Box::new(Start(started, move |found| bits(found).eq(bits(expected))))
-        }
-        7 => {
-            let source: Vec<u64> =
-                members.iter().flat_map(|to| numbers(seed ^ *to as u64, me, each)).collect();
-            let expected = members.iter().flat_map(|from| numbers(seed ^ me as u64, *from, each));
-            let expected = has_come(expected.collect());
-            Box::new(Start(team.start_alltoall(world, &source, into), expected))
-        }
-        _ => {
-            let expected = has_come(members.iter().flat_map(|pe| numbers(seed, *pe, each)).collect());
-            Box::new(Start(team.start_fcollect(world, &numbers(seed, me, each)[..], into), expected))
-        }
-    };
-    (started, format!("kind {kind}, {len} numbers, rank {rank} of {size}, root {root}"))
-}
-
-/// Random starts on random teams, in the same order on all members, and waits in an order of each PE's own.
-fn history(world: &World, seed: u64, steps: u64) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    let config = TeamConfig::default();
-    let split = |colour: usize, key: i64| {
-        let team = world.team().split_by(world, Some(colour as u64), key, &config).unwrap().unwrap();
-        let members: Vec<usize> = team.pes().iter().map(|pe| pe.number()).collect();
-        (team, members)
-    };
-    let everyone = (0..pes).collect::<Vec<_>>();
-    let others = [split(me % 2, 0), split(0, -(me as i64)), split(me / 2, (me * 7 % 5) as i64)];
-    let object: SymBox<[u64]> = world.alloc(shmem::zeroed(MOST_EXCHANGED)).unwrap();
-    // The order of waits is each PE's own.
-    let (mut dice, mut own) = (Dice(seed), Dice(seed + 1 + me as u64));
-    let mut under_way: Vec<(Box<dyn UnderWay + '_>, String)> = Vec::new();
-    for step in 0..steps {
-        let which = dice.below(4) as usize;
-        let (team, members) = match which {
-            0 => (world.team(), &everyone[..]),
-            _ => (&others[which - 1].0, &others[which - 1].1[..]),
-        };
-        match dice.below(8) {
-            0 => team.barrier(world),
-            1 => {
-                let (sum, bytes) = (team.sum(world, 1_u32), dice.below(100_000) as usize);
-                assert_eq!(sum as usize, members.len());
-                let most = team.max(world, vec![me as u8; bytes]);
-                assert!(most.iter().all(|most| usize::from(*most) == *members.iter().max().unwrap()));
-            }
-            _ => {
-                let mut dice = Dice(dice.0 ^ members[0] as u64);
-                let (started, what) = start(world, (team, members), &object, &mut dice);
-                under_way.push((started, format!("step {step} of {seed}: {what}")));
-            }
-        }
-        while !under_way.is_empty() && own.below(3) == 0 {
-            let (started, what) = under_way.remove(own.below(under_way.len() as u64) as usize);
-            match own.below(4) {
-                0 => while !started.is_complete() {},
-                1 => _ = started.is_complete(),
-                _ => {}
-            }
-            assert!(started.wait(), "{what}");
-        }
-    }
-    under_way.into_iter().for_each(|(started, what)| assert!(started.wait(), "{what}"));
-    world.barrier_all();
+/// Of more than fits all slots of what is under way, too.
+fn histories_of_starts(world: &World, count: u64) {
+    play(world, STARTED, count, 3 * MOST);
 }
 
 #[shmem::test(pes = [1, 2, 3, 5])]
 fn histories(world: &mut World) {
-    let pes = world.n_pes() as u64;
-    (0..14 - 2 * pes).for_each(|seed| history(world, 100 * seed + pes, 40));
+    histories_of_starts(world, 14 - 2 * world.n_pes() as u64);
 }
 
 #[shmem::test(pes = 4, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1"))]
 fn histories_of_four_nodes(world: &mut World) {
-    (0..5).for_each(|seed| history(world, 19 + 100 * seed, 40));
+    histories_of_starts(world, 5);
 }
 
 #[shmem::test(pes = 6, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2"))]
 fn histories_of_three_nodes_of_two(world: &mut World) {
-    (0..5).for_each(|seed| history(world, 23 + 100 * seed, 40));
+    histories_of_starts(world, 5);
 }
 
 /// Groups of two, and of six, of which the last has five ranks: what is missing is dealt among these.
 #[shmem::test(pes = 11)]
 fn as_many_as_fill_no_groups(world: &mut World) {
-    let me = world.my_pe();
+    let (members, room) = (Vec::from_iter(0..11), Room::new(world, 3000 * 8));
     for len in [1, 300, 3000] {
-        let expected = world.sum(doubles(3, me, len));
-        let sum = world.start_sum(doubles(3, me, len)).wait();
-        assert!(sum.iter().map(|x| x.to_bits()).eq(expected.iter().map(|x| x.to_bits())), "{len}");
+        let call = Call { what: What::Sum, kind: Kind::F64, form: Form::Value, len, seed: 3 };
+        start(world, world.team(), &members, &room, &call).expect("there is room").wait();
     }
 }
 

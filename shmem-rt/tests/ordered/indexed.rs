@@ -1,4 +1,4 @@
-//! Lists of indices: every verb, on one PE and over all of them, is what a slice makes of it.
+//! Lists of indices, and batches of few words: every verb, on one PE and over all of them, is what a slice makes of it.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor};
 
@@ -68,9 +68,22 @@ fn updates<V: AmoValue + Sized, D: Distribution>(
     }
 }
 
+/// One update after the other, in a batch.
+macro_rules! batched {
+    ($update:ident) => {
+        |world, words, list, values| {
+            world.batch(words, |batch| {
+                list.iter().zip(values).for_each(|(index, value)| batch.$update(*index as usize, *value));
+            })
+        }
+    };
+}
+
 /// What numbers have.
-fn arithmetic<V: AmoValue + Add<Output = V>, D: Distribution>() -> [Verb<V, D>; 4] {
+fn arithmetic<V: AmoValue + Add<Output = V>, D: Distribution>() -> [Verb<V, D>; 6] {
     [
+        (batched!(add), |a, b| a + b),
+        (batched!(min), |a, b| if b < a { b } else { a }),
         (|world, words, list, values| world.add_each(words.at(list), values), |a, b| a + b),
         (
             |world, words, list, values| world.min_each(words.at(list), values),
@@ -87,6 +100,7 @@ fn arithmetic<V: AmoValue + Add<Output = V>, D: Distribution>() -> [Verb<V, D>; 
 /// What integers have as well.
 fn bits<V: BitValue + Integer, D: Distribution>() -> Vec<Verb<V, D>> {
     let mut verbs = arithmetic().to_vec();
+    verbs.insert(1, (batched!(xor), |a, b| a ^ b));
     verbs.insert(1, (|world, words, list, values| world.xor_each(words.at(list), values), |a, b| a ^ b));
     verbs.insert(3, (|world, words, list, values| world.or_each(words.at(list), values), |a, b| a | b));
     verbs.push((|world, words, list, values| world.and_each(words.at(list), values), |a, b| a & b));

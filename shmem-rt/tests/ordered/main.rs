@@ -12,7 +12,12 @@ mod pes;
 #[path = "../together/mod.rs"]
 mod together;
 
-mod basic;
+/// What all else stands on: run over each provider, under each launcher and under each demand of a fabric.
+mod basic {
+    mod collective;
+    mod rma;
+    mod signal;
+}
 mod batches;
 mod channel;
 mod collectives;

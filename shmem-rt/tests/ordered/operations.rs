@@ -157,6 +157,21 @@ fn items_without_bytes_keep_their_count(world: &mut World) {
     world.sum(&mut [0.5_f64; 0]);
 }
 
+/// One member may have as many as there are numbers.
+#[shmem::test(pes = 1)]
+fn items_of_no_bytes_may_be_as_many_as_there_are_numbers(world: &mut World) {
+    /// The standard library makes vectors of numbers, and of arrays of numbers, at once, and no others.
+    #[derive(Clone, Copy, Symmetric)]
+    #[repr(C)]
+    struct Nothing([u64; 0]);
+
+    let source = vec![[0_u64; 0]; usize::MAX];
+    let mut into = source.clone();
+    world.alltoalls(&source, 1, &mut into, 1, usize::MAX);
+    world.fcollect(&source[..], &mut into);
+    assert_eq!(world.collect(bytemuck::cast_slice::<_, Nothing>(&source)).len(), usize::MAX);
+}
+
 #[shmem::test(pes = 3)]
 fn what_does_not_fit_is_refused_before_anybody_meets(world: &mut World) {
     let last = world.pe(2).unwrap();

@@ -19,30 +19,6 @@ static CUBE: padded![u16; 2; 32; 256] = [Padded::filled(Padded::filled(7)); 2];
 static COUNTS: padded![Atomic<u64>; 2; 64];
 
 #[shmem::test(pes = 2)]
-fn places_are_indexed_as_those_of_plain_arrays(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    let me = world.my_pe() as u64;
-    world.put(FIELD.on(east).index(1).index(..), &[10 + me; COLUMNS][..]);
-    world.put(FIELD.on(east).index(2).index(3..=4), &[20 + me; 2][..]);
-    world.p(FIELD.on(east).index(4).index(COLUMNS - 1), 30 + me);
-    // Whole rows, the elements behind them included.
-    world.put(FIELD.on(east).index(3), &Padded::filled(40 + me));
-    world.barrier_all();
-    let other = 1 - me;
-    world.frozen(&FIELD, |field| {
-        assert_eq!(*field[0], [0; COLUMNS]);
-        assert_eq!(*field[1], [10 + other; COLUMNS]);
-        assert_eq!(field[2][2..6], [0, 20 + other, 20 + other, 0]);
-        assert_eq!(field[3], Padded::filled(40 + other));
-        assert_eq!(field[4].iter().sum::<u64>(), 30 + other);
-    });
-    assert_eq!(world.g(FIELD.on(east).index(2).index(4)), 20 + me);
-    let mut row = [0; COLUMNS];
-    FIELD.here(world).index(1).index(..).copy_to(&mut row);
-    assert_eq!(row, [10 + other; COLUMNS]);
-}
-
-#[shmem::test(pes = 2)]
 fn regions_leave_the_elements_behind_rows_alone(world: &mut World) {
     let (west, east) = world.ring_neighbours();
     let me = world.my_pe() as u64;
@@ -90,9 +66,12 @@ fn rows_may_be_as_many_as_the_run_says(world: &mut World) {
     let field: SymBox<[padded![f64; 1024]]> = world.alloc(shmem::zeroed(rows)).unwrap();
     world.p(field.on(east).index(rows - 1).index(1023), 1.5);
     world.put(field.on(east).index(0).index(1..3), &[me as f64; 2][..]);
+    // A whole row, the elements behind it included.
+    world.put(field.on(east).index(1), &Padded::filled(me as f64));
     world.local((&field, &COUNTS), |(field, counts)| {
         assert_eq!((field.len(), field[rows - 1][1023]), (rows, 1.5));
         assert_eq!(field[0][..4], [0.0, west.number() as f64, west.number() as f64, 0.0]);
+        assert_eq!(field[1], Padded::filled(west.number() as f64));
         *counts[1][63].value_mut() = me as u64;
     });
     assert_eq!(world.fetch(COUNTS.on(west).index(1).index(63)), west.number() as u64);

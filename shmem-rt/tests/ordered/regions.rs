@@ -1,9 +1,9 @@
-//! What the grammar of `strided!` allows, and what is checked when the program runs. Random regions, and constant ones by every
-//! algorithm, are in `racing::strided`.
+//! What may be a side of `strided!`, and what is checked when the program runs. Which elements are moved, in all that the grammar
+//! allows, is in `racing::strided`.
 
 use std::num::Wrapping;
 
-use bytemuck::{Zeroable as _, bytes_of, cast_slice_mut};
+use bytemuck::Zeroable as _;
 use shmem::Plain;
 use shmem::prelude::*;
 
@@ -32,15 +32,7 @@ static OTHER: [[f32; COLUMNS]; ROWS];
 #[symmetric]
 static CELLS: [Cell; ROWS];
 #[symmetric]
-static GRID: [[Cell; 4]; ROWS];
-#[symmetric]
-static ONE: Cell;
-#[symmetric]
 static CUBE: [[[f32; 5]; 4]; 6];
-#[symmetric]
-static LINE: [f32; 30];
-#[symmetric]
-static WAVES: [[[f64; 2]; 8]; 6];
 #[symmetric]
 static TURNS: [Plain<Wrapping<u32>>; 4];
 
@@ -60,164 +52,6 @@ fn contents<T: PlainData>(world: &World, object: &'static Symmetric<T>) -> Box<T
     let mut all = Box::new(T::zeroed());
     world.get(&mut *all, object.on(world.me()));
     all
-}
-
-/// Memory of a PE's own.
-trait Memory: Clone {
-    fn bytes(&mut self) -> &mut [u8];
-}
-
-impl<T: PlainData> Memory for Vec<T> {
-    fn bytes(&mut self) -> &mut [u8] {
-        cast_slice_mut(self)
-    }
-}
-
-impl<T: PlainData, const N: usize> Memory for [T; N] {
-    fn bytes(&mut self) -> &mut [u8] {
-        cast_slice_mut(self)
-    }
-}
-
-/// Fills memory with bytes that differ from those of other numbers.
-fn filled<M: Memory>(mut memory: M, number: usize) -> M {
-    memory.bytes().iter_mut().enumerate().for_each(|(i, byte)| *byte = ((i * 7 + number * 61) % 251) as u8);
-    memory
-}
-
-/// Gets a region of the other PE's object into memory of this one, and puts there what such memory has. `elements` gives an element
-/// of both sides by its number in the region: what a loop over all of them does is what is expected.
-fn both_ways<A: PlainData, M: Memory, E: Copy>(
-    world: &World,
-    object: &'static Symmetric<A>,
-    memory: M,
-    get: impl Fn(Pe, M) -> M,
-    put: impl Fn(Pe, M),
-    count: usize,
-    elements: impl for<'e> Fn(&'e mut A, &'e mut M, usize) -> (&'e mut E, &'e mut E),
-) {
-    let (me, other) = (world.my_pe(), world.ring_neighbours().1);
-    let object_of = |pe: usize| filled(vec![A::zeroed()], pe);
-    let memory_of = |pe: usize| filled(memory.clone(), 2 + pe);
-    world.put(object.on(world.me()), &object_of(me)[0]);
-    world.barrier_all();
-    let mut found = get(other, memory_of(me));
-    let (mut expected, mut theirs) = (memory_of(me), object_of(other.number()));
-    for n in 0..count {
-        let (from, to) = elements(&mut theirs[0], &mut expected, n);
-        *to = *from;
-    }
-    assert_eq!(found.bytes(), expected.bytes(), "what was got");
-    world.barrier_all();
-    put(other, memory_of(me));
-    world.barrier_all();
-    let (mut expected, mut sent) = (object_of(me), memory_of(other.number()));
-    for n in 0..count {
-        let (to, from) = elements(&mut expected[0], &mut sent, n);
-        *to = *from;
-    }
-    assert_eq!(bytes_of(&*contents(world, object)), expected.bytes(), "what was put");
-    world.barrier_all();
-}
-
-/// Regions of objects and of memory; how many elements each has, and which they are.
-macro_rules! moved {
-    ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $memory:expr, [$($here:tt)*] $(. $by:tt)*;
-        $count:expr => $elements:expr;)*) => {$({
-        let world: &World = $world;
-        both_ways(
-            world,
-            &$object,
-            $memory,
-            |pe, mut memory| {
-                strided!(world, memory[$($here)*] $(. $by)* = $object@pe[$($there)*] $(. $of)*);
-                memory
-            },
-            |pe, memory| strided!(world, $object@pe[$($there)*] $(. $of)* = memory[$($here)*] $(. $by)*),
-            $count,
-            $elements,
-        );
-    })*};
-}
-
-/// One of the two.
-fn coordinate(cell: &mut Cell, n: usize) -> &mut f32 {
-    if n.is_multiple_of(2) { &mut cell.x } else { &mut cell.y }
-}
-
-/// One of the four.
-fn small(cell: &mut Cell, n: usize) -> &mut u16 {
-    if n % 4 == 3 { &mut cell.kind } else { &mut cell.spin[n % 4] }
-}
-
-#[shmem::test(pes = 2)]
-fn fields_of_structures(world: &mut World) {
-    moved! { world:
-        // One field, into an array of what it is, and of an object without dimensions.
-        CELLS[..].mass = [0.0_f64; ROWS], [..]; ROWS => |there, here, n| (&mut there[n].mass, &mut here[n]);
-        CELLS[..].spin = vec![[0_u16; 3]; ROWS], [..]; ROWS => |there, here, n| (&mut there[n].spin, &mut here[n]);
-        ONE[..].spin = [0_u16; 3], [..]; 3 => |there, here, n| (&mut there.spin[n], &mut here[n]);
-        // Several of one type, into a matrix, a line and structures; a column of structures.
-        GRID[.., 2].{x, y} = [[0.0_f32; 2]; ROWS], [..];
-            2 * ROWS => |there, here, n| (coordinate(&mut there[n / 2][2], n), &mut here[n / 2][n % 2]);
-        LINE[..6] = [Cell::zeroed(); 3], [..].{x, y};
-            6 => |there, here, n| (&mut there[n], coordinate(&mut here[n / 2], n));
-        LINE[..12] = [[Cell::zeroed(); 2]; 3], [.., ..].{x, y};
-            12 => |there, here, n| (&mut there[n], coordinate(&mut here[n / 4][n / 2 % 2], n));
-        // Several of several types, into structures.
-        CELLS[1..; 2].{spin, kind} = [Cell::zeroed(); ROWS / 2], [..].{spin, kind};
-            2 * ROWS => |there, here, n| (small(&mut there[n / 4 * 2 + 1], n), small(&mut here[n / 4], n));
-    }
-}
-
-/// A variable behind `dyn` may be a range, of any kind; it is still there afterwards.
-#[shmem::test(pes = 2)]
-fn variables_that_are_ranges(world: &mut World) {
-    let (rows, columns, from, odd, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 7);
-    moved! { world:
-        FIELD[dyn rows, dyn j] = vec![0.0_f32; ROWS - 2], [..];
-            ROWS - 2 => |there, here, n| (&mut there[n + 1][7], &mut here[n]);
-        FIELD[dyn rows, dyn columns] = [[0.0_f32; 4]; ROWS - 2], [..];
-            4 * (ROWS - 2) => |there, here, n| (&mut there[n / 4 + 1][n % 4 + 2], &mut here[n / 4][n % 4]);
-        FIELD[dyn from, 19] = [0.0_f32; 2], [..]; 2 => |there, here, n| (&mut there[n + 10][19], &mut here[n]);
-        FIELD[dyn odd; 2, 3] = [0.0_f32; ROWS / 2], [..];
-            ROWS / 2 => |there, here, n| (&mut there[2 * n + 1][3], &mut here[n]);
-    }
-    assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
-}
-
-/// Dimensions that a region does not name are taken whole: so elements may be arrays, as complex numbers are.
-#[shmem::test(pes = 2)]
-fn elements_that_are_arrays(world: &mut World) {
-    let i = 4;
-    moved! { world:
-        WAVES[.., 3] = [[0.0_f64; 2]; 6], [..]; 6 => |there, here, n| (&mut there[n][3], &mut here[n]);
-        WAVES[dyn i] = vec![[0.0_f64; 2]; 8], [..]; 8 => |there, here, n| (&mut there[4][n], &mut here[n]);
-        WAVES[5, dyn i] = [0.0_f64; 2], [..]; 2 => |there, here, n| (&mut there[5][4][n], &mut here[n]);
-        WAVES[1..3, ..6; 2] = vec![[0.0_f64; 2]; 6], [..];
-            6 => |there, here, n| (&mut there[1 + n / 3][n % 3 * 2], &mut here[n]);
-    }
-}
-
-/// A line of the run, of the compiler, and of neither has what the region has, in row-major order; the rest stays as it was.
-#[shmem::test(pes = 2)]
-fn regions_are_packed_and_unpacked(world: &mut World) {
-    fn face(cube: &mut [[[f32; 5]; 4]; 6], n: usize) -> &mut f32 {
-        &mut cube[1 + n / 3][2][1 + n % 3]
-    }
-    moved! { world:
-        CUBE[1..5, 2, 1..4] = vec![0.0_f32; 12], [..]; 12 => |there, here, n| (face(there, n), &mut here[n]);
-        CUBE[1..5, 2, 1..4] = [0.0_f32; 20], [3..15]; 12 => |there, here, n| (face(there, n), &mut here[n + 3]);
-        LINE[..12] = [[0.0_f32; 4]; 5], [1..4, ..];
-            12 => |there, here, n| (&mut there[n], &mut here[1 + n / 4][n % 4]);
-        // At distances, in blocks, and whole.
-        CUBE[..; 2, ..; 3, ..4; 2; 2] = vec![0.0_f32; 24], [..];
-            24 => |there, here, n| (&mut there[n / 8 * 2][n / 4 % 2 * 3][n % 4], &mut here[n]);
-        CUBE[..] = vec![0.0_f32; 120], [..];
-            120 => |there, here, n| (&mut there[n / 20][n / 5 % 4][n % 5], &mut here[n]);
-        ROW[14..20] = vec![0.0_f64; 10], [..; 4; 2];
-            6 => |there, here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
-    }
 }
 
 /// From this PE's copy, to an object of which only the run knows the length, and from parts of slices; through a context, and data
@@ -275,7 +109,8 @@ fn range(dice: &mut Dice, len: u64) -> (usize, usize, usize) {
 /// Between two places of this PE's own memory, in a phase and outside.
 #[shmem::test(pes = 1)]
 fn regions_of_own_memory(world: &mut World) {
-    let cube: [[[f32; 5]; 4]; 6] = filled([[[0.0; 5]; 4]; 6], 0);
+    let of = |i: usize, j: usize| std::array::from_fn(|k| value(i, 5 * j + k));
+    let cube: [[[f32; 5]; 4]; 6] = std::array::from_fn(|i| std::array::from_fn(|j| of(i, j)));
     let mut dice = Dice(45);
     for _ in 0..200 {
         let (a, c) = (range(&mut dice, 6), range(&mut dice, 5));

@@ -5,12 +5,12 @@ use shmem::Family;
 use shmem::prelude::*;
 
 use crate::collectives::{SUMS, play};
-use crate::together::What;
+use crate::together::{MOST, What};
 
 /// What goes by ways that are asked for, and where the order of sums shows.
 fn is_the_same(world: &mut World) {
-    play(world, &[What::Broadcast, What::Sum, What::Min, What::Fcollect, What::Alltoall], 6);
-    play(world, SUMS, 4);
+    play(world, &[What::Broadcast, What::Sum, What::Min, What::Fcollect, What::Alltoall], 6, MOST);
+    play(world, SUMS, 4, MOST);
 }
 
 macro_rules! ways {

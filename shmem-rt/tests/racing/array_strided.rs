@@ -1,16 +1,11 @@
 //! `strided!` on arrays in chunks, on either side of a transfer: whatever pieces they lie in, the elements moved are those of an
 //! array that is one range. (Which parts of a region lie in which piece: `strided::pieces` of the core.)
 
-use shmem::array::{Chosen, Cyclic, Multi, NumaArray, Separate, Single, Storage};
+use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 use shmem::prelude::*;
 
+use crate::arrays::all;
 use crate::panics::refused;
-
-fn elements<const D: usize, S: Storage>(world: &World, array: &NumaArray<u32, D, S>, pe: Pe) -> Vec<u32> {
-    let mut all = vec![0; array.len()];
-    world.get(&mut all[..], array.on(pe));
-    all
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C)]
@@ -38,16 +33,16 @@ fn moved<S: Storage, T: Storage>(world: &World, one: S, other: T) {
         _ => [i, j],
     };
     let expected: Vec<u32> = (0..64 * 32).map(|n| number(expected(n / 32, n % 32))).collect();
-    assert_eq!(elements(world, &to, me), expected, "{} to {}", from.kind(), to.kind());
+    assert_eq!(all(world, &to, me), expected, "{} to {}", from.kind(), to.kind());
     let (mut edge, part) = ([0_u32; 64], world.array([64]).storage(one).chunks(4).zeroed::<u32>().unwrap());
     strided!(world, edge[..] = to@right[.., 0]);
     strided!(world, part[dyn ..22] = to@right[dyn ..; dyn step, 0]);
     assert!((0..64).all(|i| edge[i] == number([i, 30])));
-    assert!(elements(world, &part, me)[..22].iter().eq(edge.iter().step_by(3)));
+    assert!(all(world, &part, me)[..22].iter().eq(edge.iter().step_by(3)));
     world.barrier_all();
     strided!(world, to@right[..] = from[..]);
     world.barrier_all();
-    assert_eq!(elements(world, &to, me), elements(world, &from, me));
+    assert_eq!(all(world, &to, me), all(world, &from, me));
     // A field across chunks.
     let cell = |i: usize, y: u32| Cell { pressure: i as f64, x: 7, y };
     let cells = world.array([64]).storage(other).chunks(3).from_fn(|[i]| cell(i, 9)).unwrap();
@@ -75,7 +70,7 @@ fn regions_of_an_array_on_this_pe_do_not_overlap(world: &mut World) {
     let a = world.array([4, 50]).storage(Multi).chunks(4).from_fn(|[i, j]| (i * 50 + j) as u32).unwrap();
     let me = world.me();
     strided!(world, a@me[0, 1..11] = a[3, 30..40]);
-    assert_eq!(elements(world, &a, me)[1..11], (180..190).collect::<Vec<u32>>());
+    assert_eq!(all(world, &a, me)[1..11], (180..190).collect::<Vec<u32>>());
     refused! {
         strided!(world, a@me[0, 1..11] = a[0, 2..12]) => "the two regions of `a` overlap";
         strided!(world, a@me[0, 41..51] = a[1, 0..10])

@@ -18,7 +18,7 @@ fn held() -> (usize, usize) {
 }
 
 /// All elements of an array on a PE, in row-major order.
-fn all<T: PlainData, const D: usize, S: Storage>(
+pub(crate) fn all<T: PlainData, const D: usize, S: Storage>(
     world: &World,
     array: &NumaArray<T, D, S>,
     pe: Pe,

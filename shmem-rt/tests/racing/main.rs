@@ -14,7 +14,12 @@ mod panics;
 mod array_strided;
 mod arrays;
 mod context;
-mod histories;
+/// Runs of many short programs, in which an outcome is looked for that may not be: order, atomicity, and no tearing.
+mod histories {
+    mod linearizability;
+    mod litmus;
+    mod races;
+}
 mod nonblocking;
 mod phase;
 mod reach;

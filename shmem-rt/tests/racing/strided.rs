@@ -1,5 +1,5 @@
 //! `strided!` and the strided routines between PEs, against loops over elements: each orientation with random regions, at once
-//! and in scopes, by every algorithm; and the places that the grammar allows.
+//! and in scopes, by every algorithm; and all that the grammar allows.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use proptest::prelude::*;
@@ -58,6 +58,10 @@ static CELLS: [Cell; LEN];
 static GRID: [[Cell; COLUMNS]; ROWS];
 #[symmetric]
 static CUBE: [[[u16; 8]; 6]; 5];
+#[symmetric]
+static ONE: Cell;
+#[symmetric]
+static WAVES: [[[f64; 2]; 8]; 6];
 
 /// The part of each element that is moved, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -136,10 +140,29 @@ fn initial(pe: usize, i: usize) -> u8 {
     ((i * 7 + pe * 101) % 251) as u8
 }
 
-/// One side of a case, for the loop that it is compared with: the bytes, in order.
+/// Both sides of a case, for the loop that it is compared with: the bytes, in order.
+#[derive(Clone, Default)]
 struct Sides {
     there: Vec<usize>,
     here: Vec<usize>,
+}
+
+impl Sides {
+    /// Of a region of so many elements, from what gives each of them by its number.
+    fn of<A: PlainData, B: Pod, E>(
+        count: usize,
+        elements: impl for<'e> Fn(&'e mut A, &'e mut B, usize) -> (&'e mut E, &'e mut E),
+    ) -> Self {
+        let (mut object, mut memory, mut sides) = (vec![A::zeroed()], vec![B::zeroed()], Self::default());
+        let [first, other] = [object.as_ptr().addr(), memory.as_ptr().addr()];
+        for n in 0..count {
+            let (there, here) = elements(&mut object[0], &mut memory[0], n);
+            let [there, here] = [(&raw const *there).addr() - first, (&raw const *here).addr() - other];
+            sides.there.extend(there..there + size_of::<E>());
+            sides.here.extend(here..here + size_of::<E>());
+        }
+        sides
+    }
 }
 
 /// Whether a transfer is a put, and whether it is made in a scope.
@@ -224,6 +247,89 @@ macro_rules! both_ways {
             }),
         })
     };
+}
+
+/// Regions of objects and of arrays of the PE; how many elements each has, and which they are.
+macro_rules! moved {
+    ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
+        $count:expr => $elements:expr;)*) => {$(
+        let sides = Sides::of::<_, $local, _>($count, $elements);
+        both_ways!($world, $object, $local, Just(()), |()| sides.clone(), |()|
+            [$($there)*] $(. $of)* = [$($here)*] $(. $by)*);
+    )*};
+}
+
+/// One of the last two.
+fn last(cell: &mut Cell, n: usize) -> &mut u8 {
+    if n.is_multiple_of(2) { &mut cell.kind } else { &mut cell.level }
+}
+
+#[shmem::test(pes = 2)]
+fn fields_go_into_what_they_are_and_into_other_structures(world: &mut World) {
+    type Cells = [[Cell; COLUMNS]; ROWS];
+    moved! { world:
+        // One field, also of an object without dimensions.
+        CELLS[..].mass = [f64; LEN], [..]; LEN => |there: &mut [Cell; LEN], here, n| (&mut there[n].mass, &mut here[n]);
+        ONE[..].spin = [u16; 3], [..]; 3 => |there: &mut Cell, here, n| (&mut there.spin[n], &mut here[n]);
+        // Several of one type, into a matrix and from lines of structures; a column of structures.
+        GRID[.., 2].{kind, level} = [[u8; 2]; ROWS], [..];
+            2 * ROWS => |there: &mut Cells, here, n| (last(&mut there[n / 2][2], n), &mut here[n / 2][n % 2]);
+        BYTES[..6] = [Cell; 3], [..].{kind, level};
+            6 => |there: &mut [u8; LEN], here, n| (&mut there[n], last(&mut here[n / 2], n));
+        BYTES[..12] = [[Cell; 2]; 3], [.., ..].{kind, level};
+            12 => |there: &mut [u8; LEN], here, n| (&mut there[n], last(&mut here[n / 4][n / 2 % 2], n));
+    }
+}
+
+/// A variable behind `dyn` may be a range, of any kind; it is still there afterwards.
+#[shmem::test(pes = 2)]
+fn variables_that_are_ranges(world: &mut World) {
+    type Field = [[f32; COLUMNS]; ROWS];
+    let (rows, columns, from, odd, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 7);
+    moved! { world:
+        FIELD[dyn rows, dyn j] = [f32; ROWS - 2], [..];
+            ROWS - 2 => |there: &mut Field, here, n| (&mut there[n + 1][7], &mut here[n]);
+        FIELD[dyn rows, dyn columns] = [[f32; 4]; ROWS - 2], [..];
+            4 * (ROWS - 2) => |there: &mut Field, here, n| (&mut there[n / 4 + 1][n % 4 + 2], &mut here[n / 4][n % 4]);
+        FIELD[dyn from, 19] = [f32; ROWS - 10], [..];
+            ROWS - 10 => |there: &mut Field, here, n| (&mut there[n + 10][19], &mut here[n]);
+        FIELD[dyn odd; 2, 3] = [f32; ROWS / 2], [..];
+            ROWS / 2 => |there: &mut Field, here, n| (&mut there[2 * n + 1][3], &mut here[n]);
+    }
+    assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
+}
+
+/// Dimensions that a region does not name are taken whole: so elements may be arrays, as complex numbers are.
+#[shmem::test(pes = 2)]
+fn elements_that_are_arrays(world: &mut World) {
+    type Waves = [[[f64; 2]; 8]; 6];
+    let i = 4;
+    moved! { world:
+        WAVES[.., 3] = [[f64; 2]; 6], [..]; 6 => |there: &mut Waves, here, n| (&mut there[n][3], &mut here[n]);
+        WAVES[dyn i] = [[f64; 2]; 8], [..]; 8 => |there: &mut Waves, here, n| (&mut there[4][n], &mut here[n]);
+        WAVES[5, dyn i] = [f64; 2], [..]; 2 => |there: &mut Waves, here, n| (&mut there[5][4][n], &mut here[n]);
+        WAVES[1..3, ..6; 2] = [[f64; 2]; 6], [..];
+            6 => |there: &mut Waves, here, n| (&mut there[1 + n / 3][n % 3 * 2], &mut here[n]);
+    }
+}
+
+/// A line has what the region has, in row-major order.
+#[shmem::test(pes = 2)]
+fn regions_are_packed_and_unpacked(world: &mut World) {
+    type Cube = [[[u16; 8]; 6]; 5];
+    moved! { world:
+        CUBE[1..5, 2, 1..4] = [u16; 20], [3..15];
+            12 => |there: &mut Cube, here, n| (&mut there[1 + n / 3][2][1 + n % 3], &mut here[n + 3]);
+        WORDS[..12] = [[f32; 4]; 5], [1..4, ..];
+            12 => |there: &mut [f32; LEN], here, n| (&mut there[n], &mut here[1 + n / 4][n % 4]);
+        // At distances, in blocks, and whole.
+        CUBE[..; 2, ..; 3, ..4; 2; 2] = [u16; 24], [..];
+            24 => |there: &mut Cube, here, n| (&mut there[n / 8 * 2][n / 4 % 2 * 3][n % 4], &mut here[n]);
+        CUBE[..] = [u16; 240], [..];
+            240 => |there: &mut Cube, here, n| (&mut there[n / 48][n / 8 % 6][n % 8], &mut here[n]);
+        ROW[14..20] = [f64; 10], [..; 4; 2];
+            6 => |there: &mut [f64; LEN], here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
+    }
 }
 
 type Line = (Taken, Taken);

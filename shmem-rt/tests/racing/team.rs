@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use crate::dice::Dice;
 use crate::panics::refused;
 use shmem::prelude::*;
 use shmem::{ErrorKind, Team, TeamBox, TeamConfig};
@@ -88,6 +87,10 @@ fn what_is_no_team_is_the_same_error_on_all(world: &mut World) {
         (3, 1, 1, "ranks 0..3"),
         (0, -1, 2, "from rank 0 on every -1"),
         (0, isize::MAX, 3, "ranks 0..3"),
+        (0, isize::MIN, 2, "ranks 0..3"),
+        (usize::MAX, 1, 1, "ranks 0..3"),
+        (1, 1, usize::MAX, "ranks 0..3"),
+        (2, -2, 3, "from rank 2 on every -2"),
         (0, 1, 0, "a team has at least one member; a team of size 0 has none"),
         (0, 0, 2, "cannot have stride 0"),
     ] {
@@ -162,55 +165,45 @@ fn a_team_in_use_is_not_destroyed(world: &mut World) {
     team.destroy(world).unwrap();
 }
 
+/// Objects of teams that come and go in any order, each on its own, are in random programs.
 #[shmem::test(pes = 5, env("SHMEM_TEAM_SIZE" = "64K"))]
 fn teams_that_overlap_share_out_their_memory(world: &mut World) {
     let me = world.my_pe();
-    // What is allocated is the same on all; what is dropped, and when, each PE decides.
-    let (mut dice, mut own) = (Dice(23), Dice(100 + me as u64));
-    let groups: [&[usize]; 4] = [&[0, 1, 2], &[2, 3, 4], &[1, 3], &[0, 1, 2, 3, 4]];
-    let split = |group: &[usize]| {
-        world.team().split_by(world, group.contains(&me).then_some(0), 0, &plain()).unwrap()
-    };
-    // The teams of this PE with the objects of each, and what every copy holds.
-    type Mine = (Option<Team>, Vec<(TeamBox<[u64]>, u64)>);
-    let mut teams: Vec<Mine> = groups.into_iter().map(|group| (split(group), Vec::new())).collect();
-    let mut full = 0;
-    for stamp in 1..=600 {
-        let (which, len) = (dice.below(4) as usize, 1 + dice.below(900) as usize);
-        let (Some(team), mine) = &mut teams[which] else { continue };
-        while own.below(5) < 2 && !mine.is_empty() {
-            mine.swap_remove(own.below(mine.len() as u64) as usize);
-        }
-        match team.alloc(world, shmem::filled(stamp << 8 | me as u64, len)) {
-            Ok(object) => mine.push((object, stamp)),
-            Err(error) => {
-                assert!(error.to_string().contains("raise SHMEM_TEAM_SIZE"), "{error}");
-                full += 1;
+    let [low, high] = [0..3, 2..5].map(|members: std::ops::Range<usize>| {
+        let colour = members.contains(&me).then_some(0);
+        world.team().split_by(world, colour, 0, &plain()).unwrap()
+    });
+    for stamp in 0..3 {
+        let mark = |pe: usize| stamp << 8 | pe as u64;
+        let mut held = Vec::new();
+        if let Some(team) = &low {
+            while let Ok(object) = team.alloc(world, shmem::filled(mark(me), 100)) {
+                held.push(object);
+            }
+            assert!(held.len() > 60, "{} objects of 800 bytes in 64K", held.len());
+            for (object, pe) in held.iter().flat_map(|object| team.pes().iter().map(move |pe| (object, pe))) {
+                assert_eq!(world.g(object.on(pe).index(99)), mark(pe.number()));
             }
         }
-        for (object, stamp) in teams.iter().flat_map(|(_, mine)| mine) {
-            assert!(object.here(world).to_vec().iter().all(|word| *word == stamp << 8 | me as u64));
+        world.barrier_all();
+        // PE 2 has none left, for neither team.
+        if let Some(team) = &high {
+            let error = team.alloc(world, [0_u64; 100]).unwrap_err().to_string();
+            assert!(error.contains("raise SHMEM_TEAM_SIZE"), "{error}");
         }
-    }
-    assert!(me != 2 || full > 10, "memory ran out {full} times only");
-    // Every copy is where each member thinks it is.
-    for (team, mine) in &teams {
-        let Some(team) = team else { continue };
-        for (pe, (object, stamp)) in team.pes().iter().flat_map(|pe| mine.iter().map(move |one| (pe, one))) {
-            assert_eq!(world.g(object.on(pe).index(0)), stamp << 8 | pe.number() as u64);
+        assert!(held.iter().all(|object| object.here(world).to_vec() == [mark(me); 100]));
+        // All of it is one piece again, once every member has dropped all.
+        drop(held);
+        if let Some(team) = &low {
+            (0..2).for_each(|_| drop(team.alloc(world, [0_u8]).unwrap()));
         }
-        team.barrier(world);
+        world.barrier_all();
+        if let Some(team) = &high {
+            assert_eq!(team.alloc(world, shmem::zeroed::<u8>(60 << 10)).unwrap().len(), 60 << 10);
+            (0..2).for_each(|_| drop(team.alloc(world, [0_u8]).unwrap()));
+        }
+        world.barrier_all();
     }
-    // All of it is one piece again, once every member has dropped all.
-    for (team, mine) in &mut teams {
-        mine.clear();
-        let Some(team) = team else { continue };
-        (0..2).for_each(|_| drop(team.alloc(world, [0_u8]).unwrap()));
-    }
-    world.barrier_all();
-    let everybody = teams[3].0.as_ref().unwrap();
-    let whole = everybody.alloc(world, shmem::zeroed::<u8>(60 << 10)).unwrap();
-    assert_eq!(whole.len(), 60 << 10);
 }
 
 #[shmem::test(pes = 4)]

@@ -33,47 +33,27 @@ mod inner {
     }
 }
 
-/// A test that fails.
-struct Failing {
-    body: fn(&mut World<Single>),
-    /// How it should panic.
-    panics: Option<&'static str>,
-    /// How what it says begins, what is in it, and what is not.
-    begins: &'static str,
-    has: &'static [&'static str],
-    lacks: &'static [&'static str],
-}
+/// A test that fails: its body, how it should panic, how what it says begins, what is in that, and what is not.
+type Failing = (
+    fn(&mut World<Single>),
+    Option<&'static str>,
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 const FAILING: [Failing; 5] = [
-    Failing {
-        body: fails_on_pe_1,
-        panics: None,
-        begins: "failed with code 101: ",
-        has: &["tests/racing/testing.rs:", "too far\n"],
-        lacks: &["test result", "running 1 test", "failures:"],
-    },
-    Failing { body: fails_on_all, panics: None, begins: "failed with code 101: ", has: &[], lacks: &[] },
-    Failing {
-        body: fails_on_pe_1,
-        panics: Some("too near"),
-        begins: "no PE panicked with `too near`, but: ",
-        has: &["too far"],
-        lacks: &[],
-    },
-    Failing {
-        body: |world| world.barrier_all(),
-        panics: Some(""),
-        begins: "no PE panicked, and one should have",
-        has: &[],
-        lacks: &[],
-    },
-    Failing {
-        body: ends_with_an_error,
-        panics: Some("all"),
-        begins: "no PE panicked with `all`, but: ",
-        has: &[],
-        lacks: &["was destroyed"],
-    },
+    (
+        fails_on_pe_1,
+        None,
+        "failed with code 101: ",
+        &["tests/racing/testing.rs:", "too far\n"],
+        &["test result", "running 1 test", "failures:"],
+    ),
+    (fails_on_all, None, "failed with code 101: ", &[], &[]),
+    (fails_on_pe_1, Some("too near"), "no PE panicked with `too near`, but: ", &["too far"], &[]),
+    (|world| world.barrier_all(), Some(""), "no PE panicked, and one should have", &[], &[]),
+    (ends_with_an_error, Some("all"), "no PE panicked with `all`, but: ", &[], &["was destroyed"]),
 ];
 
 fn fails_on_pe_1(world: &mut World) {
@@ -110,13 +90,14 @@ fn a_failure_says_which_pe_and_where_and_nothing_of_the_harness() {
     let run = |which: usize| {
         let name = "racing::testing::a_failure_says_which_pe_and_where_and_nothing_of_the_harness";
         let environment = [(WHICH, &*which.to_string()), ("RUST_BACKTRACE", "1")];
-        test::<Single, _>(name, 3, None, &environment, FAILING[which].panics, FAILING[which].body);
+        let (body, panics, ..) = FAILING[which];
+        test::<Single, _>(name, 3, None, &environment, panics, body);
     };
     if let Ok(which) = std::env::var(WHICH) {
         return run(which.parse().unwrap());
     }
     let is_set = |variable| std::env::var_os(variable).is_some();
-    for (which, Failing { begins, has, lacks, .. }) in FAILING.iter().enumerate() {
+    for (which, (_, _, begins, has, lacks)) in FAILING.iter().enumerate() {
         let said = said(|| run(which));
         assert!(said.starts_with(begins), "{said}");
         // Among threads of one process, PE 0 prints for all.

@@ -126,40 +126,6 @@ fn contexts_of_a_team_know_it_and_are_counted(world: &mut World<Multiple>) {
     assert!(team.create_ctx::<Private, _>(world).is_ok());
 }
 
-/// The address of an element of an array, as a program may have kept it.
-fn kept(world: &mut World<Multiple>, array: &NumaArray<u8, 1, shmem::array::Separate>) -> usize {
-    world.local(array, |bytes| bytes.as_slice().as_ptr() as usize)
-}
-
-/// While one thread copies to a raw address, another may drop the array that lies there, and reclaim its memory.
-#[shmem::test(pes = 2)]
-fn raw_addresses_reach_no_memory_that_goes_meanwhile(world: &mut World<Multiple>) {
-    const BYTES: usize = 64 << 20;
-    let array = world.array([BYTES]).storage(shmem::array::Separate).zeroed::<u8>().unwrap();
-    let at = kept(world, &array);
-    let (world, (_, east)) = (&*world, world.ring_neighbours());
-    let started = Barrier::new(2);
-    let reached = std::thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            let source = vec![1; BYTES];
-            let address = world.address(at as *const u8);
-            started.wait();
-            // Not here, unless addresses lead where they must not: then this goes on while the memory goes.
-            let reached = address.map(|address| world.putmem(address, &source, east));
-            reached.map_err(|miss| miss.to_string())
-        });
-        started.wait();
-        drop(array);
-        world.reclaim();
-        writer.join().unwrap()
-    });
-    let miss = reached.unwrap_err();
-    assert!(
-        miss.contains("memory of an array or a halo of its own, which goes when its handle is dropped"),
-        "{miss}"
-    );
-}
-
 /// An address that was of one thing once leads nowhere when it is of another.
 #[shmem::test(pes = 2)]
 fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multiple>) {
@@ -170,7 +136,7 @@ fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multip
     world.drop_partition(id).unwrap();
     let pooled = world.array([BYTES]).chunks(2).storage(shmem::array::Multi).zeroed::<u8>().unwrap();
     let array = world.array([2 * BYTES]).storage(shmem::array::Separate).zeroed::<u8>().unwrap();
-    let start = kept(world, &array);
+    let start = world.local(&array, |bytes| bytes.as_slice().as_ptr() as usize);
     let me = world.me();
     for at in [block.as_ptr() as usize, start] {
         let address = block.add(at.wrapping_sub(block.as_ptr() as usize));
@@ -180,6 +146,8 @@ fn an_address_that_was_kept_does_not_lead_into_an_array(world: &mut World<Multip
         }
         assert!(world.address(address.as_ptr()).is_err() && !world.addr_accessible(address.as_ptr(), me));
     }
+    let miss = world.address(start as *const u8).unwrap_err().to_string();
+    assert!(miss.contains("an array or a halo of its own, which goes when its handle is dropped"), "{miss}");
     drop((pooled, array));
 }
 

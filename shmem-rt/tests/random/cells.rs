@@ -6,24 +6,22 @@ use shmem::thread::Multiple;
 use shmem::{PlainData, Result};
 
 use super::object::{of_element, panics};
-use super::step::{self, Element, items};
+use super::step::{self, Element, End, items};
 
 /// The ghost cells of an edge, as they are now.
 pub(crate) type Ghosts<'g> = dyn Fn(usize) -> &'g [u8] + 'g;
 
-/// How an exchange ends in which everything is sent.
-pub(crate) enum End<'e> {
-    /// It is finished, and this gets the ghost cells by their edge.
-    Finished(&'e mut dyn FnMut(&Ghosts<'_>)),
-    Forgotten,
-    /// A panic gives it up.
-    Unwound,
-}
-
 /// A halo.
 pub(crate) trait Cells: Sync {
-    /// An exchange, of cells that are sent one by one or together.
-    fn exchange(&mut self, world: &World<Multiple>, sent: &[Vec<u8>], iter: bool, end: End<'_>);
+    /// An exchange, of cells that are sent one by one or together. `held` gets the ghost cells of one that is finished.
+    fn exchange(
+        &mut self,
+        world: &World<Multiple>,
+        sent: &[Vec<u8>],
+        iter: bool,
+        end: &End,
+        held: &mut dyn FnMut(&Ghosts<'_>),
+    );
 }
 
 /// A halo of elements, with these edges.
@@ -40,7 +38,14 @@ pub(crate) fn halo(world: &World<Multiple>, of: Element, edges: &[step::Edge]) -
 }
 
 impl<T: PlainData + Sync> Cells for Halo<T> {
-    fn exchange(&mut self, world: &World<Multiple>, sent: &[Vec<u8>], iter: bool, end: End<'_>) {
+    fn exchange(
+        &mut self,
+        world: &World<Multiple>,
+        sent: &[Vec<u8>],
+        iter: bool,
+        end: &End,
+        held: &mut dyn FnMut(&Ghosts<'_>),
+    ) {
         let mut flight = self.begin(world);
         for (edge, bytes) in sent.iter().enumerate() {
             let cells: Vec<T> = items(bytes);
@@ -55,7 +60,7 @@ impl<T: PlainData + Sync> Cells for Halo<T> {
             }
         }
         match end {
-            End::Finished(held) => {
+            End::Finished(_) => {
                 let ghosts = flight.finish();
                 held(&|edge| cast_slice(core::hint::black_box(ghosts.edge(edge))));
             }

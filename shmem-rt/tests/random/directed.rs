@@ -7,8 +7,8 @@ use shmem::{TeamConfig, zeroed};
 
 use super::direct;
 use super::step::{
-    Blocks, Element, HALOS, Home, Op, Pes, Program, Slot, Split, Step, Storage, Storm, Stream, TEAMS, Token,
-    Way,
+    Element, End, HALOS, Home, Op, Pes, Program, Run, Slot, Split, Step, Storage, Storm, Stream, TEAMS,
+    Token, Way,
 };
 
 const ALL: Pes = Pes(0b11);
@@ -41,7 +41,7 @@ fn memory_goes(storage: Storage) -> Program {
                         slot: HALO,
                         seed,
                         iter: false,
-                        hold: vec![Step::Reclaim, Step::Reclaim],
+                        end: End::Finished(vec![Step::Reclaim, Step::Reclaim]),
                     },
                     Step::Drop { slot: HALO, pes: ALL, forget: false },
                     Step::Reclaim,
@@ -105,7 +105,7 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
         // The memory of the team begins elsewhere then.
         Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Three, len: 5, seed: 1 },
         Step::Alloc { slot: 5, home: Home::Team(TEAM), element: Element::Page, len: 2, seed: 2 },
-        Step::TeamPhase { slot: 5, frozen: false, seed: 3, storms: Vec::new() },
+        Step::Phase { slot: 5, frozen: false, seed: 3, storms: Vec::new() },
     ];
     direct(world, &program);
 }
@@ -117,7 +117,7 @@ fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
         Step::Keep { slot: 1, address: 0, byte: 0 },
         Step::Split { slot: TEAM, parent: None, split: Split::By(vec![(Some(0), 0), (None, 0)]) },
         Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Number, len: 500, seed: 1 },
-        Step::TeamPhase {
+        Step::Phase {
             slot: 4,
             frozen: false,
             seed: 2,
@@ -136,14 +136,14 @@ fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
     let write = |pe: usize| Op::Write {
         slot: 1,
         pe: 1 - pe,
-        at: Blocks { first: 0, block: 40, stride: 40, count: 1 },
+        at: Run { first: 0, len: 40 },
         way: Way::Forgotten,
         seed: 5 + pe as u64,
     };
     let stream = |pe: usize| Stream { pe, token: Token::Leaked, ops: vec![write(pe)] };
     let program = vec![
         Step::Epoch { streams: vec![stream(0), stream(1)] },
-        Step::Phase { objects: vec![1], frozen: false, seed: 7 },
+        Step::Phase { slot: 1, frozen: false, seed: 7, storms: Vec::new() },
     ];
     direct(world, &program);
 }

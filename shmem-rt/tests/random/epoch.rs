@@ -1,9 +1,10 @@
 //! What the threads of an epoch read, and what is there behind it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::model::{Cell, Model, Thing, UNKNOWN};
-use super::step::{Blocks, Op, Slot, Stream, Update, Way, byte};
+use super::step::{Op, Run, Slot, Stream, Way, byte};
 
 /// What a thread is expected to read, operation by operation.
 pub(crate) type Reads = Vec<Option<Vec<Cell>>>;
@@ -28,8 +29,7 @@ impl Model {
         });
         let reads = reads.collect();
         for (stream, op) in streams.iter().flat_map(|stream| stream.ops.iter().map(move |op| (stream, op))) {
-            if let Op::Write { slot, pe, at, way: Way::Signalled, .. } = op
-                && at.count <= 1
+            if let Op::Write { slot, pe, way: Way::Signalled, .. } = op
                 && self.allows_op(stream.pe, op)
                 && self.thing(*slot).is_some_and(Thing::takes_signals)
             {
@@ -53,21 +53,9 @@ impl Model {
 struct Change {
     /// 0: nobody writes it; `u32::MAX`: several threads; else the thread that does, from 1.
     writer: u32,
-    /// Of which kind all its updates are, if of one; for words.
-    class: Class,
     /// Which quiet its last write comes before; 0: there was none.
     quiet: u32,
     value: Cell,
-}
-
-/// Which updates may change places.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Class {
-    #[default]
-    None,
-    Add,
-    Xor,
-    Other,
 }
 
 #[derive(Default)]
@@ -104,24 +92,18 @@ impl Epoch {
             Op::Copy { to, pe, elements, get, .. } => {
                 Some((*to, if *get { me } else { *pe }, (0..elements * 8).collect()))
             }
-            Op::Update { slot, pe, word, .. } => Some((*slot, *pe, (word * 8..word * 8 + 8).collect())),
+            Op::Add { slot, pe, word, .. } => Some((*slot, *pe, (word * 8..word * 8 + 8).collect())),
             _ => None,
         }
     }
 
     fn mark(&mut self, model: &Model, number: usize, me: usize, op: &Op) {
         let Some((slot, pe, bytes)) = Self::written(model, me, op) else { return };
-        let class = match op {
-            Op::Update { update: Update::Add(_) | Update::FetchAdd(_), .. } => Class::Add,
-            Op::Update { update: Update::Xor(_), .. } => Class::Xor,
-            _ => Class::Other,
-        };
         let cells = self.of(model, slot, pe);
         for at in bytes {
             let Some(cell) = cells.get_mut(at) else { continue };
             let writer = number as u32 + 1;
             cell.writer = if cell.writer == 0 || cell.writer == writer { writer } else { u32::MAX };
-            cell.class = if cell.class == Class::None || cell.class == class { class } else { Class::Other };
         }
     }
 
@@ -193,50 +175,31 @@ impl Epoch {
                 }
                 None
             }
-            Op::Update { slot, pe, word, update } => {
+            Op::Add { slot, pe, word, number: by, fetches } => {
                 let (slot, pe, first) = (*slot, *pe, *word * 8);
-                let before: Option<Vec<u8>> = model
-                    .contents(slot, pe)
-                    .get(first..first + 8)
-                    .and_then(|cells| cells.iter().map(|cell| u8::try_from(*cell).ok()).collect());
-                let cells = self.of(model, slot, pe);
-                let cell = *cells.get(first)?;
-                let number_of = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
-                let known = |cells: &[Change]| -> Option<u64> {
-                    let now = cells[first..first + 8].iter().map(|cell| u8::try_from(cell.value).ok());
-                    if cell.quiet == 0 {
-                        before.as_deref().map(number_of)
-                    } else {
-                        Some(number_of(&now.collect::<Option<Vec<_>>>()?))
-                    }
+                let value = |cells: &mut dyn Iterator<Item = Cell>| -> Option<u64> {
+                    let bytes = cells.map(|cell| u8::try_from(cell).ok()).collect::<Option<Vec<_>>>()?;
+                    Some(u64::from_le_bytes(bytes.try_into().ok()?))
                 };
-                let now = known(cells);
-                let is_own = cell.writer == number as u32 + 1;
-                let in_order = is_own && (cell.quiet == 0 || cell.quiet < *quiets);
-                let is_sure = matches!(cell.class, Class::Add | Class::Xor) || in_order;
-                let then = now.filter(|_| is_sure).map(|now| match update {
-                    Update::Add(n) | Update::FetchAdd(n) => now.wrapping_add(*n),
-                    Update::Xor(n) => now ^ n,
-                    Update::Set(n) | Update::Swap(n) => *n,
-                    Update::CompareSwap(expected, desired) if now == *expected => *desired,
-                    Update::CompareSwap(..) => now,
-                });
-                for i in 0..8 {
-                    cells[first + i].value = then.map_or(UNKNOWN, |then| then.to_le_bytes()[i].into());
-                    cells[first + i].quiet = *quiets;
+                let before = model.contents(slot, pe).get(first..first + 8);
+                let before = before.and_then(|cells| value(&mut cells.iter().copied()));
+                let cells = self.of(model, slot, pe).get_mut(first..first + 8)?;
+                let Change { writer, quiet, .. } = cells[0];
+                let now = if quiet == 0 { before } else { value(&mut cells.iter().map(|cell| cell.value)) };
+                // Additions may change places.
+                let then = now.map(|now| now.wrapping_add(*by).to_le_bytes());
+                for (i, cell) in cells.iter_mut().enumerate() {
+                    (cell.value, cell.quiet) = (then.map_or(UNKNOWN, |then| then[i].into()), *quiets);
                 }
-                let fetches =
-                    matches!(update, Update::FetchAdd(_) | Update::Swap(_) | Update::CompareSwap(..));
-                let told = now.filter(|_| in_order);
-                fetches.then(|| match told {
-                    Some(now) => now.to_le_bytes().map(Cell::from).to_vec(),
-                    None => vec![UNKNOWN; 8],
-                })
+                // What others, or the thread itself, add meanwhile may have come before.
+                let is_told = writer == number as u32 + 1 && (quiet == 0 || quiet < *quiets);
+                let told = now.filter(|_| is_told).map(|now| now.to_le_bytes().map(Cell::from));
+                fetches.then(|| told.unwrap_or([UNKNOWN; 8]).to_vec())
             }
         }
     }
 }
 
-fn bytes_of(at: Blocks, element: usize) -> impl Iterator<Item = usize> {
-    at.elements().flat_map(move |i| i * element..(i + 1) * element)
+fn bytes_of(at: Run, element: usize) -> Range<usize> {
+    at.first * element..(at.first + at.len) * element
 }

@@ -2,8 +2,8 @@
 
 use super::model::{Model, Thing};
 use super::step::{
-    ADDRESSES, Blocks, Edge, Element, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, STATICS, Slot,
-    Split, Step, Storage, Storm, Stream, TEAMS, Token, Update, Way,
+    ADDRESSES, Edge, Element, End, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, Run, STATICS, Slot,
+    Split, Step, Storage, Storm, Stream, TEAMS, Token, Way,
 };
 use crate::dice::Dice;
 use crate::together::{ALL, Call, MOST};
@@ -77,11 +77,6 @@ impl Draw {
         })
     }
 
-    /// Objects to which a step could be applied.
-    fn fitting(&self, step: impl Fn(Slot) -> Step) -> Vec<Slot> {
-        OBJECTS.filter(|slot| self.model.allows(&step(*slot), false)).collect()
-    }
-
     fn team(&mut self) -> Slot {
         self.below(TEAMS.len()) + TEAMS.start
     }
@@ -95,16 +90,12 @@ impl Draw {
             0..=4 => self.alloc(),
             5..=8 => self.epoch(),
             9..=10 => self.window(),
-            11..=12 => self.phase(),
-            13..=14 => self.team_phase(),
+            11..=14 => self.phase(),
             15..=16 => self.exchange(),
             17 => self.halo(),
             18 => self.split(),
-            19 => match self.below(3) {
-                0 => Step::DropPartition { slot: self.below(PARTITIONS) },
-                1 => Step::Partition { slot: self.below(PARTITIONS), bytes: 1 + self.below(1 << 18) as u64 },
-                _ => Step::Abandon { slot: self.halo_slot(), seed: self.seed(), forget: self.one_in(2) },
-            },
+            19 if self.one_in(2) => Step::DropPartition { slot: self.below(PARTITIONS) },
+            19 => Step::Partition { slot: self.below(PARTITIONS), bytes: 1 + self.below(1 << 18) as u64 },
             20 => Step::Drop { slot: self.halo_slot(), pes: self.some(), forget: self.one_in(6) },
             21 => Step::Drop { slot: self.team(), pes: self.some(), forget: false },
             _ => self.quiet_step(),
@@ -177,38 +168,22 @@ impl Draw {
         Step::Alloc { slot, home, element, len, seed: self.seed() }
     }
 
-    fn blocks(&mut self, len: usize) -> Blocks {
-        let first = self.below(len + 1);
-        let room = len - first;
-        if self.one_in(2) || room < 2 {
-            let block = self.below(room + 1);
-            return Blocks { first, block, stride: block, count: 1 };
-        }
-        let block = 1 + self.below(room / 2);
-        let stride = block + self.below(room / 2);
-        let most = (room - block) / stride + 1;
-        Blocks { first, block, stride, count: 1 + self.below(most) }
+    fn run(&mut self, of: usize) -> Run {
+        let first = self.below(of + 1);
+        Run { first, len: self.below(of - first + 1) }
     }
 
     fn op(&mut self, me: usize) -> Op {
         let (slot, pe) = (self.object(), if self.one_in(3) { me } else { self.below(self.pes) });
         let Some(object) = self.model.thing(slot).cloned() else { return Op::Quiet };
         if object.element == Element::Word {
-            let n = self.seed();
-            let update = match self.below(8) {
-                0 => Update::Xor(n),
-                1 => Update::Set(n),
-                2 => Update::Swap(n),
-                3 => Update::CompareSwap(0, n),
-                4 => Update::FetchAdd(n),
-                _ => Update::Add(n),
-            };
-            return Op::Update { slot, pe, word: self.below(object.len.max(1)), update };
+            let (word, number, fetches) = (self.below(object.len.max(1)), self.seed(), self.one_in(3));
+            return Op::Add { slot, pe, word, number, fetches };
         }
         let len = object.len.min(4096);
         match self.below(12) {
-            0..=4 => Op::Write { slot, pe, at: self.blocks(len), way: self.of(&Way::ALL), seed: self.seed() },
-            5..=8 => Op::Read { slot, pe, at: self.blocks(len), way: self.of(&Way::ALL) },
+            0..=4 => Op::Write { slot, pe, at: self.run(len), way: self.of(&Way::ALL), seed: self.seed() },
+            5..=8 => Op::Read { slot, pe, at: self.run(len), way: self.of(&Way::ALL) },
             9 => {
                 Op::Copy { to: slot, from: self.object(), pe, elements: self.below(20), get: self.one_in(2) }
             }
@@ -317,21 +292,17 @@ impl Draw {
     }
 
     fn phase(&mut self) -> Step {
-        let phase = |objects| Step::Phase { objects, frozen: false, seed: 0 };
-        let fitting = self.fitting(|slot| phase(vec![slot]));
-        let mut objects = vec![self.of(&fitting)];
-        let second = self.of(&fitting);
-        if self.model.allows(&phase(vec![objects[0], second]), false) && self.one_in(2) {
-            objects.push(second);
-        }
-        Step::Phase { objects, frozen: self.one_in(3), seed: self.seed() }
-    }
-
-    fn team_phase(&mut self) -> Step {
-        let phase = |slot| Step::TeamPhase { slot, frozen: false, seed: 0, storms: Vec::new() };
-        let fitting = self.fitting(phase);
-        let slot = if fitting.is_empty() { self.below(OBJECTS.end) } else { self.of(&fitting) };
-        Step::TeamPhase { slot, frozen: self.one_in(3), seed: self.seed(), storms: self.storms() }
+        let phase = |slot| Step::Phase { slot, frozen: false, seed: 0, storms: Vec::new() };
+        let fits = OBJECTS.filter(|slot| self.model.allows(&phase(*slot), false));
+        let is_of_teams = |thing: &Thing| thing.home.team().is_some();
+        let (of_teams, others): (Vec<Slot>, Vec<Slot>) =
+            fits.partition(|slot| self.model.thing(*slot).is_some_and(is_of_teams));
+        // Those of teams, if there are any, as often as all others.
+        let (slot, storms) = match of_teams.is_empty() || self.one_in(2) {
+            true => (self.of(&others), Vec::new()),
+            false => (self.of(&of_teams), self.storms()),
+        };
+        Step::Phase { slot, frozen: self.one_in(3), seed: self.seed(), storms }
     }
 
     fn split(&mut self) -> Step {
@@ -366,7 +337,11 @@ impl Draw {
 
     fn exchange(&mut self) -> Step {
         let count = self.below(4);
-        let hold = self.inner(Vec::new(), count, false);
-        Step::Exchange { slot: self.halo_slot(), seed: self.seed(), iter: self.one_in(3), hold }
+        let end = match self.below(16) {
+            0 => End::Forgotten,
+            1 => End::Unwound,
+            _ => End::Finished(self.inner(Vec::new(), count, false)),
+        };
+        Step::Exchange { slot: self.halo_slot(), seed: self.seed(), iter: self.one_in(3), end }
     }
 }

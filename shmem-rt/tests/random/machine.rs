@@ -9,16 +9,16 @@ use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, Private, Serialized};
 use shmem::{ContextError, Error, ErrorKind, SessionOptions, Stores, Team, TeamConfig, zeroed};
 
-use super::cells::{self, Cells, halo};
+use super::cells::{Cells, Ghosts, halo};
 use super::epoch::Reads;
 use super::model::{Cell, Model, UNKNOWN};
 use super::object::{Block, News, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
 use super::opened::{Opened, Phase};
 use super::step::{
-    Blocks, Element, Home, OBJECTS, Op, PARTITIONS, SIGNALS, STATICS, Slot, Split, Step, Storage, Storm,
-    Stream, Token, Update, Way, bytes, items, of,
+    Element, End, Home, OBJECTS, Op, PARTITIONS, Run, SIGNALS, STATICS, Slot, Split, Step, Storage, Storm,
+    Stream, Token, Way, bytes, items, of,
 };
-use crate::together::{Call, Room, make};
+use crate::together::{Call, Room, make, start};
 
 #[symmetric]
 pub(crate) static BYTES: [u8; 256];
@@ -145,15 +145,10 @@ impl Machine {
     fn step(&mut self, world: &mut World<Multiple>, step: &Step) {
         match step {
             Step::Window { storms, steps } => self.window(world, storms, steps),
-            Step::Phase { objects, frozen, seed } => {
-                self.phase(world, objects, *frozen, *seed);
-                self.model.apply(step);
-                self.settle(world);
-            }
-            Step::TeamPhase { slot, frozen, seed, storms } => {
+            Step::Phase { slot, frozen, seed, storms } => {
                 world.barrier_all();
                 self.model.storm(storms);
-                self.team_phase(world, *slot, *frozen, *seed);
+                self.phase(world, *slot, *frozen, *seed);
                 self.model.apply(step);
                 world.barrier_all();
                 self.model.calm();
@@ -204,19 +199,18 @@ impl Machine {
                 let made = halo(world, *element, &edges[self.me]).expect("edges that fit together");
                 self.items[*slot] = Some(Item::Halo(made));
             }
-            Step::Exchange { slot, seed, iter, hold } => {
-                return self.exchange(world, *slot, *seed, *iter, hold);
+            Step::Exchange { slot, seed, iter, end } => {
+                self.exchange(world, *slot, *seed, *iter, end);
+                if matches!(end, End::Finished(_)) {
+                    return;
+                }
+                self.forgets = true;
             }
-            Step::Abandon { slot, seed, forget } => self.abandon(world, *slot, *seed, *forget),
             Step::Partition { slot, bytes } => {
                 let made = world.create_partition(NewPartition::new(*bytes));
                 self.partitions[*slot] = Some(made.expect("there is room for a partition").id());
             }
-            Step::Keep { .. }
-            | Step::Window { .. }
-            | Step::Phase { .. }
-            | Step::TeamPhase { .. }
-            | Step::DropPartition { .. } => {}
+            Step::Keep { .. } | Step::Window { .. } | Step::Phase { .. } | Step::DropPartition { .. } => {}
         }
         self.model.apply(step);
         match step {
@@ -368,7 +362,7 @@ impl Machine {
         let pe = |number: usize| world.pe(number).expect("a PE of the program");
         let object = |slot: Slot| self.object(slot).expect("the model says that it is held");
         let unit = |slot: Slot| self.model.thing(slot).map_or(0, |object| object.element.bytes());
-        let by = |target: usize, at: Blocks, way: Way| {
+        let by = |target: usize, at: Run, way: Way| {
             let pe = pe(if way == Way::Here { self.me } else { target });
             Transfer { world, token, pe, at, way }
         };
@@ -376,7 +370,7 @@ impl Machine {
             Op::Quiet => return token.quiet(),
             Op::Fence => return token.fence(),
             Op::Write { slot, pe, at, way, seed } => {
-                return object(*slot).write(by(*pe, *at, *way), &bytes(*seed, at.len() * unit(*slot)));
+                return object(*slot).write(by(*pe, *at, *way), &bytes(*seed, at.len * unit(*slot)));
             }
             Op::Read { slot, pe, at, way } => object(*slot).read(by(*pe, *at, *way)),
             Op::Copy { to, from, pe: target, elements, get } => {
@@ -389,26 +383,21 @@ impl Machine {
                     false => token.put_from(place, own),
                 };
             }
-            Op::Update { slot, pe: target, word, update } => {
+            Op::Add { slot, pe: target, word, number, fetches } => {
                 let words: &dyn Any = object(*slot);
                 let words = words.downcast_ref::<Words>().expect("the model says that it is words");
                 let word = words.on(pe(*target)).index(*word);
-                let before = match update {
-                    Update::Add(n) => return token.add(word, *n),
-                    Update::Xor(n) => return token.xor(word, *n),
-                    Update::Set(n) => return token.set(word, *n),
-                    Update::FetchAdd(n) => token.fetch_add(word, *n),
-                    Update::Swap(n) => token.swap(word, *n),
-                    Update::CompareSwap(expected, desired) => token.compare_swap(word, *expected, *desired),
-                };
-                before.to_le_bytes().to_vec()
+                match fetches {
+                    true => token.fetch_add(word, *number).to_le_bytes().to_vec(),
+                    false => return token.add(word, *number),
+                }
             }
             Op::Beyond { slot, pe, past, get } => {
-                let (len, block) = (self.model.thing(*slot).map_or(0, |object| object.len), 1 + past);
-                let beyond = by(*pe, Blocks { first: len, block, stride: block, count: 1 }, Way::Typed);
+                let first = self.model.thing(*slot).map_or(0, |object| object.len);
+                let beyond = by(*pe, Run { first, len: 1 + past }, Way::Typed);
                 let refused = panics(|| match get {
                     true => drop(object(*slot).read(beyond)),
-                    false => object(*slot).write(beyond, &vec![0xBB; block * unit(*slot)]),
+                    false => object(*slot).write(beyond, &vec![0xBB; (1 + past) * unit(*slot)]),
                 });
                 return assert!(refused, "elements behind the end of an object are refused");
             }
@@ -423,7 +412,7 @@ impl Machine {
         for slot in OBJECTS.chain([SIGNALS]) {
             let Some(it) = self.model.thing(slot).filter(|object| !object.is_bulk()) else { continue };
             let Some(object) = self.object(slot) else { continue };
-            let at = Blocks { first: 0, block: it.len, stride: it.len, count: 1 };
+            let at = Run { first: 0, len: it.len };
             let found = object.read(Transfer { world, token: world, pe: world.me(), at, way: Way::Typed });
             compare(&found, self.model.contents(slot, self.me), || {
                 format!("object {slot} of PE {}, {:?} in {:?}", self.me, it.element, it.home)
@@ -460,7 +449,7 @@ impl Machine {
                     blow(world, storm, address, || over.load(Ordering::Relaxed));
                 });
             }
-            let end = End(&over);
+            let end = Calm(&over);
             // Whatever happens to the memory happens while they blow.
             blowing.wait();
             self.held(world, steps);
@@ -481,7 +470,14 @@ impl Machine {
             Some(teams) => teams.team_of(self.me).expect("this PE has a team of them"),
         };
         assert_eq!(team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *members);
-        make(world, team, members, &self.room, call);
+        // Of those that can be started, half are.
+        match call.seed.is_multiple_of(2).then(|| start(world, team, members, &self.room, call)).flatten() {
+            Some(started) => {
+                while !started.is_complete() {}
+                started.wait();
+            }
+            None => make(world, team, members, &self.room, call),
+        }
     }
 
     fn split(&mut self, world: &World<Multiple>, slot: Slot, parent: Option<Slot>, split: &Split) {
@@ -510,123 +506,79 @@ impl Machine {
         }
     }
 
-    fn phase(&self, world: &mut World<Multiple>, objects: &[Slot], frozen: bool, seed: u64) {
-        let twice = self.model.is_twice(objects) && !frozen;
-        let object = |slot: Slot| self.object(slot).expect("the model says that it is held");
-        let news: &dyn Fn(usize) -> u64 = &|i| of(of(seed, i), self.me);
-        let mut visit = |opened: &mut [&mut dyn Opened]| {
-            assert!(!twice, "an object was opened twice");
-            self.visit(opened, objects, (!frozen).then_some(news));
+    fn phase(&self, world: &mut World<Multiple>, slot: Slot, frozen: bool, seed: u64) {
+        let of_teams = self.model.thing(slot).and_then(|object| object.home.team());
+        let team = match of_teams.map(|split| &self.items[split]) {
+            Some(Some(Item::Team(team))) => Some(team),
+            _ => None,
         };
-        let beside = objects.get(1).map(|slot| object(*slot));
-        let phase = Phase { world, team: None, frozen, beside, visit: &mut visit };
-        let open = || object(objects[0]).open(phase);
-        if twice {
-            assert!(panics(open), "an object that is named twice is refused");
-        } else {
-            open();
+        if let Some(object) = self.object(slot).filter(|_| team.is_some() == of_teams.is_some()) {
+            let mut visit = |opened: &mut dyn Opened| self.visit(opened, slot, (!frozen).then_some(seed));
+            return object.open(Phase { world, team, frozen, visit: &mut visit });
         }
+        // The others do what they can meanwhile.
+        for storm in self.model.storms_of(self.me) {
+            let (address, mut rounds) = (self.address(storm.address), 0);
+            blow(world, storm, address.expect("the model knows where it blows"), || {
+                rounds += 1;
+                rounds > 50
+            });
+        }
+        world.quiet();
     }
 
-    fn team_phase(&self, world: &mut World<Multiple>, slot: Slot, frozen: bool, seed: u64) {
-        let split = self.model.thing(slot).and_then(|object| object.home.team());
-        match (split.map(|split| &self.items[split]), self.object(slot)) {
-            (Some(Some(Item::Team(team))), Some(object)) => {
-                let news: &dyn Fn(usize) -> u64 = &|_| of(seed, self.me);
-                let mut visit = |opened: &mut [&mut dyn Opened]| {
-                    self.visit(opened, &[slot], (!frozen).then_some(news));
-                };
-                object.open(Phase { world, team: Some(team), frozen, beside: None, visit: &mut visit });
-            }
-            _ => {
-                // The others do what they can meanwhile.
-                for storm in self.model.storms_of(self.me) {
-                    let (address, mut rounds) = (self.address(storm.address), 0);
-                    blow(world, storm, address.expect("the model knows where it blows"), || {
-                        rounds += 1;
-                        rounds > 50
-                    });
-                }
-                world.quiet();
-            }
-        }
-    }
-
-    /// Compares what a phase has opened with the model, writes to it bytes of these seeds, and sees whether anybody else does.
-    fn visit(&self, opened: &mut [&mut dyn Opened], slots: &[Slot], news: Option<&dyn Fn(usize) -> u64>) {
-        for (opened, slot) in opened.iter().zip(slots) {
-            let what = || format!("object {slot} of PE {} in a phase", self.me);
-            compare(&opened.bytes(), self.model.contents(*slot, self.me), what);
-        }
-        let mut before = Vec::new();
-        for (i, opened) in opened.iter_mut().enumerate() {
-            let found = opened.bytes();
-            let now = news.map_or(found.clone(), |news| bytes(news(i), found.len()));
-            opened.set(&now);
-            before.push(now);
-        }
+    /// Compares what a phase has opened with the model, writes to it the bytes of a seed, and sees whether anybody else does.
+    fn visit(&self, opened: &mut dyn Opened, slot: Slot, news: Option<u64>) {
+        let found = opened.bytes();
+        let what = || format!("object {slot} of PE {} in a phase", self.me);
+        compare(&found, self.model.contents(slot, self.me), what);
+        let now = news.map_or_else(|| found.clone(), |seed| bytes(of(seed, self.me), found.len()));
+        opened.set(&now);
         for _ in 0..20 {
             std::thread::yield_now();
-            for ((opened, before), slot) in opened.iter().zip(&before).zip(slots) {
-                let is_same = opened.bytes() == *before;
-                assert!(is_same, "somebody else has written to object {slot} in a phase of PE {}", self.me);
-            }
+            let is_same = opened.bytes() == now;
+            assert!(is_same, "somebody else has written to object {slot} in a phase of PE {}", self.me);
         }
     }
 
-    /// Takes a halo, and the cells that this PE sends over its edges.
-    fn halo(&mut self, slot: Slot, seed: u64) -> (Box<dyn Cells>, Vec<Vec<u8>>) {
-        let Some(Item::Halo(halo)) = self.items[slot].take() else {
+    fn exchange(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, iter: bool, end: &End) {
+        let Some(Item::Halo(mut halo)) = self.items[slot].take() else {
             panic!("no halo {slot}, as the model says")
         };
-        let edges = self.model.thing(slot).map_or(0, |halo| halo.edges[self.me].len());
-        (halo, (0..edges).map(|edge| self.model.cells(slot, seed, self.me, edge)).collect())
-    }
-
-    fn exchange(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, iter: bool, hold: &[Step]) {
-        let (mut halo, sent) = self.halo(slot, seed);
         let it = self.model.thing(slot).cloned().expect("the model says that it is there");
-        if it.abandoned {
-            let refused = panics(|| halo.exchange(world, &[], iter, cells::End::Forgotten));
-            assert!(refused, "an exchange was never finished");
-        } else {
-            let come = it.edges[self.me].iter().map(|edge| {
-                edge.map_or(Vec::new(), |(pe, opposite, _)| self.model.cells(slot, seed, pe, opposite))
-            });
-            let come: Vec<Vec<u8>> = come.collect();
-            let mut visit = |ghosts: &cells::Ghosts<'_>| {
-                let check = |when: &str| {
-                    for (edge, cells) in come.iter().enumerate() {
-                        let is_same = ghosts(edge) == cells;
-                        assert!(is_same, "the ghost cells of edge {edge} {when}: {:?}", ghosts(edge));
-                    }
-                };
-                check("when they have come");
-                for edge in 0..come.len() {
-                    // Nobody can name them.
-                    let cells = ghosts(edge);
-                    for cell in cells.first().into_iter().chain(cells.last()) {
-                        assert!(world.address(&raw const *cell).is_err(), "ghost cells have an address");
-                    }
+        let edges = &it.edges[self.me];
+        let sent: Vec<_> = (0..edges.len()).map(|edge| self.model.cells(slot, seed, self.me, edge)).collect();
+        let come = edges.iter().map(|edge| {
+            edge.map_or(Vec::new(), |(pe, opposite, _)| self.model.cells(slot, seed, pe, opposite))
+        });
+        let come: Vec<Vec<u8>> = come.collect();
+        let mut visit = |ghosts: &Ghosts<'_>| {
+            let check = |when: &str| {
+                for (edge, cells) in come.iter().enumerate() {
+                    let is_same = ghosts(edge) == cells;
+                    assert!(is_same, "the ghost cells of edge {edge} {when}: {:?}", ghosts(edge));
                 }
-                self.held(world, hold);
-                check("at the end");
             };
-            halo.exchange(world, &sent, iter, cells::End::Finished(&mut visit));
+            check("when they have come");
+            for edge in 0..come.len() {
+                // Nobody can name them.
+                let cells = ghosts(edge);
+                for cell in cells.first().into_iter().chain(cells.last()) {
+                    assert!(world.address(&raw const *cell).is_err(), "ghost cells have an address");
+                }
+            }
+            if let End::Finished(hold) = end {
+                self.held(world, hold);
+            }
+            check("at the end");
+        };
+        let mut exchange = || halo.exchange(world, &sent, iter, end, &mut visit);
+        match it.abandoned {
+            true => assert!(panics(exchange), "an exchange was never finished"),
+            false => exchange(),
         }
         self.items[slot] = Some(Item::Halo(halo));
-        world.barrier_all();
-    }
-
-    fn abandon(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, forget: bool) {
-        let (mut halo, sent) = self.halo(slot, seed);
-        self.forgets = true;
-        if !self.model.thing(slot).is_some_and(|halo| halo.abandoned) {
-            let end = if forget { cells::End::Forgotten } else { cells::End::Unwound };
-            halo.exchange(world, &sent, seed.is_multiple_of(2), end);
-        }
-        self.items[slot] = Some(Item::Halo(halo));
-        // What was sent arrives somewhere; nobody looks at it.
+        // What was sent and never awaited arrives somewhere; nobody looks at it.
         world.barrier_all();
     }
 }
@@ -638,9 +590,9 @@ fn used(world: &World<Multiple>) -> (usize, usize) {
 }
 
 /// Ends storms, also where a step fails.
-struct End<'o>(&'o AtomicBool);
+struct Calm<'o>(&'o AtomicBool);
 
-impl Drop for End<'_> {
+impl Drop for Calm<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -29,7 +29,6 @@ mod machine;
 mod model;
 mod object;
 mod opened;
-mod shrink;
 mod step;
 
 use std::process::{Command, Stdio};
@@ -80,7 +79,10 @@ fn of_the_environment(world: &mut World<Multiple>) {
     for seed in first..first + count {
         let mut program = generate::program(seed, world.n_pes());
         if let Ok(steps) = std::env::var(STEPS) {
-            program = shrink::cut(program, &shrink::parse(&steps), &mut 0);
+            let number = |text: &str| {
+                text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is no number of a step"))
+            };
+            program = cut(&program, &steps.split(',').map(number).collect::<Vec<_>>());
         }
         if world.my_pe() == 0 {
             eprintln!("program {seed}");
@@ -115,6 +117,37 @@ fn short(said: &str) -> String {
     lines.map(|line| line.chars().take(400).collect::<String>() + "\n").collect()
 }
 
+/// The steps of a program that have these numbers.
+fn cut(program: &Program, kept: &[usize]) -> Program {
+    let steps = program.iter().enumerate().filter(|(number, _)| kept.contains(number));
+    steps.map(|(_, step)| step.clone()).collect()
+}
+
+fn show(steps: &[usize]) -> String {
+    steps.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Cuts out of so many steps as many as are not needed to fail; `None` if all together do not.
+fn least(count: usize, mut fails: impl FnMut(&[usize]) -> bool) -> Option<Vec<usize>> {
+    let mut left: Vec<usize> = (0..count).collect();
+    let mut size = count;
+    fails(&left).then(|| {
+        while size > 1 {
+            size = size.div_ceil(2);
+            let mut at = 0;
+            while at < left.len() {
+                let rest = [&left[..at], &left[(at + size).min(left.len())..]].concat();
+                if !rest.is_empty() && fails(&rest) {
+                    left = rest;
+                } else {
+                    at += size;
+                }
+            }
+        }
+        left
+    })
+}
+
 /// Runs programs for a number of PEs by one of the tests above. One that fails is told, with the steps that are needed for it.
 fn random_programs(test: &str, pes: usize) {
     let (first, count) = (number(FIRST).unwrap_or(0), number(PROGRAMS).unwrap_or(USUALLY));
@@ -126,18 +159,16 @@ fn random_programs(test: &str, pes: usize) {
             said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
         let seed = begun.next_back().unwrap_or(start);
         let program = generate::program(seed, pes);
-        let steps: Vec<usize> = (0..shrink::count(&program)).collect();
         // What depends on the moment fails now and then.
-        let least = shrink::least(steps, |steps| {
-            let alone = [(PROGRAM, seed.to_string()), (STEPS, shrink::show(steps))];
+        let least = least(program.len(), |steps| {
+            let alone = [(PROGRAM, seed.to_string()), (STEPS, show(steps))];
             let failed = (0..3).find_map(|_| run(test, &alone).err());
             failed.map(|failed| said = failed).is_some()
         });
         let (needed, again) = match least {
             Some(steps) => {
-                let again = format!("{PROGRAM}={seed} {STEPS}={}", shrink::show(&steps));
-                let needed =
-                    shrink::cut(program, &steps, &mut 0).into_iter().map(|step| format!("\n  {step:?}"));
+                let needed = cut(&program, &steps).into_iter().map(|step| format!("\n  {step:?}"));
+                let again = format!("{PROGRAM}={seed} {STEPS}={}", show(&steps));
                 (format!("needed of it:{}", needed.collect::<String>()), again)
             }
             None => ("by itself it does not".into(), format!("{PROGRAM}={start} {PROGRAMS}={in_a_job}")),

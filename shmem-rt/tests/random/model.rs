@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::step::{
-    ADDRESSES, Edge, Element, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Split, Step, Storage, Storm,
-    bytes, of,
+    ADDRESSES, Edge, Element, End, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Split, Step, Storage,
+    Storm, bytes, of,
 };
 
 /// A byte, or [`UNKNOWN`].
@@ -154,7 +154,7 @@ impl Model {
             Step::Window { .. } => !shared,
             Step::Together { team: of, .. } => team(of),
             Step::Halo { slot, .. } => free(slot),
-            Step::Exchange { slot, .. } | Step::Abandon { slot, .. } => is(slot, &Thing::is_held_by_all),
+            Step::Exchange { slot, .. } => is(slot, &Thing::is_held_by_all),
             Step::Partition { slot, .. } => !self.partitions[*slot],
             Step::DropPartition { slot } => {
                 let lies_in_it = |thing: &Thing| thing.home == Home::Heap(Some(*slot));
@@ -185,33 +185,16 @@ impl Model {
                 let is_split = parent.is_none() || matches!(split, Split::By(_));
                 free(slot) && parent.as_ref() != Some(slot) && team(parent) && is_split
             }
-            Step::Phase { objects, .. } => {
-                // Not every pair of types is opened.
-                let is_second = |slot: &Slot| {
-                    is(slot, &|object| match object.home {
-                        Home::Static => *slot == 1,
-                        Home::Heap(_) => matches!(object.element, Element::Byte | Element::Number),
-                        home => matches!(home, Home::Array(Storage::Separate, _)),
-                    })
-                };
-                let is_first = |object: &Thing| {
-                    let is_opened = matches!(object.home, Home::Static | Home::Heap(_) | Home::Array(..));
-                    is_opened
-                        && object.is_held_by_all()
-                        && !object.is_bulk()
-                        && object.element != Element::Word
-                };
-                !shared
-                    && objects.get(1).is_none_or(is_second)
-                    && objects.iter().all(|slot| is(slot, &is_first))
-            }
-            Step::TeamPhase { slot, .. } => {
-                let is_of = |object: &Thing| match object.home {
+            Step::Phase { slot, .. } => {
+                let is_opened = |object: &Thing| match object.home {
+                    Home::Static | Home::Heap(_) | Home::Array(..) => {
+                        !object.is_bulk() && object.element != Element::Word
+                    }
                     // Of this very split: another one may be in its slot by now.
                     Home::Team(of) => team(&Some(of)) && is(&of, &|teams| teams.groups == object.groups),
                     _ => false,
                 };
-                !shared && is(slot, &|object| object.is_held_by_all() && is_of(object))
+                !shared && is(slot, &|object| object.is_held_by_all() && is_opened(object))
             }
         }
     }
@@ -257,39 +240,28 @@ impl Model {
                     self.things[*slot] = Some(Thing::new(Home::Split, groups, Element::Byte, 0));
                 }
             }
-            Step::Phase { objects, frozen: false, seed } if !self.is_twice(objects) => {
-                for (i, slot) in objects.iter().enumerate() {
-                    self.fill(*slot, of(*seed, i));
-                }
-            }
-            Step::TeamPhase { slot, frozen: false, seed, .. } => self.fill(*slot, *seed),
+            Step::Phase { slot, frozen: false, seed, .. } => self.fill(*slot, *seed),
             Step::Halo { slot, element, edges } => {
                 let halo = Thing::new(Home::Halo, self.groups(None), *element, 0);
                 self.things[*slot] = Some(Thing { edges: edges.clone(), ..halo });
             }
-            Step::Abandon { slot, .. } => {
+            Step::Exchange { slot, end: End::Forgotten | End::Unwound, .. } => {
                 if let Some(halo) = &mut self.things[*slot] {
                     halo.abandoned = true;
                 }
             }
             Step::Partition { slot, .. } => self.partitions[*slot] = true,
             Step::DropPartition { slot } => self.partitions[*slot] = false,
-            Step::Window { steps, .. } | Step::Exchange { hold: steps, .. } => {
+            Step::Window { steps, .. } | Step::Exchange { end: End::Finished(steps), .. } => {
                 for step in steps {
                     if self.allows(step, true) {
                         self.apply(step);
                     }
                 }
             }
-            Step::Phase { .. } | Step::TeamPhase { .. } | Step::Reclaim | Step::Together { .. } => {}
+            Step::Phase { .. } | Step::Reclaim | Step::Together { .. } => {}
         }
         self.spoil();
-    }
-
-    /// Whether a phase would open an object twice. One of no bytes overlaps nothing, itself neither.
-    pub(crate) fn is_twice(&self, objects: &[Slot]) -> bool {
-        let [first, second] = objects else { return false };
-        first == second && self.thing(*first).is_some_and(|object| object.bytes() > 0)
     }
 
     /// The teams of a split; of none, all PEs.
@@ -411,14 +383,14 @@ impl Model {
         let is = |slot: &Slot, fits: &dyn Fn(&Thing) -> bool| self.thing(*slot).is_some_and(fits);
         match op {
             Op::Write { slot, pe: target, at, .. } | Op::Read { slot, pe: target, at, .. } => {
-                fits(slot, *target, at.end()) && is(slot, &|object| object.element != Element::Word)
+                fits(slot, *target, at.range().end) && is(slot, &|object| object.element != Element::Word)
             }
             Op::Copy { to, from, pe: target, elements, get } => {
                 let (far, near) = if *get { (from, to) } else { (to, from) };
                 let is_free = to != from && is(to, &is_numbers) && is(from, &is_numbers);
                 is_free && fits(far, *target, *elements) && fits(near, pe, *elements)
             }
-            Op::Update { slot, pe: target, word, .. } => {
+            Op::Add { slot, pe: target, word, .. } => {
                 fits(slot, *target, *word + 1) && is(slot, &|object| object.element == Element::Word)
             }
             Op::Beyond { slot, pe: target, .. } => {

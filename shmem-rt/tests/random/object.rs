@@ -14,7 +14,7 @@ use shmem_core::array::Part;
 use super::machine::{NEWS, WORDS};
 use super::model::Span;
 use super::opened::Phase;
-use super::step::{Blocks, Storage, Way, items};
+use super::step::{Run, Storage, Way, items};
 
 /// Aligned to a line of the cache.
 #[derive(Clone, Copy, Symmetric)]
@@ -55,24 +55,24 @@ macro_rules! of_element {
 }
 pub(crate) use of_element;
 
-/// Blocks of an object on a PE, and how they are moved.
+/// Elements of an object on a PE, and how they are moved.
 #[derive(Clone, Copy)]
 pub(crate) struct Transfer<'t> {
     pub(crate) world: &'t World<Multiple>,
     pub(crate) token: &'t dyn Stores,
     pub(crate) pe: Pe,
-    pub(crate) at: Blocks,
+    pub(crate) at: Run,
     pub(crate) way: Way,
 }
 
 /// An object of a program.
 pub(crate) trait Object: Any + Sync {
-    /// Writes bytes to blocks.
+    /// Writes bytes to them.
     fn write(&self, _: Transfer<'_>, _: &[u8]) {
         unreachable!("words are updated");
     }
 
-    /// The bytes of blocks.
+    /// Their bytes.
     fn read(&self, from: Transfer<'_>) -> Vec<u8>;
 
     /// Where it lies, counted from the address at which this PE's place begins; nowhere: it has no address.
@@ -192,104 +192,54 @@ impl<S: Contiguous> Flat for NumaArray<u64, 1, S> {
 impl<F: Flat> Object for F {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
         let Transfer { token, pe, at, way, .. } = to;
-        let items: Vec<F::Item> = items(data);
-        let (place, unit, one) = (self.place(pe), size_of::<F::Item>(), at.count <= 1);
-        macro_rules! put {
-            ($through:expr) => {
-                match one {
-                    true => $through.put(place.index(at.first..at.end()), &items[..]),
-                    false => {
-                        let place = place.index(at.first..);
-                        $through.ibput(place, &items, at.stride, at.block, at.block, at.count);
-                    }
-                }
-            };
-        }
+        let (items, place): (Vec<F::Item>, _) = (items(data), self.place(pe).index(at.range()));
         match (way, self.own(token), address(self, token)) {
-            (Way::Each, ..) => {
-                at.elements().zip(&items).for_each(|(i, item)| token.p(place.index(i), *item));
-            }
+            (Way::Each, ..) => (0..at.len).zip(&items).for_each(|(i, item)| token.p(place.index(i), *item)),
             (Way::Bytes, _, Some(address)) => {
-                let (to, block) = (address.add(at.first * unit), at.block * unit);
-                match one {
-                    true => token.putmem(to, data, pe),
-                    false => token.iputmem(to, data, at.stride * unit, block, block, at.count, pe),
-                }
+                token.putmem(address.add(at.first * size_of::<F::Item>()), data, pe);
             }
-            (Way::Scope, ..) => token.scope(|scope| put!(scope)),
+            (Way::Scope, ..) => token.scope(|scope| scope.put(place, &items[..])),
             (Way::Panicking, ..) => {
                 let panicked = panics(|| {
                     token.scope(|scope| {
-                        put!(scope);
+                        scope.put(place, &items[..]);
                         std::panic::panic_any(EXPECTED);
                     });
                 });
                 assert!(panicked);
             }
-            (Way::Owned, ..) if one => {
-                let back = token.put_owned(place.index(at.first..at.end()), items.clone()).wait();
+            (Way::Owned, ..) => {
+                let back = token.put_owned(place, items).wait();
                 assert_eq!(cast_slice::<F::Item, u8>(&back), data, "an owned buffer comes back as it was");
             }
-            (Way::Forgotten, ..) if one => {
-                std::mem::forget(token.put_owned(place.index(at.first..at.end()), items));
-            }
+            (Way::Forgotten, ..) => std::mem::forget(token.put_owned(place, items)),
             (Way::Here, Some(own), _) => {
-                at.elements().zip(&items).for_each(|(i, item)| own.index(i).store(*item));
+                at.range().zip(&items).for_each(|(i, item)| own.index(i).store(*item));
             }
-            (Way::Signalled, ..) if one => {
-                let signal = NEWS.on(pe);
-                token.put_signal(place.index(at.first..at.end()), &items[..], signal, SignalOp::Add(1));
-            }
-            _ => {
-                put!(token);
-                if way == Way::Owned {
-                    token.quiet();
-                }
-            }
+            (Way::Signalled, ..) => token.put_signal(place, &items[..], NEWS.on(pe), SignalOp::Add(1)),
+            _ => token.put(place, &items[..]),
         }
     }
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
         let Transfer { token, pe, at, way, .. } = from;
-        let mut items = vec![<F::Item as bytemuck::Zeroable>::zeroed(); at.len()];
-        let (place, unit, one) = (self.place(pe), size_of::<F::Item>(), at.count <= 1);
-        macro_rules! get {
-            ($through:expr) => {
-                match one {
-                    true => $through.get(&mut items[..], place.index(at.first..at.end())),
-                    false => {
-                        let place = place.index(at.first..);
-                        $through.ibget(&mut items, place, at.block, at.stride, at.block, at.count);
-                    }
-                }
-            };
-        }
+        let mut items = vec![<F::Item as bytemuck::Zeroable>::zeroed(); at.len];
+        let place = self.place(pe).index(at.range());
         match (way, self.own(token), address(self, token)) {
             (Way::Each, ..) => {
-                at.elements().zip(&mut items).for_each(|(i, item)| *item = token.g(place.index(i)));
+                (0..at.len).zip(&mut items).for_each(|(i, item)| *item = token.g(place.index(i)));
             }
             (Way::Bytes, _, Some(address)) => {
-                let (from, block) = (address.add(at.first * unit), at.block * unit);
-                let into = cast_slice_mut(&mut items);
-                match one {
-                    true => token.getmem(into, from, pe),
-                    false => token.igetmem(into, from, block, at.stride * unit, block, at.count, pe),
-                }
+                let from = address.add(at.first * size_of::<F::Item>());
+                token.getmem(cast_slice_mut(&mut items), from, pe);
             }
-            (Way::Scope | Way::Panicking, ..) => token.scope(|scope| get!(scope)),
-            (Way::Owned, ..) if one => {
-                items = token.get_owned(items, place.index(at.first..at.end())).wait();
-            }
+            (Way::Scope | Way::Panicking, ..) => token.scope(|scope| scope.get(&mut items[..], place)),
+            (Way::Owned, ..) => items = token.get_owned(items, place).wait(),
             (Way::Here, Some(own), _) => {
-                at.elements().zip(&mut items).for_each(|(i, item)| *item = own.index(i).load());
+                at.range().zip(&mut items).for_each(|(i, item)| *item = own.index(i).load());
             }
-            _ => {
-                // Some objects have no own copy; it is the same PE.
-                get!(token);
-                if way == Way::Owned {
-                    token.quiet();
-                }
-            }
+            // Some objects have no own copy; it is the same PE.
+            _ => token.get(&mut items[..], place),
         }
         cast_slice(&items).to_vec()
     }
@@ -368,19 +318,13 @@ struct Pieces(NumaArray<u64, 1, Multi>);
 
 impl Object for Pieces {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        for (block, numbers) in items::<u64>(data).chunks(to.at.block.max(1)).enumerate() {
-            let first = to.at.first + block * to.at.stride;
-            to.token.put(self.0.on(to.pe).index(first..first + numbers.len()), numbers);
-        }
+        to.token.put(self.0.on(to.pe).index(to.at.range()), &items::<u64>(data)[..]);
         to.complete();
     }
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let mut numbers = vec![0_u64; from.at.len()];
-        for (block, numbers) in numbers.chunks_mut(from.at.block.max(1)).enumerate() {
-            let first = from.at.first + block * from.at.stride;
-            from.token.get(numbers, self.0.on(from.pe).index(first..first + numbers.len()));
-        }
+        let mut numbers = vec![0_u64; from.at.len];
+        from.token.get(&mut numbers[..], self.0.on(from.pe).index(from.at.range()));
         from.complete();
         cast_slice(&numbers).to_vec()
     }
@@ -417,22 +361,13 @@ impl Block {
 
 impl Object for Block {
     fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        let Transfer { world, token, pe, at, .. } = to;
-        let place = self.address(world).add(at.first);
-        match at.count <= 1 {
-            true => token.putmem(place, data, pe),
-            false => token.iputmem(place, data, at.stride, at.block, at.block, at.count, pe),
-        }
+        to.token.putmem(self.address(to.world).add(to.at.first), data, to.pe);
         to.complete();
     }
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let Transfer { world, token, pe, at, .. } = from;
-        let (place, mut into) = (self.address(world).add(at.first), vec![0; at.len()]);
-        match at.count <= 1 {
-            true => token.getmem(&mut into, place, pe),
-            false => token.igetmem(&mut into, place, at.block, at.stride, at.block, at.count, pe),
-        }
+        let mut into = vec![0; from.at.len];
+        from.token.getmem(&mut into, self.address(from.world).add(from.at.first), from.pe);
         from.complete();
         into
     }
@@ -457,7 +392,7 @@ impl Words {
 
 impl Object for Words {
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let words = from.at.elements().map(|word| from.token.fetch(self.on(from.pe).index(word)));
+        let words = from.at.range().map(|word| from.token.fetch(self.on(from.pe).index(word)));
         words.flat_map(u64::to_le_bytes).collect()
     }
 

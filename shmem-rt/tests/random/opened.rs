@@ -1,14 +1,10 @@
 //! What phases open, as bytes.
 
-use std::any::Any;
-
 use bytemuck::{bytes_of, cast_slice, cast_slice_mut, pod_read_unaligned};
-use shmem::array::{ArrayMut, ArrayRef, Separate, Storage};
+use shmem::array::{ArrayMut, ArrayRef, Storage};
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{Objects, PlainData, Team, TeamBox};
-
-use super::object::Object;
 
 /// What a phase opens of one object.
 pub(crate) trait Opened {
@@ -24,9 +20,7 @@ pub(crate) struct Phase<'p> {
     pub(crate) world: &'p mut World<Multiple>,
     pub(crate) team: Option<&'p Team>,
     pub(crate) frozen: bool,
-    /// What is opened as well.
-    pub(crate) beside: Option<&'p dyn Object>,
-    pub(crate) visit: &'p mut dyn FnMut(&mut [&mut dyn Opened]),
+    pub(crate) visit: &'p mut dyn FnMut(&mut dyn Opened),
 }
 
 impl Phase<'_> {
@@ -36,27 +30,10 @@ impl Phase<'_> {
         for<'x> O::Mut<'x>: Opened,
         for<'x> O::Ref<'x>: Opened,
     {
-        let Self { world, frozen, beside, visit, .. } = self;
-        // Lists of one or of none: whatever it is that is opened as well.
-        let (bytes, numbers) = (list::<SymBox<[u8]>>(beside), list::<SymBox<[u64]>>(beside));
-        let arrays = list::<NumaArray<u64, 1, Separate>>(beside);
-        let statics = list::<&'static Symmetric<[u64; 64]>>(beside);
-        let all = (object, &bytes, &numbers, &arrays, &statics);
-        macro_rules! visited {
-            () => {
-                |(mut one, mut bytes, mut numbers, mut arrays, mut statics)| {
-                    let mut all: Vec<&mut dyn Opened> = vec![&mut one];
-                    all.extend(bytes.iter_mut().map(|opened| opened as &mut dyn Opened));
-                    all.extend(numbers.iter_mut().map(|opened| opened as &mut dyn Opened));
-                    all.extend(arrays.iter_mut().map(|opened| opened as &mut dyn Opened));
-                    all.extend(statics.iter_mut().map(|opened| opened as &mut dyn Opened));
-                    visit(&mut all);
-                }
-            };
-        }
+        let Self { world, frozen, visit, .. } = self;
         match frozen {
-            true => world.frozen(all, visited!()),
-            false => world.local(all, visited!()),
+            true => world.frozen(object, |mut opened| visit(&mut opened)),
+            false => world.local(object, |mut opened| visit(&mut opened)),
         }
     }
 
@@ -65,16 +42,10 @@ impl Phase<'_> {
         let Self { world, team, frozen, visit, .. } = self;
         let team = team.expect("a phase of the team that has the object");
         match frozen {
-            true => team.frozen(world, object, |mut opened| visit(&mut [&mut opened])),
-            false => team.local(world, object, |mut opened| visit(&mut [&mut opened])),
+            true => team.frozen(world, object, |mut opened| visit(&mut opened)),
+            false => team.local(world, object, |mut opened| visit(&mut opened)),
         }
     }
-}
-
-/// An object as a list of it alone, if it is of a type.
-fn list<T: Any>(object: Option<&dyn Object>) -> Vec<&T> {
-    let object = object.map(|object| object as &dyn Any);
-    object.and_then(|object| object.downcast_ref()).into_iter().collect()
 }
 
 /// The bytes of a slice. A reference that is no element's is one to memory that is not there.

@@ -107,40 +107,27 @@ impl Pes {
     }
 }
 
-/// Blocks of elements: `count` of `block`, `stride` apart, from `first` on.
+/// Elements one behind the other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blocks {
+pub(crate) struct Run {
     pub(crate) first: usize,
-    pub(crate) block: usize,
-    pub(crate) stride: usize,
-    pub(crate) count: usize,
+    pub(crate) len: usize,
 }
 
-impl Blocks {
-    /// The elements, in order.
-    pub(crate) fn elements(self) -> impl Iterator<Item = usize> {
-        (0..self.count).flat_map(move |i| (0..self.block).map(move |j| self.first + i * self.stride + j))
-    }
-
-    pub(crate) fn len(self) -> usize {
-        self.count * self.block
-    }
-
-    /// The element behind the last one.
-    pub(crate) fn end(self) -> usize {
-        let gaps = if self.len() == 0 { 0 } else { (self.count - 1) * self.stride + self.block };
-        self.first + gaps
+impl Run {
+    pub(crate) fn range(self) -> Range<usize> {
+        self.first..self.first + self.len
     }
 }
 
 /// By which routine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// `put`, `get`; blocks by `ibput`, `ibget`.
+    /// `put`, `get`.
     Typed,
     /// `p`, `g`, an element at a time.
     Each,
-    /// `putmem`, `iputmem`, and their counterparts.
+    /// `putmem`, `getmem`.
     Bytes,
     /// Inside a scope.
     Scope,
@@ -175,28 +162,17 @@ impl Way {
     }
 }
 
-/// An update of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Update {
-    Add(u64),
-    FetchAdd(u64),
-    Xor(u64),
-    Set(u64),
-    Swap(u64),
-    CompareSwap(u64, u64),
-}
-
 /// What one thread does.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    /// Elements of a seed, to blocks of an object.
-    Write { slot: Slot, pe: usize, at: Blocks, way: Way, seed: u64 },
-    /// Blocks of an object.
-    Read { slot: Slot, pe: usize, at: Blocks, way: Way },
+    /// Elements of a seed, to some of an object.
+    Write { slot: Slot, pe: usize, at: Run, way: Way, seed: u64 },
+    /// Some elements of an object.
+    Read { slot: Slot, pe: usize, at: Run, way: Way },
     /// From the own copy of one object to another one, or from a place to the own copy: as many bytes.
     Copy { to: Slot, from: Slot, pe: usize, elements: usize, get: bool },
-    /// Of a word, atomically.
-    Update { slot: Slot, pe: usize, word: usize, update: Update },
+    /// Adds to a word, atomically.
+    Add { slot: Slot, pe: usize, word: usize, number: u64, fetches: bool },
     /// Beyond the end: a panic, and nothing else.
     Beyond { slot: Slot, pe: usize, past: usize, get: bool },
     /// Completes what the thread has started.
@@ -250,6 +226,17 @@ pub(crate) enum Split {
     Strided(usize, isize, usize),
 }
 
+/// How an exchange ends in which everything is sent.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    /// It is finished; the ghost cells are held while these steps are carried out.
+    Finished(Vec<Step>),
+    /// Never: there is none after it.
+    Forgotten,
+    /// Neither: a panic gives it up.
+    Unwound,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// An object whose elements are those of the seed, on every PE; a block holds what was there.
@@ -272,16 +259,12 @@ pub(crate) enum Step {
     Together { team: Option<Slot>, call: Call },
     /// Teams of all PEs, or of the teams of another split.
     Split { slot: Slot, parent: Option<Slot>, split: Split },
-    /// `local` or `frozen` of the world.
-    Phase { objects: Vec<Slot>, frozen: bool, seed: u64 },
-    /// `local` or `frozen` of all teams of a split, beside which the others storm.
-    TeamPhase { slot: Slot, frozen: bool, seed: u64, storms: Vec<Storm> },
+    /// `local` or `frozen` of the world; of an object of teams that of all of them, beside which the others storm.
+    Phase { slot: Slot, frozen: bool, seed: u64, storms: Vec<Storm> },
     /// A halo, of which each PE has these edges.
     Halo { slot: Slot, element: Element, edges: Vec<Vec<Edge>> },
-    /// One exchange; the ghost cells are held while the other steps are carried out.
-    Exchange { slot: Slot, seed: u64, iter: bool, hold: Vec<Step> },
-    /// An exchange that is never finished, after which there is none.
-    Abandon { slot: Slot, seed: u64, forget: bool },
+    /// One exchange.
+    Exchange { slot: Slot, seed: u64, iter: bool, end: End },
     /// A partition of so many bytes.
     Partition { slot: Slot, bytes: u64 },
     /// Drops it, if nothing is left in it.

@@ -1,10 +1,28 @@
 //! Makes calls, and compares what comes of them with a loop over the members.
 
 use shmem::thread::ThreadLevel;
-use shmem::{BitNumber, Here, Located, PlainData, Team, World};
+use shmem::{BitNumber, Here, Located, PlainData, Started, Team, World};
 
 use super::item::{Item, Room};
 use super::{Call, Form, Kind, What, len_between, mixed};
+
+/// Calls a method for the type of a call's items.
+macro_rules! by_kind {
+    ($maker:ident.$bits:ident or $any:ident) => {
+        match ($maker.call.what.takes_bits(), $maker.call.kind) {
+            (true, Kind::U8) => $maker.$bits::<u8>(),
+            (true, Kind::U32) => $maker.$bits::<u32>(),
+            (true, Kind::U64) => $maker.$bits::<u64>(),
+            (true, _) => $maker.$bits::<u128>(),
+            (false, Kind::U8) => $maker.$any::<u8>(),
+            (false, Kind::U32) => $maker.$any::<u32>(),
+            (false, Kind::U64) => $maker.$any::<u64>(),
+            (false, Kind::U128) => $maker.$any::<u128>(),
+            (false, Kind::F32) => $maker.$any::<f32>(),
+            (false, Kind::F64) => $maker.$any::<f64>(),
+        }
+    };
+}
 
 /// Makes a call with the members of a team, whose numbers are `members`.
 ///
@@ -18,24 +36,53 @@ pub(crate) fn make<L: ThreadLevel>(
     room: &Room,
     call: &Call,
 ) {
-    let maker = Maker { world, team, members, room, call };
+    let maker = Maker { world, team, members, room, call: *call };
     match call.what {
         What::Barrier => team.barrier(world),
         What::Sync => team.sync(world),
-        what if what.takes_bits() => match call.kind {
-            Kind::U8 => maker.combine_bits::<u8>(),
-            Kind::U32 => maker.combine_bits::<u32>(),
-            Kind::U64 => maker.combine_bits::<u64>(),
-            _ => maker.combine_bits::<u128>(),
-        },
-        _ => match call.kind {
-            Kind::U8 => maker.make::<u8>(),
-            Kind::U32 => maker.make::<u32>(),
-            Kind::U64 => maker.make::<u64>(),
-            Kind::U128 => maker.make::<u128>(),
-            Kind::F32 => maker.make::<f32>(),
-            Kind::F64 => maker.make::<f64>(),
-        },
+        _ => by_kind!(maker.combine_bits or make),
+    }
+}
+
+/// A call that goes on.
+pub(crate) trait UnderWay {
+    fn is_complete(&self) -> bool;
+
+    /// Waits for it, and compares what comes.
+    ///
+    /// # Panics
+    ///
+    /// If that is not what a loop gives.
+    fn wait(self: Box<Self>);
+}
+
+/// What was started, and what is done with its result.
+struct Start<'m, R, C>(Started<'m, R>, C);
+
+impl<R, C: FnOnce(R)> UnderWay for Start<'_, R, C> {
+    fn is_complete(&self) -> bool {
+        self.0.is_complete()
+    }
+
+    fn wait(self: Box<Self>) {
+        let Self(started, compare) = *self;
+        compare(started.wait());
+    }
+}
+
+/// Starts a call, if it is one that can be started and there is room for it.
+pub(crate) fn start<'m, L: ThreadLevel>(
+    world: &'m World<L>,
+    team: &'m Team,
+    members: &'m [usize],
+    room: &'m Room,
+    call: &Call,
+) -> Option<Box<dyn UnderWay + 'm>> {
+    let maker = Maker { world, team, members, room, call: *call };
+    match call.what {
+        What::Barrier => Some(Box::new(Start(team.start_barrier(world), |()| ()))),
+        What::Sync => None,
+        _ => by_kind!(maker.start_bits or start),
     }
 }
 
@@ -44,7 +91,7 @@ struct Maker<'m, L: ThreadLevel> {
     team: &'m Team,
     members: &'m [usize],
     room: &'m Room,
-    call: &'m Call,
+    call: Call,
 }
 
 /// Gives what a PE has, in the form of the call, to a collective that changes it; what that makes of it. A team that has no
@@ -119,12 +166,12 @@ macro_rules! read {
 }
 
 /// A list for a collective to write, with something in it before; what is in it behind. In an object of all PEs, from an element
-/// on, where there is room, or in one of the team, if it is as long on all members.
+/// on, where there is room for so many on each member, or in one of the team, if it is as long on all members.
 macro_rules! list {
-    ($maker:ident, $before:expr, $first:expr, |$into:ident| $call:expr) => {{
+    ($maker:ident, $before:expr, $first:expr, $most:expr, |$into:ident| $call:expr) => {{
         let (object, mut before, first) = (T::object($maker.room).here($maker.world), $before, $first);
         match $maker.call.form_of_list() {
-            Form::Object if first + before.len() <= object.len() => {
+            Form::Object if $most <= object.len() => {
                 let $into = object.index(first..first + before.len());
                 $into.copy_from(&before);
                 $call;
@@ -183,7 +230,7 @@ macro_rules! for_root {
     }};
 }
 
-impl<L: ThreadLevel> Maker<'_, L> {
+impl<'m, L: ThreadLevel> Maker<'m, L> {
     fn make<T: Item>(&self) {
         let Self { world, team, members, call, .. } = *self;
         let (size, rank, len) = (members.len(), team.rank(), call.len);
@@ -237,9 +284,9 @@ impl<L: ThreadLevel> Maker<'_, L> {
             }
             What::CollectInto => {
                 let expected = self.collected::<T>();
-                let before = self.has::<T>(!me, expected.len() + 3);
+                let before = self.has::<T>(!me, expected.len() + self.more());
                 let count;
-                let mut found = list!(self, before.clone(), 0, |into| {
+                let mut found = list!(self, before.clone(), 0, expected.len() + 4, |into| {
                     count = read!(self, self.some_of::<T>(me), |x| team.collect_into(world, x, into));
                 });
                 assert_eq!(count, expected.len());
@@ -259,7 +306,7 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 }
             }
             What::Fcollect => {
-                let found = list!(self, vec![T::ZERO; size * len], 0, |into| {
+                let found = list!(self, vec![T::ZERO; size * len], 0, size * len, |into| {
                     read!(self, self.mine::<T>(), |x| team.fcollect(world, x, into));
                 });
                 self.compare(&found, &self.all(len).concat());
@@ -268,7 +315,7 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 // Others may give nothing, and what they give is left alone.
                 let gives = is_root || call.form_of_list() == Form::OfTeam;
                 let before = vec![T::ZERO; if gives { size * len } else { 0 }];
-                let found = list!(self, before.clone(), 0, |into| {
+                let found = list!(self, before.clone(), 0, size * len, |into| {
                     read!(self, self.mine::<T>(), |x| team.fcollect_to(world, x, into, pe));
                 });
                 self.compare(&found, &if is_root { self.all(len).concat() } else { before });
@@ -283,22 +330,35 @@ impl<L: ThreadLevel> Maker<'_, L> {
                 self.compare(&found, &source[rank * part..][..part]);
             }
             What::Alltoall => {
-                let found = list!(self, vec![T::ZERO; part * size], len, |into| {
+                // Of some calls in place.
+                let first = if call.seed.is_multiple_of(2) { 0 } else { len };
+                let found = list!(self, vec![T::ZERO; part * size], first, 2 * len, |into| {
                     listed!(self, self.has::<T>(me, part * size), |x| team.alltoall(world, x, into));
                 });
                 self.compare(&found, &self.parts(part).concat());
             }
             What::Alltoalls => {
-                // A part of these, with gaps; what lies in the gaps stays.
-                let (from, to) = (1 + call.seed as usize % 3, 1 + call.seed as usize / 3 % 3);
-                let part = part / 3;
+                // A part of these, with gaps; what lies in the gaps stays. Of some calls each member has strides of its own, and of
+                // some what is given lies in what is taken.
+                let is_alike = call.seed.is_multiple_of(2) || call.form_of_list() == Form::OfTeam;
+                let stride = |pe: usize, side: usize| {
+                    let word = if is_alike { call.seed >> side } else { mixed(call.seed, pe, side) };
+                    1 + word as usize % 3
+                };
+                let (from, to, part) = (stride(me, 1), stride(me, 2), part / 3);
+                let first = [0, part * size, len][call.seed as usize / 8 % 3];
                 let (source, before) =
                     (self.has::<T>(me, part * size * from), self.has::<T>(!me, part * size * to));
-                let found = list!(self, before.clone(), source.len(), |into| {
-                    listed!(self, source, |x| team.alltoalls(world, x, from, into, to, part));
+                let found = list!(self, before.clone(), first, 2 * len, |into| {
+                    listed!(self, source.clone(), |x| team.alltoalls(world, x, from, into, to, part));
                 });
                 let mut expected = before;
+                let is_in_object = [call.form, call.form_of_list()] == [Form::Object; 2];
+                if is_in_object && 2 * len <= T::object(self.room).len() {
+                    expected.iter_mut().zip(&source[first.min(source.len())..]).for_each(|(to, x)| *to = *x);
+                }
                 for (k, pe) in members.iter().enumerate() {
+                    let from = stride(*pe, 1);
                     let theirs = self.has::<T>(*pe, part * size * from);
                     (0..part).for_each(|i| expected[(k * part + i) * to] = theirs[(rank * part + i) * from]);
                 }
@@ -320,8 +380,8 @@ impl<L: ThreadLevel> Maker<'_, L> {
                         found
                     }
                     _ => {
-                        let before = self.has::<T>(!me, len + 3);
-                        let mut found = list!(self, before.clone(), len, |into| {
+                        let before = self.has::<T>(!me, len + self.more());
+                        let mut found = list!(self, before.clone(), len, 2 * len + 4, |into| {
                             came = listed!(self, source, |x| team.alltoallv_into(world, x, &of_each, into));
                         });
                         let count = came.iter().sum();
@@ -369,6 +429,58 @@ impl<L: ThreadLevel> Maker<'_, L> {
         }
     }
 
+    fn start<T: Item>(&self) -> Option<Box<dyn UnderWay + 'm>> {
+        let Self { world, team, members, room, call } = *self;
+        let (size, rank, root) = (members.len(), team.rank(), call.root(members.len()));
+        let (me, part, mine) = (members[rank], call.len / size, self.mine::<T>());
+        let reduced = |started, of: fn(T, T) -> T| Some(self.started(started, self.combined(size, of)));
+        let object = T::object(room).here(world);
+        let into = object.index(..(part * size).min(object.len()));
+        let (started, expected) = match call.what {
+            What::Fcollect | What::Alltoall if into.len() < part * size => return None,
+            What::Broadcast => {
+                let started = team.start_broadcast(world, mine, team.pes()[root]);
+                return Some(self.started(started, self.has::<T>(members[root], call.len)));
+            }
+            What::Sum => return reduced(team.start_sum(world, mine), T::added),
+            What::Prod => return reduced(team.start_prod(world, mine), T::multiplied),
+            What::Min => return reduced(team.start_min(world, mine), T::lesser),
+            What::Max => return reduced(team.start_max(world, mine), T::greater),
+            What::Fcollect => {
+                (team.start_fcollect(world, &self.has::<T>(me, part)[..], into), self.all(part).concat())
+            }
+            What::Alltoall => {
+                let given = self.has::<T>(me, part * size);
+                (team.start_alltoall(world, &given, into), self.parts(part).concat())
+            }
+            _ => return None,
+        };
+        // Written when it is waited for: until then others may have been written there.
+        Some(Box::new(Start(started, move |()| compare(rank, &into.to_vec(), &expected))))
+    }
+
+    fn start_bits<T: Item + BitNumber>(&self) -> Option<Box<dyn UnderWay + 'm>> {
+        let Self { world, team, members, call, .. } = *self;
+        let (started, of): (_, fn(T, T) -> T) = match call.what {
+            What::And => (team.start_and(world, self.mine::<T>()), T::anded),
+            What::Or => (team.start_or(world, self.mine::<T>()), T::ored),
+            What::Xor => (team.start_xor(world, self.mine::<T>()), T::xored),
+            _ => return None,
+        };
+        Some(self.started(started, self.combined(members.len(), of)))
+    }
+
+    fn started<T: Item>(&self, started: Started<'m, Vec<T>>, expected: Vec<T>) -> Box<dyn UnderWay + 'm> {
+        let rank = self.team.rank();
+        Box::new(Start(started, move |found: Vec<T>| compare(rank, &found, &expected)))
+    }
+
+    /// Items of a list to be written behind those that come: of each member its own, where members may differ.
+    fn more(&self) -> usize {
+        let own = if self.call.form_of_list() == Form::OfTeam { 0 } else { self.team.rank() % 2 };
+        3 + own
+    }
+
     /// The form of the call, if there is room for it.
     fn form<T: Item>(&self) -> Form {
         match self.call.form {
@@ -378,7 +490,7 @@ impl<L: ThreadLevel> Maker<'_, L> {
     }
 
     /// Some part of the object of all PEs, with these in it. All members have the same part.
-    fn part<T: Item>(&self, mine: &[T]) -> Here<'_, [T]> {
+    fn part<T: Item>(&self, mine: &[T]) -> Here<'m, [T]> {
         let object = T::object(self.room).here(self.world);
         let first = self.call.seed as usize % (object.len() - self.call.len + 1);
         let part = object.index(first..first + mine.len());
@@ -445,12 +557,17 @@ impl<L: ThreadLevel> Maker<'_, L> {
 
     #[track_caller]
     fn compare<T: Item>(&self, found: &[T], expected: &[T]) {
-        assert_eq!(found.len(), expected.len(), "items");
-        let differs = found.iter().zip(expected).position(|(found, expected)| !found.is(*expected));
-        if let Some(item) = differs {
-            let (found, expected) = (found[item], expected[item]);
-            panic!("item {item} is {found:?} on rank {}, and should be {expected:?}", self.team.rank());
-        }
+        compare(self.team.rank(), found, expected);
+    }
+}
+
+#[track_caller]
+fn compare<T: Item>(rank: usize, found: &[T], expected: &[T]) {
+    assert_eq!(found.len(), expected.len(), "items");
+    let differs = found.iter().zip(expected).position(|(found, expected)| !found.is(*expected));
+    if let Some(item) = differs {
+        let (found, expected) = (found[item], expected[item]);
+        panic!("item {item} is {found:?} on rank {rank}, and should be {expected:?}");
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod make;
 
 use crate::dice::Dice;
 pub(crate) use item::Room;
-pub(crate) use make::make;
+pub(crate) use make::{make, start};
 
 /// Most bytes that a PE gives.
 pub(crate) const MOST: usize = 200 << 10;
@@ -107,7 +107,7 @@ impl Call {
             // About the lengths at which ways change.
             4..=5 => ((64 << below(12)) + below(3) * kind.bytes()).saturating_sub(kind.bytes()),
             6 => below(16 << 10),
-            _ => below(MOST + 1),
+            _ => below(most + 1),
         };
         let seed = below(1 << 30) as u64;
         Self { what, kind, form, len: bytes.min(most) / kind.bytes(), seed }

@@ -37,8 +37,8 @@ const YIELDS: u64 = 32;
 /// Operations during which another one was invoked, without which a run proves nothing.
 const LEAST: usize = 200;
 
-/// Numbers that an event is written down in.
-const NUMBERS: usize = 7;
+/// What a thread tells of an operation: whether it gave something, what it gave, and its times.
+type Told = [u64; 4];
 
 /// On PE 0, the histories that each thread has arrived at. No word that is added to: additions are under test.
 #[symmetric]
@@ -68,29 +68,44 @@ trait Counted: AmoValue {
     }
 
     /// A bit operation; what was there, if its form gives it.
-    fn bits(_: &World<Multiple>, _: On<'_, Atomic<Self>>, op: Op, _: Form) -> Option<Self> {
+    fn bits(_: &World<Multiple>, _: On<'_, [Atomic<Self>]>, _: usize, op: Op, _: Form) -> Option<Self> {
         unreachable!("{op:?} of floating-point numbers, or no bit operation")
     }
 }
 
 /// Calls the routine of a form; what was there, if that gives it.
 macro_rules! formed {
-    ($world:ident, $word:ident, $form:ident: $silent:ident or $fetching:ident($($value:expr),*)) => {
+    ($world:ident, $words:ident[$at:ident], $form:ident:
+        $silent:ident or $fetching:ident $(, $each:ident)? ($($value:expr),*)) => {
         if $form == Form::Silent {
-            $world.$silent($word $(, $value)*);
+            $world.$silent($words.index($at) $(, $value)*);
             None
         } else {
-            formed!($world, $word, $form: $fetching($($value),*))
+            formed!($world, $words[$at], $form: $fetching $(, $each)? ($($value),*))
         }
     };
-    ($world:ident, $word:ident, $form:ident: $fetching:ident($($value:expr),*)) => {{
-        let mut before = Counted::of(0);
+    ($world:ident, $words:ident[$at:ident], $form:ident: $fetching:ident, $each:ident($($value:expr),*)) => {
+        if $form == Form::Listed {
+            let mut before = [Counted::of(0); 5];
+            $world.$each(&mut before, $words.at(&listed($at)) $(, $value)*);
+            Some(before[2])
+        } else {
+            formed!($world, $words[$at], $form: $fetching($($value),*))
+        }
+    };
+    ($world:ident, $words:ident[$at:ident], $form:ident: $fetching:ident($($value:expr),*)) => {{
+        let (mut before, word) = (Counted::of(0), $words.index($at));
         match $form {
-            Form::Scoped => $world.scope(|s| s.$fetching(&mut before, $word $(, $value)*)),
-            _ => before = $world.$fetching($word $(, $value)*),
+            Form::Scoped => $world.scope(|s| s.$fetching(&mut before, word $(, $value)*)),
+            _ => before = $world.$fetching(word $(, $value)*),
         }
         Some(before)
     }};
+}
+
+/// A list with the word of a history in it.
+fn listed(history: usize) -> [usize; 5] {
+    [SPARE, SPARE, history, SPARE, SPARE]
 }
 
 macro_rules! integers {
@@ -106,11 +121,17 @@ macro_rules! integers {
                 self.to_bits64()
             }
 
-            fn bits(world: &World<Multiple>, word: On<'_, Atomic<Self>>, op: Op, form: Form) -> Option<Self> {
+            fn bits(
+                world: &World<Multiple>,
+                words: On<'_, [Atomic<Self>]>,
+                at: usize,
+                op: Op,
+                form: Form,
+            ) -> Option<Self> {
                 match op {
-                    Op::And(v) => formed!(world, word, form: and or fetch_and(Self::of(v))),
-                    Op::Or(v) => formed!(world, word, form: or or fetch_or(Self::of(v))),
-                    Op::Xor(v) => formed!(world, word, form: xor or fetch_xor(Self::of(v))),
+                    Op::And(v) => formed!(world, words[at], form: and or fetch_and(Self::of(v))),
+                    Op::Or(v) => formed!(world, words[at], form: or or fetch_or(Self::of(v))),
+                    Op::Xor(v) => formed!(world, words[at], form: xor or fetch_xor(Self::of(v))),
                     _ => unreachable!("{op:?} is no bit operation"),
                 }
             }
@@ -189,75 +210,39 @@ fn carried_out<V: Counted>(
     form: Form,
     addition: Addition,
 ) -> Option<u64> {
-    let word = words.index(history);
+    let (word, of) = (words.index(history), V::of);
     let before = match op {
-        Op::And(_) | Op::Or(_) | Op::Xor(_) => V::bits(world, word, op, form),
+        Op::And(_) | Op::Or(_) | Op::Xor(_) => V::bits(world, words, history, op, form),
         Op::Add(v) if addition == Addition::TwoSteps => {
             let before = world.fetch(word);
             thread::yield_now();
-            world.set(word, V::of(before.number().wrapping_add(v)));
+            world.set(word, of(before.number().wrapping_add(v)));
             world.quiet();
             Some(before)
         }
-        _ if form == Form::Listed => listed(world, words, history, op),
-        _ => single(world, word, op, form),
+        Op::Set(v) => {
+            match form {
+                Form::Scoped => world.scope(|s| s.set(word, of(v))),
+                Form::Listed => world.set_each(words.at(&listed(history)), of(v)),
+                _ => world.set(word, of(v)),
+            }
+            None
+        }
+        Op::Fetch => formed!(world, words[history], form: fetch, fetch_each()),
+        Op::Swap(v) => formed!(world, words[history], form: swap, swap_each(of(v))),
+        Op::CompareSwap(a, b) => {
+            formed!(world, words[history], form: compare_swap, compare_swap_each(of(a), of(b)))
+        }
+        Op::Add(1) if form != Form::Listed => formed!(world, words[history], form: inc or fetch_inc()),
+        Op::Add(v) => formed!(world, words[history], form: add or fetch_add, fetch_add_each(of(v))),
+        Op::Min(v) => formed!(world, words[history], form: set_min or fetch_min, fetch_min_each(of(v))),
+        Op::Max(v) => formed!(world, words[history], form: set_max or fetch_max, fetch_max_each(of(v))),
     };
     if before.is_none() {
         // Until then it may happen.
         world.quiet();
     }
     before.map(V::number)
-}
-
-fn single<V: Counted>(world: &World<Multiple>, word: On<'_, Atomic<V>>, op: Op, form: Form) -> Option<V> {
-    let of = V::of;
-    match op {
-        Op::Fetch => formed!(world, word, form: fetch()),
-        Op::Swap(v) => formed!(world, word, form: swap(of(v))),
-        Op::CompareSwap(expected, desired) => {
-            formed!(world, word, form: compare_swap(of(expected), of(desired)))
-        }
-        Op::Add(1) => formed!(world, word, form: inc or fetch_inc()),
-        Op::Add(v) => formed!(world, word, form: add or fetch_add(of(v))),
-        Op::Min(v) => formed!(world, word, form: set_min or fetch_min(of(v))),
-        Op::Max(v) => formed!(world, word, form: set_max or fetch_max(of(v))),
-        Op::Set(v) => {
-            match form {
-                Form::Scoped => world.scope(|s| s.set(word, of(v))),
-                _ => world.set(word, of(v)),
-            }
-            None
-        }
-        Op::And(_) | Op::Or(_) | Op::Xor(_) => unreachable!("{op:?} is a bit operation"),
-    }
-}
-
-/// What the word had before a list changed it, of which it is one element.
-fn listed<V: Counted>(
-    world: &World<Multiple>,
-    words: On<'_, [Atomic<V>]>,
-    history: usize,
-    op: Op,
-) -> Option<V> {
-    let mut before = [V::of(0); 5];
-    let list = [SPARE, SPARE, history, SPARE, SPARE];
-    let (listed, of) = (words.at(&list), V::of);
-    match op {
-        Op::Fetch => world.fetch_each(&mut before, listed),
-        Op::Swap(v) => world.swap_each(&mut before, listed, of(v)),
-        Op::CompareSwap(expected, desired) => {
-            world.compare_swap_each(&mut before, listed, of(expected), of(desired));
-        }
-        Op::Add(v) => world.fetch_add_each(&mut before, listed, of(v)),
-        Op::Min(v) => world.fetch_min_each(&mut before, listed, of(v)),
-        Op::Max(v) => world.fetch_max_each(&mut before, listed, of(v)),
-        Op::Set(v) => {
-            world.set_each(listed, of(v));
-            return None;
-        }
-        Op::And(_) | Op::Or(_) | Op::Xor(_) => unreachable!("{op:?} is a bit operation"),
-    }
-    Some(before[2])
 }
 
 /// Blocks until all threads have arrived at a history.
@@ -272,52 +257,36 @@ fn begin_together(world: &World<Multiple>, me: usize, history: usize) {
     }
 }
 
-/// One thread's part of all histories: at any time, all threads work on the word of one history.
+/// What a thread does in all histories, one after the other: the number of the history, an operation in a form, and whether it
+/// yields before. All know it of each other.
+fn plan<V: Counted>(thread: usize, round: usize) -> impl Iterator<Item = (usize, Op, Form, bool)> {
+    let mut dice = Dice((thread + THREADS * round) as u64);
+    (0..HISTORIES * MOST).map(move |number| {
+        let form = [Form::Silent, Form::Fetching, Form::Scoped, Form::Listed][dice.below(4) as usize];
+        (number / MOST, V::possible(drawn(&mut dice)), form, dice.below(YIELDS) == 0)
+    })
+}
+
+/// Carries out one thread's part of all histories: at any time, all threads work on the word of one history.
 fn events_of_a_thread<V: Counted>(
     world: &World<Multiple>,
     words: On<'_, [Atomic<V>]>,
-    me: usize,
-    mut dice: Dice,
+    (number, round): (usize, usize),
     addition: Addition,
-) -> Vec<(usize, Event)> {
-    let mut events = Vec::with_capacity(HISTORIES * MOST);
-    for history in 0..HISTORIES {
-        begin_together(world, me, history);
-        for _ in 0..MOST {
-            let form = [Form::Silent, Form::Fetching, Form::Scoped, Form::Listed][dice.below(4) as usize];
-            let op = V::possible(drawn(&mut dice));
-            let yields = dice.below(YIELDS) == 0;
-            let invoked = monotonic_now();
-            if yields {
-                thread::yield_now();
-            }
-            let result = carried_out(world, words, history, op, form, addition);
-            events.push((history, Event { op, result, invoked, returned: monotonic_now() }));
+) -> Vec<Told> {
+    let mut told = Vec::with_capacity(HISTORIES * MOST);
+    for (step, (history, op, form, yields)) in plan::<V>(number, round).enumerate() {
+        if step % MOST == 0 {
+            begin_together(world, number, history);
         }
+        let invoked = monotonic_now();
+        if yields {
+            thread::yield_now();
+        }
+        let result = carried_out(world, words, history, op, form, addition);
+        told.push([u64::from(result.is_some()), result.unwrap_or_default(), invoked, monotonic_now()]);
     }
-    events
-}
-
-fn written((history, event): &(usize, Event)) -> [u64; NUMBERS] {
-    let (kind, a, b) = match event.op {
-        Op::Fetch => (0, 0, 0),
-        Op::Set(v) => (1, v, 0),
-        Op::Swap(v) => (2, v, 0),
-        Op::CompareSwap(expected, desired) => (3, expected, desired),
-        Op::Add(v) => (4, v, 0),
-        Op::And(v) => (5, v, 0),
-        Op::Or(v) => (6, v, 0),
-        Op::Xor(v) => (7, v, 0),
-        Op::Min(v) => (8, v, 0),
-        Op::Max(v) => (9, v, 0),
-    };
-    let (gives, result) = (u64::from(event.result.is_some()), event.result.unwrap_or_default());
-    [*history as u64, kind << 1 | gives, a, b, result, event.invoked, event.returned]
-}
-
-fn read([history, kind, a, b, result, invoked, returned]: [u64; NUMBERS]) -> (usize, Event) {
-    let op = Op::ALL[kind as usize >> 1](a, b);
-    (history as usize, Event { op, result: (kind & 1 == 1).then_some(result), invoked, returned })
+    told
 }
 
 /// What came out of histories.
@@ -345,21 +314,19 @@ fn run<V: Counted>(
         (0..THREADS).for_each(|thread| world.set(ARRIVED.on(root).index(thread), 0));
     }
     world.barrier_all();
-    let mine: Vec<[u64; NUMBERS]> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads_of_a_pe)
-            .map(|thread| {
-                let me = world.my_pe() * threads_of_a_pe + thread;
-                let dice = Dice((me + THREADS * round) as u64);
-                scope.spawn(move || events_of_a_thread(world, words, me, dice, addition))
-            })
-            .collect();
-        let events = threads.into_iter().flat_map(|thread| thread.join().unwrap());
-        events.map(|event| written(&event)).collect()
+    let mine: Vec<Told> = thread::scope(|scope| {
+        let first = world.my_pe() * threads_of_a_pe;
+        let threads = (first..first + threads_of_a_pe)
+            .map(|number| scope.spawn(move || events_of_a_thread(world, words, (number, round), addition)));
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     let Some(all) = world.collect_to(&mine, root) else { return };
     let mut found = vec![Vec::new(); HISTORIES];
-    for (history, event) in all.into_iter().map(read) {
-        found[history].push(event);
+    for (number, told) in all.chunks(HISTORIES * MOST).enumerate() {
+        for ((history, op, ..), &[gives, result, invoked, returned]) in plan::<V>(number, round).zip(told) {
+            found[history].push(Event { op, result: (gives == 1).then_some(result), invoked, returned });
+        }
     }
     for events in found {
         let meets = |a: &&Event| events.iter().any(|b| b.invoked > a.invoked && b.invoked < a.returned);

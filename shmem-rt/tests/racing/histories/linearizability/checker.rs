@@ -33,20 +33,6 @@ pub(crate) struct Event {
 }
 
 impl Op {
-    /// Each with two values, of which some take one or none.
-    pub(crate) const ALL: [fn(u64, u64) -> Self; 10] = [
-        |_, _| Self::Fetch,
-        |v, _| Self::Set(v),
-        |v, _| Self::Swap(v),
-        Self::CompareSwap,
-        |v, _| Self::Add(v),
-        |v, _| Self::And(v),
-        |v, _| Self::Or(v),
-        |v, _| Self::Xor(v),
-        |v, _| Self::Min(v),
-        |v, _| Self::Max(v),
-    ];
-
     /// What the word is afterwards.
     pub(crate) fn applied(self, value: u64, mask: u64) -> u64 {
         let after = match self {

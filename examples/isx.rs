@@ -8,16 +8,21 @@
 //! SHMEM_NPES=2 cargo run --release -p shmem-examples --bin isx
 //! ```
 
-mod buckets;
-mod radix;
-
+use std::ops::Range;
 use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
 use shmem_examples::{Speedup, Usage, options};
 
-use buckets::{Buckets, owner};
+partitions! {
+    /// Room for the bucket of a single PE. Memory is taken for what is used of it.
+    buckets { size = "1G" }
+}
+
+/// Keys for which room was taken in this PE's bucket since it was emptied.
+#[symmetric]
+static TAKEN: Atomic<usize>;
 
 /// Sorts random keys that lie scattered over the PEs.
 #[derive(Debug, Parser)]
@@ -56,17 +61,18 @@ enum Failure {
 fn main(world: &mut World) -> Result<(), Failure> {
     let Some(arguments) = options::<Arguments>(world)? else { return Ok(()) };
     let (me, pes, count) = (world.my_pe(), world.n_pes(), arguments.keys as usize);
-    let mut buckets = Buckets::new(world, count)?;
+    let mut mine = Buckets::new(world, count)?;
     let keys: Vec<u32> = (count * me / pes..count * (me + 1) / pes).map(key).collect();
     if arguments.speedup.is_asked() {
         let parallel = |world: &mut World| {
-            buckets.sort(world, &keys);
+            mine.sort(world, &keys);
         };
         arguments.speedup.measure(world, parallel, || {
             let keys: Vec<u32> = (0..count).map(key).collect();
-            let [mut sorted, mut room] = [(); 2].map(|()| vec![0; count]);
+            let mut sorted = Vec::with_capacity(count);
             move || {
-                radix::sort(&keys, &mut sorted, &mut room);
+                sorted.clone_from(&keys);
+                sorted.sort_unstable();
                 sorted[count / 2]
             }
         });
@@ -74,7 +80,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
     }
 
     let start = Instant::now();
-    let sorted = buckets.sort(world, &keys);
+    let sorted = mine.sort(world, &keys);
     let seconds = start.elapsed().as_secs_f64();
     verify(world, &keys, sorted)?;
     // Of every key times its position.
@@ -123,9 +129,8 @@ fn verify(world: &World, before: &[u32], after: &[u32]) -> Result<(), Failure> {
 }
 
 fn compare(all: &[u32]) -> Result<(), Failure> {
-    let keys: Vec<u32> = (0..all.len()).map(key).collect();
-    let [mut sorted, mut room] = [(); 2].map(|()| vec![0; all.len()]);
-    radix::sort(&keys, &mut sorted, &mut room);
+    let mut sorted: Vec<u32> = (0..all.len()).map(key).collect();
+    sorted.sort_unstable();
     match all.iter().zip(&sorted).position(|(parallel, serial)| parallel != serial) {
         None => Ok(()),
         Some(position) => {
@@ -133,4 +138,73 @@ fn compare(all: &[u32]) -> Result<(), Failure> {
             Err(Failure::OtherKey { position, serial, parallel })
         }
     }
+}
+
+/// The calling PE's bucket, and what it needs to fill those of all.
+struct Buckets {
+    bucket: SymBox<[u32]>,
+    /// The calling PE's keys, bucket by bucket.
+    dealt: Vec<u32>,
+    /// Those of its bucket, in order.
+    sorted: Vec<u32>,
+}
+
+impl Buckets {
+    /// Room for a share of so many keys. Collective.
+    fn new(world: &World, keys: usize) -> Result<Self> {
+        // Keys are random: twice what comes on average, and more where that is little. What comes
+        // behind the end would stop the program.
+        let most = 2 * keys.div_ceil(world.n_pes()) + 64;
+        let bucket = world.alloc_in::<buckets, _>(shmem::zeroed(most.min(keys)))?;
+        Ok(Self { bucket, dealt: Vec::new(), sorted: Vec::new() })
+    }
+
+    /// Sorts the keys of all PEs; gives those that lie in the bucket of the calling one. Collective.
+    fn sort(&mut self, world: &mut World, keys: &[u32]) -> &[u32] {
+        self.send(world, keys);
+        // All have come when the phase begins.
+        world.local((&TAKEN, &self.bucket), |(taken, bucket)| {
+            let keys = &bucket[..std::mem::take(taken.value_mut())];
+            self.sorted.clear();
+            self.sorted.extend_from_slice(keys);
+            self.sorted.sort_unstable();
+        });
+        &self.sorted
+    }
+
+    /// Puts keys into the buckets that they belong to.
+    fn send(&mut self, world: &World, keys: &[u32]) {
+        let parts = deal(keys, world.n_pes(), &mut self.dealt);
+        // Each begins with itself, lest they all wait for the first.
+        let (pes, me) = (world.pes().iter(), world.my_pe());
+        for pe in pes.clone().skip(me).chain(pes.take(me)) {
+            let keys = &self.dealt[parts[pe.number()].clone()];
+            let first = world.fetch_add(TAKEN.on(pe), keys.len());
+            world.put(self.bucket.on(pe).index(first..first + keys.len()), keys);
+        }
+    }
+}
+
+/// The PE in whose bucket a key lies.
+fn owner(key: u32, pes: usize) -> usize {
+    ((u64::from(key) * pes as u64) >> u32::BITS) as usize
+}
+
+/// Lays keys bucket by bucket; gives where each bucket's lie.
+fn deal(keys: &[u32], pes: usize, dealt: &mut Vec<u32>) -> Vec<Range<usize>> {
+    let mut counts = vec![0; pes];
+    keys.iter().for_each(|key| counts[owner(*key, pes)] += 1);
+    let ends = counts.iter().scan(0, |end, count| {
+        *end += count;
+        Some(*end)
+    });
+    let mut parts: Vec<Range<usize>> =
+        ends.zip(&counts).map(|(end, count)| end - count..end - count).collect();
+    dealt.resize(keys.len(), 0);
+    for key in keys {
+        let part = &mut parts[owner(*key, pes)];
+        dealt[part.end] = *key;
+        part.end += 1;
+    }
+    parts
 }
