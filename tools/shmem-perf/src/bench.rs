@@ -4,16 +4,16 @@ use std::cell::RefCell;
 use std::error::Error;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 use shmem::prelude::*;
-use shmem::thread::{Single, ThreadLevel};
-use shmem::value;
+use shmem::thread::Single;
 
 use crate::case::{Record, Site};
-use crate::fabric::Pair;
+use crate::fabric::{Pair, State};
 use crate::pattern;
 use crate::peers::{Peer, PeerError, Programs, Running};
 use crate::samples::Samples;
@@ -25,12 +25,13 @@ pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 #[derive(Clone, Copy)]
 pub(crate) enum Task {
     /// With a core for each PE, where there are enough; PE 0 has the programs that it was given beside it.
-    Near(fn(&mut Bench<'_>) -> Done),
-    /// With a bare program over libfabric, and no core of its own: threads that do what has come need them, too. PE 0 does it, while
-    /// the other one does what it is told.
-    Far(fn(&Bench<'_>, &Pair<'_>) -> Done),
-    /// The same with threads that call the library at the same time.
-    Threads(fn(&Bench<'_, Multiple>, &Pair<'_, Multiple>) -> Done),
+    Near(fn(&mut World, &Bench<'_>) -> Done),
+    /// On any core: its threads have them all.
+    Free(fn(&mut World, &Bench<'_>) -> Done),
+    /// Two PEs with a bare program over libfabric, and no core of their own: threads that do what has come need them, too.
+    Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
+    /// The same with threads that call the library at the same time, on PE 0 alone, while the other one sleeps in its own code.
+    Threads(fn(&Pair<'_, Multiple>, &Bench<'_>) -> Done),
     /// By itself.
     Own(fn(&Given) -> Done),
 }
@@ -91,25 +92,34 @@ impl Task {
     /// Does it, as one PE of a job.
     pub(crate) fn run(self, given: &Given) -> Done {
         match self {
-            Self::Near(pe) => {
-                let world = shmem::init::<Single>()?;
+            Self::Near(pe) | Self::Free(pe) => {
+                let mut world = shmem::init::<Single>()?;
                 // They take cores of their own accord, and could not once this process has taken one.
                 let directory = given.peers.as_deref().filter(|_| world.my_pe() == 0);
                 let beside = directory.map(start).unwrap_or_default();
                 // Far away, threads that do what has come need cores, too.
-                let cores = match world.pes().iter().all(|pe| pe.on_node().is_some()) {
-                    true => take_core(world.my_pe(), world.n_pes())?,
-                    false => allowed_cores()?.len(),
-                };
-                let mut bench = Bench { beside, ..Bench::new(&world, given, cores) };
-                pe(&mut bench)?;
-                bench.print()
+                let is_kept = matches!(self, Self::Near(_)) && is_near(&world);
+                let cores =
+                    if is_kept { take_core(world.my_pe(), world.n_pes())? } else { allowed_cores()?.len() };
+                let bench = Bench { beside: RefCell::new(beside), ..Bench::new(&world, given, cores) };
+                pe(&mut world, &bench)?;
+                bench.print(&world)
             }
-            Self::Far(pe) => far(given, |bench, pair| pair.measure(|| pe(bench, pair))),
-            Self::Threads(pe) => far(given, |bench, pair| pair.measure(|| pe(bench, pair))),
+            Self::Far(pe) => far(given, pe),
+            Self::Threads(pe) => {
+                far(given, |pair, bench| pair.alone(State::Asleep, || pe(pair, bench)).unwrap_or(Ok(())))
+            }
             Self::Own(pe) => pe(given),
         }
     }
+}
+
+/// What a PE does beside a bare program.
+fn far<L: ThreadLevel>(given: &Given, pe: impl FnOnce(&Pair<'_, L>, &Bench<'_>) -> Done) -> Done {
+    let world = shmem::init::<L>()?;
+    let bench = Bench::new(&world, given, allowed_cores()?.len());
+    pe(&Pair::new(&world, given)?, &bench)?;
+    bench.print(&world)
 }
 
 /// Prints a line of JSON for the tool, or for who reads the tool.
@@ -118,29 +128,29 @@ pub(crate) fn say<T: Serialize>(one: &T) -> Done {
     Ok(())
 }
 
-/// What a PE does beside a bare program.
-pub(crate) fn far<L: ThreadLevel>(
-    given: &Given,
-    pe: impl FnOnce(&Bench<'_, L>, &Pair<'_, L>) -> Done,
-) -> Done {
-    let world = shmem::init::<L>()?;
-    let bench = Bench::new(&world, given, std::thread::available_parallelism()?.get());
-    let pair = Pair::new(&world, given)?;
-    pe(&bench, &pair)?;
-    bench.print()
-}
-
-/// What a PE has measured.
-pub(crate) struct Book<'g> {
+/// What measures need, inside a PE.
+pub(crate) struct Bench<'g> {
+    given: &'g Given,
     pub(crate) site: Site,
-    pub(crate) repetitions: usize,
-    pub(crate) given: &'g Given,
+    /// Cores of the PEs of this host.
+    pub(crate) cores: usize,
+    /// The programs of other libraries that run beside PE 0.
+    beside: RefCell<Vec<Rc<Running>>>,
     records: RefCell<Vec<Record>>,
 }
 
-impl<'g> Book<'g> {
-    pub(crate) fn new(site: Site, given: &'g Given) -> Self {
-        Self { site, repetitions: given.repetitions, given, records: RefCell::default() }
+impl Deref for Bench<'_> {
+    type Target = Given;
+
+    fn deref(&self) -> &Given {
+        self.given
+    }
+}
+
+impl<'g> Bench<'g> {
+    pub(crate) fn new<L: ThreadLevel>(world: &World<L>, given: &'g Given, cores: usize) -> Self {
+        let (beside, records) = (RefCell::default(), RefCell::default());
+        Self { given, site: Site::of(world, cores), cores, beside, records }
     }
 
     /// Keeps the samples of a case: `put 4096`.
@@ -159,8 +169,17 @@ impl<'g> Book<'g> {
     /// Takes the samples of a case, if it is wanted.
     pub(crate) fn samples(&self, name: impl Into<String>, take: impl FnOnce() -> Samples) {
         let name = name.into();
-        if self.given.wants(&name) {
+        if self.wants(&name) {
             self.add(name, take());
+        }
+    }
+
+    /// The same of so many threads of this PE.
+    pub(crate) fn of_threads(&self, threads: usize, name: String, take: impl FnOnce() -> Samples) {
+        if self.wants(&name) {
+            let shared_cores = self.site.shared_cores || threads > self.cores;
+            let site = Site { shared_cores, ..self.site.clone() };
+            self.push(Record::new(&site, name, take()));
         }
     }
 
@@ -173,83 +192,64 @@ impl<'g> Book<'g> {
     pub(crate) fn pairs(
         &self,
         name: impl Into<String>,
-        cost: impl FnMut() -> f64,
-        limit: impl FnMut() -> f64,
+        mut cost: impl FnMut() -> f64,
+        mut limit: impl FnMut() -> f64,
     ) {
-        self.samples(name, || Samples::alternate(self.repetitions, cost, limit));
-    }
-
-    /// Prints the records for the tool, if it is PE 0 that calls it.
-    pub(crate) fn print(&self, pe: usize) -> Done {
-        self.records.borrow().iter().filter(|_| pe == 0).try_for_each(say)
-    }
-}
-
-/// What measures need, inside a PE.
-pub(crate) struct Bench<'w, L: ThreadLevel = Single> {
-    pub(crate) world: &'w World<L>,
-    pub(crate) cores: usize,
-    /// The programs of other libraries that run beside PE 0.
-    pub(crate) beside: Vec<Running>,
-    book: Book<'w>,
-}
-
-impl<'w, L: ThreadLevel> Deref for Bench<'w, L> {
-    type Target = Book<'w>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.book
-    }
-}
-
-impl<'w, L: ThreadLevel> Bench<'w, L> {
-    /// With so many cores for the PEs of this host.
-    pub(crate) fn new(world: &'w World<L>, given: &'w Given, cores: usize) -> Self {
-        Self { world, cores, beside: Vec::new(), book: Book::new(Site::of(world, cores), given) }
-    }
-
-    /// The PE that is written and read.
-    pub(crate) fn other(&self) -> Pe {
-        self.world.ring_neighbours().1
-    }
-
-    /// Runs `measure` on PE 0 while the others sleep.
-    pub(crate) fn alone(&self, measure: impl FnOnce()) {
-        self.world.barrier_all();
-        if self.world.my_pe() == 0 {
-            measure();
-        }
-        self.world.barrier_all();
+        self.pair(name, || (cost(), limit()));
     }
 
     /// PE 0 prints its records for the tool.
-    pub(crate) fn print(&self) -> Done {
-        self.book.print(self.world.my_pe())
+    pub(crate) fn print<L: ThreadLevel>(&self, world: &World<L>) -> Done {
+        self.records.borrow().iter().filter(|_| world.my_pe() == 0).try_for_each(say)
     }
-}
 
-impl Bench<'_> {
+    /// The programs that still run beside PE 0.
+    pub(crate) fn beside(&self) -> Vec<Rc<Running>> {
+        self.beside.borrow().clone()
+    }
+
+    /// One of them, which is no longer beside.
+    pub(crate) fn take(&self, peer: Peer) -> Option<Rc<Running>> {
+        self.beside.borrow_mut().extract_if(.., |running| running.peer == peer).next()
+    }
+
     /// Keeps what was measured beside a peer, or says why there is nothing; and whether there will be more of it.
     pub(crate) fn keep(
-        &mut self,
+        &self,
         name: &str,
-        (peer, library): (Peer, &str),
+        Running { peer, library, .. }: &Running,
         found: std::result::Result<Samples, PeerError>,
     ) -> bool {
         match found {
-            Ok(samples) => {
-                let note = format!(": {library}");
-                self.push(Record { note, ..self.record(name, samples) });
-            }
+            Ok(samples) => self.push(Record { note: format!(": {library}"), ..self.record(name, samples) }),
             Err(reason) if reason.is_final() => {
-                self.beside.retain(|running| running.peer != peer);
-                self.given.peers.iter().for_each(|directory| lose(directory, peer, &reason));
+                self.beside.borrow_mut().retain(|running| running.peer != *peer);
+                self.peers.iter().for_each(|directory| lose(directory, *peer, &reason));
                 return false;
             }
             Err(reason) => eprintln!("shmem-perf: {name}: {reason}"),
         }
         true
     }
+}
+
+/// Whether all PEs are of this host.
+pub(crate) fn is_near<L: ThreadLevel>(world: &World<L>) -> bool {
+    world.pes().iter().all(|pe| pe.on_node().is_some())
+}
+
+/// The PE that is written and read.
+pub(crate) fn other<L: ThreadLevel>(world: &World<L>) -> Pe {
+    world.ring_neighbours().1
+}
+
+/// Runs `measure` on PE 0 while the others sleep.
+pub(crate) fn alone(world: &World, measure: impl FnOnce()) {
+    world.barrier_all();
+    if world.my_pe() == 0 {
+        measure();
+    }
+    world.barrier_all();
 }
 
 /// Runs `measure` on PE 0 while the others sleep in their own code: updates would wake those that wait in the library.
@@ -267,14 +267,14 @@ pub(crate) fn absent(world: &World, measure: impl FnOnce()) -> Result<()> {
 }
 
 /// Starts those whose programs are in a directory. Who does not start is said.
-fn start(directory: &Path) -> Vec<Running> {
+fn start(directory: &Path) -> Vec<Rc<Running>> {
     let running = |&peer: &Peer| {
         Running::start(peer, directory).unwrap_or_else(|reason| {
             lose(directory, peer, &reason);
             None
         })
     };
-    Peer::ANSWERING.into_iter().flatten().filter_map(running).collect()
+    Peer::ANSWERING.into_iter().flatten().filter_map(running).map(Rc::new).collect()
 }
 
 /// Says that there will be no more of a peer, neither in this job nor in later ones.

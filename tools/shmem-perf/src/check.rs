@@ -26,7 +26,7 @@ use shmem_core::columns::Columns;
 
 use crate::bench::Done;
 use crate::case::Case;
-use crate::command;
+use crate::command::{self, Arguments};
 use crate::goal::Goal;
 use crate::measure::{self, MEASURES, Measure};
 use crate::pattern::expanded;
@@ -38,7 +38,7 @@ use crate::table;
 const ATTEMPTS: usize = 5;
 
 /// Jobs that share out a case, where its command does not say: fewer than for figures, since what misses is measured again.
-const JOBS: u16 = 3;
+const JOBS: usize = 3;
 
 /// What is to be held, and how generously.
 #[derive(Args, Clone, Debug)]
@@ -59,39 +59,39 @@ struct Trial {
     command: &'static str,
     cores: usize,
     bound: &'static str,
-    allowance: f64,
-    measured: Vec<Case>,
+    /// With what each was held against.
+    measured: Vec<(Case, Goal)>,
     skipped: Option<String>,
 }
 
 impl Trial {
     /// The cases of a line, of which nothing is known yet.
-    fn of(command: &'static str, line: &'static str, allowance: f64) -> impl Iterator<Item = Self> {
+    fn of(command: &'static str, line: &'static str) -> impl Iterator<Item = Self> {
         let parts: Vec<_> = line.split(" | ").collect();
         let [names, cores, bound] = parts[..] else { unreachable!("`{line}` is no guarded case") };
         let cores = cores.parse().unwrap_or_else(|error| unreachable!("{line}: {error}"));
-        let (measured, skipped) = (Vec::new(), None);
-        let of = Self { name: String::new(), command, cores, bound, allowance, measured, skipped };
-        expanded(names).into_iter().map(move |name| Self { name, ..of.clone() })
+        let of = move |name| Self { name, command, cores, bound, measured: Vec::new(), skipped: None };
+        expanded(names).into_iter().map(of)
     }
 
     fn measure(&self) -> &str {
         self.name.split(' ').next().unwrap_or_default()
     }
 
-    /// What a case is held against; nothing if its PEs had to share cores.
-    fn bound(&self, case: &Case) -> Option<Goal> {
+    /// Adds what was measured; it does not count if its PEs had to share cores.
+    fn add(&mut self, case: Case, allowance: f64) {
         let goal = match self.bound.strip_prefix("goal x") {
-            Some(times) => measure::goal(case)?.eased(times.parse().unwrap_or(1.0)),
-            None => self.bound.parse().unwrap_or_else(|why| unreachable!("{}: {why}", self.name)),
+            Some(times) => measure::goal(&case).map(|goal| goal.eased(times.parse().unwrap_or(1.0))),
+            None => Some(self.bound.parse().unwrap_or_else(|why| unreachable!("{}: {why}", self.name))),
         };
-        (self.cores == 1 || !case.shared_cores).then(|| goal.eased(self.allowance))
+        let goal: Option<Goal> = goal.filter(|_| self.cores == 1 || !case.shared_cores);
+        self.skipped = goal.is_none().then(|| "its PEs shared cores".to_owned());
+        self.measured.extend(goal.map(|goal| (case, goal.eased(allowance))));
     }
 
     /// What it was held against, as text; empty if it was not measured.
-    fn bound_said(&self) -> String {
-        let bound = self.measured.last().and_then(|case| self.bound(case));
-        bound.map(|bound| bound.to_string()).unwrap_or_default()
+    fn bound(&self) -> String {
+        self.measured.last().map(|(_, bound)| bound.to_string()).unwrap_or_default()
     }
 
     /// What came of it, and why if it is not held: what was measured says nothing, or, with what to do about it, its measure has no
@@ -101,15 +101,15 @@ impl Trial {
         if let Some(why) = &self.skipped {
             return ("skipped", why.clone());
         }
-        let Some(last) = measured.last() else {
+        let Some((last, bound)) = measured.last() else {
             let why = "is guarded, but was not measured: the measure has no such case";
             return ("missing", format!("{name} {why}; see `shmem-perf {command}`"));
         };
-        if measured.iter().any(|case| self.bound(case).is_some_and(|bound| bound.is_met(case))) {
+        if measured.iter().any(|(case, bound)| bound.is_met(case)) {
             return ("held", String::new());
         }
-        let ratios = measured.iter().map(table::ratio).collect::<Vec<_>>().join(" and ");
-        let (times, bound, compared) = (measured.len(), self.bound_said(), last.compared());
+        let ratios = measured.iter().map(|(case, _)| table::ratio(case)).collect::<Vec<_>>().join(" and ");
+        let (times, compared) = (measured.len(), last.compared());
         let why = format!(
             "{name} is too slow: {ratios} times its limit in {times} measurements, allowed is {bound} ({compared}); look at \
              `shmem-perf {command}` on a quiet machine, before and after the change"
@@ -123,21 +123,15 @@ impl Trial {
     }
 }
 
-/// The guarded cases of all measures, those of each command together.
-fn guarded(allowance: f64) -> impl Iterator<Item = (&'static Measure, &'static str, Vec<Trial>)> {
-    let of = move |measure: &'static Measure| {
-        measure.guards.iter().map(move |(command, lines)| {
-            let trials = lines.iter().flat_map(|line| Trial::of(command, line, allowance));
-            (measure, *command, trials.collect())
-        })
-    };
-    MEASURES.iter().flat_map(of)
-}
-
 /// Tries the guarded cases: fails if a case is refused, or none was held.
 pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Done {
-    let mut all: Vec<_> =
-        guarded(1.0).flat_map(|(.., trials)| trials).map(|trial| trial.measure().to_owned()).collect();
+    let guards = || {
+        MEASURES.iter().flat_map(|of| of.guards.iter().map(move |(command, lines)| (of, *command, *lines)))
+    };
+    let trials =
+        |command, lines: &'static [&'static str]| lines.iter().flat_map(move |line| Trial::of(command, line));
+    let all = guards().flat_map(|(_, command, lines)| trials(command, lines));
+    let mut all: Vec<_> = all.map(|trial| trial.measure().to_owned()).collect();
     all.dedup();
     if let Some(unknown) = measures.iter().find(|measure| !all.contains(measure)) {
         return Err(format!("no case of `{unknown}` is guarded; there are {}", all.join(", ")).into());
@@ -147,10 +141,10 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
     }
     let wanted = |trial: &Trial| measures.is_empty() || measures.iter().any(|one| one == trial.measure());
     let mut tried = Vec::new();
-    for (measure, command, mut trials) in guarded(*allowance) {
-        trials.retain(wanted);
+    for (measure, command, lines) in guards() {
+        let mut trials: Vec<_> = trials(command, lines).filter(wanted).collect();
         leave_out(measure, &mut trials)?;
-        attempt(command, &mut trials)?;
+        attempt(command, &mut trials, *allowance)?;
         tried.extend(trials);
     }
     show(&tried, json);
@@ -170,12 +164,12 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
 
 /// Skips what this build or this machine says nothing about.
 fn leave_out(measure: &Measure, trials: &mut [Trial]) -> Done {
-    let cores = std::thread::available_parallelism()?.get();
-    let is_due = |trial: &Trial| !cfg!(debug_assertions) && cores >= trial.cores;
+    let (is_debug, cores) = (cfg!(debug_assertions), std::thread::available_parallelism()?.get());
+    let is_due = |trial: &Trial| !is_debug && cores >= trial.cores;
     let possible = if trials.iter().any(is_due) { (measure.possible)() } else { Ok(()) };
     for trial in trials {
         trial.skipped = match &possible {
-            _ if cfg!(debug_assertions) => Some("a debug build says nothing of speed".to_owned()),
+            _ if is_debug => Some("a debug build says nothing of speed".to_owned()),
             _ if cores < trial.cores => Some(format!("needs {} cores, and there is {cores}", trial.cores)),
             possible => possible.clone().err(),
         };
@@ -184,21 +178,19 @@ fn leave_out(measure: &Measure, trials: &mut [Trial]) -> Done {
 }
 
 /// Measures until no case wants more.
-fn attempt(command: &str, trials: &mut [Trial]) -> Done {
+fn attempt(command: &str, trials: &mut [Trial], allowance: f64) -> Done {
     for _ in 0..ATTEMPTS {
-        let only: Vec<_> =
-            trials.iter().filter(|trial| trial.is_open()).map(|trial| trial.name.clone()).collect();
-        if only.is_empty() {
+        let open = trials.iter().filter(|trial| trial.is_open());
+        let cases: Vec<_> = open.map(|trial| trial.name.clone()).collect();
+        if cases.is_empty() {
             break;
         }
-        let mut runner = Runner::keeping(FEWEST, JOBS);
-        runner.only = only;
+        let asked = Arguments { repetitions: FEWEST, jobs: JOBS, cases, ..Arguments::default() };
+        let mut runner = Runner::keeping(asked);
         command::perform(&mut runner, command)?;
-        for case in runner.take().records.iter().map(|record| record.case()) {
-            let name = format!("{} {}", case.measure, case.case);
-            let Some(trial) = trials.iter_mut().find(|trial| trial.name == name) else { continue };
-            trial.skipped = trial.bound(&case).is_none().then(|| "its PEs shared cores".to_owned());
-            trial.measured.push(case);
+        for record in runner.take().records {
+            let trial = trials.iter_mut().find(|trial| trial.name == record.name);
+            trial.into_iter().for_each(|trial| trial.add(record.case(), allowance));
         }
     }
     Ok(())
@@ -209,9 +201,9 @@ fn show(trials: &[Trial], json: bool) {
     for trial in trials {
         let measured = &trial.measured;
         let (measure, case) = trial.name.split_once(' ').unwrap_or_default();
-        let (bound, (verdict, why)) = (trial.bound_said(), trial.verdict());
+        let (bound, (verdict, why)) = (trial.bound(), trial.verdict());
         if json {
-            let ratios: Vec<_> = measured.iter().map(|case| case.ratio).collect();
+            let ratios: Vec<_> = measured.iter().map(|(case, _)| case.ratio).collect();
             let why = (!why.is_empty()).then_some(&why);
             let line = json!({
                 "measure": measure, "case": case, "ratios": ratios, "bound": bound, "verdict": verdict, "why": why
@@ -221,7 +213,7 @@ fn show(trials: &[Trial], json: bool) {
         columns.push([
             measure.to_owned(),
             case.to_owned(),
-            measured.last().map(table::ratio).unwrap_or_default(),
+            measured.last().map(|(case, _)| table::ratio(case)).unwrap_or_default(),
             bound,
             measured.len().to_string(),
             if verdict == "skipped" { format!("{verdict}: {why}") } else { verdict.to_owned() },

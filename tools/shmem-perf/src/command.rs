@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use clap::builder::RangedU64ValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use shmem::launch::{DEPUTY, deputy};
@@ -16,27 +17,27 @@ use crate::{check, report};
 ///
 /// Ratios are costs over the limit's cost: smaller is better everywhere. Without a subcommand,
 /// the usual measures run.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Default, Parser)]
 #[command(name = "shmem-perf", version)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// Print one line of JSON for each case.
     #[arg(long, global = true)]
-    json: bool,
+    pub(crate) json: bool,
     /// Pairs of samples for each case.
-    #[arg(long, global = true, default_value_t = 31, value_parser = clap::value_parser!(u16).range(FEWEST as i64..))]
-    repetitions: u16,
+    #[arg(long, global = true, default_value = "31", value_parser = RangedU64ValueParser::<usize>::new().range(FEWEST as u64..))]
+    pub(crate) repetitions: usize,
     /// Jobs that share out each case: which pages a job gets, and what else the machine does, is luck.
-    #[arg(long, global = true, default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: u16,
+    #[arg(long, global = true, default_value = "15", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub(crate) jobs: usize,
     /// Only the cases that a pattern finds, such as `put 8|4096` or `micro */8/**`; may be given several times.
     #[arg(long, global = true, value_name = "PATTERN")]
-    cases: Vec<String>,
+    pub(crate) cases: Vec<String>,
     /// Less of what takes long: fewer sizes and layouts, smaller payloads, and nothing is built that takes minutes.
     #[arg(long, global = true)]
-    quick: bool,
+    pub(crate) quick: bool,
     /// The provider of libfabric, where PEs reach each other through one [default: tcp;ofi_rxm].
     #[arg(long, global = true, value_name = "PROVIDER")]
-    provider: Vec<String>,
+    pub(crate) provider: Vec<String>,
 }
 
 /// What is no measure, but made of all of them.
@@ -76,9 +77,8 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Done {
-    let Arguments { json, repetitions, jobs, cases, quick, provider } = Arguments::from_arg_matches(matches)?;
-    let mut runner = Runner::printing(json, repetitions.into(), jobs);
-    (runner.only, runner.quick, runner.providers) = (cases, quick, provider);
+    let asked = Arguments::from_arg_matches(matches)?;
+    let (json, quick, mut runner) = (asked.json, asked.quick, Runner::printing(asked));
     let Some((name, _)) = matches.subcommand() else {
         let mut usual = MEASURES.iter().filter(|measure| measure.usual);
         return usual.try_for_each(|measure| perform(&mut runner, measure.name));
@@ -100,17 +100,17 @@ pub(crate) fn perform(runner: &mut Runner, line: &str) -> Done {
         _ => vec![part],
     });
     let matches = command().try_get_matches_from(["shmem-perf"].into_iter().chain(words))?;
-    let Arguments { jobs, cases, quick, provider, .. } = Arguments::from_arg_matches(&matches)?;
-    let before = (runner.jobs, runner.only.clone(), runner.quick, runner.providers.clone());
+    let said = Arguments::from_arg_matches(&matches)?;
+    let (before, asked) = (runner.asked.clone(), &mut runner.asked);
     if matches.value_source("jobs") == Some(ValueSource::CommandLine) {
-        runner.jobs = jobs;
+        asked.jobs = said.jobs;
     }
-    if runner.only.is_empty() {
-        runner.only = cases;
+    if asked.cases.is_empty() {
+        asked.cases = said.cases;
     }
-    runner.quick |= quick;
-    runner.providers.extend(provider);
+    asked.quick |= said.quick;
+    asked.provider.extend(said.provider);
     let done = runner.measure(&matches);
-    (runner.jobs, runner.only, runner.quick, runner.providers) = before;
+    runner.asked = before;
     done
 }

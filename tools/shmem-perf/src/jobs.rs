@@ -32,14 +32,17 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// With these variables as well.
-    pub(crate) fn with(mut self, variables: &[(&str, String)]) -> Self {
-        self.variables.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    pub(crate) fn with<N: Into<String>, V: Into<String>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        self.variables.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
         self
     }
 
     /// With so many bytes of heap.
     pub(crate) fn heap(self, bytes: usize) -> Self {
-        self.with(&[("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
+        self.with([("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
     /// Runs it to its end.

@@ -8,7 +8,7 @@
 //! report      everything on one page          runner      starts jobs, shows or keeps what they print
 //! measure     the measures: rows of data, and a function for each side
 //! bench       inside a PE: what it is started for, and what measures have in common
-//! strided fabric                              what measures are made of, where one file is not enough
+//! operation fabric                            what PEs do to each other, and the same by a bare program
 //! peers       other libraries, as programs
 //! jobs hosts  the tool's own program as PEs, and where they run
 //! baseline    the limits                      rounds      what threads do together
@@ -26,13 +26,13 @@ mod goal;
 mod hosts;
 mod jobs;
 mod measure;
+mod operation;
 mod pattern;
 mod peers;
 mod report;
 mod rounds;
 mod runner;
 mod samples;
-mod strided;
 mod table;
 
 pub use command::main;

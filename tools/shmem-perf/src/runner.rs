@@ -11,6 +11,7 @@ use shmem::launch::Bind;
 
 use crate::bench::{Done, Fact, Given, say};
 use crate::case::{Case, Record, Site};
+use crate::command::Arguments;
 use crate::fabric::PROVIDER;
 use crate::hosts::Hosts;
 use crate::jobs::{Asked, Printed};
@@ -22,33 +23,20 @@ use crate::table;
 
 /// The tool: starts jobs, and shows or keeps what they print.
 pub(crate) struct Runner {
-    sink: Sink,
-    pub(crate) repetitions: usize,
-    pub(crate) jobs: u16,
-    /// Patterns of the cases that are wanted; without any: all.
-    pub(crate) only: Vec<String>,
-    /// Whether less is wanted of what takes long.
-    pub(crate) quick: bool,
-    /// Providers of libfabric that were named.
-    pub(crate) providers: Vec<String>,
+    pub(crate) asked: Arguments,
     /// Whether other libraries stand beside, where a measure has them.
     pub(crate) others: bool,
     /// Where jobs run; not said: on this host.
     pub(crate) hosts: Option<Arc<Hosts>>,
+    /// What is not printed, but kept for somebody who makes something of it.
+    kept: Option<Kept>,
     /// Of the measure that runs.
     options: ArgMatches,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
 
-/// Where records and remarks go.
-enum Sink {
-    Tables,
-    Json,
-    Kept(Kept),
-}
-
-/// What was measured and said, for somebody who makes something of it.
+/// What was measured and said.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) records: Vec<Record>,
@@ -59,30 +47,19 @@ pub(crate) struct Kept {
 
 impl Runner {
     /// A runner that prints: lines of JSON, or tables with goals.
-    pub(crate) fn printing(json: bool, repetitions: usize, jobs: u16) -> Self {
-        Self {
-            sink: if json { Sink::Json } else { Sink::Tables },
-            repetitions,
-            jobs,
-            only: Vec::new(),
-            quick: false,
-            providers: Vec::new(),
-            others: true,
-            hosts: None,
-            options: ArgMatches::default(),
-            remarks: BTreeSet::new(),
-        }
+    pub(crate) fn printing(asked: Arguments) -> Self {
+        let (options, remarks) = (ArgMatches::default(), BTreeSet::new());
+        Self { asked, others: true, hosts: None, kept: None, options, remarks }
     }
 
     /// A runner that keeps what comes out.
-    pub(crate) fn keeping(repetitions: usize, jobs: u16) -> Self {
-        Self { sink: Sink::Kept(Kept::default()), ..Self::printing(false, repetitions, jobs) }
+    pub(crate) fn keeping(asked: Arguments) -> Self {
+        Self { kept: Some(Kept::default()), ..Self::printing(asked) }
     }
 
     /// What was kept since the last call; remarks that were made before do not come again.
     pub(crate) fn take(&mut self) -> Kept {
-        let Sink::Kept(kept) = &mut self.sink else { return Kept::default() };
-        let kept = std::mem::take(kept);
+        let kept = self.kept.as_mut().map(std::mem::take).unwrap_or_default();
         Kept { records: Record::join(kept.records), ..kept }
     }
 
@@ -114,11 +91,21 @@ impl Runner {
         self.options.get_many(option).into_iter().flatten().cloned().collect()
     }
 
+    /// The provider of jobs over libfabric.
+    pub(crate) fn provider(&self) -> &str {
+        self.asked.provider.first().map_or(PROVIDER, |provider| provider)
+    }
+
+    /// Whether a case is to be measured.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        pattern::is_wanted(&self.asked.cases, name)
+    }
+
     /// A job of so many PEs for a task.
     pub(crate) fn job(&self, task: &str, pes: usize, given: Given) -> Asked {
-        let only = if self.only.is_empty() { given.only } else { self.only.clone() };
-        let given = Given { repetitions: self.repetitions, only, quick: self.quick, ..given };
-        let given = serde_json::to_string(&given);
+        let Arguments { repetitions, quick, ref cases, .. } = self.asked;
+        let only = if cases.is_empty() { given.only } else { cases.clone() };
+        let given = serde_json::to_string(&Given { repetitions, only, quick, ..given });
         let given = given.unwrap_or_else(|error| unreachable!("numbers and paths of our own: {error}"));
         let args = ["pe", task, &given].map(str::to_owned).into();
         Asked { pes, args, bind: Bind::None, hosts: self.hosts.clone(), ..Asked::default() }
@@ -131,7 +118,7 @@ impl Runner {
 
     pub(crate) fn repeat(&mut self, job: &Asked) -> Done {
         let mut records = Vec::new();
-        for _ in 0..self.jobs {
+        for _ in 0..self.asked.jobs {
             records.extend(self.lines(job)?);
         }
         self.show(records);
@@ -145,16 +132,6 @@ impl Runner {
         Ok(())
     }
 
-    /// The provider of jobs over libfabric.
-    pub(crate) fn provider(&self) -> &str {
-        self.providers.first().map_or(PROVIDER, |provider| provider)
-    }
-
-    /// Whether a case is to be measured.
-    pub(crate) fn wants(&self, name: &str) -> bool {
-        pattern::is_wanted(&self.only, name)
-    }
-
     /// What a job prints, a line of JSON for each.
     pub(crate) fn lines<T: DeserializeOwned>(&mut self, job: &Asked) -> Result<Vec<T>, Box<dyn Error>> {
         let Printed { results, remarks } = job.run()?;
@@ -164,22 +141,23 @@ impl Runner {
 
     /// Says something once.
     pub(crate) fn remark(&mut self, remark: &str) {
-        if !self.remarks.insert(remark.to_owned()) {
-            return;
-        }
-        match &mut self.sink {
-            Sink::Kept(kept) => kept.remarks.push(remark.to_owned()),
-            Sink::Tables | Sink::Json => eprintln!("{remark}"),
+        let is_new = self.remarks.insert(remark.to_owned());
+        match &mut self.kept {
+            Some(kept) if is_new => kept.remarks.push(remark.to_owned()),
+            None if is_new => eprintln!("{remark}"),
+            _ => {}
         }
     }
 
     pub(crate) fn show(&mut self, mut records: Vec<Record>) {
         records.retain(|record| self.wants(&record.name));
-        let cases = |records| Record::join(records).iter().map(Record::case).collect::<Vec<Case>>();
-        match &mut self.sink {
-            Sink::Tables => println!("{}", table::text(&cases(records))),
-            Sink::Json => print!("{}", table::json(&cases(records))),
-            Sink::Kept(kept) => kept.records.extend(records),
+        match &mut self.kept {
+            Some(kept) => kept.records.extend(records),
+            None => {
+                let cases: Vec<Case> = Record::join(records).iter().map(Record::case).collect();
+                let shown = if self.asked.json { table::json(&cases) } else { table::text(&cases) + "\n" };
+                print!("{shown}");
+            }
         }
     }
 
@@ -192,16 +170,16 @@ impl Runner {
 
     /// Keeps what was found, or prints it: a paragraph for each table, a line for each row.
     pub(crate) fn found(&mut self, facts: &[Fact]) -> Done {
-        match &mut self.sink {
-            Sink::Kept(kept) => kept.facts.extend_from_slice(facts),
-            Sink::Tables => {
+        match &mut self.kept {
+            Some(kept) => kept.facts.extend_from_slice(facts),
+            None if self.asked.json => facts.iter().try_for_each(say)?,
+            None => {
                 for row in facts.chunk_by(|a, b| (&a.table, &a.row) == (&b.table, &b.row)) {
-                    let cells = row.iter().map(|one| format!("{}: {}", one.column, one.value));
-                    let cells = cells.collect::<Vec<_>>().join("; ");
-                    println!("{}\n  {}\n    {cells}", row[0].table, row[0].row);
+                    let cells: Vec<_> =
+                        row.iter().map(|one| format!("{}: {}", one.column, one.value)).collect();
+                    println!("{}\n  {}\n    {}", row[0].table, row[0].row, cells.join("; "));
                 }
             }
-            Sink::Json => facts.iter().try_for_each(say)?,
         }
         Ok(())
     }

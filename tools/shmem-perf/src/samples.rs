@@ -17,17 +17,7 @@ pub(crate) const FEWEST: usize = 11;
 pub(crate) struct Samples(pub(crate) Vec<(f64, f64)>);
 
 impl Samples {
-    /// Takes `repetitions` pairs, in turn; each closure gives the cost of one operation. Both run
-    /// once before that, so that no pair pays for first touches.
-    pub(crate) fn alternate(
-        repetitions: usize,
-        mut cost: impl FnMut() -> f64,
-        mut limit: impl FnMut() -> f64,
-    ) -> Self {
-        Self::of(repetitions, || (cost(), limit()))
-    }
-
-    /// Takes `repetitions` pairs, and one before that does not count.
+    /// Takes `repetitions` pairs, and one before that, so that none pays for first touches.
     pub(crate) fn of(repetitions: usize, mut pair: impl FnMut() -> (f64, f64)) -> Self {
         pair();
         (0..repetitions).map(|_| pair()).collect()

@@ -6,19 +6,18 @@
 //! and memory of its own, so that both run in turn between the same two processes.
 //!
 //! ```text
-//! bare        a provider opened by hand, and memory          lane       an endpoint, and what goes through it
-//! operation   what is measured                               pair       two PEs, of which one measures
+//! bare    a provider opened by hand, and memory
+//! lane    an endpoint, and what goes through it
+//! pair    two PEs, of which one measures
 //! ```
 
 mod bare;
 mod lane;
-mod operation;
 mod pair;
 
-pub(crate) use self::bare::{Bare, Peer};
+pub(crate) use self::bare::Bare;
 pub(crate) use self::lane::{Lane, WORD_OPERATIONS};
-pub(crate) use self::operation::{LESS, OPERATIONS, Operation};
-pub(crate) use self::pair::{Pair, State, Turn};
+pub(crate) use self::pair::{Pair, State, steadily};
 use crate::bench::Given;
 use crate::jobs::Asked;
 use crate::runner::Runner;
@@ -30,19 +29,14 @@ pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 const OFI_PROVIDER: &str = "SHMEM_OFI_PROVIDER";
 pub(crate) const LIBFABRIC: &str = "SHMEM_LIBFABRIC";
 
-/// The variable of a job for the bare program alone.
-pub(crate) fn only(provider: &str) -> (&'static str, String) {
-    (OFI_PROVIDER, provider.to_owned())
-}
-
-/// The variables of jobs whose PEs reach each other through a provider.
+/// The variables of jobs whose PEs reach each other through a provider; the last one alone is for the bare program.
 pub(crate) fn variables(provider: &str) -> [(&'static str, String); 2] {
-    [("SHMEM_TRANSPORT", "ofi".to_owned()), only(provider)]
+    [("SHMEM_TRANSPORT", "ofi".to_owned()), (OFI_PROVIDER, provider.to_owned())]
 }
 
 /// A job of two PEs that reach each other through the runner's provider, though they share a host.
 pub(crate) fn over(runner: &Runner, task: &str, given: Given) -> Asked {
-    runner.job(task, 2, given).with(&variables(runner.provider()))
+    runner.job(task, 2, given).with(variables(runner.provider()))
 }
 
 /// What the environment says, if it does.

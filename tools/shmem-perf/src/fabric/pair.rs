@@ -1,82 +1,52 @@
 //! Two PEs, of which one measures and the other one is measured.
+//!
+//! Both run the same program, one turn after the other. In a turn PE 0 measures, and PE 1 serves it until the turn is over.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use shmem::thread::{Single, ThreadLevel};
-use shmem::{World, value, zeroed};
-use shmem_core::context::{Order, Rma, eq};
-use shmem_core::object::{Atomic, Here, On, Signal, SymBox};
-use shmem_core::pe::Pe;
+use shmem::prelude::*;
+use shmem::thread::Single;
 
 use super::bare::{Bare, CARD, Peer};
-use super::lane::{Attendant, Lane};
-use super::operation::{LESS, Operation, ROOM, TARGET};
+use super::lane::Lane;
 use super::{OFI_PROVIDER, PROVIDER, variable};
-use crate::bench::{Done, Given};
-use crate::measure::collective::{Collective, Data, OPERATIONS};
+use crate::bench::Given;
+use crate::operation::{Operation, ROOM};
 use crate::samples::{each, nanoseconds_each};
 
-/// How often a PE that sleeps in its own code looks whether the measure is over.
+/// How often a PE that sleeps in its own code looks whether the turn is over.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Looks of a PE that drives the bare program before each one at what it is told.
+/// Looks of a PE that drives the bare program before each one whether the turn is over.
 const LOOKS: usize = 64;
 
-/// Such looks before each call of the library, so that it hears what it is told on a machine that is busy, too. The bare
+/// Such looks before each call of the library, so that it hears what comes on a machine that is busy, too. The bare
 /// program does not lose a thousandth by it.
 const CALLS: u32 = 32;
-
-/// What a collective takes about, and a byte of it, in picoseconds.
-const COLLECTIVE: usize = 20_000_000;
-const BYTE: usize = 500;
 
 /// Where the bare program puts from what is written anew; others put to what is before it.
 const OWN: usize = 4 << 20;
 
-/// What the PE does that is written and read.
+/// Bytes of memory on both sides: those of transfers, and a page for what bare programs tell each other.
+const ALL: usize = ROOM + (4 << 10);
+
+/// How the PE that is written and read serves the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It calls the library, or drives the endpoint of the bare program, all the time.
-    Polling,
+    /// It calls the library all the time.
+    Library,
+    /// It drives the endpoint of the bare program all the time.
+    Bare,
     /// It sleeps in its own code; a thread of the library, or of the bare program, does what is to be done.
     Asleep,
 }
 
-/// What the PE is told to do next, some of it with a number of bytes, a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    Library,
-    Bare,
-    Sleep,
-    Over,
-    /// Puts in both directions at once.
-    Exchange,
-    BareExchange,
-    /// One put each way at a time by the bare program, of one of so many parts that are written before.
-    BareSwap(usize),
-    Collective(&'static str),
-}
-
-/// All of them: a turn is told by its place.
-fn turns() -> impl Iterator<Item = Turn> {
-    [Turn::Library, Turn::Bare, Turn::Sleep, Turn::Over, Turn::Exchange, Turn::BareExchange]
-        .into_iter()
-        .chain([1, 2].map(Turn::BareSwap))
-        .chain(OPERATIONS.map(Turn::Collective))
-}
-
-/// Bits of a turn in what is told: the logarithm of its bytes, and its place among [`turns`] behind them.
-const TURN: u32 = 16;
-const BYTES: u32 = 8;
-
-/// Two PEs of a job that are neighbours in its ring, with what the library and the bare program need
-/// between them. PE 0 measures.
+/// Two PEs of a job, with what the library and the bare program need between them.
 pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     pub(crate) world: &'w World<L>,
-    /// The PE that is written and read.
     pub(crate) other: Pe,
     /// The same, as the bare program names it.
     pub(crate) peer: Peer,
@@ -85,58 +55,39 @@ pub(crate) struct Pair<'w, L: ThreadLevel = Single> {
     pub(crate) provider: String,
     place: SymBox<[u8]>,
     word: SymBox<Atomic<u64>>,
-    /// What the PE is told: a number that grows, and its turn in the lowest bits. The PE that has told it
-    /// has the answer there, which is the same.
-    told: SymBox<u64>,
+    /// The last turn that the other PE has begun to serve, or that it has ended.
+    reached: SymBox<u64>,
     /// Nobody ever changes it: whoever looks at it makes progress.
     never: SymBox<Signal>,
-    times: Cell<u64>,
+    turns: Cell<u64>,
     own: RefCell<Vec<u8>>,
 }
 
 impl<'w, L: ThreadLevel> Pair<'w, L> {
-    /// Allocates, and makes the bare programs known to each other. Collective.
-    /// With room for each operation, and for threads that are given.
+    /// Allocates, and makes the bare programs known to each other, with room for threads that are given. Collective.
     pub(crate) fn new(world: &'w World<L>, given: &Given) -> Result<Self, Box<dyn Error>> {
         let provider = variable(OFI_PROVIDER).unwrap_or_else(|| PROVIDER.to_owned());
-        let room = given.threads.iter().map(|threads| threads << 20).fold(Operation::ROOM, usize::max);
+        let room = given.threads.iter().map(|threads| threads << 20).fold(ALL, usize::max);
         let bare = Bare::open(&provider, room)?;
         let lane = Lane::open(&bare)?;
         let card = bare.card(&lane)?;
         let mut cards = vec![0; CARD * world.n_pes()];
         world.fcollect(&card[..], &mut cards);
         let (_, other) = world.ring_neighbours();
-        let peer = bare.meet(&cards[CARD * other.number()..][..CARD])?;
         Ok(Self {
             world,
             other,
+            peer: bare.meet(&cards[CARD * other.number()..][..CARD])?,
             place: world.alloc(zeroed::<u8>(bare.bytes))?,
             word: world.alloc(value(Atomic::new(0_u64)))?,
-            told: world.alloc(value(0_u64))?,
+            reached: world.alloc(value(0_u64))?,
             never: world.alloc(value(Signal::new(0)))?,
-            times: Cell::new(0),
-            own: RefCell::new(vec![1; Operation::ROOM]),
+            turns: Cell::new(0),
+            own: RefCell::new(vec![1; ALL]),
             provider,
             bare,
             lane,
-            peer,
         })
-    }
-
-    /// Measures on PE 0, while the other one does what it is told. Collective.
-    pub(crate) fn measure(&self, measure: impl FnOnce() -> Done) -> Done {
-        self.world.barrier_all();
-        let mut measured = Ok(());
-        match self.world.my_pe() {
-            0 => {
-                measured = measure();
-                self.tell(Turn::Over, 1);
-            }
-            1 => self.attend(),
-            _ => (),
-        }
-        self.world.barrier_all();
-        measured
     }
 
     /// Memory of the other PE, of as many bytes as the bare program has.
@@ -149,116 +100,61 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.place.here(self.world)
     }
 
-    /// Tells the other PE to poll, or to sleep in its own code, until it is told something else.
-    pub(crate) fn ready(&self, state: State) {
-        self.tell(if state == State::Asleep { Turn::Sleep } else { Turn::Library }, 1);
+    /// What PE 0 does while the other one serves it. Both call it; nothing comes of it on PE 1.
+    pub(crate) fn alone<R>(&self, state: State, body: impl FnOnce() -> R) -> Option<R> {
+        self.both(state, || (self.world.my_pe() == 0).then(body))
     }
 
-    /// Nanoseconds of each transfer of an operation through the library. The other PE was made [`ready`](Self::ready).
-    pub(crate) fn library(&self, operation: &Operation, state: State) -> f64 {
-        if state == State::Polling {
-            self.tell(Turn::Library, 1);
-        }
-        nanoseconds_each(operation.count(), || self.through(operation))
+    /// A sample that PE 0 takes so.
+    pub(crate) fn sample(&self, state: State, body: impl FnOnce() -> f64) -> f64 {
+        self.alone(state, body).unwrap_or_default()
     }
 
-    /// The same by the bare program.
-    pub(crate) fn bare(&self, operation: &Operation, state: State) -> f64 {
-        if state == State::Polling {
-            self.tell(Turn::Bare, 1);
-        }
-        nanoseconds_each(operation.count(), || operation.by_hand(&self.lane, &self.peer))
-    }
-
-    /// Nanoseconds of so many bytes by the bare program, in puts of `part` and one quiet, which is there and back; `written`
-    /// bytes of what is put are written anew before.
-    pub(crate) fn bare_puts(&self, bytes: usize, part: usize, written: usize) -> f64 {
-        self.tell(Turn::Bare, 1);
-        let (times, mut turn) = (times_of(bytes), 0);
-        let mut put = || {
-            self.bare_put(bytes, part, written, turn);
-            turn += 1;
+    /// What both do at once; behind it PE 1 serves PE 0 until that has done it, too. Both call it.
+    pub(crate) fn both<R>(&self, state: State, body: impl FnOnce() -> R) -> R {
+        let turn = self.turns.get() + 1;
+        self.turns.set(turn);
+        let is_reached = || self.reached.here(self.world).load() >= turn;
+        let tell = || {
+            self.world.p(self.reached.on(self.other), turn);
+            self.world.quiet();
         };
-        steadily(|| each(times, &mut put))
-    }
-
-    /// What both PEs do at once, with so many bytes: nanoseconds of one.
-    pub(crate) fn together(&self, turn: Turn, bytes: usize) -> f64 {
-        self.tell(turn, bytes);
-        self.take_part(turn, bytes)
-    }
-
-    fn through(&self, operation: &Operation) {
-        let (place, word) = ((self.place(), ROOM), self.word.on(self.other));
-        operation.through(self.world, place, word, &mut self.own.borrow_mut());
-    }
-
-    fn bare_put(&self, bytes: usize, part: usize, written: usize, turn: usize) {
-        self.bare.fill(OWN, written, (turn % 100) as u8);
-        (0..bytes).step_by(part).for_each(|at| self.lane.put(&self.peer, at, OWN + at, part));
-        self.lane.quiet();
-    }
-
-    /// What each of the two PEs does.
-    fn take_part(&self, turn: Turn, bytes: usize) -> f64 {
-        let many = Operation::timed("bandwidth", bytes, 64);
-        match turn {
-            Turn::Exchange => nanoseconds_each(many.count(), || {
-                self.through(&many);
-                self.world.barrier_all();
-            }),
-            Turn::BareExchange => nanoseconds_each(many.count(), || {
-                many.by_hand(&self.lane, &self.peer);
-                self.meet_bare(1);
-            }),
-            Turn::BareSwap(parts) => {
-                let mut turn = 0;
-                let mut swap = || {
-                    turn += 1;
-                    self.bare_put(bytes, bytes, parts * bytes, turn);
-                    self.meet_bare(turn as u64);
-                };
-                steadily(|| each(times_of(bytes), &mut swap))
+        if self.world.my_pe() == 0 {
+            while !is_reached() {
+                self.look();
+                // The other PE may still wait for an answer to what it did by hand.
+                self.lane.progress();
             }
-            Turn::Collective(operation) => {
-                let case = Collective { operation, bytes };
-                let times = (TARGET * 1000 / (COLLECTIVE + bytes * BYTE) / LESS).max(1);
-                let data = Data::new(self.world, if case.is_direct() { 2 * bytes } else { 0 });
-                let mut data = data.unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
-                steadily(|| case.run(self.world, &mut data, times))
+            let result = body();
+            tell();
+            return result;
+        }
+        tell();
+        let result = body();
+        match state {
+            State::Library => {
+                while !is_reached() {
+                    self.look();
+                }
             }
-            Turn::Library | Turn::Bare | Turn::Sleep | Turn::Over => unreachable!("it is not done together"),
+            State::Bare => {
+                for looks in 1_u32.. {
+                    (0..LOOKS).for_each(|_| self.lane.progress());
+                    if looks.is_multiple_of(CALLS) {
+                        self.look();
+                    }
+                    if is_reached() {
+                        break;
+                    }
+                }
+            }
+            State::Asleep => self.lane.attended(|| {
+                while !is_reached() {
+                    std::thread::sleep(NAP);
+                }
+            }),
         }
-    }
-
-    /// Tells the other PE what to do, and waits until it does.
-    fn tell(&self, turn: Turn, bytes: usize) {
-        assert!(bytes.is_power_of_two(), "{bytes} bytes are no power of two");
-        let place =
-            turns().position(|one| one == turn).unwrap_or_else(|| unreachable!("all of them are there"));
-        self.times.set(self.times.get() + 1);
-        let told = self.times.get() << TURN | (place as u64) << BYTES | u64::from(bytes.trailing_zeros());
-        self.world.p(self.told.on(self.other), told);
-        self.world.quiet();
-        while self.told.here(self.world).load() != told {
-            self.look();
-            // The other PE may still wait for an answer to what it did by hand.
-            self.lane.progress();
-        }
-    }
-
-    /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting, which
-    /// grows, into the last word of the other's memory. `step` numbers those of one turn, from 1.
-    fn meet_bare(&self, step: u64) {
-        let bare = &self.bare;
-        let (here, there) = (bare.bytes - 16, bare.bytes - 8);
-        let number = self.times.get() << 32 | step;
-        bare.set_word(here, number);
-        self.lane.put(&self.peer, there, here, 8);
-        self.lane.quiet();
-        while bare.word(there) < number {
-            self.lane.progress();
-        }
+        result
     }
 
     /// Makes progress.
@@ -267,51 +163,78 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         _ = self.never.test(self.world, eq(1));
     }
 
-    /// Does what the other PE tells.
-    fn attend(&self) {
-        let (mut seen, mut turn, mut attendant) = (0, Turn::Library, None);
-        let mut rounds = 0_u32;
-        loop {
-            let told = self.told.here(self.world).load();
-            if told != seen {
-                seen = told;
-                let place = (told >> BYTES) as usize & ((1 << (TURN - BYTES)) - 1);
-                turn = turns().nth(place).unwrap_or_else(|| unreachable!("the other PE runs this program"));
-                self.times.set(told >> TURN);
-                attendant = (turn == Turn::Sleep).then(|| Attendant::of(&self.lane));
-                self.world.p(self.told.on(self.other), told);
-                self.world.quiet();
-            }
-            match turn {
-                Turn::Library => self.look(),
-                Turn::Bare => {
-                    (0..LOOKS).for_each(|_| self.lane.progress());
-                    rounds += 1;
-                    if rounds.is_multiple_of(CALLS) {
-                        self.look();
-                    }
-                }
-                Turn::Sleep => std::thread::sleep(NAP),
-                Turn::Over => break,
-                both => {
-                    self.take_part(both, 1 << (told & ((1 << BYTES) - 1)));
-                    let is_bare = matches!(both, Turn::BareExchange | Turn::BareSwap(_));
-                    turn = if is_bare { Turn::Bare } else { Turn::Library };
-                }
-            }
-        }
-        drop(attendant);
+    /// The transfers of one sample through the library.
+    pub(crate) fn through(&self, operation: Operation) {
+        let (place, word) = ((self.place(), ROOM), self.word.on(self.other));
+        operation.through(self.world, place, word, &mut self.own.borrow_mut());
     }
-}
 
-/// As many puts of so many bytes and their quiets as fill a sample.
-fn times_of(bytes: usize) -> usize {
-    Operation::timed("put", bytes, 1).count()
+    /// The same by the bare program.
+    pub(crate) fn by_hand(&self, Operation { name, bytes, in_flight, rounds }: Operation) {
+        for _ in 0..rounds {
+            for at in (0..in_flight).map(|k| k * bytes % ROOM) {
+                match name {
+                    "put" | "put-rate" | "bandwidth" => self.lane.put(&self.peer, at, at, bytes),
+                    "get" => self.lane.get(&self.peer, at, at, bytes),
+                    word => self.lane.atomic(word, &self.peer, 0, 64),
+                }
+            }
+            self.lane.quiet();
+        }
+    }
+
+    /// Nanoseconds of each transfer of an operation through the library, and by the bare program, while the other PE sleeps, or
+    /// is busy with the same.
+    pub(crate) fn times(&self, operation: Operation, is_asleep: bool) -> [impl Fn() -> f64; 2] {
+        [State::Library, State::Bare].map(|state| {
+            move || {
+                let sample = || {
+                    nanoseconds_each(operation.count(), || match state {
+                        State::Library => self.through(operation),
+                        _ => self.by_hand(operation),
+                    })
+                };
+                if is_asleep { sample() } else { self.sample(state, sample) }
+            }
+        })
+    }
+
+    /// Nanoseconds of so many bytes by the bare program, in puts of `part` and one quiet, which is there and back; `written`
+    /// bytes of what is put are written anew before. Of PE 0, or of both at once, which meet behind each.
+    pub(crate) fn bare_puts(&self, bytes: usize, part: usize, written: usize, is_of_both: bool) -> f64 {
+        let rounds = Operation::timed("put", bytes, 1).rounds;
+        let mut number = 0;
+        let mut puts = || {
+            number += 1;
+            self.bare.fill(OWN, written, (number % 100) as u8);
+            (0..bytes).step_by(part).for_each(|at| self.lane.put(&self.peer, at, OWN + at, part));
+            self.lane.quiet();
+            if is_of_both {
+                self.meet_bare(number);
+            }
+        };
+        let time = || steadily(|| each(rounds, &mut puts));
+        if is_of_both { self.both(State::Bare, time) } else { self.sample(State::Bare, time) }
+    }
+
+    /// Waits until the other PE is here, too, by the bare program alone: each writes the number of the meeting, which
+    /// grows, into the last word of the other's memory. `step` numbers those of one turn, from 1.
+    pub(crate) fn meet_bare(&self, step: u64) {
+        let bare = &self.bare;
+        let (here, there) = (bare.bytes - 16, bare.bytes - 8);
+        let number = self.turns.get() << 32 | step;
+        bare.set_word(here, number);
+        self.lane.put(&self.peer, there, here, 8);
+        self.lane.quiet();
+        while bare.word(there) < number {
+            self.lane.progress();
+        }
+    }
 }
 
 /// The second of two runs: in the first one the progress thread of the library finds out that the program polls, and leaves
 /// it the cores.
-fn steadily(mut run: impl FnMut() -> f64) -> f64 {
+pub(crate) fn steadily(mut run: impl FnMut() -> f64) -> f64 {
     run();
     run()
 }

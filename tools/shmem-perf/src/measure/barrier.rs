@@ -30,13 +30,13 @@ pub(crate) const ALLOC: Measure = Measure {
 const SPINNING: usize = 500;
 const SLEEPING: usize = 20;
 
-fn meet(bench: &mut Bench<'_>) -> Done {
-    let (world, pes) = (bench.world, bench.world.n_pes());
+fn meet(world: &mut World, bench: &Bench<'_>) -> Done {
+    let (pes, first) = (world.n_pes(), world.my_pe() == 0);
     let words = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let words = words.on(world.pe(0)?);
     let name = format!("barrier {pes}");
     if pes == 2 && !bench.site.shared_cores {
-        let (line, first) = (word_at(world, words.index(0)), world.my_pe() == 0);
+        let line = word_at(world, words.index(0));
         bench.pairs(name, || barriers(world, SPINNING), || baseline::round_trip(line, first, SPINNING));
     } else {
         let barrier = FutexBarrier::on(world, words);
@@ -50,9 +50,8 @@ fn barriers(world: &World, count: usize) -> f64 {
     each(count, || world.barrier_all())
 }
 
-fn allocations(bench: &mut Bench<'_>) -> Done {
+fn allocations(world: &mut World, bench: &Bench<'_>) -> Done {
     const COUNT: usize = 100;
-    let world = bench.world;
     for bytes in [64, 4 << 10, 64 << 10, 1 << 20] {
         let both = || world.malloc(bytes).and_then(|block| world.free(block));
         // Says on all PEs whether there is room, so that the samples need not.

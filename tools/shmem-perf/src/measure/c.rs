@@ -48,13 +48,13 @@ fn of_routine(operation: &'static str, number: usize) -> Request {
 
 /// Measures how PEs wake each other where they outnumber cores, by a program that runs alone.
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
-    let Some(mut waking) = Running::start(Peer::WAKING, programs.directory())? else { return Ok(()) };
+    let Some(waking) = Running::start(Peer::WAKING, programs.directory())? else { return Ok(()) };
     let processes = Peer::WAKING.processes(allowed_cores()?.len());
     for (name, ours, kernel, times) in
         [("c wake/futex", "wake", "futex", 50), ("c wake-plain/futex", "wake-plain", "futex-plain", 8)]
     {
         let [ours, kernel] = [ours, kernel].map(|operation| request(operation, processes, times));
-        let samples = waking.in_turn(&ours, None, &kernel, runner.repetitions)?;
+        let samples = waking.beside(&ours, &waking, &kernel, runner.asked.repetitions)?;
         let microseconds = samples.0.iter().map(|(ours, kernel)| (ours / 1e3, kernel / 1e3));
         runner.taken(processes, name, microseconds.collect())?;
     }
@@ -71,43 +71,30 @@ fn starts(runner: &mut Runner, programs: &Programs) -> Done {
         let (milliseconds, ended) = milliseconds(|| job.run_program(program));
         ended.map(|_| milliseconds)
     };
+    let pair = || Ok::<_, Box<dyn Error>>((start(&c)?, start(&rust)?));
     // What they are read from is in memory then.
-    start(&c)?;
-    start(&rust)?;
-    let samples =
-        Samples::tried(runner.repetitions, || Ok::<_, Box<dyn Error>>((start(&c)?, start(&rust)?)))?;
-    runner.taken(PES, format!("c start/{PES}/rust"), samples)
+    pair()?;
+    runner.taken(PES, format!("c start/{PES}/rust"), Samples::tried(runner.asked.repetitions, pair)?)
 }
 
 /// PE 0 brings the programs in C: those of single routines of both libraries, and the micro-benchmarks.
-fn c(bench: &mut Bench<'_>) -> Done {
-    let mut take = |peer| {
-        let at = bench.beside.iter().position(|running| running.peer == peer);
-        at.map(|at| bench.beside.swap_remove(at))
-    };
-    let (ours, theirs) = (take(Peer::ROUTINES), take(Peer::OSHMEM_ROUTINES));
-    if let Some(mut ours) = ours {
-        routines(bench, &mut ours, theirs);
+fn c(world: &mut World, bench: &Bench<'_>) -> Done {
+    let (ours, theirs) = (bench.take(Peer::ROUTINES), bench.take(Peer::OSHMEM_ROUTINES));
+    if let Some(ours) = ours {
+        routines(bench, &ours, theirs.as_deref());
     }
-    // Those in which C and Rust do the same in the same order.
-    let is_shared = |case: micro::MicroCase| {
-        !matches!(case.operation, "histogram" | "index-gather") && !case.operation.ends_with("-direct")
-    };
-    micro::in_turn(bench, is_shared, |case, _| format!("c {}/rust", case.name()), true)
+    micro::in_turn(world, bench, true)
 }
 
 /// Single routines: of both libraries, and to a global beside the heap.
-fn routines(bench: &mut Bench<'_>, ours: &mut Running, theirs: Option<Running>) {
-    if let Some(mut theirs) = theirs {
-        for (routine, number) in ROUTINES {
-            let asked = of_routine(routine, number);
-            let found = ours.in_turn(&asked, Some(&mut theirs), &asked, bench.repetitions);
-            let name = format!("c {routine}/{number}/oshmem");
-            bench.keep(&name, (theirs.peer, &theirs.library), found);
-        }
+fn routines(bench: &Bench<'_>, ours: &Running, theirs: Option<&Running>) {
+    for (theirs, (routine, number)) in theirs.iter().flat_map(|theirs| ROUTINES.map(|one| (theirs, one))) {
+        let asked = of_routine(routine, number);
+        let found = ours.beside(&asked, theirs, &asked, bench.repetitions);
+        bench.keep(&format!("c {routine}/{number}/oshmem"), theirs, found);
     }
     let (global, heap) = (of_routine("put8-global", 8), of_routine("put8", 8));
-    match ours.in_turn(&global, None, &heap, bench.repetitions) {
+    match ours.beside(&global, ours, &heap, bench.repetitions) {
         Ok(samples) => bench.add("c put8-global/heap", samples),
         Err(reason) => eprintln!("shmem-perf: c put8-global/heap: {reason}"),
     }

@@ -11,7 +11,7 @@ use shmem_core::strided::{Kernel, Method, Plan, choose};
 use shmem_core::transport::ofi::strided::{Row, Way};
 
 use super::ofi::forcing;
-use super::strided::transfers;
+use super::strided::{Direction, Sides, Spread, transfers, with_sides};
 use super::*;
 
 pub(crate) const MEASURE: Measure = Measure {
@@ -36,7 +36,7 @@ const VARIABLE: &str = "SHMEM_STRIDED_TABLE";
 /// Measures, shows, and leaves a table.
 fn calibrate(runner: &mut Runner) -> Done {
     let job = runner.job("calibrate", 2, Given::default()).heap(2 * ROOM);
-    let job = job.with(&[(VARIABLE, "none".to_owned())]);
+    let job = job.with([(VARIABLE, "none")]);
     let mut measured = Thresholds::default();
     for (name, value) in runner.lines::<(String, u64)>(&job)? {
         measured = measured.with(&name, value).ok_or_else(|| format!("{name} cannot be {value}"))?;
@@ -48,7 +48,7 @@ fn calibrate(runner: &mut Runner) -> Done {
         println!("  {name:17} {:>10}  (compiled in: {})", show(value), show(default));
     }
     let mut measured = Table::new(this.clone(), measured);
-    for provider in &runner.providers.clone() {
+    for provider in &runner.asked.provider.clone() {
         let row = costs(runner, &this, provider)?;
         println!("costs of operations of {provider}, in picoseconds");
         for ((name, default), (_, value)) in Row::of(provider).fields().zip(row.fields()) {
@@ -79,8 +79,8 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
         Table::new(machine.to_owned(), Thresholds::default())
             .with_row(provider, &forcing(way))
             .write(&file)?;
-        let job = runner.job(task, 2, Given::default()).with(&crate::fabric::variables(provider));
-        let job = job.with(&[(VARIABLE, file.display().to_string())]);
+        let job = runner.job(task, 2, Given::default()).with(fabric::variables(provider));
+        let job = job.with([(VARIABLE, file.display().to_string())]);
         for (name, value) in runner.lines::<(String, u64)>(&job)? {
             // Nothing is said of lists where blocks go in messages.
             if name != "piece" || way == Way::Lists {
@@ -92,12 +92,12 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
 }
 
 /// One PE: prints each threshold as a line of JSON; they are no records.
-fn thresholds(bench: &mut Bench<'_>) -> Done {
-    let object = bench.world.alloc(zeroed::<u8>(ROOM))?;
-    let place = object.on(bench.other());
-    let mut measured = None;
-    bench.alone(|| measured = Some(found(&mut Sides::new(bench.world, place).skewed(1024))));
-    measured.iter().flat_map(Thresholds::fields).try_for_each(|field| say(&field))
+fn thresholds(world: &mut World, _: &Bench<'_>) -> Done {
+    let mut said = Ok(());
+    with_sides(world, ROOM, |sides| {
+        said = found(&mut sides().skewed(1024)).fields().try_for_each(|field| say(&field));
+    })?;
+    said
 }
 
 /// Bytes of each side.

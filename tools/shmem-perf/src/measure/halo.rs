@@ -34,8 +34,8 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-fn halo(bench: &mut Bench<'_>) -> Done {
-    let world = bench.world;
+fn halo(world: &mut World, bench: &Bench<'_>) -> Done {
+    let world = &*world;
     let word = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let line = word_at(world, word.on(world.pe(0)?).index(0));
     for size in [16, 32, 256] {

@@ -20,15 +20,15 @@ pub(crate) const MEASURE: Measure = Measure {
     tasks: &[
         (
             "indexed",
-            Task::Near(|bench| {
+            Task::Near(|world, bench| {
                 for bytes in SIZES {
-                    gathers(bench, bytes)?;
-                    updates(bench, bytes)?;
+                    gathers(world, bench, bytes)?;
+                    updates(world, bench, bytes)?;
                 }
-                shared(bench)
+                shared(world, bench)
             }),
         ),
-        ("indexed-network", Task::Own(|given| far(given, lists))),
+        ("indexed-network", Task::Far(lists)),
     ],
     rows: &[
         "indexed ** | verb/bytes | an element of lists of 64 Ki, 16 in turn, at random in an object of so many bytes: `gather` \
@@ -91,15 +91,15 @@ fn timed(below: usize, seed: u64, mut list: impl FnMut(&[u32])) -> impl FnMut() 
     }
 }
 
-fn gathers(bench: &Bench<'_>, bytes: usize) -> Done {
-    let world = bench.world;
+fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     let object = world.alloc(zeroed::<u64>(bytes / 8))?;
-    bench.alone(|| {
+    alone(world, || {
         let table: Vec<u64> = (0..bytes as u64 / 8).collect();
         // Every page is there, also on PEs that only have a part of the numbers.
         object.here(world).copy_from(&table);
-        world.put(object.on(bench.other()), &table);
-        let [mut own, mut ours] = [(); 2].map(|()| vec![0; ELEMENTS]);
+        let there = object.on(other(world));
+        world.put(there, &table);
+        let [mut own, mut ours, mut of_both] = [(); 3].map(|()| vec![0; ELEMENTS]);
         let mut limit = timed(table.len(), 1, |list| {
             let table: &[u64] = black_box(&table);
             for (into, index) in own.iter_mut().zip(list) {
@@ -107,42 +107,40 @@ fn gathers(bench: &Bench<'_>, bytes: usize) -> Done {
             }
             black_box(&mut own);
         });
-        let gather = timed(table.len(), 1, |list| {
-            world.gather(black_box(&mut ours), object.on(bench.other()).at(list))
-        });
+        let gather = timed(table.len(), 1, |list| world.gather(black_box(&mut ours), there.at(list)));
         bench.pairs(format!("indexed gather/{bytes}"), gather, &mut limit);
         // Of half the elements of each: as many bytes in all.
         let halves = object.over(world.team(), Block::of(table.len()));
         let gather =
-            timed(table.len(), 1, |list| world.gather(black_box(&mut ours), black_box(&halves).at(list)));
+            timed(table.len(), 1, |list| world.gather(black_box(&mut of_both), black_box(&halves).at(list)));
         bench.pairs(format!("indexed gather-over/{bytes}"), gather, &mut limit);
     });
     Ok(())
 }
 
-fn updates(bench: &Bench<'_>, bytes: usize) -> Done {
-    let (world, len) = (bench.world, bytes / 8);
+fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
+    let len = bytes / 8;
     let words = world.alloc(zeroed::<Atomic<u64>>(len))?;
-    bench.alone(|| {
-        let words = words.on(bench.other());
+    alone(world, || {
+        let words = words.on(other(world));
         touch(world, words, 0);
-        let mut before = vec![0; ELEMENTS];
         let mut list = timed(len, 2, |list| add_each(world, words, list, 1));
-        let single = timed(len, 2, |list| one_by_one(world, words, list, 1));
         // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
         // change.
         let word = unsafe { AtomicU64::from_ptr(near(words.index(0).ptr(world)).cast()) };
         let locked = timed(len, 2, |list| {
             list.iter().for_each(|_| _ = black_box(word).fetch_add(1, Ordering::SeqCst))
         });
+        bench.pairs(format!("indexed add/{bytes}"), &mut list, locked);
+        let single = timed(len, 2, |list| one_by_one(world, words, list, 1));
+        bench.pairs(format!("indexed add-loop/{bytes}"), &mut list, single);
         let mut table = vec![1_u64; len];
         let plain = timed(len, 2, |list| {
             let table: &mut [u64] = black_box(&mut table);
             list.iter().for_each(|index| table[*index as usize] += 1);
         });
-        bench.pairs(format!("indexed add/{bytes}"), &mut list, locked);
-        bench.pairs(format!("indexed add-loop/{bytes}"), &mut list, single);
         bench.pairs(format!("indexed add-plain/{bytes}"), &mut list, plain);
+        let mut before = vec![0; ELEMENTS];
         let fetching = timed(len, 2, |list| world.fetch_add_each(&mut before, words.at(list), 1));
         let single = timed(len, 2, |list| {
             list.iter().for_each(|index| _ = black_box(world.fetch_add(words.index(*index as usize), 1)));
@@ -151,15 +149,12 @@ fn updates(bench: &Bench<'_>, bytes: usize) -> Done {
     });
     drop(words);
     let words = world.alloc(zeroed::<Atomic<f64>>(len))?;
-    bench.alone(|| {
-        let words = words.on(bench.other());
+    alone(world, || {
+        let words = words.on(other(world));
         touch(world, words, 0.0);
         let list = timed(len, 3, |list| add_each(world, words, list, 1.0));
-        bench.pairs(
-            format!("indexed f64/{bytes}"),
-            list,
-            timed(len, 3, |list| one_by_one(world, words, list, 1.0)),
-        );
+        let single = timed(len, 3, |list| one_by_one(world, words, list, 1.0));
+        bench.pairs(format!("indexed f64/{bytes}"), list, single);
     });
     Ok(())
 }
@@ -180,8 +175,8 @@ fn one_by_one<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u3
     list.iter().for_each(|index| world.add(words.index(*index as usize), value));
 }
 
-fn shared(bench: &Bench<'_>) -> Done {
-    let (world, len) = (bench.world, SHARED / 8);
+fn shared(world: &World, bench: &Bench<'_>) -> Done {
+    let len = SHARED / 8;
     let words = world.alloc(zeroed::<Atomic<u64>>(len))?;
     let words = words.on(world.pes()[0]);
     for times in [1, 16] {
@@ -192,9 +187,8 @@ fn shared(bench: &Bench<'_>) -> Done {
             nanoseconds_each(list.len(), || body(list))
         };
         let list = || time(&|list| world.add_each(words.at(list), 1));
-        bench.pairs(format!("indexed-shared {times}"), list, || {
-            time(&|list| one_by_one(world, words, list, 1))
-        });
+        let single = || time(&|list| one_by_one(world, words, list, 1));
+        bench.pairs(format!("indexed-shared {times}"), list, single);
         world.barrier_all();
     }
     Ok(())
@@ -248,8 +242,8 @@ struct Lists<'w> {
     memory: (Vec<AtomicU64>, Vec<u32>, Vec<u64>),
 }
 
-fn lists(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
-    let world = bench.world;
+fn lists(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    let world = pair.world;
     let words = (0..FAR).map(|_| AtomicU64::new(0)).collect();
     let mut lists = Lists {
         world,
@@ -262,59 +256,58 @@ fn lists(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
     };
     // Before any other list is sent.
     lists.floods(bench);
-    pair.measure(|| lists.one_way(pair, bench))?;
+    lists.one_way(pair, bench);
     lists.both_ways(bench);
     Ok(())
 }
 
 impl Lists<'_> {
-    fn one_way(&mut self, pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    fn one_way(&mut self, pair: &Pair<'_>, bench: &Bench<'_>) {
         // Pieces by the bare program, and a quiet behind each 64.
         let bare = |name, bytes: usize| {
             let pieces = (bytes * FAR).div_ceil(PIECE);
             let (in_flight, rounds) = (pieces.min(64), pieces.div_ceil(64));
             let operation = Operation { name, bytes: PIECE, in_flight, rounds };
-            pair.bare(&operation, State::Polling) * operation.count() as f64 / FAR as f64
+            pair.sample(State::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
         };
         for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
             // One more, in which pages are touched.
-            let samples = Samples::of(bench.repetitions, || {
-                pair.ready(State::Polling);
-                let cost = nanoseconds_each(FAR, || self.send(traffic, pair.other, FAR));
+            bench.pair(format!("indexed network-{list}"), || {
+                let send = || nanoseconds_each(FAR, || self.send(traffic, FAR));
+                let cost = pair.sample(State::Library, send);
                 let bare = bare("bandwidth", put) + if got > 0 { bare("get", got) } else { 0.0 };
-                (cost, bare + self.apply(traffic))
+                (cost, bare + pair.sample(State::Library, || self.apply(traffic)))
             });
-            bench.add(format!("indexed network-{list}"), samples);
         }
         let Self { world, table, indices, into, .. } = self;
         let table = table.on(pair.other);
-        pair.ready(State::Polling);
-        for (count, singles) in SHORT {
-            let list = |k: usize| &indices[k * count..][..count];
-            let short = || {
-                numbered(TIMES as u64, |k| {
-                    world.gather(black_box(&mut into[..count]), table.at(list(k as usize)))
-                })
-            };
-            let single = || {
-                nanoseconds_each(TIMES, || {
-                    let chosen = (0..TIMES).flat_map(|k| &list(k)[..singles]);
-                    chosen.for_each(|index| _ = black_box(world.g(table.index(*index as usize))));
-                })
-            };
-            bench.pairs(format!("indexed list/{count}"), short, single);
-        }
-        Ok(())
+        pair.alone(State::Library, || {
+            for (count, singles) in SHORT {
+                let list = |k: usize| &indices[k * count..][..count];
+                let short = || {
+                    numbered(TIMES as u64, |k| {
+                        world.gather(black_box(&mut into[..count]), table.at(list(k as usize)))
+                    })
+                };
+                let single = || {
+                    nanoseconds_each(TIMES, || {
+                        let chosen = (0..TIMES).flat_map(|k| &list(k)[..singles]);
+                        chosen.for_each(|index| _ = black_box(world.g(table.index(*index as usize))));
+                    })
+                };
+                bench.pairs(format!("indexed list/{count}"), short, single);
+            }
+        });
     }
 
     /// Both PEs send each other lists without waiting for any of them. This PE's memory.
     fn floods(&mut self, bench: &Bench<'_>) {
-        let (world, other) = (self.world, bench.other());
+        let world = self.world;
         // All pages of what a program has itself are there.
         self.into.fill(1);
         (0..FAR).step_by(512).for_each(|index| {
-            world.set(self.words.on(other).index(index), 0);
-            world.p(self.table.on(other).index(index), 1);
+            world.set(self.words.on(other(world)).index(index), 0);
+            world.p(self.table.on(other(world)).index(index), 1);
         });
         world.barrier_all();
         let before = match fs::write("/proc/self/clear_refs", "5").and_then(|()| of_status("VmRSS:")) {
@@ -327,7 +320,7 @@ impl Lists<'_> {
             let mut samples = Samples::default();
             for turn in 0..bench.repetitions {
                 world.barrier_all();
-                (0..FLOODS[turn.min(1)]).for_each(|_| self.send(traffic, other, FAR / 16));
+                (0..FLOODS[turn.min(1)]).for_each(|_| self.send(traffic, FAR / 16));
                 world.barrier_all();
                 let Ok(most) = of_status("VmHWM:") else { return };
                 samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room as f64 / 1024.0));
@@ -338,50 +331,45 @@ impl Lists<'_> {
     }
 
     /// Lists of so many elements, of which none is waited for before the next one.
-    fn send(&mut self, traffic: Traffic, other: Pe, part: usize) {
+    fn send(&mut self, traffic: Traffic, part: usize) {
         let Self { world, words, table, indices, values, into, .. } = self;
+        let (words, table) = (words.on(other(*world)), table.on(other(*world)));
         world.scope(|scope| {
             let lists = black_box(&*indices).chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
             for ((indices, values), into) in lists {
                 match traffic {
-                    OWN => scope.add_each(words.on(other).at(indices), values),
-                    SAME => scope.add_each(words.on(other).at(indices), 1),
-                    _ => scope.gather(into, table.on(other).at(indices)),
+                    OWN => scope.add_each(words.at(indices), values),
+                    SAME => scope.add_each(words.at(indices), 1),
+                    _ => scope.gather(into, table.at(indices)),
                 }
             }
         });
     }
 
-    /// Both PEs do this at the same time.
+    /// Lists, and single operations, of both PEs at the same time.
     fn both_ways(&mut self, bench: &Bench<'_>) {
-        let (world, other) = (self.world, bench.other());
+        let world = self.world;
         for traffic in TRAFFIC {
-            let samples = Samples::of(bench.repetitions, || {
+            bench.pair(format!("indexed network-rate/{}", traffic.0), || {
                 world.barrier_all();
                 let cost = nanoseconds_each(FAR, || {
-                    self.send(traffic, other, FAR);
+                    self.send(traffic, FAR);
                     world.barrier_all();
                 });
+                let (words, table) = (self.words.on(other(world)), self.table.on(other(world)));
                 let single = nanoseconds_each(SINGLE, || {
-                    self.one_by_one(traffic, other);
+                    for index in self.indices[..SINGLE].iter().map(|index| *index as usize) {
+                        match traffic {
+                            OWN | SAME => world.add(words.index(index), 1),
+                            _ => _ = black_box(world.g(table.index(index))),
+                        }
+                    }
+                    world.quiet();
                     world.barrier_all();
                 });
                 (cost, single)
             });
-            bench.add(format!("indexed network-rate/{}", traffic.0), samples);
         }
-    }
-
-    fn one_by_one(&self, traffic: Traffic, other: Pe) {
-        let Self { world, words, table, indices, .. } = self;
-        let (words, table) = (words.on(other), table.on(other));
-        for index in indices[..SINGLE].iter().map(|index| *index as usize) {
-            match traffic {
-                OWN | SAME => world.add(words.index(index), 1),
-                _ => _ = black_box(world.g(table.index(index))),
-            }
-        }
-        world.quiet();
     }
 
     /// Nanoseconds of an element, packed and applied in memory of one process.

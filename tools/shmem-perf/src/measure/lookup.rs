@@ -25,12 +25,10 @@ pub(crate) const MEASURE: Measure = Measure {
          `--provider`: between PEs that reach each other through that, and not through shared memory",
     ],
     run: Some(|runner| {
+        let network = runner.asked.provider.first().map(|provider| fabric::variables(provider));
         for n in runner.numbers("partitions") {
             let job = of_partitions(runner, n, runner.numbers("sizes"));
-            runner.repeat(&match runner.providers.is_empty() {
-                true => job,
-                false => job.with(&fabric::variables(runner.provider())),
-            })?;
+            runner.repeat(&job.with(network.iter().flatten().cloned()))?;
         }
         Ok(())
     }),
@@ -54,24 +52,23 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-fn lookup(bench: &mut Bench<'_>) -> Done {
-    let given = bench.given;
-    let [fair, published] = match &given.sizes[..] {
+fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
+    let [fair, published] = match &bench.sizes[..] {
         [] => [&[1, 8, 64, 512, 4096][..], &[8]],
         sizes => [sizes; 2],
     };
     // One partition against itself shows how sure the published form is.
-    if given.partitions > 1 {
-        if given.sizes.is_empty() {
-            typed::<u8>(bench)?;
-            typed::<u64>(bench)?;
-            typed::<[u64; 8]>(bench)?;
-            typed::<[u64; 64]>(bench)?;
-            typed::<[u64; 512]>(bench)?;
+    if bench.partitions > 1 {
+        if bench.sizes.is_empty() {
+            typed::<u8>(world, bench)?;
+            typed::<u64>(world, bench)?;
+            typed::<[u64; 8]>(world, bench)?;
+            typed::<[u64; 64]>(world, bench)?;
+            typed::<[u64; 512]>(world, bench)?;
         }
-        of_form(bench, FAIR, fair)?;
+        of_form(world, bench, FAIR, fair)?;
     }
-    of_form(bench, PUBLISHED, published)
+    of_form(world, bench, PUBLISHED, published)
 }
 
 /// The forms, as measures: what operations on buffers in many partitions are compared with.
@@ -89,26 +86,21 @@ const LESS: usize = if cfg!(debug_assertions) { 50 } else { 1 };
 fn of_partitions(runner: &Runner, n: usize, sizes: Vec<usize>) -> Asked {
     let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
     let given = Given { partitions: n, sizes, ..Given::default() };
-    let job = runner.job("lookup", 2, given).with(&[("SHMEM_LATER_SIZE", "2M".to_owned())]);
-    (1..=n).fold(job, |job, id| {
-        job.with(&[(&format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id)))])
-    })
+    let partitions = (1..=n).map(|id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id))));
+    runner.job("lookup", 2, given).with([("SHMEM_LATER_SIZE", "2M")]).with(partitions)
 }
 
-/// A buffer in each of `n` partitions, and `n` of them in one, at the same distances: each as operations name it.
-struct Buffers<B> {
-    apart: Vec<B>,
-    /// All in the last of these partitions.
-    together: Vec<B>,
-}
+/// A buffer in each of `n` partitions, and `n` of them in one, the last one, at the same distances: each as operations name it.
+type Buffers<B> = [Vec<B>; 2];
 
 /// Measures with buffers of so many elements.
 fn with_buffers<T: SymmetricData>(
+    world: &World,
     bench: &Bench<'_>,
     len: usize,
     measure: impl FnOnce(&mut Buffers<SymBox<[T]>>),
 ) -> Done {
-    let (world, n) = (bench.world, bench.given.partitions);
+    let n = bench.partitions;
     let apart: Vec<_> =
         (1..=n as u32).map(|id| world.partition(id)?.alloc(zeroed::<T>(len))).collect::<Result<_>>()?;
     let heap = world.partition(n as u32)?;
@@ -128,68 +120,59 @@ fn with_buffers<T: SymmetricData>(
         end = wanted + room;
         together.push(buffer);
     }
-    let mut buffers = Buffers { apart, together };
+    let mut buffers = [apart, together];
     match bench.site.transport.as_str() {
         "shm" => absent(world, || measure(&mut buffers))?,
-        _ => bench.alone(|| measure(&mut buffers)),
+        _ => alone(world, || measure(&mut buffers)),
     }
-    buffers.apart.into_iter().chain(buffers.together).try_for_each(|buffer| world.free(buffer))?;
+    buffers.into_iter().flatten().try_for_each(|buffer| world.free(buffer))?;
     Ok(between.into_iter().try_for_each(|block| world.free(block))?)
 }
 
-impl<B> Buffers<B> {
-    /// Passes over the buffers that a list of numbers names, which does so many operations of some bytes. Where buffers are
-    /// named is one place for both layouts.
-    fn measure(
-        &mut self,
-        bench: &Bench<'_>,
-        form: &str,
-        (operation, bytes): (&str, usize),
-        mut pass: impl FnMut(&[B], &[u8]),
-    ) {
-        let (n, count) = (self.apart.len(), operations(bench, bytes));
-        // In random order, the same on every run.
-        let [random, one] =
-            [n, 1].map(|below| random(count, below, 0).into_iter().map(|at| at as u8).collect::<Vec<_>>());
-        bench.pair(format!("{form} {operation}/{n}/{bytes}"), || {
-            let cost = nanoseconds_each(count, || pass(&self.apart, &random));
-            if form == PUBLISHED {
-                return (cost, nanoseconds_each(count, || pass(&self.apart, &one)));
-            }
-            self.apart.swap_with_slice(&mut self.together);
-            let limit = nanoseconds_each(count, || pass(&self.apart, &random));
-            self.apart.swap_with_slice(&mut self.together);
-            (cost, limit)
-        });
-    }
-}
-
-/// Operations of `bytes` bytes in one sample: those of the publication, or fewer that move some ten megabytes; over a network, a
-/// hundred take as long as a million stores.
-fn operations(bench: &Bench<'_>, bytes: usize) -> usize {
+/// Passes over the buffers that a list of numbers names, which does so many operations of some bytes. Where buffers are
+/// named is one place for both layouts.
+fn passes<B>(
+    bench: &Bench<'_>,
+    form: &str,
+    (operation, bytes): (&str, usize),
+    [apart, together]: &mut Buffers<B>,
+    mut pass: impl FnMut(&[B], &[u8]),
+) {
+    // Those of the publication, or fewer that move some ten megabytes; over a network, a hundred take as long as a million stores.
     let most = if bench.site.transport == "shm" { 10_000 } else { 200 } / LESS;
-    ((64 << 20) / bytes / LESS).clamp(most / 40, most)
+    let (n, count) = (apart.len(), ((64 << 20) / bytes / LESS).clamp(most / 40, most));
+    // In random order, the same on every run.
+    let [random, one] =
+        [n, 1].map(|below| random(count, below, 0).into_iter().map(|at| at as u8).collect::<Vec<_>>());
+    bench.pair(format!("{form} {operation}/{n}/{bytes}"), || {
+        let cost = nanoseconds_each(count, || pass(apart, &random));
+        if form == PUBLISHED {
+            return (cost, nanoseconds_each(count, || pass(apart, &one)));
+        }
+        apart.swap_with_slice(together);
+        let limit = nanoseconds_each(count, || pass(apart, &random));
+        apart.swap_with_slice(together);
+        (cost, limit)
+    });
 }
 
 /// Random typed puts: apart, with together as the limit.
-fn typed<T: PlainData>(bench: &mut Bench<'_>) -> Done {
-    let (world, pe, value) = (bench.world, bench.other(), T::zeroed());
-    with_buffers::<T>(bench, 1, |buffers| {
+fn typed<T: PlainData>(world: &World, bench: &Bench<'_>) -> Done {
+    let (pe, value) = (other(world), T::zeroed());
+    with_buffers::<T>(world, bench, 1, |buffers| {
         let pass = |boxes: &[_], list: &[u8]| typed_pass(world, boxes, list, pe, &value);
-        buffers.measure(bench, FAIR, ("typed", size_of::<T>()), pass);
+        passes(bench, FAIR, ("typed", size_of::<T>()), buffers, pass);
     })
 }
 
 /// Untyped transfers of these sizes to or from the whole of the buffers, and fetch-adds on words.
-fn of_form(bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Done {
-    let (world, pe) = (bench.world, bench.other());
+fn of_form(world: &World, bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Done {
+    let pe = other(world);
     for &bytes in sizes {
-        with_buffers::<u8>(bench, bytes, |buffers| {
-            let addresses = |boxes: &[SymBox<[u8]>]| {
-                boxes.iter().map(|buffer| buffer.here(world).addr()).collect::<Vec<_>>()
-            };
-            let (apart, together) = (addresses(&buffers.apart), addresses(&buffers.together));
-            let (mut buffers, mut own) = (Buffers { apart, together }, vec![1_u8; bytes]);
+        with_buffers::<u8>(world, bench, bytes, |buffers| {
+            let address = |buffer: &SymBox<[u8]>| buffer.here(world).addr();
+            let mut buffers = buffers.each_ref().map(|all| all.iter().map(address).collect::<Vec<_>>());
+            let mut own = vec![1_u8; bytes];
             for put in [true, false] {
                 let operation = match (form, put) {
                     (FAIR, true) => "raw",
@@ -197,20 +180,19 @@ fn of_form(bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Done {
                     (_, false) => "get",
                 };
                 let pass = |addresses: &[_], list: &[u8]| raw_pass(world, put, addresses, list, pe, &mut own);
-                buffers.measure(bench, form, (operation, bytes), pass);
+                passes(bench, form, (operation, bytes), &mut buffers, pass);
             }
         })?;
     }
-    fetch_adds::<Atomic<u32>>(bench, form)?;
-    fetch_adds::<Atomic<u64>>(bench, form)
+    fetch_adds::<Atomic<u32>>(world, bench, form)?;
+    fetch_adds::<Atomic<u64>>(world, bench, form)
 }
 
 /// Random fetch-adds on words.
-fn fetch_adds<W: AtomicWord<Value: From<u8>>>(bench: &Bench<'_>, form: &str) -> Done {
-    let (world, pe) = (bench.world, bench.other());
-    with_buffers::<W>(bench, 1, |buffers| {
-        let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, pe);
-        buffers.measure(bench, form, ("fetch-add", size_of::<W>()), pass);
+fn fetch_adds<W: AtomicWord<Value: From<u8>>>(world: &World, bench: &Bench<'_>, form: &str) -> Done {
+    with_buffers::<W>(world, bench, 1, |buffers| {
+        let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, other(world));
+        passes(bench, form, ("fetch-add", size_of::<W>()), buffers, pass);
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) const MEASURE: Measure = Measure {
             };
             let room = (threads.iter().max().copied().unwrap_or(1) << 20) + (16 << 20);
             let job = job(runner, task, design, Given { threads, ..Given::default() });
-            runner.repeat(&job.with(&variables).heap(room))?;
+            runner.repeat(&job.with(variables.clone()).heap(room))?;
         }
         Ok(())
     }),
@@ -44,7 +44,7 @@ pub(crate) const MEASURE: Measure = Measure {
 pub(super) fn job(runner: &Runner, task: &str, design: Design, given: Given) -> Asked {
     let design = design.name().to_owned();
     let job = runner.job(task, 2, Given { design: design.clone(), ..given });
-    job.with(&[("SHMEM_CONTEXT_MAPPING", design)])
+    job.with([("SHMEM_CONTEXT_MAPPING", design)])
 }
 
 /// What a thread does between two quiets: the bytes of each put, how many (a mebibyte at most), and batches in one sample.
@@ -53,10 +53,9 @@ type Batch = (usize, usize, usize);
 /// From small ones, of which the issue is what costs, to large ones.
 const BATCHES: [Batch; 3] = [(8, 64, 16), (4 << 10, 64, 8), (64 << 10, 16, 4)];
 
-fn of_threads(bench: &Bench<'_, Multiple>, pair: &Pair<'_, Multiple>) -> Done {
-    let (world, design) = (bench.world, &*bench.given.design);
-    pair.ready(State::Asleep);
-    for (&threads, batch) in bench.given.threads.iter().flat_map(|n| BATCHES.map(|batch| (n, batch))) {
+fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
+    let (world, design) = (pair.world, &*bench.design);
+    for (&threads, batch) in bench.threads.iter().flat_map(|n| BATCHES.map(|batch| (n, batch))) {
         if let Err(why) = try_to_open(pair, threads) {
             eprintln!("mapping: {threads} threads are not measured: {why}");
             continue;
@@ -91,7 +90,7 @@ fn try_to_open(pair: &Pair<'_, Multiple>, threads: usize) -> Result<(), Box<dyn 
 /// Batches of threads, against as many bare threads with an endpoint each: nanoseconds for each put of a thread. `thread` makes
 /// what a thread puts through, and gives what puts a batch of it.
 fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
-    bench: &Bench<'_, Multiple>,
+    bench: &Bench<'_>,
     pair: &Pair<'_, Multiple>,
     (design, threads, (bytes, in_flight, passes)): (&str, usize, Batch),
     thread: impl Fn() -> T + Sync,
@@ -100,21 +99,17 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     let bare = &pair.bare;
     // Many threads take turns, so that a sample is long anyhow.
     let passes = passes.div_ceil(LESS).div_ceil(threads) as u64;
-    let name = format!("mapping {design}/{threads}/{bytes}");
-    if !bench.given.wants(&name) {
-        return;
-    }
-    let samples = rounds::in_turn(threads, (passes, in_flight), bench.repetitions, |number, rounds| {
-        let lane = Lane::open(bare).unwrap_or_else(|error| panic!("{error}"));
-        let (mut batch, start) = (thread(), number * room);
-        let by_hand = |_| {
-            (start..start + room).step_by(bytes).for_each(|at| lane.put(&peer, at, at, bytes));
-            lane.quiet();
-        };
-        rounds.run(|_| batch(&own, place.index(start..start + room)), by_hand);
+    bench.of_threads(threads, format!("mapping {design}/{threads}/{bytes}"), || {
+        rounds::in_turn(threads, (passes, in_flight), bench.repetitions, |number, rounds| {
+            let lane = Lane::open(bare).unwrap_or_else(|error| panic!("{error}"));
+            let (mut batch, start) = (thread(), number * room);
+            let by_hand = |_| {
+                (start..start + room).step_by(bytes).for_each(|at| lane.put(&peer, at, at, bytes));
+                lane.quiet();
+            };
+            rounds.run(|_| batch(&own, place.index(start..start + room)), by_hand);
+        })
     });
-    let site = Site { shared_cores: bench.site.shared_cores || threads > bench.cores, ..bench.site.clone() };
-    bench.push(Record::new(&site, name, samples));
 }
 
 /// One batch and its quiet, through the library.
@@ -135,15 +130,13 @@ const ROUNDS: usize = 16_usize.div_ceil(LESS);
 
 /// All contexts start non-blocking puts, then one of them is completed, each in turn. The limit is that all of
 /// them are. Microseconds of the quiet, or of all of them.
-fn of_quiet(bench: &Bench<'_, Multiple>, pair: &Pair<'_, Multiple>) -> Done {
-    let design = &bench.given.design;
-    let domain = &bench.world.domains::<Private>(1)?[0];
+fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
+    let domain = &pair.world.domains::<Private>(1)?[0];
     let contexts = (0..CONTEXTS[4]).map(|_| domain.create_ctx::<Private>()).collect::<Result<Vec<_>, _>>()?;
-    let tokens: Vec<_> = contexts.iter().map(|context| context.bind(bench.world)).collect();
+    let tokens: Vec<_> = contexts.iter().map(|context| context.bind(pair.world)).collect();
     // Those that are counted together where some are, and those that are not.
     for (bytes, number) in [8, 64 << 10].into_iter().flat_map(|bytes| CONTEXTS.map(|number| (bytes, number)))
     {
-        pair.ready(State::Asleep);
         let contexts = &tokens[..number];
         let sample = |all: bool| {
             let mut time = 0.0;
@@ -162,7 +155,8 @@ fn of_quiet(bench: &Bench<'_, Multiple>, pair: &Pair<'_, Multiple>) -> Done {
             }
             1e6 * time / ROUNDS as f64
         };
-        bench.pairs(format!("quiet {design}/{number}/{bytes}"), || sample(false), || sample(true));
+        let name = format!("quiet {}/{number}/{bytes}", bench.design);
+        bench.pairs(name, || sample(false), || sample(true));
     }
     Ok(())
 }

@@ -6,11 +6,9 @@
 //! `examples/peers/micro.h` what it does. The lowest of the peers is no library: C over `mmap`,
 //! whose `quiet` is a full fence as ours is.
 
-use std::collections::BTreeSet;
-
-use super::collective::{self, Collective, Data};
 use super::indexed::random;
 use super::*;
+use crate::operation::{COLLECTIVES, Data};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "micro",
@@ -23,27 +21,18 @@ pub(crate) const MEASURE: Measure = Measure {
     ],
     run: Some(|runner| {
         let (collectives, beside) = (runner.is("collectives"), runner.words("beside"));
-        let only = match (runner.quick, collectives) {
-            (true, _) => "micro */0|8|4096|65536|1048576/*",
-            (_, true) => {
-                "micro broadcast|sum|fcollect|alltoall|broadcast-direct|sum-direct|fcollect-direct|alltoall-direct/**"
-            }
-            _ => "micro **",
-        };
+        let operations = if collectives { COLLECTIVES[1..].join("|") } else { "*".to_owned() };
+        let sizes = if runner.asked.quick { "0|8|4096|65536|1048576" } else { "*" };
         let chosen = |peer: &Peer| beside.is_empty() || beside.iter().any(|name| name == peer.name);
         let peers: Vec<_> = Peer::MICRO.into_iter().filter(chosen).collect();
-        let patience = if runner.quick || collectives { BRIEF } else { PATIENCE };
+        let patience = if runner.asked.quick || collectives { BRIEF } else { PATIENCE };
         let Some(programs) = runner.programs(&peers, patience)? else { return Ok(()) };
-        let given = Given { only: vec![only.to_owned()], ..Given::beside(&programs) };
+        let only = vec![format!("micro {operations}/{sizes}/*")];
+        let given = Given { only, ..Given::beside(&programs) };
         runner.repeat(&runner.job("micro", 2, given).heap(48 << 20))
     }),
     usual: false,
-    tasks: &[(
-        "micro",
-        Task::Near(|bench| {
-            in_turn(bench, |_| true, |case, peer| format!("micro {}/{peer}", case.name()), false)
-        }),
-    )],
+    tasks: &[("micro", Task::Near(|world, bench| in_turn(world, bench, false)))],
     rows: &[
         // The floor copies once what is private to the program, which needs two copies here, side by side; libraries are held
         // to what is symmetric, as theirs is, and to little, which is one meeting.
@@ -124,140 +113,106 @@ const TWO_SIDED: [(&str, &[usize]); 12] = [
     ("alltoall-direct", OF_OBJECTS),
 ];
 
-/// A benchmark of some bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MicroCase {
-    pub(crate) operation: &'static str,
-    pub(crate) bytes: usize,
-}
-
-/// All cases of some operations.
-fn cases(of: &[(&'static str, &'static [usize])]) -> impl Iterator<Item = MicroCase> {
-    let of_sizes = |&(operation, sizes): &(&'static str, &'static [usize])| {
-        sizes.iter().map(move |&bytes| MicroCase { operation, bytes })
+/// A benchmark of some bytes, as often as it is done in one sample: some hundred microseconds, and one of the largest is longer
+/// than that.
+fn benchmark(name: &'static str, bytes: usize) -> Operation {
+    let (in_flight, rounds) = match name {
+        "put" | "get" => (1, ((1 << 21) / bytes).clamp(2, 5000)),
+        "bandwidth" | "rate" | "bidirectional" => (WINDOW, ((1 << 22) / (WINDOW * bytes)).clamp(1, 200)),
+        "add" => (5000, 1),
+        "fetch-add" | "swap" | "compare-swap" | "fetch" => (1, 5000),
+        "histogram" | "index-gather" => (1, INDICES),
+        _ => (1, ((1 << 20) / (bytes + 4096)).clamp(4, 300)),
     };
-    of.iter().flat_map(of_sizes)
+    Operation { name, bytes, in_flight, rounds }
 }
 
-impl MicroCase {
-    /// The name of the case: `put/8`.
-    pub(crate) fn name(self) -> String {
-        format!("{}/{}", self.operation, self.bytes)
-    }
-
-    /// The collective that it is, if it is one.
-    fn collective(self) -> Option<Collective> {
-        let Self { operation, bytes } = self;
-        collective::OPERATIONS.contains(&operation).then_some(Collective { operation, bytes })
-    }
-
-    /// Its operation, as requests name it: one does the same in a special case.
-    fn asked(self) -> &'static str {
-        if self.operation == "rate" { "bandwidth" } else { self.operation.trim_end_matches("-direct") }
-    }
-
-    /// Operations in one sample: some hundred microseconds, and one of the largest is longer than that.
-    fn times(self) -> usize {
-        match self.operation {
-            "put" | "get" => ((1 << 21) / self.bytes).clamp(2, 5000),
-            "bandwidth" | "rate" | "bidirectional" => ((1 << 22) / (WINDOW * self.bytes)).clamp(1, 200),
-            "fetch-add" | "add" | "swap" | "compare-swap" | "fetch" => 5000,
-            "histogram" | "index-gather" => INDICES,
-            _ => ((1 << 20) / (self.bytes + 4096)).clamp(4, 300),
-        }
-    }
-
-    /// Parts of an operation that its time is given for: bytes of a window, messages of a window, or itself.
-    fn parts(self) -> usize {
-        match self.operation {
-            "bandwidth" => WINDOW * self.bytes,
-            "bidirectional" => 2 * WINDOW * self.bytes,
-            "rate" => WINDOW,
-            _ => 1,
-        }
-    }
-
-    /// What asks a peer for it.
-    fn request(self) -> Request {
-        let numbers = format!("{} {}", self.bytes, self.times());
-        Request { case: self.name(), operation: self.asked(), numbers }
-    }
+/// How often it is done, as peers are told.
+fn times(of: Operation) -> usize {
+    if of.name == "add" { of.in_flight } else { of.rounds }
 }
 
-/// Some cases with each peer that runs beside PE 0, by the name that a case has with a peer; `turned`: what the peers need is
-/// held against ours.
-pub(crate) fn in_turn(
-    bench: &mut Bench<'_>,
-    chosen: impl Fn(MicroCase) -> bool,
-    name: impl Fn(MicroCase, Peer) -> String,
-    turned: bool,
-) -> Done {
-    let (world, other) = (bench.world, bench.other());
+/// All benchmarks with each peer that runs beside PE 0; or those in which C and Rust do the same in the same order, of which
+/// what C needs is held against what Rust does.
+pub(super) fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
     let (bytes, word) = (world.alloc(zeroed::<u8>(ROOM))?, world.alloc(value(Atomic::new(0_u64)))?);
-    // For collectives in direct form twice the largest case, and the halves of tables.
-    let tables = (world.alloc(zeroed(ROOM / 8))?, world.alloc(zeroed(ROOM / 8))?);
     let mut ours = Ours {
         world,
-        place: bytes.on(other),
-        word: word.on(other),
-        tables: (&tables.0, &tables.1),
+        place: bytes.on(other(world)),
+        word: word.on(other(world)),
+        tables: &(world.alloc(zeroed(ROOM / 8))?, world.alloc(zeroed(ROOM / 8))?),
         own: vec![1; ROOM],
         indices: Vec::new(),
         read: vec![0; INDICES],
+        // For collectives in direct form twice the largest case.
         data: Data::new(world, 2 * ROOM)?,
     };
-    // What was said: a peer that lacks an operation lacks it in all sizes.
-    let mut refused = BTreeSet::new();
-    // As all PEs choose them, whatever runs beside which of them.
-    let given = bench.given;
-    let is_wanted = |case: MicroCase| {
-        let mut names = Peer::ANSWERING.into_iter().flatten().map(|peer| name(case, *peer));
-        chosen(case) && names.any(|name| given.wants(&name))
+    let name = |Operation { name, bytes, .. }: Operation, peer: Peer| match is_in_c {
+        true => format!("c {name}/{bytes}/rust"),
+        false => format!("micro {name}/{bytes}/{peer}"),
     };
-    let mut compare = |bench: &mut Bench<'_>, case: MicroCase, ours: &mut dyn FnMut() -> f64| {
-        for (peer, library, found) in beside(bench, case, ours, turned) {
-            if let Err(PeerError::Refused { fault, .. }) = found {
-                let said = format!("peer {peer}: {}: {fault}", case.operation);
-                if refused.insert(said.clone()) {
-                    eprintln!("shmem-perf: {said}");
+    // As all PEs choose them, whatever runs beside which of them.
+    let is_wanted = |of: &Operation| {
+        let is_shared = !of.is_direct() && !matches!(of.name, "histogram" | "index-gather");
+        let mut peers = Peer::ANSWERING.into_iter().flatten();
+        (is_shared || !is_in_c) && peers.any(|peer| bench.wants(&name(*of, *peer)))
+    };
+    let all = |of: &'static [(&'static str, &'static [usize])]| {
+        let of = of.iter().flat_map(|(name, sizes)| sizes.iter().map(|bytes| benchmark(name, *bytes)));
+        of.filter(is_wanted)
+    };
+    let compare = |of: Operation, ours: &mut dyn FnMut() -> f64| {
+        for (peer, found) in beside(bench, of, ours, is_in_c) {
+            match found {
+                // What it lacks it lacks in all sizes, and who hears it says it once.
+                Err(PeerError::Refused { fault, .. }) => {
+                    eprintln!("shmem-perf: peer {}: {}: {fault}", peer.peer, of.name);
                 }
-                continue;
+                found => _ = bench.keep(&name(of, peer.peer), &peer, found),
             }
-            bench.keep(&name(case, peer), (peer, &library), found);
         }
     };
-    let all = |of: &'static [_]| cases(of).filter(|case| is_wanted(*case));
     // Absent, as the peers' second processes are, and not asleep in the library: an update would wake it.
-    absent(world, || all(&ONE_SIDED).for_each(|case| compare(bench, case, &mut || ours.time(case))))?;
-    for case in all(&TWO_SIDED) {
+    absent(world, || all(&ONE_SIDED).for_each(|of| compare(of, &mut || ours.time(of))))?;
+    for of in all(&TWO_SIDED) {
         world.barrier_all();
-        compare(bench, case, &mut || {
+        compare(of, &mut || {
             // What the peers do in between is waited for outside of what is measured.
             world.barrier_all();
-            ours.time(case)
+            ours.time(of)
         });
     }
     Ok(())
 }
 
-/// The pairs of a case with each peer that runs, in turn: one of ours, and then one of each of them, which is called by name; of
-/// those PEs that bring none, only our part is done, and of ours one more sample is taken whatever happens.
+/// The pairs of a benchmark with each peer that runs, in turn: one of ours, and then one of each of them, which is called by name;
+/// of those PEs that bring none, only our part is done, and of ours one more sample is taken whatever happens.
 fn beside(
-    bench: &mut Bench<'_>,
-    case: MicroCase,
+    bench: &Bench<'_>,
+    of: Operation,
     ours: &mut dyn FnMut() -> f64,
     turned: bool,
-) -> Vec<(Peer, String, std::result::Result<Samples, PeerError>)> {
-    let (request, parts) = (case.request(), case.parts() as f64);
-    let mut all = Vec::new();
-    for peer in &mut bench.beside {
+) -> Vec<(Rc<Running>, std::result::Result<Samples, PeerError>)> {
+    // One does the same in a special case.
+    let operation = if of.name == "rate" { "bandwidth" } else { of.kind() };
+    let numbers = format!("{} {}", of.bytes, times(of));
+    let request = Request { case: format!("{}/{}", of.name, of.bytes), operation, numbers };
+    // What a time is given for: a byte of a window, a message of a window, or an operation.
+    let parts = match of.name {
+        "bandwidth" => WINDOW * of.bytes,
+        "bidirectional" => 2 * WINDOW * of.bytes,
+        "rate" => WINDOW,
+        _ => 1,
+    } as f64;
+    let first = |peer: Rc<Running>| {
         let checked = peer.check(&request).and_then(|()| peer.sample(&request));
-        all.push((peer.peer, peer.library.clone(), checked.map(|_| Samples::default())));
-    }
+        (peer, checked.map(|_| Samples::default()))
+    };
+    let mut all: Vec<_> = bench.beside().into_iter().map(first).collect();
     ours();
     for _ in 0..bench.repetitions {
         let ours = ours() / parts;
-        for (peer, (.., found)) in bench.beside.iter_mut().zip(&mut all) {
+        for (peer, found) in &mut all {
             let Ok(samples) = found else { continue };
             match peer.sample(&request).map(|theirs| theirs / parts) {
                 Ok(theirs) => samples.0.push(if turned { (theirs, ours) } else { (ours, theirs) }),
@@ -274,8 +229,8 @@ struct Ours<'a> {
     /// On the other PE: what is written and read, and what atomic operations work on.
     place: On<'a, [u8]>,
     word: On<'a, Atomic<u64>>,
-    /// Of all PEs: what histograms count in, and what is read by its indices.
-    tables: (&'a SymBox<[Atomic<u64>]>, &'a SymBox<[u64]>),
+    /// Halves of all PEs: of what histograms count in, and of what is read by its indices.
+    tables: &'a (SymBox<[Atomic<u64>]>, SymBox<[u64]>),
     own: Vec<u8>,
     indices: Vec<u32>,
     read: Vec<u64>,
@@ -283,49 +238,39 @@ struct Ours<'a> {
 }
 
 impl Ours<'_> {
-    /// Nanoseconds of one operation of a case. Of those that both PEs take part in, both call it.
-    fn time(&mut self, case: MicroCase) -> f64 {
-        let times = case.times();
-        if let Some(collective) = case.collective() {
-            return collective.run(self.world, &mut self.data, times);
+    /// Nanoseconds of one operation. Of those that both PEs take part in, both call it.
+    fn time(&mut self, of: Operation) -> f64 {
+        if COLLECTIVES.contains(&of.name) {
+            return of.together(self.world, &mut self.data);
         }
-        if matches!(case.operation, "histogram" | "index-gather") {
-            self.indices = random(INDICES, 2 * case.bytes / size_of::<u64>(), self.world.my_pe() as u64);
-            self.visit(case, 4);
-            return nanoseconds_each(times, || self.visit(case, times));
+        if matches!(of.name, "histogram" | "index-gather") {
+            self.indices = random(INDICES, 2 * of.bytes / size_of::<u64>(), self.world.my_pe() as u64);
         }
         // The caches belonged to somebody else.
-        self.repeat(case, if times < 4 { 1 } else { 4 });
-        if case.operation == "bidirectional" {
+        self.repeat(of, if times(of) < 4 { 1 } else { 4 });
+        if of.name == "bidirectional" {
             self.world.barrier_all();
         }
-        nanoseconds_each(times, || self.repeat(case, times))
+        nanoseconds_each(times(of), || self.repeat(of, times(of)))
     }
 
-    /// Adds to so many elements of a table that both PEs have a half of, or reads them, and is complete with the other PE.
-    fn visit(&mut self, case: MicroCase, times: usize) {
-        let Self { world, tables: (counts, table), indices, read, .. } = self;
-        let indices = black_box(&indices[..times]);
-        let halves = Block::of(2 * case.bytes / size_of::<u64>());
-        if case.operation == "histogram" {
-            world.add_each(counts.over(world.team(), halves).at(indices), 1);
-        } else {
-            world.gather(black_box(&mut read[..times]), table.over(world.team(), halves).at(indices));
+    /// So many operations, complete at the end. Of a table, of which both PEs have a half, so many elements are added to or read.
+    fn repeat(&mut self, of: Operation, times: usize) {
+        let Self { world, place, word, tables: (counts, table), own, indices, read, .. } = self;
+        let halves = || Block::of(2 * of.bytes / size_of::<u64>());
+        match of.name {
+            "histogram" => {
+                world.add_each(counts.over(world.team(), halves()).at(black_box(&indices[..times])), 1);
+            }
+            "index-gather" => {
+                let elements = table.over(world.team(), halves());
+                world.gather(black_box(&mut read[..times]), elements.at(black_box(&indices[..times])));
+            }
+            "add" => Operation { in_flight: times, ..of }.through(*world, (*place, ROOM), *word, own),
+            _ => Operation { rounds: times, ..of }.through(*world, (*place, ROOM), *word, own),
         }
-        world.barrier_all();
-    }
-
-    /// So many operations, complete at the end.
-    fn repeat(&mut self, case: MicroCase, times: usize) {
-        let (in_flight, rounds) = match case.asked() {
-            "bandwidth" | "bidirectional" => (WINDOW, times),
-            "add" => (times, 1),
-            _ => (1, times),
-        };
-        let operation = Operation { name: case.asked(), bytes: case.bytes, in_flight, rounds };
-        operation.through(self.world, (self.place, ROOM), self.word, &mut self.own);
-        if case.operation == "bidirectional" {
-            self.world.barrier_all();
+        if matches!(of.name, "bidirectional" | "histogram" | "index-gather") {
+            world.barrier_all();
         }
     }
 }

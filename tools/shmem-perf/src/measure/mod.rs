@@ -1,7 +1,7 @@
 //! Measures. Each is a constant of one module: rows of data (the cases, what they are compared with, what they ought to reach),
 //! what runs them, what must not become slower, and a function for each of the two sides. Limits that several measures share are
-//! in `baseline.rs` and `strided/baseline.rs`; the bare program over libfabric is in `fabric`. What measures are written with is
-//! imported here for all of them.
+//! in `baseline.rs`; the bare program over libfabric is in `fabric`. What measures are written with is imported here for all of
+//! them.
 //!
 //! Who adds a measure takes two steps: write its file here, and list it below, among the modules and in [`MEASURES`].
 
@@ -9,7 +9,6 @@ mod array;
 mod barrier;
 mod c;
 mod calibrate;
-pub(crate) mod collective;
 mod halo;
 mod indexed;
 mod lookup;
@@ -33,6 +32,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -46,16 +46,16 @@ use shmem::thread::Single;
 use shmem_core::partition::PARTITION_VARIABLE;
 
 use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, LINES, WORDS_OF_LINE, near, word_at};
-use crate::bench::{Bench, Book, Done, Fact, Given, Task, absent, allowed_cores, far, say, take_core};
+use crate::bench::{Bench, Done, Fact, Given, Task, absent, allowed_cores, alone, other, say, take_core};
 use crate::case::{Case, Record, Site};
-use crate::fabric::{self, LESS, Operation, PROVIDER, Pair, State, over};
+use crate::fabric::{self, PROVIDER, Pair, State, over};
 use crate::goal::Goal;
 use crate::jobs::Asked;
+use crate::operation::{LESS, Operation};
 use crate::pattern;
 use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built};
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
-use crate::strided::{Direction, Sides, Spread};
 
 /// All of them, in the order of the tool's help.
 pub(crate) const MEASURES: &[Measure] = &[

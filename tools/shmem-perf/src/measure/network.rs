@@ -1,9 +1,9 @@
 //! Collectives of two hosts; and the usual micro-benchmarks over libfabric, which are a part of `ofi`.
 
-use super::collective::{Collective, OPERATIONS as COLLECTIVES};
-use super::ofi::against_bare;
+use super::ofi::{against_bare, asleep};
 use super::*;
-use crate::fabric::{OPERATIONS, Turn};
+use crate::fabric::{WORD_OPERATIONS, steadily};
+use crate::operation::{COLLECTIVES, Data};
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "network",
@@ -12,7 +12,7 @@ pub(crate) const MEASURE: Measure = Measure {
     usual: false,
     tasks: &[
         ("ofi-micro", Task::Far(micro)),
-        ("network", Task::Far(|bench, pair| collectives(bench, pair, 1 << 20))),
+        ("network", Task::Far(|pair, bench| collectives(pair, bench, 1 << 20))),
     ],
     rows: &[
         // What collectives ought to cost, in puts of as many bytes that come back.
@@ -39,56 +39,75 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// The usual micro-benchmarks by size; `quick`: fewer sizes, and no long collectives.
-fn micro(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
-    let sizes: Vec<usize> = match bench.given.quick {
+/// The usual micro-benchmarks by size: latencies of puts, gets and atomic operations, and puts with 64 in flight, of one PE and of
+/// both; `quick`: fewer sizes, and no long collectives.
+fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    let sizes: Vec<usize> = match bench.quick {
         true => vec![4, 8, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20],
         false => (0..=20).map(|power| 1 << power).collect(),
     };
-    let polling = Operation::micro(&sizes).into_iter().map(|operation| (operation, State::Polling));
-    let latencies = OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1);
-    for (operation, state) in polling.chain(latencies.map(|operation| (operation, State::Asleep))) {
-        against_bare(bench, pair, "network", &operation, state);
+    let of = |(name, in_flight)| sizes.iter().map(move |bytes| Operation::timed(name, *bytes, in_flight));
+    let sized = [("put", 1), ("get", 1), ("bandwidth", 64)].into_iter().flat_map(of);
+    let words = WORD_OPERATIONS.map(|name| Operation::timed(name, 8, 1));
+    let served = sized.chain(words).map(|operation| (operation, false));
+    for (operation, is_asleep) in served.chain(asleep()) {
+        against_bare(pair, bench, "network", operation, is_asleep);
     }
-    pair.ready(State::Polling);
-    for bytes in sizes {
+    for &bytes in &sizes {
+        let many = Operation::timed("bandwidth", bytes, 64);
+        let library = || {
+            pair.through(many);
+            pair.world.barrier_all();
+        };
+        let bare = || {
+            pair.by_hand(many);
+            pair.meet_bare(1);
+        };
+        let (cost, limit) =
+            (|| nanoseconds_each(many.count(), library), || nanoseconds_each(many.count(), bare));
         let name = format!("network both-ways/{bytes}/{}", pair.provider);
-        let of = |turn| move || pair.together(turn, bytes);
-        bench.pairs(name, of(Turn::Exchange), of(Turn::BareExchange));
+        bench.pairs(name, || pair.both(State::Library, cost), || pair.both(State::Bare, limit));
     }
-    collectives(bench, pair, if bench.given.quick { 4 << 10 } else { 1 << 20 })
+    collectives(pair, bench, if bench.quick { 4 << 10 } else { 1 << 20 })
 }
 
 /// The collectives of two PEs, of at most so many bytes: against a put, and where so many bytes go both ways that what matters is
 /// how many go at a time, against as many puts. Those of a node, in both forms where these differ.
-fn collectives(bench: &Bench<'_>, pair: &Pair<'_>, most: usize) -> Done {
+fn collectives(pair: &Pair<'_>, bench: &Bench<'_>, most: usize) -> Done {
     let provider = &pair.provider;
     for bytes in [64 << 10, 1 << 20].into_iter().filter(|bytes| *bytes <= most) {
-        let whole = || pair.bare_puts(bytes, bytes, bytes);
+        let whole = || pair.bare_puts(bytes, bytes, bytes, false);
         let name = format!("network-bare both-ways/{bytes}/{provider}");
-        bench.pairs(name, || pair.together(Turn::BareSwap(1), bytes), whole);
+        bench.pairs(name, || pair.bare_puts(bytes, bytes, bytes, true), whole);
         for each in [32 << 10, 64 << 10, 128 << 10].into_iter().filter(|each| *each < bytes) {
             let name = format!("network-bare chunks/{bytes}/{each}/{provider}");
-            bench.pairs(name, || pair.bare_puts(bytes, each, bytes), whole);
+            bench.pairs(name, || pair.bare_puts(bytes, each, bytes, false), whole);
         }
     }
-    let all = COLLECTIVES.into_iter().flat_map(|operation| {
-        [0, 8, 4 << 10, 64 << 10, 1 << 20].map(|bytes| Collective { operation, bytes })
-    });
-    for case @ Collective { operation, bytes } in all.filter(|case| case.bytes <= most) {
+    let sizes = [0, 8, 4 << 10, 64 << 10, 1 << 20].into_iter().filter(|bytes| *bytes <= most);
+    for (name, bytes) in
+        COLLECTIVES.into_iter().flat_map(|name| sizes.clone().map(move |bytes| (name, bytes)))
+    {
+        // A barrier is as of a word.
+        let operation = Operation::timed(name, bytes.max(8), 1);
         // Short data is not moved otherwise there.
-        if (operation == "barrier") != (bytes == 0) || case.is_direct() && bytes < 64 << 10 {
+        if (name == "barrier") != (bytes == 0) || operation.is_direct() && bytes < 64 << 10 {
             continue;
         }
-        let (name, written) =
-            (format!("{operation}/{bytes}/{provider}"), case.written(2, true) * size_of::<f64>());
-        // A barrier is as of a word.
-        let at_least = bytes.max(8);
-        let collective = || pair.together(Turn::Collective(operation), at_least);
-        bench.pairs(format!("network {name}"), collective, || pair.bare_puts(at_least, at_least, written));
-        if bytes >= 64 << 10 && !operation.starts_with("broadcast") {
-            let swap = || pair.together(Turn::BareSwap(written / bytes), bytes);
-            bench.pairs(format!("network-both-ways {name}"), collective, swap);
+        let (case, written) =
+            (format!("{name}/{bytes}/{provider}"), operation.written(2, true) * size_of::<f64>());
+        let collective = || {
+            pair.both(State::Library, || {
+                let data = Data::new(pair.world, if operation.is_direct() { 2 * bytes } else { 0 });
+                let mut data = data.unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
+                steadily(|| operation.together(pair.world, &mut data))
+            })
+        };
+        let put = || pair.bare_puts(operation.bytes, operation.bytes, written, false);
+        bench.pairs(format!("network {case}"), collective, put);
+        if bytes >= 64 << 10 && !name.starts_with("broadcast") {
+            let swap = || pair.bare_puts(bytes, bytes, written, true);
+            bench.pairs(format!("network-both-ways {case}"), collective, swap);
         }
     }
     Ok(())

@@ -5,12 +5,15 @@
 //! time of a put for each block is that of non-blocking puts; messages and lists are strided puts, in jobs whose
 //! table leaves no other way ([`forcing`]).
 
+use std::io;
+use std::net::TcpListener;
+
 use rustix::time::{ClockId, clock_gettime};
 use shmem_core::context::{NonBlocking, Order, Strided};
 use shmem_core::transport::ofi::strided::{self, Blocks, Reach, Row, Way};
 
 use super::*;
-use crate::fabric::OPERATIONS;
+use crate::operation::OPERATIONS;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "ofi",
@@ -34,14 +37,17 @@ pub(crate) const MEASURE: Measure = Measure {
         // For a calibration: lines of JSON, which are no records.
         (
             "ofi-costs",
-            Task::Far(|bench, pair| {
-                let row = row_of(pair, State::Polling, carries(pair, LONG), bench.repetitions);
-                row.fields().try_for_each(|cost| say(&cost))
+            Task::Far(|pair, bench| {
+                let row = || row_of(pair, carries(pair, LONG), bench.repetitions);
+                pair.alone(State::Library, row).iter().flat_map(Row::fields).try_for_each(|cost| say(&cost))
             }),
         ),
         (
             "ofi-pieces",
-            Task::Far(|bench, pair| say(&("piece", piece(pair, State::Polling, bench.repetitions)))),
+            Task::Far(|pair, bench| {
+                let piece = pair.alone(State::Library, || piece(pair, bench.repetitions));
+                piece.iter().try_for_each(|piece| say(&("piece", piece)))
+            }),
         ),
     ],
     rows: &[
@@ -67,19 +73,26 @@ pub(crate) const MEASURE: Measure = Measure {
     guards: &[("ofi --jobs 1", &["ofi {put,get,fetch-add,put-rate}/8/tcp;ofi_rxm | 2 | goal x3"])],
 };
 
-fn measured(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
-    all().for_each(|(operation, state)| against_bare(bench, pair, "ofi", &operation, state));
-    bench.samples(format!("ofi idle/0/{}", pair.provider), || idle(pair));
+fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    all().for_each(|(operation, is_asleep)| against_bare(pair, bench, "ofi", operation, is_asleep));
+    pair.alone(State::Asleep, || bench.samples(format!("ofi idle/0/{}", pair.provider), idle));
     Ok(())
 }
 
-fn bare(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
-    for (operation, state) in all() {
-        pair.ready(state);
-        let of = |operation: Operation| move || pair.bare(&operation, state);
-        bench.pairs(name(pair, "ofi-bare", &operation, state), of(operation), of(OPERATIONS[0]));
+fn bare(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
+    for (operation, is_asleep) in all() {
+        let ([_, cost], [_, limit]) =
+            (pair.times(operation, is_asleep), pair.times(OPERATIONS[0], is_asleep));
+        taken(pair, is_asleep, || {
+            bench.pairs(name(pair, "ofi-bare", operation, is_asleep), &cost, &limit);
+        });
     }
     Ok(())
+}
+
+/// Takes samples, of which each has the other PE do something, or all of them while it sleeps in its own code.
+fn taken(pair: &Pair<'_>, is_asleep: bool, take: impl Fn()) {
+    if is_asleep { _ = pair.alone(State::Asleep, take) } else { take() }
 }
 
 /// The bare program alone, against the latency of its own put and that of libfabric's tool: a put that is complete when it is
@@ -87,13 +100,14 @@ fn bare(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
 fn bare_alone(runner: &mut Runner) -> Done {
     let provider = &runner.provider().to_owned();
     // The bare program needs no transport: its PEs are told what to do through shared memory.
-    let job = runner.job("ofi-bare", 2, Given::default()).with(&[fabric::only(provider)]);
+    let variables = fabric::variables(provider).into_iter().skip(1);
+    let job = runner.job("ofi-bare", 2, Given::default()).with(variables);
     let (mut records, mut anchored) = (Vec::<Record>::new(), Samples::default());
-    for _ in 0..runner.jobs {
+    for _ in 0..runner.asked.jobs {
         let found: Vec<Record> = runner.lines(&job)?;
         let put = found.iter().find(|record| record.name.starts_with("ofi-bare put/8/"));
         let put = put.ok_or("the bare program has not said what a put costs")?.samples.cost_at(0.5);
-        match pingpong::round_trip(provider)? {
+        match round_trip(provider)? {
             Some(round_trip) => anchored.0.push((put, round_trip)),
             None => runner.remark("fi_pingpong is not installed, or does not run with this provider: the bare program stands alone (Debian: libfabric-bin)"),
         }
@@ -108,40 +122,42 @@ fn bare_alone(runner: &mut Runner) -> Done {
 }
 
 /// The case of an operation: `ofi put-asleep/8/sockets`.
-fn name(pair: &Pair<'_>, measure: &str, operation: &Operation, state: State) -> String {
-    let suffix = if state == State::Asleep { "-asleep" } else { "" };
+fn name(pair: &Pair<'_>, measure: &str, operation: Operation, is_asleep: bool) -> String {
+    let suffix = if is_asleep { "-asleep" } else { "" };
     format!("{measure} {}{suffix}/{}/{}", operation.name, operation.bytes, pair.provider)
 }
 
 /// An operation through the library, against the same by the bare program: nanoseconds for each transfer.
 pub(super) fn against_bare(
-    bench: &Bench<'_>,
     pair: &Pair<'_>,
+    bench: &Bench<'_>,
     measure: &str,
-    operation: &Operation,
-    state: State,
+    operation: Operation,
+    is_asleep: bool,
 ) {
-    pair.ready(state);
-    let name = name(pair, measure, operation, state);
-    bench.pairs(name, || pair.library(operation, state), || pair.bare(operation, state));
+    let [cost, limit] = pair.times(operation, is_asleep);
+    taken(pair, is_asleep, || bench.pairs(name(pair, measure, operation, is_asleep), &cost, &limit));
 }
 
-/// All operations at a PE that polls, and those that are waited for at one that sleeps.
-fn all() -> impl Iterator<Item = (Operation, State)> {
-    let asleep = OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1);
-    let polling = OPERATIONS.into_iter().map(|operation| (operation, State::Polling));
-    polling.chain(asleep.map(|operation| (operation, State::Asleep)))
+/// All operations at a PE that serves them, and those that are waited for at one that sleeps.
+fn all() -> impl Iterator<Item = (Operation, bool)> {
+    let served = OPERATIONS.into_iter().map(|operation| (operation, false));
+    served.chain(asleep())
+}
+
+/// Operations that are waited for, at a PE that sleeps in its own code.
+pub(super) fn asleep() -> impl Iterator<Item = (Operation, bool)> {
+    OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
 
 /// The share of a core that this PE uses while both sleep in their own code, against a hundredth: hundredths.
-fn idle(pair: &Pair<'_>) -> Samples {
+fn idle() -> Samples {
     /// How long a PE sleeps for a look at what it uses meanwhile.
     const IDLE: Duration = Duration::from_millis(50);
     let used = || {
         let time = clock_gettime(ClockId::ProcessCPUTime);
         Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
     };
-    pair.ready(State::Asleep);
     let share = |_| {
         let before = used();
         std::thread::sleep(IDLE);
@@ -151,25 +167,25 @@ fn idle(pair: &Pair<'_>) -> Samples {
 }
 
 /// Blocks by one strided put and a quiet, against a non-blocking put for each and one quiet; and that against the model.
-fn strided(bench: &Bench<'_>, pair: &Pair<'_>) -> Done {
+fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let mut gains = Vec::new();
-    for (state, name) in [(State::Polling, "polling"), (State::Asleep, "asleep")] {
+    for (state, name) in [(State::Library, "polling"), (State::Asleep, "asleep")] {
         for (count, bytes) in
             [16, 64].into_iter().flat_map(|count| [8, 256, 4096].map(|bytes| (count, bytes)))
         {
-            let blocks = Blocks { count, bytes };
-            // What else the machine does changes from case to case.
-            let row = row_of(pair, state, carries(pair, LONG), bench.repetitions);
-            pair.ready(state);
-            let samples =
-                Samples::alternate(bench.repetitions, || in_one(pair, blocks), || one_by_one(pair, blocks));
-            let reach = Reach { pieces: 1, message: carries(pair, blocks) };
-            let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
-            let predicted = time(Way::Each) / time(Way::Messages);
-            let case = format!("{count}/{bytes}/{name}");
-            let gained = samples.0.iter().map(|(cost, limit)| (limit / cost, predicted)).collect();
-            gains.push((format!("ofi-strided-model {case}"), gained));
-            bench.add(format!("ofi-strided {case}"), samples);
+            pair.alone(state, || {
+                let blocks = Blocks { count, bytes };
+                // What else the machine does changes from case to case.
+                let row = row_of(pair, carries(pair, LONG), bench.repetitions);
+                let (cost, limit) = (|| in_one(pair, blocks), || one_by_one(pair, blocks));
+                let samples = Samples::of(bench.repetitions, || (cost(), limit()));
+                let reach = Reach { pieces: 1, message: carries(pair, blocks) };
+                let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
+                let predicted = time(Way::Each) / time(Way::Messages);
+                let gained = samples.0.iter().map(|(cost, limit)| (limit / cost, predicted)).collect();
+                gains.push((format!("ofi-strided-model {count}/{bytes}/{name}"), gained));
+                bench.add(format!("ofi-strided {count}/{bytes}/{name}"), samples);
+            });
         }
     }
     gains.into_iter().for_each(|(name, samples)| bench.add(name, samples));
@@ -211,8 +227,7 @@ pub(super) fn forcing(way: Way) -> Row {
 }
 
 /// What puts cost: the first one, a further one, and a byte, in nanoseconds.
-fn of_puts(pair: &Pair<'_>, state: State, repetitions: usize) -> (f64, f64, f64) {
-    pair.ready(state);
+fn of_puts(pair: &Pair<'_>, repetitions: usize) -> (f64, f64, f64) {
     let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
     let (one, short, long) = (each(blocks(1, 8)), each(SHORT), each(LONG));
     let operation = ((short - one) / (SHORT.count - 1) as f64).max(0.0);
@@ -222,8 +237,8 @@ fn of_puts(pair: &Pair<'_>, state: State, repetitions: usize) -> (f64, f64, f64)
 
 /// The row of the provider but for its lists, in a job where blocks go in messages that carry so many bytes of
 /// them.
-fn row_of(pair: &Pair<'_>, state: State, carries: usize, repetitions: usize) -> Row {
-    let (latency, operation, byte) = of_puts(pair, state, repetitions);
+fn row_of(pair: &Pair<'_>, carries: usize, repetitions: usize) -> Row {
+    let (latency, operation, byte) = of_puts(pair, repetitions);
     let message = |blocks| middle(repetitions, || in_one(pair, blocks));
     let (few, many, short, long) = (message(FEW), message(MANY), message(SHORT), message(LONG));
     let further = (LONG.count * LONG.bytes).div_ceil(carries) - 1;
@@ -243,8 +258,8 @@ fn row_of(pair: &Pair<'_>, state: State, carries: usize, repetitions: usize) -> 
 }
 
 /// What a further piece of a list costs, in picoseconds, in a job where blocks go in lists.
-fn piece(pair: &Pair<'_>, state: State, repetitions: usize) -> u64 {
-    let (latency, operation, _) = of_puts(pair, state, repetitions);
+fn piece(pair: &Pair<'_>, repetitions: usize) -> u64 {
+    let (latency, operation, _) = of_puts(pair, repetitions);
     // One operation, whatever the provider's limit.
     let list = middle(repetitions, || in_one(pair, PAIR));
     picoseconds((list - latency - operation) / PAIR.count as f64)
@@ -282,52 +297,41 @@ fn picoseconds(nanoseconds: f64) -> u64 {
     (nanoseconds.max(0.0) * 1000.0) as u64
 }
 
-/// `fi_pingpong`, libfabric's own tool: a message there and one back.
-mod pingpong {
-    use std::io;
-    use std::net::TcpListener;
-    use std::process::{Command, Stdio};
-    use std::time::Duration;
-
-    const PROGRAM: &str = "fi_pingpong";
-
+/// Nanoseconds of a round trip of messages of 8 bytes between two processes of this host by `fi_pingpong`, libfabric's own tool;
+/// `None` if it is not installed, or does not run with this provider.
+fn round_trip(provider: &str) -> io::Result<Option<f64>> {
     /// How long the tool's own first half takes to listen at most.
     const PATIENCE: Duration = Duration::from_secs(5);
-
-    /// Nanoseconds of a round trip of messages of 8 bytes between two processes of this host; `None` if the
-    /// tool is not installed, or does not run with this provider.
-    pub(super) fn round_trip(provider: &str) -> io::Result<Option<f64>> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port().to_string();
+    let half = |end: &[&str]| {
+        let mut half = Command::new("fi_pingpong");
         // Some ten milliseconds.
-        let common = ["-p", provider, "-e", "rdm", "-I", "2000", "-S", "8"];
-        let mut server = Command::new(PROGRAM);
-        server.args(common).args(["-B", &port]).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut server = match server.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            server => server?,
-        };
-        let begun = std::time::Instant::now();
-        let found = loop {
-            let mut client = Command::new(PROGRAM);
-            let client =
-                client.args(common).args(["-P", &port, "127.0.0.1"]).stderr(Stdio::null()).output()?;
-            let found = half_trip(&String::from_utf8_lossy(&client.stdout));
-            // The server may not listen yet.
-            if found.is_some() || begun.elapsed() > PATIENCE || server.try_wait()?.is_some() {
-                break found;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        // It has ended by itself, unless nobody came.
-        let _ = server.kill();
-        server.wait()?;
-        Ok(found.map(|half| 2.0 * half * 1e3))
-    }
+        half.args(["-p", provider, "-e", "rdm", "-I", "2000", "-S", "8"]).args(end).stderr(Stdio::null());
+        half
+    };
+    let mut server = match half(&["-B", &port]).stdout(Stdio::null()).spawn() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        server => server?,
+    };
+    let begun = Instant::now();
+    let found = loop {
+        let client = half(&["-P", &port, "127.0.0.1"]).output()?;
+        let found = half_trip(&String::from_utf8_lossy(&client.stdout));
+        // The server may not listen yet.
+        if found.is_some() || begun.elapsed() > PATIENCE || server.try_wait()?.is_some() {
+            break found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    // It has ended by itself, unless nobody came.
+    _ = server.kill();
+    server.wait()?;
+    Ok(found.map(|half| 2.0 * half * 1e3))
+}
 
-    /// The column `usec/xfer` of what the tool prints.
-    pub(super) fn half_trip(printed: &str) -> Option<f64> {
-        let mut lines = printed.lines();
-        let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;
-        lines.next()?.split_whitespace().nth(column)?.parse().ok()
-    }
+/// The column `usec/xfer` of what the tool prints.
+fn half_trip(printed: &str) -> Option<f64> {
+    let mut lines = printed.lines();
+    let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;
+    lines.next()?.split_whitespace().nth(column)?.parse().ok()
 }

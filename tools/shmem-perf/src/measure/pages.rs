@@ -14,15 +14,14 @@ pub(crate) const MEASURE: Measure = Measure {
     about: "Columns in pages of 2 MiB, against columns in small pages",
     run: Some(|runner| {
         // A partition in small pages and one in large ones.
-        let partition = |id, page| {
+        let pages = [(SMALL, rustix::param::page_size() as u64), (LARGE, LARGE_PAGE)];
+        let partitions = pages.map(|(id, page)| {
             let traits = format!("SIZE={}:PGSIZE={page}:POLICY=PREFERRED", 8 * WORDS + (1 << 20));
             (format!("{PARTITION_VARIABLE}{id}"), traits)
-        };
-        let partitions = [partition(SMALL, rustix::param::page_size() as u64), partition(LARGE, LARGE_PAGE)];
-        let variables = partitions.each_ref().map(|(name, traits)| (&**name, traits.clone()));
-        runner.repeat(&runner.job("pages", 2, Given::default()).with(&variables))
+        });
+        runner.repeat(&runner.job("pages", 2, Given::default()).with(partitions))
     }),
-    tasks: &[("pages", Task::Own(by_pages))],
+    tasks: &[("pages", Task::Near(by_pages))],
     rows: &[
         "pages stencil/* | stencil/n | a step of a stencil on n x n cells of each PE whose columns go to both neighbours, in \
          pages of 2 MiB; time for each cell | the same in small pages",
@@ -34,18 +33,15 @@ pub(crate) const MEASURE: Measure = Measure {
 };
 
 /// A stencil, and columns, in large and small pages.
-fn by_pages(given: &Given) -> Done {
-    let world = &mut shmem::init::<Single>()?;
-    let cores = take_core(world.my_pe(), world.n_pes())?;
+fn by_pages(world: &mut World, bench: &Bench<'_>) -> Done {
     let large = world.partitions().into_iter().find(|partition| partition.spec.id == LARGE);
     let grants = large.map(|partition| partition.grants).unwrap_or_default();
-    let given_pages = grants.iter().map(|grant| grant.pgsize).min();
     let said = |text: &str| {
         if world.my_pe() == 0 {
             eprintln!("shmem-perf: {text}");
         }
     };
-    if given_pages.is_none_or(|bytes| bytes < LARGE_PAGE) {
+    if grants.iter().map(|grant| grant.pgsize).min().is_none_or(|bytes| bytes < LARGE_PAGE) {
         let reasons: Vec<_> = grants.iter().flat_map(|grant| &grant.downgrades).collect();
         said(&format!("no large pages to compare with: {reasons:?}"));
         return Ok(());
@@ -55,13 +51,11 @@ fn by_pages(given: &Given) -> Done {
             "no pages of 2M are reserved: those that are measured are small ones that the kernel has merged",
         );
     }
-    let samples = stencil(world, given.repetitions)?;
-    let bench = Bench::new(world, given, cores);
-    bench.add(format!("pages stencil/{SIZE}"), samples);
+    stencil(world, bench)?;
     let small = world.partition(SMALL)?.alloc(zeroed::<u64>(WORDS))?;
     let large = world.partition(LARGE)?.alloc(zeroed::<u64>(WORDS))?;
-    bench.alone(|| TOUCHED.into_iter().for_each(|touched| column(&bench, &large, &small, touched)));
-    bench.print()
+    alone(world, || TOUCHED.into_iter().for_each(|touched| column(world, bench, [&large, &small], touched)));
+    Ok(())
 }
 
 /// Pages that a column touches.
@@ -88,33 +82,33 @@ const LARGE_PAGE: u64 = 2 << 20;
 const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 2048 };
 
 /// A step of a stencil in large pages, against one in small pages: nanoseconds for each cell. All PEs call it.
-fn stencil(world: &mut World, repetitions: usize) -> Result<Samples> {
+fn stencil(world: &mut World, bench: &Bench<'_>) -> Done {
     let on = |id| move |world: &World, words| world.partition(id)?.alloc(zeroed::<f64>(words));
     let mut large = Stencil::new(world, SIZE, on(LARGE))?;
     let mut small = Stencil::new(world, SIZE, on(SMALL))?;
-    let samples = Samples::of(repetitions, || {
+    bench.pair(format!("pages stencil/{SIZE}"), || {
         let mut step = |stencil: &mut Stencil| nanoseconds_each(SIZE * SIZE, || stencil.step(world));
         (step(&mut large), step(&mut small))
     });
-    large.grids.into_iter().chain(small.grids).try_for_each(|grid| world.free(grid))?;
-    Ok(samples)
+    Ok(large.grids.into_iter().chain(small.grids).try_for_each(|grid| world.free(grid))?)
 }
 
 /// Writing a column of `touched` elements on another PE in large pages, against one in small pages:
 /// nanoseconds for each element. Both places have [`WORDS`] words.
-fn column(bench: &Bench<'_>, large: &SymBox<[u64]>, small: &SymBox<[u64]>, touched: usize) {
+fn column(world: &World, bench: &Bench<'_>, places: [&SymBox<[u64]>; 2], touched: usize) {
     /// Elements that one sample writes at least.
     const ELEMENTS: usize = 64 << 10;
     let (row, passes) = (vec![1_u64; touched], ELEMENTS.div_ceil(touched));
-    let write = |to: &SymBox<[u64]>| {
-        nanoseconds_each(passes * touched, || {
-            for _ in 0..passes {
-                bench.world.iput(to.on(bench.other()), &row, STRIDE, 1, touched);
-            }
-            bench.world.quiet();
-        })
-    };
-    bench.pairs(format!("pages column/{touched}"), || write(large), || write(small));
+    let [large, small] = places.map(|to| {
+        let (to, row) = (to.on(other(world)), &row);
+        move || {
+            nanoseconds_each(passes * touched, || {
+                (0..passes).for_each(|_| world.iput(to, row, STRIDE, 1, touched));
+                world.quiet();
+            })
+        }
+    });
+    bench.pairs(format!("pages column/{touched}"), large, small);
 }
 
 /// A 2-D stencil that knows nothing of the memory it works on: a 5-point Jacobi relaxation on n x n cells of each PE, which lie in

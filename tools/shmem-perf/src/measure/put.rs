@@ -5,7 +5,7 @@ use super::*;
 pub(crate) const PUT: Measure = Measure {
     name: "put",
     about: "Puts: of 8 bytes to a static against a store, of 1 byte to 4 MiB against `memcpy`",
-    tasks: &[("put", Task::Near(|bench| transfers(bench, true)))],
+    tasks: &[("put", Task::Near(|world, bench| transfers(world, bench, true)))],
     rows: &[
         "put8-static * | 8 | 8-byte puts to a static, one to each of 64 lines | volatile stores to the same words | * 1.2",
         "put8-quiet * | 8 | an 8-byte put and its quiet | a volatile store to the same word and a full fence | * 1.2",
@@ -24,7 +24,7 @@ pub(crate) const PUT: Measure = Measure {
 pub(crate) const GET: Measure = Measure {
     name: "get",
     about: "Gets of 1 byte to 4 MiB, against `memcpy`",
-    tasks: &[("get", Task::Near(|bench| transfers(bench, false)))],
+    tasks: &[("get", Task::Near(|world, bench| transfers(world, bench, false)))],
     rows: &[
         "get * | bytes | a get of a slice; time for each byte | the C library's `memcpy` on the same bytes | \
              4096..4194304 1/0.95",
@@ -65,21 +65,16 @@ fn put_row(world: &World, pe: Pe, value: u64) {
     }
 }
 
-// What timed loops work on is moved into them: it stays in registers, whatever a put writes to.
-
-fn put8_static(bench: &Bench<'_>) {
-    let words: *mut u64 = near(ROW.on(bench.other()).ptr(bench.world)).cast();
-    let (world, pe) = black_box((bench.world, bench.other()));
-    let cost = || numbered(PASSES, move |value| put_row(world, pe, value)) / LINES as f64;
+/// Puts of 8 bytes: to a static, and with their quiet. What timed loops work on is moved into them: it stays in registers,
+/// whatever a put writes to.
+fn words(world: &World, bench: &Bench<'_>) {
+    let (world, pe) = black_box((world, other(world)));
+    let (word, start) = (ROW.on(pe).index(0), near(ROW.on(pe).index(0).ptr(world)));
+    let puts = || numbered(PASSES, move |value| put_row(world, pe, value)) / LINES as f64;
     // SAFETY: a row has `LINES * WORDS_OF_LINE` words, and lives as long as the program.
-    let limit = || numbered(PASSES, move |value| unsafe { baseline::stores(words, value) }) / LINES as f64;
-    bench.pairs("put8-static 8", cost, limit);
-}
-
-fn put8_quiet(bench: &Bench<'_>) {
-    let word = ROW.on(bench.other()).index(0);
-    let (world, raw) = (bench.world, near(word.ptr(bench.world)));
-    let cost = || {
+    let stores = || numbered(PASSES, move |value| unsafe { baseline::stores(start, value) }) / LINES as f64;
+    bench.pairs("put8-static 8", puts, stores);
+    let put = || {
         let (world, word) = (black_box(world), black_box(word));
         numbered(PASSES, move |value| {
             world.p(word, value);
@@ -87,20 +82,19 @@ fn put8_quiet(bench: &Bench<'_>) {
         })
     };
     // SAFETY: the place holds an aligned word and lives as long as the program.
-    let limit = || numbered(PASSES, move |value| unsafe { baseline::fenced_store(raw, value) });
-    bench.pairs("put8-quiet 8", cost, limit);
+    let store = || numbered(PASSES, move |value| unsafe { baseline::fenced_store(start, value) });
+    bench.pairs("put8-quiet 8", put, store);
 }
 
 /// Puts, or gets, of all sizes.
-fn transfers(bench: &Bench<'_>, puts: bool) -> Done {
-    let (world, object) = (bench.world, bench.world.alloc(zeroed::<u8>(SIZES[7]))?);
-    bench.alone(|| {
+fn transfers(world: &World, bench: &Bench<'_>, puts: bool) -> Done {
+    let object = world.alloc(zeroed::<u8>(SIZES[7]))?;
+    alone(world, || {
         if puts {
-            put8_static(bench);
-            put8_quiet(bench);
+            words(world, bench);
         }
         for bytes in SIZES {
-            let (there, mut own) = (object.on(bench.other()).index(..bytes), vec![1_u8; bytes]);
+            let (there, mut own) = (object.on(other(world)).index(..bytes), vec![1_u8; bytes]);
             let start: *mut u8 = near(there.ptr(world)).cast();
             // SAFETY: `start` is a place as long as `own`, which is private memory.
             let put = |own: &mut [u8]| unsafe { baseline::memcpy(start, own.as_ptr(), own.len()) };
@@ -126,30 +120,26 @@ fn of_byte(own: &mut [u8], transfer: impl Fn(&mut [u8])) -> f64 {
 }
 
 /// Each operation on words of another PE, against the same locked instruction on the same memory.
-fn atomics(bench: &mut Bench<'_>) -> Done {
+fn atomics(world: &mut World, bench: &Bench<'_>) -> Done {
     const ORDER: Ordering = Ordering::SeqCst;
-    let (world, bench) = (bench.world, &*bench);
+    let world = &*world;
     let (wide, narrow) = (world.alloc(value(Atomic::new(0_u64)))?, world.alloc(value(Atomic::new(0_u32)))?);
     absent(world, || {
-        let (wide, narrow) = (wide.on(bench.other()), narrow.on(bench.other()));
+        let (wide, narrow) = (wide.on(other(world)), narrow.on(other(world)));
         // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
         let raw = unsafe { AtomicU64::from_ptr(near(wide.ptr(world)).cast()) };
         // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
-        let raw_narrow = unsafe { AtomicU32::from_ptr(near(narrow.ptr(world)).cast()) };
+        let half = unsafe { AtomicU32::from_ptr(near(narrow.ptr(world)).cast()) };
         against(bench, "fetch-add/64", move |v| world.fetch_add(wide, v), move |v| raw.fetch_add(v, ORDER));
         against(bench, "fetch-inc/64", move |_| world.fetch_inc(wide), move |_| raw.fetch_add(1, ORDER));
         against(bench, "swap/64", move |v| world.swap(wide, v), move |v| raw.swap(v, ORDER));
         let exchange = move |v| raw.compare_exchange(v, v + 1, ORDER, ORDER).unwrap_or_else(|before| before);
         against(bench, "compare-swap/64", move |v| world.compare_swap(wide, v, v + 1), exchange);
         against(bench, "fetch-xor/64", move |v| world.fetch_xor(wide, v), move |v| raw.fetch_xor(v, ORDER));
-        let raw = raw_narrow;
-        against(
-            bench,
-            "fetch-add/32",
-            move |v| world.fetch_add(narrow, v as u32),
-            move |v| raw.fetch_add(v as u32, ORDER),
-        );
-        against(bench, "swap/32", move |v| world.swap(narrow, v as u32), move |v| raw.swap(v as u32, ORDER));
+        let ours = move |v| world.fetch_add(narrow, v as u32);
+        against(bench, "fetch-add/32", ours, move |v| half.fetch_add(v as u32, ORDER));
+        let ours = move |v| world.swap(narrow, v as u32);
+        against(bench, "swap/32", ours, move |v| half.swap(v as u32, ORDER));
     })?;
     Ok(())
 }

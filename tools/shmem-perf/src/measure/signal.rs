@@ -27,23 +27,22 @@ const TRIPS: u64 = 500;
 /// Bytes of data that are sent, beside a word.
 const SIZES: [usize; 3] = [64, 512, 4 << 10];
 
-fn signals(bench: &mut Bench<'_>) -> Done {
-    let world = bench.world;
+fn signals(world: &mut World, bench: &Bench<'_>) -> Done {
+    let (world, pe) = (&*world, other(world));
     let (object, word) = (world.alloc(zeroed::<u8>(SIZES[2]))?, world.alloc(value(0_u64))?);
     let line = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let line = word_at(world, line.on(world.pe(0)?).index(0));
     let one_way = || round_trip(line, world.my_pe() == 0, TRIPS as usize) / 2.0;
     let arrived = world.alloc(value(Signal::new(0)))?;
-    let pair =
-        Pair { world, place: word.on(bench.other()), source: &7, signal: &arrived, trips: Cell::new(0) };
+    let pair = Pair { world, place: word.on(pe), source: &7, signal: &arrived, trips: Cell::new(0) };
     bench.pairs("signal 8", || pair.ours(|| ()), || pair.plain(|| ()));
     let read = || _ = black_box(word.here(world).load());
     bench.pairs("signal 8/read", || pair.ours(read), || pair.plain(read));
     bench.pairs("signal 8/line", || pair.ours(|| ()), one_way);
     for bytes in SIZES {
-        let (arrived, source) = (world.alloc(value(Signal::new(0)))?, vec![1; bytes]);
-        let place = object.on(bench.other()).index(..bytes);
-        let pair = Pair { world, place, source: &source[..], signal: &arrived, trips: Cell::new(0) };
+        let (arrived, source) = (world.alloc(value(Signal::new(0)))?, &vec![1; bytes][..]);
+        let place = object.on(pe).index(..bytes);
+        let pair = Pair { world, place, source, signal: &arrived, trips: Cell::new(0) };
         bench.pairs(format!("signal {bytes}"), || pair.ours(|| ()), || pair.plain(|| ()));
         bench.pairs(format!("signal {bytes}/line"), || pair.ours(|| ()), one_way);
     }

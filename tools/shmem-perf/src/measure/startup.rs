@@ -11,11 +11,11 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "startup",
     about: "Start and end of a job, against programs that do nothing",
     run: Some(|runner| {
-        starts(runner, "4", (4, 0), runner.repetitions)?;
+        starts(runner, "4", (4, 0), runner.asked.repetitions)?;
         // With partitions of 1 GiB, instead of the default heaps.
         starts(runner, "16/127/1G", (16, 127), FEWEST)?;
         for &pes in JOBS {
-            keeps(runner, pes, &[], 2..4, &pes.to_string())?;
+            keeps(runner, &runner.job("kept", pes, Given::default()), 2..4, &pes.to_string())?;
         }
         // Figures of a build without optimisation are nobody's: there it is shown that the measure works.
         starts_under_mpirun(runner, if cfg!(debug_assertions) { 4 } else { 64 })
@@ -44,16 +44,15 @@ const JOBS: &[usize] = if cfg!(debug_assertions) { &[2] } else { &[2, 8, 32, 64]
 
 /// Measures starts of a job, against as many programs that do nothing, and what its PEs keep.
 fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), repetitions: usize) -> Done {
-    let variables: Vec<_> = (1..=partitions).map(|id| format!("SHMEM_SYMMETRIC_PARTITION{id}")).collect();
-    let variables: Vec<_> = variables.iter().map(|name| (&**name, "SIZE=1G".to_owned())).collect();
+    let partitions = (1..=partitions).map(|id| (format!("{PARTITION_VARIABLE}{id}"), "SIZE=1G"));
+    let [job, kept] =
+        ["nothing", "kept"].map(|task| runner.job(task, pes, Given::default()).with(partitions.clone()));
+    let processes = || -> io::Result<()> {
+        let children: Vec<_> = (0..pes).map(|_| Command::new("true").spawn()).collect::<Result<_, _>>()?;
+        children.into_iter().try_for_each(|mut child| child.wait().map(drop))
+    };
     let name = format!("startup {case}");
     if runner.wants(&name) {
-        let job = runner.job("nothing", pes, Given::default()).with(&variables);
-        let processes = || -> io::Result<()> {
-            let children: Vec<_> =
-                (0..pes).map(|_| Command::new("true").spawn()).collect::<Result<_, _>>()?;
-            children.into_iter().try_for_each(|mut child| child.wait().map(drop))
-        };
         let samples = Samples::tried(repetitions, || {
             let (cost, ended) = milliseconds(|| job.run());
             let (limit, others) = milliseconds(processes);
@@ -61,7 +60,7 @@ fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), re
         })?;
         runner.taken(pes, name, samples)?;
     }
-    keeps(runner, pes, &variables, 0..2, case)
+    keeps(runner, &kept, 0..2, case)
 }
 
 /// What is kept, in the order in which PEs say it, and the unit of its row.
@@ -73,28 +72,21 @@ const KINDS: [(&str, usize); 4] = [
 ];
 
 /// Measures what PEs of a job keep, of some kinds, beside its limit.
-fn keeps(
-    runner: &mut Runner,
-    pes: usize,
-    variables: &[(&str, String)],
-    kinds: Range<usize>,
-    case: &str,
-) -> Done {
+fn keeps(runner: &mut Runner, job: &Asked, kinds: Range<usize>, case: &str) -> Done {
     let kinds = kinds.map(|kind| (format!("{} {case}", KINDS[kind].0), kind));
     let kinds: Vec<_> = kinds.filter(|(name, _)| runner.wants(name)).collect();
     if kinds.is_empty() {
         return Ok(());
     }
     let mappings: f64 = fs::read_to_string("/proc/sys/vm/max_map_count")?.trim().parse()?;
-    let limits = [8.0, mappings, 8.0, 8.0 * pes as f64];
-    let job = runner.job("kept", pes, Given::default()).with(variables);
+    let limits = [8.0, mappings, 8.0, 8.0 * job.pes as f64];
     let mut found: Vec<[u64; 4]> = Vec::new();
     for _ in 0..FEWEST {
-        found.extend(runner.lines::<[u64; 4]>(&job)?);
+        found.extend(runner.lines::<[u64; 4]>(job)?);
     }
     kinds.into_iter().try_for_each(|(name, kind)| {
         let kept = found.iter().map(|kept| (kept[kind] as f64 / KINDS[kind].1 as f64, limits[kind]));
-        runner.taken(pes, name, kept.collect())
+        runner.taken(job.pes, name, kept.collect())
     })
 }
 

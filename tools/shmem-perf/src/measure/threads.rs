@@ -1,12 +1,11 @@
 //! What puts of several threads cost, with contexts of their own and with one for all.
 
-use std::sync::{Mutex, PoisonError};
-
 use shmem::Context;
+use shmem_core::exclusion::Mutex;
 
 use super::put::Row;
 use super::*;
-use crate::rounds::{self, Rounds};
+use crate::rounds;
 
 pub(crate) const MEASURE: Measure = Measure {
     name: "threads",
@@ -47,24 +46,25 @@ fn puts(bytes: usize) -> u64 {
     ((8 << 20) / bytes as u64).clamp(64, 20_000).div_ceil(less)
 }
 
-/// One PE of the job: PE 0 has the threads, and writes to the other: words to a row of each thread, or so many bytes to its place.
+/// What a thread puts through: a context of its own, one of all, or one of all behind a lock for each put; and how much less of
+/// it is measured.
+const SHARINGS: [(&str, u64); 3] = [("private", 1), ("multiple", 1), ("locked", 8)];
+
+/// One PE of the job: PE 0 has the threads, and writes to the other, which sleeps: words to a row of each thread, or so many
+/// bytes to its place.
 fn by_threads(given: &Given) -> Done {
     let world = &shmem::init::<Multiple>()?;
-    let bench = Bench::new(world, given, std::thread::available_parallelism()?.get());
-    let (most, other) = (NUMBERS[NUMBERS.len() - 1], bench.other());
+    let bench = Bench::new(world, given, allowed_cores()?.len());
+    let (most, other) = (NUMBERS[5], other(world));
     let rows = world.alloc(zeroed::<Row>(most))?;
     let places = world.alloc(zeroed::<u8>((most * given.sizes.iter().max().copied().unwrap_or(0)).max(1)))?;
     world.barrier_all();
     for threads in NUMBERS.into_iter().filter(|_| world.my_pe() == 0) {
-        let site = Site { shared_cores: threads > bench.cores, ..bench.site.clone() };
-        let book = Book::new(site, given);
         let shared: Context<Multiple> = world.create_ctx()?;
         let lock: Mutex<Context<Serialized>> = Mutex::new(world.create_ctx()?);
-        let locked = || lock.lock().unwrap_or_else(PoisonError::into_inner);
-        // What a thread puts through: a context of its own, one of all, or one of all behind a lock for each put.
-        let cases = [("private", 1), ("multiple", 1), ("locked", 8)].into_iter();
+        let sharings = SHARINGS.into_iter();
         for ((sharing, less), &bytes) in
-            cases.flat_map(|case| given.sizes.iter().map(move |bytes| (case, bytes)))
+            sharings.flat_map(|sharing| given.sizes.iter().map(move |bytes| (sharing, bytes)))
         {
             let (name, pass) = match bytes {
                 0 => (format!("threads {threads}/{sharing}"), (PASSES / less, LINES)),
@@ -72,88 +72,57 @@ fn by_threads(given: &Given) -> Done {
                     (format!("threads-by-size {threads}/{sharing}/{bytes}"), (puts(bytes).div_ceil(less), 1))
                 }
             };
-            let measure = || {
-                rounds::in_turn(threads, pass, given.repetitions, |number, rounds| {
-                    // A core for each, if there are enough.
-                    take_core(number, threads)
-                        .unwrap_or_else(|error| panic!("a thread has no core: {error}"));
-                    let place = Place {
-                        row: rows.on(other).index(number),
-                        bytes: places.on(other).index(number * bytes..(number + 1) * bytes),
-                    };
-                    match sharing {
-                        "private" => {
-                            let own: Context<Private> =
-                                world.create_ctx().unwrap_or_else(|error| panic!("{error}"));
-                            place.through(rounds, world, &own.bind(world));
-                        }
-                        "multiple" => place.through(rounds, world, &shared.bind(world)),
-                        _ => {
-                            let row = |pass| {
-                                for line in 0..LINES {
-                                    locked().bind(world).p(place.row.index(line * WORDS_OF_LINE), pass);
-                                }
-                            };
-                            place.put(rounds, world, row, |source| {
-                                locked().bind(world).put(place.bytes, source)
-                            });
-                        }
+            let thread = |number: usize, rounds: &rounds::Rounds| {
+                // A core for each, if there are enough.
+                take_core(number, threads).unwrap_or_else(|error| panic!("a thread has no core: {error}"));
+                let row = rows.on(other).index(number);
+                let place = places.on(other).index(number * bytes..(number + 1) * bytes);
+                let (words, start): (*mut u64, *mut u8) =
+                    (near(row.ptr(world)).cast(), near(place.ptr(world)).cast());
+                let source = &vec![1_u8; bytes][..];
+                let limit = |pass| match bytes {
+                    // SAFETY: a row has `LINES * WORDS_OF_LINE` words, which nobody else uses while the thread runs.
+                    0 => unsafe { baseline::stores(words, pass) },
+                    // SAFETY: the thread's place has as many bytes, which nobody else uses while it runs, and the source is
+                    // private memory.
+                    _ => unsafe { baseline::memcpy(start, black_box(source).as_ptr(), bytes) },
+                };
+                match sharing {
+                    "private" => {
+                        let own: Context<Private> =
+                            world.create_ctx().unwrap_or_else(|error| panic!("{error}"));
+                        let own = own.bind(world);
+                        rounds.run(|pass| put(&own, row, (place, source), pass), limit);
                     }
-                })
+                    "multiple" => {
+                        let shared = shared.bind(world);
+                        rounds.run(|pass| put(&shared, row, (place, source), pass), limit);
+                    }
+                    _ if bytes > 0 => rounds.run(|_| lock.lock().bind(world).put(place, source), limit),
+                    _ => {
+                        let put_row = |pass| {
+                            for line in 0..LINES {
+                                lock.lock().bind(world).p(row.index(line * WORDS_OF_LINE), pass);
+                            }
+                        };
+                        rounds.run(put_row, limit);
+                    }
+                }
             };
-            book.samples(name, measure);
+            bench.of_threads(threads, name, || rounds::in_turn(threads, pass, given.repetitions, thread));
         }
-        book.print(0)?;
     }
+    bench.print(world)?;
     world.free(rows)?;
-    world.free(places)?;
-    Ok(())
+    Ok(world.free(places)?)
 }
 
-/// Where a thread puts, on the other PE, which sleeps: words, or bytes if there are any.
-#[derive(Clone, Copy)]
-struct Place<'w> {
-    row: On<'w, Row>,
-    bytes: On<'w, [u8]>,
-}
-
-impl Place<'_> {
-    fn through<I: Stores>(self, rounds: &Rounds, world: &World<Multiple>, token: &I) {
-        self.put(
-            rounds,
-            world,
-            |pass| put_row(token, self.row, pass),
-            |source| token.put(self.bytes, source),
-        );
-    }
-
-    /// Against as many stores, or as many copies.
-    fn put(
-        self,
-        rounds: &Rounds,
-        world: &World<Multiple>,
-        put_row: impl FnMut(u64),
-        mut put: impl FnMut(&[u8]),
-    ) {
-        if self.bytes.len() == 0 {
-            let words: *mut u64 = near(self.row.ptr(world)).cast();
-            // SAFETY: a row has `LINES * WORDS_OF_LINE` words, which nobody else uses while the thread runs.
-            return rounds.run(put_row, |pass| unsafe { baseline::stores(words, pass) });
-        }
-        let source = vec![1_u8; self.bytes.len()];
-        let start: *mut u8 = near(self.bytes.ptr(world)).cast();
-        let copy = |_| {
-            let source = black_box(source.as_slice());
-            // SAFETY: the thread's place has as many bytes, which nobody else uses while it runs, and the source is private memory.
-            unsafe { baseline::memcpy(start, source.as_ptr(), source.len()) };
-        };
-        rounds.run(|_| put(black_box(&source)), copy);
-    }
-}
-
-/// One 8-byte put to each line of a thread's row.
+/// One put of some bytes, or, where there are none, one of 8 bytes to each line of a thread's row.
 #[inline(never)]
-fn put_row<I: Stores>(token: &I, row: On<'_, Row>, value: u64) {
+fn put<I: Stores>(token: &I, row: On<'_, Row>, (place, source): (On<'_, [u8]>, &[u8]), value: u64) {
+    if !source.is_empty() {
+        return token.put(place, black_box(source));
+    }
     for line in 0..LINES {
         token.p(row.index(line * WORDS_OF_LINE), value);
     }

@@ -14,7 +14,7 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "tracking",
     about: "What it costs to know that operations are complete, by the design of contexts, over a provider whose writes are \
             complete at once and over TCP",
-    run: Some(|runner| match &runner.providers.clone()[..] {
+    run: Some(|runner| match &runner.asked.provider.clone()[..] {
         [] => measure(runner, AT_ONCE).and_then(|()| measure(runner, PROVIDER)),
         providers => providers.iter().try_for_each(|provider| measure(runner, provider)),
     }),
@@ -52,19 +52,17 @@ fn shim() -> Result<PathBuf, String> {
 
 /// Every design over a provider. Where it cannot be had, that is said.
 fn measure(runner: &mut Runner, provider: &str) -> Done {
-    let shim = match (provider == AT_ONCE).then(shim).transpose() {
-        Ok(shim) => shim.map(|shim| (LIBFABRIC, shim.display().to_string())),
+    let (provider, shim) = match (provider == AT_ONCE).then(shim).transpose() {
+        Ok(None) => (provider, None),
+        Ok(Some(shim)) => (PROVIDER, Some((LIBFABRIC, shim.display().to_string()))),
         Err(why) => {
-            runner.remark(&format!(
-                "shmem-perf: nothing is complete at once, and tracking is not measured so: {why}"
-            ));
-            return Ok(());
+            let lost = "shmem-perf: nothing is complete at once, and tracking is not measured so";
+            return Ok(runner.remark(&format!("{lost}: {why}")));
         }
     };
     DESIGNS.into_iter().try_for_each(|design| {
-        let job =
-            mapping::job(runner, "tracking", design, Given::default()).with(&fabric::variables(PROVIDER));
-        runner.repeat(&job.with(shim.as_slice()))
+        let job = mapping::job(runner, "tracking", design, Given::default());
+        runner.repeat(&job.with(fabric::variables(provider)).with(shim.clone()))
     })
 }
 
@@ -76,20 +74,19 @@ const BATCH: usize = 64;
 const BATCH_BYTES: usize = 2 << 20;
 
 /// One PE of a job.
-fn tracking(bench: &Bench<'_, Multiple>, pair: &Pair<'_, Multiple>) -> Done {
-    let (world, design) = (bench.world, &bench.given.design);
+fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
+    let (world, design) = (pair.world, &bench.design);
     let switch = fabric::variable(LIBFABRIC).and_then(|library| switch(&library));
     // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
     let (provider, rounds, sizes) = match switch {
         Some(_) => (AT_ONCE, [16, 256], &[8, 64, 512, 4 << 10, 64 << 10, 1 << 20][..]),
-        None => (PROVIDER, [2, 32], &[8, 4 << 10, 64 << 10][..]),
+        None => (&*pair.provider, [2, 32], &[8, 4 << 10, 64 << 10][..]),
     };
     let domain = &world.domains::<Private>(1)?[0];
     let contexts = (0..CONTEXTS).map(|_| domain.create_ctx::<Private>()).collect::<Result<Vec<_>, _>>()?;
     let tokens: Vec<_> = contexts.iter().map(|context| context.bind(world)).collect();
     if let Some(switch) = switch {
         // Sees for itself that nothing goes out while writes are complete at once.
-        pair.ready(State::Asleep);
         let (place, mut found) = (pair.place().index(..8), [0_u8; 8]);
         let put = |byte| {
             world.put(place, &[byte; 8]);
@@ -103,32 +100,24 @@ fn tracking(bench: &Bench<'_, Multiple>, pair: &Pair<'_, Multiple>) -> Done {
     // Puts through contexts in turn, a batch and its quiet through each.
     let take = |case: &str, bytes: usize, batch: usize, rounds: usize| {
         let rounds = rounds.div_ceil(LESS);
-        let (own, place) = (vec![1_u8; bytes], pair.place().index(..bytes));
+        let (own, place, puts) = (vec![1_u8; bytes], pair.place().index(..bytes), (CONTEXTS * batch) as f64);
         let cost = || {
-            each(rounds, || {
-                for context in &tokens {
-                    // The end of a scope is the quiet of its context.
-                    context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
-                }
-            })
+            for context in &tokens {
+                // The end of a scope is the quiet of its context.
+                context.scope(|scope| (0..batch).for_each(|_| scope.put(place, &own)));
+            }
         };
         let limit = || {
-            nanoseconds_each(rounds, || {
-                for _ in 0..rounds * CONTEXTS {
-                    (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
-                    pair.lane.quiet();
-                }
-            })
-        };
-        let puts = (CONTEXTS * batch) as f64;
-        let measure = || Samples::alternate(bench.repetitions, || cost() / puts, || limit() / puts);
-        bench.samples(format!("tracking {design}/{case}/{provider}"), || {
-            // The other PE is told before anything goes nowhere.
-            pair.ready(State::Asleep);
-            match switch {
-                Some(switch) => at_once(switch, measure),
-                None => measure(),
+            for _ in 0..CONTEXTS {
+                (0..batch).for_each(|_| pair.lane.put(&pair.peer, 0, 0, bytes));
+                pair.lane.quiet();
             }
+        };
+        let both = || (each(rounds, cost) / puts, each(rounds, limit) / puts);
+        let measure = || Samples::of(bench.repetitions, both);
+        bench.samples(format!("tracking {design}/{case}/{provider}"), || match switch {
+            Some(switch) => at_once(switch, measure),
+            None => measure(),
         });
     };
     for &bytes in sizes {

@@ -34,19 +34,15 @@ pub(crate) use self::running::{Request, Running};
 pub(crate) struct Peer {
     /// That of its program.
     pub(crate) name: &'static str,
-    source: Source,
+    /// A file of C; or the manifest of a Rust package, outside of the workspace.
+    source: &'static str,
+    /// What builds it: a compiler of C that a Debian package brings, [`OWN`], or [`CARGO`].
+    by: &'static str,
 }
 
-/// What a program is built from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    /// A file of C, by a compiler that a Debian package brings.
-    C { text: &'static str, compiler: &'static str },
-    /// A file of C, by the compiler that the C library of this workspace brings, whose launcher starts it.
-    Own(&'static str),
-    /// A Rust package with its manifest, outside of the workspace.
-    Package(&'static str),
-}
+/// The compiler that the C library of this workspace brings, whose launcher starts the program; and what builds packages.
+const OWN: &str = "library";
+const CARGO: &str = "cargo";
 
 impl Peer {
     /// Strided transfers of MPI-3 one-sided communication, as Open MPI has it, and of its OpenSHMEM.
@@ -58,26 +54,24 @@ impl Peer {
     /// the Rust crate `lamellar`.
     pub(crate) const OSHMEM_MICRO: Self = Self::of("oshmem-micro", example!("peers/oshmem-micro.c"), "oshcc");
     pub(crate) const MPI_MICRO: Self = Self::of("mpi-micro", example!("peers/mpi-micro.c"), "mpicc");
-    pub(crate) const LAMELLAR: Self = Self {
-        name: "lamellar",
-        source: Source::Package(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../examples/peers/lamellar/Cargo.toml"
-        )),
-    };
+    pub(crate) const LAMELLAR: Self = Self::of(
+        "lamellar",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/peers/lamellar/Cargo.toml"),
+        CARGO,
+    );
     /// Single routines: of Open MPI's OpenSHMEM, and of the C library of this workspace.
     pub(crate) const OSHMEM_ROUTINES: Self =
         Self::of("oshmem-routines", example!("peers/routines.c"), "oshcc");
-    pub(crate) const ROUTINES: Self = Self::own("routines", example!("peers/routines.c"));
+    pub(crate) const ROUTINES: Self = Self::of("routines", example!("peers/routines.c"), OWN);
     /// Micro-benchmarks of that: the program of [`OSHMEM_MICRO`](Self::OSHMEM_MICRO).
-    pub(crate) const LIBRARY: Self = Self::own("library", example!("peers/oshmem-micro.c"));
+    pub(crate) const LIBRARY: Self = Self::of("library", example!("peers/oshmem-micro.c"), OWN);
     /// How PEs of the C library wake each other: more processes than cores.
-    pub(crate) const WAKING: Self = Self::own("waking", example!("peers/waking.c"));
+    pub(crate) const WAKING: Self = Self::of("waking", example!("peers/waking.c"), OWN);
     /// What waiting costs a program of the C library that has just begun, and one of Open MPI's OpenSHMEM; they answer nothing.
-    pub(crate) const WAITING: Self = Self::own("waiting", example!("peers/waiting.c"));
+    pub(crate) const WAITING: Self = Self::of("waiting", example!("peers/waiting.c"), OWN);
     pub(crate) const OSHMEM_WAITING: Self = Self::of("oshmem-waiting", example!("peers/waiting.c"), "oshcc");
     /// A program of the C library that answers nothing: all PEs greet, and end.
-    pub(crate) const HELLO: Self = Self::own("hello", example!("c/hello.c"));
+    pub(crate) const HELLO: Self = Self::of("hello", example!("c/hello.c"), OWN);
 
     /// Those with strided transfers.
     pub(crate) const STRIDED: [Self; 2] = [Self::MPI, Self::OSHMEM];
@@ -89,17 +83,13 @@ impl Peer {
     pub(crate) const ANSWERING: [&[Self]; 3] =
         [&Self::STRIDED, &Self::MICRO, &[Self::OSHMEM_ROUTINES, Self::ROUTINES, Self::LIBRARY]];
 
-    const fn of(name: &'static str, text: &'static str, compiler: &'static str) -> Self {
-        Self { name, source: Source::C { text, compiler } }
-    }
-
-    const fn own(name: &'static str, text: &'static str) -> Self {
-        Self { name, source: Source::Own(text) }
+    const fn of(name: &'static str, source: &'static str, by: &'static str) -> Self {
+        Self { name, source, by }
     }
 
     /// Whether it is no other library: it stands beside where those are not wanted.
     pub(crate) fn is_own(self) -> bool {
-        matches!(self.source, Source::Own(_) | Source::C { compiler: "cc", .. })
+        [OWN, "cc"].contains(&self.by)
     }
 
     /// How many processes it has where there are so many cores: one for each of two, or twice as many as there are.
@@ -123,8 +113,8 @@ pub(crate) enum PeerError {
     #[error("its program could not be run: {0}")]
     Run(#[from] io::Error),
     /// It says something else than was asked for.
-    #[error("`{line}` is no answer to `{request}`: {fault}")]
-    Answer { line: String, request: String, fault: String },
+    #[error("{0}")]
+    Answer(String),
     /// It says that it cannot do what it was asked.
     #[error("{fault} (asked for `{request}`)")]
     Refused { request: String, fault: String },

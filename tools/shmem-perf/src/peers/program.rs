@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use tempfile::TempDir;
 
-use super::{Peer, PeerError, Source};
+use super::{CARGO, OWN, Peer, PeerError};
 
 /// What the programs in C have in common.
 const HEADERS: [(&str, &str); 2] =
@@ -87,32 +87,32 @@ fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerErr
         };
         Err(PeerError::Lost(why))
     };
-    let of_c = |text, compiler: &OsStr| {
+    let of_c = |compiler: &OsStr| {
         let file = format!("{peer}.c");
-        fs::write(directory.join(&file), text)?;
+        fs::write(directory.join(&file), peer.source)?;
         compile(compiler, &["-O2", "-pthread", &file, "-o", peer.name].map(OsStr::new))
     };
     let found = |file: &'static str| {
         let missing = || format!("its package is not at {file}, where it was when this tool was built");
         Path::new(file).is_file().then_some(OsStr::new(file)).ok_or_else(|| PeerError::Lost(missing()))
     };
-    match peer.source {
-        Source::C { text, compiler } => of_c(text, OsStr::new(compiler)),
+    match peer.by {
         // What is built of the library is kept with what the workspace is built into.
-        Source::Own(text) => {
+        OWN => {
             let script = found(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shmem-c/make.sh"))?;
             compile(OsStr::new("sh"), &[script, directory.join("libshmem").as_os_str()])?;
-            of_c(text, of_library(directory).join("oshcc").as_os_str())
+            of_c(of_library(directory).join("oshcc").as_os_str())
         }
         // The same of a package: it takes minutes.
-        Source::Package(manifest) => {
+        CARGO => {
             let target = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(peer.name);
             let build = ["build", "--quiet", "--release", "--locked", "--manifest-path"].map(OsStr::new);
-            let of = [found(manifest)?, OsStr::new("--target-dir"), target.as_os_str()];
-            compile(OsStr::new("cargo"), &[&build[..], &of].concat())?;
+            let of = [found(peer.source)?, OsStr::new("--target-dir"), target.as_os_str()];
+            compile(OsStr::new(CARGO), &[&build[..], &of].concat())?;
             symlink(target.canonicalize()?.join("release").join(peer.name), directory.join(peer.name))?;
             Ok(())
         }
+        compiler => of_c(OsStr::new(compiler)),
     }
 }
 
@@ -124,16 +124,16 @@ fn of_library(directory: &Path) -> PathBuf {
 /// What starts the processes of a program: two on the first two of some cores, or more on all of them. Nothing binds them,
 /// they do that by themselves: their CPUs are those of our PEs.
 pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usize]) -> Command {
-    let mut command = match peer.source {
-        Source::C { compiler: "cc", .. } | Source::Package(_) => Command::new(program),
-        Source::C { compiler, .. } => {
-            let launcher = if compiler == "oshcc" { "oshrun" } else { "mpirun" };
-            open_mpi(launcher, &["-np", "2", "--bind-to", "none"], program, directory)
-        }
-        Source::Own(_) => {
+    let mut command = match peer.by {
+        "cc" | CARGO => Command::new(program),
+        OWN => {
             let mut command = Command::new(of_library(directory).join("oshrun"));
             command.args(["-np", &peer.processes(cores.len()).to_string()]).arg(program);
             command
+        }
+        compiler => {
+            let launcher = if compiler == "oshcc" { "oshrun" } else { "mpirun" };
+            open_mpi(launcher, &["-np", "2", "--bind-to", "none"], program, directory)
         }
     };
     if let ([first, second, ..], 2) = (cores, peer.processes(cores.len())) {

@@ -1,5 +1,6 @@
 //! A peer that runs beside us and answers: a line of JSON for each request, behind one in which it introduces itself.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -85,71 +86,64 @@ impl Running {
     }
 
     /// Whether the operation does what it should.
-    pub(crate) fn check(&mut self, request: &Request) -> Result<(), PeerError> {
+    pub(crate) fn check(&self, request: &Request) -> Result<(), PeerError> {
         self.ask(request, 0).map(drop)
     }
 
     /// One sample: nanoseconds of one operation, complete when it ends.
-    pub(crate) fn sample(&mut self, request: &Request) -> Result<f64, PeerError> {
+    pub(crate) fn sample(&self, request: &Request) -> Result<f64, PeerError> {
         self.ask(request, 1).map(|samples| samples[0])
     }
 
-    /// Pairs of samples of our own operation and the peer's, in turn, if the operation does what it should.
+    /// Pairs of samples of something and of the operation, in turn, if the operation does what it should.
     pub(crate) fn against(
-        &mut self,
+        &self,
         request: &Request,
         repetitions: usize,
-        mut ours: impl FnMut() -> f64,
+        mut other: impl FnMut() -> Result<f64, PeerError>,
     ) -> Result<Samples, PeerError> {
         self.check(request)?;
-        ours();
-        self.sample(request)?;
-        Samples::tried(repetitions, || Ok((ours(), self.sample(request)?)))
+        let mut pair = || Ok((other()?, self.sample(request)?));
+        pair()?;
+        Samples::tried(repetitions, pair)
     }
 
-    /// Pairs of samples of the program and of another one, or of its own, in turn, if the operations do what they should.
-    pub(crate) fn in_turn(
-        &mut self,
+    /// The same of an operation of this program, and one of another one, or of this one as well.
+    pub(crate) fn beside(
+        &self,
         cost: &Request,
-        mut other: Option<&mut Self>,
+        other: &Self,
         limit: &Request,
         repetitions: usize,
     ) -> Result<Samples, PeerError> {
         self.check(cost)?;
-        other.as_deref_mut().unwrap_or(&mut *self).check(limit)?;
-        Samples::tried(repetitions, || {
-            let cost = self.sample(cost)?;
-            Ok((cost, other.as_deref_mut().unwrap_or(&mut *self).sample(limit)?))
-        })
+        other.against(limit, repetitions, || self.sample(cost))
     }
 
     /// The nanoseconds of each of so many samples; none: whether the operation does what it should.
-    fn ask(&mut self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
+    fn ask(&self, request: &Request, samples: usize) -> Result<Vec<f64>, PeerError> {
         let Request { case, operation, numbers } = request;
         let asked = format!("{case} {operation} {numbers} {samples}");
         // A peer that is gone is found out by its answer.
-        let _ = self.requests.as_mut().map(|requests| requests.write_all(format!("{asked}\n").as_bytes()));
+        _ = self.requests.as_ref().map(|mut requests| writeln!(requests, "{asked}"));
         let (line, found) = self.line(&asked)?;
         if let Some(fault) = found.error {
             return Err(PeerError::Refused { request: asked, fault });
         }
         let is_asked = found.case == *case && found.operation == *operation;
-        match found.ns.filter(|ns| is_asked && ns.len() == samples) {
-            Some(ns) if ns.iter().all(|&ns| ns > 0.0 && ns.is_finite()) => Ok(ns),
-            _ => {
-                let fault = format!("it says the case, the operation, and {samples} times above 0");
-                Err(PeerError::Answer { line, request: asked, fault })
-            }
-        }
+        let is_right = |ns: &Vec<f64>| {
+            is_asked && ns.len() == samples && ns.iter().all(|&ns| ns > 0.0 && ns.is_finite())
+        };
+        let expected = || format!("it says the case, the operation, and {samples} times above 0");
+        found.ns.filter(is_right).ok_or_else(|| wrong(&line, &asked, expected()))
     }
 
     /// The next line of the peer itself, as it is and as it is meant.
-    fn line(&mut self, request: &str) -> Result<(String, Line), PeerError> {
+    fn line(&self, request: &str) -> Result<(String, Line), PeerError> {
         let what = match self.answers.recv_timeout(PATIENCE) {
             Ok(line) => {
-                return serde_json::from_str(&line).map(|found| (line.clone(), found)).map_err(|error| {
-                    PeerError::Answer { line, request: request.to_owned(), fault: error.to_string() }
-                });
+                let found = serde_json::from_str(&line).map_err(|error| wrong(&line, request, error))?;
+                return Ok((line, found));
             }
             Err(RecvTimeoutError::Timeout) => format!("no answer within {} s, it hangs", PATIENCE.as_secs()),
             Err(RecvTimeoutError::Disconnected) => "it ended before it had answered".to_owned(),
@@ -189,4 +183,8 @@ impl Drop for Running {
             let _ = self.launcher.wait();
         }
     }
+}
+
+fn wrong(line: &str, request: &str, fault: impl fmt::Display) -> PeerError {
+    PeerError::Answer(format!("`{line}` is no answer to `{request}`: {fault}"))
 }

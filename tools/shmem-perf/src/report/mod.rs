@@ -24,7 +24,7 @@ use evidence::Evidence;
 use sections::{SECTIONS, Section};
 
 use crate::bench::{Done, Fact};
-use crate::command;
+use crate::command::{self, Arguments};
 use crate::hosts::Named;
 use crate::runner::Runner;
 use crate::samples::FEWEST;
@@ -88,8 +88,9 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     };
     for section in &sections {
         // Jobs of one section say the same; another section says it again.
-        let mut runner = Runner::keeping(FEWEST, 1);
-        (runner.others, runner.quick) = (!options.no_peers, quick);
+        let asked = Arguments { repetitions: FEWEST, jobs: 1, quick, ..Arguments::default() };
+        let mut runner = Runner::keeping(asked);
+        runner.others = !options.no_peers;
         let mut places = Vec::new();
         for step in section.of(&["step"]) {
             let (name, line) = (step.part(0), step.part(if quick { 2 } else { 1 }));

@@ -89,19 +89,15 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
 pub(super) fn headlines<'a>(sections: &[&'static Section], evidence: &'a Evidence) -> Table<'a> {
     let heads = ["asked", "unit", "this library", "OpenSHMEM", "MPI", "Lamellar", "the limit", "published"];
     let mut table = Table::new("What users ask", heads);
-    table.under(
-        "Each question leads to its measure, with more sizes, the quarters and what exactly is compared. A ratio is a time \
+    let under = "Each question leads to its measure, with more sizes, the quarters and what exactly is compared. A ratio is a time \
          over another one. OpenSHMEM and MPI are those of Open MPI. The limit is the machine's: the same by a few lines of C over \
          shared memory, between hosts by a bare program on libfabric. The best library of a line is marked, but no ratio, \
-         which is over something of each library's own. An empty field: there is no such thing, or nothing was published.",
-    );
+         which is over something of each library's own. An empty field: there is no such thing, or nothing was published.";
+    table.under.push(under.to_owned());
     for section in sections {
-        let lines: Vec<_> =
-            section.of(&ASKED).filter_map(|row| View(evidence, section).headline(row)).collect();
-        if !lines.is_empty() {
-            table.row([Cell::group(section.title)]);
-        }
-        lines.into_iter().for_each(|line| table.row(line));
+        let mut lines = section.of(&ASKED).filter_map(|row| View(evidence, section).headline(row)).peekable();
+        table.rows.extend(lines.peek().is_some().then(|| vec![Cell::new("group", section.title)]));
+        table.rows.extend(lines);
     }
     table
 }

@@ -16,12 +16,11 @@ const UP: (i32, i32) = (344, 12);
 const COLOURS: usize = 7;
 const PATTERNS: usize = 6;
 
-/// A figure with lines.
+/// A figure with lines, of points: where, the value, and its quarters.
 pub(super) struct Figure {
     title: String,
-    x: &'static str,
-    y: &'static str,
-    lines: Vec<(Series, Vec<Point>)>,
+    axes: [&'static str; 2],
+    lines: Vec<(Series, Vec<[f64; 4]>)>,
 }
 
 /// A line of a figure.
@@ -32,24 +31,16 @@ pub(super) struct Series {
     pub(super) is_beside: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Point {
-    at: f64,
-    value: f64,
-    quarters: (f64, f64),
-}
-
 impl Figure {
-    pub(super) fn new(title: String, [x, y]: [&'static str; 2]) -> Self {
-        Self { title, x, y, lines: Vec::new() }
+    pub(super) fn new(title: String, axes: [&'static str; 2]) -> Self {
+        Self { title, axes, lines: Vec::new() }
     }
 
-    /// Adds a point with its quarters to a line, unless there is no place for it.
-    pub(super) fn push(&mut self, series: Series, at: f64, (value, low, high): (f64, f64, f64)) {
+    /// Adds a point to a line, unless there is no place for it.
+    pub(super) fn push(&mut self, series: Series, point @ [at, _, low, high]: [f64; 4]) {
         if !(at > 0.0 && low > 0.0 && high.is_finite()) {
             return;
         }
-        let point = Point { at, value, quarters: (low, high) };
         match self.lines.iter_mut().find(|(line, _)| *line == series) {
             Some((_, points)) => points.push(point),
             None => self.lines.push((series, vec![point])),
@@ -59,7 +50,7 @@ impl Figure {
     /// The class of each line in `style.css`: its colour, and whether it is dashed.
     fn classes(&self) -> Vec<String> {
         let (mut own, mut beside) = (0.., 0..);
-        let class = |(series, _): &(Series, Vec<Point>)| match series.is_beside {
+        let class = |(series, _): &(Series, _)| match series.is_beside {
             true => format!("beside dashed d{}", beside.next().unwrap_or(0) % PATTERNS),
             false => {
                 let number = own.next().unwrap_or(0);
@@ -72,13 +63,11 @@ impl Figure {
     /// What looks alike is one path: all lines of the grid, all dots of a series.
     fn svg(&self) -> Markup {
         let points = || self.lines.iter().flat_map(|(_, points)| points);
-        let across = Axis::around(points().map(|point| point.at.log2()));
-        let along =
-            Axis::around(points().flat_map(|point| [point.quarters.0.log10(), point.quarters.1.log10()]));
-        let columns: Vec<_> =
-            across.powers(12).into_iter().map(|at| (across.pixel(at, ACROSS), bytes(at.exp2()))).collect();
-        let rows: Vec<_> =
-            along.decimals().into_iter().map(|at| (along.pixel(at, UP), short(10_f64.powf(at)))).collect();
+        let across = Axis::around(points().map(|[at, ..]| at.log2()), ACROSS);
+        let along = Axis::around(points().flat_map(|[.., low, high]| [low.log10(), high.log10()]), UP);
+        let columns = across.powers(12).map(|at| (across.pixel(at), bytes(at.exp2())));
+        let rows = along.decimals().into_iter().map(|at| (along.pixel(at), short(10_f64.powf(at))));
+        let (columns, rows): (Vec<_>, Vec<_>) = (columns.collect(), rows.collect());
         let ((left, right), (bottom, top)) = (ACROSS, UP);
         let (mut grid, mut axes) = (String::new(), format!("M{left} {top}V{bottom}H{right}"));
         for (at, _) in &columns {
@@ -89,11 +78,10 @@ impl Figure {
             grid += &format!("M{left} {at}H{right}");
             axes += &format!("M{left} {at}h-5");
         }
-        let path = |points: &[Point]| {
+        let path = |points: &[[f64; 4]]| {
             let (mut line, mut spreads, mut dots) = (String::new(), String::new(), String::new());
-            for &Point { at, value, quarters } in points {
-                let (x, up) = (across.pixel(at.log2(), ACROSS), |value: f64| along.pixel(value.log10(), UP));
-                let (y, low, high) = (up(value), up(quarters.0), up(quarters.1));
+            for [at, values @ ..] in points {
+                let (x, [y, low, high]) = (across.pixel(at.log2()), values.map(|at| along.pixel(at.log10())));
                 line += &format!("{}{x} {y}", if line.is_empty() { "M" } else { "L" });
                 dots += &format!("M{x} {y}h0");
                 if low != high {
@@ -108,10 +96,10 @@ impl Figure {
                 path.axes d=(axes) {}
                 g.across {
                     @for (at, label) in columns { text x=(at) y=(bottom + 18) { (label) } }
-                    text.name x=((left + right) / 2) y=(SIZE.1 - 8) { (self.x) }
+                    text.name x=((left + right) / 2) y=(SIZE.1 - 8) { (self.axes[0]) }
                 }
                 g.along { @for (at, label) in rows { text x=(left - 9) y=(at + 4) { (label) } } }
-                text.name transform={ "translate(18 " ((top + bottom) / 2) ") rotate(-90)" } { (self.y) }
+                text.name transform={ "translate(18 " ((top + bottom) / 2) ") rotate(-90)" } { (self.axes[1]) }
                 @for ((_, points), class) in self.lines.iter().zip(self.classes()) {
                     @let (line, spreads, dots) = path(points);
                     g class=(class) {
@@ -129,7 +117,7 @@ impl Render for Figure {
     fn render(&self) -> Markup {
         html! {
             @if !self.lines.is_empty() {
-                figure role="img" aria-label={ (self.title) ": " (self.y) " by " (self.x) } {
+                figure role="img" aria-label={ (self.title) ": " (self.axes[1]) " by " (self.axes[0]) } {
                     figcaption { (self.title) }
                     (self.svg())
                     ul.legend {
@@ -146,35 +134,34 @@ impl Render for Figure {
     }
 }
 
-/// An axis from one place to another: logarithms of numbers.
-struct Axis(f64, f64);
+/// An axis from one place to another, logarithms of numbers, and the pixels where it begins and ends.
+struct Axis(f64, f64, (i32, i32));
 
 impl Axis {
     /// One that has room for all of these.
-    fn around(places: impl Iterator<Item = f64>) -> Self {
+    fn around(places: impl Iterator<Item = f64>, pixels: (i32, i32)) -> Self {
         let (low, high) = places.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
         let room = 0.05 * (high - low).max(0.2);
-        Self(low - room, high + room)
+        Self(low - room, high + room, pixels)
     }
 
-    /// The pixel of a place, on a line from one pixel to another.
-    fn pixel(&self, place: f64, (from, to): (i32, i32)) -> i32 {
-        from + ((place - self.0) / (self.1 - self.0) * f64::from(to - from)).round() as i32
+    /// The pixel of a place.
+    fn pixel(&self, place: f64) -> i32 {
+        let Self(low, high, (from, to)) = *self;
+        from + ((place - low) / (high - low) * f64::from(to - from)).round() as i32
     }
 
     /// Whole places, not many more than so many.
-    fn powers(&self, most: usize) -> Vec<f64> {
+    fn powers(&self, most: usize) -> impl Iterator<Item = f64> {
         let step = ((self.1 - self.0) / most as f64).ceil().max(1.0);
-        (0..)
-            .map(|at| ((self.0 / step).ceil() + f64::from(at)) * step)
-            .take_while(|at| *at <= self.1)
-            .collect()
+        let (first, last) = ((self.0 / step).ceil() as i32, (self.1 / step).floor() as i32);
+        (first..=last).map(move |at| f64::from(at) * step)
     }
 
     /// The places of round numbers.
     fn decimals(&self) -> Vec<f64> {
         let digits: &[f64] = match self.1 - self.0 {
-            2.5.. => return self.powers(8),
+            2.5.. => return self.powers(8).collect(),
             ..0.3 => &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
             ..1.2 => &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
             _ => &[1.0, 2.0, 5.0],

@@ -36,18 +36,23 @@ impl<'a> View<'a> {
 
     /// The tables of a row, by its place.
     fn tables(self, at: usize, row: &Row) -> Vec<Table<'a>> {
-        match row.kind {
-            "facts" => vec![self.facts(row.part(0), row.part(1))],
+        let mut tables = match row.kind {
+            "facts" => return vec![self.facts(row.part(0), row.part(1))],
             "cases" => {
                 let of = |(pattern, published)| {
                     self.find(row.place, pattern).map(move |(_, entry)| (entry, published))
                 };
-                let found: Vec<_> = row.pairs(1).flat_map(of).collect();
-                vec![cases_of(row.part(0), &found, row.place.is_empty()).named(self.id(at))]
+                vec![cases_of(
+                    row.part(0),
+                    &row.pairs(1).flat_map(of).collect::<Vec<_>>(),
+                    row.place.is_empty(),
+                )]
             }
-            "grid" => self.grid(self.id(at), row),
+            "grid" => self.grid(row),
             _ => Vec::new(),
-        }
+        };
+        tables.iter_mut().take(1).for_each(|first| first.id = Some(self.id(at)));
+        tables
     }
 
     /// Figures, one for each part.
@@ -59,17 +64,17 @@ impl<'a> View<'a> {
                 let Ok(at) = named(&found, "x").parse::<f64>() else { continue };
                 let (part, case) = (named(&found, "part"), &entry.case);
                 let point = match of {
-                    "cost" => (case.value, case.p25, case.p75),
-                    "ratio" => (case.ratio, case.ratio_p25, case.ratio_p75),
-                    _ => (case.limit, case.limit_p25, case.limit_p75),
+                    "cost" => [at, case.value, case.p25, case.p75],
+                    "ratio" => [at, case.ratio, case.ratio_p25, case.ratio_p75],
+                    _ => [at, case.limit, case.limit_p25, case.limit_p75],
                 };
                 let label = format!("{name} {}", named(&found, "line")).trim().to_owned();
                 let place = figures.iter().position(|(of, _)| *of == part).unwrap_or_else(|| {
                     let figure = Figure::new(titled(row.part(0), &part), [row.part(1), row.part(2)]);
-                    figures.push((part.clone(), figure));
+                    figures.push((part, figure));
                     figures.len() - 1
                 });
-                figures[place].1.push(Series { label, is_beside: of == "limit" }, at, point);
+                figures[place].1.push(Series { label, is_beside: of == "limit" }, point);
             }
         }
         html! { @for (_, figure) in figures { (figure) } }
@@ -80,37 +85,31 @@ impl<'a> View<'a> {
         format!("{}-{at}", self.1.name)
     }
 
-    fn grid(self, id: String, row: &Row) -> Vec<Table<'a>> {
+    fn grid(self, row: &Row) -> Vec<Table<'a>> {
         let found: Vec<_> = self.find(row.place, row.part(1)).collect();
         let shows: Vec<_> = row.part(2).split(' ').collect();
         let published: Vec<_> = row.pairs(3).collect();
-        let parts = once(found.iter().map(|(found, _)| named(found, "part")));
-        let mut tables = Vec::new();
-        for part in parts {
-            let here: Vec<_> = found.iter().filter(|(found, _)| named(found, "part") == part).collect();
-            let names = once(here.iter().map(|(found, _)| named(found, "row")));
-            let heads = once(here.iter().map(|(found, _)| named(found, "column")));
-            let heads_of = |head: &String| shows.iter().map(|of| format!("{head}, {of}")).collect::<Vec<_>>();
-            let mut table = Table::new(
-                titled(row.part(0), &part),
-                [String::new()].into_iter().chain(heads.iter().flat_map(heads_of)),
-            );
-            table.heads.extend((!published.is_empty()).then(|| "published".to_owned()));
-            for name in names {
-                let mut cells = vec![Cell::text(name.clone())];
-                for head in &heads {
-                    let is_it = |found| named(found, "row") == name && named(found, "column") == *head;
-                    let entry = here.iter().find(|(found, _)| is_it(found)).map(|(_, entry)| *entry);
-                    cells.extend(shows.iter().map(|&column| Cell::of(entry, column)));
-                }
+        let of_part = |part: String| {
+            let here = || found.iter().filter(|(found, _)| named(found, "part") == part);
+            let columns = once(here().map(|(found, _)| named(found, "column")));
+            let heads = columns.iter().flat_map(|head| shows.iter().map(move |of| format!("{head}, {of}")));
+            let behind = (!published.is_empty()).then(|| "published".to_owned());
+            let heads = [String::new()].into_iter().chain(heads).chain(behind);
+            let mut table = Table::new(titled(row.part(0), &part), heads);
+            for name in once(here().map(|(found, _)| named(found, "row"))) {
+                let cells = columns.iter().flat_map(|column| {
+                    let is_it = |found| named(found, "row") == name && named(found, "column") == *column;
+                    let entry = here().find(|(found, _)| is_it(found)).map(|(_, entry)| *entry);
+                    shows.iter().map(move |of| Cell::of(entry, of))
+                });
                 let said = published.iter().find(|(of, _)| *of == name).map_or("", |(_, said)| said);
-                cells.push(Cell::published(said));
-                table.row(cells);
+                let first = [Cell::text(&*name)].into_iter();
+                table.rows.push(first.chain(cells).chain([Cell::new("published", said)]).collect());
             }
-            table.explain(here.iter().map(|(_, entry)| *entry));
-            tables.push(if tables.is_empty() { table.named(id.clone()) } else { table });
-        }
-        tables
+            table.explain(here().map(|(_, entry)| *entry));
+            table
+        };
+        once(found.iter().map(|(found, _)| named(found, "part"))).into_iter().map(of_part).collect()
     }
 
     /// By the rows and columns of facts.
@@ -122,12 +121,10 @@ impl<'a> View<'a> {
         for row in once(facts.iter().map(|fact| fact.found.row.clone())) {
             let cell = |column: &String| {
                 let fact = facts.iter().find(|fact| fact.found.row == row && fact.found.column == *column);
-                fact.map_or(Cell::text(""), |fact| Cell {
-                    fact: Some(fact.id),
-                    ..Cell::text(&*fact.found.value)
-                })
+                let text = Cell::text(fact.map_or("", |fact| &fact.found.value));
+                Cell { fact: fact.map(|fact| fact.id), ..text }
             };
-            table.row([Cell::text(row.clone())].into_iter().chain(columns.iter().map(cell)));
+            table.rows.push([Cell::text(&*row)].into_iter().chain(columns.iter().map(cell)).collect());
         }
         table
     }
@@ -136,47 +133,42 @@ impl<'a> View<'a> {
     pub(super) fn headline(self, row: &Row) -> Option<Vec<Cell<'a>>> {
         let first = |pattern: &str| self.find(row.place, pattern).map(|(_, entry)| entry).next();
         let (is_ratio, case) = (row.kind == "ratio", row.part(1));
+        // Cases whose limits are what OpenSHMEM, MPI, lamellar and the machine take.
         let peers = ["oshmem-micro", "mpi-micro", "lamellar", "floor"].map(|peer| format!("{case}/{peer}"));
-        // The case, without one the first of those beside; cases whose limits are what OpenSHMEM, MPI, lamellar and the machine
-        // take; and what is published.
-        let (ours, beside, published) = match row.kind {
-            "ratio" => (case, [""; 4], row.part(2)),
-            "time" => (case, [row.part(2), row.part(3), "", ""], ""),
-            "limit" => (case, ["", "", "", case], ""),
-            _ => ("", peers.each_ref().map(|peer| &**peer), ""),
+        let beside = match row.kind {
+            "time" => [row.part(2), row.part(3), "", ""],
+            "limit" => ["", "", "", case],
+            "peers" => peers.each_ref().map(|peer| &**peer),
+            _ => [""; 4],
         };
-        let ours = match ours {
-            "" => beside.into_iter().find_map(first)?,
-            ours => first(ours)?,
-        };
-        let limit = |pattern: &str| match pattern {
+        let ours = first(case).or_else(|| beside.into_iter().find_map(first))?;
+        let answer = Cell::of(Some(ours), if is_ratio { "ratio" } else { "value" });
+        let limits = beside.map(|pattern| match pattern {
             "" => Cell::text(""),
             pattern => Cell::of(first(pattern), "limit"),
-        };
-        let [others @ .., machine] = beside.map(limit);
-        let answer = Cell::of(Some(ours), if is_ratio { "ratio" } else { "value" });
-        let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(others).collect();
-        let numbers: Vec<f64> = answers.iter().filter_map(Cell::value).collect();
-        // A ratio is over something of each library's own.
+        });
+        let mut answers: Vec<Cell<'_>> = [answer].into_iter().chain(limits).collect();
+        // Of the libraries; a ratio is over something of each one's own.
+        let numbers: Vec<f64> = answers[..4].iter().filter_map(Cell::value).collect();
         if !is_ratio && numbers.len() > 1 {
-            let best = numbers.into_iter().fold(f64::INFINITY, f64::min);
-            answers.iter_mut().for_each(|cell| cell.chosen = cell.value() == Some(best));
+            let best = numbers.into_iter().reduce(f64::min);
+            answers[..4].iter_mut().for_each(|cell| cell.chosen = cell.value() == best);
         }
         // The table that shows the measure behind it.
         let shows = |row: &Row| {
-            let patterns: Vec<_> = match row.kind {
-                "cases" => row.pairs(1).map(|(pattern, _)| pattern).collect(),
-                "grid" => vec![row.part(1)],
-                _ => Vec::new(),
+            let patterns = match row.kind {
+                "cases" => usize::MAX,
+                "grid" => 1,
+                _ => 0,
             };
-            let is_it = |pattern| self.find(row.place, pattern).any(|(_, entry)| entry.id == ours.id);
-            patterns.into_iter().any(is_it)
+            let is_it = |(pattern, _)| self.find(row.place, pattern).any(|(_, entry)| entry.id == ours.id);
+            row.pairs(1).take(patterns).any(is_it)
         };
         let table = self.1.rows.iter().position(shows);
         let asked = Cell { link: table.map(|at| self.id(at)), ..Cell::text(row.part(0)) };
-        let unit = if is_ratio { "ratio" } else { &*ours.case.unit };
-        let cells = [asked, Cell::text(unit)].into_iter().chain(answers);
-        Some(cells.chain([machine, Cell::published(published)]).collect())
+        let unit = Cell::text(if is_ratio { "ratio" } else { &*ours.case.unit });
+        let published = Cell::new("published", if is_ratio { row.part(2) } else { "" });
+        Some([asked, unit].into_iter().chain(answers).chain([published]).collect())
     }
 }
 
@@ -214,15 +206,15 @@ fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) 
             Cell::text(measure::goal(case).map_or_else(String::new, |goal| goal.to_string())),
         ];
         cells.extend(beside_puts.then(|| of("vs_a1")));
-        cells.extend(is_published.then(|| Cell::published(published)));
-        table.row(cells);
+        cells.extend(is_published.then(|| Cell::new("published", published)));
+        table.rows.push(cells);
     }
     table.explain(found.iter().map(|(entry, _)| *entry));
     table
 }
 
 /// A line for each measure: its best, its middle and its worst case.
-pub(super) fn measures(evidence: &Evidence) -> Markup {
+pub(super) fn measures(evidence: &Evidence) -> Table<'_> {
     let heads =
         ["section", "measure", "cases", "best ratio", "middle", "worst", "the worst case", "goals met"];
     let mut table = Table::new("Each measure, from its best case to its worst", heads);
@@ -239,18 +231,16 @@ pub(super) fn measures(evidence: &Evidence) -> Markup {
         let names = [best.section.clone(), measure, group.len().to_string()].map(Cell::text);
         let met = if all == 0 { String::new() } else { format!("{met} of {all}") };
         let behind = [worst.case.case.clone(), met].map(Cell::text);
-        table.row(names.into_iter().chain(ratios).chain(behind));
+        table.rows.push(names.into_iter().chain(ratios).chain(behind).collect());
     }
-    table.render()
+    table
 }
 
 /// The cases that have a goal and do not reach it.
-pub(super) fn missed(evidence: &Evidence) -> Markup {
+pub(super) fn missed(evidence: &Evidence) -> Table<'_> {
     let is_missed = |entry: &&Entry| measure::goal(&entry.case).is_some_and(|goal| !goal.is_met(&entry.case));
     let found: Vec<_> = evidence.cases.iter().filter(is_missed).map(|entry| (entry, "")).collect();
-    let mut table = cases_of("What does not reach its goal", &found, true);
-    table.under.clear();
-    table.render()
+    Table { under: Vec::new(), ..cases_of("What does not reach its goal", &found, true) }
 }
 
 /// A table. Its first column says what the row is.
@@ -258,29 +248,16 @@ pub(super) struct Table<'a> {
     id: Option<String>,
     title: String,
     /// What the cases in it are.
-    under: Vec<String>,
+    pub(super) under: Vec<String>,
     heads: Vec<String>,
-    rows: Vec<Vec<Cell<'a>>>,
+    /// Cells behind the last head are not shown.
+    pub(super) rows: Vec<Vec<Cell<'a>>>,
 }
 
 impl<'a> Table<'a> {
     pub(super) fn new<H: Into<String>>(title: impl Into<String>, heads: impl IntoIterator<Item = H>) -> Self {
         let heads = heads.into_iter().map(Into::into).collect();
         Self { id: None, title: title.into(), under: Vec::new(), heads, rows: Vec::new() }
-    }
-
-    fn named(self, id: String) -> Self {
-        Self { id: Some(id), ..self }
-    }
-
-    /// Adds a line, of as many cells as there are columns.
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) {
-        self.rows.push(cells.into_iter().take(self.heads.len()).collect());
-    }
-
-    /// Adds what is said below.
-    pub(super) fn under(&mut self, text: &str) {
-        self.under.push(text.to_owned());
     }
 
     /// Says below what is compared in these cases.
@@ -298,6 +275,7 @@ impl<'a> Table<'a> {
 
 impl Render for Table<'_> {
     fn render(&self) -> Markup {
+        let columns = self.heads.len();
         html! {
             h3 id=[self.id.as_ref()] { (self.title) }
             @if self.rows.is_empty() {
@@ -313,7 +291,7 @@ impl Render for Table<'_> {
                         @for row in &self.rows {
                             // What was compared is said once for a row.
                             @let about = row.iter().find_map(Cell::about);
-                            tr title=[&about] { @for cell in row { (cell.render(about.as_ref(), self.heads.len())) } }
+                            tr title=[&about] { @for cell in row.iter().take(columns) { (cell.render(about.as_ref(), columns)) } }
                         }
                     }
                 } }
@@ -340,31 +318,27 @@ pub(super) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
+    /// Words; of what the next lines are about (`group`), over all columns; or from the literature (`published`).
+    pub(super) fn new(class: &'static str, text: impl Into<String>) -> Self {
+        Self { text: text.into(), class, ..Self::default() }
+    }
+
     pub(super) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), class: "text", ..Self::default() }
-    }
-
-    /// What the next lines are about, over all columns.
-    pub(super) fn group(text: &str) -> Self {
-        Self { class: "group", ..Self::text(text) }
-    }
-
-    /// From the literature, not measured here.
-    fn published(text: &str) -> Self {
-        Self { class: "published", ..Self::text(text) }
+        Self::new("text", text)
     }
 
     /// A number of a line, or that there is none.
     fn of(entry: Option<&'a Entry>, column: &'a str) -> Self {
         let number = entry.and_then(|entry| Some((entry.number(column)?, entry, column)));
-        let Some((value, ..)) = number else {
-            return Self { class: "missing", ..Self::text("not measured") };
-        };
+        let Some((value, ..)) = number else { return Self::new("missing", "not measured") };
         let text = if column == "n" { format!("{value:.0}") } else { digits(value) };
-        // What is written as 1.00 is neither.
-        let is_ratio = column == "ratio" && !(0.995..1.005).contains(&value);
-        let class = if value >= 1.0 { "worse" } else { "better" };
-        Self { text, class: if is_ratio { class } else { "" }, number, ..Self::default() }
+        let class = match value {
+            // What is written as 1.00 is neither.
+            _ if column != "ratio" || (0.995..1.005).contains(&value) => "",
+            1.0.. => "worse",
+            _ => "better",
+        };
+        Self { number, ..Self::new(class, text) }
     }
 
     fn value(&self) -> Option<f64> {
@@ -381,13 +355,11 @@ impl<'a> Cell<'a> {
         if *class == "group" {
             return html! { th.group scope="rowgroup" colspan=(columns) { (text) } };
         }
-        let classes: Vec<_> = [*class, if *chosen { "chosen" } else { "" }]
-            .into_iter()
-            .filter(|class| !class.is_empty())
-            .collect();
+        let class = format!("{class} {}", if *chosen { "chosen" } else { "" });
+        let class = Some(class.trim()).filter(|class| !class.is_empty());
         let about = self.about().filter(|about| said != Some(about));
         html! {
-            td class=[(!classes.is_empty()).then(|| classes.join(" "))] data-fact=[fact]
+            td class=[class] data-fact=[fact]
                 data-id=[number.map(|(_, entry, _)| entry.id)] data-field=[number.map(|(.., column)| column)] title=[about] {
                 @if let Some(to) = link { a href={ "#" (to) } { (text) } } @else { (text) }
             }

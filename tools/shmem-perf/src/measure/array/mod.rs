@@ -8,18 +8,18 @@
 
 /// Measures something of each storage, by the name that cases have for it.
 macro_rules! of_storages {
-    ($of:ident, $world:expr, $book:expr, $number:expr) => {
-        $of($world, $book, $number, "single", Single)
-            .and_then(|()| $of($world, $book, $number, "separate", Separate))
-            .and_then(|()| $of($world, $book, $number, "cyclic", Cyclic { block: 0 }))
-            .and_then(|()| $of($world, $book, $number, "multi", Multi))
+    ($of:ident, $world:expr, $bench:expr $(, $number:expr)?) => {
+        $of($world, $bench, $($number,)? "single", Single)
+            .and_then(|()| $of($world, $bench, $($number,)? "separate", Separate))
+            .and_then(|()| $of($world, $bench, $($number,)? "cyclic", Cyclic { block: 0 }))
+            .and_then(|()| $of($world, $bench, $($number,)? "multi", Multi))
     };
 }
 
 #[cfg(feature = "rayon")]
 mod parallel;
 
-use shmem::thread::Single as OneThread;
+use shmem::Free;
 use shmem_core::array::{ArrayMut, Chosen, Cyclic, Multi, Separate, Single, Storage};
 
 use super::*;
@@ -30,10 +30,10 @@ pub(crate) const MEASURE: Measure = Measure {
             heap. With the feature `rayon`, parallel loops, too",
     run: Some(run),
     tasks: &[
-        ("array", Task::Own(by_one_thread)),
-        ("array-parallel", Task::Own(in_parallel)),
-        ("array-apart", Task::Own(apart)),
-        ("array-layer", Task::Own(of_layers)),
+        ("array", Task::Near(by_one_thread)),
+        ("array-parallel", Task::Free(in_parallel)),
+        ("array-apart", Task::Free(apart)),
+        ("array-layer", Task::Near(of_layers)),
     ],
     rows: &[
         "array ** | storage/loop | loops over arrays on NUMA nodes by index, element and chunk, and zipped; in parallel with \
@@ -66,10 +66,10 @@ const SIZES: [usize; 5] = if cfg!(debug_assertions) {
 /// Loops, and arrays made and freed; `quick`: loops by one thread over one dimension, and arrays of two PEs. Over a provider of
 /// libfabric, which registers what is made: arrays made and freed alone.
 fn run(runner: &mut Runner) -> Done {
-    let quick = runner.quick;
+    let quick = runner.asked.quick;
     // With room for the arrays.
     let repeat = |runner: &mut Runner, job: Asked| runner.repeat(&job.heap(256 << 20));
-    if !runner.providers.is_empty() {
+    if !runner.asked.provider.is_empty() {
         let given = Given { sizes: vec![1 << 20, 4 << 20], ..Given::default() };
         return repeat(runner, over(runner, "array-layer", given));
     }
@@ -105,36 +105,27 @@ const SPACE: [usize; 3] = if cfg!(debug_assertions) { [7, 11, 31] } else { [101,
 const CHUNKS: usize = 4;
 
 /// Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
-fn by_one_thread(given: &Given) -> Done {
-    let world = &mut shmem::init::<OneThread>()?;
-    let cores = take_core(world.my_pe(), world.n_pes())?;
-    let book = &Book::new(Site::of(world, cores), given);
-    of_storages!(of_shapes, world, book, given.quick)?;
-    if !given.quick {
-        of_shapes(world, book, false, "chosen", Chosen)?;
+fn by_one_thread(world: &mut World, bench: &Bench<'_>) -> Done {
+    of_storages!(of_shapes, world, bench)?;
+    if !bench.quick {
+        of_shapes(world, bench, "chosen", Chosen)?;
     }
-    book.print(world.my_pe())
+    Ok(())
 }
 
-/// A loop over an array and one over a slice in turn, with as many elements in each sample, about: nanoseconds for each element.
-fn pair(book: &Book<'_>, case: &str, elements: usize, cost: &mut dyn FnMut(), limit: &mut dyn FnMut()) {
-    let passes = ELEMENTS.div_ceil(elements);
-    let time =
-        |body: &mut dyn FnMut()| nanoseconds_each(passes * elements, || (0..passes).for_each(|_| body()));
-    book.pairs(format!("array {case}"), || time(cost), || time(limit));
-}
+// Loops over slices of so many planes, rows and columns.
 
-// Loops over slices.
+type Shape = [usize; 3];
 
 #[expect(clippy::needless_range_loop, reason = "access by index is what is measured")]
-fn by_index(a: &mut [u64]) {
+fn by_index(a: &mut [u64], _: Shape) {
     for i in 0..a.len() {
         a[i] = i as u64;
     }
 }
 
 #[expect(clippy::needless_range_loop, reason = "access by index is what is measured")]
-fn read(a: &mut [u64]) {
+fn read(a: &mut [u64], _: Shape) {
     let mut sum = 0_u64;
     for i in 0..a.len() {
         sum = sum.wrapping_add(a[i]);
@@ -143,7 +134,7 @@ fn read(a: &mut [u64]) {
 }
 
 /// Of two dimensions: one plane.
-fn by_index_3(a: &mut [u64], [planes, rows, columns]: [usize; 3]) {
+fn by_index_3(a: &mut [u64], [planes, rows, columns]: Shape) {
     for i in 0..planes {
         for j in 0..rows {
             for k in 0..columns {
@@ -153,7 +144,7 @@ fn by_index_3(a: &mut [u64], [planes, rows, columns]: [usize; 3]) {
     }
 }
 
-fn by_element(a: &mut [u64]) {
+fn by_element(a: &mut [u64], _: Shape) {
     for value in a.iter_mut() {
         *value = value.wrapping_mul(3);
     }
@@ -166,86 +157,79 @@ fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
     }
 }
 
-/// Loops over an array of a storage, against the same loops over a slice in the heap.
-fn of_len<S: Storage>(
-    world: &mut World,
-    book: &Book<'_>,
-    (name, elements, suffix): (&str, usize, &str),
-    storage: S,
-) -> Result<()> {
-    let plain = world.alloc(zeroed::<u64>(elements))?;
-    let line = world.array([elements]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
-    world.local((&line, &plain), |(mut a, plain)| {
-        // As a program would write them. A view comes as from a phase: unknown to the compiler.
-        let mut of = |way: &str, array: fn(ArrayMut<'_, u64, 1, S>), slice: fn(&mut [u64])| {
-            let ((array, slice), case) = (black_box((array, slice)), format!("{name}/{way}{suffix}"));
-            pair(book, &case, elements, &mut || array(a.view_mut()), &mut || slice(plain));
-        };
-        of("index", |mut a| a.indices().for_each(|i| a[i] = i as u64), by_index);
-        of("iter", iter, by_element);
-        // Driven by the iterator, and not by the loop.
-        of("each", |mut a| a.iter_mut().for_each(|value| *value = value.wrapping_mul(3)), by_element);
-        // `forall (a, i) in zip(A, A.domain) do a = i`, by one thread.
-        let zip = |mut a: ArrayMut<'_, u64, 1, S>| {
-            let indices = a.indices();
-            a.iter_mut().zip(indices).for_each(|(value, i)| *value = i as u64);
-        };
-        of("zip", zip, |a| a.iter_mut().enumerate().for_each(|(i, value)| *value = i as u64));
-        let chunks = |mut a: ArrayMut<'_, u64, 1, S>| {
-            for mut chunk in a.chunks_mut() {
-                chunk.indices().for_each(|i| chunk[i] = i as u64);
-            }
-        };
-        of("chunks", chunks, by_index);
-        of("read", |a| _ = black_box(a.indices().fold(0, |sum, i| a[i].wrapping_add(sum))), read);
-    });
-    world.free(line)?;
-    world.free(plain)
-}
+/// A loop over an array, by its name, and the same over a slice.
+type Way<const D: usize, S> = (&'static str, fn(ArrayMut<'_, u64, D, S>), fn(&mut [u64], Shape));
 
-/// Those of all shapes and sizes; `quick`: of one.
-fn of_shapes<S: Storage>(
+/// Loops over an array of a storage and a shape, in turn with those over a slice in the heap, and as many elements in each sample,
+/// about: nanoseconds for each element.
+fn loops<const D: usize, S: Storage>(
     world: &mut World,
-    book: &Book<'_>,
-    quick: bool,
-    name: &str,
-    storage: S,
-) -> Result<()> {
-    of_len(world, book, (name, ELEMENTS, ""), storage)?;
-    if quick {
-        return Ok(());
-    }
-    of_len(world, book, (name, FEW, "/cache"), storage)?;
-    of_shape(world, book, (name, PLANE, [1, PLANE[0], PLANE[1]]), storage, |mut a| {
-        a.indices().for_each(|[i, j]| a[[i, j]] = (i + j) as u64);
-    })?;
-    of_shape(world, book, (name, SPACE, SPACE), storage, |mut a| {
-        a.indices().for_each(|[i, j, k]| a[[i, j, k]] = (i + j + k) as u64);
-    })
-}
-
-/// A loop by index and one by element over a shape, which has so many planes, rows and columns.
-fn of_shape<const D: usize, S: Storage>(
-    world: &mut World,
-    book: &Book<'_>,
-    (name, shape, planes): (&str, [usize; D], [usize; 3]),
-    storage: S,
-    index: fn(ArrayMut<'_, u64, D, S>),
+    bench: &Bench<'_>,
+    (storage, name, suffix): (S, &str, &str),
+    (shape, planes): ([usize; D], Shape),
+    ways: &[Way<D, S>],
 ) -> Result<()> {
     let elements = shape.iter().product();
     let plain = world.alloc(zeroed::<u64>(elements))?;
     let array = world.array(shape).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
+    let passes = ELEMENTS.div_ceil(elements);
     world.local((&array, &plain), |(mut a, plain)| {
-        let mut of = |way: &str, array: fn(ArrayMut<'_, u64, D, S>), slice: fn(&mut [u64], [usize; 3])| {
-            let ((array, slice, planes), case) =
-                (black_box((array, slice, planes)), format!("{name}/{way}/{D}"));
-            pair(book, &case, elements, &mut || array(a.view_mut()), &mut || slice(plain, planes));
-        };
-        of("index", index, by_index_3);
-        of("iter", iter, |a, _| by_element(a));
+        // As a program would write them. A view comes as from a phase: unknown to the compiler.
+        for &(way, array, slice) in ways {
+            let (array, slice, planes) = black_box((array, slice, planes));
+            let time = |pass: &mut dyn FnMut()| {
+                nanoseconds_each(passes * elements, || (0..passes).for_each(|_| pass()))
+            };
+            let cost = || time(&mut || array(a.view_mut()));
+            bench.pairs(format!("array {name}/{way}{suffix}"), cost, || time(&mut || slice(plain, planes)));
+        }
     });
     world.free(array)?;
     world.free(plain)
+}
+
+/// Those of all shapes and sizes; `quick`: of one.
+fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: S) -> Result<()> {
+    let line: [Way<1, S>; 6] = [
+        ("index", |mut a| a.indices().for_each(|i| a[i] = i as u64), by_index),
+        ("iter", iter, by_element),
+        // Driven by the iterator, and not by the loop.
+        ("each", |mut a| a.iter_mut().for_each(|value| *value = value.wrapping_mul(3)), by_element),
+        // `forall (a, i) in zip(A, A.domain) do a = i`, by one thread.
+        (
+            "zip",
+            |mut a| {
+                let indices = a.indices();
+                a.iter_mut().zip(indices).for_each(|(value, i)| *value = i as u64);
+            },
+            |a, _| a.iter_mut().enumerate().for_each(|(i, value)| *value = i as u64),
+        ),
+        (
+            "chunks",
+            |mut a| {
+                for mut chunk in a.chunks_mut() {
+                    chunk.indices().for_each(|i| chunk[i] = i as u64);
+                }
+            },
+            by_index,
+        ),
+        ("read", |a| _ = black_box(a.indices().fold(0, |sum, i| a[i].wrapping_add(sum))), read),
+    ];
+    loops(world, bench, (storage, name, ""), ([ELEMENTS], [1, 1, ELEMENTS]), &line)?;
+    if bench.quick {
+        return Ok(());
+    }
+    loops(world, bench, (storage, name, "/cache"), ([FEW], [1, 1, FEW]), &line)?;
+    let plane: [Way<2, S>; 2] = [
+        ("index", |mut a| a.indices().for_each(|[i, j]| a[[i, j]] = (i + j) as u64), by_index_3),
+        ("iter", iter, by_element),
+    ];
+    loops(world, bench, (storage, name, "/2"), (PLANE, [1, PLANE[0], PLANE[1]]), &plane)?;
+    let space: [Way<3, S>; 2] = [
+        ("index", |mut a| a.indices().for_each(|[i, j, k]| a[[i, j, k]] = (i + j + k) as u64), by_index_3),
+        ("iter", iter, by_element),
+    ];
+    loops(world, bench, (storage, name, "/3"), (SPACE, SPACE), &space)
 }
 
 /// Arrays made and freed in a loop. The only program that the source's authors found to be sensitive to the cost of registration
@@ -258,67 +242,48 @@ fn of_shape<const D: usize, S: Storage>(
 /// Making an array is to allocate it, place its chunks, register it and tell all PEs.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
-fn of_layers(given: &Given) -> Done {
-    let world = &mut shmem::init::<OneThread>()?;
-    let cores = std::thread::available_parallelism()?.get();
-    // Threads that do what has come from another node need cores, too.
-    if world.endpoint().transport_name().is_none() {
-        take_core(world.my_pe(), world.n_pes())?;
+fn of_layers(world: &mut World, bench: &Bench<'_>) -> Done {
+    for &bytes in &bench.sizes {
+        of_storages!(layer, world, bench, bytes)?;
     }
-    let book = &Book::new(Site::of(world, cores), given);
-    for &bytes in &given.sizes {
-        of_storages!(layer, world, book, bytes)?;
-    }
-    book.print(world.my_pe())
+    Ok(())
 }
 
-/// Making and freeing a zeroed array, against a zeroed object in the heap: microseconds for each. The one before is freed when
-/// the next one is there, as the loop does. All PEs call it. Each sample is of many arrays, or of many bytes.
-fn layer<S: Storage>(world: &World, book: &Book<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
+/// Making and freeing a zeroed array, against a zeroed object in the heap: microseconds for each. All PEs call it. Each sample is
+/// of many arrays, or of many bytes.
+fn layer<S: Storage>(world: &World, bench: &Bench<'_>, bytes: usize, name: &str, storage: S) -> Result<()> {
     let name = format!("array next-layer/{name}/{bytes}/{}", world.n_pes());
-    if !book.given.wants(&name) {
+    if !bench.wants(&name) {
         return Ok(());
     }
-    // Fewer, the larger they are.
-    let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
-    let array = || {
-        let make = || world.array([bytes]).storage(storage).zeroed::<u8>();
-        let last = (1..count).try_fold(make()?, |before, _| {
-            let next = make()?;
-            world.free(before).map(|()| next)
-        });
-        world.free(last?)
-    };
-    let object = || {
-        let make = || world.alloc(zeroed::<u8>(bytes));
-        let last = (1..count).try_fold(make()?, |before, _| {
-            let next = make()?;
-            world.free(before).map(|()| next)
-        });
-        world.free(last?)
-    };
+    let array = || in_a_loop(world, bytes, || world.array([bytes]).storage(storage).zeroed::<u8>());
+    let object = || in_a_loop(world, bytes, || world.alloc(zeroed::<u8>(bytes)));
     // Says on all PEs whether there is room, so that the samples need not.
     array()?;
     object()?;
-    let time = |one: &dyn Fn() -> Result<()>| {
-        let mut done = Ok(());
-        let nanoseconds = nanoseconds_each(count, || done = one());
-        done.map(|()| nanoseconds / 1e3)
-    };
-    let pair = || Ok::<_, shmem::Error>((time(&array)?, time(&object)?));
-    book.add(name, Samples::tried(FEWEST, pair)?);
+    bench.add(name, Samples::tried(FEWEST, || Ok::<_, shmem::Error>((array()?, object()?)))?);
     Ok(())
+}
+
+/// Microseconds of one of some that are made, of fewer, the larger they are. The one before is freed when the next one is there.
+fn in_a_loop<T: Free>(world: &World, bytes: usize, make: impl Fn() -> Result<T>) -> Result<f64> {
+    let count = if cfg!(debug_assertions) { 2 } else { ((4 << 20) / bytes).clamp(2, 64) };
+    let start = Instant::now();
+    let mut last = make()?;
+    for _ in 1..count {
+        world.free(std::mem::replace(&mut last, make()?))?;
+    }
+    world.free(last)?;
+    Ok(start.elapsed().as_secs_f64() * 1e6 / count as f64)
 }
 
 #[cfg(feature = "rayon")]
 use self::parallel::{apart, in_parallel};
 
 #[cfg(not(feature = "rayon"))]
-fn apart(_: &Given) -> Done {
+fn apart(_: &mut World, _: &Bench<'_>) -> Done {
     Err("parallel loops need the feature rayon".into())
 }
 
 #[cfg(not(feature = "rayon"))]
-fn in_parallel(given: &Given) -> Done {
-    apart(given)
-}
+use self::apart as in_parallel;

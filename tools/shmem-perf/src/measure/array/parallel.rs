@@ -6,24 +6,19 @@
 
 use rayon::prelude::*;
 use shmem::array::{NodePools, ParArray as _, ParArrayMut as _};
-use shmem::thread::Single as OneThread;
-use shmem_core::array::{Chosen, Cyclic, Multi, Separate, Single, Storage};
 
 use super::*;
 
 /// Parallel loops over arrays of each storage, and one PE with an array.
-pub(super) fn in_parallel(given: &Given) -> Done {
-    let (world, repetitions) = (&mut shmem::init::<OneThread>()?, given.repetitions);
-    let book = &Book::new(Site::of(world, std::thread::available_parallelism()?.get()), given);
-    of_storages!(loops, world, book, repetitions)?;
-    loops(world, book, repetitions, "chosen", Chosen)?;
-    of_storages!(together, world, book, repetitions)?;
-    book.print(world.my_pe())
+pub(super) fn in_parallel(world: &mut World, bench: &Bench<'_>) -> Done {
+    of_storages!(loops, world, bench)?;
+    loops(world, bench, "chosen", Chosen)?;
+    Ok(of_storages!(together, world, bench)?)
 }
 
 /// Parallel loops over an array, against `rayon`'s loops over a slice in the heap, on as many threads: nanoseconds for each
 /// element.
-fn loops<S: Storage>(world: &mut World, book: &Book<'_>, _: usize, name: &str, storage: S) -> Result<()> {
+fn loops<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: S) -> Result<()> {
     let pools = &world.node_pools()?;
     let plain = world.alloc(zeroed::<u64>(ELEMENTS))?;
     let array = world.array([ELEMENTS]).storage(storage).chunks(CHUNKS).zeroed::<u64>()?;
@@ -33,7 +28,7 @@ fn loops<S: Storage>(world: &mut World, book: &Book<'_>, _: usize, name: &str, s
             |way: &str, array: fn(&mut ArrayMut<'_, u64, 1, S>, &NodePools), slice: fn(&mut [u64])| {
                 let cost = || nanoseconds_each(ELEMENTS, || array(black_box(&mut a), pools));
                 let limit = || nanoseconds_each(ELEMENTS, || pool.install(|| slice(black_box(&mut *plain))));
-                book.pairs(format!("array {name}/{way}"), cost, limit);
+                bench.pairs(format!("array {name}/{way}"), cost, limit);
             };
         let index =
             |plain: &mut [u64]| plain.par_iter_mut().enumerate().for_each(|(i, value)| *value = i as u64);
@@ -72,47 +67,37 @@ fn work(value: &mut u64) {
     *value = value.wrapping_mul(3);
 }
 
-/// Private memory of one process, touched first by the threads of `pool`, in equal parts.
-fn first_touch(pool: &rayon::ThreadPool) -> impl FnMut() {
-    let part = ELEMENTS.div_ceil(pool.current_num_threads());
+/// Private memory of one process, touched first by so many threads of its own, which work on equal parts of it.
+fn first_touch(threads: usize) -> Result<impl FnMut()> {
+    let (pool, part) = (pools_of_one(threads)?, ELEMENTS.div_ceil(threads));
     let mut memory: Vec<u64> = Vec::with_capacity(ELEMENTS);
     let values = (0..ELEMENTS).into_par_iter().with_min_len(part).map(|i| i as u64);
     pool.install(|| memory.par_extend(values));
-    move || {
+    Ok(move || {
         let memory = black_box(&mut memory);
         pool.install(|| memory.par_iter_mut().with_min_len(part).for_each(work));
-    }
+    })
 }
 
 /// One PE with an array of a storage on its nodes, against a first touch: nanoseconds for each element.
-fn together<S: Storage>(
-    world: &mut World,
-    book: &Book<'_>,
-    repetitions: usize,
-    name: &str,
-    storage: S,
-) -> Result<()> {
+fn together<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: S) -> Result<()> {
     let pools = world.node_pools()?;
-    let pool = pools_of_one(pools.threads())?;
     let array = world.array([ELEMENTS]).storage(storage).zeroed::<u64>()?;
-    let samples = world.local(&array, |mut a| {
-        let mut limit = first_touch(&pool);
+    let mut limit = first_touch(pools.threads())?;
+    world.local(&array, |mut a| {
         let cost = || nanoseconds_each(ELEMENTS, || a.par_iter_mut(&pools).for_each(work));
-        Samples::alternate(repetitions, cost, || nanoseconds_each(ELEMENTS, &mut limit))
+        bench.pairs(format!("array technique/{name}"), cost, || nanoseconds_each(ELEMENTS, &mut limit));
     });
-    book.add(format!("array technique/{name}"), samples);
     world.free(array)
 }
 
 /// PEs with a part of the elements each, against a first touch by one of them on all CPUs, while the others
 /// wait: nanoseconds for each element.
-pub(super) fn apart(given: &Given) -> Done {
-    let world = &mut shmem::init::<OneThread>()?;
+pub(super) fn apart(world: &mut World, bench: &Bench<'_>) -> Done {
     let pes = world.n_pes();
     let part = world.alloc(zeroed::<u64>(ELEMENTS.div_ceil(pes)))?;
-    let pool = pools_of_one(pes)?;
-    let mut limit = (world.my_pe() == 0).then(|| first_touch(&pool));
-    let samples = Samples::of(given.repetitions, || {
+    let mut limit = if world.my_pe() == 0 { Some(first_touch(pes)?) } else { None };
+    bench.pair(format!("array technique/pes/{pes}"), || {
         let cost = nanoseconds_each(ELEMENTS, || {
             world.local(&part, |part| black_box(part).iter_mut().for_each(work));
         });
@@ -121,17 +106,11 @@ pub(super) fn apart(given: &Given) -> Done {
         (cost, limit)
     });
     drop(limit);
-    world.free(part)?;
-    let book = Book::new(Site::of(world, pes), given);
-    book.add(format!("array technique/pes/{pes}"), samples);
-    book.print(world.my_pe())
+    Ok(world.free(part)?)
 }
 
 fn pools_of_one(threads: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    Ok(pool.map_err(|error| shmem::ErrorKind::Threads {
-        threads,
-        place: "the machine".to_owned(),
-        reason: error.to_string(),
-    })?)
+    let place = "the machine".to_owned();
+    Ok(pool.map_err(|error| shmem::ErrorKind::Threads { threads, place, reason: error.to_string() })?)
 }

@@ -117,10 +117,9 @@ pub(super) fn apart(world: &mut World, scale: u32) -> Result<Vec<Fact>> {
         let pages = world.heap::<default>()?.pages_per_node()?;
         let all: u64 = pages.iter().map(|(_, pages)| pages).sum();
         let near: u64 = pages.iter().filter(|(node, _)| Some(*node) == home).map(|(_, pages)| pages).sum();
-        let mut least = [near as f64 / all.max(1) as f64];
-        world.min(&mut least[..]);
+        let least = world.min(near as f64 / all.max(1) as f64);
         world.free(part)?;
-        found.push(Fact::new(AFFINITY, name, "one PE per node", share(least[0])));
+        found.push(Fact::new(AFFINITY, name, "one PE per node", share(least)));
     }
     Ok(found)
 }

@@ -32,9 +32,9 @@ pub(crate) const MEASURE: Measure = Measure {
     }),
     usual: false,
     tasks: &[
-        ("placed-arrays", Task::Own(|given| pe(|world| arrays::arrays(world, given.scale)))),
-        ("placed-apart", Task::Own(|given| pe(|world| arrays::apart(world, given.scale)))),
-        ("placed-partition", Task::Own(|_| pe(partition))),
+        ("placed-arrays", Task::Free(|world, of| arrays::arrays(world, of.scale)?.iter().try_for_each(say))),
+        ("placed-apart", Task::Free(|world, of| arrays::apart(world, of.scale)?.iter().try_for_each(say))),
+        ("placed-partition", Task::Free(|world, _| partition(world)?.iter().try_for_each(say))),
     ],
     ..Measure::PLAIN
 };
@@ -108,7 +108,7 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
     let mut found = vec![place("nodes", &topology.inventory())];
     for traits in TRAITS {
         let job = runner.job("placed-partition", pes(topology), Given::default());
-        let job = job.with(&[(&format!("{PARTITION_VARIABLE}1"), traits.to_owned())]);
+        let job = job.with([(format!("{PARTITION_VARIABLE}1"), traits)]);
         match (Asked { bind: Bind::Numa, ..job }).run() {
             Ok(printed) => {
                 for line in printed.results.lines() {
@@ -135,12 +135,6 @@ fn place(row: &str, value: &str) -> Fact {
 /// The number of PEs that have a node each: that of the nodes with CPUs for this process, and not too many.
 fn pes(topology: &Topology) -> usize {
     topology.homes().len().clamp(1, 8)
-}
-
-/// One PE of a job.
-fn pe(find: impl FnOnce(&mut World) -> shmem::Result<Vec<Fact>>) -> Done {
-    let world = &mut shmem::init::<Single>()?;
-    find(world)?.iter().filter(|_| world.my_pe() == 0).try_for_each(say)
 }
 
 /// The table of partitions.

@@ -2,8 +2,8 @@
 
 use shmem::strided::{Axis, Part, Pattern, Shape, Shaped, lower};
 
+use super::sides::{lines, loop_of_puts};
 use super::*;
-use crate::strided::baseline;
 
 /// Rows and columns of the matrices; a row is an odd number of cache lines.
 const ROWS: usize = 32;
@@ -94,8 +94,8 @@ fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
 }
 
 /// Constant transfers of [`MATRIX`] and [`CELLS`].
-pub(super) fn constant(bench: &Bench<'_>) {
-    let (world, pe) = (bench.world, bench.other());
+pub(super) fn constant(world: &World, bench: &Bench<'_>) {
+    let pe = other(world);
     let of = |(name, transfer, pattern): Case, (to, from): (*mut u8, *const u8), bytes: usize| {
         let place = to as usize..to as usize + bytes;
         let hulls = pattern.hulls();
@@ -104,9 +104,9 @@ pub(super) fn constant(bench: &Bench<'_>) {
             [
                 timed(4, || transfer(black_box(world), black_box(pe))),
                 // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-                timed(4, || unsafe { baseline::lines(&pattern, to, from) }),
+                timed(4, || unsafe { lines(&pattern, to, from) }),
                 // SAFETY: the pattern starts at the matrix's start and fits, on both sides.
-                timed(4, || unsafe { baseline::loop_of_puts(&pattern, &place, to, from, Direction::Put) }),
+                timed(4, || unsafe { loop_of_puts(&pattern, &place, to, from, Direction::Put) }),
             ]
         });
     };

@@ -12,13 +12,13 @@ use super::*;
 
 /// Edges are still in a cache when they are exchanged, or they are not, unless all of the half is: every cell of it is visited
 /// between two exchanges.
-pub(super) fn exchanges(bench: &mut Bench<'_>) -> Done {
-    for shape in shapes(bench.given.quick) {
-        let half = Half::new(bench.world, shape)?;
+pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
+    for shape in shapes(bench.quick) {
+        let half = Half::new(world, shape)?;
         for edges in ["cached", "evicted"] {
             half.measure(bench, shape, edges);
         }
-        bench.world.free(half.cells)?;
+        world.free(half.cells)?;
     }
     Ok(())
 }
@@ -31,7 +31,8 @@ const LINE: usize = 8;
 
 /// The published halo exchange.
 pub(super) fn measure(runner: &mut Runner) -> Done {
-    let cells = shapes(runner.quick).map(|shape| Form::of(shape).cells()).into_iter().max().unwrap_or(0);
+    let cells =
+        shapes(runner.asked.quick).map(|shape| Form::of(shape).cells()).into_iter().max().unwrap_or(0);
     let job = runner.job("strided-exchange", 2, Given::default());
     runner.once(&job.heap(cells * size_of::<f64>() + (1 << 20)))
 }

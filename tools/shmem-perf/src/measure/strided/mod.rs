@@ -1,6 +1,7 @@
 //! Strided transfers.
 //!
 //! ```text
+//! sides       what transfers go between, and what they are compared with
 //! constant    transfers by `strided!`, whose layouts the compiler knows
 //! study       many layouts, some of them random: against a loop of puts, and against the best of all kernels
 //! published   the table of the literature: blocks or columns?
@@ -12,9 +13,11 @@ mod constant;
 mod exchange;
 mod peers;
 mod published;
+mod sides;
 mod study;
 
-pub(crate) use self::study::transfers;
+pub(super) use self::sides::{Direction, Sides, Spread};
+pub(super) use self::study::transfers;
 
 use super::*;
 
@@ -48,8 +51,8 @@ pub(crate) const MEASURE: Measure = Measure {
         ("strided-regret", Task::Near(study::regret_of_all)),
         ("strided-published", Task::Near(published::table)),
         ("strided-exchange", Task::Near(exchange::exchanges)),
-        ("strided-peers", Task::Near(|bench| peers::with_arrays(bench, peers::beside_peers))),
-        ("strided-own", Task::Near(|bench| peers::with_arrays(bench, peers::own))),
+        ("strided-peers", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::beside_peers))),
+        ("strided-own", Task::Near(|world, bench| peers::with_arrays(world, bench, peers::own))),
     ],
     rows: &[
         "strided ** | layout/direction | `iputmem`, `igetmem`; constant `strided!`; A1: how many times faster than a loop of puts \
@@ -119,10 +122,14 @@ fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
 const MARGIN: usize = 2 << 12;
 
 /// Measures with sides of so many bytes, on PE 0.
-fn with_sides(bench: &Bench<'_>, room: usize, measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a>)) -> Done {
-    let object = bench.world.alloc(zeroed::<u8>(room + MARGIN))?;
-    let place = object.on(bench.other());
-    bench.alone(|| measure(&|| Sides::new(bench.world, place)));
+pub(super) fn with_sides(
+    world: &World,
+    room: usize,
+    measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a>),
+) -> Done {
+    let object = world.alloc(zeroed::<u8>(room + MARGIN))?;
+    let place = object.on(other(world));
+    alone(world, || measure(&|| Sides::new(world, place)));
     Ok(())
 }
 
@@ -160,9 +167,9 @@ const LAYOUTS: &[Layout] = &[
 ];
 
 /// The layouts of applications.
-fn strided(bench: &mut Bench<'_>) -> Done {
+fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
     let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
-    with_sides(bench, room, |sides| {
+    with_sides(world, room, |sides| {
         for (name, spread, skew) in LAYOUTS {
             let (mut sides, pattern, count) = (sides().skewed(*skew), spread.pattern(), transfers(spread));
             for direction in Direction::BOTH {
@@ -175,7 +182,7 @@ fn strided(bench: &mut Bench<'_>) -> Done {
                 });
             }
         }
-        constant::constant(bench);
+        constant::constant(world, bench);
         few(bench, "strided-few", sides().skewed(1024), &FEW);
         few(bench, "strided-alias", sides().followed(BEHIND), &ALIASED);
     })
@@ -183,7 +190,7 @@ fn strided(bench: &mut Bench<'_>) -> Done {
 
 /// What transfers cost each way, in turn: the library's cost beside the limit's, and beside that of a loop of puts.
 fn beside_puts(bench: &Bench<'_>, name: String, mut times: impl FnMut() -> [f64; 3]) {
-    if !bench.given.wants(&name) {
+    if !bench.wants(&name) {
         return;
     }
     times();

@@ -11,9 +11,9 @@ use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Pattern, Plan, settings};
 use super::*;
 
 /// All cells, both ways.
-pub(super) fn table(bench: &mut Bench<'_>) -> Done {
-    let heap = bench.world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
-    with_sides(bench, heap.saturating_sub(SPARE), |sides| {
+pub(super) fn table(world: &mut World, bench: &Bench<'_>) -> Done {
+    let heap = world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
+    with_sides(world, heap.saturating_sub(SPARE), |sides| {
         let mut sides = sides();
         for direction in Direction::BOTH {
             cells().for_each(|cell| times(bench, &mut sides, cell, direction));
@@ -37,7 +37,7 @@ const CACHES_OF_PART: u64 = 2;
 /// The published table.
 pub(super) fn measure(runner: &mut Runner) -> Done {
     let job = runner.job("strided-published", 2, Given::default());
-    runner.once(&job.heap(room(payload(runner.quick)) + SPARE))
+    runner.once(&job.heap(room(payload(runner.asked.quick)) + SPARE))
 }
 
 /// Bytes of the published payload, or of less.
@@ -72,7 +72,7 @@ fn last_level_cache() -> u64 {
 /// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn: milliseconds for the whole payload. The times of
 /// Algorithm 3 are those of the one it chooses.
 fn times(bench: &Bench<'_>, sides: &mut Sides<'_>, (block, gap): (usize, usize), direction: Direction) {
-    let (payload, stride) = (payload(bench.given.quick), block + gap);
+    let (payload, stride) = (payload(bench.quick), block + gap);
     let all = payload / block;
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto].map(|algorithm| {
         let whole = Pattern::blocks(block, all, stride, stride);

@@ -10,10 +10,10 @@ use super::*;
 use crate::measure::indexed::random;
 
 /// Layouts against a loop of puts.
-pub(super) fn swept_layouts(bench: &mut Bench<'_>) -> Done {
-    with_sides(bench, ROOM, |sides| {
+pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
+    with_sides(world, ROOM, |sides| {
         let mut sides = sides().skewed(1024);
-        let points = swept(bench.given.seed);
+        let points = swept(bench.seed);
         let (mut slow, mut worst) = (0, 0.0_f64);
         for (spread, direction) in &points {
             let (count, pattern) = (transfers(spread), spread.pattern());
@@ -44,18 +44,17 @@ pub(super) fn swept_layouts(bench: &mut Bench<'_>) -> Done {
 }
 
 /// Layouts by all kernels.
-pub(super) fn regret_of_all(bench: &mut Bench<'_>) -> Done {
-    let given = bench.given;
-    with_sides(bench, REGRET_ROOM, |sides| {
+pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
+    with_sides(world, REGRET_ROOM, |sides| {
         let mut sides = sides().skewed(1024);
-        for (name, mut points) in [("grid", regret_grid()), ("random", drawn(DRAWN, given.seed))] {
-            if !CHOICES.iter().any(|(choice, _)| given.wants(&format!("regret {choice}/{name}"))) {
+        for (name, mut points) in [("grid", regret_grid()), ("random", drawn(DRAWN, bench.seed))] {
+            if !CHOICES.iter().any(|(choice, _)| bench.wants(&format!("regret {choice}/{name}"))) {
                 continue;
             }
             if cfg!(debug_assertions) {
                 points.retain(|(spread, _)| spread.hull() <= 64 << 10);
             }
-            let step = if given.quick { points.len().div_ceil(QUICK) } else { 1 };
+            let step = if bench.quick { points.len().div_ceil(QUICK) } else { 1 };
             let all: Vec<_> = points.iter().step_by(step).map(|point| regrets(&mut sides, point)).collect();
             for (at, (choice, _)) in CHOICES.iter().enumerate() {
                 let limit = |regrets: &[f64; 5]| if at == 0 { 1.0 } else { regrets[0] };
@@ -114,7 +113,7 @@ fn seed(runner: &mut Runner) -> u64 {
 /// Transfers of `spread` in one sample: some ten microseconds. A debug build is for tests of the tool.
 pub(crate) fn transfers(spread: &Spread) -> usize {
     const BYTES: usize = if cfg!(debug_assertions) { 16 << 10 } else { 256 << 10 };
-    (BYTES / (spread.bytes() + 32 * spread.count)).clamp(1, 10_000)
+    (BYTES / (spread.count * (spread.block + 32))).clamp(1, 10_000)
 }
 
 /// A layout and its direction.

@@ -1,0 +1,260 @@
+//! Both sides of strided transfers, and what moves blocks between them: the library's routines and plans, the loop of puts that
+//! Algorithm 1 is, and, as the limit, nothing but loads and stores of the same lines.
+
+use std::fmt;
+use std::ops::Range;
+
+use shmem_core::object::SymAddr;
+use shmem_core::strided::{Level, Pattern, Plan, execute_dyn};
+
+use super::*;
+use crate::baseline::memcpy;
+
+/// Which way a transfer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// From private memory to the other PE.
+    Put,
+    /// From the other PE to private memory.
+    Get,
+}
+
+impl Direction {
+    pub(crate) const BOTH: [Self; 2] = [Self::Put, Self::Get];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Put => "put",
+            Self::Get => "get",
+        }
+    }
+}
+
+/// `count` blocks of `block` bytes, `to` bytes apart at the destination and `from` at the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spread {
+    pub(crate) block: usize,
+    pub(crate) count: usize,
+    pub(crate) to: usize,
+    pub(crate) from: usize,
+}
+
+impl Spread {
+    /// The same distance on both sides.
+    pub(crate) const fn even(block: usize, count: usize, stride: usize) -> Self {
+        Self { block, count, to: stride, from: stride }
+    }
+
+    /// Blocks that lie in `span` bytes on the side with the larger distance.
+    pub(crate) fn within(block: usize, to: usize, from: usize, span: usize) -> Self {
+        Self { block, count: (span.saturating_sub(block)) / to.max(from) + 1, to, from }
+    }
+
+    /// The same as the library knows it.
+    pub(crate) fn pattern(&self) -> Pattern {
+        Pattern::blocks(self.block, self.count, self.to, self.from)
+    }
+
+    /// Bytes of the larger side.
+    pub(crate) fn hull(&self) -> usize {
+        let (to, from) = self.pattern().hulls();
+        to.max(from)
+    }
+}
+
+/// `8x1024/8256<-8`
+impl fmt::Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { block, count, to, from } = self;
+        write!(f, "{block}x{count}/{to}<-{from}")
+    }
+}
+
+/// A place on another PE of this node, and private memory as large, from where both begin at an offset
+/// of their own.
+pub(crate) struct Sides<'w> {
+    world: &'w World,
+    pe: Pe,
+    mine: SymAddr,
+    near: *mut u8,
+    private: Vec<u8>,
+    skew: usize,
+}
+
+/// What both sides are aligned to at least: a page.
+const ALIGN: usize = 4096;
+
+impl<'w> Sides<'w> {
+    /// Sides of `place` and as many private bytes.
+    pub(super) fn new(world: &'w World, place: On<'w, [u8]>) -> Self {
+        let mine = SymAddr::assume(world.endpoint().mine(place.offset()));
+        let (near, private) = (near(place.ptr(world)).cast(), vec![1; place.len() + ALIGN]);
+        Self { world, pe: place.pe(), mine, near, private, skew: 0 }
+    }
+
+    /// Lets the private side begin `skew` bytes behind a page's start. Less than a page.
+    #[must_use]
+    pub(crate) fn skewed(mut self, skew: usize) -> Self {
+        assert!(skew < ALIGN, "a skew is less than a page");
+        self.skew = skew;
+        self
+    }
+
+    /// Lets the private side begin so many bytes before where the other one begins in its page: by the low 12 bits of addresses,
+    /// what is put looks like what is read next.
+    #[must_use]
+    pub(super) fn followed(self, by: usize) -> Self {
+        let skew = self.near.addr().wrapping_sub(by) % ALIGN;
+        self.skewed(skew)
+    }
+
+    /// Where the private side begins.
+    fn start(&self) -> usize {
+        self.private.as_ptr().align_offset(ALIGN).min(ALIGN - self.skew) + self.skew
+    }
+
+    /// Bytes that blocks can lie in.
+    pub(super) fn room(&self) -> usize {
+        self.private.len().saturating_sub(2 * ALIGN)
+    }
+
+    /// Where both begin, for blocks that lie in them.
+    fn ends(&mut self, pattern: &Pattern, direction: Direction) -> (*mut u8, *const u8) {
+        let ((to, from), room) = (pattern.hulls(), self.room());
+        assert!(to.max(from) <= room, "{pattern:?} does not fit sides of {room} bytes");
+        let private = self.private.as_mut_ptr().wrapping_add(self.start());
+        match direction {
+            Direction::Put => (self.near, private),
+            Direction::Get => (private, self.near),
+        }
+    }
+
+    /// Moves `spread` as the library's `iputmem` and `igetmem` do.
+    #[inline(never)]
+    pub(super) fn routine(&mut self, spread: &Spread, direction: Direction) {
+        let start = self.start();
+        let Spread { block, count, to, from } = *black_box(spread);
+        match direction {
+            Direction::Put => {
+                self.world.iputmem(self.mine, &self.private[start..], to, from, block, count, self.pe);
+            }
+            Direction::Get => {
+                self.world.igetmem(&mut self.private[start..], self.mine, to, from, block, count, self.pe);
+            }
+        }
+    }
+
+    /// Moves blocks in one loop by a given plan.
+    pub(crate) fn planned(&mut self, plan: &Plan, direction: Direction) {
+        let (to, from) = self.ends(plan.pattern(), direction);
+        let [outer, row] = plan.pattern().inner();
+        let is_apart = row.count == 1 || row.to.min(row.from) >= plan.pattern().block();
+        assert!(outer.count == 1 && is_apart, "{plan} is not blocks in one loop");
+        // SAFETY: the plan's blocks lie in both sides (`ends`) and apart, as just checked. The sides are different
+        // memory.
+        unsafe { execute_dyn(plan, to, from) };
+    }
+
+    /// Moves blocks as Algorithm 1 does: see [`loop_of_puts`].
+    pub(super) fn loop_of_puts(&mut self, pattern: &Pattern, direction: Direction) {
+        let (to, from) = self.ends(pattern, direction);
+        let start = self.near as usize;
+        let place = start..start + self.private.len() - ALIGN;
+        // SAFETY: all blocks lie in both sides (`ends`), which are different memory.
+        unsafe { loop_of_puts(pattern, &place, to, from, direction) };
+    }
+
+    /// Loads the lines of the source and stores to those of the destination: see [`lines`].
+    pub(super) fn limit(&mut self, pattern: &Pattern, direction: Direction) {
+        let (to, from) = self.ends(pattern, direction);
+        // SAFETY: all blocks lie in both sides (`ends`), which are different memory.
+        unsafe { lines(pattern, to, from) };
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// One put or get of a library that does no more than it must: a call, a look whether the address
+/// `symmetric` lies in the slot of the PE, and the C library's `memcpy`.
+///
+/// # Safety
+///
+/// `to` must be writable and `from` readable for `bytes` bytes.
+#[inline(never)]
+unsafe fn move_one(place: &Range<usize>, symmetric: usize, to: *mut u8, from: *const u8, bytes: usize) {
+    if symmetric < place.start || symmetric + bytes > place.end {
+        panic!("a block outside the place");
+    }
+    // SAFETY: the caller's promise.
+    unsafe { memcpy(to, from, bytes) };
+}
+
+/// Algorithm 1 as users write it: a loop of puts, or of gets, inside another one where the pattern has two. `place` is the
+/// symmetric side.
+///
+/// # Safety
+///
+/// Every block of `pattern` must be readable from `from` on, and writable from `to` on.
+#[inline(never)]
+pub(super) unsafe fn loop_of_puts(
+    pattern: &Pattern,
+    place: &Range<usize>,
+    to: *mut u8,
+    from: *const u8,
+    direction: Direction,
+) {
+    let (block, [outer, inner]) = (pattern.block(), pattern.inner());
+    for row in 0..outer.count {
+        let (mut to, mut from) = (to.wrapping_add(row * outer.to), from.wrapping_add(row * outer.from));
+        for _ in 0..inner.count {
+            let symmetric = match direction {
+                Direction::Put => to as usize,
+                Direction::Get => from as usize,
+            };
+            // SAFETY: a block (caller).
+            unsafe { move_one(black_box(place), symmetric, to, from, block) };
+            (to, from) = (to.wrapping_add(inner.to), from.wrapping_add(inner.from));
+        }
+    }
+}
+
+/// The limit: first one load from each line of the source, then one store to each of the destination.
+/// Lines that several blocks share are visited once for each block.
+///
+/// # Safety
+///
+/// Every block of `pattern` must be readable from `from` on, and writable from `to` on.
+#[inline(never)]
+pub(super) unsafe fn lines(pattern: &Pattern, to: *mut u8, from: *const u8) {
+    // SAFETY: a byte of a block (caller). Volatile: the compiler may not drop it.
+    let load = |at| _ = unsafe { from.wrapping_add(at).read_volatile() };
+    each_line(pattern, |level| level.from, load);
+    // SAFETY: a byte of a block (caller).
+    let store = |at| unsafe { to.wrapping_add(at).write_volatile(1) };
+    each_line(pattern, |level| level.to, store);
+}
+
+/// Calls `each` for each line of each block, where a side's levels are so far apart, with nothing around it that would be felt.
+#[inline(never)]
+fn each_line(pattern: &Pattern, apart: impl Fn(Level) -> usize, mut each: impl FnMut(usize)) {
+    let (block, [outer, inner]) = (pattern.block(), pattern.inner());
+    let (rows, distance) = (apart(outer), apart(inner));
+    for mut first in (0..outer.count).map(|row| row * rows) {
+        if block <= LINE {
+            for _ in 0..inner.count {
+                each(first);
+                first += distance;
+            }
+            continue;
+        }
+        for _ in 0..inner.count {
+            let mut at = 0;
+            while at < block {
+                each(first + at);
+                at += LINE;
+            }
+            first += distance;
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What PEs do to each other through the library, as measures beside other libraries and over networks run it: transfers,
+//! operations on words, collectives.
+
+use std::hint::black_box;
+
+use shmem::prelude::*;
+
+use crate::baseline::near;
+use crate::samples::each;
+
+/// An operation, and how often it is done in one sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    /// Its name in cases: `put`, `get`, `put-rate`, `bandwidth`, one on words, or one of [`COLLECTIVES`].
+    pub(crate) name: &'static str,
+    /// Bytes of each transfer; those that one PE contributes to a collective, and to an alltoall for each PE.
+    pub(crate) bytes: usize,
+    /// Transfers between two quiets. Latencies are those with one in flight.
+    pub(crate) in_flight: usize,
+    /// Quiets, or collectives.
+    pub(crate) rounds: usize,
+}
+
+/// How much less is measured where figures do not count: tests want to see that all of it works.
+pub(crate) const LESS: usize = if cfg!(debug_assertions) { 16 } else { 1 };
+
+/// Bytes of the memory that many transfers over a network go to in turn, of which the largest are of 1 MiB.
+pub(crate) const ROOM: usize = 8 << 20;
+
+/// The operations of which a network's figures consist.
+pub(crate) const OPERATIONS: [Operation; 8] = {
+    const fn of(name: &'static str, bytes: usize, in_flight: usize, rounds: usize) -> Operation {
+        Operation { name, bytes, in_flight, rounds: rounds.div_ceil(LESS) }
+    }
+    [
+        of("put", 8, 1, 208),
+        of("get", 8, 1, 208),
+        of("fetch-add", 8, 1, 208),
+        of("put-rate", 8, 64, 16),
+        of("put", 64 << 10, 32, 4),
+        of("put", 1 << 20, 8, 2),
+        of("get", 64 << 10, 32, 4),
+        of("get", 1 << 20, 8, 2),
+    ]
+};
+
+/// Collectives: `broadcast` from each PE in turn, `sum` of `f64`; `-direct`: on symmetric objects, in place, and not on memory of
+/// the PEs' own. Requests to a peer do without that.
+pub(crate) const COLLECTIVES: [&str; 9] = [
+    "barrier",
+    "broadcast",
+    "broadcast-direct",
+    "sum",
+    "sum-direct",
+    "fcollect",
+    "fcollect-direct",
+    "alltoall",
+    "alltoall-direct",
+];
+
+impl Operation {
+    /// As often as fills a sample of some milliseconds over TCP in one machine. In picoseconds: what a byte takes, a transfer
+    /// that is waited for, and one among many.
+    pub(crate) fn timed(name: &'static str, bytes: usize, in_flight: usize) -> Self {
+        let byte = if COLLECTIVES.contains(&name) { 500 } else { 250 };
+        let each = bytes * byte + if in_flight == 1 { 20_000_000 } else { 6_000_000 };
+        Self { name, bytes, in_flight, rounds: (3_000_000_000 / (each * in_flight) / LESS).max(1) }
+    }
+
+    /// Transfers of one sample.
+    pub(crate) fn count(self) -> usize {
+        self.rounds * self.in_flight
+    }
+
+    /// The transfers of one sample: to and from the first bytes of `place`, as many as there is `room` for, with `own` on this
+    /// side. What is done is chosen before the first of them.
+    pub(crate) fn through<I: Stores>(
+        self,
+        token: &I,
+        (place, room): (On<'_, [u8]>, usize),
+        word: On<'_, Atomic<u64>>,
+        own: &mut [u8],
+    ) {
+        let Self { name, bytes, in_flight, rounds } = self;
+        let (place, word, values) = (black_box(place), black_box(word), 0..rounds as u64);
+        let slot = |k: usize| k * bytes % room..k * bytes % room + bytes;
+        match (name, in_flight) {
+            ("put", 1) => values.for_each(|_| {
+                token.put(place.index(..bytes), black_box(&own[..bytes]));
+                token.quiet();
+            }),
+            ("put-rate", _) => values.for_each(|_| {
+                (0..in_flight).for_each(|k| token.put(place.index(slot(k)), &own[slot(k)]));
+                token.quiet();
+            }),
+            ("get", 1) => values.for_each(|_| token.get(black_box(&mut own[..bytes]), place.index(..bytes))),
+            ("get", _) => values.for_each(|_| {
+                token.scope(|scope| {
+                    let places = own[..bytes * in_flight].chunks_mut(bytes).enumerate();
+                    places.for_each(|(k, into)| scope.get(into, place.index(slot(k))));
+                });
+            }),
+            ("fetch-add", _) => values.for_each(|value| _ = black_box(token.fetch_add(word, value))),
+            ("add", _) => values.for_each(|_| {
+                (0..in_flight as u64).for_each(|value| token.add(word, value));
+                token.quiet();
+            }),
+            ("swap", _) => values.for_each(|value| _ = black_box(token.swap(word, value))),
+            ("compare-swap", _) => {
+                values.for_each(|value| _ = black_box(token.compare_swap(word, value, value + 1)));
+            }
+            ("fetch", _) => values.for_each(|_| _ = black_box(token.fetch(word))),
+            _ => values.for_each(|_| {
+                token.scope(|scope| {
+                    (0..in_flight).for_each(|k| scope.put(place.index(slot(k)), black_box(&own[slot(k)])));
+                });
+            }),
+        }
+    }
+
+    pub(crate) fn is_direct(self) -> bool {
+        self.name.ends_with("-direct")
+    }
+
+    /// What is done, on whatever memory.
+    pub(crate) fn kind(self) -> &'static str {
+        self.name.trim_end_matches("-direct")
+    }
+
+    /// Elements that a PE contributes to a collective, and writes anew before each one, as the peers do (`micro.h`): what never
+    /// changes would lie in the caches of those who read it.
+    pub(crate) fn written(self, pes: usize, is_root: bool) -> usize {
+        let items = self.bytes / size_of::<f64>();
+        match self.kind() {
+            "barrier" => 0,
+            "broadcast" => items * usize::from(is_root),
+            "alltoall" => items * pes,
+            _ => items,
+        }
+    }
+
+    /// Nanoseconds of a collective of all PEs, which call it.
+    pub(crate) fn together<L: ThreadLevel>(self, world: &World<L>, data: &mut Data) -> f64 {
+        let (pes, me, items, kind) =
+            (world.n_pes(), world.my_pe(), self.bytes / size_of::<f64>(), self.kind());
+        let roots: Vec<_> = world.pes().iter().collect();
+        let written = [false, true].map(|is_root| self.written(pes, is_root));
+        let mut turn = 0;
+        // In turn, so that each waits for the data of the one before: otherwise the root would run ahead.
+        let mut next = || {
+            turn += 1;
+            let root = roots[turn % pes];
+            (root, written[usize::from(root.number() == me)], (turn % 100) as u8)
+        };
+        let Some([given, taken]) = data.objects.as_ref().filter(|_| self.is_direct()) else {
+            let Data { mine, all, .. } = data;
+            let given = if kind == "alltoall" { items * pes } else { items };
+            // Words are compared outside of what is measured.
+            let one: fn(&World<L>, &mut [f64], &mut [f64], Pe) = match kind {
+                "barrier" => |world, _, _, _| world.barrier_all(),
+                "broadcast" => |world, mine, _, root| world.broadcast(mine, root),
+                "sum" => |world, mine, _, _| world.sum(mine),
+                "fcollect" => |world, mine, all, _| world.fcollect(&*mine, all),
+                _ => |world, mine, all, _| world.alltoall(&*mine, all),
+            };
+            return timed(world, self.rounds, || {
+                let (root, written, byte) = next();
+                bytemuck::cast_slice_mut(&mut mine[..written]).fill(byte);
+                one(world, &mut mine[..given], &mut all[..items * pes], root);
+            });
+        };
+        let (whole, all) = (given.here(world).index(..items * pes), taken.here(world).index(..items * pes));
+        let one = given.here(world).index(..items);
+        let own = near(given.on(roots[me]).index(..items * pes).ptr(world)).cast::<f64>();
+        timed(world, self.rounds, || {
+            let (root, written, byte) = next();
+            // SAFETY: the own copy has as many elements, of which any bytes are a value; other PEs read and write them
+            // in collectives, between the meetings of which this PE is in one as well.
+            unsafe { own.write_bytes(byte, written) };
+            match kind {
+                "broadcast" => world.broadcast(one, root),
+                "sum" => world.sum(one),
+                "fcollect" => world.fcollect(&one, all),
+                _ => world.alltoall(&whole, all),
+            }
+        })
+    }
+}
+
+/// Nanoseconds of one of so many. The PEs come together before, and the caches belonged to somebody else.
+fn timed<L: ThreadLevel>(world: &World<L>, rounds: usize, mut collective: impl FnMut()) -> f64 {
+    (0..4).for_each(|_| collective());
+    world.barrier_all();
+    each(rounds, collective)
+}
+
+/// What collectives work on: memory of a PE's own, and symmetric objects.
+pub(crate) struct Data {
+    mine: Vec<f64>,
+    all: Vec<f64>,
+    objects: Option<[SymBox<[f64]>; 2]>,
+}
+
+impl Data {
+    /// For all cases that are not direct, and direct ones whose objects have at most so many bytes. Collective.
+    pub(crate) fn new<L: ThreadLevel>(world: &World<L>, bytes: usize) -> Result<Self> {
+        let most = (1 << 20) / size_of::<f64>() * world.n_pes();
+        let object = || world.alloc(zeroed::<f64>(bytes / size_of::<f64>()));
+        let objects = if bytes > 0 { Some([object()?, object()?]) } else { None };
+        Ok(Self { mine: vec![0.0; most], all: vec![0.0; most], objects })
+    }
+}
