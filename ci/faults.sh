@@ -15,8 +15,7 @@ pairs=3
 if ! is_inside; then
     cargo test --workspace --no-run --test cut
     cargo build --workspace --lib --bins
-    can_pretend libfabric1 nftables iproute2 python3 || exit 0
-    ci/install openmpi-bin || export FAULTS_WITHOUT_MPI=1
+    can_pretend libfabric1 nftables iproute2 python3 openmpi-bin || exit 0
     enter "$@"
 fi
 begin
@@ -33,7 +32,6 @@ making+=($!)
 for one in "${making[@]}"; do wait "$one"; done
 
 contexts() {
-    [ -z "${FAULTS_WITHOUT_MPI:-}" ] || { echo "left out: contexts on a cut network need mpirun"; return; }
     SHMRUN_LAUNCHER=$(mpirun_on "$apart" 3 1) NETWORK=$work/set$apart SHMEM_OFI_INTERFACE=dly0 \
         "$cut" --test-threads=1 --nocapture contexts_apart::
 }

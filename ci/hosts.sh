@@ -1,8 +1,8 @@
 #!/bin/bash
-# Jobs on several hosts: four pretend ones (ci/hosts-up.sh) with two PEs each, under Open MPI's mpirun, under a
-# Slurm of their own and under shmrun over ssh, over libfabric between hosts and shared memory on each. Examples run
-# unchanged, and what they compute is compared with one host, bit for bit; then tests of the library run with mpirun
-# and with Slurm, both at once, because starting is waiting.
+# Jobs on several hosts: four pretend ones (ci/hosts-up.sh) with two PEs each, under Open MPI's mpirun and under a
+# Slurm of their own, and under shmrun, which asks them both, over libfabric between hosts and shared memory on each.
+# Examples run unchanged, and what they compute is compared with one host, bit for bit; then tests of the library run
+# with mpirun and with Slurm, both at once, because starting is waiting.
 #
 # Needs Debian packages, which it installs where it may, and namespaces (root). Where these cannot be had, the step
 # says so and runs what needs neither: the same examples with several PEs on this machine, over the transport of
@@ -25,7 +25,6 @@ if ! is_inside; then
     if can_pretend openmpi-bin libpmix-dev libfabric1 slurmd slurmctld slurm-client slurm-wlm-basic-plugins munge \
         iproute2 procps; then
         ci/install mpich || true
-        ci/install openssh-server openssh-client || true
         # The example in C, by the library as users have it.
         ci/install gcc make || true
         shmem-c/make.sh --debug "$bin/libshmem" >/dev/null
@@ -157,31 +156,29 @@ joined() { # LAUNCHER NAME
         fail "$said" "an abort of all PEs of $2 is not told once"
 }
 
-# Two of the hosts let each other in by keys made for this.
-under_ssh() {
-    if ! [ -x /usr/sbin/sshd ] || ! command -v ssh >/dev/null; then
-        echo "left out: shmrun over ssh needs openssh-server and openssh-client"
-        return
-    fi
-    local keys=$work/ssh host
-    mkdir -p -m 700 "$keys" /run/sshd
-    for key in host user; do ssh-keygen -q -t ed25519 -N '' -f "$keys/$key"; done
-    for host in h1 h2; do
-        "$HOSTS/hostsh" "$host" /usr/sbin/sshd -f /dev/null -h "$keys/host" -E "$keys/$host.log" \
-            -o AuthorizedKeysFile="$keys/user.pub" -o StrictModes=no -o PermitRootLogin=yes -o PidFile=none
+# By shmrun, which translates what it is asked for: mpirun, which it finds by itself, and srun.
+under_shmrun() {
+    local list='' net i way said=$work/shmrun.said
+    net=$(cat "$HOSTS/net").0/24
+    for i in $(seq "$hosts"); do list=$list,h$i:$((pes / hosts)); done
+    # Beside the other mpirun, which has the usual one.
+    mkdir "$work/shmrun"
+    local by_mpirun="timeout 120 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_plm=rsh \
+        OMPI_MCA_plm_rsh_agent=$HOSTS/hostrsh OMPI_MCA_oob_tcp_if_include=$net OMPI_MCA_btl_tcp_if_include=$net \
+        OMPI_MCA_orte_tmpdir_base=$work/shmrun $HOSTS/hostsh login $bin/shmrun -H ${list#,}"
+    local by_srun="timeout 120 $bin/shmrun --launcher srun -H ${list#,}"
+    for way in mpirun srun; do
+        local launcher=by_$way
+        launcher=${!launcher}
+        examples "$launcher" "shmrun by $way"
+        dies "$launcher -x TEST_PMIX_PROGRAM" "shmrun by $way" "$said"
+        run "$launcher -n 3 --tag-output --bind none -x SAID=words" sh -c 'echo "$SAID on $(hostname)"' >"$said" 2>/dev/null
+        [ "$(grep -c 'words on h1$' "$said")" -eq 2 ] && [ "$(grep -c '^[^w].*words on h2$' "$said")" -eq 1 ] ||
+            fail "$said" "shmrun by $way does not fill one host after the other, or does not tag lines"
     done
-    # As users have it: in a file that ssh reads by itself.
-    cat >"$keys/config" <<CONF
-IdentityFile $keys/user
-BatchMode yes
-StrictHostKeyChecking no
-UserKnownHostsFile $keys/known
-LogLevel ERROR
-CONF
-    printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$keys/config" >"$keys/ssh"
-    chmod +x "$keys/ssh"
-    examples "timeout 120 env PATH=$keys:$PATH $HOSTS/hostsh login $bin/shmrun -H h1:$((pes / 2)),h2:$((pes / 2)) \
-        --interface $(cat "$HOSTS/net").0/24" ssh
+    local status=0
+    run "$by_mpirun --timeout 1" sleep 100 >"$said" 2>&1 || status=$?
+    [ "$status" -eq 124 ] || fail "$said" "a job of shmrun whose time is over ends with code $status"
 }
 
 heat "$work/one-host.png" env SHMEM_NPES=$pes | grep "on $pes PEs"
@@ -191,7 +188,7 @@ for way in mpirun srun hydra; do
     "under_$way" >"$work/$way.out" 2>&1 &
     running+=("$!")
 done
-under_ssh
+under_shmrun
 status=0
 for way in mpirun srun hydra; do
     wait "${running[0]}" || status=$?

@@ -1,4 +1,4 @@
-//! How what launchers, PEs and hosts tell each other becomes bytes: types that derive it, in the format of `postcard`.
+//! How what launchers and PEs tell each other becomes bytes: types that derive it, in the format of `postcard`.
 //!
 //! What arrives is not trusted. Only what is a [`Message`] is read, of which no few bytes can make much: no more is
 //! allocated than the bytes can hold, but for lists of CPUs ([`ranges`](shmem_core::ranges), 64 KiB at most). A field with

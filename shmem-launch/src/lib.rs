@@ -1,4 +1,4 @@
-//! What comes before there is memory: starting the PEs of a job, on this host and others, and seeing it to its end;
+//! What comes before there is memory: starting the PEs of a job, and seeing it to its end;
 //! joining it; and what the environment sets.
 //!
 //! Nothing here knows of worlds, teams or heaps; those stand in `shmem-rt`, which imports this crate and never the other
@@ -9,7 +9,7 @@
 //! launch       starting PEs and seeing them to their end: the library behind `shmrun`
 //! env          the environment variables, in one table
 //! cpus         the CPUs that processes may run on
-//! codec        how what launchers, PEs and hosts tell each other becomes bytes
+//! codec        how what launchers and PEs tell each other becomes bytes
 //! text         words for people that launcher and PEs share
 //! say          messages to people
 //! ```

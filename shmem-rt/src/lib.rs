@@ -159,13 +159,13 @@ pub mod partition {
     };
 }
 
-/// Starting the PEs of a job, on this host and others: the library behind `shmrun`, behind a program that launches
-/// itself, and behind tests with several PEs.
+/// Starting the PEs of a job: the library behind `shmrun`, behind a program that launches itself, and behind tests with
+/// several PEs.
 pub mod launch {
     #[doc(inline)]
     pub use shmem_launch::launch::{
-        Bind, DEPUTY, Failure, HostList, HostListError, HostsAs, HostsError, Interface, Launch, LaunchError,
-        Outcome, Printed, deputy, itself,
+        Bind, Failure, HostList, HostListError, HostsAs, HostsError, Launch, LaunchError, Outcome, Printed,
+        itself,
     };
 }
 

@@ -1,12 +1,13 @@
 //! `shmrun`: starts a program as several PEs, on this host or on several.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser};
-use shmem::launch::{Bind, DEPUTY, HostList, HostListError, HostsAs, Interface, Launch, deputy};
+use shmem::launch::{Bind, HostList, HostListError, HostsAs, Launch};
 use shmem_launch::env::{self, BIND, Settings};
 use shmem_launch::say::say;
 
@@ -22,7 +23,8 @@ struct Arguments {
         required_unless_present_any = ["hosts", "hostfile"])]
     pes: Option<usize>,
 
-    /// Hosts to start PEs on, with the number that each takes, as `node1:4,node2:4`
+    /// Hosts to start PEs on, with the number that each takes, as `node1:4,node2:4`, by a launcher that is installed: the
+    /// first of prterun, mpirun, mpiexec and srun that PEs can join
     #[arg(short = 'H', long = "host", value_name = "HOSTS")]
     hosts: Option<HostList>,
 
@@ -30,15 +32,14 @@ struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
     hostfile: Option<PathBuf>,
 
-    /// Command that reaches another host, instead of ssh: it gets the name of the host and a line for the shell
-    /// there
+    /// The launcher that is to start PEs, and options of its own, as `srun --partition=short`; without hosts PEs run where it
+    /// starts them by itself, as on the nodes of an allocation
     #[arg(long, value_name = "COMMAND")]
-    agent: Option<String>,
+    launcher: Option<String>,
 
-    /// Interfaces of this host that others connect to, in the order in which they are tried: names, or networks
-    /// as `10.1.0.0/16` (separated by commas)
-    #[arg(long, value_name = "INTERFACES", value_delimiter = ',')]
-    interface: Vec<Interface>,
+    /// Print the launcher's command, and start nothing
+    #[arg(long)]
+    show: bool,
 
     /// Where PEs run: each on its share of the host's CPUs, if there are as many as PEs (not said, and `SHMEM_BIND` neither);
     /// each on one CPU, with its neighbours next to the same memory; each on the CPUs of one NUMA node, in turn; or anywhere
@@ -62,8 +63,8 @@ struct Arguments {
     #[arg(long)]
     attach_wait: bool,
 
-    /// Set a variable for the PEs (can be repeated)
-    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = variable)]
+    /// Set a variable for the PEs, or hand on what is set here (can be repeated)
+    #[arg(short = 'x', long = "env", value_name = "KEY[=VALUE]", value_parser = variable)]
     variables: Vec<(String, String)>,
 
     /// End the job after so many seconds, with exit code 124
@@ -82,7 +83,11 @@ fn number(text: &str) -> Result<usize, String> {
 fn variable(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
-        _ => Err("expected KEY=VALUE".into()),
+        Some(_) => Err("expected KEY=VALUE, or the KEY of a variable that is set".into()),
+        None => match std::env::var(text) {
+            Ok(value) => Ok((text.into(), value)),
+            Err(why) => Err(format!("there is nothing to hand on: {why}; write KEY=VALUE")),
+        },
     }
 }
 
@@ -99,9 +104,6 @@ fn hosts(arguments: &Arguments) -> Result<Option<HostList>, HostListError> {
 }
 
 fn main() -> ExitCode {
-    if std::env::args_os().skip(1).eq([DEPUTY]) {
-        return ExitCode::from(deputy());
-    }
     let arguments = Arguments::parse_from(with_np(&Arguments::command(), std::env::args_os()));
     ExitCode::from(launch(arguments).unwrap_or_else(|(code, error)| {
         say(&format!("shmrun: {error}"));
@@ -128,12 +130,6 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     for (key, value) in variables {
         launch = launch.env(key, value);
     }
-    if let Some(hosts) = hosts {
-        launch = launch.hosts(hosts).interfaces(arguments.interface);
-    }
-    if let Some(agent) = arguments.agent {
-        launch = launch.agent(agent.split_whitespace());
-    }
     if let Some(hosts) = arguments.hosts_as {
         launch = launch.hosts_as(hosts);
     }
@@ -149,7 +145,39 @@ fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
     if let Some(time) = arguments.timeout {
         launch = launch.timeout(time);
     }
-    launch.run().map(|outcome| outcome.code).map_err(|error| (error.code(), error.to_string()))
+    if hosts.is_none() && arguments.launcher.is_none() {
+        if arguments.show {
+            let what = "--show: PEs on this host are started without a command; name hosts (-H) or a launcher (--launcher)";
+            return Err((2, what.into()));
+        }
+        return launch.run().map(|outcome| outcome.code).map_err(|error| (error.code(), error.to_string()));
+    }
+    let command = launch.command(hosts.as_ref(), arguments.launcher.as_deref());
+    let mut command = command.map_err(|error| (error.code(), error.to_string()))?;
+    if arguments.show {
+        println!("{}", shown(&command));
+        return Ok(0);
+    }
+    // It takes the place of this process: its input, signals and exit code are the launcher's.
+    let why = command.exec();
+    Err((126, format!("`{}` cannot be run: {why}", command.get_program().display())))
+}
+
+/// A command as a shell takes it, with the variables that are set for it.
+fn shown(command: &Command) -> String {
+    let plain = |word: &OsStr| {
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_=+:,./@%".contains(byte);
+        let text = word.to_string_lossy();
+        match !word.is_empty() && word.as_encoded_bytes().iter().all(is_plain) {
+            true => text.into_owned(),
+            false => format!("'{}'", text.replace('\'', "'\\''")),
+        }
+    };
+    let assigned =
+        |(name, value): (&OsStr, Option<&OsStr>)| Some(format!("{}={}", name.display(), plain(value?)));
+    let variables = command.get_envs().filter_map(assigned);
+    let words = [command.get_program()].into_iter().chain(command.get_args()).map(plain);
+    variables.chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// `-np 4` as `-n 4`: other launchers take it so. What stands behind the program is the program's.

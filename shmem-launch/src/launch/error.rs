@@ -49,56 +49,23 @@ pub enum LaunchError {
     /// PEs cannot be both on other hosts and told so.
     #[error("hosts were named, and a pattern of hosts too (--hosts-as), which is for the PEs of one host")]
     HostsTwice,
-    /// The environment of the launcher has a value that is none.
-    #[error(transparent)]
-    Environment(#[from] crate::env::EnvError),
-    /// No address under which other hosts could reach this one.
-    #[error("no address of this host belongs to the interfaces asked for ({asked}); it has {had}")]
-    NoInterface {
-        /// The interfaces.
-        asked: String,
-        /// Those that there are, with their addresses.
-        had: String,
-    },
-    /// The agent could not be started.
-    #[error("host {host}: the agent `{}` could not be started: {source}; --agent names another", .agent.display())]
-    Agent {
-        /// The agent.
-        agent: OsString,
-        /// The host.
-        host: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A host did not come into the job.
-    #[error("host {host}: {what}")]
-    Host {
-        /// Which.
-        host: String,
-        /// Why not.
-        what: String,
-    },
-    /// The directory of the launcher is not on another host.
-    #[error("the directory `{}` cannot be entered: {source}", .directory.display())]
-    Directory {
-        /// The directory.
-        directory: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A signal ended the launcher before the job had started.
-    #[error("ended by {}, before the job had started", super::signals::name(*.signal))]
-    Interrupted {
-        /// Its number.
-        signal: i32,
+    /// Nothing is installed that starts PEs on other hosts.
+    #[error(
+        "no launcher that PEs can join starts them on other hosts: {why}; install Open MPI from version 4 on all hosts (Debian: \
+         openmpi-bin), or Slurm with its plugin for PMIx; --launcher names another, and without hosts PEs are started here"
+    )]
+    NoLauncher {
+        /// What was looked for, and why it is none.
+        why: String,
     },
     /// The debugger needs the terminal.
-    #[error("the debugger was asked for PE {pe}, which is on host {host}: its terminal is that of this host")]
+    #[error(
+        "the debugger was asked for PE {pe}, which may be on another host, and its terminal is here; start with --attach-wait, \
+         and attach a debugger there"
+    )]
     DebuggerElsewhere {
         /// The PE asked for.
         pe: usize,
-        /// Its host.
-        host: String,
     },
     /// The PE for the debugger is not in the job.
     #[error("the debugger was asked for PE {pe}, but the PEs are 0 to {last}", last = .pes - 1)]
@@ -159,12 +126,11 @@ impl fmt::Debug for LaunchError {
 
 impl LaunchError {
     /// The exit code that shells use for this: 127 for a missing program, 126 for one that cannot be
-    /// run, 128 and its number for a signal, 2 for everything else.
+    /// run, 2 for everything else.
     pub fn code(&self) -> u8 {
         match self {
-            Self::NotFound { .. } | Self::NoDebugger => 127,
+            Self::NotFound { .. } | Self::NoDebugger | Self::NoLauncher { .. } => 127,
             Self::NotExecutable { .. } => 126,
-            Self::Interrupted { signal } => 128u8.saturating_add(*signal as u8),
             _ => 2,
         }
     }

@@ -43,6 +43,9 @@ pub(crate) struct Member {
     lost: Option<Instant>,
     /// How much of its end has been reported.
     pub(crate) reported: Reported,
+    /// What a test says in place of the kernel.
+    #[cfg(test)]
+    pub(crate) dies: bool,
 }
 
 /// How much of a PE's end has been reported.
@@ -50,8 +53,6 @@ pub(crate) struct Member {
 pub(crate) struct Reported {
     /// That it died.
     pub(crate) death: bool,
-    /// That it ended without joining.
-    pub(crate) absence: bool,
     /// That none of its processes runs.
     pub(crate) over: bool,
 }
@@ -103,20 +104,17 @@ impl Member {
             ended: None,
             lost: None,
             reported: Reported::default(),
+            #[cfg(test)]
+            dies: false,
         }
-    }
-
-    /// Its number.
-    pub(crate) fn number(&self) -> usize {
-        self.pe
     }
 
     /// The descriptors to wait on, those of its output only if there is room for it.
-    pub(crate) fn poll_list(&self, room: bool) -> Vec<PollFd<'_>> {
+    pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         fn input(fd: BorrowedFd<'_>) -> PollFd<'_> {
             PollFd::from_borrowed_fd(fd, PollFlags::IN)
         }
-        let with_room = self.sources.iter().filter(|source| room && !source.held);
+        let with_room = self.sources.iter().filter(|source| !source.held);
         let mut list: Vec<PollFd<'_>> = with_room.filter_map(Source::pipe).map(input).collect();
         // The end of one that is not heard any more would be ready for ever.
         let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
@@ -237,6 +235,10 @@ impl Member {
 
     /// Where the process that joined, or is to, stands if it does nothing of its own.
     pub(crate) fn held(&self) -> Option<Standing> {
+        #[cfg(test)]
+        if self.dies {
+            return Some(Standing::Dying);
+        }
         held(self.joined().unwrap_or(self.child.id()))
             .filter(|_| self.has_gone() != Some(true) && !self.is_over())
     }

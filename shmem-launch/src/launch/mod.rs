@@ -1,21 +1,21 @@
-//! Starting the PEs of a job, on this host and others, and seeing it to its end: the library behind
-//! `shmrun`, behind a program that launches itself, and behind tests with several PEs.
+//! Starting the PEs of a job, and seeing it to its end: the library behind `shmrun`, behind a program that launches
+//! itself, and behind tests with several PEs.
 //!
 //! Each PE is a child process with one end of a socket, announced by `SHMRUN_SOCKET`. Over it PEs
 //! meet before they share memory, pass descriptors, leave or end the job. The launcher waits for
 //! sockets, ends of processes, output and signals in one thread, passes output on in others, and puts nothing into files or
 //! named shared memory: when it dies, whatever kills it, the kernel kills the PEs, and nothing is left.
 //!
-//! The PEs of a host are those of a `host_pes`; what happens to the job a `run` decides. They speak in events and
-//! orders, in one process or from host to host.
+//! All PEs are on this host, even if they are told otherwise ([`HostsAs`]). Those on other hosts are started by a launcher
+//! that is installed, which a command asks for it ([`Launch::command`]).
 //!
 //! ```text
+//! elsewhere    the command of an installed launcher        host_list  the hosts for it
 //! run          the loop, and how a job comes to its end
-//! host         this one or another         remote    the others
-//! host_pes     the PEs of a host           message   orders to them, events from them
+//! pes          the PEs as they are served, and what happens to them
 //! member       one PE: its process, its socket, what it does, and what the kernel says about it
 //! spawn        starting a process
-//! start        from what was asked to hosts whose PEs run, with program, limits, bind
+//! start        from what was asked to PEs that run, with program, limits, bind
 //! hosts        which PEs are told that they share a host
 //! rendezvous   fences and shared descriptors
 //! report       what people are told        record    what a PE says about itself
@@ -25,17 +25,16 @@
 
 mod bind;
 pub(crate) mod channel;
+mod elsewhere;
 mod error;
-mod host;
-mod host_pes;
+mod host_list;
 mod hosts;
 pub(crate) mod limits;
 mod member;
-mod message;
 mod output;
+mod pes;
 mod program;
 pub mod record;
-mod remote;
 pub(crate) mod rendezvous;
 pub mod report;
 mod run;
@@ -46,17 +45,15 @@ pub(crate) mod wire;
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::event::Timespec;
-use serde::{Deserialize, Serialize};
 
 pub use crate::env::Bind;
 pub use error::LaunchError;
+pub use host_list::{HostList, HostListError};
 pub use hosts::{HostsAs, HostsError};
 pub use member::held;
-pub use remote::{DEPUTY, HostList, HostListError, Interface, deputy};
 
 /// Variable that announces the socket: the number of an inherited descriptor.
 pub(crate) const SOCKET: &str = "SHMRUN_SOCKET";
@@ -74,9 +71,9 @@ pub const HOSTS_AS: &str = "SHMRUN_HOSTS_AS";
 const PRODUCT: &str = "shmem";
 
 /// Where the PEs' output goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// To where the launcher's goes; by whole lines, unless that is a terminal of this host.
+    /// To where the launcher's goes; by whole lines, unless that is a terminal.
     #[default]
     Inherit,
     /// There, line by line, with the PE's number before each.
@@ -105,7 +102,6 @@ pub struct Launch {
     environment: Vec<(OsString, Option<OsString>)>,
     pes: usize,
     hosts: Option<HostsAs>,
-    elsewhere: Elsewhere,
     bind: Bind,
     output: Output,
     debugger: Option<usize>,
@@ -113,16 +109,6 @@ pub struct Launch {
     watch_signals: bool,
     time: Option<Duration>,
     speaker: String,
-}
-
-/// What is to be known of other hosts.
-#[derive(Clone, Debug, Default)]
-struct Elsewhere {
-    hosts: Option<HostList>,
-    /// Empty: `ssh`.
-    agent: Vec<OsString>,
-    interfaces: Vec<Interface>,
-    shmrun: Option<PathBuf>,
 }
 
 /// How a job ended.
@@ -174,13 +160,6 @@ pub enum Failure {
         /// In words.
         what: String,
     },
-    /// A host could not start its PEs, or could not be reached any more.
-    Host {
-        /// Which.
-        host: String,
-        /// In words.
-        what: String,
-    },
     /// What the PEs print could not be written to where it was to go.
     Output {
         /// In words.
@@ -205,7 +184,6 @@ impl Launch {
             environment: Vec::new(),
             pes,
             hosts: None,
-            elsewhere: Elsewhere::default(),
             bind: Bind::None,
             output: Output::Inherit,
             debugger: None,
@@ -238,31 +216,6 @@ impl Launch {
     /// no memory.
     pub fn hosts_as(mut self, hosts: HostsAs) -> Self {
         self.hosts = Some(hosts);
-        self
-    }
-
-    /// Starts the PEs on these hosts, one after the other, as many on each as it takes.
-    pub fn hosts(mut self, hosts: HostList) -> Self {
-        self.elsewhere.hosts = Some(hosts);
-        self
-    }
-
-    /// Reaches other hosts by this program instead of `ssh`: it is run with the name of the host and a
-    /// command for the shell there, and its input and output are those of the command.
-    pub fn agent<A: Into<OsString>>(mut self, words: impl IntoIterator<Item = A>) -> Self {
-        self.elsewhere.agent = words.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Lets launchers on other hosts connect to these interfaces only, which they try in this order.
-    pub fn interfaces(mut self, interfaces: impl IntoIterator<Item = Interface>) -> Self {
-        self.elsewhere.interfaces = interfaces.into_iter().collect();
-        self
-    }
-
-    /// Where `shmrun` is on other hosts. Not said: where the calling program is.
-    pub fn shmrun(mut self, file: impl Into<PathBuf>) -> Self {
-        self.elsewhere.shmrun = Some(file.into());
         self
     }
 
@@ -322,7 +275,8 @@ impl Launch {
 /// To be called before the program has started threads.
 pub fn itself(pes: usize, bind: Bind) -> u8 {
     let run = || {
-        let program = own_file()?;
+        let program =
+            std::env::current_exe().map_err(LaunchError::system("the file of this program is not known"))?;
         // The link still leads to the file when its name is taken by a newer build, or gone.
         let program = if program.exists() { program } else { "/proc/self/exe".into() };
         let mut words = std::env::args_os();
@@ -343,20 +297,9 @@ pub fn itself(pes: usize, bind: Bind) -> u8 {
     }
 }
 
-/// The file of this program.
-fn own_file() -> Result<PathBuf, LaunchError> {
-    std::env::current_exe().map_err(LaunchError::system("the file of this program is not known"))
-}
-
 /// Prints a message of the launcher that is called so.
 fn say(speaker: &str, text: &str) {
     crate::say::say(&format!("{speaker}: {text}"));
-}
-
-/// The name of this host.
-fn this_host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname")
-        .map_or_else(|_| "localhost".into(), |name| name.trim().into())
 }
 
 /// As the kernel takes it; rounded up, not to wake before it is time.

@@ -13,7 +13,6 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, retry_on_intr};
-use serde::{Deserialize, Serialize};
 
 use super::Output;
 
@@ -24,7 +23,7 @@ const LONGEST_LINE: usize = 1 << 20;
 const ROOM: usize = 1 << 20;
 
 /// Which of the two a stream is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Out,
     Err,
@@ -36,11 +35,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The streams of each PE that come to the launcher, by the pipes that they come through: `here`, if all PEs are on this
-/// host. Streams that go to the same file share a pipe, which keeps their order, and are passed on as the first of them.
-pub(crate) fn pipes(output: Output, pes: usize, here: bool) -> Vec<Vec<Kind>> {
+/// The streams of each PE that come to the launcher, by the pipes that they come through. Streams that go to the same file share
+/// a pipe, which keeps their order, and are passed on as the first of them.
+pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<Kind>> {
     let (out, err) = (io::stdout(), io::stderr());
-    let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !(here && is_terminal);
+    let comes = |is_terminal: bool| output != Output::Inherit || pes > 1 && !is_terminal;
     let file = |stream: BorrowedFd<'_>| rustix::fs::fstat(stream).map(|file| (file.st_dev, file.st_ino)).ok();
     let mut pipes: Vec<Vec<Kind>> = comes(out.is_terminal()).then(|| vec![Kind::Out]).into_iter().collect();
     if comes(err.is_terminal()) {

@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use memmap2::MmapOptions;
 use rustix::fs::FileType;
-use serde::{Deserialize, Serialize};
 use shmem_core::system::{PeRecord, Stage, SystemArea, monotonic_now};
 
 /// Bytes at the start of a PE's memory that hold its record.
 const BYTES: usize = offset_of!(SystemArea, record) + size_of::<PeRecord>();
 
 /// What a PE does, as far as it says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doing {
     /// Nothing is known: no record, or it is being written.
     Unknown,

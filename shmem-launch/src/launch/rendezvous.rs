@@ -1,8 +1,7 @@
 //! Where PEs meet: values that they put become visible at a fence, descriptors are handed round. No
 //! input or output here: packets go in, and what all PEs are to be sent comes out.
 //!
-//! The PEs of a host meet in a [`Rendezvous`] of their own, where they share descriptors. What they
-//! put goes to the [`Assembly`] of all hosts, and a fence is over when that is complete.
+//! All PEs meet at a fence, and those of a host share descriptors.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +10,11 @@ use super::wire::{AROUND_VALUES, MAX_PACKET, OVERHEAD, Reply, Value};
 /// Most bytes of values, with their keys, that a PE offers between two fences. The library offers 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
 
-/// What the PEs of a host have brought so far. `D` is a descriptor.
+/// What the PEs have brought so far. `D` is a descriptor.
 #[derive(Debug)]
 pub(crate) struct Rendezvous<D> {
-    /// Their numbers, ascending.
-    pes: Vec<usize>,
+    /// The host of each.
+    hosts: Vec<u32>,
     arrived: Vec<Option<Step>>,
     /// By PE, what it offers, and how many bytes that is.
     offers: Vec<Offers>,
@@ -74,13 +73,13 @@ pub(crate) enum Step {
     Share,
 }
 
-/// All PEs of the host have arrived.
+/// Who was to arrive has, and goes on.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Met<D> {
-    /// What they have put. They wait until they are [released](Rendezvous::release).
+    /// What all PEs have put.
     Fence(Vec<Value>),
-    /// The descriptors of each PE.
-    Share(Vec<Vec<D>>),
+    /// The descriptors of each PE of a host, in the order of their numbers.
+    Share(Vec<(usize, Vec<D>)>),
 }
 
 /// Two PEs do different things.
@@ -103,16 +102,16 @@ impl Step {
 }
 
 impl<D> Rendezvous<D> {
-    /// For the PEs with these numbers, which ascend.
-    pub(crate) fn new(pes: Vec<usize>) -> Self {
-        let shared = pes.iter().map(|_| Vec::new()).collect();
-        let offers = pes.iter().map(|_| Offers::default()).collect();
-        Self { arrived: vec![None; pes.len()], pes, offers, shared }
+    /// For PEs on these hosts.
+    pub(crate) fn new(hosts: Vec<u32>) -> Self {
+        let shared = hosts.iter().map(|_| Vec::new()).collect();
+        let offers = hosts.iter().map(|_| Offers::default()).collect();
+        Self { arrived: vec![None; hosts.len()], hosts, offers, shared }
     }
 
     /// Whether the PE waits here for others.
     pub(crate) fn is_waiting(&self, pe: usize) -> bool {
-        self.arrived[self.position(pe)].is_some()
+        self.arrived[pe].is_some()
     }
 
     /// The PE puts a value; the last one under a key counts.
@@ -121,8 +120,7 @@ impl<D> Rendezvous<D> {
     ///
     /// If it is more than a PE may offer.
     pub(crate) fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), TooMuch> {
-        let position = self.position(pe);
-        self.offers[position].put(pe, key, value)
+        self.offers[pe].put(pe, key, value)
     }
 
     /// The PE is at a fence.
@@ -137,104 +135,53 @@ impl<D> Rendezvous<D> {
         descriptors: Vec<D>,
         last: bool,
     ) -> Result<Option<Met<D>>, Mismatch> {
-        let position = self.position(pe);
-        self.shared[position].extend(descriptors);
+        self.shared[pe].extend(descriptors);
         if last { self.arrive(pe, Step::Share) } else { Ok(None) }
     }
 
     fn arrive(&mut self, pe: usize, step: Step) -> Result<Option<Met<D>>, Mismatch> {
-        let other = self.arrived.iter().enumerate().find_map(|(b, s)| Some((self.pes[b], (*s)?)));
+        let neighbours: Vec<usize> =
+            (0..self.hosts.len()).filter(|other| self.hosts[*other] == self.hosts[pe]).collect();
+        // PEs of another host may be a step ahead.
+        let other = neighbours.iter().find_map(|&b| Some((b, self.arrived[b]?)));
         if let Some((b, b_step)) = other
             && b_step != step
         {
             return Err(Mismatch { a_step: step, b, b_step });
         }
-        let position = self.position(pe);
-        self.arrived[position] = Some(step);
-        if self.arrived.contains(&None) {
-            return Ok(None);
-        }
-        Ok(Some(match step {
-            Step::Fence => {
-                let all = self.pes.iter().zip(&mut self.offers);
-                Met::Fence(all.flat_map(|(pe, offers)| offers.take(*pe)).collect())
+        self.arrived[pe] = Some(step);
+        match step {
+            Step::Fence if self.arrived.iter().all(|arrived| *arrived == Some(Step::Fence)) => {
+                self.arrived.fill(None);
+                let all = self.offers.iter_mut().enumerate();
+                Ok(Some(Met::Fence(all.flat_map(|(pe, offers)| offers.take(pe)).collect())))
             }
-            Step::Share => {
-                self.release();
-                Met::Share(self.shared.iter_mut().map(std::mem::take).collect())
+            Step::Share if neighbours.iter().all(|&b| self.arrived[b].is_some()) => {
+                let mut share = |pe: usize| {
+                    self.arrived[pe] = None;
+                    (pe, std::mem::take(&mut self.shared[pe]))
+                };
+                Ok(Some(Met::Share(neighbours.into_iter().map(&mut share).collect())))
             }
-        }))
-    }
-
-    /// The PEs go on.
-    pub(crate) fn release(&mut self) {
-        self.arrived.fill(None);
-    }
-
-    fn position(&self, pe: usize) -> usize {
-        self.pes.partition_point(|&other| other < pe)
-    }
-}
-
-/// Where hosts meet: what their PEs have put, until all have fenced.
-#[derive(Debug)]
-pub(crate) struct Assembly {
-    arrived: Vec<bool>,
-    /// By PE: what a host brings is no more than its PEs may offer.
-    offers: BTreeMap<u32, Offers>,
-}
-
-impl Assembly {
-    /// For so many hosts.
-    pub(crate) fn new(hosts: usize) -> Self {
-        Self { arrived: vec![false; hosts], offers: BTreeMap::new() }
-    }
-
-    /// What PEs of a host have put, which are its own; `last`: all of them have fenced. Gives the packets for every PE
-    /// of the job, in order, when all hosts have come so far.
-    ///
-    /// # Errors
-    ///
-    /// If it is more than a PE may offer.
-    pub(crate) fn bring(
-        &mut self,
-        host: usize,
-        values: Vec<Value>,
-        last: bool,
-    ) -> Result<Option<Vec<Vec<u8>>>, TooMuch> {
-        for Value { pe, key, value } in values {
-            self.offers.entry(pe).or_default().put(pe as usize, key, value)?;
+            _ => Ok(None),
         }
-        self.arrived[host] |= last;
-        if self.arrived.contains(&false) {
-            return Ok(None);
-        }
-        self.arrived.fill(false);
-        let all = std::mem::take(&mut self.offers).into_iter();
-        Ok(Some(pack(all.flat_map(|(pe, mut offers)| offers.take(pe as usize)).collect())))
     }
 }
 
-/// As few packets as hold the values.
+/// As few packets as hold the values; there always is one.
 pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
-    let portions = portions(values).into_iter();
-    portions.map(|(values, last)| Reply::Fenced { values, last }.encode()).collect()
-}
-
-/// As few portions as fit packets; each with whether it is the last, which there always is.
-pub(crate) fn portions(values: Vec<Value>) -> Vec<(Vec<Value>, bool)> {
-    let mut portions = Vec::new();
+    let mut packets = Vec::new();
     let (mut portion, mut bytes) = (Vec::new(), AROUND_VALUES);
     for value in values {
         if bytes + value.most_bytes() > MAX_PACKET {
-            portions.push((std::mem::take(&mut portion), false));
+            packets.push(Reply::Fenced { values: std::mem::take(&mut portion), last: false }.encode());
             bytes = AROUND_VALUES;
         }
         bytes += value.most_bytes();
         portion.push(value);
     }
-    portions.push((portion, true));
-    portions
+    packets.push(Reply::Fenced { values: portion, last: true }.encode());
+    packets
 }
 
 #[cfg(test)]
@@ -243,13 +190,13 @@ mod tests {
 
     use super::*;
 
-    fn unpack(packets: &[Vec<u8>]) -> Vec<Value> {
-        let mut all = Vec::new();
+    fn unpack(packets: &[Vec<u8>]) -> BTreeMap<(u32, String), Vec<u8>> {
+        let mut all = BTreeMap::new();
         for (i, packet) in packets.iter().enumerate() {
             assert!(packet.len() <= MAX_PACKET);
             let Ok(Reply::Fenced { values, last }) = Reply::decode(packet) else { panic!("{packet:?}") };
             assert_eq!(last, i + 1 == packets.len());
-            all.extend(values);
+            all.extend(values.into_iter().map(|value| ((value.pe, value.key), value.value)));
         }
         all
     }
@@ -258,90 +205,74 @@ mod tests {
         /// Against a map from (PE, key) to value.
         #[test]
         fn a_fence_shows_what_was_put_last_and_forgets_it(
-            puts in prop::collection::vec((prop::sample::select(&[1u32, 10, 11, 12, 15][..]), "[ab]", 0..48usize << 10), 0..40),
-            order in Just([1, 10, 11, 12, 15usize]).prop_shuffle(),
+            puts in prop::collection::vec((0..5u32, "[ab]", 0..48usize << 10), 0..40),
+            order in Just([0, 1, 2, 3, 4usize]).prop_shuffle(),
         ) {
-            let mut meeting = Rendezvous::<()>::new(vec![1, 10, 11, 12, 15]);
-            let mut model = std::collections::BTreeMap::new();
+            let mut meeting = Rendezvous::<()>::new(vec![0, 1, 1, 0, 7]);
+            let mut model = BTreeMap::new();
             for (n, (pe, key, length)) in puts.into_iter().enumerate() {
                 let value = vec![n as u8; length];
                 prop_assert_eq!(meeting.put(pe as usize, key.clone(), value.clone()), Ok(()));
                 model.insert((pe, key), value);
             }
-            for &pe in &order[..4] {
-                prop_assert_eq!(meeting.fence(pe), Ok(None));
-                prop_assert!(meeting.is_waiting(pe));
+            for expected in [model, BTreeMap::new()] {
+                for &pe in &order[..4] {
+                    prop_assert_eq!(meeting.fence(pe), Ok(None));
+                    prop_assert!(meeting.is_waiting(pe));
+                }
+                let Ok(Some(Met::Fence(values))) = meeting.fence(order[4]) else { panic!() };
+                prop_assert!(!order.iter().any(|&pe| meeting.is_waiting(pe)));
+                prop_assert_eq!(unpack(&pack(values)), expected);
             }
-            let Ok(Some(Met::Fence(values))) = meeting.fence(order[4]) else { panic!() };
-            prop_assert!(order.iter().all(|&pe| meeting.is_waiting(pe)), "other hosts may not be there yet");
-            let mut hosts = Assembly::new(2);
-            let (first, second) = values.split_at(values.len() / 2);
-            prop_assert_eq!(hosts.bring(1, first.to_vec(), false), Ok(None));
-            prop_assert_eq!(hosts.bring(0, vec![], true), Ok(None));
-            let packets = hosts.bring(1, second.to_vec(), true).unwrap().unwrap();
-            meeting.release();
-            let seen: std::collections::BTreeMap<_, _> =
-                unpack(&packets).into_iter().map(|v| ((v.pe, v.key), v.value)).collect();
-            prop_assert_eq!(seen, model);
-
-            for pe in [1, 10, 11, 12] {
-                prop_assert_eq!(meeting.fence(pe), Ok(None));
-            }
-            prop_assert_eq!(meeting.fence(15), Ok(Some(Met::Fence(vec![]))));
-            prop_assert_eq!(hosts.bring(0, vec![], true), Ok(None));
-            prop_assert_eq!(unpack(&hosts.bring(1, vec![], true).unwrap().unwrap()), vec![]);
         }
     }
 
     #[test]
     fn a_pe_offers_so_much_and_no_more() {
-        let mut meeting = Rendezvous::<()>::new(vec![3, 7]);
+        let mut meeting = Rendezvous::<()>::new(vec![0, 0]);
         let value = |bytes: usize| vec![1; bytes];
         let kept = MAX_OFFERED - 13;
-        assert_eq!(meeting.put(3, "a".into(), value(kept)), Ok(()));
-        assert_eq!(meeting.put(3, "a".into(), value(kept)), Ok(()), "the same key again is not more");
-        let error = meeting.put(3, "b".into(), vec![]).unwrap_err().to_string();
+        assert_eq!(meeting.put(1, "a".into(), value(kept)), Ok(()));
+        assert_eq!(meeting.put(1, "a".into(), value(kept)), Ok(()), "the same key again is not more");
+        let error = meeting.put(1, "b".into(), vec![]).unwrap_err().to_string();
         assert!(
-            error.starts_with("PE 3 offers its launcher more than 1048576 bytes between two fences: `b`"),
+            error.starts_with("PE 1 offers its launcher more than 1048576 bytes between two fences: `b`"),
             "{error}"
         );
-        assert_eq!(meeting.put(7, "b".into(), value(kept)), Ok(()), "each PE by itself");
-        meeting.fence(3).unwrap();
-        let Ok(Some(Met::Fence(values))) = meeting.fence(7) else { panic!() };
+        assert_eq!(meeting.put(0, "b".into(), value(kept)), Ok(()), "each PE by itself");
+        meeting.fence(1).unwrap();
+        let Ok(Some(Met::Fence(values))) = meeting.fence(0) else { panic!() };
         assert_eq!(values.len(), 2);
-        meeting.release();
-        assert_eq!(meeting.put(3, "b".into(), value(kept)), Ok(()), "a fence makes room");
+        assert_eq!(meeting.put(1, "b".into(), value(kept)), Ok(()), "a fence makes room");
     }
 
     /// As many values as the bytes allow are taken without looking at each for each, which would take minutes.
     #[test]
     fn many_values_are_taken_one_by_one() {
-        let mut meeting = Rendezvous::<()>::new(vec![0, 1]);
-        let mut taken = 0;
-        for number in 0..MAX_OFFERED {
-            let key = format!("{number:x}");
-            if (0..2).any(|pe| meeting.put(pe, key.clone(), vec![0]).is_err()) {
-                break;
-            }
-            taken += 2;
-        }
-        assert!(taken > 2 * 50_000 && taken < 2 * MAX_OFFERED, "{taken}");
+        let mut meeting = Rendezvous::<()>::new(vec![0]);
+        let put = |number: &usize| meeting.put(0, format!("{number:x}"), vec![0]).is_ok();
+        let taken = (0..MAX_OFFERED).take_while(put).count();
+        assert!(taken > 50_000 && taken < MAX_OFFERED, "{taken}");
     }
 
+    /// In the order they were given, by PE, and on each host as soon as all of it have come.
     #[test]
-    fn descriptors_come_out_by_pe_in_the_order_they_were_given() {
-        let mut meeting = Rendezvous::new(vec![0, 1]);
-        assert_eq!(meeting.share(1, vec![10, 11], false), Ok(None));
+    fn descriptors_are_shared_on_a_host() {
+        let mut meeting = Rendezvous::new(vec![4, 9, 4]);
+        assert_eq!(meeting.share(2, vec![10, 11], false), Ok(None));
         assert_eq!(meeting.share(0, vec![], true), Ok(None));
-        assert_eq!(meeting.share(1, vec![12], true), Ok(Some(Met::Share(vec![vec![], vec![10, 11, 12]]))));
-        assert!(!meeting.is_waiting(0));
+        assert_eq!(meeting.share(1, vec![7], true), Ok(Some(Met::Share(vec![(1, vec![7])]))));
+        assert_eq!(meeting.fence(1), Ok(None), "a step ahead of the other host");
+        let shared = Met::Share(vec![(0, vec![]), (2, vec![10, 11, 12])]);
+        assert_eq!(meeting.share(2, vec![12], true), Ok(Some(shared)));
+        assert_eq!([0, 1, 2].map(|pe| meeting.is_waiting(pe)), [false, true, false]);
     }
 
     #[test]
     fn pes_that_do_different_things_are_told_apart() {
-        let mut meeting = Rendezvous::<()>::new(vec![4, 5, 6]);
-        meeting.fence(6).unwrap();
-        let error = meeting.share(4, vec![], true).unwrap_err().to_string();
-        assert!(error.starts_with("it is at a share of the start, and PE 6 at a fence"), "{error}");
+        let mut meeting = Rendezvous::<()>::new(vec![0, 0, 0]);
+        meeting.fence(2).unwrap();
+        let error = meeting.share(0, vec![], true).unwrap_err().to_string();
+        assert!(error.starts_with("it is at a share of the start, and PE 2 at a fence"), "{error}");
     }
 }

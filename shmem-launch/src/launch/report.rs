@@ -5,7 +5,6 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use shmem_core::memory::Machine;
 
 use super::record::Doing;
@@ -16,7 +15,7 @@ use crate::text::numbers;
 const MOST_GROUPS: usize = 8;
 
 /// Where a PE stands, as the launcher and the PE's record together know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Its process runs, but has not joined.
     NotJoined,
@@ -24,8 +23,6 @@ pub enum Standing {
     Meeting,
     /// Its process has ended.
     Ended(String),
-    /// Its host is.
-    Lost,
     /// A signal has stopped its process.
     Stopped,
     /// A debugger has stopped its process.
@@ -43,7 +40,7 @@ impl Standing {
     /// Whether it will stay so until something happens to the PE.
     pub(crate) fn is_at_rest(&self) -> bool {
         match self {
-            Self::Meeting | Self::Ended(_) | Self::Lost | Self::Stopped | Self::Traced => true,
+            Self::Meeting | Self::Ended(_) | Self::Stopped | Self::Traced => true,
             Self::Inside(doing) => matches!(doing, Doing::Waiting(..) | Doing::Finished),
             Self::NotJoined | Self::Dying => false,
         }
@@ -55,7 +52,6 @@ impl Standing {
             Self::NotJoined => both("has not joined the job", "have not joined the job"),
             Self::Meeting => both("waits for the others to start", "wait for the others to start"),
             Self::Ended(how) => (how.clone(), None, None),
-            Self::Lost => both("is out of reach", "are out of reach"),
             Self::Stopped => both(
                 "is stopped by a signal (SIGCONT lets it go on)",
                 "are stopped by a signal (SIGCONT lets them go on)",
@@ -199,7 +195,7 @@ impl Death {
 }
 
 /// What is told of a PE's end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) pe: usize,
     pub(crate) pid: u32,

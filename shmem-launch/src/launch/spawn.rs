@@ -17,39 +17,60 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::bind::Binding;
 use super::channel::Channel;
 use super::error::LaunchError;
-use super::message::Description;
 use super::output::{Kind, Source};
 use super::signals::{Given, Mask};
 use super::{JOB, NPES, Output, PE, SOCKET, program};
-use crate::env::{ATTACH_WAIT, OFI_INTERFACE, OFI_PROVIDER};
+use crate::env::{ATTACH_WAIT, Bind, OFI_INTERFACE, OFI_PROVIDER};
 
 /// What PEs find in their environment unless it says otherwise. Variables of libfabric's, which reads them before anybody
 /// could tell it by a call: `ofi_rxm` keeps so many buffers of 16 KiB for each endpoint, by itself 4096 of them (1.17), or
 /// 8192 (2.1), and touches them all. The engine's window bounds what is under way.
-const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
+pub(crate) const DEFAULTS: [(&str, &str); 1] = [("FI_OFI_RXM_MSG_RX_SIZE", "128")];
 
 /// What providers of libfabric are called whose interfaces are those of the internet.
 const OF_INTERNET: [&[u8]; 4] = [b"tcp", b"udp", b"sockets", b"net"];
 
-/// Starts the processes of a host: what is the same for all of them.
+/// A job, as its PEs are started.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Description {
+    pub(crate) program: OsString,
+    /// What the PEs are told that they are called.
+    pub(crate) arg0: OsString,
+    pub(crate) args: Vec<OsString>,
+    /// Variables for the PEs beside those of their launcher, and those to be taken from them.
+    pub(crate) environment: Vec<(OsString, Option<OsString>)>,
+    /// The job's random number.
+    pub(crate) number: u64,
+    /// The host that each PE is told to be on.
+    pub(crate) hosts: Vec<u32>,
+    /// Whether that is pretended.
+    pub(crate) pretends: bool,
+    pub(crate) bind: Bind,
+    pub(crate) output: Output,
+    /// The streams of each PE that come to the launcher, by the pipes that they come through.
+    pub(crate) pipes: Vec<Vec<Kind>>,
+    /// The PE that runs under the debugger.
+    pub(crate) debugger: Option<usize>,
+    pub(crate) attach_wait: bool,
+}
+
+/// Starts the processes of a job: what is the same for all of them.
 #[derive(Debug)]
 pub(crate) struct Spawner {
     pub(crate) description: Description,
     /// The file of the program.
-    pub(crate) program: PathBuf,
-    /// The debugger, if a PE of the host is to run under it.
-    pub(crate) debugger: Option<PathBuf>,
-    /// Empty: not bound. Else the i-th PE of the host gets the i-th set, starting over at the end.
-    pub(crate) cpus: Vec<CpuSet>,
+    program: PathBuf,
+    /// The debugger, if a PE is to run under it.
+    debugger: Option<PathBuf>,
+    /// Empty: not bound. Else the i-th PE gets the i-th set, starting over at the end.
+    cpus: Vec<CpuSet>,
     /// What is to be in force again in the processes.
-    pub(crate) before: Before,
+    before: Before,
 }
 
-/// What is in force in a launcher, and was before it changed it for itself.
+/// What was in force in a launcher before it changed it for itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
-    /// Whether its input is the user's.
-    pub(crate) input: bool,
     /// The limit on descriptors to start with.
     pub(crate) descriptors: Option<Rlimit>,
     /// The signals to block. A launcher that has changed its own answers SIGQUIT, and a key that sends
@@ -87,11 +108,10 @@ impl Spawner {
     ) -> Result<(Self, Option<String>), LaunchError> {
         let path = value(&description, "PATH");
         let program = program::find(&description.program, path.as_deref())?;
-        let debugger = description.debugger.filter(|pe| description.pes().contains(pe));
-        let gdb = debugger.map(|_| program::find(OsStr::new("gdb"), path.as_deref())).transpose();
-        let debugger = gdb.map_err(|_| LaunchError::NoDebugger)?;
-        let pes = description.pes_of_the_machine().len();
-        let Binding { sets: cpus, remark } = description.bind.binding(pes).map_err(LaunchError::Bind)?;
+        let gdb = || program::find(OsStr::new("gdb"), path.as_deref()).map_err(|_| LaunchError::NoDebugger);
+        let debugger = description.debugger.map(|_| gdb()).transpose()?;
+        let binding = description.bind.binding(description.hosts.len());
+        let Binding { sets: cpus, remark } = binding.map_err(LaunchError::Bind)?;
         Ok((Self { description, program, debugger, cpus, before }, remark))
     }
 
@@ -154,7 +174,7 @@ impl Spawner {
     /// One PE has the launcher's input; what it would get if all read from it is up to chance.
     fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<Source>> {
         let Description { debugger, output, ref pipes, .. } = self.description;
-        if pe != debugger.unwrap_or(0) || output == Output::Capture || !self.before.input {
+        if pe != debugger.unwrap_or(0) || output == Output::Capture {
             let null = File::open("/dev/null");
             command.stdin(
                 null.map_err(|e| io::Error::new(e.kind(), format!("/dev/null cannot be opened: {e}")))?,
@@ -178,9 +198,8 @@ impl Spawner {
     /// What the new process does to itself before it becomes the program.
     fn prepare(&self, pe: usize, socket: OwnedFd) -> impl FnMut() -> io::Result<()> + use<> {
         let launcher: Pid = getpid();
-        let position = self.description.pes_of_the_machine().partition_point(|&other| other < pe);
-        let cpus = (!self.cpus.is_empty()).then(|| self.cpus[position % self.cpus.len()]);
-        let (Before { descriptors, mask, .. }, given) = (self.before, Given::take());
+        let cpus = (!self.cpus.is_empty()).then(|| self.cpus[pe % self.cpus.len()]);
+        let (Before { descriptors, mask }, given) = (self.before, Given::take());
         move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(launcher) {

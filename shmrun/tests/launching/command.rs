@@ -1,7 +1,7 @@
 //! `shmrun` and this test's own binary as commands, and what they say.
 
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// This test's binary.
 pub(crate) fn itself() -> std::path::PathBuf {
@@ -32,8 +32,4 @@ pub(crate) fn with_default_signals(command: &mut Command) {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-pub(crate) fn launcher_lines(output: &Output) -> Vec<String> {
-    text(&output.stderr).lines().filter(|l| l.starts_with("shmrun: ")).map(str::to_owned).collect()
 }

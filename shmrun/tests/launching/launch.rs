@@ -1,4 +1,4 @@
-//! Jobs of real processes: on this host, and where it says so on several that are all this one.
+//! Jobs of real processes on this host, of which some are told that they are on several.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::entry::*;
-use crate::hosts::launch_on;
 use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome};
 use shmem_core::ranges;
@@ -17,15 +16,14 @@ fn job(name: &str, pes: usize) -> Outcome {
     launch(name, pes).run().unwrap()
 }
 
-/// Hosts of a job that is on this one.
-const HERE: &str = "";
+/// The pattern of hosts of a job whose PEs are not told apart.
+const HERE: &str = "*x9";
 
 /// A job that ends by itself.
 #[track_caller]
 fn ended(hosts: &str, name: &str, pes: usize) -> Outcome {
     let start = Instant::now();
-    let job = if hosts == HERE { launch(name, pes) } else { launch_on(hosts, name, pes) };
-    let outcome = job.run().unwrap();
+    let outcome = launch(name, pes).hosts_as(hosts.parse().unwrap()).run().unwrap();
     assert_ended_by_itself(start);
     outcome
 }
@@ -51,16 +49,14 @@ mod meeting {
             ("exchange", 1, HERE),
             ("exchange", 2, HERE),
             ("exchange", 7, HERE),
-            ("exchange", 3, "a:3"),
-            ("exchange", 4, "a:2,b:2"),
-            ("exchange", 6, "a,b:3,c:2"),
-            ("exchange", 4, "localhost:2,b:2"),
+            ("exchange", 6, "0,1,1,1,2,2"),
             ("exchange-large", 3, HERE),
-            ("exchange-large", 3, "a:2,b"),
+            ("exchange-large", 3, "0,0,1"),
             // Three hundred descriptors of a PE, and fewer of others. They stay on their host.
             ("share", 3, HERE),
             ("share", 1, HERE),
-            ("share", 5, "a:2,b:3"),
+            ("share", 5, "0,3,0,1,3"),
+            ("share", 4, "4x1"),
             ("share-soft-limit", 3, HERE),
             // What a PE starts or forks is no PE.
             ("descendants", 2, HERE),
@@ -70,12 +66,8 @@ mod meeting {
     }
 
     #[test]
-    fn pes_that_are_told_apart_share_nothing() {
-        let on =
-            |pattern: &str, name, pes| launch(name, pes).hosts_as(pattern.parse().unwrap()).run().unwrap();
-        assert_in_order(&on("0,3,0,1,3", "share", 5));
-        assert_in_order(&on("4x1", "share", 4));
-        let outcome = on("0,3,0", "hosts", 3);
+    fn pes_are_told_who_is_on_which_host() {
+        let outcome = ended("0,3,0", "hosts", 3);
         assert!(outcome.outputs.iter().all(|output| text(&output.out).contains("[0, 3, 0]")), "{outcome:?}");
         let refused = shmrun(&["-n", "3", "--hosts-as", "2x2"], "hosts").output().unwrap();
         let said = text(&refused.stderr);
@@ -160,38 +152,27 @@ mod death {
         for (name, pes, hosts, pe, how, code, others) in [
             ("exit-3-of-1", 3, HERE, 1, "exited with code 3", 3, ""),
             ("segfault-1", 4, HERE, 1, segfault, 139, waits),
-            ("segfault-1", 4, "a:2,b:2", 1, segfault, 139, waits),
+            ("segfault-1", 4, "2x2", 1, segfault, 139, waits),
             ("leave-early-0", 3, HERE, 0, early, 1, "PEs 1, 2 wait for the others to start"),
             ("stay-away-1", 3, HERE, 1, away, 1, ""),
+            ("stay-away-1", 2, "2x1", 1, away, 1, ""),
             ("become-sleep-1", 2, HERE, 1, closed, 1, ""),
             // Who does not heed SIGTERM is killed.
             ("stubborn", 2, HERE, 0, "exited with code 4", 4, ""),
-            ("stubborn", 3, "a:1,b:2", 0, "exited with code 4", 4, ""),
+            ("stubborn", 3, "0,1,1", 0, "exited with code 4", 4, ""),
             // After all have left a code counts, but ends nobody.
             ("fail-after-finish", 3, HERE, 0, "exited with code 5", 5, ""),
-            ("fail-after-finish", 3, "a:1,b:2", 0, "exited with code 5", 5, ""),
+            ("fail-after-finish", 3, "0,1,1", 0, "exited with code 5", 5, ""),
         ] {
             let outcome = ended(hosts, name, pes);
             let report = &outcome.report;
             assert_eq!((died(&outcome), outcome.code), ((pe, how.to_owned()), code), "{name}");
-            let place = if hosts == HERE { ") " } else { " on a) " };
-            assert!(report.contains(&format!("{place}{how}")) && report.contains(others), "{name}: {report}");
+            assert!(report.contains(&format!(") {how}")) && report.contains(others), "{name}: {report}");
             assert_eq!(report.matches(" (pid ").count(), 1, "{name}: {report}");
             for other in outcome.outputs.iter().skip(1).filter(|_| name == "fail-after-finish") {
                 assert_eq!(said(other), ["to my own end"]);
             }
         }
-    }
-
-    #[test]
-    fn to_stay_away_while_others_on_another_host_join_is_a_death() {
-        // One that has not started when the other one has gone cannot wait.
-        one_of(5, |_| {
-            let outcome = ended("a:1,b:1", "stay-away-1", 2);
-            assert_eq!(died(&outcome), (1, "exited with code 0 and never joined the job".into()));
-            let report = outcome.report;
-            report.contains("PE 0 waits for the others to start").then_some(()).ok_or(report)
-        });
     }
 
     #[test]
@@ -217,14 +198,12 @@ mod death {
 
     #[test]
     fn abort_prints_its_message_once_and_sets_the_code() {
-        for (hosts, end) in [
-            (HERE, ") ended the job with code 7: the grid has 3 rows for 4 PEs\n"),
-            ("a:1,b:1,c:2", " on c) ended the job with code 7: the grid has 3 rows for 4 PEs\n"),
-        ] {
+        for hosts in [HERE, "0,1,2,2"] {
             let outcome = ended(hosts, "abort-2", 4);
             assert_eq!(outcome.code, 7);
             let message = "the grid has 3 rows for 4 PEs".to_owned();
             assert_eq!(outcome.failure, Some(Failure::Aborted { pe: 2, code: 7, message }));
+            let end = ") ended the job with code 7: the grid has 3 rows for 4 PEs\n";
             assert!(outcome.report.ends_with(end) && outcome.report.lines().count() == 1, "{outcome:?}");
             assert_eq!(said(&outcome.outputs[2]), ["before"]);
         }
@@ -248,16 +227,14 @@ mod death {
     #[test]
     fn time_ends_a_job_that_hangs() {
         // By then its PEs wait, on a machine that does nothing else.
-        for (job, least) in [(launch("hang", 2), 700), (launch_on("a:1,b:1", "hang", 2), 1500)] {
-            one_of(5, |attempt| {
-                let time = Duration::from_millis(least << attempt);
-                let outcome = job.clone().timeout(time).run().unwrap();
-                assert_eq!((outcome.code, &outcome.failure), (124, &Some(Failure::TimedOut)));
-                let report = outcome.report;
-                assert!(report.starts_with(&format!("the job has run for the {time:?}")), "{report}");
-                report.contains("PEs 0, 1 wait in `barrier` at src/main.rs:88").then_some(()).ok_or(report)
-            });
-        }
+        one_of(5, |attempt| {
+            let time = Duration::from_millis(700 << attempt);
+            let outcome = launch("hang", 2).timeout(time).run().unwrap();
+            assert_eq!((outcome.code, &outcome.failure), (124, &Some(Failure::TimedOut)));
+            let report = outcome.report;
+            assert!(report.starts_with(&format!("the job has run for the {time:?}")), "{report}");
+            report.contains("PEs 0, 1 wait in `barrier` at src/main.rs:88").then_some(()).ok_or(report)
+        });
     }
 }
 
@@ -365,6 +342,7 @@ mod command_line {
         fails(&["true"], 2, "error: the following required arguments were not provided:\n  --npes <PES>");
         fails(&["-n", "2"], 2, "error: the following required arguments were not provided:\n  <PROGRAM>");
         fails(&["-n", "2", "--env", "=x", "true"], 2, "expected KEY=VALUE");
+        fails(&["-n", "2", "-x", "NOT_SET", "true"], 2, "nothing to hand on: environment variable not found");
         fails(&["-n", "2", "--bind", "cores", "true"], 2, "[possible values: share, core, numa, none]");
         fails(&["-n", "2", "--env", "SHMEM_BIND=", "true"], 2, "SHMEM_BIND=: not one of share, core, numa,");
         fails(&["-n", "2", "--timeout", "-1", "true"], 2, "error: ");
@@ -648,7 +626,7 @@ fn trace(pid: i32) -> std::io::Result<()> {
     Ok(())
 }
 
-pub(crate) mod signals {
+mod signals {
     use super::*;
 
     fn below_a_wrapper(name: &str) -> Command {
@@ -694,26 +672,26 @@ pub(crate) mod signals {
         assert_eq!(lines.len(), 1, "{lines:?}");
     }
 
-    /// A signal to the launcher ends the job with one message, which says what its PEs did; nothing is left.
-    #[track_caller]
-    pub(crate) fn ends(command: Command, pes: usize, (number, code): (Signal, i32), did: &str) {
-        let (child, pids) = started(command, pes);
-        let start = Instant::now();
-        signal(&child, number);
-        let output = child.wait_with_output().unwrap();
-        assert_ended_by_itself(start);
-        assert_eq!(output.status.code(), Some(code), "{output:?}");
-        let lines = launcher_lines(&output);
-        assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(lines[0].starts_with("shmrun: ended by signal ") && lines[0].contains(did), "{lines:?}");
-        assert_gone(&pids);
-    }
-
+    /// With one message, which says what its PEs did; nothing is left.
     #[test]
     fn signals_to_the_launcher_end_the_job() {
-        for signal in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
-            for command in [shmrun(&["-n", "2"], "hang"), below_a_wrapper("hang")] {
-                ends(command, 2, signal, "PEs 0, 1 wait in `barrier` at src/main.rs:88");
+        for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+            let apart = shmrun(&["-n", "2", "--hosts-as", "2x1"], "hang");
+            for command in [shmrun(&["-n", "2"], "hang"), apart, below_a_wrapper("hang")] {
+                let (child, pids) = started(command, 2);
+                let start = Instant::now();
+                signal(&child, number);
+                let output = child.wait_with_output().unwrap();
+                assert_ended_by_itself(start);
+                assert_eq!(output.status.code(), Some(code), "{output:?}");
+                let lines = launcher_lines(&output);
+                assert_eq!(lines.len(), 1, "{lines:?}");
+                let did = "PEs 0, 1 wait in `barrier` at src/main.rs:88";
+                assert!(
+                    lines[0].starts_with("shmrun: ended by signal ") && lines[0].contains(did),
+                    "{lines:?}"
+                );
+                assert_gone(&pids);
             }
         }
     }
@@ -775,7 +753,7 @@ pub(crate) mod signals {
     }
 
     /// So many lines of the answer to SIGQUIT, which a key of the terminal sends to the PEs too; the job goes on.
-    pub(crate) fn asked(command: Command, joined: usize, lines: usize) -> Vec<String> {
+    fn asked(command: Command, joined: usize, lines: usize) -> Vec<String> {
         let (mut child, pids) = started(command, joined);
         for &pid in &pids {
             kill_process(Pid::from_raw(pid).unwrap(), Signal::QUIT).unwrap();

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use clap::builder::RangedU64ValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use shmem::launch::{DEPUTY, deputy};
 
 use crate::bench::Done;
 use crate::measure::{self, MEASURES, Measure};
@@ -59,9 +58,6 @@ enum Tool {
 
 /// Runs the tool.
 pub fn main() -> ExitCode {
-    if std::env::args_os().skip(1).eq([DEPUTY]) {
-        return ExitCode::from(deputy());
-    }
     match run(&command().get_matches()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,16 +1,14 @@
 //! Two hosts for a job: those that are named, or two that this machine pretends to be (`ci/hosts-up.sh` of the sources, which
 //! takes root). What pretended hosts have in common, processor, memory and kernel, makes their network no faster and no slower
 //! than two interfaces of one kernel are.
-//!
-//! A program that starts jobs on hosts is started on the other ones, too, with the argument
-//! [`DEPUTY`](shmem::launch::DEPUTY), and calls [`deputy`](shmem::launch::deputy) then.
 
+use std::error::Error;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
-use shmem::launch::{HostList, Launch, LaunchError, Outcome};
+use shmem::launch::{HostList, Launch, Outcome, Printed};
 use tempfile::TempDir;
 
 /// The scripts that make pretended hosts and end them, the bridge on which they meet, and the interface of each.
@@ -26,17 +24,16 @@ pub(crate) struct Named {
     /// Not given: two that this machine pretends to be, which takes root and iproute2.
     #[arg(long, value_name = "HOSTS")]
     hosts: Option<String>,
-    /// Command that reaches another host, instead of ssh: it gets the name of the host and a line for the shell there.
+    /// The launcher that starts processes on them, with options of its own, instead of the first that `shmrun` would find.
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
-    agent: Option<String>,
+    launcher: Option<String>,
 }
 
 /// Hosts on which jobs of this program run, as many PEs on the one as on the other.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     names: [String; 2],
-    /// A program that is run with a host's name and a line for the shell there; without words: `ssh`.
-    agent: Vec<String>,
+    launcher: Option<String>,
     /// Where pretended ones are kept: they end with it.
     pretended: Option<TempDir>,
 }
@@ -46,11 +43,10 @@ impl Named {
     pub(crate) fn find(&self) -> Result<Arc<Hosts>, String> {
         let Some(names) = &self.hosts else { return Hosts::pretended().map(Arc::new) };
         let slots = names.parse::<HostList>().map_err(|error| error.to_string())?.slots();
-        let agent = self.agent.iter().flat_map(|agent| agent.split_whitespace());
         let pair: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
         match <[String; 2]>::try_from(pair) {
             Ok(names) if slots == 2 && names[0] != names[1] => {
-                Ok(Arc::new(Hosts { names, agent: agent.map(str::to_owned).collect(), pretended: None }))
+                Ok(Arc::new(Hosts { names, launcher: self.launcher.clone(), pretended: None }))
             }
             _ => Err(format!("`{names}` are not two hosts: name them as `node1,node2`")),
         }
@@ -62,8 +58,13 @@ impl Hosts {
         let failed =
             |why: &str| format!("this machine cannot pretend to be two hosts ({}); name two", why.trim());
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
-        let (names, agent) = (["h1", "h2"], directory.path().join("hostrsh").display().to_string());
-        let hosts = Self { names: names.map(str::to_owned), agent: vec![agent], pretended: Some(directory) };
+        // Its daemons are started without ssh, as root, and find the way back by the bridge alone.
+        let launcher = format!(
+            "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {BRIDGE}",
+            directory.path().display()
+        );
+        let names = ["h1", "h2"].map(str::to_owned);
+        let hosts = Self { names, launcher: Some(launcher), pretended: Some(directory) };
         let made = hosts.script(UP, &["2"])?;
         if made.status.success() { Ok(hosts) } else { Err(failed(&String::from_utf8_lossy(&made.stderr))) }
     }
@@ -84,14 +85,28 @@ impl Hosts {
         }
     }
 
-    /// Runs a job on them: the first half of its PEs on the first one.
-    pub(crate) fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, LaunchError> {
+    /// Runs a job on them: the first half of its PEs on the first one. What all of them print is one text.
+    pub(crate) fn run(&self, launch: Launch, pes: usize) -> Result<Outcome, Box<dyn Error>> {
         let [one, other] = &self.names;
         let list = format!("[{one}]:{},[{other}]:{}", (pes - pes / 2).max(1), (pes / 2).max(1));
         let list: HostList = list.parse().unwrap_or_else(|error| unreachable!("as it was before: {error}"));
-        let launch = launch.hosts(list).agent(&self.agent);
         let interface = self.pretended.is_some().then_some(("SHMEM_OFI_INTERFACE", INTERFACE));
-        interface.into_iter().fold(launch, |launch, (name, value)| launch.env(name, value)).run()
+        let launch = interface.into_iter().fold(launch, |launch, (name, value)| launch.env(name, value));
+        let asked = launch.command(Some(&list), self.launcher.as_deref())?;
+        let mut command = match &self.pretended {
+            // Where the names of the hosts are known.
+            Some(directory) => {
+                let mut command = Command::new(directory.path().join("hostsh"));
+                command.arg("login").arg(asked.get_program()).args(asked.get_args());
+                command.envs(asked.get_envs().filter_map(|(name, value)| Some((name, value?))));
+                command
+            }
+            None => asked,
+        };
+        let output = command.stdin(Stdio::null()).output()?;
+        let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
+        let printed = Printed { out: output.stdout, err: output.stderr };
+        Ok(Outcome { code, failure: None, report: String::new(), outputs: vec![printed] })
     }
 }
 

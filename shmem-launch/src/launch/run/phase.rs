@@ -20,12 +20,8 @@ pub(super) enum Phase {
     Settling(Instant),
     /// A PE cannot go on because somebody else seems to be lost; who knows more may say so until then.
     Suspecting(Instant, Suspicion),
-    /// The job is to end; hosts may say until then what their PEs do.
-    Asking(Instant, Cause),
-    /// All have been asked to end, and are killed then.
-    Ending(Instant),
-    /// All have been killed; who has not said so by then is given up.
-    Killed(Instant),
+    /// All have been asked to end, and are killed then; `None`: they have been.
+    Ending(Option<Instant>),
 }
 
 /// Why a job ends that could go on.
@@ -35,19 +31,18 @@ pub(super) struct Cause {
     pub(super) failure: Failure,
     pub(super) code: u8,
     pub(super) grace: Duration,
+    /// What asks the PEs to end.
     pub(super) signal: Option<Signal>,
-    /// Whether the PEs of this host have the signal already.
-    pub(super) by_terminal: bool,
 }
 
 impl Cause {
     /// Something that has gone wrong.
     pub(super) fn new(text: String, failure: Failure, code: u8) -> Self {
-        Self { text, failure, code, grace: GRACE, signal: Some(Signal::TERM), by_terminal: false }
+        Self { text, failure, code, grace: GRACE, signal: Some(Signal::TERM) }
     }
 }
 
-/// Why a PE takes another one, or its host, to be lost.
+/// Why a PE takes another one to be lost.
 #[derive(Debug)]
 pub(super) struct Suspicion {
     pub(super) pe: usize,

@@ -21,12 +21,6 @@ pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";
 pub(crate) fn run(name: &str) -> ! {
     let is_me = |job: &Local| name.rsplit('-').next().unwrap().parse() == Ok(job.number());
     match name {
-        "surroundings" => within(|_| {
-            for name in ["SHMEM_DEBUG", "LAUNCH_TEST_CHOSEN", "LAUNCH_TEST_NOT_CHOSEN", "HOME"] {
-                say(&format!("{name}={:?}", std::env::var(name).ok()));
-            }
-            say(&std::env::current_dir().unwrap().display().to_string());
-        }),
         "exchange" => within(|job| exchange(job, 100)),
         "not-the-launchers" => {
             let (ours, theirs) = pair();

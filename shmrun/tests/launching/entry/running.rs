@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -77,4 +77,8 @@ pub(crate) fn assert_gone(pids: &[i32]) {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+pub(crate) fn launcher_lines(output: &Output) -> Vec<String> {
+    text(&output.stderr).lines().filter(|l| l.starts_with("shmrun: ")).map(str::to_owned).collect()
 }

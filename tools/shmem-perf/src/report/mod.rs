@@ -43,7 +43,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PROGRAM")]
     guest: Option<PathBuf>,
     /// Measure nothing, and draw the page anew from `cases.csv`, `facts.csv` and `notes.csv` in the directory.
-    #[arg(long, conflicts_with_all = ["samples", "guest", "no_peers", "hosts", "agent"])]
+    #[arg(long, conflicts_with_all = ["samples", "guest", "no_peers", "hosts", "launcher"])]
     redraw: bool,
     /// Leave all pairs of samples beside the page, too, in `samples.csv`.
     #[arg(long)]

@@ -74,13 +74,13 @@ impl HostList {
 
     /// The names of the hosts that so many PEs need, and how many each gets: one host after the other is
     /// filled. `None` if there are more PEs than slots.
-    pub(crate) fn place(&self, pes: usize) -> Option<Vec<(String, usize)>> {
+    pub(super) fn place(&self, pes: usize) -> Option<Vec<(&str, usize)>> {
         let mut left = pes;
         let mut placed = Vec::new();
         for (name, slots) in &self.0 {
             let here = left.min(*slots);
             if here > 0 {
-                placed.push((name.clone(), here));
+                placed.push((name.as_str(), here));
             }
             left -= here;
         }
@@ -124,7 +124,7 @@ fn text_of(file: &Path) -> io::Result<String> {
     if bytes as u64 > LONGEST { Err(io::Error::other("it has more than 1 MiB")) } else { Ok(text) }
 }
 
-/// A name that could be taken for an option of the agent is none: it becomes an argument of a program.
+/// A name that could be taken for an option of a launcher is none: it becomes an argument of a program.
 fn entry(text: &str) -> Result<(String, usize), HostListError> {
     let refused = || HostListError::NoHost(text.to_owned());
     let mut words = text.split_whitespace();

@@ -1,8 +1,7 @@
-//! The PEs of one host, as the launcher next to them sees them.
+//! The PEs of a job, as the launcher next to them sees them.
 //!
 //! Here PEs are started, answered, read when they print, and seen to end. Nothing is decided: what happens becomes an
-//! [`Event`], and what is to happen comes as an [`Order`] from the [run](super::run), which is in the same process or at
-//! the other end of a connection.
+//! [`Event`] for the [run](super::run).
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -13,10 +12,10 @@ use rustix::process::Signal;
 use super::channel::{Packet, Sender};
 use super::error::LaunchError;
 use super::member::{Member, Outgoing};
-use super::message::{Description, Event, Order};
-use super::rendezvous::{Met, Mismatch, Rendezvous};
-use super::report::{Standing, ended_with};
-use super::spawn::{Before, Spawner};
+use super::output::Kind;
+use super::rendezvous::{Met, Mismatch, Rendezvous, pack};
+use super::report::{Notice, Standing, ended_with};
+use super::spawn::{Before, Description, Spawner};
 use super::wire::{MAX_DESCRIPTORS, Reply, Request, VERSION};
 
 /// How long a PE may be out of reach while the process that started it goes on.
@@ -38,27 +37,42 @@ const UNREAD: usize = 64;
 /// What a PE has done that takes another one to be lost.
 const SUSPECTS: &str = "could not go on, because another PE or its host seemed to be lost";
 
-/// The PEs of a host.
+/// What has happened to a PE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// It has printed.
+    Printed { pe: usize, kind: Kind, bytes: Vec<u8> },
+    /// It ends the job.
+    Aborted { pe: usize, code: i32, message: String },
+    /// It cannot go on, because another one seems to be lost.
+    Suspected { pe: usize, message: String },
+    /// It has ended as it should not.
+    Died(Notice),
+    /// No process of it runs any more.
+    Over { pe: usize },
+    /// It and the launcher do not understand each other.
+    Broken { pe: usize, what: String },
+}
+
+/// The PEs of a job.
 #[derive(Debug)]
-pub(crate) struct HostPes {
+pub(crate) struct Pes {
     spawner: Spawner,
     members: Vec<Member>,
     meeting: Rendezvous<OwnedFd>,
     events: Vec<Event>,
 }
 
-impl HostPes {
-    /// Starts the PEs; if one cannot be started, none is left.
-    pub(crate) fn start(description: Description, before: Before) -> Result<Self, LaunchError> {
-        let pes = description.pes();
+impl Pes {
+    /// Starts the PEs; if one cannot be started, none is left. Beside them what there is to be remarked.
+    pub(crate) fn start(
+        description: Description,
+        before: Before,
+    ) -> Result<(Self, Option<String>), LaunchError> {
+        let pes = description.hosts.len();
         let (spawner, remark) = Spawner::new(description, before)?;
-        let mut started = Self {
-            members: Vec::with_capacity(pes.len()),
-            spawner,
-            meeting: Rendezvous::new(pes.clone()),
-            events: remark.into_iter().map(|what| Event::Remarked { what }).collect(),
-        };
-        for pe in pes {
+        let mut started = Self::of(spawner);
+        for pe in 0..pes {
             match started.spawner.spawn(pe) {
                 Ok(spawned) => started.members.push(Member::new(pe, spawned)),
                 Err(source) => {
@@ -67,28 +81,28 @@ impl HostPes {
                 }
             }
         }
-        Ok(started)
+        Ok((started, remark))
     }
 
-    /// The numbers of its PEs, in their order.
-    pub(crate) fn pes(&self) -> Vec<usize> {
-        self.members.iter().map(Member::number).collect()
+    /// None of them is started.
+    fn of(spawner: Spawner) -> Self {
+        let meeting = Rendezvous::new(spawner.description.hosts.clone());
+        Self { spawner, members: Vec::new(), meeting, events: Vec::new() }
     }
 
     /// Ends all PEs, and waits until they have.
-    pub(crate) fn kill(&mut self) {
-        self.obey(&Order::Signal { signal: Signal::KILL.as_raw(), except: None });
+    fn kill(&mut self) {
+        self.signal(Signal::KILL, None);
         while !self.members.iter().all(Member::is_over) {
             std::thread::sleep(LOOK);
             self.members.iter_mut().for_each(Member::reap);
         }
     }
 
-    /// Descriptors to wait on, each with a number for [`serve`](Self::serve). Those of output only if
-    /// there is room for it.
-    pub(crate) fn poll_list(&self, room: bool) -> Vec<(usize, PollFd<'_>)> {
+    /// Descriptors to wait on, each with a number for [`serve`](Self::serve).
+    pub(crate) fn poll_list(&self) -> Vec<(usize, PollFd<'_>)> {
         let members = self.members.iter().enumerate();
-        members.flat_map(|(i, member)| member.poll_list(room).into_iter().map(move |fd| (i, fd))).collect()
+        members.flat_map(|(pe, member)| member.poll_list().into_iter().map(move |fd| (pe, fd))).collect()
     }
 
     /// How long it may be waited on them.
@@ -98,13 +112,11 @@ impl HostPes {
     }
 
     /// Deals with what was ready, and gives what has happened.
-    pub(crate) fn serve(&mut self, ready: &[usize], room: bool) -> Vec<Event> {
-        for i in 0..self.members.len() {
-            if ready.contains(&i) || self.members[i].must_be_asked() {
-                if room {
-                    self.pump_one(i, false);
-                }
-                self.serve_one(i);
+    pub(crate) fn serve(&mut self, ready: &[usize]) -> Vec<Event> {
+        for pe in 0..self.members.len() {
+            if ready.contains(&pe) || self.members[pe].must_be_asked() {
+                self.pump_one(pe, false);
+                self.serve_one(pe);
             }
         }
         self.tell_ends(Instant::now());
@@ -113,75 +125,86 @@ impl HostPes {
 
     /// What the PEs have printed so far.
     pub(crate) fn pump(&mut self) -> Vec<Event> {
-        (0..self.members.len()).for_each(|i| self.pump_one(i, true));
+        (0..self.members.len()).for_each(|pe| self.pump_one(pe, true));
         let (printed, others) =
             std::mem::take(&mut self.events).into_iter().partition(|e| matches!(e, Event::Printed { .. }));
         self.events = others;
         printed
     }
 
-    /// What each PE does.
+    /// What each PE does, in the order of their numbers.
     pub(crate) fn standings(&self) -> Vec<(usize, Standing)> {
-        let waits = |member: &Member| self.meeting.is_waiting(member.number());
-        self.members.iter().map(|member| (member.number(), member.standing(waits(member)))).collect()
+        let standing = |(pe, member): (usize, &Member)| (pe, member.standing(self.meeting.is_waiting(pe)));
+        self.members.iter().enumerate().map(standing).collect()
     }
 
-    /// Does as it is told.
-    pub(crate) fn obey(&mut self, order: &Order) {
-        match order {
-            Order::Deliver { packet, last } => {
-                let packet = Outgoing::encoded(packet);
-                self.members.iter_mut().for_each(|member| member.send(packet.clone()));
-                if *last {
-                    self.meeting.release();
-                    self.members.iter_mut().for_each(Member::flush);
-                }
-            }
-            Order::Signal { signal, except } => {
-                let Some(signal) = Signal::from_named_raw(*signal) else { return };
-                let all = self.members.iter().filter(|member| Some(member.number()) != *except);
-                all.for_each(|member| member.signal(signal));
-            }
-            Order::Look => {
-                let printed = self.pump();
-                self.events.extend(printed);
-                self.events.push(Event::Standings(self.standings()));
-            }
-            Order::Close { pe, kind } => {
-                let member = self.members.iter_mut().find(|member| member.number() == *pe);
-                let sources = member.map(|member| &mut member.sources).into_iter().flatten();
-                sources.filter(|source| source.kind == *kind).for_each(|source| source.close());
-            }
-            Order::Hold { kind, held } => {
-                let sources = self.members.iter_mut().flat_map(|member| &mut member.sources);
-                sources.filter(|source| source.kind == *kind).for_each(|source| source.held = *held);
-            }
-            // How it begins and ends is the affair of who has started them.
-            Order::Start(_) | Order::End => {}
-        }
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.members.len()
     }
 
-    fn serve_one(&mut self, i: usize) {
-        self.members[i].reap();
-        let most = if self.members[i].ended.is_some() { LAST_TURN } else { TURN };
+    /// The process that has joined as the PE.
+    pub(crate) fn process(&self, pe: usize) -> Option<u32> {
+        self.members[pe].joined()
+    }
+
+    /// Whether any process has joined as a PE.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.members.iter().any(|member| member.joined().is_some())
+    }
+
+    /// Whether it has been told that no process of the PE runs any more.
+    pub(crate) fn is_over(&self, pe: usize) -> bool {
+        self.members[pe].reported.over
+    }
+
+    /// Whether that has been told of all of them.
+    pub(crate) fn are_over(&self) -> bool {
+        self.members.iter().all(|member| member.reported.over)
+    }
+
+    /// Whether nobody is left who could wait for another one.
+    pub(crate) fn have_left(&self) -> bool {
+        self.members.iter().all(|member| member.finished || member.reported.over)
+    }
+
+    /// Sends a signal to all PEs but one.
+    pub(crate) fn signal(&self, signal: Signal, except: Option<usize>) {
+        let all = self.members.iter().enumerate().filter(|(pe, _)| Some(*pe) != except);
+        all.for_each(|(_, member)| member.signal(signal));
+    }
+
+    /// Nobody reads what the PE prints there.
+    pub(crate) fn close(&mut self, pe: usize, kind: Kind) {
+        let sources = self.members[pe].sources.iter_mut();
+        sources.filter(|source| source.kind == kind).for_each(|source| source.close());
+    }
+
+    /// There is no room for what PEs print there, or there is again.
+    pub(crate) fn hold(&mut self, kind: Kind, held: bool) {
+        let sources = self.members.iter_mut().flat_map(|member| &mut member.sources);
+        sources.filter(|source| source.kind == kind).for_each(|source| source.held = held);
+    }
+
+    fn serve_one(&mut self, pe: usize) {
+        self.members[pe].reap();
+        let most = if self.members[pe].ended.is_some() { LAST_TURN } else { TURN };
         for _ in 0..most {
-            match self.members[i].receive() {
-                Ok(Some(packet)) => self.take(i, packet),
+            match self.members[pe].receive() {
+                Ok(Some(packet)) => self.take(pe, packet),
                 Ok(None) => break,
                 Err(error) => {
-                    self.break_off(i, format!("its packet could not be received: {error}"));
+                    self.break_off(pe, format!("its packet could not be received: {error}"));
                     break;
                 }
             }
         }
-        self.members[i].flush();
+        self.members[pe].flush();
     }
 
     /// Takes what a PE has printed, `also_held` where there is no room for it.
-    fn pump_one(&mut self, i: usize, also_held: bool) {
-        let member = &mut self.members[i];
-        let pe = member.number();
-        for source in member.sources.iter_mut().filter(|source| also_held || !source.held) {
+    fn pump_one(&mut self, pe: usize, also_held: bool) {
+        for source in self.members[pe].sources.iter_mut().filter(|source| also_held || !source.held) {
             let (kind, bytes) = (source.kind, source.pump());
             if !bytes.is_empty() {
                 self.events.push(Event::Printed { pe, kind, bytes });
@@ -190,27 +213,23 @@ impl HostPes {
     }
 
     fn tell_ends(&mut self, now: Instant) {
-        for i in 0..self.members.len() {
-            let member = &mut self.members[i];
+        let has_begun = self.has_begun();
+        for pe in 0..self.members.len() {
+            let member = &mut self.members[pe];
             // Of one that is dying it is told how, once it is over.
             let lost = member.lost_since(now).is_some_and(|since| now >= since + LOST)
                 && member.held() != Some(Standing::Dying);
-            let died = !member.reported.death && (lost || member.died());
-            let absent = !died && !member.reported.absence && !member.reported.death && member.stayed_away();
-            let over = !member.reported.over && member.is_over();
-            member.reported.death |= died;
-            member.reported.absence |= absent;
-            member.reported.over |= over;
-            let (pe, death) = (member.number(), member.death());
-            if died || absent || over {
+            // To stay away is in order if all do.
+            let died = lost || member.died() || has_begun && member.stayed_away();
+            let died = died && !std::mem::replace(&mut member.reported.death, true);
+            let over = member.is_over() && !std::mem::replace(&mut member.reported.over, true);
+            let death = member.death();
+            if died || over {
                 // What it has printed comes before what is said about it.
-                self.pump_one(i, true);
+                self.pump_one(pe, true);
             }
             if died {
                 self.events.push(Event::Died(death.notice()));
-            }
-            if absent {
-                self.events.push(Event::StayedAway(death.notice()));
             }
             if over {
                 self.events.push(Event::Over { pe });
@@ -219,29 +238,30 @@ impl HostPes {
     }
 
     /// Takes a packet from the socket of a PE.
-    fn take(&mut self, i: usize, packet: Packet) {
+    fn take(&mut self, pe: usize, packet: Packet) {
         let Some(sender) = packet.sender else { return };
-        let joined = self.members[i].joined();
+        let joined = self.members[pe].joined();
         match Request::decode(&packet.bytes) {
-            Ok(Request::Hello { version, job, pe }) => self.greet(i, sender, (version, job, pe)),
+            Ok(Request::Hello { version, job, pe: claimed }) => {
+                self.greet(pe, sender, (version, job, claimed))
+            }
             // A process that the PE forked holds the same socket, and does not speak for the PE.
             _ if joined.is_some_and(|pid| pid != sender.pid) => {}
-            Ok(request) if joined.is_some() => self.answer(i, request, packet.descriptors),
+            Ok(request) if joined.is_some() => self.answer(pe, request, packet.descriptors),
             _ => {
                 let what = format!(
                     "process {} wrote what is no message of the library's to the socket that {} names",
                     sender.pid,
                     super::SOCKET
                 );
-                self.break_off(i, what);
+                self.break_off(pe, what);
             }
         }
     }
 
-    fn greet(&mut self, i: usize, sender: Sender, (version, job, as_pe): (u32, u64, u32)) {
+    fn greet(&mut self, pe: usize, sender: Sender, (version, job, as_pe): (u32, u64, u32)) {
         let user = rustix::process::getuid().as_raw();
-        let member = &mut self.members[i];
-        let pe = member.number();
+        let member = &mut self.members[pe];
         let reason = if version != VERSION {
             format!(
                 "the program speaks version {version} of the launcher's protocol, and this launcher {VERSION}: build both from the same shmem-rt"
@@ -261,9 +281,8 @@ impl HostPes {
                 Ok(lifeline) => {
                     let hosts = self.spawner.description.hosts.clone();
                     member.send(Outgoing::new(&Reply::Welcome { hosts }, vec![lifeline]));
-                    self.events.push(Event::Joined { pe, pid: sender.pid });
                 }
-                Err(error) => self.break_off(i, format!("it could not be greeted: {error}")),
+                Err(error) => self.break_off(pe, format!("it could not be greeted: {error}")),
             }
             return;
         };
@@ -272,104 +291,107 @@ impl HostPes {
         if member.backlog() > UNREAD {
             let what = "its processes ask again and again to be taken for it, and read no answer; see what else the \
                         program starts";
-            self.break_off(i, what.to_owned());
+            self.break_off(pe, what.to_owned());
         }
     }
 
-    fn answer(&mut self, i: usize, request: Request, descriptors: Vec<OwnedFd>) {
-        let pe = self.members[i].number();
-        if matches!(request, Request::Fence | Request::Share { .. }) && !self.may_go_on(i) {
+    fn answer(&mut self, pe: usize, request: Request, descriptors: Vec<OwnedFd>) {
+        if matches!(request, Request::Fence | Request::Share { .. }) && !self.may_go_on(pe) {
             let what = "it is at the next step of the start before it has heard how the last one ended; look which \
                         program speaks to the launcher in its position";
-            return self.break_off(i, what.to_owned());
+            return self.break_off(pe, what.to_owned());
         }
         let met: Result<Option<Met<OwnedFd>>, Mismatch> = match request {
             Request::Hello { .. } => Ok(None),
             Request::Put { key, value } => {
                 if let Err(too_much) = self.meeting.put(pe, key, value) {
-                    self.break_off(i, too_much.to_string());
+                    self.break_off(pe, too_much.to_string());
                 }
                 Ok(None)
             }
             Request::Fence => self.meeting.fence(pe),
             Request::Share { last } => {
-                let member = &mut self.members[i];
+                let member = &mut self.members[pe];
                 if member.memory.is_none() {
                     member.memory = descriptors.first().and_then(|first| first.try_clone().ok());
                 }
                 self.meeting.share(pe, descriptors, last)
             }
             Request::Abort { code, message } => {
-                self.give_up(i, ended_with(code, &message), Event::Aborted { pe, code, message });
-                self.members[i].ignore();
+                self.give_up(pe, ended_with(code, &message), Event::Aborted { pe, code, message });
+                self.members[pe].ignore();
                 Ok(None)
             }
-            Request::Suspect { message } if self.members[i].aborted.is_none() => {
-                self.give_up(i, SUSPECTS.to_owned(), Event::Suspected { pe, message });
+            Request::Suspect { message } if self.members[pe].aborted.is_none() => {
+                self.give_up(pe, SUSPECTS.to_owned(), Event::Suspected { pe, message });
                 Ok(None)
             }
-            Request::Finish if !self.members[i].finished => {
-                self.members[i].finished = true;
-                self.events.push(Event::Finished { pe });
+            Request::Finish => {
+                self.members[pe].finished = true;
                 Ok(None)
             }
-            // It has said so.
-            Request::Suspect { .. } | Request::Finish => Ok(None),
+            // It has said more.
+            Request::Suspect { .. } => Ok(None),
         };
         match met {
             Ok(None) => {}
-            Ok(Some(Met::Fence(values))) => self.events.push(Event::Fenced { values, last: true }),
+            Ok(Some(Met::Fence(values))) => self.deliver(&pack(values)),
             Ok(Some(Met::Share(lists))) => self.hand_round(lists),
-            Err(mismatch) => self.break_off(i, mismatch.to_string()),
+            Err(mismatch) => self.break_off(pe, mismatch.to_string()),
         }
     }
 
     /// Whether a PE may be at a new step: who waits in one, or has not been sent all of the last, is not.
-    fn may_go_on(&mut self, i: usize) -> bool {
-        let member = &mut self.members[i];
+    fn may_go_on(&mut self, pe: usize) -> bool {
+        let member = &mut self.members[pe];
         member.flush();
-        !self.meeting.is_waiting(member.number()) && member.backlog() == 0
+        member.backlog() == 0 && !self.meeting.is_waiting(pe)
     }
 
     /// A PE wants the job to end, and will not go on itself.
-    fn give_up(&mut self, i: usize, standing: String, event: Event) {
-        self.members[i].aborted = Some(standing);
+    fn give_up(&mut self, pe: usize, standing: String, event: Event) {
+        self.members[pe].aborted = Some(standing);
         let printed = self.pump();
         self.events.extend(printed);
         self.events.push(event);
     }
 
-    /// Sends each PE the descriptors of the others.
-    fn hand_round(&mut self, lists: Vec<Vec<OwnedFd>>) {
-        let all: usize = lists.iter().map(Vec::len).sum();
-        for (member, own) in self.members.iter_mut().zip(&lists) {
-            let coming = (all - own.len()) as u32;
-            member.send(Outgoing::new(&Reply::Sharing { descriptors: coming }, Vec::new()));
+    /// Sends these packets to all PEs.
+    fn deliver(&mut self, packets: &[Vec<u8>]) {
+        for packet in packets.iter().map(|packet| Outgoing::encoded(packet)) {
+            self.members.iter_mut().for_each(|member| member.send(packet.clone()));
         }
-        for (from, mut list) in lists.into_iter().enumerate() {
-            let number = self.members[from].number();
+        self.members.iter_mut().for_each(Member::flush);
+    }
+
+    /// Sends each PE of a host the descriptors of the others.
+    fn hand_round(&mut self, lists: Vec<(usize, Vec<OwnedFd>)>) {
+        let pes: Vec<usize> = lists.iter().map(|(pe, _)| *pe).collect();
+        let all: usize = lists.iter().map(|(_, list)| list.len()).sum();
+        for (pe, own) in &lists {
+            let coming = Reply::Sharing { descriptors: (all - own.len()) as u32 };
+            self.members[*pe].send(Outgoing::new(&coming, Vec::new()));
+        }
+        for (from, mut list) in lists {
             loop {
                 let rest = list.split_off(list.len().min(MAX_DESCRIPTORS));
                 let chunk = std::mem::replace(&mut list, rest);
                 let last = list.is_empty();
-                let packet = Outgoing::new(&Reply::Shared { pe: number as u32, last }, chunk);
-                for (to, member) in self.members.iter_mut().enumerate() {
-                    if to != from {
-                        member.send(packet.clone());
-                    }
+                let packet = Outgoing::new(&Reply::Shared { pe: from as u32, last }, chunk);
+                for to in pes.iter().filter(|to| **to != from) {
+                    self.members[*to].send(packet.clone());
                 }
                 if last {
                     break;
                 }
             }
         }
-        self.members.iter_mut().for_each(Member::flush);
+        pes.into_iter().for_each(|pe| self.members[pe].flush());
     }
 
     /// The launcher and a PE do not understand each other: that is told once, and nothing more is taken from it.
-    fn break_off(&mut self, i: usize, what: String) {
-        let pe = self.members[i].number();
-        self.members[i].ignore();
+    fn break_off(&mut self, pe: usize, what: String) {
+        self.members[pe].ignore();
         self.events.push(Event::Broken { pe, what });
     }
 }
@@ -383,46 +405,40 @@ mod tests {
 
     use super::super::Output;
     use super::super::channel::Channel;
-    use super::super::output::{Kind, Source};
+    use super::super::output::Source;
     use super::super::spawn::{Lifeline, Spawned};
     use super::*;
     use crate::env::Bind;
 
-    /// PEs that wait for the end of their input, which is that of the test, and their ends of the sockets: the test speaks
-    /// for them. It joins as all of them, so they cannot be killed.
-    fn pes(count: usize) -> (HostPes, Vec<Channel>) {
-        let description = Description {
-            program: "cat".into(),
-            arg0: "cat".into(),
-            args: Vec::new(),
-            environment: Vec::new(),
-            directory: None,
-            number: 7,
-            hosts: vec![0; count],
-            host: 0,
-            pretends: false,
-            bind: Bind::None,
-            output: Output::Capture,
-            pipes: Vec::new(),
-            debugger: None,
-            attach_wait: false,
-        };
-        let mut ends = Vec::new();
-        let member = |pe| {
-            let (channel, theirs) = Channel::pair().unwrap();
-            let (given, held) = pipe_with(PipeFlags::CLOEXEC).unwrap();
-            let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-            ends.push(theirs);
-            let lifeline = Lifeline { _held: held, given };
-            Member::new(pe, Spawned { child, channel, lifeline, sources: Vec::new() })
-        };
-        let pes = HostPes {
-            meeting: Rendezvous::new(description.pes()),
-            members: description.pes().into_iter().map(member).collect(),
-            spawner: Spawner::new(description, Before::default()).unwrap().0,
-            events: Vec::new(),
-        };
-        (pes, ends)
+    impl Pes {
+        /// PEs that wait for the end of their input, which is that of the test, and their ends of the sockets: the test
+        /// speaks for them. Those that it joins as are this process, and cannot be killed.
+        pub(crate) fn silent(count: usize) -> (Self, Vec<Channel>) {
+            let description = Description {
+                program: "cat".into(),
+                number: 7,
+                hosts: vec![0; count],
+                bind: Bind::None,
+                output: Output::Capture,
+                ..Description::default()
+            };
+            let mut pes = Self::of(Spawner::new(description, Before::default()).unwrap().0);
+            let mut ends = Vec::new();
+            for pe in 0..count {
+                let (channel, theirs) = Channel::pair().unwrap();
+                let (given, held) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+                let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+                ends.push(theirs);
+                let lifeline = Lifeline { _held: held, given };
+                pes.members.push(Member::new(pe, Spawned { child, channel, lifeline, sources: Vec::new() }));
+            }
+            (pes, ends)
+        }
+
+        /// A signal has ended the process of the PE, which is not over.
+        pub(crate) fn let_die(&mut self, pe: usize) {
+            self.members[pe].dies = true;
+        }
     }
 
     fn hello(version: u32, pe: u32) -> Request {
@@ -430,12 +446,12 @@ mod tests {
     }
 
     /// Says it again and again, as often as there is room, for some turns; gives what has happened.
-    fn flood(host: &mut HostPes, end: &Channel, request: &Request) -> Vec<Event> {
+    fn flood(host: &mut Pes, end: &Channel, request: &Request) -> Vec<Event> {
         let packet = request.encode();
         let mut events = Vec::new();
         for _ in 0..20 {
             while end.try_send(&packet, &[]).unwrap() {}
-            events.extend(host.serve(&[0], true));
+            events.extend(host.serve(&[0]));
         }
         events
     }
@@ -450,7 +466,7 @@ mod tests {
 
     #[test]
     fn who_reads_no_answer_is_broken_off_once() {
-        let (mut host, ends) = pes(2);
+        let (mut host, ends) = Pes::silent(2);
         let events = flood(&mut host, &ends[0], &hello(VERSION + 1, 0));
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("its processes ask again and again"), "{what}");
@@ -459,27 +475,27 @@ mod tests {
 
     #[test]
     fn who_talks_on_keeps_no_other_from_its_turn() {
-        let (mut host, ends) = pes(2);
+        let (mut host, ends) = Pes::silent(2);
         let finish = |pe: usize| {
             ends[pe].send(&hello(VERSION, pe as u32).encode(), &[]).unwrap();
             ends[pe].send(&Request::Finish.encode(), &[]).unwrap();
         };
         let fill = || (0..).take_while(|_| ends[0].try_send(&Request::Finish.encode(), &[]).unwrap()).count();
         finish(0);
-        assert_eq!(host.serve(&[0], true).last(), Some(&Event::Finished { pe: 0 }));
+        assert_eq!(host.serve(&[0]), []);
         assert!(fill() > TURN);
         finish(1);
-        let events = host.serve(&[0, 1], true);
-        assert_eq!(events.last(), Some(&Event::Finished { pe: 1 }));
-        assert!(!events.contains(&Event::Finished { pe: 0 }), "it has said so");
+        assert_eq!(host.serve(&[0, 1]), []);
+        assert!(host.members[1].finished);
         assert_eq!(fill(), TURN, "so many were taken");
     }
 
     #[test]
     fn a_step_begins_when_the_last_one_is_over() {
-        let (mut host, ends) = pes(2);
+        let (mut host, ends) = Pes::silent(2);
         ends[0].send(&hello(VERSION, 0).encode(), &[]).unwrap();
-        assert_eq!(host.serve(&[0], true).len(), 1, "it has joined");
+        assert_eq!(host.serve(&[0]), []);
+        assert!(host.has_begun());
         let events = flood(&mut host, &ends[0], &Request::Fence);
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");
@@ -487,32 +503,32 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_left_where_it_is() {
-        let (mut host, _ends) = pes(1);
+        let (mut host, _ends) = Pes::silent(1);
         let (read, write) = pipe_with(PipeFlags::NONBLOCK).unwrap();
         host.members[0].sources.push(Source::new(Kind::Out, read));
         rustix::io::write(&write, b"words").unwrap();
-        host.obey(&Order::Hold { kind: Kind::Out, held: true });
-        let held = host.poll_list(true).len();
-        assert_eq!(host.serve(&[0], true), []);
+        host.hold(Kind::Out, true);
+        let held = host.poll_list().len();
+        assert_eq!(host.serve(&[0]), []);
         for kind in [Kind::Err, Kind::Out] {
-            host.obey(&Order::Hold { kind, held: kind == Kind::Err });
+            host.hold(kind, kind == Kind::Err);
         }
-        assert_eq!(host.poll_list(true).len(), held + 1);
+        assert_eq!(host.poll_list().len(), held + 1);
         let printed = Event::Printed { pe: 0, kind: Kind::Out, bytes: b"words".to_vec() };
-        assert_eq!(host.serve(&[0], true), [printed]);
+        assert_eq!(host.serve(&[0]), [printed]);
     }
 
     /// On a busy machine a process ends long after its last word.
     #[test]
     fn who_gives_up_is_not_lost() {
         for (last, is_lost) in [(Request::Suspect { message: "why".into() }, false), (Request::Fence, true)] {
-            let (mut host, mut ends) = pes(1);
+            let (mut host, mut ends) = Pes::silent(1);
             let end = ends.remove(0);
             end.send(&hello(VERSION, 0).encode(), &[]).unwrap();
             end.send(&last.encode(), &[]).unwrap();
             // Not by dropping it: a test that starts a process at this moment lends it a copy until it runs its program.
             shutdown(&end, Shutdown::Both).unwrap();
-            let mut events = host.serve(&[0], true);
+            let mut events = host.serve(&[0]);
             let now = Instant::now();
             host.tell_ends(now);
             host.tell_ends(now + LOST);
@@ -524,10 +540,10 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_told_once() {
-        let (mut host, ends) = pes(1);
+        let (mut host, ends) = Pes::silent(1);
         while ends[0].try_send(b"\xff", &[]).unwrap() {}
-        let mut events = host.serve(&[0], true);
-        events.extend(host.serve(&[0], true));
+        let mut events = host.serve(&[0]);
+        events.extend(host.serve(&[0]));
         assert_eq!(broken(&events).len(), 1);
     }
 }
