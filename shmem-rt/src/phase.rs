@@ -361,11 +361,13 @@ impl Opened {
 
     /// The objects by name; of many their number, and the first ones.
     fn subject(&self) -> String {
-        let named = &self.extents[..self.extents.len().min(MOST_NAMES)];
-        let names = named.iter().map(|extent| self.job.name_of(*extent)).collect::<Vec<_>>().join(", ");
-        match self.extents.len() {
-            count if count > named.len() => format!("{count} objects: {names}, .."),
-            _ => names,
+        let mut names: Vec<String> = self.extents.iter().map(|extent| self.job.name_of(*extent)).collect();
+        // The chunks of an array have one.
+        names.dedup();
+        let shown = names[..names.len().min(MOST_NAMES)].join(", ");
+        match names.len() {
+            count if count > MOST_NAMES => format!("{count} objects: {shown}, .."),
+            _ => shown,
         }
     }
 
