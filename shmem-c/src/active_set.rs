@@ -16,6 +16,7 @@ use shmem::{Pe, Team};
 use shmem_core::context::{Endpoint, untyped};
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
+use shmem_core::text::counted;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
 use crate::collective::{place, required_rank};
@@ -101,7 +102,8 @@ impl Members {
                 routine,
                 "",
                 format_args!(
-                    "is called by PE {me}, which is not in the set of {size} PEs from {first} on at a stride of {stride}"
+                    "is called by PE {me}, which is not in the set of {} from {first} on at a stride of {stride}",
+                    counted(members, "PE")
                 ),
             )
         };

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
 use super::pattern::{Level, Pattern};
+use crate::text::counted;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -143,10 +144,10 @@ const fn sets(strides: usize) -> usize {
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { side, count, block, stride, sets } = self;
-        let (pitch, plural) = (stride.saturating_add(LINE), if *sets == 1 { "" } else { "s" });
+        let (pitch, sets) = (stride.saturating_add(LINE), counted(*sets, "set"));
         write!(
             f,
-            "{count} blocks of {block} bytes lie {stride} bytes apart at the {side}: they share {sets} set{plural} \
+            "{count} blocks of {block} bytes lie {stride} bytes apart at the {side}: they share {sets} \
              of {SETS} in a cache and push each other out, which costs several times as much as at {pitch} bytes"
         )
     }

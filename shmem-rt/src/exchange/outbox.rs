@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 /// Where the handler of [`Exchange::react`](crate::Exchange::react) puts what it sends. It takes as much as it is given, in memory
 /// of this PE; what is in it goes before further items of the loop.
@@ -32,6 +33,6 @@ impl<T> Outbox<T> {
 
 impl<T> fmt::Debug for Outbox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Outbox ({} items)", self.items.len())
+        write!(f, "Outbox ({})", counted(self.items.len(), "item"))
     }
 }

@@ -17,6 +17,7 @@ use shmem_core::data::PlainData;
 use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 use self::window::Window;
 use crate::error::Result;
@@ -78,7 +79,8 @@ impl<L: ThreadLevel> World<L> {
             (1..=MOST).contains(&window),
             "a work queue with a window of {window} items: others can take from 1 to {MOST} of a PE's items at a time"
         );
-        let subject = || format!("a window of {window} items of {}", show_size(size_of::<T>() as u64));
+        let subject =
+            || format!("a window of {} of {}", counted(window, "item"), show_size(size_of::<T>() as u64));
         let purpose = Purpose {
             operation: Operation::named(Family::Memory, "work_queue"),
             opens: false,
@@ -228,6 +230,6 @@ impl<T: PlainData> WorkQueue<T> {
 
 impl<T> fmt::Debug for WorkQueue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WorkQueue (PE {}, {} items)", self.me, self.own.len())
+        write!(f, "WorkQueue (PE {}, {})", self.me, counted(self.own.len(), "item"))
     }
 }
