@@ -5,7 +5,7 @@
 //!        +   PeRecord            who this PE is and what it is doing, for peers and the launcher
 //!        +   TeamArea x MAX      each team's barrier words, and room for contributions
 //!        +   Window              what comes in chunks, of collectives of much data
-//!        +   FlightArea x MAX    what comes of collectives that go on beside the program
+//!        +   RequestArea x MAX   what comes of collectives that go on beside the program
 //!        +   CpuTable            where the PEs of the node wait: that of the node's first PE is used
 //! 32M        memory of teams     what members of a team allocate together
 //! ```
@@ -17,7 +17,7 @@ use core::mem::offset_of;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use crate::shared;
-use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RING_SLOTS, RingWords, Statement};
+use crate::sync::{Doorbell, MeetingLines, NodeBarrier, RingWords, Statement};
 use crate::text::Text;
 
 /// Bytes reserved for the system area; only what is touched costs memory. The memory of teams lies behind it.
@@ -35,23 +35,26 @@ pub const MIRROR_BYTES: usize = 64 << 10;
 /// Bytes that whoever acts for a node puts together before it sends them, and what it makes of all that has come.
 pub const DESK_BYTES: usize = 64 << 10;
 
-/// Bytes of a PE's window.
+/// Bytes of the slots of a PE's window, for chunks from other nodes.
 pub const WINDOW_BYTES: usize = 1 << 20;
+
+/// Most bytes of a PE's ring, which lies there instead if all members are on one node.
+pub const RING_BYTES: usize = 2 << 20;
 
 /// Most slots that a window is divided into.
 pub const MOST_SLOTS: usize = 16;
 
-/// Words in which a PE is told what it may send to others.
-pub const MOST_TOLD: usize = 1024;
+/// Most credit counters: words that say how many more chunks a PE may send.
+pub const MOST_CREDITS: usize = 1024;
 
 /// Most collectives that a team has under way beside the program.
-pub const MOST_FLIGHTS: usize = 4;
+pub const MOST_REQUESTS: usize = 4;
 
 /// Bytes of the slots of such a collective.
-pub const FLIGHT_BYTES: usize = 32 << 10;
+pub const REQUEST_BYTES: usize = 32 << 10;
 
 /// The same of all PEs.
-pub const WORLD_FLIGHT_BYTES: usize = 256 << 10;
+pub const WORLD_REQUEST_BYTES: usize = 256 << 10;
 
 /// Bytes of the largest chunk of a ring.
 pub const CHUNK_BYTES: usize = 32 << 10;
@@ -70,16 +73,19 @@ pub struct SystemArea {
     pub teams: [TeamArea; MAX_TEAMS],
     /// Where data comes in chunks, in collectives of all PEs.
     pub window: Window,
+    /// What lies behind the words of that window: its slots, or the ring.
+    pub window_room: Room<RING_BYTES>,
     /// Words of collectives that go on beside the program, by the team's index and in turn.
-    pub flights: [[FlightArea; MOST_FLIGHTS]; MAX_TEAMS],
+    pub requests: [[RequestArea; MOST_REQUESTS]; MAX_TEAMS],
     /// Slots of those of all PEs.
-    pub world_flights: [Room<WORLD_FLIGHT_BYTES>; MOST_FLIGHTS],
+    pub world_requests: [Room<WORLD_REQUEST_BYTES>; MOST_REQUESTS],
     /// On which CPUs the node's PEs wait, on the node's first PE.
     pub cpus: CpuTable,
 }
 
-const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES);
-const _: () = assert!(RING_SLOTS as usize * CHUNK_BYTES <= 2 * MIRROR_BYTES);
+const _: () = assert!(size_of::<SystemArea>() <= SYSTEM_BYTES && WINDOW_BYTES <= RING_BYTES);
+const _: () =
+    assert!(offset_of!(SystemArea, window_room) == offset_of!(SystemArea, window) + size_of::<Window>());
 
 /// One team's words on one PE.
 #[repr(C, align(128))]
@@ -105,8 +111,7 @@ pub struct TeamArea {
     /// behind the last read.
     pub scratch: [Room<SCRATCH_BYTES>; 2],
     /// What has come to this node for a step of a collective, on the node's first member. Two, used in turn:
-    /// as `scratch`. Where the whole team is on one node nothing comes, and they are room for the chunks that this PE has for
-    /// the others.
+    /// as `scratch`. Where the whole team is on one node nothing comes, and they are the ring of a team without a window.
     pub mirror: [Room<MIRROR_BYTES>; 2],
     /// Where whoever acts for this node works, on the node's first member. It does so while all members are in a meeting,
     /// and they read there before they come to the next one: so one is enough.
@@ -125,42 +130,40 @@ impl TeamArea {
     }
 }
 
-/// Where chunks come from other PEs: bytes that are divided into slots, and words that count
-/// what has come and what may be sent. Nothing of it outlives a collective.
+/// Words that count what has come and what may be sent, where chunks come from other PEs. The bytes behind them are divided into slots.
+/// Nothing of it outlives a collective. Of a team on one node they are its ring.
 #[repr(C, align(4096))]
 pub struct Window {
     /// How many chunks have come to each slot.
-    pub come: [AtomicU64; MOST_SLOTS],
+    pub arrived: [AtomicU64; MOST_SLOTS],
     /// How many chunks this PE may send besides those that have a slot from the start, by what they are sent along.
-    pub told: [AtomicU64; MOST_TOLD],
-    /// The slots.
-    pub room: Room<WINDOW_BYTES>,
+    pub credits: [AtomicU64; MOST_CREDITS],
 }
 
 impl Window {
     /// Begins to count anew, so many words of what may be sent, before anybody can send for the collective that is to come.
-    pub fn clear(&self, told: usize) {
-        self.come.iter().chain(&self.told[..told]).for_each(|word| word.store(0, Ordering::Relaxed));
+    pub fn clear(&self, credits: usize) {
+        self.arrived.iter().chain(&self.credits[..credits]).for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }
 
 /// A collective that goes on beside the program, on one PE.
 #[repr(C, align(128))]
-pub struct FlightArea {
+pub struct RequestArea {
     /// What members have started that come to this one in the rounds of their meeting. Two sets, used in turn: who starts the
     /// next one here may do so before this PE does.
     pub met: [[AtomicU64; ROUNDS]; 2],
     /// As in a [`Window`].
-    pub come: [AtomicU64; MOST_SLOTS],
+    pub arrived: [AtomicU64; MOST_SLOTS],
     /// As in a [`Window`].
-    pub told: [AtomicU64; MOST_TOLD],
+    pub credits: [AtomicU64; MOST_CREDITS],
     /// What this PE has started, for messages.
     pub record: PeRecord,
     /// The slots, of all teams but that of all PEs.
-    pub room: Room<FLIGHT_BYTES>,
+    pub room: Room<REQUEST_BYTES>,
 }
 
-impl FlightArea {
+impl RequestArea {
     /// Forgets the team that these were the words of, before another one begins to count.
     pub fn clear(&self) {
         self.met.as_flattened().iter().for_each(|word| word.store(0, Ordering::Relaxed));
@@ -168,8 +171,8 @@ impl FlightArea {
 
     /// Begins to count anew, so many words of what may be sent, and to listen for what will be started here next but as many
     /// as there are at a time: in the other set than `set`.
-    pub fn begin(&self, set: usize, told: usize) {
-        let words = self.met[1 - set].iter().chain(&self.come).chain(&self.told[..told]);
+    pub fn begin(&self, set: usize, credits: usize) {
+        let words = self.met[1 - set].iter().chain(&self.arrived).chain(&self.credits[..credits]);
         words.for_each(|word| word.store(0, Ordering::Relaxed));
     }
 }

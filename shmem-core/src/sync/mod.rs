@@ -23,4 +23,4 @@ pub use doorbell::Doorbell;
 pub use exchange::{Turn, Turns};
 pub use lines::{LINE_BYTES, MeetingLines, Shown};
 pub use patience::Patience;
-pub use ring::{RING_SLOTS, RingWords};
+pub use ring::RingWords;

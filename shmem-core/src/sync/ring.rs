@@ -1,10 +1,10 @@
 //! The words of a ring: chunks that one PE fills and all others of a team take, several of them on their way.
 //!
-//! Every PE of a team has a ring of [`RING_SLOTS`] slots, and two words: what it has *filled* of its own, and what it has
-//! *taken* of all others. Chunks are numbered from 0 for as long as the team lives; chunk `c` lies in slot `c` modulo the
+//! Every PE of a team has a ring of some slots, as many as the others, and two words: what it has *filled* of its own, and what
+//! it has *taken* of all others. Chunks are numbered from 0 for as long as the team lives; chunk `c` lies in slot `c` modulo the
 //! slots. There are three rules, each of which a PE keeps by itself:
 //!
-//! 1. It writes chunk `c` when every other PE has taken chunk `c - RING_SLOTS` ([`is_free`](RingWords::is_free)), and shows
+//! 1. It writes chunk `c` when every other PE has taken chunk `c - slots` ([`is_free`](RingWords::is_free)), and shows
 //!    behind that it has ([`fill`](RingWords::fill)).
 //! 2. It reads chunk `c` of another PE when that has shown it ([`has`](RingWords::has)), and only while it has not itself
 //!    taken chunk `c`.
@@ -12,16 +12,13 @@
 //!    only reads may skip the filling of chunks, and the other way round.
 //!
 //! So a slot is written only where nobody reads it, whatever PEs believe to be doing: who reads chunk `c` has not taken it,
-//! so its owner can write neither chunk `c + RING_SLOTS` nor anything later there; and chunk `c` itself was complete before
+//! so its owner can write neither chunk `c + slots` nor anything later there; and chunk `c` itself was complete before
 //! it was shown. Those who do not agree on what comes in a chunk may wait for ever, or read something else. That
 //! they agree is found where they [meet](super::NodeBarrier), and memory does not rest on it.
 //!
 //! Both words change by read-modify-write: whoever sleeps until they do is woken by its [`Doorbell`](super::Doorbell).
 
 use crate::primitive::{AtomicU64, Ordering, mutant};
-
-/// Chunks of a PE that are on their way at a time.
-pub const RING_SLOTS: u64 = if cfg!(loom) { 2 } else { 4 };
 
 /// A line of its own: 128 bytes, because processors fetch lines in pairs.
 #[derive(Debug)]
@@ -39,12 +36,6 @@ pub struct RingWords {
 }
 
 impl RingWords {
-    /// Which slot a chunk lies in.
-    #[inline(always)]
-    pub const fn slot(chunk: u64) -> usize {
-        (chunk % RING_SLOTS) as usize
-    }
-
     /// The first chunk of a series, for the owner.
     #[inline]
     pub fn next(&self) -> u64 {
@@ -78,10 +69,10 @@ impl RingWords {
         self.taken.0.load(Ordering::Acquire) > chunk || mutant("ring-left-early")
     }
 
-    /// Whether the owner reads nothing any more that lies where another PE will write a chunk.
+    /// Whether the owner reads nothing any more that lies where another PE will write a chunk, in a ring of so many slots.
     #[inline(always)]
-    pub fn is_free(&self, chunk: u64) -> bool {
-        let slots = if mutant("ring-written-early") { RING_SLOTS + 1 } else { RING_SLOTS };
+    pub fn is_free(&self, chunk: u64, slots: u64) -> bool {
+        let slots = if mutant("ring-written-early") { slots + 1 } else { slots };
         chunk.checked_sub(slots).is_none_or(|before| self.has_taken(before))
     }
 
@@ -106,14 +97,13 @@ mod tests {
     #[test]
     fn a_slot_is_free_when_what_lay_there_is_taken() {
         let words = RingWords::default();
-        assert!((0..RING_SLOTS).all(|chunk| words.is_free(chunk)) && !words.is_free(RING_SLOTS));
+        assert!((0..4).all(|chunk| words.is_free(chunk, 4)) && !words.is_free(4, 4));
         for chunk in 0..100 {
             assert!(!words.has(chunk) && !words.has_taken(chunk));
             words.fill(chunk);
             assert!(words.has(chunk) && !words.has(chunk + 1));
             words.take(chunk);
-            assert!(words.is_free(chunk + RING_SLOTS) && !words.is_free(chunk + RING_SLOTS + 1));
-            assert_eq!(RingWords::slot(chunk), RingWords::slot(chunk + RING_SLOTS));
+            assert!(words.is_free(chunk + 4, 4) && !words.is_free(chunk + 5, 4));
         }
         words.clear();
         assert_eq!(words.next(), 0);

@@ -89,6 +89,11 @@ impl<'c> Blocks<'c> {
         mirror(team, self.half) + block + within
     }
 
+    /// Where the mirror ends in which all contributions lie.
+    pub(super) fn end(&self, team: &Team) -> usize {
+        mirror(team, self.half) + MIRROR_BYTES
+    }
+
     /// Bytes of the blocks of a node and those before it, so many together.
     fn back(&self, node: usize, count: usize) -> usize {
         let nodes = self.layout.nodes();

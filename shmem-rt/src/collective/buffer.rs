@@ -155,14 +155,6 @@ impl<'b> RecvBuf<'b> {
         SendBuf { start: self.start, len: self.len, object: self.object, borrowed: PhantomData }
     }
 
-    /// A part of them.
-    #[inline]
-    pub(super) fn part(&mut self, part: Range<usize>) -> RecvBuf<'_> {
-        let start = self.at(part.start, part.len());
-        let object = self.object.map(|place| inside(place, &part));
-        RecvBuf { start, len: part.len(), object, borrowed: PhantomData }
-    }
-
     /// The address of `bytes` bytes at an offset.
     ///
     /// # Panics

@@ -104,6 +104,11 @@ impl Shape {
         }
     }
 
+    /// That of a team which will have windows if it has not looked for room yet.
+    pub(super) fn hopeful(team: &Team) -> Self {
+        Self { has_windows: team.node_count() > 1 && team.has_windows() != Some(false), ..Self::of(team) }
+    }
+
     /// Which way data go: the one that is asked for, if there is such a one, or the first that there is, and that pays.
     pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, form: Form) -> Way {
         if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, form)) {
@@ -113,19 +118,14 @@ impl Shape {
         [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
     }
 
-    /// Whether data would go by windows, if it had any.
-    pub(super) fn would_open_windows(self, asked: CollectiveWays, pattern: Pattern, form: Form) -> bool {
-        let shape = Self { has_windows: self.nodes > 1, ..self };
-        shape.way(asked, pattern, form) == Way::Windows
-    }
-
     /// Whether data can go a way, however many there are. Meetings bring all, and of nothing they are what there is to do.
     pub(crate) fn has(self, way: Way, pattern: Pattern, form: Form) -> bool {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
             (Way::Meetings, _) => return true,
             (Way::Rings, Pattern::Reduction(_) | Pattern::ExactReduction(_) | Pattern::Alltoall(_)) => {
-                is_near && self.room_of_chunk() > 0
+                // There is room for a grain of each other one: without a division, for the usual few bytes.
+                is_near && self.members - 1 <= CHUNK_BYTES / GRAIN
             }
             (Way::Rings, Pattern::Broadcast(_) | Pattern::Fcollect(_)) => is_near,
             (Way::Direct, Pattern::Reduction(_) | Pattern::ExactReduction(_))

@@ -171,7 +171,7 @@ impl Collective<'_> {
 
     /// A reduce-scatter and an allgather through rings: every member combines a slice of each piece, on one node. Of a piece it brings the
     /// others their slices, combines its own, and brings them the result; meanwhile the next piece is on its way. Chunks are
-    /// contributions to a piece and results of one in turn, as [`Chunks`] numbers them.
+    /// contributions to a piece and results of one in turn, as [`Turns`] numbers them.
     ///
     /// Where members share cores, each chunk would wake everybody, who would sleep again until that of the next one. There they
     /// meet behind each piece, the last to come wakes all, and nobody finds a chunk missing or a slot that is not free: what is read
@@ -179,7 +179,7 @@ impl Collective<'_> {
     fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn Reduction) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let mut ring = Ring::new(self, purpose);
-        let chunks = Chunks { pieces: bytes.div_ceil(slice * members) };
+        let turns = Turns { pieces: bytes.div_ceil(slice * members) };
         let unit = op.size() * (GRAIN / op.size().min(GRAIN));
         let slice_of = |piece: usize, rank: usize| {
             let start = piece * slice * members;
@@ -191,7 +191,7 @@ impl Collective<'_> {
         let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice;
         let meets = !self.team.job.site.has_cores;
         let contribute = |ring: &Ring<'_>, data: &[u8], piece: usize| {
-            let mut slot = ring.slot(chunks.contribution(piece));
+            let mut slot = ring.slot(turns.contribution(piece));
             for to in (0..members).filter(|to| *to != rank) {
                 let part = slice_of(piece, to);
                 SendBuf::of(&data[part.clone()]).read(0, slot.room(place(rank, to), part.len()));
@@ -200,37 +200,37 @@ impl Collective<'_> {
         };
         contribute(&ring, data, 0);
         self.meet(purpose);
-        for piece in 0..=chunks.pieces {
-            if piece + 1 < chunks.pieces {
+        for piece in 0..=turns.pieces {
+            if piece + 1 < turns.pieces {
                 contribute(&ring, data, piece + 1);
             }
-            if piece < chunks.pieces {
+            if piece < turns.pieces {
                 let own = slice_of(piece, rank);
-                let mut slot = ring.slot(chunks.result(piece));
+                let mut slot = ring.slot(turns.result(piece));
                 let result = slot.room(0, own.len());
                 let operand = |of: usize| match of == rank {
                     true => &data[own.clone()],
-                    false => ring.read(chunks.contribution(piece), of, place(of, rank), own.len()),
+                    false => ring.read(turns.contribution(piece), of, place(of, rank), own.len()),
                 };
                 fold(members, Operands::InPlace(&operand), result, op);
                 op.settle(result);
                 data[own].copy_from_slice(result);
                 slot.show_unheard();
-                ring.take(chunks.contribution(piece));
+                ring.take(turns.contribution(piece));
                 if !meets {
                     ring.ring_others();
                 }
             }
             if let Some(before) = piece.checked_sub(1) {
-                let results = ring.chunk(chunks.result(before));
+                let results = ring.chunk(turns.result(before));
                 // Each begins with another one, so that not all read the same.
                 for of in (rank + 1..members).chain(0..rank) {
                     let part = slice_of(before, of);
                     RecvBuf::of(&mut data[part.clone()]).write(0, results.slice(of, 0, part.len()));
                 }
-                ring.take(chunks.result(before));
+                ring.take(turns.result(before));
             }
-            if meets && piece < chunks.pieces {
+            if meets && piece < turns.pieces {
                 self.meet(purpose);
             }
         }
@@ -321,11 +321,11 @@ impl Collective<'_> {
 /// In which chunks of a series contributions to pieces, and results of pieces, travel: in turn, and a contribution goes
 /// before the result of the piece before, so that it is on its way while that is combined.
 #[derive(Clone, Copy)]
-struct Chunks {
+struct Turns {
     pieces: usize,
 }
 
-impl Chunks {
+impl Turns {
     fn contribution(self, piece: usize) -> usize {
         (2 * piece).saturating_sub(1)
     }
@@ -342,11 +342,11 @@ mod tests {
     #[test]
     fn a_chunk_is_one_thing_and_each_comes_in_its_turn() {
         for pieces in 1..9 {
-            let chunks = Chunks { pieces };
-            let mut order = vec![chunks.contribution(0)];
+            let turns = Turns { pieces };
+            let mut order = vec![turns.contribution(0)];
             for piece in 0..pieces {
-                order.extend((piece + 1 < pieces).then(|| chunks.contribution(piece + 1)));
-                order.push(chunks.result(piece));
+                order.extend((piece + 1 < pieces).then(|| turns.contribution(piece + 1)));
+                order.push(turns.result(piece));
             }
             assert!(order.iter().copied().eq(0..2 * pieces), "{pieces} pieces: {order:?}");
         }

@@ -1,6 +1,6 @@
 //! Marks: what a member has started, as one word that others compare.
 
-use shmem_core::system::MOST_FLIGHTS;
+use shmem_core::system::MOST_REQUESTS;
 
 use crate::group::Purpose;
 
@@ -38,7 +38,7 @@ impl Mark {
 
 /// Which place the request with a number has among those of its team, and which set of marks its barrier uses.
 pub(super) fn place_of(number: u64) -> (usize, usize) {
-    let (places, number) = (MOST_FLIGHTS, number as usize);
+    let (places, number) = (MOST_REQUESTS, number as usize);
     (number % places, number / places % 2)
 }
 

@@ -5,10 +5,11 @@ use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use shmem_core::pe::Pe;
-use shmem_core::system::{Activity, FlightArea, MAX_TEAMS, MOST_FLIGHTS, PeRecord, SystemArea};
+use shmem_core::system::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
 use shmem_launch::text::numbers;
 
 use super::mark::{Mark, place_of};
+use super::placement::request_area;
 use crate::caller;
 use crate::group::{Collective, END, Purpose};
 use crate::job::Job;
@@ -53,9 +54,8 @@ impl Record {
         let offset = match self {
             Self::Doing => offset_of!(SystemArea, record),
             Self::Started { team, place } => {
-                assert!(team < MAX_TEAMS && place < MOST_FLIGHTS, "place {place} of team {team}");
-                let area = (team * MOST_FLIGHTS + place) * size_of::<FlightArea>();
-                offset_of!(SystemArea, flights) + area + offset_of!(FlightArea, record)
+                assert!(team < MAX_TEAMS && place < MOST_REQUESTS, "place {place} of team {team}");
+                request_area(team, place) + offset_of!(RequestArea, record)
             }
         };
         if let Some(slot) = pe.on_node() {
@@ -120,7 +120,7 @@ impl Collective<'_> {
     pub(super) fn refuse_strays(&self, purpose: &Purpose<'_>, count: u64) {
         let Self { team, endpoint, .. } = *self;
         let (place, set) = place_of(team.started() + 1);
-        let area = &team.system_at(endpoint, endpoint.me()).flights[team.index()][place];
+        let area = &team.system_at(endpoint, endpoint.me()).requests[team.index()][place];
         let mut words = area.met[set].iter().map(|word| Mark::heard(word.load(Ordering::Acquire)));
         let Some(round) = words.position(|mark| mark.is_some_and(|mark| mark.is_before(count))) else {
             return;

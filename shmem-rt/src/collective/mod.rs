@@ -28,8 +28,8 @@
 //!
 //! * **meetings**: data ride on barriers. A member copies a piece to its [staging] buffer and comes to a barrier. The first piece rides on
 //!   the opening barrier; each further piece takes one more. Between nodes the piece is the [payload] of the barrier's messages.
-//! * **rings**: on one node. A member writes chunks to a circular buffer ([`ring`]) that the others read. If every member has its own
-//!   core, only the opening barrier is needed.
+//! * **rings**: on one node. A member writes chunks to a circular buffer ([`ring`]) in its [`window`], and the others read them there. If
+//!   every member has its own core, only the opening barrier is needed.
 //! * **direct**: on one node. Symmetric objects are read and written in place ([`direct`]): one copy.
 //! * **windows**: between nodes. Chunks are [pipelined] through receive buffers ([`window`]). A [schedule] gives the order of chunks, the
 //!   [engine] carries it out, and [placement] gives the addresses.

@@ -326,12 +326,9 @@ impl Payload for PartialResults<'_> {
         }
         self.join(collective, (node + 1, 1, self.own(collective)), (others, came), result);
         if let Some(mine) = &mut self.alone {
-            // SAFETY: it has just been written.
-            let made = unsafe {
-                let start = address(team, collective.endpoint, result);
-                core::slice::from_raw_parts(start.cast_const(), self.bytes)
-            };
-            mine.copy_from_slice(made);
+            let start = address(team, collective.endpoint, result).cast_const();
+            // SAFETY: the room for the result has as many bytes (`most_bytes`). It has just been written, by who acts for the node.
+            mine.copy_from_slice(unsafe { core::slice::from_raw_parts(start, self.bytes) });
         }
     }
 }

@@ -90,14 +90,14 @@ impl Collective<'_> {
         let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
         // SAFETY: that of the world is a part of the system area. For another team all its members have taken as many bytes there, aligned
         // as a window is, for nothing else, as long as the team has a handle; they know so, word for word (`take_windows`). It is
-        // atomics and room that is reached by copies, of which any bytes are a value.
+        // atomics.
         let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
         window.clear(schedules[0].credits());
         let count = self.next_meeting();
         if !mutant("stream-unopened") {
             self.meet(purpose);
         }
-        let Data { source, mut result, own, op } = data;
+        let Data { source, result, own, op } = data;
         let object = result.object().map(|place| {
             let segment = endpoint.segments().holding(place.offset, place.bytes);
             (segment.unwrap_or_else(|| unreachable!("an object lies in a segment")), place)
@@ -112,17 +112,15 @@ impl Collective<'_> {
                 .iter()
                 .map(|schedule| (schedule.sends(), [schedule.receives(), schedule.receives()]));
             let mut progress = Progress::new(pipelines, cut.slots);
-            let all = result.len();
             let mut carrier = Carrier {
                 job: &team.job,
                 members: team.members(),
                 rank: team.rank(),
                 slots: Slots::of_window(team, cut),
                 source,
-                result: result.part(0..all),
+                result,
                 object,
                 op,
-                moved: false,
             };
             let mut is_over = progress.poll(&mut carrier);
             if let Some((from, into, bytes)) = own {

@@ -27,8 +27,8 @@ use shmem_core::segment::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;
 use shmem_core::system::{
-    FLIGHT_BYTES, FlightArea, MOST_FLIGHTS, MOST_SLOTS, MOST_TOLD, SystemArea, WINDOW_BYTES,
-    WORLD_FLIGHT_BYTES, Window,
+    MOST_CREDITS, MOST_REQUESTS, MOST_SLOTS, REQUEST_BYTES, RequestArea, SystemArea, WINDOW_BYTES,
+    WORLD_REQUEST_BYTES, Window,
 };
 use shmem_core::transport::{Remote, SignalOp, Until};
 
@@ -59,14 +59,13 @@ impl Slots {
     pub(super) fn of_window(team: &Team, Cut { most, slots }: Cut) -> Self {
         assert!(slots <= MOST_SLOTS, "{slots} slots");
         let window = team.window();
-        let [arrived, credits, room] =
-            [offset_of!(Window, come), offset_of!(Window, told), offset_of!(Window, room)];
+        let [arrived, credits] = [offset_of!(Window, arrived), offset_of!(Window, credits)];
         // Slots without room have a counter each, and nothing lies in them.
         let bytes = if slots * most <= WINDOW_BYTES { most } else { 0 };
         Self {
             arrived: window + arrived,
             credits: window + credits,
-            room: window + room,
+            room: window + size_of::<Window>(),
             bytes,
             count: slots,
         }
@@ -76,10 +75,12 @@ impl Slots {
     pub(super) fn of_request(team: usize, place: usize) -> Self {
         let area = request_area(team, place);
         let (room, bytes) = match team {
-            WORLD => (offset_of!(SystemArea, world_flights) + place * WORLD_FLIGHT_BYTES, WORLD_FLIGHT_BYTES),
-            _ => (area + offset_of!(FlightArea, room), FLIGHT_BYTES),
+            WORLD => {
+                (offset_of!(SystemArea, world_requests) + place * WORLD_REQUEST_BYTES, WORLD_REQUEST_BYTES)
+            }
+            _ => (area + offset_of!(RequestArea, room), REQUEST_BYTES),
         };
-        let [arrived, credits] = [offset_of!(FlightArea, come), offset_of!(FlightArea, told)];
+        let [arrived, credits] = [offset_of!(RequestArea, arrived), offset_of!(RequestArea, credits)];
         let (bytes, count) = (bytes / MOST_SLOTS, MOST_SLOTS);
         Self { arrived: area + arrived, credits: area + credits, room, bytes, count }
     }
@@ -93,7 +94,7 @@ impl Slots {
 
 /// Where the words of a started collective lie, from the start of a PE's slot.
 pub(super) fn request_area(team: usize, place: usize) -> usize {
-    offset_of!(SystemArea, flights) + (team * MOST_FLIGHTS + place) * size_of::<FlightArea>()
+    offset_of!(SystemArea, requests) + (team * MOST_REQUESTS + place) * size_of::<RequestArea>()
 }
 
 /// Carries out the steps of a schedule for one member.
@@ -108,8 +109,6 @@ pub(super) struct Carrier<'c> {
     pub(super) object: Option<(u32, Extent)>,
     /// What a reduction combines with.
     pub(super) op: Option<&'c dyn Reduction>,
-    /// Whether a chunk was sent, copied or reduced.
-    pub(super) moved: bool,
 }
 
 impl Carrier<'_> {
@@ -163,7 +162,6 @@ impl Transfers for Carrier<'_> {
     }
 
     fn send(&mut self, step: &SendStep, slot: usize) {
-        self.moved = true;
         let (SendStep { to, from, lands, .. }, bytes) = (*step, step.from.bytes);
         let source = match from.memory {
             Memory::Source => self.source.at(from.at, bytes),
@@ -197,7 +195,7 @@ impl Transfers for Carrier<'_> {
     }
 
     fn give(&mut self, rank: usize, counter: usize, chunks: u64) {
-        assert!(counter < MOST_TOLD, "counter {counter}");
+        assert!(counter < MOST_CREDITS, "counter {counter}");
         let offset = self.slots.credits + counter * size_of::<u64>();
         if let Some(start) = self.near(rank) {
             self.counter(start, offset).fetch_add(chunks, Ordering::AcqRel);
@@ -212,7 +210,6 @@ impl Transfers for Carrier<'_> {
     }
 
     fn copy(&mut self, slot: usize, into: Place) {
-        self.moved = true;
         if self.object.is_some() {
             // It was written there.
             return;
@@ -225,7 +222,6 @@ impl Transfers for Carrier<'_> {
     }
 
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place) {
-        self.moved = true;
         let op = self.op.unwrap_or_else(|| unreachable!("only reductions reduce"));
         let (start, result) = (self.mine(), self.place(into));
         let operand = |member: usize| match (mine + members - member) % members {

@@ -11,7 +11,7 @@
 //! blocking collective and behind it. Who has not started it at all meets the others with another mark, since how many were started is
 //! part of that; while it waits for them it looks for [strays](super::mismatch).
 //!
-//! **Places.** A team has up to [`MOST_FLIGHTS`](shmem_core::system::MOST_FLIGHTS) under way, which take as many places in turn. Each has counters and slots of its own in
+//! **Places.** A team has up to [`MOST_REQUESTS`](shmem_core::system::MOST_REQUESTS) under way, which take as many places in turn. Each has counters and slots of its own in
 //! the system area of every PE, so no memory is allocated for them and no start waits for the others. Who starts one clears the counters
 //! of its place before it says so. Nothing is under way to them then:
 //!
@@ -40,7 +40,7 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::primitive::mutant;
 use shmem_core::segment::SYSTEM;
-use shmem_core::system::{Activity, FlightArea, ROUNDS, SystemArea};
+use shmem_core::system::{Activity, ROUNDS, RequestArea, SystemArea};
 use shmem_core::text::Text;
 use shmem_core::transport::{Remote, SignalOp, Until};
 use shmem_launch::say::say;
@@ -54,7 +54,7 @@ use super::reduction::Reduction;
 use crate::group::{END, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
-use crate::state::uses::FlightClaim;
+use crate::state::uses::RequestClaim;
 
 /// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them.
 pub(super) struct Held {
@@ -148,7 +148,7 @@ struct State {
     sent: Sent,
     op: Option<Box<dyn Reduction + Send>>,
     /// Dropped when it is over.
-    _claim: FlightClaim,
+    _claim: RequestClaim,
 }
 
 impl Request {
@@ -164,7 +164,7 @@ impl Request {
         let activity = purpose.activity(team.index(), meetings);
         let Task { schedule, sent, result, op } = task;
         let (progress, credits) = schedule.unzip();
-        let claim = team.uses().claim_flight(place.0);
+        let claim = team.uses().claim_request(place.0);
         let state = State {
             job: Arc::clone(&team.job),
             members: Arc::clone(team.members()),
@@ -179,7 +179,7 @@ impl Request {
             op,
             _claim: claim,
         };
-        let mine = &team.system_at(endpoint, endpoint.me()).flights[team.index()][place.0];
+        let mine = &team.system_at(endpoint, endpoint.me()).requests[team.index()][place.0];
         mine.begin(place.1, credits.unwrap_or_default());
         mine.record.describe(&activity);
         let (state, is_complete) = (Mutex::new(Some(state)), AtomicBool::new(false));
@@ -246,10 +246,10 @@ impl Request {
                     result,
                     object: None,
                     op: state.op.as_deref().map(|op| op as &dyn Reduction),
-                    moved,
                 };
+                let before = progress.moved();
                 is_over = progress.poll(&mut carrier);
-                moved = carrier.moved;
+                moved |= progress.moved() != before;
             }
             if !is_over {
                 return if moved { Step::Some } else { Step::Nothing };
@@ -317,7 +317,7 @@ impl State {
                 (self.has_told, moved) = (true, true);
             }
             let mine = self.near(self.rank).unwrap_or_else(|| unreachable!("a PE is on its node"));
-            let heard = &mine.flights[self.team][self.place.0].met[self.place.1][self.round];
+            let heard = &mine.requests[self.team][self.place.0].met[self.place.1][self.round];
             match Mark::heard(heard.load(Ordering::Acquire)) {
                 None => break,
                 Some(mark) if mark == self.mark => (),
@@ -332,10 +332,10 @@ impl State {
     fn tell(&self, rank: usize) {
         let (place, set) = self.place;
         if let Some(there) = self.near(rank) {
-            there.flights[self.team][place].met[set][self.round].swap(self.mark.word(), Ordering::AcqRel);
+            there.requests[self.team][place].met[set][self.round].swap(self.mark.word(), Ordering::AcqRel);
             return there.doorbell.ring();
         }
-        let word = offset_of!(FlightArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
+        let word = offset_of!(RequestArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
         let offset = request_area(self.team, place) + word;
         let (word, nothing) =
             (Remote { pe: self.members.member(rank), segment: SYSTEM, offset }, core::ptr::dangling());

@@ -9,6 +9,11 @@
 //! rules of rings by itself, whatever the others have come for. So no slot is read while it is written, also where members do not agree
 //! and nobody has found it yet.
 //!
+//! A ring is larger than a core's own cache. A line that another core has read stays in that one's cache, and to write it again takes
+//! until it has been taken from there: on a Zen 4 in a virtual machine 34 ns, where a copy takes 1.4 ns a line. Behind so many other chunks it
+//! has left that cache by itself. There 1 MiB goes from one PE to another in 45 us through a ring of 2 MiB, in 50 through one of 1 MiB, and in
+//! 146 through one of 128 KiB; to copy it twice takes 43. (By `process_vm_readv`, which copies once, it takes 81.)
+//!
 //! Where PEs share cores, waking a PE costs more than a chunk. So a member rings late: with the next chunk that it shows, before it waits
 //! itself, and at the end of the series. Nobody waits in vain meanwhile.
 
@@ -16,15 +21,36 @@ use core::cell::Cell;
 
 use shmem_core::pe::Pe;
 use shmem_core::sync::RingWords;
-use shmem_core::system::{CHUNK_BYTES, SystemArea, TeamArea};
+use shmem_core::system::{CHUNK_BYTES, MIRROR_BYTES, RING_BYTES, Window};
 
-use super::rooms::{Piece, Room};
-use crate::group::{Collective, Purpose};
+use super::rooms::{Piece, Room, mirror};
+use crate::group::{Collective, Purpose, Team};
+
+/// Bytes of the rings of all members together, unless they are very many or few.
+const ALL_RINGS: usize = 2 * RING_BYTES;
+
+/// Bytes of the ring of each of so many members, in its window.
+pub(super) fn ring_bytes(members: usize) -> usize {
+    (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * MIRROR_BYTES, RING_BYTES)
+}
+
+/// Where the chunks of a team lie on each member, from the start of its slot in the arena, and for how many there is room: in its
+/// window, or where the team has none in what no other node sends to. The world's window is a part of the system area, and for another
+/// team all members have taken as many bytes there, word for word, between two barriers that all came to (`take_windows`).
+fn room_of(team: &Team) -> (usize, usize) {
+    match team.has_windows() {
+        Some(true) => (team.window() + size_of::<Window>(), ring_bytes(team.size()) / CHUNK_BYTES),
+        _ => (mirror(team, 0), 2 * MIRROR_BYTES / CHUNK_BYTES),
+    }
+}
 
 /// A series of chunks, of one collective.
 pub(super) struct Ring<'c> {
     collective: &'c Collective<'c>,
     purpose: &'c Purpose<'c>,
+    /// Where chunks lie on each member, from the start of its slot in the arena, and for how many there is room.
+    room: usize,
+    slots: usize,
     /// Its first one, in the life of the team.
     first: u64,
     /// How many of them the calling PE has taken.
@@ -39,9 +65,17 @@ impl<'c> Ring<'c> {
 
     /// A series of chunks for a collective.
     pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
-        let mut ring = Self { collective, purpose, first: 0, taken: 0, owes_bells: Cell::new(false) };
+        let (room, slots) = room_of(collective.team);
+        let mut ring =
+            Self { collective, purpose, room, slots, first: 0, taken: 0, owes_bells: Cell::new(false) };
         ring.first = ring.words(collective.endpoint.me()).next();
         ring
+    }
+
+    /// How many chunks behind the one that it writes a member reads, if it does both: half of what there is room for. What another core
+    /// has just written lies in that one's cache, and is read from there half as fast as later from the one behind it.
+    pub(super) fn lag(&self) -> usize {
+        self.slots / 2
     }
 
     /// Waits until the slot of the k-th chunk is free.
@@ -51,7 +85,7 @@ impl<'c> Ring<'c> {
         let mut next = missing.next();
         self.until(|| {
             while let Some(pe) = next {
-                if !self.words(pe).is_free(number) {
+                if !self.words(pe).is_free(number, self.slots as u64) {
                     return false;
                 }
                 next = missing.next();
@@ -134,9 +168,7 @@ impl<'c> Ring<'c> {
 
     /// Where a chunk lies, from the start of its owner's slot in the arena.
     fn offset(&self, number: u64) -> usize {
-        let area =
-            core::mem::offset_of!(SystemArea, teams) + self.collective.team.index() * size_of::<TeamArea>();
-        area + core::mem::offset_of!(TeamArea, mirror) + RingWords::slot(number) * CHUNK_BYTES
+        self.room + (number % self.slots as u64) as usize * CHUNK_BYTES
     }
 }
 
@@ -173,7 +205,7 @@ impl Room for Slot<'_> {
         assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
         let Self { ring, number } = *self;
         let to = ring.collective.endpoint.mine(ring.offset(number) + at);
-        // SAFETY: the slot has so many bytes, of which any are a value, and nobody reads it: all others have taken what lay
+        // SAFETY: the slot has so many bytes (`room_of`), of which any are a value, and nobody reads it: all others have taken what lay
         // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
         // team (`Team::enter`), and a series has one slot for each number.
         unsafe { core::slice::from_raw_parts_mut(to, bytes) }
@@ -189,5 +221,17 @@ pub(super) struct Chunk<'r> {
 impl Piece for Chunk<'_> {
     fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
         self.ring.read(self.k, rank, at, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_of_a_team_are_as_large_as_caches_and_no_larger() {
+        let sizes = [1, 2, 3, 4, 8, 32, 33, 1000].map(ring_bytes);
+        let (most, least) = (RING_BYTES, 2 * MIRROR_BYTES);
+        assert_eq!(sizes, [most, most, 42 * CHUNK_BYTES, most / 2, most / 4, least, least, least]);
     }
 }

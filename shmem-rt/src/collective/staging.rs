@@ -76,16 +76,17 @@ impl<'c> Step<'c> {
     #[inline]
     pub(super) fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
         let Collective { team, endpoint, .. } = *self.collective;
-        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
-        let (pe, offset) = match &self.blocks {
-            None => (team.member(rank), self.offset),
-            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank)),
+        let (pe, offset, end) = match &self.blocks {
+            None => (team.member(rank), self.offset, self.offset + self.room),
+            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
         };
+        assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
         let from = endpoint.mapped(pe, offset + at);
         let from = from.unwrap_or_else(|| unreachable!("what other nodes contribute is brought to this one"));
-        // SAFETY: the room of a PE on this node has that many bytes, as just checked, of which any are a value. Its owner, whatever it has
-        // come for, writes it before a barrier and again for the next but one, which it cannot come to before this PE has come to the
-        // one in between: then this step, which is borrowed, is no more. The same holds for a mirror (`payload`).
+        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
+        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
+        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
+        // mirror (`payload`).
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 }
@@ -150,17 +151,16 @@ impl Collective<'_> {
             return;
         }
         let mut ring = Ring::new(self, purpose);
-        for piece in 0..=pieces {
+        for piece in 0..pieces + ring.lag() {
             if writes && piece < pieces {
                 let mut slot = ring.slot(piece);
                 turn(Turn::Write(piece, &mut slot));
                 slot.show();
             }
-            let Some(before) = piece.checked_sub(1) else {
+            if piece == 0 {
                 self.meet(purpose);
-                continue;
-            };
-            if reads {
+            }
+            if reads && let Some(before) = piece.checked_sub(ring.lag()) {
                 turn(Turn::Read(before, &ring.chunk(before)));
                 ring.take(before);
             }

@@ -3,11 +3,12 @@
 use core::ops::Range;
 
 use shmem_core::heap::MAX_ALIGN;
-use shmem_core::system::Window;
+use shmem_core::system::{WINDOW_BYTES, Window};
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::choose::{Form, Pattern, Shape};
 use super::number::Number;
+use super::ring::ring_bytes;
 use crate::group::{Collective, Purpose};
 
 const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
@@ -18,13 +19,12 @@ impl Collective<'_> {
     pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
         let (team, form) = (self.team, if is_symmetric { Form::Symmetric } else { Form::Private });
         let asked = team.job.settings.collective_ways;
-        if team.node_count() > 1
-            && team.has_windows().is_none()
-            && Shape::of(team).would_open_windows(asked, pattern, form)
-        {
+        let way = Shape::hopeful(team).way(asked, pattern, form);
+        if team.has_windows().is_none() && matches!(way, Way::Windows | Way::Rings) {
             self.take_windows(purpose);
+            return team.way(pattern, form);
         }
-        team.way(pattern, form)
+        way
     }
 
     /// Takes a window on each member, or on none if there is no room on all of them. They are kept as long as there is
@@ -35,7 +35,8 @@ impl Collective<'_> {
     fn take_windows(&self, purpose: &Purpose<'_>) {
         self.state(purpose);
         let team = self.team;
-        let range = self.place(purpose, size_of::<Window>(), align_of::<Window>());
+        let room = if team.node_count() == 1 { ring_bytes(team.size()) } else { WINDOW_BYTES };
+        let range = self.place(purpose, size_of::<Window>() + room, align_of::<Window>());
         if let Some(range) = &range {
             team.job.teams.room.lock().name(
                 range.start,

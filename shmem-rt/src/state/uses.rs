@@ -28,7 +28,7 @@ pub(crate) struct Uses {
     thread: AtomicUsize,
     contexts: AtomicUsize,
     /// A bit for each place of a collective that goes on beside the program: whether it is taken.
-    flights: AtomicUsize,
+    requests: AtomicUsize,
     /// Numbers of objects whose handles this PE has dropped.
     released: Arc<Released>,
     objects: Mutex<Objects>,
@@ -58,7 +58,7 @@ impl Uses {
             entered: AtomicPtr::default(),
             thread: AtomicUsize::new(0),
             contexts: AtomicUsize::new(0),
-            flights: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
             released: Arc::default(),
             objects: Mutex::default(),
             window: OnceLock::new(),
@@ -134,19 +134,19 @@ impl Uses {
 
     /// Whether no collective goes on beside the program at one of the places that there are for them.
     pub(crate) fn is_free(&self, place: usize) -> bool {
-        self.flights.load(Ordering::Acquire) >> place & 1 == 0
+        self.requests.load(Ordering::Acquire) >> place & 1 == 0
     }
 
     /// Whether no collective goes on beside the program.
     pub(crate) fn has_landed(&self) -> bool {
-        self.flights.load(Ordering::Acquire) == 0
+        self.requests.load(Ordering::Acquire) == 0
     }
 
     /// Takes the place of a collective that goes on beside the program, for as long as the result lives.
-    pub(crate) fn claim_flight(self: &Arc<Self>, place: usize) -> FlightClaim {
-        let before = self.flights.fetch_or(1 << place, Ordering::AcqRel);
+    pub(crate) fn claim_request(self: &Arc<Self>, place: usize) -> RequestClaim {
+        let before = self.requests.fetch_or(1 << place, Ordering::AcqRel);
         assert!(before >> place & 1 == 0, "place {place} is taken");
-        FlightClaim { uses: Arc::clone(self), place }
+        RequestClaim { uses: Arc::clone(self), place }
     }
 
     /// Objects alive.
@@ -262,14 +262,14 @@ impl Drop for ContextClaim {
 
 /// The place of a collective of a team that goes on beside the program: taken until it is over.
 #[derive(Debug)]
-pub(crate) struct FlightClaim {
+pub(crate) struct RequestClaim {
     uses: Arc<Uses>,
     place: usize,
 }
 
-impl Drop for FlightClaim {
+impl Drop for RequestClaim {
     fn drop(&mut self) {
-        self.uses.flights.fetch_and(!(1 << self.place), Ordering::Release);
+        self.uses.requests.fetch_and(!(1 << self.place), Ordering::Release);
     }
 }
 
@@ -294,12 +294,12 @@ mod tests {
         assert!(!uses.is_dropped());
         drop(claim);
         assert!(!uses.is_dropped());
-        let (flight, other) = (uses.claim_flight(0), uses.claim_flight(3));
+        let (request, other) = (uses.claim_request(0), uses.claim_request(3));
         drop(other);
         assert!(!uses.is_free(0) && uses.is_free(3));
         uses.released().push(object);
         assert!(!uses.is_dropped());
-        drop(flight);
+        drop(request);
         assert!(uses.is_dropped());
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use shmem_core::context::Initiator;
 use shmem_core::observe::Family;
-use shmem_core::system::FlightArea;
+use shmem_core::system::RequestArea;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
@@ -218,7 +218,7 @@ impl Agreed<'_> {
                 // Nobody looks for a meeting of the new team yet, and of the old one nobody is left.
                 let mine = team.system_at(endpoint, endpoint.me());
                 mine.teams[*index].clear();
-                mine.flights[*index].iter().for_each(FlightArea::clear);
+                mine.requests[*index].iter().for_each(RequestArea::clear);
             }
             let failed = made.as_ref().is_some_and(|(.., taken)| !taken);
             if self.tell([u64::from(failed)]).iter().all(|failed| *failed == [0]) {

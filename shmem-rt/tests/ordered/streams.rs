@@ -145,6 +145,24 @@ fn of_a_team_without_room(world: &mut World) {
     all_families(world, &team, &Room::new(world, 0), 300_000, &FORMS[..1]);
 }
 
+/// On one node chunks go through rings: in windows, or where those find no room in less.
+fn of_a_team_on_one_node(world: &mut World) {
+    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+    for bytes in [300_000, 2_400_000] {
+        all_families(world, &team, &Room::new(world, 0), bytes, &FORMS[..1]);
+    }
+}
+
+#[shmem::test(pes = 3)]
+fn of_a_team_through_rings(world: &mut World) {
+    of_a_team_on_one_node(world);
+}
+
+#[shmem::test(pes = 3, env("SHMEM_TEAM_SIZE" = "512K"))]
+fn of_a_team_through_rings_without_room(world: &mut World) {
+    of_a_team_on_one_node(world);
+}
+
 /// There is room for an object or for a window, and not for both.
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "2M"))]
 fn of_teams_that_give_their_windows_back(world: &mut World) {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use proptest::prelude::*;
-use shmem_core::system::MOST_TOLD;
+use shmem_core::system::MOST_CREDITS;
 use shmem_launch::env::CollectiveWay;
 
 use super::super::schedule::{Chunks, HalvingDoubling, Memory, Pairwise, Radices, RingAllgather, TwoTree};
@@ -18,7 +18,7 @@ enum Parcel {
     Word { from: usize, to: usize, word: usize, more: u64 },
 }
 
-/// One node: each byte of a plan is a number here.
+/// One node: each byte of a schedule is a number here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Node {
     number: usize,
@@ -27,8 +27,8 @@ struct Node {
     source: Vec<u64>,
     result: Vec<u64>,
     slots: Vec<Option<Vec<u64>>>,
-    come: Vec<u64>,
-    told: Vec<u64>,
+    arrived: Vec<u64>,
+    credits: Vec<u64>,
     out: Vec<Parcel>,
     /// What has been sent so far: messages with data, those without, bytes.
     sent: (usize, usize, usize),
@@ -47,11 +47,11 @@ impl Node {
 
 impl Transfers for Node {
     fn arrived(&self, slot: usize) -> u64 {
-        self.come[slot]
+        self.arrived[slot]
     }
 
     fn credits(&self, word: usize) -> u64 {
-        self.told[word]
+        self.credits[word]
     }
 
     fn send(&mut self, step: &SendStep, slot: usize) {
@@ -97,7 +97,7 @@ fn mixed(left: u64, right: u64) -> u64 {
     left.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(7).wrapping_add(right ^ 0x5555)
 }
 
-/// A family, with what makes its plan.
+/// A family, with what makes its schedule.
 #[derive(Clone, Copy, Debug)]
 enum Family {
     Broadcast { root: usize },
@@ -133,9 +133,9 @@ impl Case {
             Family::Fcollect => ((0..bytes).map(own).collect(), vec![0; bytes * nodes]),
             Family::Alltoall => ((0..bytes * nodes).map(own).collect(), vec![0; bytes * nodes]),
         };
-        let told = vec![0; MOST_TOLD];
-        let (slots, come) = (vec![None; slots], vec![0; slots]);
-        Node { number, is_direct, source, result, slots, come, told, out: vec![], sent: (0, 0, 0) }
+        let credits = vec![0; MOST_CREDITS];
+        let (slots, arrived) = (vec![None; slots], vec![0; slots]);
+        Node { number, is_direct, source, result, slots, arrived, credits, out: vec![], sent: (0, 0, 0) }
     }
 
     /// What a node must have in the end. What it has for itself in an fcollect or alltoall goes no way.
@@ -169,41 +169,43 @@ impl Case {
                     let trees = TwoTree::both(nodes, node, root, chunks, slots);
                     trees.into_iter().take(TwoTree::ways(nodes)).collect()
                 };
-                self.run_plans((0..nodes).map(trees).collect(), pick)
+                self.run_schedules((0..nodes).map(trees).collect(), pick)
             }
             Family::Sum => {
                 let radices = Radices::of(nodes);
-                let plan = |node| vec![HalvingDoubling::new(node, radices, bytes, chunk, 1, slots)];
-                self.run_plans((0..nodes).map(plan).collect(), pick)
+                let schedule = |node| vec![HalvingDoubling::new(node, radices, bytes, chunk, 1, slots)];
+                self.run_schedules((0..nodes).map(schedule).collect(), pick)
             }
-            Family::Fcollect => self.run_plans(
+            Family::Fcollect => self.run_schedules(
                 (0..nodes).map(|node| vec![RingAllgather::new(nodes, node, chunks, slots)]).collect(),
                 pick,
             ),
-            Family::Alltoall => self.run_plans(
+            Family::Alltoall => self.run_schedules(
                 (0..nodes).map(|node| vec![Pairwise::new(nodes, node, chunks, slots)]).collect(),
                 pick,
             ),
         }
     }
 
-    /// Of each node the plans are given of which each is a strand.
-    fn run_plans<P: Schedule>(self, plans: Vec<Vec<P>>, pick: &mut Pick<'_>) -> Option<Vec<Node>> {
+    /// Of each node the schedules are given of which each is a pipeline.
+    fn run_schedules<P: Schedule>(self, schedules: Vec<Vec<P>>, pick: &mut Pick<'_>) -> Option<Vec<Node>> {
         let mut nodes: Vec<Node> = (0..self.nodes).map(|number| self.node(number)).collect();
-        for (plan, node) in plans.iter().zip(&mut nodes) {
-            node.told.truncate(plan[0].credits());
+        for (schedule, node) in schedules.iter().zip(&mut nodes) {
+            node.credits.truncate(schedule[0].credits());
         }
-        let mut cursors: Vec<_> = plans
+        let mut progress: Vec<_> = schedules
             .iter()
-            .map(|plans| {
-                let strands = plans.iter().map(|plan| (plan.sends(), [plan.receives(), plan.receives()]));
-                Progress::new(strands, self.slots)
+            .map(|schedules| {
+                let pipelines = schedules
+                    .iter()
+                    .map(|schedule| (schedule.sends(), [schedule.receives(), schedule.receives()]));
+                Progress::new(pipelines, self.slots)
             })
             .collect();
         let mut done: BTreeSet<usize> = BTreeSet::new();
         let mut under_way: Vec<Parcel> = Vec::new();
         let mut poll = |number: usize, nodes: &mut Vec<Node>, under_way: &mut Vec<Parcel>| {
-            let is_done = cursors[number].poll(&mut nodes[number]);
+            let is_done = progress[number].poll(&mut nodes[number]);
             under_way.append(&mut nodes[number].out);
             if is_done {
                 done.insert(number);
@@ -221,11 +223,11 @@ impl Case {
                     }
                     let before = nodes[to].slots[slot].replace(data);
                     assert_eq!(before, None, "slot {slot} of node {to} is written before it was emptied");
-                    nodes[to].come[slot] += 1;
+                    nodes[to].arrived[slot] += 1;
                     to
                 }
                 Parcel::Word { to, word, more, .. } => {
-                    nodes[to].told[word] += more;
+                    nodes[to].credits[word] += more;
                     to
                 }
             };
@@ -248,7 +250,7 @@ impl Case {
 /// Chooses which parcel is delivered next, or that this leads nowhere new. What all is like can be asked for.
 type Pick<'p> = dyn FnMut(&[Parcel], &dyn Fn() -> u64) -> Option<usize> + 'p;
 
-/// A number for what nodes have and what is on its way to them, in whatever order it was sent. How far cursors have come
+/// A number for what nodes have and what is on its way to them, in whatever order it was sent. How far members have got
 /// follows from that.
 fn like(nodes: &[Node], under_way: &[Parcel]) -> u64 {
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
@@ -369,17 +371,17 @@ fn no_number_of_ranks_has_more_words_than_there_are() {
         for rank in
             [0, 1, 63].into_iter().chain(ranks.saturating_sub(300)..ranks).filter(|rank| *rank < ranks)
         {
-            assert!(words(rank) <= MOST_TOLD, "{} words of rank {rank} of {ranks}", words(rank));
+            assert!(words(rank) <= MOST_CREDITS, "{} words of rank {rank} of {ranks}", words(rank));
         }
     }
 }
 
 #[test]
 fn who_sends_is_told_of_a_quarter_of_the_window_at_a_time_and_of_nothing_behind_the_end() {
-    let told = |bytes| {
+    let credits = |bytes| {
         sent(Case { family: Family::Fcollect, nodes: 2, bytes, chunk: 1, slots: 16, is_direct: false }).1
     };
-    assert_eq!([1, 16, 17, 20, 21, 40].map(told), [0, 0, 2, 2, 4, 12]);
+    assert_eq!([1, 16, 17, 20, 21, 40].map(credits), [0, 0, 2, 2, 4, 12]);
 }
 
 #[test]

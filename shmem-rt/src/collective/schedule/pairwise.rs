@@ -4,7 +4,7 @@
 //!
 //! Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in MPICH", 2005.
 
-use shmem_core::system::MOST_TOLD;
+use shmem_core::system::MOST_CREDITS;
 
 use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 
@@ -19,7 +19,7 @@ pub(in crate::collective) struct Pairwise {
 
 impl Pairwise {
     /// Most ranks: a rank has a credit counter for each other one.
-    pub(in crate::collective) const MOST_RANKS: usize = MOST_TOLD + 1;
+    pub(in crate::collective) const MOST_RANKS: usize = MOST_CREDITS + 1;
 
     /// For `rank`, whose parts for all ranks are the source, in their order; the result is what all have for it.
     pub(in crate::collective) fn new(ranks: usize, rank: usize, chunks: Chunks, slots: usize) -> Self {

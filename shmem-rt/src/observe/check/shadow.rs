@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use shmem_core::observe::Family;
-use shmem_core::system::{MAX_TEAMS, MOST_FLIGHTS};
+use shmem_core::system::{MAX_TEAMS, MOST_REQUESTS};
 use shmem_core::text::Text;
 use shmem_launch::bootstrap::Bootstrap;
 
@@ -43,7 +43,7 @@ pub(super) struct Body {
     pub(super) meetings: [[Meeting; 2]; MAX_TEAMS],
     /// What it knew when it started the last collectives of each team that go on beside the program: twice as many as can be
     /// under way, since others may have started as many before it has come to the first.
-    pub(super) flights: [[Meeting; 2 * MOST_FLIGHTS]; MAX_TEAMS],
+    pub(super) flights: [[Meeting; 2 * MOST_REQUESTS]; MAX_TEAMS],
     /// Where it stands in its collectives.
     pub(super) standing: Standing,
     /// How far it has come in those of each team.
