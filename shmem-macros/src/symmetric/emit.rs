@@ -113,12 +113,6 @@ fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStrea
     }
 }
 
-/// An item that the attribute cannot stand on.
-pub(super) fn unchanged(item: TokenStream, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens();
-    quote!(#errors #item)
-}
-
 /// The longest initial contents that a message repeats, in bytes.
 const LONGEST_INITIAL: usize = 40;
 
