@@ -17,6 +17,7 @@ use shmem::{Pe, Team};
 use shmem_core::context::{Endpoint, untyped};
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
+use shmem_core::text::counted;
 use shmem_core::transport::{AtomicOp, Remote, Width};
 
 use crate::collective::{place, required_rank};
@@ -95,7 +96,14 @@ impl Members {
         }
         let distance = me.checked_sub(start).filter(|distance| distance.is_multiple_of(stride));
         let Some(rank) = distance.map(|distance| distance / stride).filter(|rank| *rank < members) else {
-            refuse("", &format_args!("is called by PE {me}, which is not in the set of {size} PEs {}", set()))
+            refuse(
+                "",
+                &format_args!(
+                    "is called by PE {me}, which is not in the set of {} {}",
+                    counted(members, "PE"),
+                    set()
+                ),
+            )
         };
         let endpoint = world::stream(Ctx::DEFAULT, routine).endpoint(routine);
         let words = Place { segment: 0, offset: 0 };

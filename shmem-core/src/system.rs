@@ -454,8 +454,8 @@ impl PeRecord {
         self.question.load(Ordering::Acquire)
     }
 
-    /// Asks another one.
-    pub(crate) fn raise_question(&self) -> u64 {
+    /// Asks another one: who sleeps answers, and says once more what it waits for.
+    pub fn raise_question(&self) -> u64 {
         self.question.fetch_add(1, Ordering::AcqRel) + 1
     }
 

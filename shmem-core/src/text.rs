@@ -112,6 +112,16 @@ const fn boundary_after(s: &[u8], mut i: usize) -> usize {
     i
 }
 
+/// A count with its noun, which is given in the singular: `1 PE`, `3 processes`.
+pub fn counted(count: usize, noun: &str) -> String {
+    let ending = match count {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{ending}")
+}
+
 /// Enums whose values have names: `ALL` of them in the order in which they stand, their `NAMES`, and `name`.
 #[doc(hidden)]
 #[macro_export]

@@ -4,116 +4,87 @@ use core::fmt;
 
 use crate::size::short_size;
 
-/// A kind of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-pub enum Kind {
-    /// The node's primary memory (DDR).
-    NormalMem = 1,
-    /// The memory with the highest bandwidth (HBM, MCDRAM).
-    FastMem = 2,
-    /// Wherever the system puts it: no placement call is made, numactl and the process policy rule.
-    SysDefault = 3,
-    /// Large and slower than the primary memory (CXL).
-    LargeMem = 4,
-    /// A named file that survives the job.
-    Pmem = 5,
+/// Enums whose values have a number, from 1 on, and two names: one in the environment, and their own in programs.
+macro_rules! numbered {
+    ($(
+        $(#[$of:meta])*
+        pub enum $enum:ident { $($(#[$doc:meta])* $value:ident = $number:literal $name:literal,)* }
+    )*) => {$(
+        $(#[$of])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u32)]
+        pub enum $enum {
+            $($(#[$doc])* $value = $number,)*
+        }
+
+        impl $enum {
+            /// All of them, in the order of their numbers.
+            pub const ALL: [Self; [$($number),*].len()] = [$(Self::$value),*];
+
+            /// Its name in the environment.
+            pub const fn name(self) -> &'static str {
+                [$($name),*][self as usize - 1]
+            }
+
+            /// Its name in programs.
+            pub const fn identifier(self) -> &'static str {
+                [$(stringify!($value)),*][self as usize - 1]
+            }
+
+            /// The one whose name begins with `text`, without regard to case.
+            pub fn from_beginning(text: &str) -> Option<Self> {
+                by_beginning(text, Self::ALL, Self::name)
+            }
+
+            /// The one whose number, as in the declaration that a binary holds, is `number`.
+            pub const fn from_number(number: u32) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$value),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl fmt::Display for $enum {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    )*};
+}
+
+numbered! {
+    /// A kind of memory.
+    pub enum Kind {
+        /// The node's primary memory (DDR).
+        NormalMem = 1 "NORMALMEM",
+        /// The memory with the highest bandwidth (HBM, MCDRAM).
+        FastMem = 2 "FASTMEM",
+        /// Wherever the system puts it: no placement call is made, numactl and the process policy rule.
+        SysDefault = 3 "SYSDEFAULT",
+        /// Large and slower than the primary memory (CXL).
+        LargeMem = 4 "LARGEMEM",
+        /// A named file that survives the job.
+        Pmem = 5 "PMEM",
+    }
+
+    /// How strictly kind and page size are meant.
+    pub enum Policy {
+        /// Exactly that, or the job ends.
+        Mandatory = 1 "MANDATORY",
+        /// That if possible; otherwise something else, which is reported.
+        Preferred = 2 "PREFERRED",
+        /// Spread page by page over the nodes of the kind; kind missing: as preferred.
+        Interleaved = 3 "INTERLEAVED",
+        /// The system's policy.
+        SysDefault = 4 "SYSDEFAULT",
+    }
 }
 
 impl Kind {
-    /// Every kind, in the order of their numbers.
-    pub const ALL: [Self; 5] = [Self::NormalMem, Self::FastMem, Self::SysDefault, Self::LargeMem, Self::Pmem];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NormalMem => "NORMALMEM",
-            Self::FastMem => "FASTMEM",
-            Self::SysDefault => "SYSDEFAULT",
-            Self::LargeMem => "LARGEMEM",
-            Self::Pmem => "PMEM",
-        }
-    }
-
-    /// Its name in programs.
-    pub const fn identifier(self) -> &'static str {
-        match self {
-            Self::NormalMem => "NormalMem",
-            Self::FastMem => "FastMem",
-            Self::SysDefault => "SysDefault",
-            Self::LargeMem => "LargeMem",
-            Self::Pmem => "Pmem",
-        }
-    }
-
-    /// The one kind whose name begins with `text`, without regard to case.
-    pub fn from_beginning(text: &str) -> Option<Self> {
-        by_beginning(text, Self::ALL, Self::name)
-    }
-
-    /// The kind whose number, as in the declaration that a binary holds, is `number`.
-    pub const fn from_number(number: u32) -> Option<Self> {
-        match number {
-            1..=5 => Some(Self::ALL[number as usize - 1]),
-            _ => None,
-        }
-    }
-
     /// Whether not every machine has it: then it must be said what is to happen where it is missing.
     pub const fn is_special(self) -> bool {
         matches!(self, Self::FastMem | Self::LargeMem | Self::Pmem)
-    }
-}
-
-/// How strictly kind and page size are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-pub enum Policy {
-    /// Exactly that, or the job ends.
-    Mandatory = 1,
-    /// That if possible; otherwise something else, which is reported.
-    Preferred = 2,
-    /// Spread page by page over the nodes of the kind; kind missing: as preferred.
-    Interleaved = 3,
-    /// The system's policy.
-    SysDefault = 4,
-}
-
-impl Policy {
-    /// Every policy, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Mandatory, Self::Preferred, Self::Interleaved, Self::SysDefault];
-
-    /// Its name in the environment.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mandatory => "MANDATORY",
-            Self::Preferred => "PREFERRED",
-            Self::Interleaved => "INTERLEAVED",
-            Self::SysDefault => "SYSDEFAULT",
-        }
-    }
-
-    /// Its name in programs.
-    pub const fn identifier(self) -> &'static str {
-        match self {
-            Self::Mandatory => "Mandatory",
-            Self::Preferred => "Preferred",
-            Self::Interleaved => "Interleaved",
-            Self::SysDefault => "SysDefault",
-        }
-    }
-
-    /// The one policy whose name begins with `text`, without regard to case.
-    pub fn from_beginning(text: &str) -> Option<Self> {
-        by_beginning(text, Self::ALL, Self::name)
-    }
-
-    /// The policy whose number, as in the declaration that a binary holds, is `number`.
-    pub const fn from_number(number: u32) -> Option<Self> {
-        match number {
-            1..=4 => Some(Self::ALL[number as usize - 1]),
-            _ => None,
-        }
     }
 }
 
@@ -148,18 +119,6 @@ impl Traits {
             kind: other.kind.or(self.kind),
             policy: other.policy.or(self.policy),
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

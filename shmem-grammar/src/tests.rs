@@ -205,187 +205,100 @@ fn published_examples() {
     }
 }
 
-/// Values that must not be read as anything, with the whole message.
+/// Values that must not be read as anything, with a part of the message: of each kind one whole. (What is wrong with a size
+/// stands above.)
 const MALFORMED: &[(&str, &str)] = &[
     (
         "",
         "no traits are given; write SIZE=<size>[:PGSIZE=<size>][:KIND=<kind>][:POLICY=<policy>][:PMEM=<path>]",
     ),
     (":", "trait 1 is empty; write one `:` between two traits and none at the ends"),
-    ("SIZE=2G:", "trait 2 is empty; write one `:` between two traits and none at the ends"),
-    (":SIZE=2G", "trait 1 is empty; write one `:` between two traits and none at the ends"),
-    ("SIZE=2G::KIND=N", "trait 2 is empty; write one `:` between two traits and none at the ends"),
+    ("SIZE=2G:", "trait 2 is empty"),
+    ("SIZE=2G::KIND=N", "trait 2 is empty"),
     (" SIZE=2G", "` SIZE=2G` contains a space; write the traits without spaces"),
-    ("SIZE = 2G", "`SIZE = 2G` contains a space; write the traits without spaces"),
-    ("SIZE=2G: KIND=N", "` KIND=N` contains a space; write the traits without spaces"),
-    ("SIZE=2G\n", "`SIZE=2G\n` contains a space; write the traits without spaces"),
+    ("SIZE = 2G", "`SIZE = 2G` contains a space"),
+    ("SIZE=2G\n", "`SIZE=2G\n` contains a space"),
+    ("SIZE=2G:KIND=PMEM:POLICY=M:PMEM=/my heap", "`PMEM=/my heap` contains a space"),
     ("2G", "`2G` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
-    ("SIZE", "`SIZE` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
-    ("SIZE=2G:FASTMEM", "`FASTMEM` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
-    ("SIZE:2G", "`SIZE` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G"),
+    ("SIZE=2G:FASTMEM", "`FASTMEM` is not a trait"),
+    ("SIZE:2G", "`SIZE` is not a trait"),
+    ("SIZE=2G:KIND=PMEM:POLICY=M:/mnt", "`/mnt` is not a trait"),
     ("SIZE=2G,KIND=N", "`SIZE=2G,KIND=N`: `,` does not separate traits; write `:` instead"),
-    ("SIZE=2G;KIND=N", "`SIZE=2G;KIND=N`: `;` does not separate traits; write `:` instead"),
+    ("SIZE=2G;KIND=N", "`;` does not separate traits"),
+    ("SIZE=2G:PMEM=/a,Kind=PMEM", "`PMEM=/a,Kind=PMEM`: `,` does not separate traits"),
     ("KIND=N", "SIZE is missing; it is the one trait that must be given, for example SIZE=2G"),
-    (
-        "KIND=F:POLICY=M:PGSIZE=2M",
-        "SIZE is missing; it is the one trait that must be given, for example SIZE=2G",
-    ),
-    ("=2G", "unknown trait `` in `=2G`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
+    ("KIND=F:POLICY=M:PGSIZE=2M", "SIZE is missing"),
+    ("=2G", "unknown trait `` in `=2G`"),
+    ("SIZE=2G:NODE=1", "unknown trait `NODE` in `NODE=1`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
     (
         "SIZ=2G",
         "unknown trait `SIZ` in `SIZ=2G`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean SIZE?",
     ),
-    (
-        "SIZE=2G:PAGESIZE=2M",
-        "unknown trait `PAGESIZE` in `PAGESIZE=2M`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean PGSIZE?",
-    ),
-    (
-        "SIZE=2G:knd=N",
-        "unknown trait `knd` in `knd=N`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean KIND?",
-    ),
-    (
-        "SIZE=2G:POLCIY=M",
-        "unknown trait `POLCIY` in `POLCIY=M`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM; did you mean POLICY?",
-    ),
-    ("SIZE=2G:NODE=1", "unknown trait `NODE` in `NODE=1`; allowed are SIZE, PGSIZE, KIND, POLICY, PMEM"),
+    ("SIZE=2G:PAGESIZE=2M", "did you mean PGSIZE?"),
+    ("SIZE=2G:knd=N", "did you mean KIND?"),
+    ("SIZE=2G:POLCIY=M", "did you mean POLICY?"),
     (
         "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=",
         "`PMEM=`: no path is given; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap",
     ),
+    ("SIZE=2G:KIND=PMEM:POLICY=M:pmem=/mnt/", "`pmem=/mnt/`: that is a directory"),
     (
-        "SIZE=2G:KIND=PMEM:POLICY=M:pmem=/mnt/",
-        "`pmem=/mnt/`: that is a directory; write the path of a file in a directory that exists, for example PMEM=/mnt/pmem0/heap",
+        "SIZE=1:SIZE=2",
+        "`SIZE` is given twice, by `SIZE=1` and by `SIZE=2`; a partition takes each trait once",
     ),
-    (
-        "SIZE=2G:KIND=PMEM:PMEM=/a:PMEM=/b:POLICY=M",
-        "`PMEM` is given twice, by `PMEM=/a` and by `PMEM=/b`; a partition takes each trait once",
-    ),
-    ("SIZE=2G:PMEM=/a,Kind=PMEM", "`PMEM=/a,Kind=PMEM`: `,` does not separate traits; write `:` instead"),
-    (
-        "SIZE=2G:KIND=PMEM:POLICY=M:/mnt",
-        "`/mnt` is not a trait; a trait is a name, `=` and a value, for example SIZE=2G",
-    ),
-    (
-        "SIZE=2G:KIND=PMEM:POLICY=M:PMEM=/my heap",
-        "`PMEM=/my heap` contains a space; write the traits without spaces",
-    ),
-    (
-        "SIZE=2G:SIZE=2G",
-        "`SIZE` is given twice, by `SIZE=2G` and by `SIZE=2G`; a partition takes each trait once",
-    ),
-    (
-        "size=2G:KIND=N:POLICY=M:PGSIZE=4K:Size=1G",
-        "`SIZE` is given twice, by `size=2G` and by `Size=1G`; a partition takes each trait once",
-    ),
-    (
-        "SIZE=2G:KIND=N:KIND=F:POLICY=M",
-        "`KIND` is given twice, by `KIND=N` and by `KIND=F`; a partition takes each trait once",
-    ),
-    ("SIZE=", "`SIZE=`: no size is given; write a number and one of K, M, G, T, for example 64M"),
-    ("SIZE=20MB", "`SIZE=20MB`: `20MB`: `B` stands behind the suffix; write 20M"),
-    ("SIZE=20kk", "`SIZE=20kk`: `20kk`: `k` stands behind the suffix; write 20K"),
-    (
-        "SIZE=2P",
-        "`SIZE=2P`: `2P`: `P` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes",
-    ),
-    ("SIZE=-2G", "`SIZE=-2G`: `-2G` is negative; a size counts bytes from 0 up"),
-    (
-        "SIZE=nan",
-        "`SIZE=nan`: `nan` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G",
-    ),
-    (
-        "SIZE=inf",
-        "`SIZE=inf`: `inf` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G",
-    ),
-    (
-        "SIZE==2G",
-        "`SIZE==2G`: `=2G` is not a size; write a number and at most one of K, M, G, T, for example 64M or 1.5G",
-    ),
-    (
-        "SIZE=1,5G",
-        "`SIZE=1,5G`: `1,5G`: `,5G` is not a suffix; allowed are K, M, G, T (powers of 1024), and none for bytes",
-    ),
-    (
-        "SIZE=99999999T",
-        "`SIZE=99999999T`: `99999999T` does not fit in 64 bits; the largest size is 16777215T",
-    ),
+    ("size=2G:KIND=N:POLICY=M:PGSIZE=4K:Size=1G", "`SIZE` is given twice, by `size=2G` and by `Size=1G`"),
+    ("SIZE=2G:KIND=PMEM:PMEM=/a:PMEM=/b:POLICY=M", "`PMEM` is given twice, by `PMEM=/a` and by `PMEM=/b`"),
+    ("SIZE=", "`SIZE=`: no size is given"),
+    ("SIZE==2G", "`SIZE==2G`: `=2G` is not a size"),
     ("SIZE=0", "`SIZE=0`: a partition of no bytes cannot hold anything; give a size of at least 1"),
-    ("SIZE=0.0G", "`SIZE=0.0G`: a partition of no bytes cannot hold anything; give a size of at least 1"),
+    ("SIZE=0.0G", "a partition of no bytes"),
     ("SIZE=2G:PGSIZE=3M", "`PGSIZE=3M`: a page size is a power of two of at least 4K; write 2M or 4M"),
-    ("SIZE=2G:PGSIZE=1K", "`PGSIZE=1K`: a page size is a power of two of at least 4K; write 4K"),
-    ("SIZE=2G:PGSIZE=0", "`PGSIZE=0`: a page size is a power of two of at least 4K; write 4K"),
-    ("SIZE=2G:PGSIZE=4095", "`PGSIZE=4095`: a page size is a power of two of at least 4K; write 4K"),
-    ("SIZE=2G:PGSIZE=4097", "`PGSIZE=4097`: a page size is a power of two of at least 4K; write 4K or 8K"),
-    (
-        "SIZE=2G:PGSIZE=16777215T",
-        "`PGSIZE=16777215T`: a page size is a power of two of at least 4K; write 8388608T",
-    ),
-    ("SIZE=2G:PGSIZE=2MB", "`PGSIZE=2MB`: `2MB`: `B` stands behind the suffix; write 2M"),
+    ("SIZE=2G:PGSIZE=1K", "at least 4K; write 4K"),
+    ("SIZE=2G:PGSIZE=0", "at least 4K; write 4K"),
+    ("SIZE=2G:PGSIZE=4095", "at least 4K; write 4K"),
+    ("SIZE=2G:PGSIZE=4097", "at least 4K; write 4K or 8K"),
+    ("SIZE=2G:PGSIZE=16777215T", "at least 4K; write 8388608T"),
+    ("SIZE=2G:PGSIZE=2MB", "`PGSIZE=2MB`: `2MB`: `B` stands behind the suffix"),
     (
         "SIZE=2G:KIND=",
         "`KIND=`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one",
     ),
-    (
-        "SIZE=2G:KIND=HBM",
-        "`KIND=HBM`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one",
-    ),
-    (
-        "SIZE=2G:KIND=FSATMEM:POLICY=M",
-        "`KIND=FSATMEM`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one; did you mean FASTMEM?",
-    ),
-    (
-        "SIZE=2G:KIND=NORMALMEMORY",
-        "`KIND=NORMALMEMORY`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one; did you mean NORMALMEM?",
-    ),
+    ("SIZE=2G:KIND=HBM", "`KIND=HBM`: allowed are"),
+    ("SIZE=2G:KIND=ﬁ", "`KIND=ﬁ`: allowed are"),
+    ("SIZE=2G:KIND=FSATMEM:POLICY=M", "did you mean FASTMEM?"),
+    ("SIZE=2G:KIND=NORMALMEMORY", "did you mean NORMALMEM?"),
     (
         "SIZE=2G:POLICY=",
         "`POLICY=`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one",
     ),
-    (
-        "SIZE=2G:POLICY=PREFERED",
-        "`POLICY=PREFERED`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one; did you mean PREFERRED?",
-    ),
-    (
-        "SIZE=2G:POLICY=BIND",
-        "`POLICY=BIND`: allowed are MANDATORY, PREFERRED, INTERLEAVED, SYSDEFAULT, or a beginning of one",
-    ),
+    ("SIZE=2G:POLICY=BIND", "`POLICY=BIND`: allowed are"),
+    ("SIZE=2G:POLICY=PREFERED", "did you mean PREFERRED?"),
     (
         "SIZE=2G:KIND=FASTMEM",
         "KIND=FASTMEM needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED",
     ),
-    (
-        "size=2G:kind=l:pgsize=2M",
-        "KIND=LARGEMEM needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED",
-    ),
-    (
-        "SIZE=2G:KIND=P",
-        "KIND=PMEM needs a POLICY, because not every machine has it: MANDATORY ends the job there, PREFERRED runs in other memory and reports it; add for example :POLICY=PREFERRED",
-    ),
-    (
-        "SIZE=2G:KIND=ﬁ",
-        "`KIND=ﬁ`: allowed are NORMALMEM, FASTMEM, SYSDEFAULT, LARGEMEM, PMEM, or a beginning of one",
-    ),
+    ("size=2G:kind=l:pgsize=2M", "KIND=LARGEMEM needs a POLICY"),
+    ("SIZE=2G:KIND=P", "KIND=PMEM needs a POLICY"),
 ];
 
 #[test]
 fn malformed_values_say_what_is_wrong() {
-    for (text, message) in MALFORMED {
-        assert_eq!(parse_traits(text).expect_err(text).to_string(), *message, "{text}");
+    for (text, part) in MALFORMED {
+        let said = parse_traits(text).expect_err(text).to_string();
+        let suggests = |said: &str| said.contains("did you mean");
+        assert!(said.contains(part) && suggests(&said) == suggests(part), "{text}: {said}");
     }
 }
 
 #[test]
 fn every_beginning_of_a_name_is_read() {
-    for kind in Kind::ALL {
-        for end in 1..=kind.name().len() {
-            let text = format!("SIZE=1:POLICY=M:KIND={}", &kind.name()[..end]);
-            assert_eq!(parse_traits(&text).map(|traits| traits.kind), Ok(Some(kind)), "{text}");
-        }
-    }
-    for policy in Policy::ALL {
-        for end in 1..=policy.name().len() {
-            let text = format!("SIZE=1:POLICY={}", &policy.name()[..end].to_lowercase());
-            assert_eq!(parse_traits(&text).map(|traits| traits.policy), Ok(Some(policy)), "{text}");
+    for (kind, policy) in Kind::ALL.into_iter().flat_map(|kind| Policy::ALL.map(|policy| (kind, policy))) {
+        for end in 1..=10 {
+            let begun = |name: &'static str| &name[..name.len().min(end)];
+            let text =
+                format!("SIZE=1:POLICY={}:KIND={}", begun(policy.name()).to_lowercase(), begun(kind.name()));
+            let read = parse_traits(&text).map(|traits| (traits.kind, traits.policy));
+            assert_eq!(read, Ok((Some(kind), Some(policy))), "{text}");
         }
     }
 }

@@ -15,8 +15,6 @@ const _: () = {
         type __Field1 = [T; N];
         type __Element = T;
     }
-    #[allow(unused_imports)]
-    use shmem::__private::Undivided as _;
     #[automatically_derived]
     unsafe impl<T: Copy, const N: usize> shmem::__private::Derived for Row<T, N>
     where
@@ -67,6 +65,8 @@ const _: () = {
             __element.require_alike::<<Row<T, N> as __Types>::__Element>();
         }
     }
+    #[allow(unused_imports)]
+    use shmem::__private::Undivided as _;
     #[allow(
         dead_code,
         unreachable_pub,

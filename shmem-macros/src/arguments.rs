@@ -122,8 +122,9 @@ impl Arguments {
             } else if kept.iter().any(|earlier| earlier.key == argument.key) {
                 errors.push(&argument.key, diag::repeated_argument(&key));
             } else if FLAGS.contains(&key.as_str()) != argument.value.is_none() {
-                let said = if argument.value.is_none() { diag::missing_value } else { diag::needless_value };
-                errors.push(&argument.key, said(&key));
+                let is_missing = argument.value.is_none();
+                let said = if is_missing { diag::missing_value(key) } else { diag::needless_value(key) };
+                errors.push(&argument.key, said);
             } else {
                 kept.push(argument);
             }
@@ -216,7 +217,7 @@ pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Err
     }
     if root.to_string() != default.to_string() {
         // It goes on with the library itself.
-        errors.push(root, diag::unsafe_crate(&root.to_string().replace(' ', "")));
+        errors.push(root, diag::unsafe_crate(diag::readable(root)));
     }
     // Under its own name, which rustc prints from then on.
     let name = default.into_iter().last();

@@ -11,7 +11,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, TraitError};
+use shmem_grammar::{Kind, MAX_PARTITION_ID, MAX_PARTITION_NAME, Policy, TraitError, Traits};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Lit, Path, Token, Visibility};
@@ -22,21 +22,50 @@ use crate::diag::{self, Errors};
 /// Expands the body of the macro.
 pub(crate) fn expand(body: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let written = parsed(body, &mut errors);
-    let partitions = checked(written, &mut errors);
-    emitted(&partitions, errors)
+    let (mut root, mut promise, mut partitions) = (None, None, Vec::new());
+    let parser = |input: ParseStream| {
+        if input.peek(Token![crate]) && input.peek2(Token![=]) {
+            input.parse::<Token![crate]>()?;
+            input.parse::<Token![=]>()?;
+            root = Some(Path::parse_mod_style(input)?);
+            input.parse::<Token![;]>()?;
+        }
+        if input.peek(Token![unsafe]) && input.peek2(syn::token::Paren) {
+            let (argument, at) = arguments::promised(input)?;
+            match argument.value {
+                Some(Value::Path(path)) => (root, promise) = (Some(path), Some(at)),
+                other => errors.push(other, diag::CRATE),
+            }
+            input.parse::<Token![;]>()?;
+        }
+        while !input.is_empty() {
+            let entry = match input.parse() {
+                Ok(entry) => entry,
+                Err(error) => {
+                    // What follows is as likely a consequence of this mistake as a new one.
+                    input.parse::<TokenStream>()?;
+                    return Err(error);
+                }
+            };
+            partitions.extend(partition(entry, &partitions, &mut errors));
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Ok(())
+    };
+    // What stands before a mistake is kept.
+    if let Err(error) = parser.parse2(body) {
+        errors.push_error(error);
+    }
+    let root = root.map_or_else(arguments::root, ToTokens::into_token_stream);
+    let Some(sealed) = arguments::sealed(&root, promise, &mut errors) else {
+        return errors.into_tokens();
+    };
+    let errors = errors.into_tokens();
+    let declared = partitions.iter().map(|one| declared(one, &root, &sealed));
+    quote!(#errors #(#declared)*)
 }
 
-/// The whole body.
-struct Written {
-    /// The path after `crate =`.
-    root: Option<Path>,
-    /// The `unsafe` of `unsafe(crate = path)`.
-    promise: Option<Span>,
-    entries: Vec<Entry>,
-}
-
-/// One partition.
+/// A partition as it is written.
 struct Entry {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -58,43 +87,6 @@ impl Parse for Entry {
     }
 }
 
-/// Reads the body: what stands before a mistake is kept.
-fn parsed(body: TokenStream, errors: &mut Errors) -> Written {
-    let mut written = Written { root: None, promise: None, entries: Vec::new() };
-    let list = |input: ParseStream| {
-        if input.peek(Token![crate]) && input.peek2(Token![=]) {
-            input.parse::<Token![crate]>()?;
-            input.parse::<Token![=]>()?;
-            written.root = Some(Path::parse_mod_style(input)?);
-            input.parse::<Token![;]>()?;
-        }
-        if input.peek(Token![unsafe]) && input.peek2(syn::token::Paren) {
-            let (argument, at) = arguments::promised(input)?;
-            match argument.value {
-                Some(Value::Path(path)) => (written.root, written.promise) = (Some(path), Some(at)),
-                other => errors.push(other, diag::CRATE),
-            }
-            input.parse::<Token![;]>()?;
-        }
-        while !input.is_empty() {
-            match input.parse() {
-                Ok(entry) => written.entries.push(entry),
-                Err(error) => {
-                    // What follows is as likely a consequence of this mistake as a new one.
-                    input.parse::<TokenStream>()?;
-                    return Err(error);
-                }
-            }
-            input.parse::<Option<Token![,]>>()?;
-        }
-        Ok(())
-    };
-    if let Err(error) = list.parse2(body) {
-        errors.push_error(error);
-    }
-    written
-}
-
 const OWNER: &str = "a partition";
 const ARGUMENTS: &[&str] = &["id", "size", "kind", "policy", "pgsize"];
 
@@ -104,50 +96,20 @@ struct Partition {
     visibility: Visibility,
     name: Ident,
     id: Option<u32>,
-    size: Option<u64>,
-    pgsize: Option<u64>,
-    kind: Option<Kind>,
-    policy: Option<Policy>,
+    traits: Traits,
 }
 
-impl Partition {
-    /// The name without `r#`.
-    fn text(&self) -> String {
-        self.name.unraw().to_string()
+/// Checks a partition that stands behind others. A second type of the same name would be rustc's error again.
+fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Option<Partition> {
+    if earlier.iter().any(|earlier| earlier.name == entry.name) {
+        errors.push(&entry.name, diag::partition_declared_twice(&entry.name));
+        return None;
     }
-}
-
-/// All of one invocation.
-struct Partitions {
-    /// The path of this library.
-    root: TokenStream,
-    /// Where it is promised that this is its path.
-    promise: Option<Span>,
-    list: Vec<Partition>,
-}
-
-/// Checks the partitions of one invocation.
-fn checked(written: Written, errors: &mut Errors) -> Partitions {
-    let root = written.root.map_or_else(arguments::root, ToTokens::into_token_stream);
-    let mut list: Vec<Partition> = Vec::new();
-    for entry in written.entries {
-        // A second type of the same name would be rustc's error again.
-        if list.iter().any(|earlier| earlier.name == entry.name) {
-            errors.push(&entry.name, diag::partition_declared_twice(&entry.name.to_string()));
-            continue;
-        }
-        let partition = partition(entry, &list, errors);
-        list.push(partition);
-    }
-    Partitions { root, promise: written.promise, list }
-}
-
-fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Partition {
     if entry.name.unraw().to_string().len() > MAX_PARTITION_NAME {
         errors.push(&entry.name, diag::partition_name_too_long());
     }
     let mut refused = Errors::default();
-    let mut arguments = Arguments::parse(entry.arguments, OWNER, ARGUMENTS, &mut refused);
+    let mut arguments = Arguments::parse(entry.arguments.clone(), OWNER, ARGUMENTS, &mut refused);
     // A policy may be among what was refused.
     let is_complete = refused.is_empty();
     errors.append(refused);
@@ -156,29 +118,25 @@ fn partition(entry: Entry, earlier: &[Partition], errors: &mut Errors) -> Partit
     let has_policy = arguments.contains("policy");
     let kinds = Kind::ALL.map(Kind::identifier);
     let policies = Policy::ALL.map(Policy::identifier);
-    let partition = Partition {
-        attributes: entry.attributes,
-        visibility: entry.visibility,
-        name: entry.name,
-        id: arguments.take("id").and_then(|value| id(value, earlier, errors)),
+    let id = arguments.take("id").and_then(|value| id(value, earlier, errors));
+    let pgsize = arguments.take("pgsize").and_then(|value| arguments::page_size(value, errors));
+    let traits = Traits {
         size: arguments.take("size").and_then(|value| heap_size(value, errors)),
-        pgsize: arguments
-            .take("pgsize")
-            .and_then(|value| arguments::page_size(value, errors))
-            .map(|page| page.bytes),
+        pgsize: pgsize.map(|page| page.bytes),
         kind: written_kind.and_then(|value| one_of("kind", &kinds, Kind::from_beginning, value, errors)),
         policy: arguments
             .take("policy")
             .and_then(|value| one_of("policy", &policies, Policy::from_beginning, value, errors)),
     };
-    if let Some(kind) = partition.kind
+    if let Some(kind) = traits.kind
         && kind.is_special()
         && !has_policy
         && is_complete
     {
         errors.push(kind_token, diag::kind_needs_policy(kind.identifier(), &policies));
     }
-    partition
+    let Entry { attributes, visibility, name, .. } = entry;
+    Some(Partition { attributes, visibility, name, id, traits })
 }
 
 fn id(value: Value, earlier: &[Partition], errors: &mut Errors) -> Option<u32> {
@@ -190,7 +148,7 @@ fn id(value: Value, earlier: &[Partition], errors: &mut Errors) -> Option<u32> {
         None => errors.push(value, diag::not_an_id()),
         Some(id) => match earlier.iter().find(|earlier| earlier.id == Some(id)) {
             None => return Some(id),
-            Some(owner) => errors.push(value, diag::id_declared_twice(id, &owner.text())),
+            Some(owner) => errors.push(value, diag::id_declared_twice(id, owner.name.unraw())),
         },
     }
     None
@@ -227,31 +185,16 @@ fn one_of<T>(
     meant
 }
 
-fn emitted(partitions: &Partitions, mut errors: Errors) -> TokenStream {
-    let Some(sealed) = arguments::sealed(&partitions.root, partitions.promise, &mut errors) else {
-        return errors.into_tokens();
-    };
-    let errors = errors.into_tokens();
-    let list = partitions.list.iter().map(|one| emitted_one(one, &partitions.root, &sealed));
-    quote!(#errors #(#list)*)
-}
-
-fn emitted_one(
+fn declared(
     partition: &Partition,
     root: &TokenStream,
     Sealed { begin, promise, root: sealed_root }: &Sealed,
 ) -> TokenStream {
     let Partition { attributes, visibility, name, .. } = partition;
     let conditions: Vec<_> = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
-    let text = partition.text();
+    let text = name.unraw().to_string();
     let id = partition.id.unwrap_or(0);
-    let size = option(partition.size.map(|bytes| quote!(#bytes)));
-    let pgsize = option(partition.pgsize.map(|bytes| quote!(#bytes)));
-    let variant = |identifier| Ident::new(identifier, Span::call_site());
-    let kind = partition.kind.map(|kind| variant(kind.identifier()));
-    let kind = option(kind.map(|kind| quote!(#root::__private::Kind::#kind)));
-    let policy = partition.policy.map(|policy| variant(policy.identifier()));
-    let policy = option(policy.map(|policy| quote!(#root::__private::Policy::#policy)));
+    let traits = traits(&partition.traits, root);
     // Spanned at the name: `line!` gives the line of this partition then, not that of the macro.
     let line = quote_spanned!(name.span()=> ::core::line!());
     quote! {
@@ -265,7 +208,7 @@ fn emitted_one(
             const DECLARATION: #root::__private::Declaration = #root::__private::Declaration::new(
                 #text,
                 #id,
-                #root::__private::Traits { size: #size, pgsize: #pgsize, kind: #kind, policy: #policy },
+                #root::__private::Traits #traits,
                 ::core::file!(),
                 #line,
             );
@@ -283,9 +226,18 @@ fn emitted_one(
     }
 }
 
-fn option(value: Option<TokenStream>) -> TokenStream {
-    match value {
+/// The fields of what is asked of a partition.
+pub(crate) fn traits(Traits { size, pgsize, kind, policy }: &Traits, root: &TokenStream) -> TokenStream {
+    let option = |value: Option<TokenStream>| match value {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
-    }
+    };
+    let name = |identifier| Ident::new(identifier, Span::call_site());
+    let (size, pgsize) =
+        (option(size.map(|bytes| quote!(#bytes))), option(pgsize.map(|bytes| quote!(#bytes))));
+    let (kind, policy) =
+        (kind.map(|kind| name(kind.identifier())), policy.map(|policy| name(policy.identifier())));
+    let kind = option(kind.map(|kind| quote!(#root::__private::Kind::#kind)));
+    let policy = option(policy.map(|policy| quote!(#root::__private::Policy::#policy)));
+    quote!({ size: #size, pgsize: #pgsize, kind: #kind, policy: #policy })
 }

@@ -240,12 +240,18 @@ impl<L: ThreadLevel> Heap<'_, L> {
     /// If the heap has no room: the same error on every PE.
     #[track_caller]
     pub fn alloc<I: Initial>(&self, initial: I) -> Result<SymBox<I::Contents>> {
+        self.alloc_as("object", initial)
+    }
+
+    /// The same, of what messages call so.
+    #[track_caller]
+    pub(crate) fn alloc_as<I: Initial>(&self, what: &'static str, initial: I) -> Result<SymBox<I::Contents>> {
         let len = initial.items();
         let item = size_of::<<I::Contents as Contents>::Item>();
         let align = align_of::<<I::Contents as Contents>::Item>().max(MIN_ALIGN);
         let bytes = len.saturating_mul(item);
         let hints = <<I::Contents as Contents>::Item as SymmetricData>::HINTS;
-        let wish = Wish { operation: "alloc", bytes, item, align, owner: Owner::Handle, hints };
+        let wish = Wish { operation: "alloc", what, bytes, item, align, owner: Owner::Handle, hints };
         let made = self.allocate(wish, |to| {
             // SAFETY: `to` is a fresh block of `len` aligned items of this PE.
             unsafe { initial.write(to.cast()) };
@@ -321,7 +327,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
     #[track_caller]
     fn allocate(&self, wish: Wish, initialise: impl FnOnce(*mut u8)) -> Result<Allocation> {
         let Self { world, segment, .. } = *self;
-        let Wish { operation, bytes, item, align, owner, hints } = wish;
+        let Wish { operation, what, bytes, item, align, owner, hints } = wish;
         let arguments = [u64::from(segment), bytes as u64, item as u64, align as u64, hints.bits()];
         let subject = || {
             let mut told =
@@ -337,6 +343,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         let made = world.job().memory.ledger.lock().allocate(segment, bytes, align, owner);
         let made = made.map_err(|error| agreed.explain(error, segment))?;
         world.job().memory.ledger.lock().hint(made.id, hints);
+        world.job().describe(&[made.id], what, false, std::panic::Location::caller());
         world.renew_pages(segment, made.offset..made.offset + bytes);
         initialise(world.endpoint().mine(made.offset));
         agreed.again();
@@ -365,6 +372,8 @@ impl Agreed<'_> {
 /// What is asked of a heap.
 struct Wish {
     operation: &'static str,
+    /// What it is, or the name of its variable.
+    what: &'static str,
     bytes: usize,
     /// Bytes of each item: words of several sizes at one place are accesses that no model of memory has.
     item: usize,
@@ -376,6 +385,7 @@ struct Wish {
 impl Wish {
     /// Bytes on a cache line, given back by their address.
     fn new(operation: &'static str, bytes: usize) -> Self {
-        Self { operation, bytes, item: 1, align: MIN_ALIGN, owner: Owner::Address, hints: MemoryHints::NONE }
+        let (what, owner, hints) = ("block", Owner::Address, MemoryHints::NONE);
+        Self { operation, what, bytes, item: 1, align: MIN_ALIGN, owner, hints }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use shmem_core::alike::Alike;
 use shmem_core::context::{Far, Resource};
 use shmem_core::exclusion::{Mutex, RwLock};
-use shmem_core::heap::{Allocation, Ledger, Released};
+use shmem_core::heap::{Allocation, Ledger, Made, Released};
 use shmem_core::memory::{Arena, Machine};
 use shmem_core::object::Extent;
 use shmem_core::partition::show_size;
@@ -20,6 +20,7 @@ use shmem_core::transport::{CountedTransport, Transport};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::env::Settings;
 
+use crate::caller;
 use crate::members::Members;
 use crate::model::Model;
 use crate::observe::Observers;
@@ -129,6 +130,8 @@ struct Named {
     name: String,
     /// Whether that is what it is called, and not what it is.
     is_called: bool,
+    /// Whether an extent is no part of it that could be named by its elements, but all or a chunk of it.
+    is_array: bool,
 }
 
 impl Job {
@@ -154,12 +157,12 @@ impl Job {
         }
     }
 
-    /// What lies at an extent: the name of a static, what a team has allocated and where, or the number of an allocation; of
+    /// What lies at an extent: the name of a static, what a team has allocated and where, or as what something was allocated; of
     /// what is no object the size.
     pub(crate) fn name_of(&self, extent: Extent) -> String {
         let statics = &self.memory.statics;
         match self.object_around(extent) {
-            Some(Named { whole, name, .. }) if whole == extent => name,
+            Some(Named { whole, name, is_array, .. }) if whole == extent || is_array => name,
             Some(Named { name, .. }) => format!("a part of {name}"),
             None => match statics.iter().find(|(there, _)| there.overlaps(extent)) {
                 Some((_, name)) => format!("a part of {name}"),
@@ -170,8 +173,9 @@ impl Job {
 
     /// As [`name_of`](Self::name_of), of a part with its elements, of so many bytes each: `TABLE[4..8]`.
     pub(crate) fn name_of_part(&self, extent: Extent, element: usize) -> String {
-        let object = self.object_around(extent).filter(|object| object.whole != extent && element > 0);
-        let Some(Named { whole, name, is_called }) = object else { return self.name_of(extent) };
+        let is_part = |object: &Named| object.whole != extent && element > 0 && !object.is_array;
+        let object = self.object_around(extent).filter(is_part);
+        let Some(Named { whole, name, is_called, .. }) = object else { return self.name_of(extent) };
         let at = extent.offset - whole.offset;
         if !at.is_multiple_of(element) {
             return format!("bytes {at}..{} of {name}", at + extent.bytes);
@@ -187,19 +191,35 @@ impl Job {
             whole.offset <= extent.offset && extent.offset + extent.bytes <= whole.offset + whole.bytes
         };
         if let Some((whole, name)) = self.memory.statics.iter().find(|(whole, _)| holds(whole)) {
-            return Some(Named { whole: *whole, name: name.clone(), is_called: true });
+            return Some(Named { whole: *whole, name: name.clone(), is_called: true, is_array: false });
         }
         let of_team = |(offset, bytes, name): (usize, usize, &str)| {
             let whole = Extent { offset, bytes };
-            holds(&whole).then(|| Named { whole, name: name.to_owned(), is_called: false })
+            holds(&whole).then(|| Named { whole, name: name.to_owned(), is_called: false, is_array: false })
         };
         if let Some(named) = self.teams.room.lock().name_before(extent.offset).and_then(of_team) {
             return Some(named);
         }
         let ledger = self.memory.ledger.lock();
-        let Allocation { offset, bytes, id, .. } = *ledger.find(extent.offset)?;
+        let found @ Allocation { offset, bytes, made, .. } = *ledger.find(extent.offset)?;
         let whole = Extent { offset, bytes };
-        holds(&whole).then(|| Named { whole, name: format!("heap object #{id}"), is_called: true })
+        let is_array = made.is_some_and(|made| made.is_array);
+        holds(&whole).then(|| Named { whole, name: found.to_string(), is_called: made.is_none(), is_array })
+    }
+
+    /// Notes as what allocations of one object have been made, by a call of a program in Rust.
+    pub(crate) fn describe(
+        &self,
+        ids: &[u64],
+        what: &'static str,
+        is_array: bool,
+        place: &'static Location<'static>,
+    ) {
+        if caller::finds().is_none()
+            && let Some(&first) = ids.first()
+        {
+            self.memory.ledger.lock().describe(ids, Made { what, place, first, is_array });
+        }
     }
 
     /// Whether nothing has been said about this call yet, or not about what is named here.

@@ -125,13 +125,7 @@ impl<L: ThreadLevel> World<L> {
     /// If an object is named twice, or two of them overlap. A panic inside `body` ends the job.
     #[track_caller]
     pub fn local<O: Objects, R>(&mut self, objects: O, body: impl for<'x> FnOnce(O::Mut<'x>) -> R) -> R {
-        let phase = Phase::enter(self.team(), self.endpoint(), LOCAL, objects, Location::caller());
-        phase.run(self, None, |endpoint| {
-            // SAFETY: the module's argument: (1)-(5) exclude all other accesses until `leave`, by (6) the
-            // extents do not overlap (`enter`) and the handles stay borrowed, and `mine(0)` is the start of this
-            // PE's slot.
-            body(unsafe { objects.open(endpoint.mine(0)) })
-        })
+        self.local_exchanging(objects, |opened, _| body(opened), Location::caller())
     }
 
     /// As [`local`](Self::local), with halos exchanged in between: a whole run of a stencil on symmetric
@@ -361,11 +355,13 @@ impl Opened {
 
     /// The objects by name; of many their number, and the first ones.
     fn subject(&self) -> String {
-        let named = &self.extents[..self.extents.len().min(MOST_NAMES)];
-        let names = named.iter().map(|extent| self.job.name_of(*extent)).collect::<Vec<_>>().join(", ");
-        match self.extents.len() {
-            count if count > named.len() => format!("{count} objects: {names}, .."),
-            _ => names,
+        let mut names: Vec<String> = self.extents.iter().map(|extent| self.job.name_of(*extent)).collect();
+        // The chunks of an array have one.
+        names.dedup();
+        let shown = names[..names.len().min(MOST_NAMES)].join(", ");
+        match names.len() {
+            count if count > MOST_NAMES => format!("{count} objects: {shown}, .."),
+            _ => shown,
         }
     }
 

@@ -15,6 +15,7 @@ use shmem_core::indexed::{Distribution, Indexed, ListIndex, Listed, Over};
 use shmem_core::object::On;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 use crate::error::Result;
 use crate::group::Purpose;
@@ -70,7 +71,7 @@ impl<L: ThreadLevel> World<L> {
         let share = over.pes().iter().position(|pe| *pe == self.me()).map_or(0, |rank| over.part(rank).len());
         let subject = || {
             let size = show_size(size_of::<T>() as u64);
-            format!("{} elements of {size} over {} PEs", over.len(), over.pes().len())
+            format!("{} of {size} over {}", counted(over.len(), "element"), counted(over.pes().len(), "PE"))
         };
         // Not how many there are: who is not in the team of an object has another one to give its empty list of.
         let arguments = [size_of::<T>() as u64, align_of::<T>() as u64];
@@ -126,7 +127,8 @@ impl Wanted {
         for (position, index) in indices.enumerate() {
             assert!(
                 index < len,
-                "index {index} at position {position} of the list is beyond the end: the object has {len} elements (0..{len})"
+                "index {index} at position {position} of the list is beyond the end: the object has {} (0..{len})",
+                counted(len, "element")
             );
             let (pe, element) = over.owner(index);
             sorted.push((pe.number(), element, position));
@@ -291,6 +293,6 @@ impl<T: PlainData> Plan<T> {
 impl<T> fmt::Debug for Plan<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (indices, found, given) = (self.places.len(), self.found.len(), self.given.len());
-        write!(f, "Plan ({indices} indices of {found} elements; others want {given})")
+        write!(f, "Plan ({indices} indices of {}; others want {given})", counted(found, "element"))
     }
 }

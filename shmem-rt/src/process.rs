@@ -28,10 +28,11 @@ pub(crate) fn threads() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
 
-/// Says that the calling thread is all that the process is for: its first one, if that is another, waits for it.
-pub(crate) fn stand_for_all() {
+/// Says that the calling thread is all that the process is for: its first one, if that is another, waits for it. So do as many
+/// others as are given, or do nothing of their own.
+pub(crate) fn stand_for_all(others: usize) {
     let is_another = rustix::thread::gettid() != rustix::process::getpid();
-    BYSTANDERS.store(usize::from(is_another), Ordering::Relaxed);
+    BYSTANDERS.store(usize::from(is_another) + others, Ordering::Relaxed);
 }
 
 /// Has forks noticed from now on.

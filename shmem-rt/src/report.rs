@@ -70,7 +70,7 @@ pub(crate) fn known_at(
         // Another thread may have it, and wait in a collective for long.
         let ledger = ledger.try_lock()?;
         let found = ledger.find(offset)?;
-        Some((found.offset, format!("heap object #{}", found.id)))
+        Some((found.offset, found.to_string()))
     };
     let (start, name) = of_static().or_else(allocated).or_else(|| VARIABLES.get()?(offset))?;
     let within = (offset - start) as u64;
@@ -84,6 +84,17 @@ pub(crate) struct Peer<'a> {
     pub(crate) record: &'a PeRecord,
 }
 
+/// What PEs do, each with the numbers of those who do it.
+pub(crate) type Groups = Vec<(String, Vec<usize>)>;
+
+/// Adds a PE to those who do the same.
+pub(crate) fn add_to(groups: &mut Groups, doing: String, pe: usize) {
+    match groups.iter_mut().find(|group| group.0 == doing) {
+        Some(group) => group.1.push(pe),
+        None => groups.push((doing, vec![pe])),
+    }
+}
+
 /// Says who waits, where, for how long, and for whom.
 ///
 /// In a collective the ones waited for are known: those that have not entered it. A word can be
@@ -93,7 +104,7 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
     let mut text = format!("shmem: PE {me} has waited {:.1} s {activity}", report.waited.as_secs_f64());
     // Of other teams' collectives the records say only what each PE is in now.
     let in_collective = activity.count != 0 && activity.team == 0;
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut groups = Groups::new();
     for Peer { number, record } in peers.filter(|peer| peer.number != me) {
         if in_collective && record.collectives() >= activity.count {
             continue;
@@ -105,10 +116,7 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
             (.., Some(activity)) => activity.to_string(),
             (.., None) => "busy".to_owned(),
         };
-        match groups.iter_mut().find(|group| group.0 == doing) {
-            Some(group) => group.1.push(number),
-            None => groups.push((doing, vec![number])),
-        }
+        add_to(&mut groups, doing, number);
     }
     let mut lead = if in_collective { " for " } else { "; meanwhile " };
     for (doing, pes) in groups {
@@ -121,7 +129,7 @@ pub(crate) fn long_wait<'a>(me: usize, report: &WaitReport, peers: impl Iterator
 
 /// Says that no PE of the job can go on, and who waits where and for whom.
 pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> String {
-    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut groups = Groups::new();
     for Peer { number, record } in peers.clone() {
         let threads = record.sleeping();
         let doing = match record.activity().filter(|_| record.stage() != Stage::Finished) {
@@ -143,10 +151,7 @@ pub(crate) fn standstill<'a>(peers: impl Iterator<Item = Peer<'a>> + Clone) -> S
                 doing
             }
         };
-        match groups.iter_mut().find(|group| group.0 == doing) {
-            Some(group) => group.1.push(number),
-            None => groups.push((doing, vec![number])),
-        }
+        add_to(&mut groups, doing, number);
     }
     let list = groups.iter().map(|(doing, pes)| {
         let doing = match doing.strip_prefix("waits ") {

@@ -17,6 +17,7 @@ pub trait AnyWorld: sealed::Sealed {
     #[track_caller]
     fn __alloc_in<I: Initial>(
         &self,
+        name: &'static str,
         partition: &Declaration,
         initial: I,
         pgsize: u64,
@@ -27,6 +28,7 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
     #[track_caller]
     fn __alloc_in<I: Initial>(
         &self,
+        name: &'static str,
         partition: &Declaration,
         initial: I,
         pgsize: u64,
@@ -46,7 +48,7 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
                 show_size(pgsize),
             ));
         }
-        heap.alloc(initial)
+        heap.alloc_as(name, initial)
     }
 }
 
@@ -59,11 +61,12 @@ impl<L: ThreadLevel> AnyWorld for World<L> {
 #[track_caller]
 pub fn alloc_in<I: Initial>(
     world: &impl AnyWorld,
+    name: &'static str,
     partition: &Declaration,
     initial: I,
     pgsize: u64,
 ) -> Result<SymBox<I::Contents>> {
-    world.__alloc_in(partition, initial, pgsize)
+    world.__alloc_in(name, partition, initial, pgsize)
 }
 
 mod sealed {

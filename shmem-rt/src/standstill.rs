@@ -1,8 +1,10 @@
 //! What happens when no PE of a job can go on: the job ends, and says who waits where.
 //!
 //! How it is found out stands in [`shmem_core::context::Watch`]. Here is what counts: who can act in this process, which nodes
-//! ask each other, and that they do so by words in the records of each other. The threads of one process that are PEs are
-//! not told apart by the kernel, so they are not watched.
+//! ask each other, and that they do so by words in the records of each other.
+//!
+//! PEs that are threads of one process count the threads of all of them: first those that sleep, then those that the process has.
+//! Of the PE that counts last in the first wave both are right, since no PE has begun or ended to sleep behind its own answer.
 
 use std::mem::{MaybeUninit, offset_of};
 use std::sync::Arc;
@@ -116,6 +118,8 @@ pub(crate) fn far_record(far: &Far, pe: Pe, offset: usize) -> PeRecord {
 pub(crate) struct Guard {
     pub(crate) neighbours: Neighbours,
     pub(crate) others: Option<Others>,
+    /// All PEs, if they are threads of this process.
+    pub(crate) inside: Option<Neighbours>,
     pub(crate) bootstrap: Arc<dyn Bootstrap>,
     pub(crate) observers: Option<Arc<Observers>>,
 }
@@ -136,6 +140,8 @@ impl Watch for Guard {
     fn is_closed(&self, sleeping: usize) -> bool {
         let far = self.others.as_ref().map(|others| &others.far.transport);
         let threads = far.and_then(|far| far.threads()).unwrap_or_default();
+        let all = |pes: &Neighbours| pes.peers().map(|peer| peer.record.sleeping()).sum();
+        let sleeping: usize = self.inside.as_ref().map_or(sleeping, all);
         process::is_closed(sleeping + threads) && far.is_none_or(|far| far.is_idle())
     }
 

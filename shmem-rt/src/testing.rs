@@ -265,7 +265,7 @@ fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut Worl
         return loopback::run(pes, limit, |world| run_body(world, body)).unwrap_or_else(|error| ready(error));
     }
     // The harness waits for this thread, and runs nothing else.
-    process::stand_for_all();
+    process::stand_for_all(0);
     let mut world = init::<L>().unwrap_or_else(|error| ready(error));
     panics::tell_as(&world);
     run_body(&mut world, body);

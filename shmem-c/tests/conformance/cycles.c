@@ -1,5 +1,8 @@
 /* pes: 1 2 */
 /* since: 1.6 */
+/* env: SHMEM_STANDSTILL=0 */
+/* Who waits for half a second looks for the line that it waits in, and keeps the program's debug information: how long one
+ * waits for another is the machine's affair. */
 /* Beginning again and again: the last end frees heap, contexts and teams, and so do those who destroy them. */
 #include "check.h"
 

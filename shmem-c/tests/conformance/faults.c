@@ -18,6 +18,7 @@
 /* cases: aligned-signal=shmem_putmem_signal.*sig_addr.*multiple.of.8 aligned-set=shmem_signal_set.*multiple.of.8 */
 /* cases: garbage-context=shmem_ctx_quiet.*no.context private-context=shmem_team_destroy.*SHMEM_CTX_PRIVATE */
 /* cases: aligned-wait=shmem_int_wait_until.*multiple.of.4 forked=shmem_long_p.*forked */
+/* cases: mixed=in..sum.*at.*faults.c:[0-9]+.*in..barrier..at.*faults.c:[0-9]+|in..barrier..at.*faults.c:[0-9]+.*in..sum.*at.*faults.c:[0-9]+ */
 /* Bad input: one message with the routine and what is wrong, and the job ends. */
 #include "check.h"
 #include <sys/wait.h>
@@ -42,6 +43,9 @@ int main(int argc, char **argv)
     /* Without checks operations take the fast way. */
     if (strncmp(what, "aligned", 7) == 0)
         unsetenv("SHMEM_CHECK");
+    /* Who waits sleeps until it is asked. */
+    if (is(what, "mixed"))
+        setenv("SHMEM_BARRIER_ALGORITHM", "counter", 1);
     begin();
     long *heap = (long *)room(10 * sizeof(long));
     shmem_barrier_all();
@@ -56,6 +60,10 @@ int main(int argc, char **argv)
         shmem_malloc(me ? 100 : 200000);
     if (is(what, "unequal-reduce"))
         shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, heap, me ? 1 : 2);
+    if (is(what, "mixed") && me == 0) {
+        usleep(300000);
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, heap, 1);
+    }
     if (is(what, "gone-team")) {
         /* Another one has its place. */
         shmem_team_t gone, other;

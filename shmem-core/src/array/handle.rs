@@ -14,6 +14,7 @@ use crate::data::SymmetricData;
 use crate::endpoint::Endpoint;
 use crate::object::{Extent, SymmetricObject, no_subscripts};
 use crate::strided::Piece;
+use crate::text::counted;
 
 /// What keeps the memory of an array: dropping it gives the memory back, locally and without waiting.
 pub trait Keep: Send + Sync + 'static {
@@ -115,8 +116,8 @@ no_subscripts! { [T, const D: usize, S: Storage] NumaArray<T, D, S>; }
 
 impl<T: SymmetricData, const D: usize, S: Storage> fmt::Debug for NumaArray<T, D, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (shape, chunks) = (self.shape(), self.chunking().chunks());
-        write!(f, "NumaArray #{} ({shape:?}, {}, {chunks} chunks)", self.id(), self.kind())
+        let (shape, chunks) = (self.shape(), counted(self.chunking().chunks(), "chunk"));
+        write!(f, "NumaArray #{} ({shape:?}, {}, {chunks})", self.id(), self.kind())
     }
 }
 

@@ -15,6 +15,7 @@ use super::kind::StorageKind;
 use super::rows::{Route as _, Run, Tour};
 use super::storage::{Chosen, Contiguous, Storage};
 use crate::data::copied;
+use crate::text::counted;
 
 /// An array, for reading: what `frozen` opens.
 pub struct ArrayRef<'x, T, const D: usize = 1, S: Storage = Chosen> {
@@ -379,8 +380,9 @@ impl<'x, T, const D: usize, S: Storage> Field<'x, T, D, S> {
     /// What is wrong with an index.
     pub(super) fn beyond(index: &[usize], shape: [usize; D]) -> String {
         match (index, shape.as_slice()) {
-            ([index], [length]) => {
-                format!("index {index} is beyond the end: the array has {length} elements (0..{length})")
+            ([index], &[length]) => {
+                let elements = counted(length, "element");
+                format!("index {index} is beyond the end: the array has {elements} (0..{length})")
             }
             _ => format!("index {index:?} is beyond the end: the array has the shape {shape:?}"),
         }

@@ -21,6 +21,7 @@ use crate::strided::PartOfSlice;
 use crate::sync::{Doorbell, Turn};
 use crate::system::Activity;
 use crate::text::Text;
+use crate::text::counted;
 use crate::transport::{AtomicOp, Width, atomic, shm};
 
 impl<T: PlainData> Halo<T> {
@@ -395,10 +396,9 @@ fn sent_twice(edge: usize, link: &Link) -> ! {
 #[inline(never)]
 #[track_caller]
 fn other_number(me: Pe, edge: usize, link: &Link, cells: usize) -> ! {
-    let (there, expected) = (link.pe, link.theirs.cells);
-    let plural = if expected == 1 { "" } else { "s" };
+    let (there, expected) = (link.pe, counted(link.theirs.cells, "cell"));
     panic!(
-        "edge {edge} of PE {me} leads to PE {there}, whose edge there takes {expected} cell{plural}, not {cells}: send as \
+        "edge {edge} of PE {me} leads to PE {there}, whose edge there takes {expected}, not {cells}: send as \
          many as the neighbour's `Edge::new` says"
     )
 }

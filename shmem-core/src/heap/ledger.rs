@@ -17,6 +17,8 @@
 //! let reclaimed = ledger.reclaim(first, &agreed)?;    // next window: reclaimed.next
 //! ```
 
+use core::fmt;
+use core::panic::Location;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,6 +54,33 @@ pub struct Allocation {
     pub owner: Owner,
     /// How it will be used.
     pub hints: MemoryHints,
+    /// As what the program has made it, if that is known.
+    pub made: Option<Made>,
+}
+
+/// As what a program has made an allocation, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// What it is, or the name of its variable.
+    pub what: &'static str,
+    /// The call.
+    pub place: &'static Location<'static>,
+    /// Number of the first allocation of the same object.
+    pub first: u64,
+    /// Whether other bytes than the object's may belong to it: it is an array in chunks.
+    pub is_array: bool,
+}
+
+/// What it is called in messages: `array #3 (src/main.rs:12)`.
+impl fmt::Display for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.made {
+            None => write!(f, "heap object #{}", self.id),
+            Some(Made { what, place, first, .. }) => {
+                write!(f, "{what} #{first} ({}:{})", place.file(), place.line())
+            }
+        }
+    }
 }
 
 /// What was reclaimed.
@@ -156,7 +185,8 @@ impl Ledger {
     fn enter(&mut self, segment: u32, offset: usize, bytes: usize, align: usize, owner: Owner) -> Allocation {
         self.last += 1;
         let id = self.last;
-        let allocation = Allocation { id, segment, offset, bytes, align, owner, hints: MemoryHints::NONE };
+        let (hints, made) = (MemoryHints::NONE, None);
+        let allocation = Allocation { id, segment, offset, bytes, align, owner, hints, made };
         self.live.insert(id, allocation);
         self.by_offset.insert(offset, id);
         if owner == Owner::Handle {
@@ -169,6 +199,15 @@ impl Ledger {
     pub fn hint(&mut self, id: u64, hints: MemoryHints) {
         if let Some(allocation) = self.live.get_mut(&id) {
             allocation.hints = hints;
+        }
+    }
+
+    /// Notes as what allocations have been made: all of one object.
+    pub fn describe(&mut self, ids: &[u64], made: Made) {
+        for id in ids {
+            if let Some(allocation) = self.live.get_mut(id) {
+                allocation.made = Some(made);
+            }
         }
     }
 

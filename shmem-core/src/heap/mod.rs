@@ -14,4 +14,4 @@ pub mod statics;
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
 pub use directory::{CHUNK_BYTES, Directory, MAX_NAME, NameError, Named};
 pub use error::{Block, Dropped, HeapError, HeapRange, Neighbours};
-pub use ledger::{Allocation, Ledger, Owner, Reclaimed, Released};
+pub use ledger::{Allocation, Ledger, Made, Owner, Reclaimed, Released};

@@ -15,6 +15,7 @@ use crate::data::{PlainData, copied};
 use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, AtomicWord, object_at};
 use crate::observe::{Call, Family, Listed};
+use crate::text::counted;
 use crate::transport::{Change, Width};
 
 /// The number in the words of a list.
@@ -231,7 +232,11 @@ pub(super) fn check_index(index: usize, len: usize, offset: usize) {
 #[inline(never)]
 #[track_caller]
 fn beyond(index: usize, len: usize, offset: usize) -> ! {
-    panic!("index {index} is beyond the end: {} has {len} elements (0..{len})", object_at(offset))
+    panic!(
+        "index {index} is beyond the end: {} has {} (0..{len})",
+        object_at(offset),
+        counted(len, "element")
+    )
 }
 
 #[inline(always)]

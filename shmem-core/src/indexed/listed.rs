@@ -5,6 +5,7 @@ use core::ops::RangeFull;
 use crate::data::{Contents, SymmetricData, copied};
 use crate::object::{On, PlaceIndex, object_at};
 use crate::pe::Pe;
+use crate::text::counted;
 
 /// What lists consist of: `u32`, `u64` or `usize`.
 #[diagnostic::on_unimplemented(
@@ -220,8 +221,9 @@ impl Wrong {
     pub(super) fn refuse(self, len: usize, offset: usize) -> ! {
         let Self { position, index } = self;
         panic!(
-            "index {index} at position {position} of the list is beyond the end: {} has {len} elements (0..{len})",
-            object_at(offset)
+            "index {index} at position {position} of the list is beyond the end: {} has {} (0..{len})",
+            object_at(offset),
+            counted(len, "element")
         )
     }
 }

@@ -10,6 +10,7 @@ use crate::context::{NonBlocking, Rma};
 use crate::data::{PlainData, SymmetricData};
 use crate::endpoint::{Initiator, Stores};
 use crate::object::{On, object_at};
+use crate::text::counted;
 
 /// Bytes that lie together on one PE from which on they are a transfer of their own, and not elements of a list.
 const TOGETHER: usize = 256;
@@ -31,8 +32,9 @@ impl<T: SymmetricData, D: Distribution> Over<'_, T, D> {
         let (len, Range { start, end }) = (self.len(), range);
         assert!(
             start <= end && end <= len,
-            "range {start}..{end} does not fit: {} has {len} elements (0..{len})",
-            object_at(self.offset)
+            "range {start}..{end} does not fit: {} has {} (0..{len})",
+            object_at(self.offset),
+            counted(len, "element")
         );
         let mut next = start;
         core::iter::from_fn(move || {

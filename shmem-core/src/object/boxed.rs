@@ -8,6 +8,7 @@ use super::On;
 use crate::data::Contents;
 use crate::heap::Released;
 use crate::pe::OnPe;
+use crate::text::counted;
 
 /// An object on a symmetric heap: the same offset on every PE.
 ///
@@ -92,8 +93,11 @@ impl<T: Contents + ?Sized> fmt::Debug for SymBox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "SymBox #{} ({} items at segment {} offset {:#x})",
-            self.id, self.len, self.segment, self.offset
+            "SymBox #{} ({} at segment {} offset {:#x})",
+            self.id,
+            counted(self.len, "item"),
+            self.segment,
+            self.offset
         )
     }
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use crate::data::{Contents, SymmetricData};
 use crate::padded::Padded;
+use crate::text::counted;
 
 /// An index into a place: a number, or any range of numbers.
 ///
@@ -55,14 +56,14 @@ pub(crate) const NAMELESS: usize = usize::MAX;
 #[inline(never)]
 #[track_caller]
 fn beyond(index: usize, len: usize, offset: usize) -> ! {
-    panic!("index {index} is beyond the end: {} has {len} elements (0..{len})", place_at(offset))
+    panic!("index {index} is beyond the end: {} has {} (0..{len})", place_at(offset), counted(len, "element"))
 }
 
 #[cold]
 #[inline(never)]
 #[track_caller]
 fn range_beyond(from: usize, to: usize, len: usize, offset: usize) -> ! {
-    panic!("range {from}..{to} does not fit: {} has {len} elements (0..{len})", place_at(offset))
+    panic!("range {from}..{to} does not fit: {} has {} (0..{len})", place_at(offset), counted(len, "element"))
 }
 
 /// An element of `len`: first and number.

@@ -13,6 +13,7 @@ use super::index::PlaceIndex;
 use crate::data::{Contents, SymmetricData, copied};
 use crate::endpoint::Initiator;
 use crate::pe::Pe;
+use crate::text::counted;
 
 /// A symmetric object, or a part of one, on one PE: what put, get and the atomics take.
 ///
@@ -174,7 +175,8 @@ impl<'a, T: SymmetricData> On<'a, T> {
 
 impl<T: Contents + ?Sized> fmt::Debug for On<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} items at segment {} offset {:#x} on {:?}", self.len, self.segment, self.offset, self.pe)
+        let Self { pe, segment, offset, len, .. } = *self;
+        write!(f, "{} at segment {segment} offset {offset:#x} on {pe:?}", counted(len, "item"))
     }
 }
 

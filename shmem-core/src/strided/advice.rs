@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 
 use super::pattern::{Level, Pattern};
 use super::predicate::{LINE, SETS, sets};
+use crate::text::counted;
 
 /// Fewer blocks than this have room side by side.
 const LEAST_COUNT: usize = 32;
@@ -125,10 +126,10 @@ pub fn install(adviser: Adviser) {
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { side, count, block, stride, sets } = self;
-        let (pitch, plural) = (stride.saturating_add(LINE), if *sets == 1 { "" } else { "s" });
+        let (pitch, sets) = (stride.saturating_add(LINE), counted(*sets, "set"));
         write!(
             f,
-            "{count} blocks of {block} bytes lie {stride} bytes apart at the {side}: they share {sets} set{plural} \
+            "{count} blocks of {block} bytes lie {stride} bytes apart at the {side}: they share {sets} \
              of {SETS} in a cache and push each other out, which costs several times as much as at {pitch} bytes"
         )
     }

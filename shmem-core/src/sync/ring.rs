@@ -21,7 +21,6 @@
 use super::Line;
 use crate::primitive::{AtomicU64, Ordering, mutant};
 
-
 /// One PE's words. All zeroes are those of a ring in which nothing has been.
 #[derive(Debug)]
 #[repr(C)]

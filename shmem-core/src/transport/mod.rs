@@ -348,8 +348,8 @@ pub unsafe trait Transport: Send + Sync {
     /// Delivers what has arrived for this PE. Called by whoever waits.
     fn progress(&self);
 
-    /// How many threads it has in this process, none of which does anything that no PE has asked for; `None`: the PEs are
-    /// threads themselves.
+    /// How many threads it has in this process, none of which does anything that no PE has asked for; `None`: nobody knows what
+    /// they do.
     fn threads(&self) -> Option<usize> {
         None
     }

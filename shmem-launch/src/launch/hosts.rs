@@ -6,6 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use shmem_core::text::counted;
+
 /// A placement of PEs on hosts.
 ///
 /// ```
@@ -38,7 +40,8 @@ pub enum HostsError {
     Pattern(String),
     /// It is for another number of PEs.
     #[error(
-        "the pattern of hosts places {placed} PEs, and the job has {pes}; start {placed}, or write `*x2`: hosts of 2 PEs, as many as it takes"
+        "the pattern of hosts places {}, and the job has {pes}; start {placed}, or write `*x2`: hosts of 2 PEs, as many as it takes",
+        counted(*.placed, "PE")
     )]
     Pes {
         /// PEs that the pattern places.

@@ -3,6 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use shmem_core::sync::NodeBarrier;
+use shmem_core::text::counted;
 
 use super::error::LaunchError;
 
@@ -79,7 +80,7 @@ fn check(pes: usize, processes: Option<u64>, descriptors: Option<u64>) -> Result
     if let Some(limit) = processes.filter(|&limit| limit < pes as u64 + OWN) {
         return Err(too_many(
             limit.saturating_sub(OWN),
-            format!("this user may have {limit} processes (ulimit -u)"),
+            format!("this user may have {} (ulimit -u)", counted(limit as usize, "process")),
         ));
     }
     if let Some(limit) = descriptors.filter(|&limit| limit < needed(pes)) {
@@ -113,6 +114,7 @@ mod tests {
             "the process of PE 1 could not be started: Resource temporarily unavailable (os error 11); raise the limit of this user's \
              processes (ulimit -u), or start fewer"
         );
+        assert!(text(check(2, Some(1), None)).contains("this user may have 1 process (ulimit -u)"));
         let (limit, most) = (1024, 120);
         assert!(check(most, None, Some(limit)).is_ok());
         assert_eq!(

@@ -47,7 +47,7 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
             quote! {
                 const _: () = {
                     #begin
-#promise
+                    #promise
                     #[automatically_derived]
                     unsafe impl #parameters #root::__private::SymmetricData for #name #arguments #conditions {}
                 };
@@ -55,42 +55,32 @@ pub(super) fn structure(structure: &Structure, errors: Errors) -> TokenStream {
         });
         return quote!(#errors #contents);
     }
-    let types = types(structure, &generics);
-    let layout = layout(structure);
-    if structure.has_words {
-        let derived = derived_words(structure, &generics);
-        return quote! {
-            #errors
-            const _: () = {
-                #begin
-                #promise
-                #types
-                #layout
-                #derived
-                #root::__private::words_data! { #name }
-            };
+    let (types, layout) = (types(structure, &generics), layout(structure));
+    let derived = derived(structure, &generics);
+    // Whatever is wrong with the struct, it goes on to count as plain data, so that its uses do not complain once more.
+    let data = if structure.has_words {
+        quote!(#root::__private::words_data! { #name })
+    } else {
+        let (names, plain) = (names(structure, &generics), plain(structure, &generics));
+        quote! {
+            // What a field is made of: its type's own answer, or, if it has none, that of the trait.
+            #[allow(unused_imports)]
+            use #root::__private::Undivided as _;
+            #names
+            #plain
+        }
+    };
+    quote! {
+        #errors
+        const _: () = {
+            #begin
+            #promise
+            #types
+            #layout
+            #derived
+            #data
         };
     }
-    let names = names(structure, &generics);
-    let derived = derived(structure, &generics);
-    let plain = plain(structure, &generics);
-    // Whatever is wrong with the struct, it goes on to count as plain data, so that its uses do not
-    // complain once more.
-    quote! {
-            #errors
-            const _: () = {
-                #begin
-    #promise
-                #types
-                #layout
-                // What a field is made of: its type's own answer, or, if it has none, that of the trait.
-                #[allow(unused_imports)]
-                use #root::__private::Undivided as _;
-                #derived
-                #names
-                #plain
-            };
-        }
 }
 
 /// The struct's parameters, each type among them plain data. Conditions of a struct without parameters hold, or it does
@@ -125,13 +115,13 @@ fn types(structure: &Structure, generics: &Generics) -> TokenStream {
         Proof::Alike(elements) => {
             let first = &elements[0].ty;
             (
-                quote!(
+                Some(quote!(
                     type __Element;
-                ),
-                quote!(type __Element = #first;),
+                )),
+                Some(quote!(type __Element = #first;)),
             )
         }
-        _ => (TokenStream::new(), TokenStream::new()),
+        _ => (None, None),
     };
     quote! {
         trait __Types {
@@ -212,23 +202,6 @@ fn derived_name(structure: &Structure) -> &'static str {
     if structure.has_words { "DerivedWords" } else { "Derived" }
 }
 
-/// All that is proved of a struct that holds words.
-fn derived_words(structure: &Structure, generics: &Generics) -> TokenStream {
-    let (root, name) = (&structure.sealed.root, &structure.name);
-    let held = held(structure, generics);
-    let seen = structure.is_good.then(|| seen(structure, generics));
-    quote! {
-        #[automatically_derived]
-        unsafe impl #root::__private::DerivedWords for #name {
-            const MOVED_BY_NOTHING: () = ();
-            fn seen(self) {
-                #held
-                #seen
-            }
-        }
-    }
-}
-
 /// That the struct may have its fields.
 fn held(structure: &Structure, generics: &Generics) -> TokenStream {
     let (_, arguments, _) = generics.split_for_impl();
@@ -253,14 +226,24 @@ fn held(structure: &Structure, generics: &Generics) -> TokenStream {
 fn derived(structure: &Structure, generics: &Generics) -> TokenStream {
     let (parameters, arguments, conditions) = generics.split_for_impl();
     let (root, name) = (&structure.sealed.root, &structure.name);
+    let derived = format_ident!("{}", derived_name(structure));
     let held = held(structure, generics);
     let seen = structure.is_good.then(|| seen(structure, generics));
-    let (names, fields) = (mirror(structure), fields(structure, generics));
-    quote! {
-        #[automatically_derived]
-        unsafe impl #parameters #root::__private::Derived for #name #arguments #conditions {
+    let items = if structure.has_words {
+        quote!(
+            const MOVED_BY_NOTHING: () = ();
+        )
+    } else {
+        let (names, fields) = (mirror(structure), fields(structure, generics));
+        quote! {
             type Names = #names #arguments;
             const FIELDS: &'static [#root::__private::Field] = &[#fields];
+        }
+    };
+    quote! {
+        #[automatically_derived]
+        unsafe impl #parameters #root::__private::#derived for #name #arguments #conditions {
+            #items
             #[allow(clippy::multiple_bound_locations)]
             fn seen(self) {
                 #held

@@ -15,28 +15,11 @@ use padding::Proof;
 /// Expands the derive on `item`.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let written = parsed(item, &mut errors);
-    match written.and_then(|written| checked(written, &mut errors)) {
+    let item = syn::parse2(item).map_err(|error| errors.push_error(error)).ok();
+    match item.and_then(|item| checked(item, &mut errors)) {
         None => errors.into_tokens(),
         Some(structure) => emit::structure(&structure, errors),
     }
-}
-
-/// A struct, or what the derive was wrongly put on.
-struct Written {
-    /// The path of this library.
-    root: TokenStream,
-    /// Where it is promised that this is its path.
-    promise: Option<Span>,
-    name: Ident,
-    generics: Generics,
-    repr: Repr,
-    /// Where `#[shmem(words)]` says that it holds words.
-    words: Option<Span>,
-    attributes: Vec<Attribute>,
-    fields: Vec<Field>,
-    /// It is an enum or a union, which was reported.
-    refused: bool,
 }
 
 /// A field, as the derive sees it.
@@ -52,45 +35,6 @@ struct Repr {
     c: bool,
     transparent: bool,
     aligned: bool,
-}
-
-/// Reads the type.
-fn parsed(item: TokenStream, errors: &mut Errors) -> Option<Written> {
-    let input: DeriveInput = syn::parse2(item).map_err(|error| errors.push_error(error)).ok()?;
-    let repr = repr(&input.attrs, errors);
-    let Said { root, promise, words } = said(&input.attrs, errors);
-    let mut refused = true;
-    let fields = match input.data {
-        Data::Struct(data) => {
-            refused = false;
-            let field = |(member, field): (Member, &syn::Field)| Field {
-                visibility: field.vis.clone(),
-                member,
-                ty: field.ty.clone(),
-            };
-            data.fields.members().zip(&data.fields).map(field).collect()
-        }
-        Data::Enum(data) => {
-            errors.push(data.enum_token, diag::derive_on("an enum"));
-            Vec::new()
-        }
-        Data::Union(data) => {
-            errors.push(data.union_token, diag::derive_on("a union"));
-            Vec::new()
-        }
-    };
-    let attributes = input.attrs;
-    Some(Written {
-        root,
-        promise,
-        name: input.ident,
-        generics: input.generics,
-        repr,
-        words,
-        attributes,
-        fields,
-        refused,
-    })
 }
 
 fn repr(attributes: &[Attribute], errors: &mut Errors) -> Repr {
@@ -154,9 +98,27 @@ struct Structure {
 }
 
 /// Checks the struct. Nothing can be said of it without this library.
-fn checked(written: Written, errors: &mut Errors) -> Option<Structure> {
-    let Written { root, promise, name, generics, repr, words, attributes, fields, refused: mut is_hopeless } =
-        written;
+fn checked(input: DeriveInput, errors: &mut Errors) -> Option<Structure> {
+    let DeriveInput { attrs: attributes, ident: name, generics, data, .. } = input;
+    let repr = repr(&attributes, errors);
+    let Said { root, promise, words } = said(&attributes, errors);
+    let mut is_hopeless = !matches!(data, Data::Struct(_));
+    let fields: Vec<Field> = match data {
+        Data::Struct(data) => data
+            .fields
+            .members()
+            .zip(&data.fields)
+            .map(|(member, field)| Field { visibility: field.vis.clone(), member, ty: field.ty.clone() })
+            .collect(),
+        Data::Enum(data) => {
+            errors.push(data.enum_token, diag::derive_on("an enum"));
+            Vec::new()
+        }
+        Data::Union(data) => {
+            errors.push(data.union_token, diag::derive_on("a union"));
+            Vec::new()
+        }
+    };
     if !is_hopeless && !repr.c && !repr.transparent {
         errors.push(&name, diag::DERIVE_REPR);
     }
@@ -170,12 +132,12 @@ fn checked(written: Written, errors: &mut Errors) -> Option<Structure> {
         errors.extend(said.filter_map(|(refusal, field)| Some((refusal.clone()?, &field.ty))));
     }
     if let Some(span) = words.filter(|_| padding::is_generic(&generics)) {
-        errors.push_error(syn::Error::new(span, diag::generic_words(&name.to_string())));
+        errors.push_error(syn::Error::new(span, diag::generic_words(&name)));
         is_hopeless = true;
     }
     if padding::is_generic(&generics) && !is_hopeless {
         // Nothing behind the derive may change its `repr`. (Without parameters, sizes are compared.)
-        let said = |path: &Path| diag::attribute_of_generic(&diag::path(path), &name.to_string());
+        let said = |path: &Path| diag::attribute_of_generic(diag::readable(path), &name);
         // Its own: rustc takes it for nothing else there.
         let others = arguments::macros_among(&attributes).into_iter().filter(|path| !path.is_ident("shmem"));
         errors.extend(others.map(|path| (said(&path), path)));
@@ -183,8 +145,10 @@ fn checked(written: Written, errors: &mut Errors) -> Option<Structure> {
     let proof = if errors.is_empty() {
         padding::proof(&generics, &repr, &fields.iter().map(|field| field.ty.clone()).collect::<Vec<_>>())
             .unwrap_or_else(|| {
-                let said = if repr.aligned { diag::aligned_generic } else { diag::generic_padding };
-                errors.push(&name, said(&name.to_string()));
+                let is_aligned = repr.aligned;
+                let said =
+                    if is_aligned { diag::aligned_generic(&name) } else { diag::generic_padding(&name) };
+                errors.push(&name, said);
                 Proof::Single
             })
     } else {
@@ -210,13 +174,13 @@ fn checked(written: Written, errors: &mut Errors) -> Option<Structure> {
 /// Why a field can be refused by its looks: addresses, and the two primitive types that have
 /// invalid bit patterns.
 fn refusal(name: &Ident, field: &Type) -> Option<String> {
-    let (name, text) = (name.to_string(), || field.to_token_stream().to_string().replace("& ", "&"));
+    let text = || field.to_token_stream().to_string().replace("& ", "&");
     match field {
-        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => Some(diag::address_field(&name, &text())),
+        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => Some(diag::address_field(name, text())),
         Type::Path(path) if path.path.is_ident("bool") || path.path.is_ident("char") => {
-            Some(diag::narrow_field(&name, &text()))
+            Some(diag::narrow_field(name, &text()))
         }
-        Type::Slice(slice) => Some(diag::unsized_contents(&name, &slice.elem.to_token_stream().to_string())),
+        Type::Slice(slice) => Some(diag::unsized_contents(name, slice.elem.to_token_stream())),
         _ => None,
     }
 }

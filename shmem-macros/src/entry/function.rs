@@ -3,39 +3,59 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
-use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Safety, Signature, Type, parse_quote};
+use syn::{FnArg, Item, ItemFn, Local, Pat, PathArguments, Signature, Type, parse_quote};
 
-use crate::arguments::Value;
+use super::phases;
+use crate::arguments::{Arguments, Value};
 use crate::diag::{self, Errors};
 use crate::symmetric;
 
 const LEVELS: &[&str] = &["single", "funneled", "serialized", "multiple"];
 
-/// Reads the function. If it is none, that is said, and the item is given back.
+/// Reads the function. If it is none, that is said, and the item is given back with what was said.
 pub(super) fn parse(item: TokenStream, owner: &str, errors: &mut Errors) -> Result<ItemFn, TokenStream> {
     match syn::parse2(item.clone()) {
         Ok(Item::Fn(function)) => return Ok(function),
         Ok(_) => errors.push(&item, diag::not_a_function(owner)),
         Err(error) => errors.push_error(error),
     }
-    Err(item)
+    let errors = std::mem::take(errors).into_tokens();
+    Err(quote!(#errors #item))
+}
+
+/// Reads a function that the attribute calls by itself, and gives its world the level that `threads` names. Says whether it can be
+/// called.
+pub(super) fn entry(
+    item: TokenStream,
+    owner: &str,
+    arguments: &mut Arguments,
+    root: &TokenStream,
+    errors: &mut Errors,
+) -> Result<(ItemFn, bool), TokenStream> {
+    let level = level(arguments.take("threads"), errors);
+    let mut function = parse(item, owner, errors)?;
+    if owner == super::MAIN && function.sig.ident != "main" {
+        errors.push(&function.sig.ident, diag::MAIN_NAME);
+    } else {
+        check_entry(&function.sig, owner, errors);
+    }
+    if let Some(level) = level.filter(|_| errors.is_empty()) {
+        set_level(&mut function.sig, &level, root, errors);
+    }
+    let can_be_called = errors.is_empty();
+    rewrite_lets(&mut function, errors);
+    phases::refuse_nested(&mut function);
+    Ok((function, can_be_called))
 }
 
 /// Checks a function that the attribute calls by itself: nothing special about it, and one
 /// parameter, the world.
-pub(super) fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
+fn check_entry(signature: &Signature, owner: &str, errors: &mut Errors) {
     let Signature { constness, asyncness, safety, abi, generics, variadic, .. } = signature;
-    let mut refuse = |token: Option<&dyn ToTokens>| {
-        if let Some(token) = token {
-            let tokens = token.to_token_stream();
-            errors.push(&tokens, diag::qualified_function(owner, &tokens.to_string()));
-        }
-    };
-    refuse(constness.as_ref().map(|token| token as &dyn ToTokens));
-    refuse(asyncness.as_ref().map(|token| token as &dyn ToTokens));
-    refuse(abi.as_ref().map(|token| token as &dyn ToTokens));
-    refuse(variadic.as_ref().map(|token| token as &dyn ToTokens));
-    refuse(if matches!(safety, Safety::Default) { None } else { Some(safety) });
+    let qualifiers: [&dyn ToTokens; 5] = [constness, asyncness, abi, variadic, safety];
+    let qualifiers =
+        qualifiers.map(ToTokens::to_token_stream).into_iter().filter(|tokens| !tokens.is_empty());
+    errors.extend(qualifiers.map(|tokens| (diag::qualified_function(owner, &tokens), tokens)));
     if generics.type_params().next().is_some() || generics.const_params().next().is_some() {
         errors.push(generics, diag::generic_function(owner));
     }
@@ -51,11 +71,11 @@ pub(super) fn check_entry(signature: &Signature, owner: &str, errors: &mut Error
 }
 
 /// The thread level that `threads = ..` names.
-pub(super) fn level(value: Option<Value>, errors: &mut Errors) -> Option<Ident> {
+fn level(value: Option<Value>, errors: &mut Errors) -> Option<Ident> {
     let value = value?;
     let found = value.name().unwrap_or_else(|| value.to_token_stream().to_string());
     let Some(level) = LEVELS.iter().find(|level| level.eq_ignore_ascii_case(&found)) else {
-        errors.push(value, diag::unknown_level(&found, LEVELS));
+        errors.push(value, diag::unknown_value("thread level", &found, LEVELS));
         return None;
     };
     let mut name = level.to_string();
@@ -64,7 +84,7 @@ pub(super) fn level(value: Option<Value>, errors: &mut Errors) -> Option<Ident> 
 }
 
 /// Writes the thread level into the type of the world: `World` becomes `World<Multiple>`.
-pub(super) fn set_level(signature: &mut Signature, level: &Ident, root: &TokenStream, errors: &mut Errors) {
+fn set_level(signature: &mut Signature, level: &Ident, root: &TokenStream, errors: &mut Errors) {
     let Some(FnArg::Typed(parameter)) = signature.inputs.first_mut() else { return };
     let Type::Reference(reference) = &mut *parameter.ty else { return };
     match &mut *reference.elem {

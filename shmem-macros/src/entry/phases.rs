@@ -63,8 +63,7 @@ impl Search {
     fn misuse(&self, expr: &Expr, outer: &Ident) -> Option<(Span, String)> {
         match expr {
             Expr::MethodCall(call) if self.opens(call) => {
-                let (outer, inner) = (outer.to_string(), call.method.to_string());
-                Some((call.method.span(), diag::phase_inside_a_phase(&outer, &inner)))
+                Some((call.method.span(), diag::phase_inside_a_phase(outer, &call.method)))
             }
             Expr::MethodCall(call) if self.is_world(&call.receiver) => {
                 Some(world_inside(call.method.span(), outer, &call.method))
@@ -85,7 +84,7 @@ impl Search {
 }
 
 fn world_inside(at: Span, outer: &Ident, used: &Ident) -> (Span, String) {
-    (at, diag::world_inside_a_phase(&outer.to_string(), &used.to_string()))
+    (at, diag::world_inside_a_phase(&outer.to_string(), used))
 }
 
 /// The first name in tokens that is one of those looked for, and no field: `config.world`, or `world: 3`.

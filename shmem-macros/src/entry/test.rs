@@ -9,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Lit, LitStr, Meta, MetaNameValue, Token};
 
-use super::{function, phases};
+use super::function;
 use crate::arguments::{Arguments, Value};
 use crate::diag::{self, Errors};
 
@@ -24,24 +24,14 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let pes = arguments.take("pes").map_or_else(Pes::default, |value| pes(&value, &mut errors));
     let limit = arguments.take("timeout").and_then(|value| timeout(value, &mut errors));
     let variables = arguments.take("env").map_or_else(Vec::new, |value| environment(value, &mut errors));
-    let level: Option<Ident> = function::level(arguments.take("threads"), &mut errors);
-    let mut function = match function::parse(item, OWNER, &mut errors) {
+    let (mut function, can_be_called) = match function::entry(item, OWNER, &mut arguments, &root, &mut errors)
+    {
         Ok(function) => function,
-        Err(item) => {
-            let errors = errors.into_tokens();
-            return quote!(#errors #item);
-        }
+        Err(refused) => return refused,
     };
-    function::check_entry(&function.sig, OWNER, &mut errors);
-    if let Some(level) = level.filter(|_| errors.is_empty()) {
-        function::set_level(&mut function.sig, &level, &root, &mut errors);
-    }
-    let well_formed = errors.is_empty();
-    function::rewrite_lets(&mut function, &mut errors);
-    phases::refuse_nested(&mut function);
     let panics = should_panic(&mut function.attrs);
     let errors = errors.into_tokens();
-    if !well_formed {
+    if !can_be_called {
         return quote!(#errors #[allow(dead_code)] #function);
     }
     let each = matches!(pes, Pes::Each(_));

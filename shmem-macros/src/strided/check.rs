@@ -5,9 +5,9 @@ use quote::ToTokens;
 use shmem_grammar::ALGORITHMS;
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Lit, Member, RangeLimits, UnOp, token};
+use syn::{Expr, Lit, Member, UnOp, token};
 
-use super::parse::{self, Object, Place, Value, Written};
+use super::parse::{self, Axis, Object, Place, Value, Written};
 use crate::arguments;
 use crate::diag::{self, Errors};
 
@@ -50,42 +50,6 @@ pub(super) struct Side {
     pub(super) fields: Vec<Vec<Member>>,
 }
 
-/// What is taken of one dimension.
-pub(super) enum Axis {
-    Index(Value<Expr>),
-    Range(Box<Range>),
-}
-
-/// Elements at a distance, or blocks of them.
-pub(super) struct Range {
-    /// Whether the bounds are marked `dyn`.
-    pub(super) is_dynamic: bool,
-    pub(super) bounds: Bounds,
-    pub(super) step: Option<Value<Expr>>,
-    pub(super) block: Option<Value<Expr>>,
-}
-
-pub(super) enum Bounds {
-    All,
-    From(Expr),
-    Before(Option<Expr>, Expr),
-    Through(Option<Expr>, Expr),
-    /// A variable that is a range.
-    Given(Expr),
-}
-
-impl Axis {
-    /// Whether only the run knows its count or its strides.
-    pub(super) fn is_dynamic(&self) -> bool {
-        let marked =
-            |value: &Option<Value<Expr>>| value.as_ref().is_some_and(|value| value.dynamic.is_some());
-        match self {
-            Self::Index(_) => false,
-            Self::Range(range) => range.is_dynamic || marked(&range.step) || marked(&range.block),
-        }
-    }
-}
-
 impl Side {
     /// Whether only the run knows a count or a stride.
     pub(super) fn is_dynamic(&self) -> bool {
@@ -94,26 +58,12 @@ impl Side {
 
     /// Whether it has an index, or what may turn out to be a range, that only the run knows.
     pub(super) fn has_selectors(&self) -> bool {
-        self.axes.iter().any(|axis| matches!(axis, Axis::Index(Value { dynamic: Some(_), .. })))
+        self.axes.iter().any(|axis| axis.selector().is_some())
     }
 
     /// Whether an item can name all constants: none of them can be a parameter of the function around it.
     pub(super) fn is_nameable(&self) -> bool {
-        self.axes.iter().all(|axis| match axis {
-            Axis::Index(index) => {
-                index.dynamic.is_some() || !may_be_a_parameter(index.value.to_token_stream())
-            }
-            Axis::Range(range) => {
-                let bounds = match &range.bounds {
-                    Bounds::All | Bounds::Given(_) => [None, None],
-                    Bounds::From(start) => [Some(start), None],
-                    Bounds::Before(start, end) | Bounds::Through(start, end) => [start.as_ref(), Some(end)],
-                };
-                let steps = [&range.step, &range.block].map(|step| step.as_ref().map(|step| &step.value));
-                let mut values = bounds.into_iter().chain(steps).flatten();
-                !values.any(|value| may_be_a_parameter(value.to_token_stream()))
-            }
-        })
+        !self.axes.iter().flat_map(Axis::constants).any(|value| may_be_a_parameter(value.to_token_stream()))
     }
 }
 
@@ -165,10 +115,11 @@ fn side(place: Place, errors: &mut Errors) -> Side {
     if axes.is_empty() {
         errors.push(brackets(&bracket), diag::STRIDED_EMPTY);
     }
+    axes.iter().for_each(|axis| check_axis(axis, errors));
     for step in &fields {
         for (number, field) in step.iter().enumerate() {
             if step.iter().take(number).any(|earlier| earlier == field) {
-                errors.push(field, diag::field_twice(&field.to_token_stream().to_string()));
+                errors.push(field, diag::field_twice(field.to_token_stream()));
             }
         }
         if let Some(field) = step.get(MAX_FIELDS) {
@@ -181,7 +132,7 @@ fn side(place: Place, errors: &mut Errors) -> Side {
         is_expression: matches!(object, Object::Expr(..)),
         object: object.to_token_stream(),
         span: bracket.span.join(),
-        axes: axes.into_iter().map(|axis| self::axis(axis, errors)).collect(),
+        axes,
         fields,
     }
 }
@@ -192,51 +143,26 @@ fn brackets(bracket: &token::Bracket) -> TokenStream {
     tokens
 }
 
-fn axis(axis: parse::Axis, errors: &mut Errors) -> Axis {
-    let parse::Axis { extent, step, block } = axis;
-    for value in [Some(&extent), step.as_ref(), block.as_ref()].into_iter().flatten() {
+fn check_axis(axis: &Axis, errors: &mut Errors) {
+    let Axis { extent, step, block } = axis;
+    let steps = [step.as_ref(), block.as_ref()];
+    for value in [Some(extent)].into_iter().chain(steps).flatten() {
         require_constant(value, errors);
     }
     let bounds = parse::range(&extent.value).map(|range| [range.start.as_deref(), range.end.as_deref()]);
-    let bounds = bounds.unwrap_or([Some(&extent.value), None]);
+    let bounds =
+        bounds.unwrap_or([Some(&extent.value), None]).map(|bound| (bound, diag::STRIDED_NEGATIVE_INDEX));
+    let steps = steps.map(|step| (step.map(|step| &step.value), diag::STRIDED_NEGATIVE_STEP));
     let mut is_refused = false;
-    let steps = [step.as_ref(), block.as_ref()].map(|value| value.map(|value| &value.value));
-    for (value, message) in bounds
-        .map(|bound| (bound, diag::STRIDED_NEGATIVE_INDEX))
-        .into_iter()
-        .chain(steps.map(|step| (step, diag::STRIDED_NEGATIVE_STEP)))
-    {
+    for (value, message) in bounds.into_iter().chain(steps) {
         if let Some(value) = value.filter(|value| is_negative(value)) {
             errors.push(value, message);
             is_refused = true;
         }
     }
-    if is_refused {
-        return Axis::Range(Box::new(Range {
-            is_dynamic: false,
-            bounds: Bounds::All,
-            step: None,
-            block: None,
-        }));
+    if let (Some(step), Some(_), false) = (step, axis.index(), is_refused) {
+        errors.push(step, diag::STRIDED_INDEX_STEP);
     }
-    let Some(range) = parse::range(&extent.value) else {
-        if step.is_some() && extent.dynamic.is_some() {
-            let bounds = Bounds::Given(extent.value);
-            return Axis::Range(Box::new(Range { is_dynamic: true, bounds, step, block }));
-        }
-        if let Some(step) = &step {
-            errors.push(step, diag::STRIDED_INDEX_STEP);
-        }
-        return Axis::Index(extent);
-    };
-    let range = range.clone();
-    let first = range.start.map(|start| *start);
-    let bounds = match (range.limits, range.end) {
-        (RangeLimits::HalfOpen(_), Some(end)) => Bounds::Before(first, *end),
-        (RangeLimits::Closed(_), Some(end)) => Bounds::Through(first, *end),
-        (_, None) => first.map_or(Bounds::All, Bounds::From),
-    };
-    Axis::Range(Box::new(Range { is_dynamic: extent.dynamic.is_some(), bounds, step, block }))
 }
 
 /// Whether a number has a minus in front of it. (What is subtracted has something in front of that.)
@@ -295,13 +221,7 @@ fn require_constant(Value { dynamic, value }: &Value<Expr>, errors: &mut Errors)
         let mut search = Search(None);
         search.visit_expr_mut(&mut value.clone());
         if let Some(name) = search.0 {
-            let written = value.to_token_stream().to_string();
-            let written = written
-                .replace(" :: ", "::")
-                .replace(" ..", "..")
-                .replace(".. ", "..")
-                .replace("..= ", "..=");
-            errors.push(&name, diag::not_a_constant(&name.to_string(), &written));
+            errors.push(&name, diag::not_a_constant(&name, diag::readable(value)));
         }
     }
 }

@@ -7,10 +7,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Expr, Member};
+use syn::{Expr, ExprRange, Member, RangeLimits};
 
-use super::check::{Axis, Bounds, Range, Side, Transfer, Way};
-use super::parse::Value;
+use super::check::{Side, Transfer, Way};
+use super::parse::{Axis, Value, range};
 use crate::diag::{Errors, respanned};
 
 /// Nothing but the errors.
@@ -177,9 +177,9 @@ fn algorithm(transfer: &Transfer) -> TokenStream {
 
 /// A region whose axes are constants; what is marked `dyn` is left to the call.
 fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStream {
-    let axes = side.axes.iter().map(|axis| match axis {
-        Axis::Index(Value { dynamic: Some(_), .. }) => quote!(#root::__private::strided::Axis::dynamic()),
-        other => self::axis(other, root, side.span, &|value| value.value.to_token_stream()),
+    let axes = side.axes.iter().map(|axis| match axis.selector() {
+        Some(_) => quote!(#root::__private::strided::Axis::dynamic()),
+        None => self::axis(axis, root, side.span, &|value| value.value.to_token_stream()),
     });
     let axes = quote!([#(#axes),*]);
     // What an item calls lives as long as the program; in a block, only another block does.
@@ -188,12 +188,9 @@ fn constant_region(side: &Side, root: &TokenStream, in_block: bool) -> TokenStre
 
 /// What is left to the call: indices, and variables that may be ranges.
 fn selectors(side: &Side, root: &TokenStream) -> TokenStream {
-    side.axes.iter().rev().fold(quote!(()), |rest, axis| match axis {
-        Axis::Index(Value { dynamic: Some(_), value }) => {
-            let selected = lent(value, root, "selected");
-            quote!((#selected, #rest))
-        }
-        _ => rest,
+    side.axes.iter().rev().filter_map(Axis::selector).fold(quote!(()), |rest, selector| {
+        let selected = lent(selector, root, "selected");
+        quote!((#selected, #rest))
     })
 }
 
@@ -234,34 +231,29 @@ fn axis(
 ) -> TokenStream {
     let root = respanned(root.clone(), span);
     let path = quote_spanned!(span=> #root::__private::strided::Axis);
-    let Range { is_dynamic, bounds, step, block } = match axis {
-        Axis::Index(Value { dynamic: Some(_), value }) => return lent(value, &root, "axis"),
-        Axis::Index(Value { dynamic: None, value: index }) => {
-            let index = value(&Value { dynamic: None, value: index });
-            return quote_spanned!(span=> #path::index(#index));
+    let Axis { extent: Value { dynamic, value: extent }, step, block } = axis;
+    if let Some(selector) = axis.selector() {
+        return lent(selector, &root, "axis");
+    }
+    let given = |given: &Expr| value(&Value { dynamic: *dynamic, value: given });
+    let first = |first: &Option<Box<Expr>>| first.as_deref().map_or_else(|| quote!(0), given);
+    let mut tokens = match range(extent) {
+        None if axis.index().is_none() => lent(extent, &root, "ranged"),
+        None => {
+            let index = given(extent);
+            quote_spanned!(span=> #path::index(#index))
         }
-        Axis::Range(range) => &**range,
-    };
-    let bound = |bound: &Expr| {
-        let dynamic = is_dynamic.then(Default::default);
-        value(&Value { dynamic, value: bound })
-    };
-    let first = |first: &Option<Expr>| first.as_ref().map_or_else(|| quote!(0), bound);
-    let mut tokens = match bounds {
-        Bounds::All => quote_spanned!(span=> #path::all()),
-        Bounds::From(start) => {
-            let start = bound(start);
+        Some(ExprRange { start, limits, end: Some(end), .. }) => {
+            let (start, end) = (first(start), given(end));
+            let is_open = matches!(limits, RangeLimits::HalfOpen(_));
+            let ends = Ident::new(if is_open { "range" } else { "through" }, span);
+            quote_spanned!(span=> #path::#ends(#start, #end))
+        }
+        Some(ExprRange { start: Some(start), .. }) => {
+            let start = given(start);
             quote_spanned!(span=> #path::from(#start))
         }
-        Bounds::Before(start, end) => {
-            let (start, end) = (first(start), bound(end));
-            quote_spanned!(span=> #path::range(#start, #end))
-        }
-        Bounds::Through(start, end) => {
-            let (start, end) = (first(start), bound(end));
-            quote_spanned!(span=> #path::through(#start, #end))
-        }
-        Bounds::Given(range) => lent(range, &root, "ranged"),
+        Some(_) => quote_spanned!(span=> #path::all()),
     };
     for (what, given) in [("step", step), ("block", block)] {
         if let Some(Value { dynamic, value: given }) = given {

@@ -64,6 +64,37 @@ pub(super) struct Value<T> {
     pub(super) value: T,
 }
 
+impl Axis {
+    /// Its index: none of a range, or of what is one because it has a stride.
+    pub(super) fn index(&self) -> Option<&Value<Expr>> {
+        let is_range =
+            self.step.is_some() && self.extent.dynamic.is_some() || range(&self.extent.value).is_some();
+        (!is_range).then_some(&self.extent)
+    }
+
+    /// Its index, or what may turn out to be a range, if only the run knows it.
+    pub(super) fn selector(&self) -> Option<&Expr> {
+        self.index().filter(|index| index.dynamic.is_some()).map(|index| &index.value)
+    }
+
+    /// Whether only the run knows its count or its strides.
+    pub(super) fn is_dynamic(&self) -> bool {
+        let values = [Some(&self.extent), self.step.as_ref(), self.block.as_ref()];
+        self.index().is_none() && values.into_iter().flatten().any(|value| value.dynamic.is_some())
+    }
+
+    /// What is constant of it, where its count and its strides are.
+    pub(super) fn constants(&self) -> impl Iterator<Item = &Expr> {
+        let Self { extent: Value { dynamic, value }, step, block } = self;
+        let bounds = match range(value) {
+            Some(range) => [range.start.as_deref(), range.end.as_deref()],
+            None => [Some(value).filter(|_| dynamic.is_none()), None],
+        };
+        let steps = [step, block].map(|step| step.as_ref().map(|step| &step.value));
+        bounds.into_iter().chain(steps).flatten()
+    }
+}
+
 /// Reads the body.
 pub(super) fn transfer(body: TokenStream, errors: &mut Errors) -> Option<Written> {
     let parser = |input: ParseStream| {
@@ -193,14 +224,10 @@ impl Object {
 
     /// As it is called in messages.
     pub(super) fn name(&self) -> String {
-        let text = match self {
-            Self::Path { .. } => self.to_token_stream().to_string(),
-            Self::Expr(_, Some(text)) => {
-                return text.get(1..text.len() - 1).unwrap_or(text).trim().to_owned();
-            }
-            Self::Expr(expr, None) => expr.to_token_stream().to_string(),
-        };
-        text.replace(" :: ", "::").replace(":: ", "::").replace(" . ", ".")
+        match self {
+            Self::Expr(_, Some(text)) => text.get(1..text.len() - 1).unwrap_or(text).trim().to_owned(),
+            other => diag::readable(other),
+        }
     }
 }
 

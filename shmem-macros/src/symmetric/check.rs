@@ -10,7 +10,7 @@ use syn::{Attribute, GenericArgument, Lit, Local, Pat, Path, PathArguments, Type
 
 use super::Static;
 use crate::arguments::{self, Arguments, PageSize, Value};
-use crate::diag::{self, Errors};
+use crate::diag::{self, Errors, readable};
 
 /// Where an object is to lie.
 pub(super) struct Placement {
@@ -39,6 +39,8 @@ pub(super) struct Object {
 
 /// A `let`, in order.
 pub(super) struct Binding {
+    /// The name of the variable.
+    pub(super) name: String,
     /// The initial contents.
     pub(super) initial: TokenStream,
     /// Where they stand, as far as one span can say.
@@ -70,7 +72,7 @@ fn partition(value: Value, errors: &mut Errors) -> Option<Path> {
         }
         Value::Lit(Lit::Str(text)) => text
             .parse_with(Path::parse_mod_style)
-            .map_err(|_| errors.push(&text, diag::not_a_partition_name(&text.value())))
+            .map_err(|_| errors.push(&text, diag::not_a_partition_name(text.value())))
             .ok(),
         other => {
             errors.push(other, diag::PARTITION);
@@ -79,34 +81,14 @@ fn partition(value: Value, errors: &mut Errors) -> Option<Path> {
     }
 }
 
-/// Tokens as a user would write them, near enough for a message.
-pub(super) fn readable(tokens: &impl ToTokens) -> String {
-    let text = tokens.to_token_stream().to_string();
-    [
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" <", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        ("[ ", "["),
-        (" ]", "]"),
-        (" ;", ";"),
-        (" ,", ","),
-        ("! [", "!["),
-        ("! (", "!("),
-    ]
-    .iter()
-    .fold(text, |text, (from, to)| text.replace(from, to))
-}
-
 /// Checks a static.
 pub(super) fn object(declared: Static, errors: &mut Errors) -> Object {
     if let Some(token) = declared.mutability {
         errors.push(token, diag::MUTABLE);
     }
-    let name = declared.name.to_string();
+    let name = &declared.name;
     let others = arguments::macros_among(&declared.attributes);
-    errors.extend(others.iter().map(|path| (diag::attribute_of_static(&diag::path(path)), path)));
+    errors.extend(others.iter().map(|path| (diag::attribute_of_static(readable(path)), path)));
     let mut attributes = declared.attributes;
     attributes.retain(|attribute| arguments::macros_among(std::slice::from_ref(attribute)).is_empty());
     let is_typed = declared.contents.is_some();
@@ -123,21 +105,21 @@ pub(super) fn object(declared: Static, errors: &mut Errors) -> Object {
         }
         Type::Slice(slice) => {
             let item = &slice.elem;
-            errors.push(&written, diag::unsized_contents(&name, &readable(item)));
+            errors.push(&written, diag::unsized_contents(name, readable(item)));
             (contents, refused) = (quote!([#item; 0]), true);
         }
         Type::Path(path) if path.path.is_ident("str") => {
-            errors.push(&written, diag::unsized_text(&name));
+            errors.push(&written, diag::unsized_text(name));
             (contents, refused) = (quote!([u8; 0]), true);
         }
         Type::Path(path) => {
             if let Some(inner) = argument(&path.path, "Symmetric") {
-                errors.push(&written, diag::already_wrapped(&readable(inner)));
+                errors.push(&written, diag::already_wrapped(readable(inner)));
                 contents = inner.to_token_stream();
             }
             let value = argument(&path.path, "Atomic").filter(|value| is_no_atomic_value(value));
             if let Some(value) = value {
-                errors.push(value, diag::not_an_atomic_value(&readable(value)));
+                errors.push(value, diag::not_an_atomic_value(readable(value)));
                 // Uses of it go on with a value that can be changed.
                 let mut path = path.clone();
                 if let Some(last) = path.path.segments.last_mut() {
@@ -173,13 +155,13 @@ pub(super) fn binding(local: &Local, errors: &mut Errors) -> Option<Binding> {
         Pat::Type(typed) => &*typed.pat,
         untyped => untyped,
     };
-    match pattern {
-        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
+    let name = match pattern {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => name.ident.to_string(),
         other => {
             errors.push(other, diag::LET_PATTERN);
             return None;
         }
-    }
+    };
     let Some(init) = &local.init else {
         errors.push(pattern, diag::LET_VALUE);
         return None;
@@ -188,5 +170,5 @@ pub(super) fn binding(local: &Local, errors: &mut Errors) -> Option<Binding> {
         errors.push(token, diag::LET_ELSE);
         return None;
     }
-    Some(Binding { initial: init.expr.to_token_stream(), span: init.expr.span() })
+    Some(Binding { name, initial: init.expr.to_token_stream(), span: init.expr.span() })
 }

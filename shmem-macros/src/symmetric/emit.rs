@@ -17,9 +17,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Expr, Local, LocalInit, Pat, Token, parse_quote};
 
-use super::check::{Binding, Object, Placement, readable};
+use super::check::{Binding, Object, Placement};
 use crate::arguments::{self, Sealed};
-use crate::diag::{self, Errors, respanned};
+use crate::diag::{self, Errors, readable, respanned};
 
 /// A static.
 pub(super) fn object(object: &Object, placement: &Placement, mut errors: Errors) -> TokenStream {
@@ -113,12 +113,6 @@ fn holds(name: &Ident, contents: &TokenStream, root: &TokenStream) -> TokenStrea
     }
 }
 
-/// An item that the attribute cannot stand on.
-pub(super) fn unchanged(item: TokenStream, errors: Errors) -> TokenStream {
-    let errors = errors.into_tokens();
-    quote!(#errors #item)
-}
-
 /// The longest initial contents that a message repeats, in bytes.
 const LONGEST_INITIAL: usize = 40;
 
@@ -137,10 +131,12 @@ pub(super) fn unattached(
             Some(partition) => format!("world.alloc_in::<{partition}, _>({initial})?"),
             None => format!("world.alloc({initial})?"),
         };
-        errors.push(&local.pat, diag::let_outside(&call));
+        errors.push(&local.pat, diag::let_outside(call));
     }
     let mut local = local.clone();
-    refuse(&mut local, binding, placement);
+    // A name that no longer matters is not looked up.
+    let root = &placement.root;
+    refuse(&mut local, binding, root, &quote!(#root::__private::default));
     let errors = errors.into_tokens();
     quote!(#errors #local)
 }
@@ -156,8 +152,8 @@ pub(super) fn attach(
     if world.is_none() {
         errors.push(&local.pat, diag::LET_WORLD);
     }
-    let (Some(world), Some(Binding { initial, span })) = (world, binding) else {
-        return refuse(local, binding, placement);
+    let (Some(world), Some(Binding { name, initial, span })) = (world, binding) else {
+        return refuse(local, binding, &placement.root, &placement.partition);
     };
     let Placement { root, partition, pgsize, .. } = placement;
     let bytes = pgsize.as_ref().map_or(0, |pgsize| pgsize.bytes);
@@ -180,7 +176,7 @@ pub(super) fn attach(
     // message at run time names.
     let root = respanned(root.clone(), *span);
     let call = quote_spanned! {*span=>
-        #root::__private::alloc_in(#world, &#declaration, #initial, #bytes)?
+        #root::__private::alloc_in(#world, #name, &#declaration, #initial, #bytes)?
     };
     set(local, quote!({ #require_pages #call }));
     // Of a variable that nobody reads, rustc says that; of this value it would say it again.
@@ -188,11 +184,9 @@ pub(super) fn attach(
 }
 
 /// Gives a `let` that was reported a value of the right type, which is never made.
-fn refuse(local: &mut Local, binding: Option<&Binding>, placement: &Placement) {
-    let root = &placement.root;
+fn refuse(local: &mut Local, binding: Option<&Binding>, root: &TokenStream, partition: &TokenStream) {
     let value = match (binding, &local.pat) {
         (Some(Binding { initial, .. }), _) => {
-            let partition = &placement.partition;
             quote!(#root::__private::refused_box::<#partition, _>(#initial))
         }
         (None, Pat::Type(_)) => quote!(#root::__private::refused()),

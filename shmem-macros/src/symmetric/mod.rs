@@ -4,8 +4,8 @@ mod check;
 mod emit;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::parse::{Parse, ParseStream};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Attribute, Generics, Local, Meta, Path, Stmt, Token, Type, Visibility};
 
 use crate::arguments::Arguments;
@@ -20,15 +20,18 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut arguments = Arguments::parse(arguments, OWNER, ARGUMENTS, &mut errors);
     let placement = check::placement(&mut arguments, &mut errors);
     match parsed(item, &mut errors) {
-        Item::Static(declared) => {
+        Ok(Item::Static(declared)) => {
             let object = check::object(*declared, &mut errors);
             emit::object(&object, &placement, errors)
         }
-        Item::Let(local) => {
+        Ok(Item::Let(local)) => {
             let binding = check::binding(&local, &mut errors);
             emit::unattached(&local, binding.as_ref(), &placement, errors)
         }
-        Item::Other(tokens) => emit::unchanged(tokens, errors),
+        Err(item) => {
+            let errors = errors.into_tokens();
+            quote!(#errors #item)
+        }
     }
 }
 
@@ -42,14 +45,12 @@ pub(crate) fn rewrite(local: &mut Local, world: Option<&TokenStream>, errors: &m
     emit::attach(local, binding.as_ref(), &placement, world, errors);
 }
 
-/// What the attribute stands on.
+/// What the attribute may stand on.
 enum Item {
     /// `static NAME: T;` or `static NAME: T = value;`
     Static(Box<Static>),
     /// `let name: SymBox<T> = contents;`
     Let(Box<Local>),
-    /// Something else, which was reported.
-    Other(TokenStream),
 }
 
 /// A static as written.
@@ -89,62 +90,50 @@ impl Parse for Static {
     }
 }
 
-/// Reads the item.
-fn parsed(tokens: TokenStream, errors: &mut Errors) -> Item {
-    let kind = syn::parse2::<Kind>(tokens.clone()).unwrap_or(Kind::Unknown);
-    match kind {
-        Kind::Static => match syn::parse2(tokens.clone()) {
-            Ok(declared) => return Item::Static(Box::new(declared)),
-            Err(error) => errors.push_error(error),
-        },
-        Kind::Let => match syn::parse2(tokens.clone()) {
-            Ok(Stmt::Local(local)) => return Item::Let(Box::new(local)),
-            Ok(other) => errors.push(other, diag::wrong_item("this statement")),
-            Err(error) => errors.push_error(error),
-        },
-        Kind::Const(token) => errors.push(token, diag::CONST),
-        Kind::Other(token, what) => errors.push(token, diag::wrong_item(what)),
-        Kind::Unknown => errors.push(&tokens, diag::wrong_item("this")),
-    }
-    Item::Other(tokens)
-}
-
-/// Which item it is, by its first word.
-enum Kind {
-    Static,
-    Let,
-    Const(TokenStream),
-    Other(TokenStream, &'static str),
-    Unknown,
-}
-
-impl Parse for Kind {
-    fn parse(input: ParseStream) -> syn::Result<Self> {
+/// Reads the item, which is known by its first word; or says what is wrong, and gives it back.
+fn parsed(tokens: TokenStream, errors: &mut Errors) -> Result<Item, TokenStream> {
+    let head = |input: ParseStream| {
         input.call(Attribute::parse_outer)?;
         input.parse::<Visibility>()?;
-        let token = |input: ParseStream| input.fork().parse::<TokenTree>().map(TokenTree::into);
-        let kind = match () {
-            () if input.peek(Token![static]) => Self::Static,
-            () if input.peek(Token![let]) => Self::Let,
-            () if input.peek(Token![const]) && !input.peek2(Token![fn]) && !input.peek2(Token![unsafe]) => {
-                Self::Const(token(input)?)
-            }
-            () if input.peek(Token![struct]) => Self::Other(token(input)?, "a struct"),
-            () if input.peek(Token![enum]) => Self::Other(token(input)?, "an enum"),
-            () if input.peek(Token![type]) => Self::Other(token(input)?, "a type alias"),
-            () if input.peek(Token![mod]) => Self::Other(token(input)?, "a module"),
-            () if input.peek(Token![impl]) => Self::Other(token(input)?, "an implementation"),
-            () if input.peek(Token![trait]) => Self::Other(token(input)?, "a trait"),
-            () if is_function(input) => Self::Other(token(input)?, "a function"),
-            () => Self::Unknown,
-        };
+        let is_function = input.fork().parse::<syn::Signature>().is_ok();
+        let first: TokenTree = input.parse()?;
         input.parse::<TokenStream>()?;
-        Ok(kind)
-    }
-}
-
-fn is_function(input: ParseStream) -> bool {
-    input.fork().parse::<syn::Signature>().is_ok()
+        Ok((first, is_function))
+    };
+    let Ok((first, is_function)) = head.parse2(tokens.clone()) else {
+        errors.push(&tokens, diag::wrong_item("this"));
+        return Err(tokens);
+    };
+    let name = first.to_string();
+    let wrong = |what: &str| (first.clone().into(), diag::wrong_item(what));
+    let (place, said): (TokenStream, String) = match name.as_str() {
+        "static" => match syn::parse2(tokens.clone()) {
+            Ok(declared) => return Ok(Item::Static(Box::new(declared))),
+            Err(error) => {
+                errors.push_error(error);
+                return Err(tokens);
+            }
+        },
+        "let" => match syn::parse2(tokens.clone()) {
+            Ok(Stmt::Local(local)) => return Ok(Item::Let(Box::new(local))),
+            Ok(_) => wrong("this statement"),
+            Err(error) => {
+                errors.push_error(error);
+                return Err(tokens);
+            }
+        },
+        _ if is_function => wrong("a function"),
+        "const" => (first.into(), diag::CONST.to_owned()),
+        "struct" => wrong("a struct"),
+        "enum" => wrong("an enum"),
+        "type" => wrong("a type alias"),
+        "mod" => wrong("a module"),
+        "impl" => wrong("an implementation"),
+        "trait" => wrong("a trait"),
+        _ => (tokens.clone(), diag::wrong_item("this")),
+    };
+    errors.push(place, said);
+    Err(tokens)
 }
 
 /// Takes `#[symmetric(..)]` off a `let` and returns its arguments.

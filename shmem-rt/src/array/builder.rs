@@ -229,6 +229,7 @@ impl<'w, L: ThreadLevel, const D: usize, S: Storage> ArrayBuilder<'w, L, D, S> {
             fill: &fill,
         };
         let memory = maker.make(kind)?;
+        job.describe(&memory.ids, "array", true, location);
         let keep = Held { ids: memory.ids, released: Arc::clone(&job.memory.released) };
         let parts = Parts::new(memory.parts, nodes.clone());
         // SAFETY: the ledger has reserved the parts under these numbers on every PE until `keep` queues them,

@@ -24,6 +24,7 @@ use shmem_core::data::PlainData;
 use shmem_core::object::{Here, Signal, SymBox};
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 use self::lane::{Incoming, Outgoing, Ring};
 use crate::error::Result;
@@ -81,7 +82,7 @@ impl<L: ThreadLevel> World<L> {
             (1..=MOST).contains(&capacity),
             "a channel with a capacity of {capacity} messages: from one PE to another it has room for 1 to {MOST}"
         );
-        let subject = || format!("{capacity} messages of {}", show_size(size_of::<T>() as u64));
+        let subject = || format!("{} of {}", counted(capacity, "message"), show_size(size_of::<T>() as u64));
         let arguments = [capacity as u64, size_of::<T>() as u64, align_of::<T>() as u64];
         let purpose = Purpose::of_memory("channel", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);

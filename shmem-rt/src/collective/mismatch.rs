@@ -10,12 +10,14 @@ use shmem_launch::text::numbers;
 
 use super::mark::{Mark, place_of};
 use super::placement::request_area;
+use crate::caller;
 use crate::group::{Collective, END, Purpose};
 use crate::job::Job;
+use crate::report::{Groups, add_to};
 use crate::standstill::far_record;
 
-/// How long the PE that finds a mismatch waits for the others to say where they are.
-const TESTIMONY: Duration = Duration::from_millis(500);
+/// How long the PE that finds a mismatch waits for the others to say where they are: twice as long as one sleeps before it looks.
+const TESTIMONY: Duration = Duration::from_secs(1);
 
 /// Most PEs of other nodes that are asked.
 const MOST_ASKED: usize = 64;
@@ -78,6 +80,12 @@ impl Collective<'_> {
         let mine = self.activity_with_place(purpose, count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);
+        // Who sleeps has not looked for the place of a call that is not in Rust, which takes long.
+        let has_place = |activity: &Activity| caller::finds().is_none() || !activity.file.is_empty();
+        let first = team.job.site.pes().iter().find(|pe| pe.on_node().is_some());
+        if let Some(first) = first.filter(|_| caller::finds().is_some()) {
+            team.system_at(endpoint, *first).record.raise_question();
+        }
         let is_asked = |rank: usize| match other {
             Stranger::Here => false,
             Stranger::On(node) => team.node_of(rank) == node,
@@ -88,22 +96,21 @@ impl Collective<'_> {
         };
         let there = (0..team.size()).filter(|rank| is_asked(*rank)).map(|rank| team.member(rank));
         let start = Instant::now();
-        let mut places: Vec<(String, Vec<usize>)> = Vec::new();
+        let mut places = Groups::new();
         for pe in team.neighbours().iter().copied().chain(there.take(MOST_ASKED)) {
             let place = loop {
                 match Record::Doing.of(&team.job, pe) {
                     Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
-                    Some(activity) if activity.count != 0 => break activity.to_string(),
+                    Some(activity) if activity.count != 0 && has_place(&activity) => {
+                        break activity.to_string();
+                    }
                     // One that has come for something else, and was not held up there.
                     Some(activity) if start.elapsed() > TESTIMONY => break activity.to_string(),
                     None if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
             };
-            match places.iter_mut().find(|(other, _)| *other == place) {
-                Some((_, pes)) => pes.push(pe.number()),
-                None => places.push((place, vec![pe.number()])),
-            }
+            add_to(&mut places, place, pe.number());
         }
         team.job.abort(1, &mismatch(places))
     }
@@ -132,7 +139,7 @@ impl Collective<'_> {
 }
 
 /// What members say of themselves: where they are, with the numbers of those who are there.
-pub(super) fn mismatch(mut places: Vec<(String, Vec<usize>)>) -> String {
+pub(super) fn mismatch(mut places: Groups) -> String {
     let left = places.split_off(places.len().min(MOST_NAMED));
     let named: Vec<_> = places
         .into_iter()

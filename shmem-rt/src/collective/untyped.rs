@@ -13,6 +13,7 @@ use shmem_core::context::{Endpoint, Initiator};
 use shmem_core::object::Extent as Place;
 use shmem_core::observe::{Call, Family};
 use shmem_core::partition::show_size;
+use shmem_core::text::counted;
 
 use super::argument::word_of;
 use super::buffer::{RecvBuf, SendBuf};
@@ -133,7 +134,7 @@ pub unsafe fn collect(
     let call = Untyped::of(team, token.endpoint());
     call.tell(Family::HereLoad, from);
     let mut written = None;
-    let subject = || format!("{items} items of {size} bytes");
+    let subject = || format!("{} of {size} bytes", counted(items, "item"));
     call.run(Family::Collect, &[size as u64], &subject, from.bytes, |collective, purpose| {
         let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(call.endpoint, from) };
         collective.allgatherv(purpose, (items, size), mine, true, |items| {
@@ -179,7 +180,7 @@ pub unsafe fn alltoalls(
     let Strides { items, size, .. } = strides;
     let [from_stride, to_stride] = [strides.from, strides.to];
     let numbers = [items, size, from.offset, to.offset, from_stride, to_stride];
-    let subject = || format!("{items} items of {size} bytes");
+    let subject = || format!("{} of {size} bytes", counted(items, "item"));
     let (call, bytes) = (Untyped::of(team, token.endpoint()), items * size * team.size());
     if items > 0 {
         call.tell(Family::HereLoad, from);
@@ -218,7 +219,7 @@ pub unsafe fn reduce(
 ) {
     let Places { from, to } = places;
     let arguments = [from.bytes as u64, word_of(fold.name), from.offset as u64, to.offset as u64];
-    let subject = || format!("{} items, by `{}`", from.bytes / fold.size, fold.name);
+    let subject = || format!("{}, by `{}`", counted(from.bytes / fold.size, "item"), fold.name);
     let call = Untyped::of(team, token.endpoint());
     call.tell(Family::HereLoad, from);
     call.run(family, &arguments, &subject, from.bytes, |collective, purpose| {

@@ -1,6 +1,7 @@
 //! What a team cannot be, or cannot do.
 
 use shmem_core::system::MAX_TEAMS;
+use shmem_core::text::counted;
 
 /// What a team cannot be, or cannot do. The same value on every member of the team that was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -8,8 +9,8 @@ use shmem_core::system::MAX_TEAMS;
 pub enum TeamError {
     /// Members that the team has not.
     #[error(
-        "no team can have {size} members, from rank {start} on every {stride}: the team that is split has ranks \
-         0..{parent}; all ranks must lie in there"
+        "no team can have {}, from rank {start} on every {stride}: the team that is split has ranks 0..{parent}; all ranks \
+         must lie in there", counted(*.size, "member")
     )]
     Outside {
         /// The first rank.
@@ -29,7 +30,7 @@ pub enum TeamError {
     },
     /// All members at one rank.
     #[error(
-        "a team of {size} members cannot have stride 0: each rank of the team that is split is a member once"
+        "a team of {} cannot have stride 0: each rank of the team that is split is a member once", counted(*.size, "member")
     )]
     Repeated {
         /// Number of members.
@@ -70,8 +71,8 @@ pub enum TeamError {
     },
     /// The memory of teams has no room.
     #[error(
-        "the memory of teams has no room for {bytes} bytes at one place of all members: PE {pe} has {free} free of \
-         {size}; drop objects of teams on all members, or raise SHMEM_TEAM_SIZE"
+        "the memory of teams has no room for {} at one place of all members: PE {pe} has {free} free of {size}; drop \
+         objects of teams on all members, or raise SHMEM_TEAM_SIZE", counted(*.bytes, "byte")
     )]
     NoRoom {
         /// Bytes asked for.

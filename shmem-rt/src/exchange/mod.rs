@@ -20,8 +20,10 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use shmem_core::data::PlainData;
+use shmem_core::endpoint::Initiator as _;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 use self::conveyor::{Belt, Next};
 pub use self::conveyor::{Conveyor, Full};
@@ -243,6 +245,6 @@ impl<T> Outbox<T> {
 
 impl<T> fmt::Debug for Outbox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Outbox ({} items)", self.items.len())
+        write!(f, "Outbox ({})", counted(self.items.len(), "item"))
     }
 }

@@ -23,7 +23,7 @@ use shmem_core::object::SymAddr;
 use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
 use shmem_core::system::{Activity, SystemArea, TeamArea};
-use shmem_core::text::Text;
+use shmem_core::text::{Text, counted};
 
 use super::meeting::Meeting;
 use super::purpose::Purpose;
@@ -452,6 +452,6 @@ impl Drop for Team {
 
 impl std::fmt::Debug for Team {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Team #{} ({} PEs, rank {})", self.index, self.size(), self.rank)
+        write!(f, "Team #{} ({}, rank {})", self.index, counted(self.size(), "PE"), self.rank)
     }
 }

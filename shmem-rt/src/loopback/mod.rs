@@ -40,6 +40,7 @@ use crate::error::{Error, Result};
 use crate::grants::by_partition;
 use crate::members::Directory;
 use crate::persistent;
+use crate::process;
 use crate::report;
 use crate::setup::Setup;
 use crate::standstill::Neighbours;
@@ -105,10 +106,13 @@ pub(crate) fn run<L: ThreadLevel>(
     let _running = Running::new(neighbours.clone());
     let (over, is_over) = mpsc::channel::<()>();
     let program = &body;
+    // This one, that of the network, and the one that looks at the time.
+    process::stand_for_all(2 + usize::from(limit.is_some()));
     std::thread::scope(|scope| {
         // Gone when all PEs have ended, or one could not be started.
         let over = Arc::new(over);
         if let Some(limit) = limit {
+            let neighbours = neighbours.clone();
             scope.spawn(move || {
                 if is_over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                     let what = format!("the job has run for the {limit:?} it was given");
@@ -117,7 +121,7 @@ pub(crate) fn run<L: ThreadLevel>(
             });
         }
         for me in 0..pes {
-            let over = Arc::clone(&over);
+            let (over, inside) = (Arc::clone(&over), Some(neighbours.clone()));
             let (setup, arena, grants) = (setup()?, Arc::clone(&arenas[me]), grants.clone());
             let files = std::mem::take(&mut files[me]);
             let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
@@ -139,7 +143,7 @@ pub(crate) fn run<L: ThreadLevel>(
                     .collect();
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
                 let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
-                let members = JobPes { directory, cores, cpus, files, fabric: None };
+                let members = JobPes { directory, cores, cpus, files, fabric: None, inside };
                 let mut world = assemble::<L>(setup, bootstrap, arena, members, grants, Some(transport));
                 program(&mut world);
             };

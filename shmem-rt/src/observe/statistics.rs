@@ -6,6 +6,7 @@ use std::io;
 use shmem_core::columns::Columns;
 use shmem_core::observe::{Family, Statistics, Tally};
 use shmem_core::partition::round_size;
+use shmem_core::text::counted;
 use shmem_core::transport::Traffic;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
@@ -37,11 +38,13 @@ pub(super) fn conclude(
         let sum = |of: fn(&Traffic) -> u64| sent.iter().map(of).sum::<u64>();
         let (operations, bytes) = (sum(|sent| sent.operations), sum(|sent| sent.bytes));
         if operations > 0 {
-            let _ = writeln!(text, "  with other nodes: {operations} operations, {}", round_size(bytes));
+            let operations = counted(operations as usize, "operation");
+            let _ = writeln!(text, "  with other nodes: {operations}, {}", round_size(bytes));
         }
         let strangers: u64 = strangers.iter().sum();
         if strangers > 0 {
-            let _ = writeln!(text, "  dropped: {strangers} messages that no PE of the job has sent");
+            let messages = counted(strangers as usize, "message");
+            let _ = writeln!(text, "  dropped: {messages} that no PE of the job has sent");
         }
         say(text.trim_end());
     }
@@ -74,8 +77,8 @@ fn table(pes: &[Statistics]) -> String {
         ]);
     }
     let mut text = format!(
-        "shmem: statistics (SHMEM_STATS): sums of {} PEs, the least and the most calls of one, the most time of one\n{columns}",
-        pes.len()
+        "shmem: statistics (SHMEM_STATS): sums of {}, the least and the most calls of one, the most time of one\n{columns}",
+        counted(pes.len(), "PE")
     );
     let mut ways: Vec<(&str, u64)> = Vec::new();
     for (way, transfers) in pes.iter().flat_map(Statistics::ways) {

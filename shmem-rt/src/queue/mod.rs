@@ -16,6 +16,7 @@ use shmem_core::context::Initiator;
 use shmem_core::data::PlainData;
 use shmem_core::partition::show_size;
 use shmem_core::pe::Pe;
+use shmem_core::text::counted;
 
 use self::window::Window;
 use crate::error::Result;
@@ -77,7 +78,8 @@ impl<L: ThreadLevel> World<L> {
             (1..=MOST).contains(&window),
             "a work queue with a window of {window} items: others can take from 1 to {MOST} of a PE's items at a time"
         );
-        let subject = || format!("a window of {window} items of {}", show_size(size_of::<T>() as u64));
+        let subject =
+            || format!("a window of {} of {}", counted(window, "item"), show_size(size_of::<T>() as u64));
         let arguments = [window as u64, size_of::<T>() as u64, align_of::<T>() as u64];
         let purpose = Purpose::of_memory("work_queue", &arguments, &subject);
         self.team().agree_on(self.endpoint(), &purpose);
@@ -222,6 +224,6 @@ impl<T: PlainData> WorkQueue<T> {
 
 impl<T> fmt::Debug for WorkQueue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WorkQueue (PE {}, {} items)", self.me, self.own.len())
+        write!(f, "WorkQueue (PE {}, {})", self.me, counted(self.own.len(), "item"))
     }
 }

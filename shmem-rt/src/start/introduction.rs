@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use shmem_core::context::Initiator as _;
 use shmem_core::partition::{report, short_size};
 use shmem_core::ranges;
+use shmem_core::text::counted;
 use shmem_launch::env;
 use shmem_launch::say::say;
 use shmem_launch::text::numbers;
@@ -39,7 +40,7 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
     }
     degraded(&job.settings, table.specs(), grants);
     if job.settings.info || job.settings.debug {
-        let (pes, name) = (number_of(world.n_pes()), job.bootstrap.name());
+        let (pes, name) = (counted(world.n_pes(), "PE"), job.bootstrap.name());
         let fabric = job.network.fabric.as_ref().map_or_else(String::new, |fabric| format!(": {fabric}"));
         let transport = job.network.transport;
         let mut text = format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
@@ -65,9 +66,4 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         }
         say(text.trim_end());
     }
-}
-
-/// `1 PE`, `2 PEs`.
-fn number_of(pes: usize) -> String {
-    format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
 }

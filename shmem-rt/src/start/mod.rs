@@ -127,7 +127,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let fabric = ofi.as_ref().map(join).transpose()?;
     let transport = ofi.map(|ofi| ofi as Arc<dyn Transport>);
     let directory = Arc::new(Directory::new(list_of_the_node(pes, list)?, &hosts));
-    let members = JobPes { directory, cores, cpus, files, fabric };
+    let members = JobPes { directory, cores, cpus, files, fabric, inside: None };
     let grants = by_partition(setup.table.specs().len(), &told.map(|told| told.grants.clone()));
     Ok(assemble(setup, Arc::clone(bootstrap), Arc::new(arena), members, grants, transport))
 }
@@ -171,6 +171,8 @@ pub(crate) struct JobPes {
     pub(crate) files: BTreeMap<usize, Backing>,
     /// What reaches other hosts, in words.
     pub(crate) fabric: Option<String>,
+    /// All of them, if they are threads of this process: mapped for as long as any of these runs.
+    pub(crate) inside: Option<Neighbours>,
 }
 
 /// Puts a world together, once the memory exists.
@@ -182,7 +184,7 @@ pub(crate) fn assemble<L: ThreadLevel>(
     grants: Vec<Alike<Grant>>,
     transport: Option<Arc<dyn Transport>>,
 ) -> World<L> {
-    let JobPes { directory, cores, cpus, files, fabric } = members;
+    let JobPes { directory, cores, cpus, files, fabric, inside } = members;
     let number = bootstrap.number();
     let (pes, me) = (directory.pes(), directory.pes()[number]);
     let slot = me.on_node().unwrap_or_else(|| unreachable!("a PE is on its own host"));
@@ -252,7 +254,8 @@ pub(crate) fn assemble<L: ThreadLevel>(
             Others::new(far, Arc::clone(&directory), &firsts, node.unwrap_or_default())
         });
         let (neighbours, bootstrap) = (neighbours.clone(), Arc::clone(&bootstrap));
-        Box::new(Guard { neighbours, others, bootstrap, observers: observers.clone() }) as Box<dyn Watch>
+        Box::new(Guard { neighbours, others, inside, bootstrap, observers: observers.clone() })
+            as Box<dyn Watch>
     });
     let beside = neighbours.clone();
     let warn = move |wait: &WaitReport| say(&report::long_wait(number, wait, neighbours.peers()));

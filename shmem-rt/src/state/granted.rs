@@ -3,6 +3,7 @@
 use std::fmt;
 
 use shmem_core::context::mapping::{Design, Hints, Sharing, Tracking};
+use shmem_core::text::counted;
 
 /// What a context was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,7 @@ impl fmt::Display for Granted {
         let Self { unit, locked, shared_with, tracking, resource } = self;
         let company = match shared_with {
             0 => "alone".to_owned(),
-            1 => "with 1 other context".to_owned(),
-            n => format!("with {n} other contexts"),
+            others => format!("with {}", counted(*others, "other context")),
         };
         let lock = if *locked { "a lock" } else { "no lock" };
         write!(f, "number {unit} of the {resource}, {company}, {lock}, {}", tracking.name())

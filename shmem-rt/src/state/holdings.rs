@@ -9,6 +9,7 @@ use std::panic::Location;
 
 use shmem_core::context::Resource;
 use shmem_core::context::mapping::{Assignment, DomainId, Hints, Level, Mapping, Shortage, evenly};
+use shmem_core::text::counted;
 use shmem_launch::env::Settings;
 
 use super::granted::{Granted, Resources};
@@ -198,9 +199,9 @@ impl Holdings {
         let live: Vec<String> = [("domain", domains), ("context", contexts)]
             .into_iter()
             .filter(|(_, sites)| !sites.is_empty())
-            .map(|(what, sites)| match sites.len() {
-                1 => format!("1 {what} lives, created at {}", places(sites)),
-                n => format!("{n} {what}s live, created at {}", places(sites)),
+            .map(|(what, sites)| {
+                let verb = if sites.len() == 1 { "lives" } else { "live" };
+                format!("{} {verb}, created at {}", counted(sites.len(), what), places(sites))
             })
             .collect();
         if live.is_empty() { Ok(()) } else { Err(ContextError::Live { live: live.join(", and ") }) }

@@ -34,6 +34,18 @@ static OUT: [u64; 4 * (MANY + 8)];
 /// Items of no bytes whose `fcollect` has the hash of a halo of cells like `f64`.
 const ITEMS: usize = 1_280_743_731;
 
+#[shmem::collective]
+fn opens_one(world: &mut World<Multiple>, first: bool) -> Result<()> {
+    let array = world.array([700]).chunks(3).filled(1.0)?;
+    #[symmetric]
+    let scratch: SymBox<[f64]> = [0.0; 4];
+    match first {
+        true => world.local(&array, |_| ()),
+        false => world.local(&scratch, |_| ()),
+    }
+    Ok(())
+}
+
 /// What the checked barrier has of an operation with arguments: all that it has, if nothing is stated.
 fn hash(name: &str, arguments: &[u64]) -> u64 {
     fingerprint_of_words(name.as_bytes().chunks(8).map(word).chain(arguments.iter().copied())) >> 32
@@ -236,7 +248,7 @@ differences! { OF_DATA:
     "parts of a heap's": |world, first| {
         let list = world.alloc(zeroed::<u16>(16)).unwrap();
         world.max(list.here(world).index(if first { 7 } else { 9 }));
-    } => ["max(heap object #1[7])` at", "max(heap object #1[9])` at"];
+    } => ["max([7] of object #1 (shmem-rt/tests/jobs/agreement.rs:", "max([9] of object #1 (shmem-rt/"];
     "items of fcollect": |world, first| match first {
         true => world.fcollect(&1_u32, &mut vec![0; world.n_pes()]),
         false => world.fcollect(&1_u64, &mut vec![0; world.n_pes()]),
@@ -352,7 +364,10 @@ differences! { OF_MEMORY:
     "lists of a phase": |world, first| {
         let boxes: Vec<_> = (0..12).map(|_| world.alloc([0_u8; 8]).unwrap()).collect();
         world.local(&boxes[usize::from(first)..], |_| ());
-    } => ["local(11 objects: heap object #", "local(12 objects: heap object #"];
+    } => ["local(11 objects: object #", "local(12 objects: object #"];
+    "an array and a variable of a phase": |world, first| {
+        opens_one(world, first).unwrap();
+    } => ["local(array #1 (shmem-rt/tests/jobs/agreement.rs:", "local(scratch #2 (shmem-rt/tests/jobs/agreement.rs:"];
     "a phase and none": |world, first| match first {
         true => world.local(&TABLE, |_| ()),
         false => world.sync_all(),

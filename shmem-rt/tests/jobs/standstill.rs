@@ -26,6 +26,9 @@ const LONG_APART: Duration = Duration::from_secs(10);
 
 const SHM: &[(&str, &str)] = &[("SHMEM_TRANSPORT", "shm")];
 
+/// Threads of one process, each on a node of its own.
+const LOOPBACK: &[(&str, &str)] = &[("SHMEM_TRANSPORT", "loopback")];
+
 /// On so many hosts, of so many PEs each.
 const fn apart(hosts: &'static str) -> [(&'static str, &'static str); 2] {
     [("SHMEM_TRANSPORT", "auto"), ("SHMRUN_HOSTS_AS", hosts)]
@@ -51,10 +54,12 @@ fn stand<L: ThreadLevel>(
     });
     for ((_, environment), end) in jobs.iter().zip(ends) {
         let Err(panic) = end else {
-            assert_ne!(*environment, SHM, "it passes");
+            assert!(![SHM, LOOPBACK].contains(environment), "it passes");
             continue;
         };
-        let said = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+        // What PEs that are threads print has their process's number before it.
+        let said =
+            panic.downcast_ref::<String>().map(|said| said.replace("\n[0] ", "\n")).unwrap_or_default();
         assert_says(&said, &["failed with code 1: PE 0 (pid ", "no PE can go on: all of them wait"]);
         assert_says(&said, parts);
     }
@@ -75,13 +80,14 @@ fn hosts_that_wait_for_each_other() {
     }
 }
 
-/// Programs of three PEs in which all wait at last, on one host, and with one of them on another; and what is said of them.
+/// Programs of three PEs in which all wait at last, on one host, with one of them on another, and as threads of one process; and
+/// what is said of them.
 macro_rules! stands {
     ($($name:ident: $level:ty, |$world:ident| $body:expr => $parts:expr;)*) => {$(
         #[test]
         fn $name() {
             let body: fn(&mut World<$level>) = |$world| $body;
-            stand(stringify!($name), &[(3, SHM), (3, &apart("*x2"))], body, &$parts);
+            stand(stringify!($name), &[(3, SHM), (3, &apart("*x2")), (3, LOOPBACK)], body, &$parts);
         }
     )*};
 }
@@ -188,9 +194,7 @@ stands! {
 }
 
 /// A thread that is no PE's sleeps, and then wakes all.
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
-    let world = &*world;
+fn one_that_does_not_wait_acts(world: &World<Multiple>) {
     std::thread::scope(|scope| {
         if world.my_pe() == 1 {
             scope.spawn(|| {
@@ -200,6 +204,16 @@ fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
         }
         READY.wait_until(world, eq(1));
     });
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
+fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
+    one_that_does_not_wait_acts(world);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback"))]
+fn a_thread_beside_pes_that_are_threads_may_act(world: &mut World<Multiple>) {
+    one_that_does_not_wait_acts(world);
 }
 
 /// The message about a long wait needs nothing that a thread of the program may hold meanwhile.
@@ -232,6 +246,11 @@ fn comes_late(world: &World, late: usize, time: Duration) {
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
 fn a_pe_that_is_elsewhere_may_come(world: &mut World) {
     comes_late(world, 0, LONG);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback"))]
+fn a_pe_that_is_a_thread_may_come(world: &mut World) {
+    comes_late(world, 1, LONG);
 }
 
 #[shmem::test(pes = 4, env("SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x2"))]

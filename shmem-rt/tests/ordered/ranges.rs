@@ -98,6 +98,6 @@ fn objects_are_dealt_out_anew(world: &mut World) {
         one.fill_from(world, &other) => "an object of 12 elements is filled from one of 15: both have as many";
         one.fill_from(world, &one) => "an object of 12 elements is filled from itself: ";
         one.read(world, 10, &mut [0; 3]) => "has 12 (0..12)";
-        one.runs(10..13).count() => "range 10..13 does not fit: heap object #";
+        one.runs(10..13).count() => "range 10..13 does not fit: object #";
     }
 }

@@ -98,7 +98,11 @@ fn naming_an_object_twice_is_refused(world: &mut World) {
         if first == second {
             assert_eq!(open(), 9);
         } else {
-            refused! { open() => format!("`heap object #{}` is named twice", boxes[second].id()); }
+            let name = format!(
+                "`object #{} (shmem-rt/tests/racing/phase.rs:92)` is named twice",
+                boxes[second].id()
+            );
+            refused! { open() => name; }
         }
     }
     // Nothing is left of the attempts: the PEs still meet.

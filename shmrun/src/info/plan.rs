@@ -9,6 +9,7 @@ use shmem::scale::{Collective, Cost, Model, Shape};
 use shmem_core::columns::Columns;
 use shmem_core::partition::show_size;
 use shmem_core::strided::{self as regions, Advice, Algorithm, Level, Pattern, Plan};
+use shmem_core::text::counted;
 use shmem_core::transport::ofi::strided;
 
 use crate::error::InfoError;
@@ -84,8 +85,14 @@ impl Question {
         };
         let place = if self.symmetric { ", in symmetric objects" } else { "" };
         match shape.nodes {
-            1 => format!("{what}{place}: {} PEs on one node", self.pes),
-            nodes => format!("{what}{place}: {} PEs, {} on each of {nodes} nodes", self.pes, shape.per_node),
+            1 => format!("{what}{place}: {} on one node", counted(self.pes, "PE")),
+            nodes => {
+                format!(
+                    "{what}{place}: {}, {} on each of {nodes} nodes",
+                    counted(self.pes, "PE"),
+                    shape.per_node
+                )
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use shmem_core::columns::Columns;
 use shmem_core::partition::{round_size, show_size};
 use shmem_core::ranges;
+use shmem_core::text::counted;
 use shmem_core::topology::{NumaNode, Speed, Topology};
 
 use crate::pages::Pool;
@@ -40,13 +41,12 @@ impl Processors {
 pub(crate) fn topology(root: &Root) -> String {
     let processors = Processors::read(root);
     let topology = Topology::read(root.path());
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut text = format!(
         "CPUs: {} ({}) on {} in {}\n",
         processors.online.len(),
         ranges::show(&processors.online),
-        count(processors.cores, "core"),
-        count(processors.packages, "package")
+        counted(processors.cores, "core"),
+        counted(processors.packages, "package")
     );
     let allowed = topology.cpus();
     if !allowed.is_empty() && allowed != processors.online {

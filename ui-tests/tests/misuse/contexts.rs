@@ -30,54 +30,24 @@ fn without_stores(world: &World, context: Context<NoStore<Private>>, east: Pe, m
     ctx.scatter(GRID.on(east).at(&[1_u32, 2]), &[1.0, 2.0]); //~
 }
 
-fn private_on_another_thread(world: &World<Multiple>, context: Context<Private>, me: Pe) {
-    let ctx = context.bind(world);
-    std::thread::scope(|scope| {
-        scope.spawn(|| ctx.p(GRID.on(me).index(0), 2.0)); //~
-    });
-}
+fn sent<T: Send>(_: T) {}
 
-fn registration_on_another_thread(world: &World<Multiple>) -> Result<()> {
-    let thread = world.register_thread()?;
-    std::thread::scope(|scope| {
-        scope.spawn(move || drop(thread)); //~
-    });
-    Ok(())
-}
+fn shared<T: Sync>(_: &T) {}
 
-fn serialized_on_two_threads(world: &World<Multiple>, context: Context<Serialized>, me: Pe) {
-    std::thread::scope(|scope| {
-        scope.spawn(|| context.bind(world).p(GRID.on(me).index(0), 2.0)); //~
-        context.bind(world).p(GRID.on(me).index(1), 2.0);
-    });
-}
-
-fn serialized_token_sent_away(world: &World<Multiple>, context: Context<Serialized>, me: Pe) {
-    let (here, there) = (context.bind(world), context.bind(world));
-    std::thread::scope(|scope| {
-        scope.spawn(move || there.p(GRID.on(me).index(0), 2.0)); //~
-        here.p(GRID.on(me).index(1), 2.0);
-    });
-}
-
-fn turn_on_two_threads(world: &World<Multiple>, mut domain: Domain<Serialized>, me: Pe) -> Result<()> {
-    let (a, b) = (domain.create_ctx::<InTurn>()?, domain.create_ctx::<InTurn>()?);
-    let turn = domain.turn(world);
-    let (a, b) = (turn.bind(&a), turn.bind(&b));
-    std::thread::scope(|scope| {
-        scope.spawn(move || a.p(GRID.on(me).index(0), 1.0)); //~
-        b.p(GRID.on(me).index(1), 2.0);
-    });
-    Ok(())
-}
-
-fn turn_sent_away(world: &World<Serialized>, mut domain: Domain<Serialized>, me: Pe) -> Result<()> {
+fn on_other_threads(
+    world: &World<Multiple>,
+    private: Context<Private>,
+    serialized: Context<Serialized>,
+    mut domain: Domain<Serialized>,
+) -> Result<()> {
+    shared(&private.bind(world)); //~
+    sent(world.register_thread()?); //~
+    shared(&serialized); //~
+    sent(serialized.bind(world)); //~
     let context = domain.create_ctx::<InTurn>()?;
     let turn = domain.turn(world);
-    std::thread::scope(|scope| {
-        scope.spawn(move || turn.bind(&context).p(GRID.on(me).index(0), 1.0)); //~
-        world.p(GRID.on(me).index(1), 2.0);
-    });
+    sent(turn.bind(&context)); //~
+    sent(turn); //~
     Ok(())
 }
 

@@ -91,28 +91,12 @@ mod words {
 mod generic {
     use shmem::Symmetric;
 
-    macro_rules! element {
-        () => {
-            u64
-        };
-    }
-
     #[derive(Clone, Copy, Symmetric)]
     #[repr(C)]
     struct Pair<T, U> { //~
         first: T,
         second: U,
     }
-
-    // A name is the same with `r#`.
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    struct RawName<T> { //~
-        first: r#T,
-        second: u64,
-    }
-
-    type T = u64;
 
     #[derive(Clone, Copy, Symmetric)]
     #[repr(C, packed(2))]
@@ -126,47 +110,6 @@ mod generic {
     struct Line<const N: usize> { //~
         kind: u32,
         values: [f64; N],
-    }
-
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    struct Wrapped<T> { //~
-        first: Wrap<T>,
-        second: u64,
-    }
-
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    struct Computed<const N: usize> { //~
-        first: Buffer<N>,
-        second: u64,
-    }
-
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    struct ByMacro<const N: usize> { //~
-        first: element!(),
-        second: [u64; N],
-    }
-
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    pub struct Wrap<T>(T);
-
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    pub struct Buffer<const N: usize>([u64; N]);
-
-    // What `Self` says depends on the parameters.
-    #[derive(Clone, Copy, Symmetric)]
-    #[repr(C)]
-    struct Row<const N: usize> { //~
-        first: <Self as Pick>::Out,
-        others: [u64; N],
-    }
-
-    impl<const N: usize> Pick for Row<N> {
-        type Out = u64;
     }
 
     // One type by one name.

@@ -47,11 +47,11 @@ fn what_is_no_lock(world: &World, pe: Pe) {
     world.put(LOCK.on(pe), &Lock::new()); //~
 }
 
-fn guard_on_another_thread(world: &World<Multiple>) {
-    let guard = world.lock(&LOCK);
-    std::thread::scope(|scope| {
-        scope.spawn(move || drop(guard)); //~
-    });
+fn sent<T: Send>(_: T) {}
+
+fn on_another_thread(world: &World<Multiple>, plane: NumaArray<u64, 2>) {
+    sent(world.lock(&LOCK)); //~
+    sent(plane.here(world)); //~
 }
 
 fn phase_while_a_lock_is_held(world: &mut World) {
@@ -70,13 +70,6 @@ fn elements(world: &World, plane: NumaArray<f64, 2>) -> Result<()> {
 fn slices(world: &mut World, plane: NumaArray<f64, 2, Chosen>, line: NumaArray<f64, 1, Multi>) {
     world.local(&plane, |mut plane| plane.row_mut(3).fill(1.0)); //~
     world.local(&line, |mut line| line.as_mut_slice().fill(1.0)); //~
-}
-
-fn own_copy_in_another_thread(world: &World, plane: NumaArray<u64, 2>) {
-    let mine = plane.here(world);
-    std::thread::scope(|scope| {
-        scope.spawn(move || mine.fill(7)); //~
-    });
 }
 
 fn view_that_leaves(world: &mut World, plane: NumaArray<f64, 2>) {

@@ -56,11 +56,6 @@ impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
         self.token.endpoint()
     }
 
-    #[inline(always)]
-    pub(crate) fn token(&self) -> &I {
-        self.token
-    }
-
     /// Starts [`Rma::put`], and panics as that.
     ///
     /// Source: OpenSHMEM 1.6, `shmem_put_nbi`.

@@ -63,6 +63,14 @@ struct State {
     step: Option<(usize, u64)>,
 }
 
+impl State {
+    /// All that this PE has issued is complete.
+    fn quiet(&mut self) {
+        self.own.quiet(|_, _| true);
+        self.flights.quiet(|_, _| true);
+    }
+}
+
 /// A flag of another PE, and where this PE has seen it.
 #[derive(Clone, Copy)]
 struct Seen {
@@ -86,7 +94,10 @@ impl Checker {
             return Ok(None);
         }
         if pes < bootstrap.count() {
-            reports.warn("what PEs of different nodes do to each other is not checked");
+            reports.warn(
+                "what PEs of different nodes do to each other is not checked: no races, early flags or counted signals \
+                 between them are found; run all PEs on one node to have that checked",
+            );
         }
         if !cfg!(debug_assertions) && caller::finds().is_none() {
             reports.warn("single loads and stores of `here` are not checked: this build is optimised");
@@ -137,8 +148,7 @@ impl Checker {
             Effect::Barrier | Effect::Collective => self.arrive(state, call),
             Effect::Start => self.start(state, call),
             Effect::Release => {
-                state.own.quiet(|_, _| true);
-                state.flights.quiet(|_, _| true);
+                state.quiet();
                 self.pass_on(state, call, Some(call.offset), None);
             }
             Effect::Order | Effect::Wait | Effect::Acquire | Effect::Finish => {}
@@ -171,11 +181,7 @@ impl Checker {
         self.own_side(state, call, false);
         let to = call.pe.and_then(|pe| self.index_of(pe))?;
         // What a PE writes to itself it could as well store.
-        let class = match is_signalled {
-            _ if to == self.node.index => Class::REST,
-            false => Class::put(call.endpoint),
-            true => Class::signalled(call.endpoint),
-        };
+        let class = if to == self.node.index { Class::REST } else { Class::put(call.endpoint, is_signalled) };
         for blocks in blocks(call, Side::To, call.offset) {
             self.touch(state, call, to, blocks, class, true);
         }
@@ -183,7 +189,7 @@ impl Checker {
             return None;
         }
         let (by, epoch) = (self.node.index as u32, state.own.epoch());
-        state.own.put(call.endpoint, to, is_signalled);
+        state.own.put(call.endpoint, to, class);
         is_signalled.then_some(Announced { by, epoch, class })
     }
 
@@ -263,20 +269,14 @@ impl Checker {
 
     fn refuse_reuse(&self, state: &State, call: &Call<'_>, blocks: &Blocks, writes: bool) {
         if let Some(flight) = state.flights.conflict(blocks, writes) {
-            let me = self.node.index;
-            let earlier = Where { pe: self.number(me), site: self.site_of(me, flight.site) };
-            let later = Where { pe: earlier.pe, site: Site::of(call.family, Caller::of(call.location)) };
-            self.reports.reuse(&earlier, flight.writes, &later, writes);
+            let earlier = self.line(self.node.index, flight.site);
+            self.reports.reuse(&earlier, flight.writes, &self.line_of(call), writes);
         }
     }
 
     fn report_race(&self, state: &State, call: &Call<'_>, to: usize, access: &Access, other: &Access) {
         let by = other.by as usize;
-        let earlier = Where { pe: self.number(by), site: self.site_of(by, other.site) };
-        let later = Where {
-            pe: self.number(self.node.index),
-            site: Site::of(call.family, Caller::of(call.location)),
-        };
+        let (earlier, later) = (self.line(by, other.site), self.line_of(call));
         let what = (self.node.names)(access.blocks.start());
         let Seen { change, at } = state.seen[by];
         match at {
@@ -358,23 +358,25 @@ impl Checker {
             Some((by, line)) => {
                 state.step = Some((call.offset, least));
                 if caller::finds().is_some() && before.is_some_and(|(_, before)| before < least) {
-                    let put = Where { pe: self.number(by), site: self.site_of(by, line) };
-                    let site = Site::of(call.family, Caller::of(call.location));
-                    self.reports.steps(&put, &Where { pe: self.number(self.node.index), site });
+                    self.reports.steps(&self.line(by, line), &self.line_of(call));
                 }
             }
         }
     }
 
-    fn arrive(&self, state: &mut State, call: &Call<'_>) {
-        let Some(meeting) = call.meeting else { return };
-        if call.family.effect() == Effect::Barrier {
-            state.own.quiet(|_, _| true);
-            state.flights.quiet(|_, _| true);
+    /// What this PE shows to the others when it comes to a meeting.
+    fn come(&self, state: &mut State, meeting: &Met<'_>, is_quiet: bool) -> Meeting {
+        if is_quiet {
+            state.quiet();
         }
         let slots = meeting.members.iter().filter_map(|pe| self.index_of(*pe));
         let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
-        let clock = state.own.pass_on(None);
+        Meeting { entered, clock: state.own.pass_on(None) }
+    }
+
+    fn arrive(&self, state: &mut State, call: &Call<'_>) {
+        let Some(meeting) = call.meeting else { return };
+        let Meeting { entered, clock } = self.come(state, &meeting, call.family.effect() == Effect::Barrier);
         let is_alone = !self.node.many_threads || threads() == Some(1);
         let (team, site) = (meeting.team as u32, self.site(state, call));
         self.shadows.with(self.node.index, |body| {
@@ -409,16 +411,10 @@ impl Checker {
     /// A meeting is started, and waited for later.
     fn start(&self, state: &mut State, call: &Call<'_>) {
         let Some(meeting) = call.meeting else { return };
-        if call.family == Family::StartBarrier {
-            state.own.quiet(|_, _| true);
-            state.flights.quiet(|_, _| true);
-        }
-        let slots = meeting.members.iter().filter_map(|pe| self.index_of(*pe));
-        let entered = Entered { members: slots.map(|slot| 1 << slot).sum(), count: meeting.count };
-        let clock = state.own.pass_on(None);
+        let published = self.come(state, &meeting, call.family == Family::StartBarrier);
         self.shadows.with(self.node.index, |body| {
             let places = &mut body.flights[meeting.team];
-            places[meeting.count as usize % places.len()] = Meeting { entered, clock };
+            places[meeting.count as usize % places.len()] = published;
         });
     }
 
@@ -490,6 +486,17 @@ impl Checker {
         });
         state.site = Some(site);
         site
+    }
+
+    /// A line of a PE, by its number.
+    fn line(&self, slot: usize, site: u32) -> Where {
+        Where { pe: self.number(slot), site: self.site_of(slot, site) }
+    }
+
+    /// The line of this PE that makes a call.
+    fn line_of(&self, call: &Call<'_>) -> Where {
+        let site = Site::of(call.family, Caller::of(call.location));
+        Where { pe: self.number(self.node.index), site }
     }
 
     fn site_of(&self, slot: usize, site: u32) -> Site {

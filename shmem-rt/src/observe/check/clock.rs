@@ -61,6 +61,9 @@ impl Known {
 
     fn meet(&mut self, other: Self) {
         let low = self.low.min(other.low);
+        if self.later | other.later == 0 {
+            return *self = Self::up_to(low);
+        }
         let both = |bit: &u32| self.has(low + 1 + bit) && other.has(low + 1 + bit);
         let later = (0..u32::BITS).filter(both).map(|bit| 1 << bit).sum();
         *self = Self { low, later };
@@ -80,17 +83,13 @@ impl Known {
     }
 }
 
-/// Up to which epoch what happened is known. All zeroes: nothing.
+/// Which accesses are known to have happened: of each PE, of each class, to memory of each PE. All zeroes: none.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Clock {
-    /// Of puts: by whom, through which stream, to whom.
-    puts: [[[u32; MOST_PES]; STREAMS]; MOST_PES],
-    /// Of puts that a signal follows: the same.
-    signalled: [[[Known; MOST_PES]; STREAMS]; MOST_PES],
-    /// Of reads, and of what a PE writes to its own memory.
-    rest: [u32; MOST_PES],
-}
+pub(super) struct Clock([[[Known; MOST_PES]; CLASSES]; MOST_PES]);
+
+/// Kinds of accesses: those that have happened when their call returns, puts of each stream, and puts with a signal of each.
+const CLASSES: usize = 1 + 2 * STREAMS;
 
 /// What kind of access it is, as far as it matters when it has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,81 +97,48 @@ pub(super) struct Clock {
 pub(super) struct Class(u32);
 
 impl Class {
-    /// An access that has happened when its call returns.
+    /// An access that has happened when its call returns: a read, or what a PE writes to its own memory.
     pub(super) const REST: Self = Self(0);
 
-    /// A put through an endpoint.
-    pub(super) const fn put(endpoint: u32) -> Self {
-        Self(1 + stream(endpoint) as u32)
+    /// A put through an endpoint, with a signal behind it or without.
+    pub(super) const fn put(endpoint: u32, is_signalled: bool) -> Self {
+        Self(1 + endpoint % STREAMS as u32 + if is_signalled { STREAMS as u32 } else { 0 })
     }
 
-    /// A put with a signal through an endpoint.
-    pub(super) const fn signalled(endpoint: u32) -> Self {
-        Self((1 + STREAMS + stream(endpoint)) as u32)
-    }
-}
-
-impl Class {
     /// Whether it is a put with a signal.
     pub(super) const fn is_signalled(self) -> bool {
         self.0 as usize > STREAMS
     }
 }
 
-/// The stream of an endpoint.
-const fn stream(endpoint: u32) -> usize {
-    endpoint as usize % STREAMS
-}
-
 impl Clock {
-    pub(super) const ZERO: Self = Self {
-        puts: [[[0; MOST_PES]; STREAMS]; MOST_PES],
-        signalled: [[[Known::NONE; MOST_PES]; STREAMS]; MOST_PES],
-        rest: [0; MOST_PES],
-    };
+    pub(super) const ZERO: Self = Self([[[Known::NONE; MOST_PES]; CLASSES]; MOST_PES]);
 
     /// Whether accesses of a class by `by` to memory of `to` in an epoch are known.
     pub(super) fn knows(&self, class: Class, by: usize, to: usize, epoch: u32) -> bool {
-        let class = class.0 as usize;
-        match class.checked_sub(1) {
-            None => epoch <= self.rest[by],
-            Some(stream) if stream < STREAMS => epoch <= self.puts[by][stream][to],
-            Some(stream) => self.signalled[by][stream % STREAMS][to].has(epoch),
-        }
+        self.0[by][class.0 as usize][to].has(epoch)
     }
 
     /// Learns that the data of a put with a signal have come.
     pub(super) fn learn(&mut self, class: Class, by: usize, to: usize, epoch: u32) {
-        if let Some(stream) = (class.0 as usize).checked_sub(1 + STREAMS) {
-            self.signalled[by][stream % STREAMS][to].add(epoch);
+        if class.is_signalled() {
+            self.0[by][class.0 as usize][to].add(epoch);
         }
     }
 
     /// Learns what another clock of `pes` PEs knows.
     pub(super) fn join(&mut self, other: &Self, pes: usize) {
-        for by in 0..pes {
-            self.rest[by] = self.rest[by].max(other.rest[by]);
-            for stream in 0..STREAMS {
-                for to in 0..pes {
-                    let (mine, theirs) = (&mut self.puts[by][stream][to], other.puts[by][stream][to]);
-                    *mine = theirs.max(*mine);
-                    self.signalled[by][stream][to].join(other.signalled[by][stream][to]);
-                }
-            }
-        }
+        self.each(other, pes, Known::join);
     }
 
     /// Forgets what `other` does not know.
     pub(super) fn meet(&mut self, other: &Self, pes: usize) {
-        for by in 0..pes {
-            self.rest[by] = self.rest[by].min(other.rest[by]);
-            for stream in 0..STREAMS {
-                for to in 0..pes {
-                    let (mine, theirs) = (&mut self.puts[by][stream][to], other.puts[by][stream][to]);
-                    *mine = theirs.min(*mine);
-                    self.signalled[by][stream][to].meet(other.signalled[by][stream][to]);
-                }
-            }
+        self.each(other, pes, Known::meet);
+    }
+
+    fn each(&mut self, other: &Self, pes: usize, change: fn(&mut Known, Known)) {
+        for (mine, theirs) in self.0[..pes].iter_mut().zip(&other.0).flat_map(|(m, t)| m.iter_mut().zip(t)) {
+            mine[..pes].iter_mut().zip(theirs).for_each(|(mine, theirs)| change(mine, *theirs));
         }
     }
 }
@@ -181,7 +147,7 @@ impl Clock {
 struct Pending {
     endpoint: u32,
     to: usize,
-    is_signalled: bool,
+    class: Class,
     /// The epoch of the oldest one that no fence is behind; the largest number: there is none.
     unfenced: u32,
     /// The epoch of the oldest one.
@@ -216,15 +182,12 @@ impl Own {
     }
 
     /// A put is issued.
-    pub(super) fn put(&mut self, endpoint: u32, to: usize, is_signalled: bool) {
+    pub(super) fn put(&mut self, endpoint: u32, to: usize, class: Class) {
         let epoch = self.epoch;
-        let same =
-            |one: &&mut Pending| (one.endpoint, one.to, one.is_signalled) == (endpoint, to, is_signalled);
+        let same = |one: &&mut Pending| (one.endpoint, one.to, one.class) == (endpoint, to, class);
         match self.pending.iter_mut().find(same) {
             Some(pending) => pending.unfenced = pending.unfenced.min(epoch),
-            None => {
-                self.pending.push(Pending { endpoint, to, is_signalled, unfenced: epoch, oldest: epoch });
-            }
+            None => self.pending.push(Pending { endpoint, to, class, unfenced: epoch, oldest: epoch }),
         }
     }
 
@@ -246,23 +209,12 @@ impl Own {
     /// addressee. What is done later is another epoch.
     pub(super) fn pass_on(&mut self, addressee: Option<Addressee>) -> Clock {
         let (mut clock, me, now) = (self.clock, self.me, self.epoch);
-        clock.rest[me] = now;
-        clock.puts[me] = [[now; MOST_PES]; STREAMS];
-        clock.signalled[me] = [[Known::up_to(now); MOST_PES]; STREAMS];
-        for pending in &self.pending {
-            let is_next = addressee.is_some_and(|to| (to.endpoint, to.pe) == (pending.endpoint, pending.to));
-            let missing = if is_next { pending.unfenced } else { pending.oldest };
-            let (stream, to, least) = (stream(pending.endpoint), pending.to, missing - 1);
-            match pending.is_signalled {
-                true => {
-                    let known = &mut clock.signalled[me][stream][to];
-                    *known = Known::up_to(known.low.min(least));
-                }
-                false => {
-                    let known = &mut clock.puts[me][stream][to];
-                    *known = (*known).min(least);
-                }
-            }
+        clock.0[me] = [[Known::up_to(now); MOST_PES]; CLASSES];
+        for Pending { endpoint, to, class, unfenced, oldest } in &self.pending {
+            let is_next = addressee.is_some_and(|next| (next.endpoint, next.pe) == (*endpoint, *to));
+            let missing = if is_next { unfenced } else { oldest };
+            let known = &mut clock.0[me][class.0 as usize][*to];
+            *known = Known::up_to(known.low.min(missing - 1));
         }
         self.epoch += 1;
         clock
@@ -277,20 +229,23 @@ mod tests {
 
     use super::*;
 
+    const PUT: Class = Class::put(0, false);
+    const SIGNALLED: Class = Class::put(0, true);
+
     fn to(endpoint: u32, pe: usize) -> Option<Addressee> {
         Some(Addressee { endpoint, pe })
     }
 
     /// Whether puts of PE 0 through endpoint 0 to PE 1 in `epoch` are known to who gets `clock`.
     fn knows(clock: &Clock, epoch: u32) -> bool {
-        clock.knows(Class::put(0), 0, 1, epoch)
+        clock.knows(PUT, 0, 1, epoch)
     }
 
     #[test]
     fn a_flag_passes_on_what_a_fence_is_behind() {
         let mut own = Own::new(0);
         let epoch = own.epoch();
-        own.put(0, 1, false);
+        own.put(0, 1, PUT);
         assert!(!knows(&own.pass_on(to(0, 1)), epoch), "no fence");
         own.fence(0);
         assert!(knows(&own.pass_on(to(0, 1)), epoch));
@@ -305,32 +260,32 @@ mod tests {
     fn what_is_fenced_stays_so_while_more_is_sent() {
         let mut own = Own::new(0);
         let first = own.epoch();
-        own.put(0, 1, false);
+        own.put(0, 1, PUT);
         own.fence(0);
-        own.put(0, 1, false);
+        own.put(0, 1, PUT);
         let (clock, second) = (own.pass_on(to(0, 1)), own.epoch() - 1);
         assert!(knows(&clock, first) && !knows(&clock, second));
         // What goes elsewhere, and through other contexts, does not matter.
         let mut own = Own::new(0);
-        own.put(1, 1, false);
-        own.put(0, 2, false);
+        own.put(1, 1, Class::put(1, false));
+        own.put(0, 2, PUT);
         let epoch = own.epoch();
-        own.put(0, 1, false);
+        own.put(0, 1, PUT);
         own.fence(0);
         assert!(knows(&own.pass_on(to(0, 1)), epoch));
     }
 
     #[test]
     fn a_signal_passes_on_what_a_fence_is_behind_and_no_data_of_other_signals() {
-        let knows = |clock: &Clock, epoch| clock.knows(Class::signalled(0), 0, 1, epoch);
+        let knows = |clock: &Clock, epoch| clock.knows(SIGNALLED, 0, 1, epoch);
         let mut own = Own::new(0);
         let first = own.epoch();
-        own.put(0, 1, true);
+        own.put(0, 1, SIGNALLED);
         assert!(!knows(&own.pass_on(to(0, 1)), first), "its word says so of its own data");
         let second = own.epoch();
-        own.put(0, 1, true);
+        own.put(0, 1, SIGNALLED);
         let mut clock = own.pass_on(to(0, 1));
-        clock.learn(Class::signalled(0), 0, 1, second);
+        clock.learn(SIGNALLED, 0, 1, second);
         assert!(knows(&clock, second) && !knows(&clock, first));
         own.fence(0);
         assert!(knows(&own.pass_on(to(0, 1)), second));

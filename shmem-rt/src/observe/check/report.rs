@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use shmem_core::exclusion::Mutex;
+use shmem_core::text::counted;
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec;
 use shmem_launch::env::CheckChoice;
@@ -136,8 +137,8 @@ impl Reports {
         let all = self.bootstrap.exchange("checks", &codec::encode(&mine))?;
         let found: usize = all.iter().filter_map(|bytes| codec::decode::<usize>(bytes).ok()).sum();
         if found > 0 && self.me == 0 {
-            let s = if found == 1 { "" } else { "s" };
-            self.bootstrap.abort(CODE, &format!("SHMEM_CHECK found {found} mistake{s}, reported above"));
+            let mistakes = counted(found, "mistake");
+            self.bootstrap.abort(CODE, &format!("SHMEM_CHECK found {mistakes}, reported above"));
         }
         // PE 0 ends the job; nobody may have left it in order before.
         self.bootstrap.fence()

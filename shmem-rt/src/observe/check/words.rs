@@ -166,11 +166,11 @@ mod tests {
     fn sent(puts: u32, adds: bool) -> (Box<Words>, impl Fn(&Clock) -> Vec<bool>) {
         let mut words = no_words();
         for put in 1..=puts {
-            let one = Announced { by: 0, epoch: put, class: Class::signalled(0) };
+            let one = Announced { by: 0, epoch: put, class: Class::put(0, true) };
             words.entry(64).0.announce(one, 1, adds, |_| false);
         }
         (words, move |clock: &Clock| {
-            (1..=puts).map(|put| clock.knows(Class::signalled(0), 0, 1, put)).collect()
+            (1..=puts).map(|put| clock.knows(Class::put(0, true), 0, 1, put)).collect()
         })
     }
 
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(known(&clock), [false; 3]);
         // Those that are known leave one that can be meant.
         let mut two = Clock::ZERO;
-        [1, 3].into_iter().for_each(|epoch| two.learn(Class::signalled(0), 0, 1, epoch));
+        [1, 3].into_iter().for_each(|epoch| two.learn(Class::put(0, true), 0, 1, epoch));
         assert_eq!(words.entry(64).0.heard(&mut two, 1, true), None);
         assert_eq!(known(&two), [true; 3]);
         words.entry(64).0.heard(&mut clock, 1, false);
