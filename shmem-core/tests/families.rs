@@ -21,7 +21,7 @@ const TRAITS: [&str; 7] = [
 const NO_OPERATIONS: [&str; 2] = ["address", "excluding"];
 
 /// What the lines of macros have that make methods.
-const LINES: [&str; 3] = [" / fetch_", ": put ", ": get "];
+const LINES: [&str; 2] = [": put ", ": get "];
 
 /// Where the same routines have forms that go on.
 const GOING_ON: [&str; 3] =
@@ -36,7 +36,13 @@ fn methods(file: &str) -> Vec<(String, Vec<String>)> {
         if let Some((_, routines)) = line.strip_prefix("/// ").and_then(|doc| doc.split_once("Source: ")) {
             sources = routines.split('`').skip(1).step_by(2).map(str::to_owned).collect();
         }
-        // Of macros' lines: `and = AtomicAnd / fetch_and = AtomicFetchAnd, And;` and `iput: put elements, Iput;`
+        // Of rows of atomic operations: `update add(value) [] = value.addition(), AtomicAdd;`, which have no source if they are ours.
+        let row = line.strip_prefix("update ").or_else(|| line.strip_prefix("fetch "));
+        if let Some((name, _)) = row.and_then(|row| row.split_once('(')) {
+            let is_ours = name.ends_with("_min") || name.ends_with("_max");
+            found.extend((!is_ours).then(|| (name.to_owned(), vec![format!("shmem_atomic_{name}")])));
+        }
+        // Of macros' lines: `iput: put elements, Iput;`
         let name = line.strip_prefix("fn ").or_else(|| line.strip_prefix("pub fn ")).or_else(|| {
             line.strip_suffix(';').filter(|line| LINES.iter().any(|of_line| line.contains(of_line)))
         });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::foreign::Foreign;
 use super::launcher::Bootstrap;
 use super::local::Local;
-use super::manager::Managed;
+use super::managed::Managed;
 use super::singleton::Singleton;
 use crate::env::Settings;
 use crate::launch;

@@ -1,6 +1,7 @@
 //! Launchers that start processes and say so in the environment.
 
 use std::io;
+use std::time::Duration;
 
 use shmem_core::exit;
 
@@ -30,6 +31,9 @@ pub fn require_one_process() -> Result<(), EnvError> {
 
 /// With what a process ends that has not become a PE.
 const CODE: i32 = 2;
+
+/// How long the first process has for its message.
+const FIRST_TURN: Duration = Duration::from_secs(1);
 
 /// A process of several that a launcher has started, which PEs cannot join.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +80,11 @@ impl Foreign {
     pub(super) fn refuse(&self) -> io::Result<()> {
         match self.rank {
             0 => Err(io::Error::other(self.error())),
-            _ => exit::end(CODE, || ()),
+            _ => {
+                // Launchers end a job in which a process fails, and the first one has to say why.
+                std::thread::sleep(FIRST_TURN);
+                exit::end(CODE, || ())
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //!
 //! Keys and values are short, and text. Bytes go as hexadecimal digits, behind their number, in as many pieces as they need. A server is
 //! believed no more than it must be: what it answers has bounds, and where it says that processes share a host, they meet there by
-//! themselves ([`manager`](super::manager)).
+//! themselves ([`managed`](super::managed)).
 //!
 //! Source: "Simple Process Manager Interface v1" (Flux RFC 13), and `src/pmi` of MPICH 4.
 

@@ -16,7 +16,7 @@ fn settings(variables: &[(&str, &str)]) -> Settings {
 }
 
 /// What is set where nothing is: one line of it is wrong if any default is another one.
-const DEFAULTS: &str = "Settings { npes: None, bind: Share, partition_warn: true, info: false, debug: false, version: false, \
+const DEFAULTS: &str = "Settings { npes: None, singleton: false, bind: Share, partition_warn: true, info: false, debug: false, version: false, \
     wait_warn: Some(5s), standstill: true, test_timeout: Some(60s), timeout: Some(60s), max_resources: None, \
     context_mapping: Auto, context_sharing: Conservative, max_num_threads: None, transport: Auto, libfabric: None, \
     ofi_provider: None, ofi_interface: None, libpmix: None, barrier: Auto, collective_ways: CollectiveWays([None, None, \
@@ -36,7 +36,8 @@ fn defaults_are_those_of_the_table() {
 /// A variable, a value, and whether that is what was read; it is no default.
 type Case = (&'static str, &'static str, fn(&Settings) -> bool);
 
-const READ: [Case; 32] = [
+const READ: [Case; 33] = [
+    ("SHMEM_SINGLETON", "1", |s| s.singleton),
     ("SHMEM_NPES", "4", |s| s.npes == Some(4)),
     ("SHMEM_BIND", "NUMA", |s| s.bind == Bind::Numa),
     ("SHMEM_INFO", "1", |s| s.info),

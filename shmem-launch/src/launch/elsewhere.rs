@@ -1,7 +1,7 @@
 //! Jobs on other hosts, by a launcher that is installed: which one, and the command that asks it for the job.
 //!
-//! PEs on several hosts join by PMIx ([`bootstrap`](crate::bootstrap)), which Open MPI's `mpirun`, PRRTE's `prterun` and
-//! Slurm's `srun` speak. What is asked for is the same for all; [`Dialect`] has their words for it.
+//! PEs on several hosts join by PMIx or PMI-1 ([`bootstrap`](crate::bootstrap)), which Open MPI's `mpirun`, PRRTE's `prterun`, MPICH's
+//! `mpiexec` and Slurm's `srun` speak. What is asked for is the same for all; [`Dialect`] has their words for it.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -70,8 +70,8 @@ impl Launch {
                 None => command.env_remove(name),
             };
         }
-        if dialect != Dialect::Slurm {
-            // Slurm hands on all.
+        if matches!(dialect, Dialect::OpenMpi | Dialect::Prrte) {
+            // The others hand on all.
             let given = variables.iter().filter(|(_, value)| value.is_some());
             given.for_each(|(name, _)| _ = command.arg("-x").arg(name));
         }
@@ -153,21 +153,22 @@ enum Dialect {
     OpenMpi,
     /// `prterun`, and `mpirun` of Open MPI from version 5.
     Prrte,
-    /// `srun`.
-    Slurm,
+    /// `mpiexec` of MPICH and of Intel MPI.
+    Hydra,
+    /// `srun`, with the plugin that PEs join.
+    Slurm(&'static str),
 }
 
 impl Dialect {
     /// That of a launcher that says this of itself: its version, or Slurm's list of plugins.
     fn of(file: &Path, said: &str) -> Result<Self, String> {
-        let join = "and PEs join by PMIx";
+        let join = "and PEs join by PMIx or PMI-1";
         let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         if is_srun(file) {
-            let has_plugin = said.split_whitespace().any(|word| word.starts_with("pmix"));
-            return match has_plugin {
-                true => Ok(Self::Slurm),
-                false => Err(format!("--mpi=list names no plugin for PMIx, {join} (it says `{first}`)")),
-            };
+            let has = |plugin: &&str| said.split_whitespace().any(|word| word.starts_with(*plugin));
+            let plugin = ["pmix", "pmi2"].into_iter().find(has);
+            let none = || format!("--mpi=list names no plugin for either, {join} (it says `{first}`)");
+            return plugin.map(Self::Slurm).ok_or_else(none);
         }
         let major = |name: &str| said.split_once(name)?.1.trim_start().split('.').next()?.parse::<u32>().ok();
         match major("(Open MPI)").or_else(|| major("(OpenRTE)")) {
@@ -180,8 +181,8 @@ impl Dialect {
             return Ok(Self::Prrte);
         }
         match said.contains("HYDRA") || said.contains("Intel(R) MPI") {
-            true => Err(format!("is Hydra, of MPICH or one of its kind, which speaks PMI-1, {join}")),
-            false => Err(format!("does not say that it speaks PMIx, {join} (it says `{first}`)")),
+            true => Ok(Self::Hydra),
+            false => Err(format!("says of neither that it speaks it, {join} (it says `{first}`)")),
         }
     }
 
@@ -191,8 +192,8 @@ impl Dialect {
         let mut words: Vec<String> = Vec::new();
         let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
         match self {
-            Self::Slurm => {
-                add(&["--mpi=pmix", "--kill-on-bad-exit", &format!("--ntasks={pes}")]);
+            Self::Slurm(plugin) => {
+                add(&[&format!("--mpi={plugin}"), "--kill-on-bad-exit", &format!("--ntasks={pes}")]);
                 if let Some(hosts) = hosts {
                     let each = hosts.iter().flat_map(|(name, pes)| std::iter::repeat_n(*name, *pes));
                     let list = each.collect::<Vec<_>>().join(",");
@@ -206,6 +207,19 @@ impl Dialect {
                 }
                 if tags {
                     add(&["--label"]);
+                }
+            }
+            Self::Hydra => {
+                add(&["-n", &pes.to_string()]);
+                if let Some(hosts) = hosts {
+                    let list: Vec<_> = hosts.iter().map(|(name, pes)| format!("{name}:{pes}")).collect();
+                    add(&["-hosts", &list.join(",")]);
+                }
+                if job.bind != Bind::Share {
+                    add(&["-bind-to", job.bind.name()]);
+                }
+                if tags {
+                    add(&["-prepend-rank"]);
                 }
             }
             Self::OpenMpi | Self::Prrte => {
@@ -233,7 +247,7 @@ mod tests {
     /// What launchers say of themselves.
     #[test]
     fn a_launcher_is_told_by_what_it_says() {
-        use Dialect::{OpenMpi, Prrte, Slurm};
+        use Dialect::{Hydra, OpenMpi, Prrte, Slurm};
         const LIST: &str =
             "MPI plugin types are...\n\tpmix\n\tnone\nspecific pmix plugin versions available: pmix_v4\n";
         for (file, said, expected) in [
@@ -241,13 +255,13 @@ mod tests {
             ("mpiexec", "mpiexec (OpenRTE) 4.1.4\n", Ok(OpenMpi)),
             ("mpirun", "mpirun (Open MPI) 5.0.7\n", Ok(Prrte)),
             ("prterun", "prterun (PRRTE) 3.0.9\n", Ok(Prrte)),
-            ("mpirun", "mpirun (Open MPI) 1.10.7\n", Err("is that of Open MPI 1, and PEs join by PMIx of ")),
-            ("mpiexec", "HYDRA build details:\n    Version: 4.0.2\n", Err("is Hydra, of MPICH or ")),
-            ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021.8\n", Err("is Hydra, of MPICH or ")),
-            ("mpirun", "\nnothing of the kind\n", Err("does not say that it speaks PMIx, and PEs join ")),
-            ("srun", LIST, Ok(Slurm)),
-            ("srun", "srun: MPI types are...\nsrun: pmi2\n", Err("--mpi=list names no plugin for PMIx")),
-            ("srun", "srun: fatal: no configuration\n", Err("--mpi=list names no plugin for PMIx")),
+            ("mpirun", "mpirun (Open MPI) 1.10.7\n", Err("is that of Open MPI 1, and PEs join by PMIx or ")),
+            ("mpiexec", "HYDRA build details:\n    Version: 4.0.2\n", Ok(Hydra)),
+            ("mpirun", "Intel(R) MPI Library for Linux* OS, Version 2021.8\n", Ok(Hydra)),
+            ("mpirun", "\nnothing of the kind\n", Err("says of neither that it speaks it, and PEs join ")),
+            ("srun", LIST, Ok(Slurm("pmix"))),
+            ("srun", "srun: MPI types are...\nsrun: pmi2\n", Ok(Slurm("pmi2"))),
+            ("srun", "srun: fatal: no configuration\n", Err("--mpi=list names no plugin for either")),
         ] {
             match (Dialect::of(Path::new("/usr/bin").join(file).as_path(), said), expected) {
                 (Ok(found), expected) => assert_eq!(Ok(found), expected, "{said}"),

@@ -52,7 +52,7 @@ pub enum LaunchError {
     /// Nothing is installed that starts PEs on other hosts.
     #[error(
         "no launcher that PEs can join starts them on other hosts: {why}; install Open MPI from version 4 on all hosts (Debian: \
-         openmpi-bin), or Slurm with its plugin for PMIx; --launcher names another, and without hosts PEs are started here"
+         openmpi-bin), MPICH, or Slurm; --launcher names another, and without hosts PEs are started here"
     )]
     NoLauncher {
         /// What was looked for, and why it is none.

@@ -202,7 +202,7 @@ fn processes_that_do_not_find_their_launcher_are_explained_once() {
     without.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
     let output = without.stdin(Stdio::null()).output().unwrap();
     let err = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(!output.status.success(), "{err}");
     assert_eq!(err.matches("mpirun has started 3 processes").count(), 1, "{err}");
     let output = without.env("SHMEM_SINGLETON", "1").output().unwrap();
     assert_success(&output, "PE 0 of 1 has its neighbour's", 3);

@@ -88,15 +88,28 @@ fn what_is_asked_for_is_translated() {
             format!("{SRUN} --ntasks=3 --distribution=arbitrary --nodelist=a,a,b"),
         ),
         (
+            "mpiexec",
+            HYDRA,
+            &["-H", "a:2,b", "--bind", "core", "--tag-output"],
+            "-n 3 -hosts a:2,b:1 -bind-to core -prepend-rank".to_owned(),
+        ),
+        (
+            "srun",
+            "pmi2",
+            &["-n", "2", "--launcher", "srun"],
+            "--mpi=pmi2 --kill-on-bad-exit --ntasks=2".to_owned(),
+        ),
+        (
             "srun",
             SLURM,
             &["--launcher", "srun -p short", "-n", "4", "--tag-output"],
             format!("-p short {SRUN} --ntasks=4 --label"),
         ),
     ] {
-        let handed_on = if name == "srun" { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
+        let handed_on = if name == "srun" || said == HYDRA { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
+        let bound = if options.contains(&"--bind") { " SHMEM_BIND=core" } else { "" };
         let expected =
-            format!("FI_OFI_RXM_MSG_RX_SIZE=128 {name} {expected}{handed_on} prog 'it'\\''s' -n\n");
+            format!("FI_OFI_RXM_MSG_RX_SIZE=128{bound} {name} {expected}{handed_on} prog 'it'\\''s' -n\n");
         assert_eq!(Installed::new(&[(name, said)]).shown(options, &[]), expected);
     }
     for (bind, of_mpirun, of_srun) in [
@@ -160,8 +173,8 @@ fn the_first_that_pes_can_join_is_taken() {
             "prterun",
         ),
         (&[("srun", SLURM), ("mpiexec", OPEN_MPI_4), ("mpirun", OPEN_MPI_4)], "mpirun"),
-        (&[("srun", SLURM), ("mpiexec", OPEN_MPI_5), ("mpirun", HYDRA)], "mpiexec"),
-        (&[("srun", SLURM), ("mpiexec", HYDRA), ("mpirun", HYDRA)], "srun"),
+        (&[("srun", SLURM), ("mpiexec", HYDRA), ("mpirun", "a stranger")], "mpiexec"),
+        (&[("srun", SLURM), ("mpiexec", "a stranger"), ("mpirun", "a stranger")], "srun"),
     ] {
         let shown = Installed::new(launchers).shown(&["-H", "a:2"], &[]);
         assert!(shown.contains(&format!(" {chosen} ")), "{shown}");
@@ -171,13 +184,14 @@ fn the_first_that_pes_can_join_is_taken() {
 #[test]
 fn what_cannot_be_is_one_message() {
     let nothing = "there is no `prterun`; there is no `mpirun`; there is no `mpiexec`; there is no `srun`; install Open MPI";
-    let hydra = "`mpirun` is Hydra, of MPICH or one of its kind, which speaks PMI-1, and PEs join by PMIx; ";
-    let pmi2 = "`srun` --mpi=list names no plugin for PMIx, and PEs join by PMIx (it says `pmi2`); ";
+    let stranger =
+        "`mpirun` says of neither that it speaks it, and PEs join by PMIx or PMI-1 (it says `a stranger`); ";
+    let none = "`srun` --mpi=list names no plugin for either, and PEs join by PMIx or PMI-1 (it says `cray_shasta`); ";
     let open_mpi = &[("mpirun", OPEN_MPI_4)][..];
     for (launchers, options, code, why) in [
         (&[][..], &["-H", "a"][..], 127, nothing),
-        (&[("mpirun", HYDRA)], &["-H", "a"], 127, hydra),
-        (&[("srun", "pmi2")], &["--launcher", "srun", "-n", "2"], 127, pmi2),
+        (&[("mpirun", "a stranger")], &["-H", "a"], 127, stranger),
+        (&[("srun", "cray_shasta")], &["--launcher", "srun", "-n", "2"], 127, none),
         (open_mpi, &["-H", "a", "--launcher", "mpirn"], 127, "there is no `mpirn`; "),
         (open_mpi, &["-H", "a:2,b", "-n", "4"], 2, "4 PEs were asked for, and the hosts take 3 together"),
         (open_mpi, &["-H", "a:2", "-n", "0"], 2, "0 PEs were asked for"),

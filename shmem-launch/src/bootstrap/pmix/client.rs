@@ -9,7 +9,7 @@ use shmem_core::exclusion::RwLock;
 
 use super::bindings::*;
 use super::library::Library;
-use crate::bootstrap::manager::{Manager, left as left_job};
+use crate::bootstrap::manager::{Manager, left as left_job, numbered, unknown};
 
 /// This process as a client of its launcher's PMIx server.
 pub(in crate::bootstrap) struct Client {
@@ -103,7 +103,7 @@ impl Manager for Client {
     }
 
     fn hosts(&self) -> io::Result<Vec<u32>> {
-        super::hosts(self)
+        hosts(self)
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
@@ -169,6 +169,40 @@ impl Manager for Client {
     fn has_left(&self) -> bool {
         self.stay().is_err()
     }
+}
+
+/// The host of each PE, numbered in the order of their first PEs.
+fn hosts(client: &Client) -> io::Result<Vec<u32>> {
+    let count = match client.of_job(PMIX_JOB_SIZE)? {
+        Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => count as u32,
+        other => return Err(unknown(format!("{other:?} processes"))),
+    };
+    if client.rank() >= count {
+        return Err(unknown(format!("process {} of {count}", client.rank())));
+    }
+    if count == 1 {
+        return Ok(vec![0]);
+    }
+    let host =
+        |rank| client.of_process(rank, PMIX_NODEID).or_else(|_| client.of_process(rank, PMIX_HOSTNAME));
+    let hosts = numbered((0..count).map(host).collect::<io::Result<Vec<Fact>>>()?);
+    // What the launcher says of this host in another way must be the same: memory is shared on its word.
+    if let Ok(Fact::Text(peers)) = client.of_job(PMIX_LOCAL_PEERS) {
+        let here = hosts[client.rank() as usize];
+        let same: Vec<u32> = (0..count).filter(|rank| hosts[*rank as usize] == here).collect();
+        if in_order(&peers).as_ref() != Some(&same) {
+            return Err(unknown(format!("the PEs of this host are {peers} and {same:?}")));
+        }
+    }
+    Ok(hosts)
+}
+
+/// The numbers of a list, which PRRTE 3 gives in any order.
+fn in_order(list: &str) -> Option<Vec<u32>> {
+    let mut numbers =
+        list.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<u32>>>()?;
+    numbers.sort_unstable();
+    Some(numbers)
 }
 
 /// The answer of a get: its contents; it is freed. `None`: of a type that no key here has.
@@ -336,5 +370,12 @@ mod tests {
             leaving.join().unwrap();
         });
         assert!(client.stay().is_err());
+    }
+
+    #[test]
+    fn processes_of_a_host_are_told_in_any_order() {
+        assert_eq!(in_order("0,2,1,10"), Some(vec![0, 1, 2, 10]));
+        assert_eq!(in_order("7"), Some(vec![7]));
+        assert_eq!([in_order(""), in_order("0,x")], [None, None]);
     }
 }

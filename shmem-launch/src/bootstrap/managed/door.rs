@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use super::Manager;
+use crate::bootstrap::manager::Manager;
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};

@@ -7,8 +7,8 @@ use std::sync::{Arc, MutexGuard};
 
 use shmem_core::exclusion::Mutex;
 
-use super::Manager;
 use crate::bootstrap::launcher::no_value;
+use crate::bootstrap::manager::Manager;
 use crate::bootstrap::steps::{Visible, check_size, give, make_room};
 use crate::codec::Malformed;
 use crate::launch::channel::Channel;

@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendFlags, send};
 use shmem_core::exit;
 
-use super::Manager;
+use crate::bootstrap::manager::Manager;
 use crate::say::say;
 
 /// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of

@@ -1,0 +1,173 @@
+//! Jobs of process managers: `mpirun`, `prterun` and `srun --mpi=pmix` by [PMIx](super::pmix), `mpiexec` of MPICH, `srun --mpi=pmi2` and
+//! Flux by [PMI-1](super::pmi).
+//!
+//! A process manager says who is in the job and on which host, and passes bytes between processes. It passes no descriptors, and
+//! each of its steps costs every PE a conversation with its launcher. So the PEs of a host do what they do together
+//! among themselves, over sockets of their own, and only the first PE of each host speaks for it:
+//!
+//! ```text
+//! PEs of a host      [`Steps`]    as under `shmrun`: values at a fence, descriptors handed round
+//! their first PE     [`Host`]     serves them, itself among them, and exchanges their values with the other hosts' first
+//! first PEs          [`Manager`]  one value per host, and a fence, in which the manager wants all PEs
+//! ```
+//!
+//! They find each other once, at the start ([`door`]), and from then on each notices the other's death ([`Watch`]):
+//! `mpirun` ends a job in which a process dies, `srun` does so only with `--kill-on-bad-exit`.
+
+mod door;
+mod host;
+mod watch;
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use shmem_core::alike::Alike;
+use shmem_core::exit;
+
+use super::launcher::Bootstrap;
+use super::manager::{Claim, Manager};
+use super::steps::Steps;
+use super::{pmi, pmix};
+use crate::say::say;
+use door::FIRST;
+use host::Host;
+use watch::Watch;
+
+/// How long a PE that takes another one to be lost waits for somebody who knows more.
+const SUSPECT: Duration = Duration::from_secs(1);
+
+/// A PE of a process manager's job.
+pub struct Managed {
+    manager: Arc<dyn Manager>,
+    number: usize,
+    hosts: Alike<u32>,
+    role: Role,
+    watch: Watch,
+    _claim: Option<Claim>,
+}
+
+/// How a PE takes part in what all do together.
+enum Role {
+    /// It speaks for its host.
+    First(Host),
+    /// It speaks to who does.
+    Other(Steps),
+}
+
+impl Managed {
+    /// Joins the job of the process manager that started this process; `None` if none that speaks PMI-1 or PMIx has. `libpmix` names
+    /// the file of libpmix, if it is not the system's.
+    ///
+    /// # Errors
+    ///
+    /// If libpmix cannot be loaded, the launcher does not answer or does not say who is where, or the PEs of this host do not find
+    /// each other, or if another process is the PE already.
+    ///
+    /// # Safety
+    ///
+    /// As [`bootstrap::connect`](super::connect).
+    pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
+        // The nearest launcher is the one whose socket is open here.
+        // SAFETY: the caller's promise.
+        if let Some((client, claim)) = unsafe { pmi::Client::connect() }? {
+            return Self::join(Arc::new(client), claim).map(Some);
+        }
+        // SAFETY: the caller's promise.
+        match unsafe { pmix::connect(libpmix) }? {
+            Some((client, claim)) => Self::join(Arc::new(client), claim).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn join(manager: Arc<dyn Manager>, claim: Option<Claim>) -> io::Result<Self> {
+        let (number, hosts) = (manager.number(), manager.hosts()?);
+        let here = hosts[number];
+        let neighbours: Vec<usize> = (0..hosts.len()).filter(|pe| hosts[*pe] == here).collect();
+        let met = door::meet(&*manager, number, &neighbours, &hosts)?;
+        let role = match met.channels {
+            door::Channels::First(channels) => {
+                let first_of = |host| hosts.iter().position(|h| *h == host).unwrap_or_default();
+                let firsts = (0..=hosts.iter().copied().max().unwrap_or_default()).map(first_of).collect();
+                Role::First(Host::new(Arc::clone(&manager), number, channels, firsts))
+            }
+            door::Channels::Other(channel) => Role::Other(Steps::new(channel, number, neighbours, FIRST)),
+        };
+        let watch = Watch::new(Arc::clone(&manager), here, met.lifelines, met.voice)?;
+        let hosts = hosts.into_iter().collect();
+        Ok(Self { manager, number, hosts, role, watch, _claim: claim })
+    }
+}
+
+impl Bootstrap for Managed {
+    fn name(&self) -> &'static str {
+        self.manager.name()
+    }
+
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    fn count(&self) -> usize {
+        self.hosts.len()
+    }
+
+    fn hosts(&self) -> Vec<u32> {
+        self.hosts.iter().copied().collect()
+    }
+
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
+        self.manager.stays()?;
+        match &self.role {
+            Role::First(host) => host.put(key, value),
+            Role::Other(steps) => steps.put(key, value),
+        }
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        self.manager.stays()?;
+        match &self.role {
+            Role::First(host) => host.fence(),
+            Role::Other(steps) => steps.fence(|| match self.hosts.values() == [0] {
+                true => Ok(()),
+                false => self.manager.fence(),
+            }),
+        }
+    }
+
+    fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {
+        match &self.role {
+            Role::First(host) => host.get(pe, key),
+            Role::Other(steps) => steps.get(pe, key),
+        }
+    }
+
+    fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
+        self.manager.stays()?;
+        match &self.role {
+            Role::First(host) => host.share(descriptors),
+            Role::Other(steps) => steps.share(descriptors),
+        }
+    }
+
+    fn abort(&self, code: i32, message: &str) -> ! {
+        exit::end(code, || {
+            self.watch.await_turn();
+            if self.watch.may_speak() && !message.is_empty() {
+                say(&format!("PE {} ended the job with code {code}: {message}", self.number));
+            }
+            self.manager.abort(code);
+        })
+    }
+
+    fn suspect(&self, message: &str) -> ! {
+        std::thread::sleep(SUSPECT);
+        self.abort(1, message)
+    }
+
+    fn finish(&self) {
+        self.watch.leave();
+        self.manager.leave();
+    }
+}
