@@ -23,18 +23,14 @@
 //! pages       memory for that
 //! descriptors whether there are enough for connections
 //! operation   messages for the provider
-//! issue       operations that nobody waits for by itself
 //! rma         the operations of a transport
 //! amo         atomic operations among them
-//! behind      puts with a signal behind them
-//! signals     those that wait until their data is delivered
+//! signals     those behind puts that wait until their data is delivered
 //! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
 //! footprint   what all of that keeps, in bytes
 //! thread      progress while the program is elsewhere       handover    from who waits, when it falls asleep
 //! strided     which way blocks take
-//! blocks      strided transfers, along that way
-//! indexed     elements by index, and which way they take
 //! engine      what the target does: messages between PEs, where the provider has no operation
 //! wire        how those messages travel
 //! buffers     where they lie
@@ -48,8 +44,6 @@
 
 mod addressed;
 mod amo;
-mod behind;
-mod blocks;
 mod buffers;
 mod descriptors;
 mod domain;
@@ -57,9 +51,7 @@ pub mod engine;
 mod error;
 mod footprint;
 mod handover;
-mod indexed;
 mod interface;
-mod issue;
 mod keys;
 mod loans;
 mod names;

@@ -1,14 +1,13 @@
-//! How blocks go to another node: in messages, in lists, or one by one.
+//! How blocks go to another node: in messages, or one by one.
 //!
 //! * **Messages**: packed, carried out by the target's [engine](super::engine). One operation whatever the
 //!   number of blocks, but every byte is copied once more on both sides, and the target's processor has to
 //!   do it.
-//! * **Lists**: some blocks to an operation, whose vectors the interface gathers and scatters.
 //! * **One by one**: an operation for each block, as a program without strided transfers would do it.
 //!
 //! Which is fastest is predicted by a [cost model](Row) of a few numbers for each provider, compiled in for
 //! those that are known; `shmem-perf calibrate` measures them where a job runs. The sender chooses for itself:
-//! all three write the same bytes.
+//! both write the same bytes.
 //!
 //! Source of the model: LogGP (Alexandrov et al., 1995), with packing and pieces beside its messages.
 
@@ -19,7 +18,7 @@ use std::sync::OnceLock;
 use super::engine::Limits;
 use super::loans;
 
-pub use row::{Blocks, Reach, Row, Way};
+pub use row::{Blocks, Row, Way};
 
 /// Limits by the ends of providers' names.
 ///
