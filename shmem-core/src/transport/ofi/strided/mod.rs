@@ -16,33 +16,13 @@ mod row;
 use std::sync::OnceLock;
 
 use super::engine::Limits;
-use super::loans;
+use super::provider::Known;
 
 pub use row::{Blocks, Row, Way};
 
-/// Limits by the ends of providers' names.
-///
-/// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones, which takes a round trip
-/// more. Over tcp, writes to memory that was lent are faster than both; and ofi_rxm itself makes up the keys under
-/// which receivers read there, one number after the other, which anybody can guess: so no message is longer.
-const LIMITS: [(&str, Limits); 2] = [
-    (
-        "tcp;ofi_rxm",
-        Limits {
-            at_once: 16 << 10,
-            message: 16 << 10,
-            loans: loans::MOST,
-            slot: 65 << 10,
-            ..Limits::DEFAULT
-        },
-    ),
-    ("ofi_rxm", Limits { at_once: 16 << 10, message: 129 << 10, ..Limits::DEFAULT }),
-];
-
 /// The limits of the engine over a provider, if it allows for as much.
 pub fn limits_of(provider: &str) -> Limits {
-    let known = LIMITS.iter().find(|(end, _)| provider.ends_with(end));
-    known.map_or(Limits::DEFAULT, |&(_, limits)| limits)
+    Known::about(provider).limits
 }
 
 static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();

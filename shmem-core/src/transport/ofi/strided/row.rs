@@ -1,5 +1,6 @@
 //! The cost model.
 
+use super::super::provider::Known;
 use crate::strided::numbers;
 use crate::text::named;
 
@@ -42,18 +43,6 @@ pub struct Row {
     pub unpack: u64,
 }
 
-/// What is known of providers, by the start of their names.
-const ROWS: [(&str, Row); 8] = [
-    ("tcp", Row::TCP),
-    ("sockets", Row { latency: 10_000_000, operation: 9_000_000, ..Row::TCP }),
-    ("udp", Row { latency: 7_500_000, operation: 5_000_000, byte: 4_000, ..Row::TCP }),
-    ("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP }),
-    ("verbs", Row::HARDWARE),
-    ("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
-    ("cxi", Row { byte: 40, ..Row::HARDWARE }),
-    ("psm3", Row { operation: 400_000, ..Row::HARDWARE }),
-];
-
 impl Row {
     /// The provider tcp;ofi_rxm, measured between two processes of one machine.
     pub const TCP: Self = Self {
@@ -80,8 +69,7 @@ impl Row {
 
     /// What is compiled in for a provider.
     pub fn of(provider: &str) -> Self {
-        let known = ROWS.iter().find(|(start, _)| provider.starts_with(start));
-        known.map_or(Self::HARDWARE, |&(_, row)| row)
+        Known::about(provider).row
     }
 
     /// How long blocks take to be remotely visible, in picoseconds, if `message` bytes of them fit one message; `None` if none
