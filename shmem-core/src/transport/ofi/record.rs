@@ -9,8 +9,8 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use super::buffers::Pages;
 use super::error::OfiError;
-use super::pages::Pages;
 use super::port::What;
 use crate::libfabric::bindings::fi_context2;
 use crate::shared;
