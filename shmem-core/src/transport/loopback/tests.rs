@@ -54,8 +54,7 @@ fn get(from: &Loopback, offset: usize) -> u64 {
 fn a_message_about_more_than_there_is_is_refused() {
     let (target, _places) = network_of(1, |targets| targets[0]);
     let deliver = |pattern: Pattern, bytes: usize| {
-        let data = vec![7; bytes].into();
-        target.deliver(&Message::Blocks { offset: SYSTEM_BYTES, pattern, data });
+        target.unpack(SYSTEM_BYTES, &pattern, &vec![7; bytes]);
     };
     let (half, back) = (1 << (usize::BITS - 1), 0_usize.wrapping_sub(8));
     for far in [BYTES, half, back] {

@@ -370,30 +370,6 @@ proptest! {
     }
 }
 
-/// A transfer of many messages, with a window of one and room for one: parts, and no deadlock.
-#[test]
-fn a_transfer_larger_than_a_message_is_cut() {
-    let limits = Limits { window: 1, message: LEAST_MESSAGE, ..Limits::DEFAULT };
-    let network = Network::new(2, 1 << 16, limits, 1, 9);
-    _ = network.heard();
-    let source: Vec<u8> = (0..1 << 16).map(|i: usize| (i / 3) as u8).collect();
-    let pattern = Pattern::blocks(700, 50, 1000, 1200);
-    let (engine, end) = (&network.engines[0], network.end(0));
-    // SAFETY: both sides hold 50 blocks at their distances.
-    unsafe { engine.put(&end, Channel(3), remote(1, 0), source.as_ptr(), &pattern) };
-    network.quiet(0, Channel(3));
-    let there = network.memory(1, 1 << 16);
-    pattern.each_block(|to, from| assert_eq!(there[to..to + 700], source[from..from + 700]));
-    let mut back = vec![0; 1 << 16];
-    let pattern = Pattern::blocks(700, 50, 1200, 1000);
-    // SAFETY: both sides hold 50 blocks at their distances.
-    unsafe { engine.get(&end, Channel(3), back.as_mut_ptr(), remote(1, 0), &pattern, Until::Return) };
-    pattern.each_block(|to, _| assert_eq!(back[to..to + 700], source[to..to + 700]));
-    let sent = network.heard();
-    assert!(sent.iter().all(|message| message.len() <= LEAST_MESSAGE));
-    assert!(sent.len() > 2 * 50 * 2, "{} messages", sent.len());
-}
-
 /// Acknowledgements of what arrives between two answers go out together, those of several channels too.
 #[test]
 fn acknowledgements_are_sent_together() {

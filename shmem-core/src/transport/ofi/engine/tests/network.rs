@@ -243,6 +243,7 @@ impl End<'_> {
 impl Wire for End<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         assert_ne!(pe, self.me, "nobody sends to itself");
+        assert!(bytes <= self.network.engines[pe].limits().message, "a message is cut to its length");
         self.network.write(pe, bytes, write, Moving::Sent)
     }
 
