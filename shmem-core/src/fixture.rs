@@ -1,7 +1,8 @@
 //! What unit tests of several modules stand on: slots without processes or mappings, so that Miri can look on, and an endpoint
-//! over them; directories of invented files; processes of their own; and what a call says that is refused.
+//! over them; directories of invented files; processes of their own; what a call says that is refused; and what is allocated.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{GlobalAlloc, Layout, System, alloc_zeroed, dealloc, handle_alloc_error};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -169,4 +170,59 @@ impl Tree {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, text).unwrap();
     }
+}
+
+/// The system's allocator, and what each thread has asked it for.
+struct Counting;
+
+thread_local! {
+    static LIVE: Cell<usize> = const { Cell::new(0) };
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count(bytes: usize) {
+    LIVE.set(LIVE.get().wrapping_add(bytes));
+    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+}
+
+// SAFETY: every call is one of the system's allocator, with the same arguments.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        LIVE.set(LIVE.get().wrapping_sub(layout.size()));
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(block, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes that the calling thread has allocated more than it has freed.
+pub(crate) fn live() -> usize {
+    LIVE.get()
+}
+
+/// How often it has allocated.
+pub(crate) fn allocations() -> usize {
+    ALLOCATIONS.get()
+}
+
+/// Does work whose allocations do not count among these.
+pub(crate) fn uncounted<R>(work: impl FnOnce() -> R) -> R {
+    let before = allocations();
+    let result = work();
+    ALLOCATIONS.set(before);
+    result
 }

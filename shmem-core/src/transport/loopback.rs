@@ -18,15 +18,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parcel::{Errand, Parcel};
+use parcel::{Data, Errand, Parcel};
 
-use super::target::{Message, Target};
+use super::target::Target;
 use super::{AtomicOp, Channel, Lane, Remote, SignalOp, Transport, Until, Width};
 use crate::exclusion::{Mutex, RwLock};
 use crate::pe::Pe;
 use crate::primitive::mutant;
 use crate::segment::FIRST_LATER;
-use crate::strided::{self, Algorithm, Pattern, Plan};
 
 mod network;
 mod parcel;
@@ -99,8 +98,7 @@ impl Loopback {
     /// Sends data whose signal follows the last of its pieces, which come in any order; without data, the signal.
     fn send_signal(&self, channel: Channel, mut data: Vec<(Remote, Errand)>, signal: Remote, op: SignalOp) {
         self.network.check();
-        let update = Message::Update { offset: signal.offset, width: Width::W8, op: op.into() };
-        let mut parcel = self.parcel(channel, signal, update.into());
+        let mut parcel = self.parcel(channel, signal, Errand::update(signal, Width::W8, op.into()));
         if mutant("signal-first") {
             self.network.send(signal.pe.number(), parcel);
             return data.into_iter().for_each(|(to, errand)| self.send(channel, to, errand));
@@ -146,53 +144,12 @@ unsafe impl Transport for Loopback {
 
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until) {
         if until == Until::Quiet {
-            let pattern = Pattern::contiguous(bytes);
-            return self.send(channel, from, Errand::Get { offset: from.offset, into, pattern });
+            return self.send(channel, from, Errand::Get { offset: from.offset, into, bytes });
         }
         self.reach(from, |target| {
             let source = target.at(from.offset, bytes);
             // SAFETY: `into` is writable for `bytes` bytes (caller), `at` checked the source.
             unsafe { super::shm::get(into, source, bytes) };
-        });
-    }
-
-    unsafe fn put_strided(
-        &self,
-        channel: Channel,
-        to: Remote,
-        source: *const u8,
-        pattern: &Pattern,
-        until: Until,
-    ) {
-        if until == Until::Quiet {
-            let errand = Errand::Put { offset: to.offset, source, pattern: *pattern };
-            return self.send(channel, to, errand);
-        }
-        let mut data = vec![0; pattern.bytes()];
-        let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
-        // SAFETY: every block of the source is readable (caller), `data` holds them one behind the other.
-        unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
-        let message = Message::Blocks { offset: to.offset, pattern: pattern.unpacked(), data: data.into() };
-        self.send(channel, to, message.into());
-    }
-
-    unsafe fn get_strided(
-        &self,
-        channel: Channel,
-        into: *mut u8,
-        from: Remote,
-        pattern: &Pattern,
-        until: Until,
-    ) {
-        if until == Until::Quiet {
-            let errand = Errand::Get { offset: from.offset, into, pattern: *pattern };
-            return self.send(channel, from, errand);
-        }
-        let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
-        self.reach(from, |target| {
-            let source = target.at(from.offset, pattern.hulls().1);
-            // SAFETY: every block of `into` is writable (caller), `at` checked the source.
-            unsafe { strided::execute_dyn(&plan, into, source) };
         });
     }
 
@@ -203,7 +160,7 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
-        self.send(channel, word, Message::Update { offset: word.offset, width, op }.into());
+        self.send(channel, word, Errand::update(word, width, op));
     }
 
     unsafe fn put_signal(
@@ -225,7 +182,7 @@ unsafe impl Transport for Loopback {
     }
 
     unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
-        self.send(channel, word, Errand::Atomic { offset: word.offset, width, op, result });
+        self.send(channel, word, Errand::Update { offset: word.offset, width, op, result: Some(result) });
     }
 
     fn fence(&self, channel: Channel) {
@@ -295,21 +252,20 @@ unsafe impl Transport for Loopback {
     }
 }
 
-/// Consecutive bytes on their way: what lies at `source` now, or what will lie there when they are delivered.
+/// Bytes on their way: what lies at `source` now, or what will lie there when they are delivered.
 ///
 /// # Safety
 ///
 /// `bytes` bytes must be readable for as long as `until` says.
 unsafe fn put_errand(to: Remote, source: *const u8, bytes: usize, until: Until) -> Errand {
-    let offset = to.offset;
     if until == Until::Quiet {
-        return Errand::Put { offset, source, pattern: Pattern::contiguous(bytes) };
+        return Errand::Put { offset: to.offset, data: Data::There(source, bytes) };
     }
     // Not by a reference: it may be symmetric memory, which others write.
     let mut data = vec![0; bytes].into_boxed_slice();
     // SAFETY: readable (caller), and as many are writable in `data`.
     unsafe { super::shm::get(data.as_mut_ptr(), source, bytes) };
-    Message::Put { offset, data }.into()
+    Errand::Put { offset: to.offset, data: Data::Copied(data) }
 }
 
 #[cfg(test)]

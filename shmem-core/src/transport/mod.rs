@@ -14,6 +14,7 @@ pub(crate) mod indexed;
 pub mod loopback;
 pub mod ofi;
 pub mod shm;
+mod singly;
 pub mod target;
 mod terms;
 mod under_way;
@@ -144,11 +145,8 @@ pub unsafe trait Transport: Send + Sync {
         pattern: &Pattern,
         until: Until,
     ) {
-        pattern.each_block(|at, of| {
-            let to = Remote { offset: to.offset + at, ..to };
-            // SAFETY: the caller's promise covers each block.
-            unsafe { self.put(channel, to, source.wrapping_add(of), pattern.block(), until) };
-        });
+        // SAFETY: the caller's promise.
+        unsafe { singly::put_blocks(self, channel, to, source, pattern, until) };
     }
 
     /// Reads blocks: one message where that pays, a get per block otherwise.
@@ -164,11 +162,8 @@ pub unsafe trait Transport: Send + Sync {
         pattern: &Pattern,
         until: Until,
     ) {
-        pattern.each_block(|at, of| {
-            let from = Remote { offset: from.offset + of, ..from };
-            // SAFETY: the caller's promise covers each block.
-            unsafe { self.get(channel, into.wrapping_add(at), from, pattern.block(), until) };
-        });
+        // SAFETY: the caller's promise.
+        unsafe { singly::get_blocks(self, channel, into, from, pattern, until) };
     }
 
     /// Changes a word and gives what was there before.
@@ -242,15 +237,8 @@ pub unsafe trait Transport: Send + Sync {
         from: Elements<'_>,
         until: Until,
     ) {
-        // All of several are under way before the first is waited for.
-        let together = until == Until::Return && from.len() > 1;
-        let _end = together.then(|| Completes(|| self.quiet_pe(channel, from.first.pe)));
-        let until = if together { Until::Quiet } else { until };
-        for (k, place) in from.places().enumerate() {
-            let to = into.wrapping_add(indexed::position(positions, k) * from.size);
-            // SAFETY: the caller's promise, for one element; what goes on is complete when `_end` is dropped.
-            unsafe { self.get(channel, to, place, from.size, until) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::pick(self, channel, into, positions, from, until) };
     }
 
     /// Writes elements: that of `indices[k]` gets what lies at `source + k * size`. Of several values for one element, one
@@ -261,10 +249,8 @@ pub unsafe trait Transport: Send + Sync {
     /// `to` must name an object of `length` elements in a segment, and every index be less than that; as many elements
     /// as there are indices must be readable at `source`, and unchanged, for as long as `until` says.
     unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
-        for (k, place) in to.places().enumerate() {
-            // SAFETY: the caller's promise, for one element.
-            unsafe { self.put(channel, place, source.wrapping_add(k * to.size), to.size, until) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::place(self, channel, to, source, until) };
     }
 
     /// Changes words, each as by [`atomic_update`](Self::atomic_update), as often as its index is there, in any order; remotely
@@ -275,10 +261,8 @@ pub unsafe trait Transport: Send + Sync {
     /// `words` must name an object of `length` aligned words of the change's width in a segment, and every index be less than
     /// that. There must be an operand for each, where they have their own.
     unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
-        for (k, word) in words.places().enumerate() {
-            // SAFETY: the caller's promise, for one word.
-            unsafe { self.atomic_update(channel, word, change.width, change.at(k)) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::each(self, channel, words, change) };
     }
 
     /// As [`each`](Self::each), and what was there before goes to `before + positions[k] * width`, or to
@@ -298,22 +282,8 @@ pub unsafe trait Transport: Send + Sync {
         change: Change<'_>,
         until: Until,
     ) {
-        let width = change.width;
-        let together = until == Until::Return && words.len() > 1;
-        let _end = together.then(|| Completes(|| self.quiet_pe(channel, words.first.pe)));
-        for (k, word) in words.places().enumerate() {
-            let to = before.wrapping_add(indexed::position(positions, k) * width.bytes());
-            if together || until == Until::Quiet {
-                // SAFETY: the caller's promise, for one word, and for its result until quiet, which comes when `_end` is
-                // dropped, or later.
-                unsafe { self.atomic_nbi(channel, word, width, change.at(k), to) };
-                continue;
-            }
-            // SAFETY: the caller's promise, for one word.
-            let found = unsafe { self.atomic(channel, word, width, change.at(k)) };
-            // SAFETY: aligned and writable for a value (caller).
-            unsafe { width.write(to, found) };
-        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::fetch_each(self, channel, before, positions, words, change, until) };
     }
 
     /// Orders puts, updates and signals of a channel to each PE: those before are delivered before those

@@ -1,42 +1,12 @@
 //! The target's side: what a PE does for others on its own memory.
 //!
-//! On a node the initiator does it itself, through the arena, by `apply`. Behind a transport the
-//! target's engine receives a [`Message`] and [`deliver`](Target::deliver)s it.
+//! On a node the initiator does it itself, through the arena, by `apply`. Behind a transport whoever delivers what has
+//! arrived does it on the [`Target`].
 
 use super::atomic::{AtomicOp, Width, apply};
 use crate::primitive::mutant;
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::sync::Doorbell;
-
-/// What a transport carries to a target that must act on it.
-#[derive(Debug)]
-pub enum Message {
-    /// Bytes for consecutive memory.
-    Put {
-        /// Bytes from the start of the slot.
-        offset: usize,
-        /// The data.
-        data: Box<[u8]>,
-    },
-    /// Packed bytes for blocks.
-    Blocks {
-        /// Bytes from the start of the slot to the first block.
-        offset: usize,
-        /// Where they go, from the packed data.
-        pattern: Pattern,
-        /// The data, packed.
-        data: Box<[u8]>,
-    },
-    /// A change of a word.
-    Update {
-        /// Bytes from the start of the slot.
-        offset: usize,
-        /// The word's width.
-        width: Width,
-        /// The change.
-        op: AtomicOp,
-    },
-}
 
 /// A PE's memory, as the target of messages: what is mapped from the start, or one later segment.
 #[derive(Clone, Copy, Debug)]
@@ -108,21 +78,6 @@ impl Target {
             // were checked above.
             unsafe { super::shm::put(to.wrapping_add(at), from, pattern.block()) };
         });
-    }
-
-    /// Carries the message out, and rings the bell if it changed a word.
-    pub fn deliver(self, message: &Message) {
-        match message {
-            Message::Put { offset, data } => {
-                let to = self.at(*offset, data.len());
-                // SAFETY: `at` checked the bounds; `data` is private memory.
-                unsafe { super::shm::put(to, data.as_ptr(), data.len()) };
-            }
-            Message::Blocks { offset, pattern, data } => self.unpack(*offset, pattern, data),
-            Message::Update { offset, width, op } => {
-                self.update(*offset, *width, *op);
-            }
-        }
     }
 
     /// Changes a word, gives what was there, and rings the bell.

@@ -189,14 +189,14 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
     use shmem_core::strided::{Level, Pattern, choose};
-    use shmem_core::transport::ofi::strided::{Blocks, Reach};
+    use shmem_core::transport::ofi::strided::Blocks;
 
     use super::*;
 
     fn table() -> Table {
         let (name, value) = Thresholds::DEFAULT.fields().next().unwrap();
         Table::new("here".into(), Thresholds::DEFAULT.with(name, value + 1).unwrap())
-            .with_row("tcp;ofi_rxm", &Row { piece: 77, ..Row::TCP })
+            .with_row("tcp;ofi_rxm", &Row { pack: 77, ..Row::TCP })
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         let read = Table::read(&file).unwrap();
         assert_eq!(read, table());
         assert_ne!(read.thresholds_for("here").unwrap(), Thresholds::DEFAULT);
-        assert_eq!(read.rows().unwrap(), [("tcp;ofi_rxm".to_owned(), Row { piece: 77, ..Row::TCP })]);
+        assert_eq!(read.rows().unwrap(), [("tcp;ofi_rxm".to_owned(), Row { pack: 77, ..Row::TCP })]);
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "something is left over");
     }
 
@@ -265,8 +265,8 @@ mod tests {
         );
         assert!(of(|table| table.thresholds.clear()).starts_with("it does not fit this version: `"));
         let mut dear = table();
-        dear.providers.values_mut().for_each(|costs| _ = costs.remove("piece"));
-        assert_eq!(dear.rows().unwrap_err().to_string(), "it does not fit this version: `piece`");
+        dear.providers.values_mut().for_each(|costs| _ = costs.remove("pack"));
+        assert_eq!(dear.rows().unwrap_err().to_string(), "it does not fit this version: `pack`");
         assert!(Table::decode("{").unwrap_err().to_string().starts_with("it is no table: "));
     }
 
@@ -314,8 +314,7 @@ mod tests {
         let rows = table.rows().map_err(told).ok();
         for (_, row) in rows.into_iter().flatten() {
             for bytes in [0, 1, 64, usize::MAX] {
-                let reach = Reach { pieces: bytes % 5, message: bytes };
-                [0, 1, 1 << 40].iter().for_each(|&count| _ = row.choose(Blocks { count, bytes }, reach));
+                [0, 1, 1 << 40].iter().for_each(|&count| _ = row.choose(Blocks { count, bytes }, bytes));
                 row.prefers_one_message(bytes);
             }
         }

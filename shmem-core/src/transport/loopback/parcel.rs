@@ -3,9 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::strided::Pattern;
-use crate::transport::target::{Message, Target};
-use crate::transport::{AtomicOp, Channel, Width, shm};
+use crate::transport::target::Target;
+use crate::transport::{AtomicOp, Channel, Remote, Width, shm};
 
 /// What fences order: the sender, its channel, and whether they order it at all.
 pub(super) type Stream = (usize, Channel, bool);
@@ -24,32 +23,21 @@ pub(super) struct Parcel {
     pub(super) then: Option<Box<Parcel>>,
 }
 
-/// What a parcel does where it arrives.
+/// What a parcel does where it arrives, so many bytes from the start of the slot.
 pub(super) enum Errand {
-    /// Carries out a message.
-    Message(Message),
-    /// Writes blocks that are read from the sender's memory only now.
-    Put {
-        /// Bytes from the start of the slot to the first block.
-        offset: usize,
-        source: *const u8,
-        pattern: Pattern,
-    },
-    /// Reads blocks, into the sender's memory.
-    Get {
-        /// Bytes from the start of the slot to the first block.
-        offset: usize,
-        into: *mut u8,
-        pattern: Pattern,
-    },
-    /// Changes a word, and writes what was there to the sender's memory.
-    Atomic {
-        /// Bytes from the start of the slot.
-        offset: usize,
-        width: Width,
-        op: AtomicOp,
-        result: *mut u8,
-    },
+    /// Writes bytes.
+    Put { offset: usize, data: Data },
+    /// Reads bytes, into the sender's memory.
+    Get { offset: usize, into: *mut u8, bytes: usize },
+    /// Changes a word, and writes what was there to the sender's memory, if it is wanted.
+    Update { offset: usize, width: Width, op: AtomicOp, result: Option<*mut u8> },
+}
+
+/// Bytes to be written.
+pub(super) enum Data {
+    Copied(Box<[u8]>),
+    /// Those that are read from the sender's memory only when they are delivered.
+    There(*const u8, usize),
 }
 
 // SAFETY: the pointers are to memory that the sender keeps for the operation until its channel is quiet
@@ -65,38 +53,34 @@ impl Parcel {
 }
 
 impl Errand {
+    /// A change of a word of which nobody wants to know what was there.
+    pub(super) fn update(word: Remote, width: Width, op: AtomicOp) -> Self {
+        Self::Update { offset: word.offset, width, op, result: None }
+    }
+
     /// Does it, on the memory of the PE where it has arrived.
     pub(super) fn run(self, target: Target) {
         match self {
-            Self::Message(message) => target.deliver(&message),
-            Self::Put { offset, source, pattern } => {
-                let to = target.at(offset, pattern.hulls().0);
-                pattern.each_block(|at, of| {
-                    // SAFETY: the block lies in the hull, whose bounds `at` checked; its source is readable until
-                    // the channel is quiet (`put_strided_nbi`).
-                    unsafe { shm::put(to.wrapping_add(at), source.wrapping_add(of), pattern.block()) };
-                });
+            Self::Put { offset, data } => {
+                let (source, bytes) = match &data {
+                    Data::Copied(data) => (data.as_ptr(), data.len()),
+                    Data::There(source, bytes) => (*source, *bytes),
+                };
+                // SAFETY: `at` checks the bounds; the source is private memory, or readable until the channel is quiet (`put`).
+                unsafe { shm::put(target.at(offset, bytes), source, bytes) };
             }
-            Self::Get { offset, into, pattern } => {
-                let from = target.at(offset, pattern.hulls().1);
-                pattern.each_block(|at, of| {
-                    // SAFETY: the block lies in the hull, whose bounds `at` checked; its destination is writable until the channel is quiet
-                    // (`get_strided_nbi`).
-                    unsafe { shm::get(into.wrapping_add(at), from.wrapping_add(of), pattern.block()) };
-                });
+            Self::Get { offset, into, bytes } => {
+                // SAFETY: `at` checks the bounds; the destination is writable until the channel is quiet (`get`).
+                unsafe { shm::get(into, target.at(offset, bytes), bytes) };
             }
-            Self::Atomic { offset, width, op, result } => {
+            Self::Update { offset, width, op, result } => {
                 let before = target.update(offset, width, op);
-                // SAFETY: aligned, and writable until the channel is quiet (`atomic_nbi`).
-                unsafe { width.write(result, before) };
+                if let Some(result) = result {
+                    // SAFETY: aligned, and writable until the channel is quiet (`atomic_nbi`).
+                    unsafe { width.write(result, before) };
+                }
             }
         }
-    }
-}
-
-impl From<Message> for Errand {
-    fn from(message: Message) -> Self {
-        Self::Message(message)
     }
 }
 

@@ -13,14 +13,21 @@ const CHANNEL: Channel = Channel(0);
 /// Bytes behind the system area of each PE.
 const BYTES: usize = 4096;
 
-/// Two PEs, and their memory, which must outlive the network.
+/// Some PEs, and their memory, which must outlive the network, as `make` makes that of it.
+fn network_of<N>(pes: usize, make: impl FnOnce(Vec<Target>) -> N) -> (N, Slots) {
+    let places = Slots::new(pes, BYTES);
+    // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
+    let targets = (0..pes).map(|pe| unsafe { Target::new(places.start_of(pe), places.stride()) });
+    (make(targets.collect()), places)
+}
+
 fn pair(seed: u64) -> (Arc<Network>, Slots) {
-    let places = Slots::new(2, BYTES);
-    let target = |pe: usize| {
-        // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
-        unsafe { Target::new(places.start_of(pe), places.stride()) }
-    };
-    (Network::new(vec![target(0), target(1)], seed), places)
+    network_of(2, |targets| Network::new(targets, seed))
+}
+
+/// A network that delivers only when it is told to, so nothing depends on time.
+fn lazy(pes: usize, seed: u64) -> (Arc<Network>, Slots) {
+    network_of(pes, |targets| Network::lazy(targets, seed))
 }
 
 /// The memory of PE 1, `offset` bytes behind its system area.
@@ -45,27 +52,18 @@ fn get(from: &Loopback, offset: usize) -> u64 {
 /// Whoever made up a message: nothing outside the slot is written, and nothing outside the data read.
 #[test]
 fn a_message_about_more_than_there_is_is_refused() {
-    let places = Slots::new(1, BYTES);
-    // SAFETY: a slot of that many bytes, all zeroes, which outlives the target.
-    let target = unsafe { Target::new(places.start_of(0), places.stride()) };
+    let (target, _places) = network_of(1, |targets| targets[0]);
     let deliver = |pattern: Pattern, bytes: usize| {
-        let data = vec![7; bytes].into();
-        let message = Message::Blocks { offset: SYSTEM_BYTES, pattern, data };
-        let result = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| target.deliver(&message)));
-        result.map_err(|panic| *panic.downcast::<String>().unwrap())
+        target.unpack(SYSTEM_BYTES, &pattern, &vec![7; bytes]);
     };
     let (half, back) = (1 << (usize::BITS - 1), 0_usize.wrapping_sub(8));
     for far in [BYTES, half, back] {
-        let refused = deliver(Pattern::blocks(64, 3, far, 64), 192).unwrap_err();
-        assert_says(refused, &["does not fit the slot"]);
-        let refused = deliver(Pattern::blocks(64, 3, 64, far), 192).unwrap_err();
-        assert!(refused.ends_with(" packed bytes has 192"), "{refused}");
+        let refused = |pattern| refusal(|| deliver(pattern, 192));
+        assert_says(refused(Pattern::blocks(64, 3, far, 64)), &["does not fit the slot"]);
+        assert_says(refused(Pattern::blocks(64, 3, 64, far)), &[" packed bytes has 192"]);
     }
-    assert_eq!(
-        deliver(Pattern::blocks(64, 40, 8, 64), 64 * 40),
-        Ok(()),
-        "blocks over blocks are bytes all the same"
-    );
+    // Blocks over blocks are bytes all the same.
+    deliver(Pattern::blocks(64, 40, 8, 64), 64 * 40);
 }
 
 #[test]
@@ -170,14 +168,6 @@ fn what_lies_outside_a_later_segment_is_refused() {
 }
 
 const OTHER: Channel = Channel(1);
-
-/// A network that delivers only when it is told to, so nothing depends on time.
-fn lazy(pes: usize, seed: u64) -> (Arc<Network>, Slots) {
-    let places = Slots::new(pes, BYTES);
-    // SAFETY: a slot of that many bytes, all zeroes, dropped behind the network in every test.
-    let targets = (0..pes).map(|pe| unsafe { Target::new(places.start_of(pe), places.stride()) });
-    (Network::lazy(targets.collect(), seed), places)
-}
 
 fn on(pe: u32, offset: usize) -> Remote {
     // SAFETY: no operation of an arena uses it; the transport knows the PE.

@@ -4,7 +4,7 @@ use super::Fabric;
 use super::engine::Sent;
 use super::operation::{Local, Target, Word};
 use super::port::{Posting, What};
-use super::record::{Landing, Purpose, Record};
+use super::record::{Purpose, Record, Wanted};
 use crate::libfabric::bindings::{FI_CSWAP, FI_INJECT};
 use crate::transport::{AtomicOp, Channel, Remote, Width};
 
@@ -19,71 +19,55 @@ impl Fabric {
             return self.engine.atomic(&self.line(), channel, at, width, op);
         };
         let (what, target) = (of_word("atomic operation", at, width), self.target(at));
-        let port = self.port(channel);
+        let (port, prepare) = (self.port(channel), |record: &Record| keep(record, word));
+        let fetch = |posting: &Posting<'_>| fetch_to_record(target, posting, word);
         // SAFETY: one operation; it is waited for just below. The record has operands and result.
-        let number = unsafe {
-            port.start_with(
-                what,
-                Purpose::Awaited,
-                |record| keep(record, word),
-                |posting| fetch_to_record(target, posting, word),
-            )
-        };
+        let number = unsafe { port.start(what, Purpose::Awaited, prepare, fetch) };
         port.wait_for(number, what, |record| result_of(record, width))
     }
 
-    /// Changes a word.
+    /// Changes a word, if there is room for that now, or as soon as there is, where it `waits`. Otherwise no progress is made.
     ///
     /// # Safety
     ///
     /// As [`Transport::atomic_update`](crate::transport::Transport::atomic_update).
-    pub(super) unsafe fn update(&self, channel: Channel, at: Remote, width: Width, op: AtomicOp) {
+    pub(super) unsafe fn update(
+        &self,
+        channel: Channel,
+        at: Remote,
+        width: Width,
+        op: AtomicOp,
+        waits: bool,
+    ) -> Sent {
         let Some(word) = self.word(width, op) else {
-            return self.engine.update(&self.line(), channel, at, width, op);
+            let line = self.line();
+            if !waits {
+                return self.engine.try_update(&line, channel, at, width, op);
+            }
+            self.engine.update(&line, channel, at, width, op);
+            return Sent::Done;
         };
         let (what, target) = (of_word("atomic update", at, width), self.target(at));
-        let demands = &self.domain.demands;
-        if word.op == FI_CSWAP || demands.results {
-            let fetch = |posting: &Posting<'_>| fetch_to_record(target, posting, word);
-            // SAFETY: one operation; the record, which is its own until it is complete, has operands and result.
-            unsafe { self.issue_with(channel, what, |record| keep(record, word), fetch) };
-        } else if demands.inject < width.bytes() || self.keeps(channel, width.bytes()) {
-            let update = |posting: &Posting<'_>| {
-                // SAFETY: the operand is the operation's until it is complete.
-                unsafe { target.update(posting, operands_of(posting), word, 0) }
-            };
-            // SAFETY: one operation, whose operand is its record's.
-            unsafe { self.issue_with(channel, what, |record| keep(record, word), update) };
-        } else {
-            let from = (&raw const word.operands).cast_mut().cast();
-            let local = Local { from, description: core::ptr::null_mut() };
-            // SAFETY: the provider copies the operand (FI_INJECT).
-            let update = |posting: &Posting<'_>| unsafe { target.update(posting, local, word, FI_INJECT) };
-            // SAFETY: one operation, of which nothing stays here.
-            unsafe { self.issue(channel, self.port(channel), what, update) };
-        }
-    }
-
-    /// As [`update`](Self::update), if there is room for the operation now. Makes no progress.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::atomic_update`](crate::transport::Transport::atomic_update).
-    pub(super) unsafe fn update_now(&self, channel: Channel, at: Remote, width: Width, op: AtomicOp) -> Sent {
-        let Some(word) = self.word(width, op) else {
-            return self.engine.try_update(self, channel, at, width, op);
-        };
-        let (what, target) = (of_word("atomic update", at, width), self.target(at));
-        let fetches = word.op == FI_CSWAP || self.domain.demands.results;
+        let (demands, tracking) = (&self.domain.demands, self.streams.get(channel).tracking());
+        let fetches = word.op == FI_CSWAP || demands.results;
+        // What is reported is not injected: ofi_rxm counts updates that are, and does not report them.
+        let injects = !fetches && width.bytes() <= demands.inject && !tracking.is_event(width.bytes());
         let update = |posting: &Posting<'_>| {
             if fetches {
                 return fetch_to_record(target, posting, word);
             }
-            // SAFETY: the operand is the operation's until it is complete.
-            unsafe { target.update(posting, operands_of(posting), word, 0) }
+            let (local, flags) = if injects {
+                let from = (&raw const word.operands).cast_mut().cast();
+                (Local { from, description: core::ptr::null_mut() }, FI_INJECT)
+            } else {
+                (operands_of(posting), 0)
+            };
+            // SAFETY: the operand is the operation's until it is complete, or the provider copies it (FI_INJECT).
+            unsafe { target.update(posting, local, word, flags) }
         };
-        // SAFETY: one operation; the record, which is its own until it is complete, has operands and result.
-        unsafe { self.issue_now(channel, what, |record| keep(record, word), update) }
+        let prepare = |record: &Record| keep(record, word);
+        // SAFETY: one operation; what it reads and writes is its record's, if anything stays.
+        unsafe { self.port(channel).issue(channel, what, (!injects, waits), prepare, update) }
     }
 
     /// Changes a word; what was there is at `result` when the channel is quiet.
@@ -104,23 +88,24 @@ impl Fabric {
             return unsafe { self.engine.atomic_nbi(&self.line(), channel, at, width, op, result) };
         };
         let (what, target) = (of_word("atomic operation", at, width), self.target(at));
-        let Some(description) = self.keys.describe(&self.domain, result, width.bytes()) else {
-            let landing = Landing { into: result, bytes: width.bytes() };
-            let fetch = |posting: &Posting<'_>| {
-                let into = Local { from: record_of(posting).buffer(), description: posting.description };
-                // SAFETY: operands and buffer are the operation's until it is complete.
-                unsafe { target.fetch(posting, operands_of(posting), into, word) }
-            };
-            // SAFETY: one operation to its record; the result is writable until quiet (caller).
-            return unsafe { self.issue_landing(channel, what, landing, |record| keep(record, word), fetch) };
-        };
-        let into = Local { from: result, description };
+        let described = self.keys.describe(&self.domain, result, width.bytes());
         let fetch = |posting: &Posting<'_>| {
-            // SAFETY: the operands are the operation's until it is complete, the result until quiet (caller).
+            let into = match described {
+                Some(description) => Local { from: result, description },
+                None => Local { from: record_of(posting).buffer(), description: posting.description },
+            };
+            // SAFETY: operands and buffer are the operation's until it is complete, the result until quiet (caller).
             unsafe { target.fetch(posting, operands_of(posting), into, word) }
         };
-        // SAFETY: one operation; what it reads and writes stays until it is complete.
-        unsafe { self.issue_with(channel, what, |record| keep(record, word), fetch) };
+        let (port, prepare) = (self.port(channel), |record: &Record| keep(record, word));
+        if described.is_some() {
+            // SAFETY: one operation; what it reads and writes stays until it is complete.
+            unsafe { port.issue(channel, what, (true, true), prepare, fetch) };
+        } else {
+            self.streams.get(channel).expect();
+            // SAFETY: one operation to its record; the result is writable until quiet (caller).
+            unsafe { port.start(what, Purpose::Landing(channel.0, Wanted(result)), prepare, fetch) };
+        }
     }
 
     /// Whether the provider carries out such changes of words.

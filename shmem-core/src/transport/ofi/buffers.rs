@@ -1,16 +1,21 @@
 //! Buffers for messages between PEs: for what is sent, and for what arrives.
 //!
-//! They lie in one piece of memory, each behind the room that providers ask for.
+//! They lie in one piece of memory, each behind the room that providers ask for: [`Pages`], which are what all that is under way
+//! lies in. Whole pages, zeroed, and none of them there before it is first used: an allocator would write the zeroes, and so
+//! have all of it at once, a few megabytes for each unit, of which most units use little.
 
 use core::ffi::c_void;
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::domain::Domain;
 use super::error::OfiError;
-use super::pages::Pages;
 use crate::exclusion::Mutex;
+use crate::libfabric::Registration;
 use crate::libfabric::bindings::fi_context2;
-use crate::libfabric::{Refused, Registration};
 
 /// Most buffers for what arrives, and for what is sent: what comes sooner than they are free waits in the
 /// provider's. Where its queues are shorter there are fewer: half of a queue is for what is no message.
@@ -68,12 +73,8 @@ impl Buffers {
             waiting: AtomicUsize::new(arrivals),
             moved: AtomicU64::new(0),
         };
-        if domain.demands.local {
-            // SAFETY: the memory is freed behind the registration.
-            let registered = unsafe { domain.register_local((buffers.memory.start(), bytes)) };
-            buffers.registered =
-                Some(registered.map_err(|error| domain.refused(Refused::of("fi_mr_reg", error)))?);
-        }
+        // SAFETY: the memory is freed behind the registration.
+        buffers.registered = unsafe { domain.register_local((buffers.memory.start(), bytes)) }?;
         Ok(buffers)
     }
 
@@ -155,6 +156,54 @@ pub(super) enum Moved {
     Left(usize),
 }
 
+/// Pages, given back when this is dropped.
+#[derive(Debug)]
+pub(super) struct Pages {
+    start: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: memory of nobody else's; who reads or writes there answers for it.
+unsafe impl Send for Pages {}
+// SAFETY: memory of nobody else's; who reads or writes there answers for it.
+unsafe impl Sync for Pages {}
+
+impl Pages {
+    /// At least so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the system has none.
+    pub(super) fn of(bytes: usize) -> Result<Self, OfiError> {
+        Self::new(bytes).map_err(|error| OfiError::Memory { bytes, why: error.to_string() })
+    }
+
+    fn new(bytes: usize) -> Result<Self, Errno> {
+        let bytes = bytes.max(1).next_multiple_of(rustix::param::page_size());
+        // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
+        let start = unsafe {
+            mmap_anonymous(null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
+        }?;
+        Ok(Self { start: start.cast(), bytes })
+    }
+
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new`; whoever drops it uses it no more.
+        let unmapped = unsafe { munmap(self.start.cast(), self.bytes) };
+        debug_assert_eq!(unmapped, Ok(()), "it was mapped");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,5 +213,29 @@ mod tests {
         for message in [512, 600, 64 << 10] {
             assert!(stride(message) >= HEAD + message && stride(message).is_multiple_of(HEAD));
         }
+    }
+
+    #[test]
+    fn pages_are_there_when_they_are_used() {
+        let page = rustix::param::page_size();
+        let pages = Pages::new(64 * page - 1).unwrap();
+        let in_core = || {
+            let mut flags = [0_u8; 64];
+            // SAFETY: mapped pages, and a byte for each.
+            assert_eq!(unsafe { libc::mincore(pages.start().cast(), 64 * page, flags.as_mut_ptr()) }, 0);
+            flags.iter().filter(|flag| **flag & 1 != 0).count()
+        };
+        assert_eq!(in_core(), 0);
+        let last = pages.start().wrapping_add(64 * page - 1);
+        // SAFETY: the last byte of them.
+        assert_eq!(unsafe { last.read() }, 0);
+        // SAFETY: the last byte of them.
+        unsafe { last.write(1) };
+        assert!((1..64).contains(&in_core()), "{}", in_core());
+    }
+
+    #[test]
+    fn addresses_run_out() {
+        assert_eq!(Pages::new(1 << 62).map(|_| ()), Err(Errno::NOMEM));
     }
 }

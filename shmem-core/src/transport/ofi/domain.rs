@@ -4,6 +4,7 @@
 //! An address is entered in the provider's table when its PE is first addressed: a PE has to do with few of many. Some
 //! providers must know who sends to them, and have all at once.
 
+use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +13,6 @@ use super::names::Names;
 use super::provider::{Chosen, Demands};
 use super::secret::Secret;
 use super::sparse::Sparse;
-use super::whereabouts::Whereabouts;
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::fi_addr_t;
 use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
@@ -155,6 +155,53 @@ impl Domain {
     }
 }
 
+/// The address of each PE of a job, by number: as many bytes for each, in memory that may be shared among the PEs of a node.
+/// Zeroes are no address.
+pub struct Whereabouts {
+    bytes: Box<dyn AsRef<[u8]> + Send + Sync>,
+    each: usize,
+}
+
+impl Whereabouts {
+    /// Addresses of `each` bytes, one behind the other.
+    ///
+    /// # Panics
+    ///
+    /// If addresses have no bytes.
+    pub fn new(bytes: Box<dyn AsRef<[u8]> + Send + Sync>, each: usize) -> Self {
+        assert!(each > 0, "an address has some bytes");
+        Self { bytes, each }
+    }
+
+    /// Bytes of an address.
+    pub(super) fn each(&self) -> usize {
+        self.each
+    }
+
+    /// The address of a PE, if there is one.
+    pub(super) fn of(&self, pe: usize) -> Option<&[u8]> {
+        let address = (*self.bytes).as_ref().chunks_exact(self.each).nth(pe)?;
+        address.iter().any(|byte| *byte != 0).then_some(address)
+    }
+
+    /// How many PEs there are, with an address or without.
+    pub(super) fn len(&self) -> usize {
+        (*self.bytes).as_ref().len() / self.each
+    }
+
+    /// How many PEs have one.
+    pub(super) fn count(&self) -> usize {
+        let all = (*self.bytes).as_ref().chunks_exact(self.each);
+        all.filter(|address| address.iter().any(|byte| *byte != 0)).count()
+    }
+}
+
+impl fmt::Debug for Whereabouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Whereabouts").field("each", &self.each).finish_non_exhaustive()
+    }
+}
+
 /// The provider and the kind of addresses in what a PE says of where it is.
 fn describe(said: &[u8]) -> String {
     let mut parts = said.splitn(2, |byte| *byte == 0);
@@ -170,33 +217,27 @@ mod tests {
     use super::super::provider::Options;
     use super::*;
 
-    fn secret() -> Secret {
-        Secret::of_bytes([1; Secret::BYTES])
-    }
-
-    fn options(provider: &str) -> Options {
-        let (provider, interface) = (Some(provider.to_owned()), Some("lo".to_owned()));
-        Options { provider, interface, ..Options::default() }
-    }
-
     #[test]
-    fn libfabric_is_not_asked_for_pes_that_it_does_not_know() {
-        // SAFETY: no library is named: the system's.
-        match unsafe { Chosen::find(&options("tcp;ofi_rxm")) } {
-            Ok(chosen) => {
-                assert_eq!(Domain::open(chosen, 2, secret()).unwrap().place_of(1), "an unknown address");
-            }
-            Err(why) => eprintln!("skipped: {why}"),
-        }
+    fn zeroes_are_no_address() {
+        let all = Whereabouts::new(Box::new(vec![0, 0, 0, 7, 0, 0, 1]), 2);
+        assert_eq!([0, 1, 2, 3].map(|pe| all.of(pe)), [None, Some(&[0, 7][..]), None, None]);
+        assert_eq!((all.len(), all.count()), (3, 1));
     }
 
     #[test]
     fn addresses_of_another_provider_or_length_are_refused() {
+        let (provider, interface) = (Some("tcp;ofi_rxm".to_owned()), Some("lo".to_owned()));
+        let options = Options { provider, interface, ..Options::default() };
         // SAFETY: no library is named: the system's.
-        let domain = match unsafe { Chosen::find(&options("tcp;ofi_rxm")) } {
-            Ok(chosen) => Domain::open(chosen, 4, secret()).unwrap(),
+        let domain = match unsafe { Chosen::find(&options) } {
+            Ok(chosen) => Domain::open(chosen, 4, Secret::of_bytes([1; Secret::BYTES])).unwrap(),
             Err(why) => return eprintln!("skipped: {why}"),
         };
+        assert_eq!(
+            domain.place_of(1),
+            "an unknown address",
+            "libfabric is not asked for what it does not know"
+        );
         let four = |port: u8| [2, 0, 0, port, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
         let of = |provider: &str, address: &[u8]| [provider.as_bytes(), &[0], address].concat();
         let own = of("tcp;ofi_rxm", &four(1));

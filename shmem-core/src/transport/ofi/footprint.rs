@@ -72,54 +72,22 @@ impl Footprint {
 
 #[cfg(test)]
 mod tests {
-    use std::alloc::{GlobalAlloc, Layout, System};
-    use std::cell::Cell;
     use std::hint::black_box;
 
     use super::super::engine::Limits;
     use super::super::secret::Secret;
     use super::super::units;
     use super::*;
+    use crate::fixture::live;
     use crate::transport::{Lane, Tracking};
-
-    /// The system's allocator, and how many bytes each thread has of it.
-    struct Counting;
-
-    thread_local! {
-        static LIVE: Cell<usize> = const { Cell::new(0) };
-    }
-
-    // SAFETY: every call is one of the system's allocator, with the same arguments.
-    unsafe impl GlobalAlloc for Counting {
-        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            LIVE.set(LIVE.get().wrapping_add(layout.size()));
-            // SAFETY: the caller's promise.
-            unsafe { System.alloc(layout) }
-        }
-
-        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-            LIVE.set(LIVE.get().wrapping_add(layout.size()));
-            // SAFETY: the caller's promise.
-            unsafe { System.alloc_zeroed(layout) }
-        }
-
-        unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-            LIVE.set(LIVE.get().wrapping_sub(layout.size()));
-            // SAFETY: the caller's promise.
-            unsafe { System.dealloc(block, layout) };
-        }
-    }
-
-    #[global_allocator]
-    static ALLOCATOR: Counting = Counting;
 
     /// Bytes that are kept by what `make` gives.
     fn kept<T>(make: impl FnOnce() -> T) -> usize {
-        let before = LIVE.get();
+        let before = live();
         let made = black_box(make());
-        let kept = LIVE.get().wrapping_sub(before);
+        let kept = live().wrapping_sub(before);
         drop(made);
-        assert_eq!(LIVE.get(), before, "what was kept is given back");
+        assert_eq!(live(), before, "what was kept is given back");
         kept
     }
 

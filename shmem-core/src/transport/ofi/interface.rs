@@ -114,48 +114,38 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_interface_of_the_network_is_taken() {
-        let offers = [
-            offer("mlx5_0", "ib", Some(0)),
-            offer("mlx5_1", "ib", Some(1)),
-            offer("mlx5_2", "other", Some(1)),
-        ];
-        assert_eq!(near(&[(0, 10), (1, 21)], 0).choose(&offers, 0), 0);
-        assert_eq!(near(&[(0, 21), (1, 10)], 0).choose(&offers, 0), 1, "another network is no choice");
-        assert_eq!(near(&[(0, 21), (1, 10)], 5).choose(&offers, 2), 2);
-    }
-
-    #[test]
-    fn equally_near_interfaces_are_taken_in_turn() {
-        let twice = offer("mlx5_1", "ib", Some(0));
-        let offers = [offer("mlx5_0", "ib", Some(0)), twice.clone(), twice, offer("mlx5_2", "ib", None)];
-        let taken = |turn| near(&[(0, 10)], turn).choose(&offers, 0);
-        assert_eq!([0, 1, 2, 3].map(taken), [0, 1, 0, 1]);
-        let unknown = |turn| near(&[], turn).choose(&offers, 0);
-        assert_eq!([0, 1, 2].map(unknown), [0, 1, 3], "nothing is known: all are equal");
-    }
-
-    #[test]
-    fn distances_decide_and_not_the_order_of_the_offers() {
-        let offers = [3, 1, 2].map(|node| offer(&format!("mlx5_{node}"), "ib", Some(node)));
-        let distances = [(0, 10), (1, 31), (2, 12), (3, 21)];
-        let taken = |best| offers[near(&distances, 7).choose(&offers, best)].interface.clone();
-        assert_eq!([0, 1, 2].map(taken), ["mlx5_2", "mlx5_2", "mlx5_2"]);
-        let somewhere = [offer("a", "ib", None), offer("b", "ib", Some(1))];
-        assert_eq!(near(&distances, 0).choose(&somewhere, 0), 1, "what is not known is behind the farthest");
-    }
-
-    #[test]
-    fn a_bridge_takes_no_turn_beside_a_device() {
+    fn the_nearest_interfaces_of_the_network_are_taken_in_turn() {
         let bridge = Offer { is_virtual: true, ..offer("br0", "net", None) };
-        let offers = [bridge, offer("eth0", "net", None)];
-        assert_eq!([0, 1, 2].map(|turn| near(&[], turn).choose(&offers, 1)), [1, 1, 1]);
-    }
-
-    #[test]
-    fn who_does_not_name_a_network_is_taken_as_offered() {
-        let offers = [offer("a", "", Some(0)), offer("b", "", Some(0))];
-        assert_eq!(near(&[(0, 10)], 1).choose(&offers, 0), 0);
+        let twice = offer("mlx5_1", "ib", Some(0));
+        let far = [3, 1, 2].map(|node| offer(&format!("mlx5_{node}"), "ib", Some(node)));
+        let two =
+            [offer("mlx5_0", "ib", Some(0)), offer("mlx5_1", "ib", Some(1)), offer("mlx5_2", "net", Some(1))];
+        let equal = [offer("mlx5_0", "ib", Some(0)), twice.clone(), twice, offer("mlx5_2", "ib", None)];
+        let distances = [(0, 10), (1, 31), (2, 12), (3, 21)];
+        let near_0 = [(0, 10), (1, 21)];
+        let near_1 = [(0, 21), (1, 10)];
+        type Case<'a> = (&'a [Offer], usize, &'a [(u32, u32)], [usize; 3], &'a str);
+        let cases: [Case<'_>; 10] = [
+            (&two, 0, &near_0, [0; 3], "the nearest"),
+            (&two, 0, &near_1, [1; 3], "another network is no choice"),
+            (&two, 2, &near_1, [2; 3], "nor is this one"),
+            (&equal, 0, &[(0, 10)], [0, 1, 0], "equally near ones, each once"),
+            (&equal, 0, &[], [0, 1, 3], "nothing is known: all are equal"),
+            (&far, 0, &distances, [2; 3], "distances decide, and not the order of the offers"),
+            (&far, 1, &distances, [2; 3], "nor what is best"),
+            (
+                &[offer("a", "ib", None), offer("b", "ib", Some(1))],
+                0,
+                &distances,
+                [1; 3],
+                "not known is farthest",
+            ),
+            (&[bridge, offer("eth0", "net", None)], 1, &[], [1; 3], "a bridge takes no turn beside a device"),
+            (&[offer("a", "", Some(0)), offer("b", "", Some(0))], 0, &near_0, [0; 3], "without a network"),
+        ];
+        for (offers, best, distances, taken, why) in cases {
+            assert_eq!([0, 1, 2].map(|turn| near(distances, turn).choose(offers, best)), taken, "{why}");
+        }
     }
 
     #[cfg(not(miri))]

@@ -11,11 +11,12 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::domain::Domain;
+use super::error::OfiError;
 use super::names::Names;
 use super::sparse::Sparse;
 use crate::exclusion::{Mutex, RwLock};
 use crate::libfabric::bindings::*;
-use crate::libfabric::{Endpoint, Registration};
+use crate::libfabric::{Endpoint, Refused, Registration};
 use crate::segment::MAX_SEGMENTS;
 use crate::transport::Remote;
 
@@ -164,18 +165,25 @@ impl Keys {
 }
 
 impl Domain {
-    /// Registers memory for the PE's own use.
+    /// Registers memory for the PE's own use, where that must be done.
     ///
     /// # Errors
     ///
-    /// The error number of libfabric, positive.
+    /// If the provider refuses.
     ///
     /// # Safety
     ///
     /// It must outlive what is given.
-    pub(super) unsafe fn register_local(&self, memory: (*mut u8, usize)) -> Result<Registration, c_int> {
+    pub(super) unsafe fn register_local(
+        &self,
+        memory: (*mut u8, usize),
+    ) -> Result<Option<Registration>, OfiError> {
+        if !self.demands.local {
+            return Ok(None);
+        }
         // SAFETY: the caller's promise.
-        unsafe { self.register_other(memory, LOCAL_ACCESS) }
+        let registered = unsafe { self.register_other(memory, LOCAL_ACCESS) };
+        registered.map(Some).map_err(|error| self.refused(Refused::of("fi_mr_reg", error)))
     }
 
     /// Registers memory that others write to, who are told its key.

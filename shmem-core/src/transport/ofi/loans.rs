@@ -5,9 +5,9 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::OnceLock;
 
+use super::buffers::Pages;
 use super::domain::Domain;
 use super::engine::{Place, SLOTS, TOKEN};
-use super::pages::Pages;
 use crate::libfabric::{Endpoint, Registration};
 
 /// Most PEs that memory is lent to.

@@ -7,34 +7,26 @@
 //! ```text
 //! provider    which provider, and what it demands
 //! interface   which interface, of several of one network
-//! domain      what all endpoints share: addresses, limits
+//! domain      what all endpoints share: addresses of PEs, limits
 //! secret      what the PEs of a job know, and nobody else
-//! whereabouts where PEs say that they are
 //! sparse      what is kept for those that one has to do with
 //! names       keys, which follow from it
 //! keys        registered memory and its names on every PE
 //! loans       memory that is lent to others, for long messages
 //! streams     channels by number
-//! unit        an endpoint, its queue and its counter
+//! unit        an endpoint, its queue, its counter, and whether everything that was started is complete
 //! port        a unit, as somebody works on it: starting operations, progress, completion
-//! tally       whether everything that was started is complete
-//! addressed   which PEs an operation that is only counted may be with
 //! record      what an operation keeps until its completion is reported
-//! pages       memory for that
 //! descriptors whether there are enough for connections
 //! operation   messages for the provider
-//! issue       operations that nobody waits for by itself
 //! rma         the operations of a transport
 //! amo         atomic operations among them
-//! behind      puts with a signal behind them
-//! signals     those that wait until their data is delivered
+//! signals     those behind puts that wait until their data is delivered
 //! trial       whether the provider's atomics may be trusted
 //! stall       how long to wait
 //! footprint   what all of that keeps, in bytes
-//! thread      progress while the program is elsewhere       handover    from who waits, when it falls asleep
+//! thread      progress while the program is elsewhere
 //! strided     which way blocks take
-//! blocks      strided transfers, along that way
-//! indexed     elements by index, and which way they take
 //! engine      what the target does: messages between PEs, where the provider has no operation
 //! wire        how those messages travel
 //! buffers     where they lie
@@ -46,25 +38,18 @@
 //! These files import each other in a circle: they are one type, `Fabric`, by what it does. Whoever waits, in whatever part,
 //! makes progress for all of it, and progress starts operations: the circle is the transport's own.
 
-mod addressed;
 mod amo;
-mod behind;
-mod blocks;
 mod buffers;
 mod descriptors;
 mod domain;
 pub mod engine;
 mod error;
 mod footprint;
-mod handover;
-mod indexed;
 mod interface;
-mod issue;
 mod keys;
 mod loans;
 mod names;
 mod operation;
-mod pages;
 mod port;
 mod provider;
 mod record;
@@ -75,11 +60,9 @@ mod sparse;
 mod stall;
 mod streams;
 pub mod strided;
-mod tally;
 mod thread;
 mod trial;
 mod unit;
-mod whereabouts;
 mod wire;
 
 use core::convert::Infallible;
@@ -89,13 +72,13 @@ use core::time::Duration;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
+pub use domain::Whereabouts;
 pub use error::OfiError;
 pub use footprint::Footprint;
 pub use interface::{Nearness, Offer};
 pub use provider::{Options, offers};
 pub use secret::Secret;
 pub use trial::Trial;
-pub use whereabouts::Whereabouts;
 
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::fi_addr_t;
@@ -106,7 +89,6 @@ use buffers::Buffers;
 use descriptors::Descriptors;
 use domain::Domain;
 use engine::Engine;
-use handover::Handover;
 use keys::Keys;
 use loans::Loans;
 use port::Port;
@@ -114,7 +96,7 @@ use provider::Chosen;
 use signals::Signals;
 use streams::Streams;
 use strided::Row;
-use thread::ProgressThread;
+use thread::{Handover, ProgressThread};
 use unit::Unit;
 
 /// Most units of a PE.

@@ -21,6 +21,57 @@ pub(super) struct Local {
     pub(super) description: *mut c_void,
 }
 
+/// Bytes of this PE, and where they belong at a peer.
+#[derive(Clone, Copy)]
+pub(super) struct Piece {
+    pub(super) at: Target,
+    pub(super) local: Local,
+    pub(super) bytes: usize,
+}
+
+/// Has a message about pieces, all of one peer, handed over.
+#[inline(always)]
+fn message<const N: usize>(
+    posting: &Posting<'_>,
+    pieces: [Piece; N],
+    data: u64,
+    hand_over: impl FnOnce(&fi_msg_rma) -> isize,
+) -> isize {
+    let mut descriptions = pieces.map(|piece| piece.local.description);
+    let memory =
+        pieces.map(|Piece { local, bytes, .. }| libc::iovec { iov_base: local.from.cast(), iov_len: bytes });
+    let remote =
+        pieces.map(|Piece { at, bytes, .. }| fi_rma_iov { addr: at.address, len: bytes, key: at.key });
+    hand_over(&fi_msg_rma {
+        msg_iov: memory.as_ptr(),
+        desc: descriptions.as_mut_ptr(),
+        iov_count: N,
+        addr: pieces[0].at.peer,
+        rma_iov: remote.as_ptr(),
+        rma_iov_count: N,
+        context: posting.context,
+        data,
+    })
+}
+
+/// Writes pieces, all of one peer, and tells the peer when all are there. It is complete when the local bytes are free.
+///
+/// # Safety
+///
+/// As [`Target::write`], for each piece.
+pub(super) unsafe fn write_told<const N: usize>(
+    posting: &Posting<'_>,
+    pieces: [Piece; N],
+    told: u64,
+) -> isize {
+    // That it is delivered is what the peer answers, who is told.
+    let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE) | u64::from(FI_REMOTE_CQ_DATA);
+    message(posting, pieces, told, |message| {
+        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+        unsafe { posting.endpoint.writemsg(message, flags) }
+    })
+}
+
 impl Target {
     /// The same, so many bytes on.
     pub(super) fn plus(self, bytes: usize) -> Self {
@@ -35,66 +86,11 @@ impl Target {
     /// is handed over if it is injected; the target be registered memory of the peer.
     #[inline(always)]
     pub(super) unsafe fn write(self, posting: &Posting<'_>, local: Local, bytes: usize, flags: u32) -> isize {
-        let (mut description, memory) = (local.description, vector(local.from, bytes));
-        let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
-        let message = self.message(posting, &memory, &mut description, &remote);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.writemsg(&message, posting.flags | u64::from(flags)) }
-    }
-
-    /// Writes bytes, and tells the peer when they are there.
-    ///
-    /// # Safety
-    ///
-    /// As [`write`](Self::write).
-    pub(super) unsafe fn write_told(
-        self,
-        posting: &Posting<'_>,
-        local: Local,
-        bytes: usize,
-        told: u64,
-    ) -> isize {
-        let (mut description, memory) = (local.description, vector(local.from, bytes));
-        let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
-        let message = fi_msg_rma { data: told, ..self.message(posting, &memory, &mut description, &remote) };
-        let flags = posting.flags | u64::from(FI_REMOTE_CQ_DATA);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.writemsg(&message, flags) }
-    }
-
-    /// Writes bytes of the posting's record to here and others to another place of the peer, and tells the peer when all are
-    /// there. It is complete when the local bytes are free.
-    ///
-    /// # Safety
-    ///
-    /// As [`write`](Self::write), for both.
-    pub(super) unsafe fn write_both_told(
-        self,
-        posting: &Posting<'_>,
-        (local, bytes): (Local, usize),
-        (other, other_local, other_bytes): (Self, Local, usize),
-        told: u64,
-    ) -> isize {
-        let mut descriptions = [local.description, other_local.description];
-        let memory = [vector(local.from, bytes), vector(other_local.from, other_bytes)];
-        let remote = [
-            fi_rma_iov { addr: self.address, len: bytes, key: self.key },
-            fi_rma_iov { addr: other.address, len: other_bytes, key: other.key },
-        ];
-        let message = fi_msg_rma {
-            msg_iov: memory.as_ptr(),
-            desc: descriptions.as_mut_ptr(),
-            iov_count: memory.len(),
-            addr: self.peer,
-            rma_iov: remote.as_ptr(),
-            rma_iov_count: remote.len(),
-            context: posting.context,
-            data: told,
-        };
-        // That it is delivered is what the peer answers, who is told.
-        let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE) | u64::from(FI_REMOTE_CQ_DATA);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.writemsg(&message, flags) }
+        let flags = posting.flags | u64::from(flags);
+        message(posting, [Piece { at: self, local, bytes }], 0, |message| {
+            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+            unsafe { posting.endpoint.writemsg(message, flags) }
+        })
     }
 
     /// Reads bytes.
@@ -104,79 +100,12 @@ impl Target {
     /// As [`write`](Self::write), and the local bytes be writable.
     #[inline(always)]
     pub(super) unsafe fn read(self, posting: &Posting<'_>, local: Local, bytes: usize) -> isize {
-        let (mut description, memory) = (local.description, vector(local.from, bytes));
-        let remote = fi_rma_iov { addr: self.address, len: bytes, key: self.key };
-        let message = self.message(posting, &memory, &mut description, &remote);
         // Whoever has read has the bytes: delivery is what a read is.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.readmsg(&message, flags) }
-    }
-
-    #[inline(always)]
-    fn message(
-        self,
-        posting: &Posting<'_>,
-        memory: &libc::iovec,
-        description: &mut *mut c_void,
-        remote: &fi_rma_iov,
-    ) -> fi_msg_rma {
-        fi_msg_rma {
-            msg_iov: memory,
-            desc: description,
-            iov_count: 1,
-            addr: self.peer,
-            rma_iov: remote,
-            rma_iov_count: 1,
-            context: posting.context,
-            data: 0,
-        }
-    }
-
-    /// Writes pieces of this PE's memory to pieces of the peer's, which lie at distances from here; together each
-    /// side has as many bytes.
-    ///
-    /// # Safety
-    ///
-    /// As [`write`](Self::write), for each piece.
-    pub(super) unsafe fn write_list(self, posting: &Posting<'_>, list: &List<'_>) -> isize {
-        let mut pieces = Pieces::new();
-        let message = self.list(posting, list, &mut pieces);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.writemsg(&message, posting.flags) }
-    }
-
-    /// Reads pieces, as [`write_list`](Self::write_list) writes them.
-    ///
-    /// # Safety
-    ///
-    /// As [`read`](Self::read), for each piece.
-    pub(super) unsafe fn read_list(self, posting: &Posting<'_>, list: &List<'_>) -> isize {
-        let mut pieces = Pieces::new();
-        let message = self.list(posting, list, &mut pieces);
-        let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.readmsg(&message, flags) }
-    }
-
-    fn list(self, posting: &Posting<'_>, list: &List<'_>, pieces: &mut Pieces) -> fi_msg_rma {
-        for (to, from) in pieces.local.iter_mut().zip(list.local) {
-            *to = vector(from.from, from.bytes);
-        }
-        for (to, (at, bytes)) in pieces.remote.iter_mut().zip(list.remote) {
-            *to = fi_rma_iov { addr: self.plus(*at).address, len: *bytes, key: self.key };
-        }
-        pieces.descriptions.fill(list.description);
-        fi_msg_rma {
-            msg_iov: pieces.local.as_ptr(),
-            desc: pieces.descriptions.as_mut_ptr(),
-            iov_count: list.local.len(),
-            addr: self.peer,
-            rma_iov: pieces.remote.as_ptr(),
-            rma_iov_count: list.remote.len(),
-            context: posting.context,
-            data: 0,
-        }
+        message(posting, [Piece { at: self, local, bytes }], 0, |message| {
+            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+            unsafe { posting.endpoint.readmsg(message, flags) }
+        })
     }
 
     /// Changes a word.
@@ -251,41 +180,6 @@ impl Target {
     }
 }
 
-/// Most pieces of an operation, whatever a provider allows.
-pub(super) const MOST_VECTORS: usize = 8;
-
-/// A piece of this PE's memory.
-#[derive(Clone, Copy)]
-pub(super) struct Vector {
-    pub(super) from: *mut u8,
-    pub(super) bytes: usize,
-}
-
-/// The vectors of an operation, at most [`MOST_VECTORS`] on each side.
-pub(super) struct List<'a> {
-    pub(super) local: &'a [Vector],
-    pub(super) description: *mut c_void,
-    /// How far from the target's start, and how long each is.
-    pub(super) remote: &'a [(usize, usize)],
-}
-
-/// The vectors in libfabric's words.
-struct Pieces {
-    local: [libc::iovec; MOST_VECTORS],
-    descriptions: [*mut c_void; MOST_VECTORS],
-    remote: [fi_rma_iov; MOST_VECTORS],
-}
-
-impl Pieces {
-    fn new() -> Self {
-        Self {
-            local: [vector(core::ptr::null_mut(), 0); MOST_VECTORS],
-            descriptions: [core::ptr::null_mut(); MOST_VECTORS],
-            remote: [fi_rma_iov { addr: 0, len: 0, key: 0 }; MOST_VECTORS],
-        }
-    }
-}
-
 /// An atomic operation in libfabric's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
@@ -317,8 +211,4 @@ impl Word {
         const { assert!(cfg!(target_endian = "little"), "operands of 32 bits lie in 64") };
         Some(Self { datatype, op, operands })
     }
-}
-
-fn vector(from: *mut u8, bytes: usize) -> libc::iovec {
-    libc::iovec { iov_base: from.cast(), iov_len: bytes }
 }

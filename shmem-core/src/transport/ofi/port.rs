@@ -1,17 +1,24 @@
 //! A unit, as somebody works on it: starting operations, waiting, reading what is complete.
+//!
+//! Operations that nobody waits for by themselves are counted by their unit, or events of their stream;
+//! [`Tracking`](crate::transport::Tracking) says which. An event keeps a record until it is reported. What lands in a record's
+//! buffer first is an event in any case: the counter may say that it is complete before anybody has copied it to where it
+//! is wanted.
 
 use core::ffi::c_void;
 
 use super::Fabric;
 use super::buffers::Moved;
+use super::engine::{Sent, Wire as _};
 use super::loans::Written;
-use super::record::{Ended, Free, Purpose, Record};
+use super::record::{Free, Purpose, Record};
 use super::stall::Stall;
 use super::streams::Stream;
 use super::unit::Unit;
 use super::wire::Arrival;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Poster, Registration};
+use crate::transport::Channel;
 
 /// Completions read at a time.
 const COMPLETIONS: usize = 16;
@@ -71,32 +78,54 @@ pub(super) struct Port<'f> {
 }
 
 impl Port<'_> {
-    /// Starts an operation that is counted and keeps nothing.
+    /// Starts an operation of a channel that nobody waits for by itself, if there is room for it, or as soon as there is, where it
+    /// `waits`. One that is counted keeps a record if it `keeps` one, as an event does; `prepare` fills it in.
     ///
     /// # Safety
     ///
-    /// As [`start_with`](Self::start_with).
-    #[inline]
-    pub(super) unsafe fn start(&self, what: What, attempt: impl FnMut(&Posting<'_>) -> isize) {
-        // Who asks for contexts (FI_CONTEXT) ignores that of an operation that is not reported.
-        let posting = Posting {
-            endpoint: self.unit.endpoint.poster(),
-            record: None,
-            description: core::ptr::null_mut(),
-            context: core::ptr::null_mut(),
-            flags: u64::from(FI_DELIVERY_COMPLETE),
+    /// As [`start`](Self::start).
+    #[inline(always)]
+    pub(super) unsafe fn issue(
+        &self,
+        channel: Channel,
+        what: What,
+        (keeps, waits): (bool, bool),
+        prepare: impl FnOnce(&Record),
+        mut attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) -> Sent {
+        let stream = self.fabric.streams.get(channel);
+        let purpose = stream.begin(channel, what.bytes);
+        let started = if keeps || purpose != Purpose::Counted {
+            // SAFETY: the caller's promise.
+            unsafe { self.try_start(what, purpose, waits, prepare, attempt) }.map(|number| number.map(|_| ()))
+        } else {
+            // Who asks for contexts (FI_CONTEXT) ignores that of an operation that is not reported.
+            let posting = Posting {
+                endpoint: self.unit.endpoint.poster(),
+                record: None,
+                description: core::ptr::null_mut(),
+                context: core::ptr::null_mut(),
+                flags: u64::from(FI_DELIVERY_COMPLETE),
+            };
+            self.until_done(what, waits, || self.post_once(what.pe, || attempt(&posting)))
         };
-        self.post(what, &posting, attempt).unwrap_or_else(|error| self.refuse(what, error));
+        let started = started.unwrap_or_else(|error| self.refuse(what, error));
+        match (started, purpose) {
+            (Some(()), Purpose::Counted) => stream.count(self.unit.tally.started()),
+            (None, Purpose::Event(stream)) => self.fabric.streams.ended(stream),
+            _ => {}
+        }
+        started.map_or(Sent::Full, |()| Sent::Done)
     }
 
-    /// Starts an operation that keeps a record, which `prepare` fills in. Gives its number.
+    /// Starts an operation that keeps a record, which `prepare` fills in, as soon as there is room. Gives its number.
     ///
     /// # Safety
     ///
     /// `attempt` must hand one operation to the provider, with the context and at least the flags of the posting, and
     /// give its answer. What the operation reads and writes locally must stay until it is complete.
     #[inline]
-    pub(super) unsafe fn start_with(
+    pub(super) unsafe fn start(
         &self,
         what: What,
         purpose: Purpose,
@@ -104,11 +133,12 @@ impl Port<'_> {
         attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> u32 {
         // SAFETY: the caller's promise.
-        let started = unsafe { self.try_start_with(what, purpose, prepare, attempt) };
-        started.unwrap_or_else(|error| self.refuse(what, error))
+        let started = unsafe { self.try_start(what, purpose, true, prepare, attempt) };
+        let started = started.unwrap_or_else(|error| self.refuse(what, error));
+        started.unwrap_or_else(|| unreachable!("there was room in the end"))
     }
 
-    /// The same, which may fail.
+    /// The same, which may fail, and where it does not wait, find no room.
     ///
     /// # Errors
     ///
@@ -116,99 +146,64 @@ impl Port<'_> {
     ///
     /// # Safety
     ///
-    /// As [`start_with`](Self::start_with).
+    /// As [`start`](Self::start).
     #[inline]
-    pub(super) unsafe fn try_start_with(
+    pub(super) unsafe fn try_start(
         &self,
         what: What,
         purpose: Purpose,
+        waits: bool,
         prepare: impl FnOnce(&Record),
-        attempt: impl FnMut(&Posting<'_>) -> isize,
-    ) -> Result<u32, isize> {
-        let mut stall = Stall::new(self.fabric);
-        let number = loop {
-            // The lock is given back before progress is made.
-            let taken = self.unit.lock().take(&self.unit.records, purpose, what);
-            if let Some(number) = taken {
-                break number;
-            }
-            self.drive(&stall);
-            stall.pause(|| self.completed(), || format!("room for {what}", what = self.describe(what)));
-        };
-        let posting = self.posting(number);
-        prepare(self.unit.records.get(number));
-        match self.post(what, &posting, attempt) {
-            Ok(()) => Ok(number),
-            Err(error) => {
-                self.unit.lock().give_back(number);
-                Err(error)
-            }
-        }
-    }
-
-    /// As [`start_with`](Self::start_with), if there is room for the operation now. Makes no progress.
-    ///
-    /// # Safety
-    ///
-    /// As [`start_with`](Self::start_with).
-    pub(super) unsafe fn start_now(
-        &self,
-        what: What,
-        purpose: Purpose,
-        prepare: impl FnOnce(&Record),
-        attempt: impl FnOnce(&Posting<'_>) -> isize,
-    ) -> Option<u32> {
-        let number = self.unit.lock().take(&self.unit.records, purpose, what)?;
-        let posting = self.posting(number);
-        prepare(self.unit.records.get(number));
-        match self.post_once(what.pe, || attempt(&posting)) {
-            Ok(true) => return Some(number),
-            Ok(false) => self.unit.lock().give_back(number),
-            Err(error) => self.refuse(what, error),
-        }
-        None
-    }
-
-    /// How an operation that keeps a record is handed over.
-    #[inline]
-    fn posting(&self, number: u32) -> Posting<'_> {
+        mut attempt: impl FnMut(&Posting<'_>) -> isize,
+    ) -> Result<Option<u32>, isize> {
+        let take = || Ok(self.unit.lock().take(&self.unit.records, purpose, what));
+        let Some(number) = self.until_done(what, waits, take)? else { return Ok(None) };
         let record = self.unit.records.get(number);
         let registered = self.unit.registered.as_ref();
-        Posting {
+        let posting = Posting {
             endpoint: self.unit.endpoint.poster(),
             record: Some(record),
             description: registered.map_or(core::ptr::null_mut(), Registration::description),
             context: record.context(),
             flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
+        };
+        prepare(record);
+        let posted = self.until_done(what, waits, || self.post_once(what.pe, || attempt(&posting)));
+        if posted != Ok(Some(())) {
+            self.unit.lock().give_back(number);
         }
+        posted.map(|posted| posted.map(|()| number))
     }
 
+    /// Makes attempts until one succeeds, or one only. No lock is held while progress is made.
     #[inline]
-    fn post(
+    fn until_done<T>(
         &self,
         what: What,
-        posting: &Posting<'_>,
-        mut attempt: impl FnMut(&Posting<'_>) -> isize,
-    ) -> Result<(), isize> {
+        waits: bool,
+        mut attempt: impl FnMut() -> Result<Option<T>, isize>,
+    ) -> Result<Option<T>, isize> {
         let mut stall = Stall::new(self.fabric);
-        while !self.post_once(what.pe, || attempt(posting))? {
+        loop {
+            let done = attempt()?;
+            if done.is_some() || !waits {
+                return Ok(done);
+            }
             self.drive(&stall);
             stall.pause(|| self.completed(), || self.describe(what));
         }
-        Ok(())
     }
 
-    /// Has `attempt` hand one operation that is counted to the provider, and says whether it was taken: there may be no
-    /// room for it now.
+    /// Has `attempt` hand one operation that is counted to the provider; `None`: there is no room for it now.
     ///
     /// # Errors
     ///
     /// The answer of libfabric, negative.
     #[inline]
-    pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<bool, isize> {
+    pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
         let _held = self.unit.lock();
         if !self.unit.tally.is_open() {
-            return Ok(false);
+            return Ok(None);
         }
         if self.unit.tally.is_settled(self.unit.tally.started()) {
             self.unit.addressed.clear();
@@ -219,11 +214,11 @@ impl Port<'_> {
             0 => {
                 // Whoever starts much will look soon.
                 self.unit.looked();
-                Ok(true)
+                Ok(Some(()))
             }
             answer => {
                 self.unit.tally.undo();
-                if answer == -(FI_EAGAIN as isize) { Ok(false) } else { Err(answer) }
+                if answer == -(FI_EAGAIN as isize) { Ok(None) } else { Err(answer) }
             }
         }
     }
@@ -281,12 +276,6 @@ impl Port<'_> {
         }
     }
 
-    /// Operations that were started on the unit.
-    #[inline(always)]
-    pub(super) fn started(&self) -> u64 {
-        self.unit.tally.started()
-    }
-
     /// Whether an operation with a PE may be under way.
     pub(super) fn may_have(&self, pe: usize) -> bool {
         // Behind the lock: a list that somebody is changing says nothing.
@@ -322,7 +311,7 @@ impl Port<'_> {
     /// How many operations are, at most.
     pub(super) fn under_way(&self) -> u64 {
         let completed = self.count();
-        self.started().saturating_sub(completed)
+        self.unit.tally.started().saturating_sub(completed)
     }
 
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.
@@ -380,9 +369,11 @@ impl Port<'_> {
             }
             if let Some(number) = self.unit.records.find(entry.op_context) {
                 match free.complete(&self.unit.records, number) {
-                    Some(Ended::Event(stream)) => self.fabric.streams.ended(stream),
-                    Some(Ended::Piece(signal)) => self.fabric.signals.delivered(signal),
-                    None => {}
+                    Some(Purpose::Event(stream) | Purpose::Landing(stream, _)) => {
+                        self.fabric.streams.ended(stream)
+                    }
+                    Some(Purpose::Piece(signal)) => self.fabric.signals.delivered(signal),
+                    Some(Purpose::Awaited | Purpose::Counted) | None => {}
                 }
                 continue;
             }
@@ -450,12 +441,54 @@ impl Port<'_> {
     }
 
     #[cold]
-    fn refuse(&self, what: What, answer: isize) -> ! {
+    pub(super) fn refuse(&self, what: What, answer: isize) -> ! {
         self.fabric.fail(&self.describe(what), &self.fabric.domain.library().describe(answer as i64))
     }
 
     fn describe(&self, what: What) -> String {
         let What { operation, pe, bytes } = what;
         format!("{operation} of {bytes} bytes with {}", self.fabric.name_of(pe))
+    }
+}
+
+impl Fabric {
+    /// Waits for what a stream has started: operations of its unit, and messages. Events first: the last of a signal's
+    /// data starts the change of the signal, which is counted, or a message.
+    pub(super) fn quiet(&self, channel: Channel) {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        port.wait_while(stream, || stream.events() > 0);
+        port.quiet(stream.counted());
+        if !self.engine.is_quiet(channel) {
+            let line = self.line();
+            while !self.engine.is_quiet(channel) {
+                line.progress();
+            }
+        }
+    }
+
+    /// Whether what a stream has started is over. Makes progress, and asks in the order in which [`quiet`](Self::quiet)
+    /// waits: what is over stays so.
+    pub(super) fn is_quiet(&self, channel: Channel) -> bool {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        port.progress();
+        self.progress();
+        stream.events() == 0 && port.is_quiet(stream.counted()) && self.engine.is_quiet(channel)
+    }
+
+    /// Waits for what a stream has started for one PE, as far as it is known whose operations are under way.
+    pub(super) fn quiet_pe(&self, channel: Channel, pe: usize) {
+        let (stream, port) = (self.streams.get(channel), self.port(channel));
+        let has = || self.signals.has_or(channel, pe, || port.unit.lock().has(channel.0, pe));
+        port.wait_while(stream, || stream.events() > 0 && has());
+        if port.may_have(pe) {
+            port.quiet(stream.counted());
+        }
+        let is_quiet = || self.engine.is_quiet(channel) || self.engine.unanswered_by(pe) == 0;
+        if !is_quiet() {
+            let line = self.line();
+            while !is_quiet() {
+                line.progress();
+            }
+        }
     }
 }

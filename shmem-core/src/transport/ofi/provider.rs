@@ -1,6 +1,6 @@
 //! Which provider, and what it asks for.
 //!
-//! libfabric offers an entry for each provider, interface and form of address. The first in [`PREFERRED`] that
+//! libfabric offers an entry for each provider, interface and form of address. The first in [`KNOWN`] that
 //! fits is taken: what a provider demands of memory, keys and operations is data that the rest of the
 //! transport follows ([`Demands`]), so no provider has code of its own.
 
@@ -9,8 +9,11 @@ use std::path::Path;
 
 use ipnet::IpNet;
 
+use super::engine::Limits;
 use super::error::OfiError;
 use super::interface::{Nearness, Offer, is_virtual, node_of};
+use super::loans;
+use super::strided::Row;
 use crate::libfabric::bindings::*;
 use crate::libfabric::{Entry, Hints, Info, Library};
 
@@ -31,27 +34,99 @@ pub struct Options {
     pub near: Nearness,
 }
 
-/// Providers by preference. What is not in the list comes after it.
-const PREFERRED: [&str; 8] =
-    ["cxi", "efa", "psm3", "verbs;ofi_rxm", "opx", "tcp;ofi_rxm", "sockets", "udp;ofi_rxd"];
+/// What is known of a provider beside what it says of itself. docs/fabrics.md shows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    name: &'static str,
+    /// Taken only if it is named, because it reaches no other host or does not do what it says (`net` offers atomics and
+    /// refuses each).
+    is_named_only: bool,
+    /// It has a connection, which is a file descriptor, between each two endpoints that talk.
+    connects: bool,
+    /// It takes what comes from a PE whose address it was not given: it is given one when it is addressed. `udp;ofi_rxd` does
+    /// not survive what comes from elsewhere, and of others it is not known.
+    late: bool,
+    /// Its atomics are delivered whole only if they give a result: `shm` gives the operand's buffer back twice where delivery is
+    /// asked of one that gives none, and then two operations have it.
+    results: bool,
+    /// Its atomics are not even tried: `udp;ofi_rxd` dies of those that give a result, while it connects.
+    is_untried: bool,
+    /// How long messages are.
+    pub(super) limits: Limits,
+    /// What operations cost.
+    pub(super) row: Row,
+}
 
-/// Providers that are taken only if they are named, because they reach no other host or do not do what they
-/// say (`net` offers atomics and refuses each).
-const NAMED_ONLY: [&str; 5] = ["shm", "sm2", "lnx", "net", "net;ofi_rxm"];
+/// How many of the first in the table are preferred, in this order. All others come behind them.
+const PREFERRED: usize = 8;
 
-/// Providers whose atomics are delivered whole only if they give a result: `shm` gives the operand's buffer back
-/// twice where delivery is asked of one that gives none, and then two operations have it.
-const RESULTS_ONLY: [&str; 2] = ["shm", "sm2"];
+/// What is known of providers.
+const KNOWN: [Known; 14] = [
+    Known::of("cxi", Row { byte: 40, ..Row::HARDWARE }),
+    Known::of("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
+    Known::of("psm3", Row { operation: 400_000, ..Row::HARDWARE }),
+    Known { late: true, ..Known::of("verbs;ofi_rxm", Row::HARDWARE) },
+    Known::of("opx", Row::HARDWARE),
+    Known { connects: true, late: true, limits: OVER_TCP, ..Known::of("tcp;ofi_rxm", Row::TCP) },
+    Known {
+        connects: true,
+        late: true,
+        ..Known::of("sockets", Row { latency: 10_000_000, operation: 9_000_000, ..Row::TCP })
+    },
+    Known {
+        is_untried: true,
+        ..Known::of("udp;ofi_rxd", Row { latency: 7_500_000, operation: 5_000_000, byte: 4_000, ..Row::TCP })
+    },
+    Known { connects: true, ..Known::of("tcp", Row::TCP) },
+    Known {
+        is_named_only: true,
+        results: true,
+        ..Known::of(
+            "shm",
+            Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP },
+        )
+    },
+    Known { is_named_only: true, results: true, ..Known::of("sm2", Row::HARDWARE) },
+    Known { is_named_only: true, ..Known::of("lnx", Row::HARDWARE) },
+    Known { is_named_only: true, connects: true, ..Known::of("net", Row::HARDWARE) },
+    Known { is_named_only: true, connects: true, ..Known::of("net;ofi_rxm", Row::HARDWARE) },
+];
 
-/// Providers whose atomics are not even tried: `udp;ofi_rxd` dies of those that give a result, while it connects.
-const UNTRIED: [&str; 1] = ["udp;ofi_rxd"];
+/// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones, which takes a round trip more.
+const OF_RXM: Limits = Limits { at_once: 16 << 10, message: 129 << 10, ..Limits::DEFAULT };
 
-/// Providers that have a connection, which is a file descriptor, between each two endpoints that talk.
-const CONNECTING: [&str; 5] = ["tcp;ofi_rxm", "tcp", "sockets", "net", "net;ofi_rxm"];
+/// Over tcp, writes to memory that was lent are faster than both; and ofi_rxm itself makes up the keys under
+/// which receivers read there, one number after the other, which anybody can guess: so no message is longer.
+const OVER_TCP: Limits = Limits { message: 16 << 10, loans: loans::MOST, slot: 65 << 10, ..OF_RXM };
 
-/// Providers that take what comes from a PE whose address they were not given: they are given one when it is addressed.
-/// `udp;ofi_rxd` does not survive what comes from elsewhere, and of others it is not known.
-const LATE: [&str; 3] = ["tcp;ofi_rxm", "verbs;ofi_rxm", "sockets"];
+impl Known {
+    const fn of(name: &'static str, row: Row) -> Self {
+        let bytes = name.as_bytes();
+        let is_rxm = bytes.len() > 3 && matches!(bytes.split_at(bytes.len() - 3).1, b"rxm");
+        Self {
+            name,
+            is_named_only: false,
+            connects: false,
+            late: false,
+            results: false,
+            is_untried: false,
+            limits: if is_rxm { OF_RXM } else { Limits::DEFAULT },
+            row,
+        }
+    }
+
+    /// What is known of a provider of that name.
+    pub(super) fn about(provider: &str) -> Self {
+        let known = KNOWN.into_iter().find(|known| known.name == provider);
+        known.unwrap_or_else(|| {
+            // Another layer over one that is known costs as much.
+            let core = provider.split(';').next();
+            let like = KNOWN.into_iter().find(|known| known.name.split(';').next() == core);
+            let name = if provider.ends_with("ofi_rxm") { "ofi_rxm" } else { "" };
+            Self::of(name, like.map_or(Row::HARDWARE, |known| known.row))
+        })
+    }
+}
 
 /// What the transport can do for a provider.
 const MR_MODES: u32 = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -220,7 +295,7 @@ impl<'l> Offered<'l> {
         let provider = match &options.provider {
             // `tcp` names `tcp;ofi_rxm`, too.
             Some(name) => provider == name || provider.split(';').next() == Some(name),
-            None => !NAMED_ONLY.contains(&provider.as_str()),
+            None => !Known::about(provider).is_named_only,
         };
         let interface = options
             .interface
@@ -231,7 +306,7 @@ impl<'l> Offered<'l> {
 
     /// The lowest is the best. libfabric's own order decides between equals.
     fn rank(&self) -> (usize, bool, u32, bool) {
-        let preference = PREFERRED.iter().position(|name| *name == self.offer.provider);
+        let preference = KNOWN.iter().take(PREFERRED).position(|known| known.name == self.offer.provider);
         let far = match self.offer.address {
             None => 0,
             Some(IpAddr::V4(address)) if !address.is_loopback() => 0,
@@ -239,13 +314,13 @@ impl<'l> Offered<'l> {
             // Reaches this host only, or needs to be told which link.
             Some(_) => 2,
         };
-        (preference.unwrap_or(PREFERRED.len()), !self.offer.atomics, far, self.offer.is_virtual)
+        (preference.unwrap_or(PREFERRED), !self.offer.atomics, far, self.offer.is_virtual)
     }
 
     fn demands(&self) -> Demands {
         let (domain, endpoint) = (self.entry.domain(), self.entry.endpoint());
         let (transmit, receive) = (self.entry.transmit(), self.entry.receive());
-        let registration = domain.mr_mode.cast_unsigned();
+        let (registration, known) = (domain.mr_mode.cast_unsigned(), Known::about(&self.offer.provider));
         Demands {
             local: registration & FI_MR_LOCAL != 0,
             virtual_addresses: registration & FI_MR_VIRT_ADDR != 0,
@@ -259,10 +334,10 @@ impl<'l> Offered<'l> {
             pieces: transmit.iov_limit.min(transmit.rma_iov_limit),
             key: domain.mr_key_size,
             told: domain.cq_data_size,
-            connects: CONNECTING.contains(&self.offer.provider.as_str()),
-            late: LATE.contains(&self.offer.provider.as_str()),
-            results: RESULTS_ONLY.contains(&self.offer.provider.as_str()),
-            atomics: self.offer.atomics && !UNTRIED.contains(&self.offer.provider.as_str()),
+            connects: known.connects,
+            late: known.late,
+            results: known.results,
+            atomics: self.offer.atomics && !known.is_untried,
         }
     }
 }
@@ -301,6 +376,40 @@ mod tests {
         assert!(lies("fd00::1", "fd00::/16") && lies("fd00::1", "::/0") && !lies("fe80::1", "fd00::/16"));
         for none in ["eth0", "10.77.0.0/x", "10.77.0/24", "fd00::/16", ""] {
             assert!(!lies("10.77.0.3", none), "{none}");
+        }
+    }
+
+    /// Names like those of libfabric are told apart from what they are layered over, and who is not known is hardware.
+    #[test]
+    fn what_is_known_of_a_provider_is_shown() {
+        let known = |name| Known::about(name);
+        assert!(!known("something new").connects && known("something new").row == Row::HARDWARE);
+        assert_eq!(known("another;ofi_rxm").limits, OF_RXM);
+        // A package has no documents.
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fabrics.md");
+        let Ok(text) = std::fs::read_to_string(file) else { return };
+        for (number, known) in KNOWN.iter().enumerate() {
+            let says = |is: bool| if is { " yes" } else { "" };
+            let taken = match () {
+                () if known.is_named_only => "if it is named".to_owned(),
+                () if number < PREFERRED => (number + 1).to_string(),
+                () => "behind these".to_owned(),
+            };
+            let atomics = match () {
+                () if known.is_untried => " not tried",
+                () if known.results => " with results",
+                () => "",
+            };
+            let Limits { message, loans, .. } = known.limits;
+            let line = format!(
+                "| `{}` | {taken} |{} |{} |{atomics} | {} |{} |",
+                known.name,
+                says(known.connects),
+                says(known.late),
+                message >> 10,
+                says(loans > 0)
+            );
+            assert!(text.contains(&line), "docs/fabrics.md lacks: {line}");
         }
     }
 }

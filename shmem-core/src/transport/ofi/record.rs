@@ -9,8 +9,8 @@ use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use super::buffers::Pages;
 use super::error::OfiError;
-use super::pages::Pages;
 use super::port::What;
 use crate::libfabric::bindings::fi_context2;
 use crate::shared;
@@ -28,37 +28,17 @@ pub(super) enum Purpose {
     /// The same, and one operation less is under way for a stream.
     Event(u32),
     /// The same, after what was read to the buffer has been copied to where it is wanted.
-    Landing(u32),
+    Landing(u32, Wanted),
     /// To free the record, and a [signal](super::signals) waits for one piece less.
     Piece(u32),
 }
 
-impl Purpose {
-    /// The stream whose operations are waited for one by one, if it is one of these.
-    #[inline(always)]
-    pub(super) fn stream(self) -> Option<u32> {
-        match self {
-            Self::Awaited | Self::Counted | Self::Piece(_) => None,
-            Self::Event(stream) | Self::Landing(stream) => Some(stream),
-        }
-    }
-}
-
-/// What has ended with an operation, besides the operation.
+/// Where bytes that were read to a buffer are wanted: memory that is writable until a quiet of their stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// One of the operations of a stream that are waited for one by one.
-    Event(u32),
-    /// One of the pieces that a signal waits for.
-    Piece(u32),
-}
+pub(super) struct Wanted(pub(super) *mut u8);
 
-/// Where bytes that were read to a buffer are wanted.
-#[derive(Clone, Copy)]
-pub(super) struct Landing {
-    pub(super) into: *mut u8,
-    pub(super) bytes: usize,
-}
+// SAFETY: an address, which is written to by whoever finds that the operation is complete, for whoever has started it.
+unsafe impl Send for Wanted {}
 
 /// One record.
 #[repr(C, align(128))]
@@ -67,7 +47,6 @@ pub(super) struct Record {
     context: UnsafeCell<fi_context2>,
     operands: UnsafeCell<[u64; 2]>,
     result: UnsafeCell<u64>,
-    landing: UnsafeCell<Landing>,
     done: AtomicBool,
     buffer: UnsafeCell<[u8; BUFFER_BYTES]>,
 }
@@ -88,10 +67,6 @@ impl Record {
 
     pub(super) fn buffer(&self) -> *mut u8 {
         self.buffer.get().cast()
-    }
-
-    pub(super) fn landing(&self) -> *mut Landing {
-        self.landing.get()
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -177,37 +152,31 @@ impl Free {
     /// Whether an operation of a stream with a PE keeps a record. Not of those that somebody waits for, or that are
     /// counted.
     pub(super) fn has(&self, stream: u32, pe: usize) -> bool {
-        self.used.iter().flatten().any(|(purpose, what)| purpose.stream() == Some(stream) && what.pe == pe)
+        self.used.iter().flatten().any(|(purpose, what)| {
+            let of = matches!(purpose, Purpose::Event(of) | Purpose::Landing(of, _) if *of == stream);
+            of && what.pe == pe
+        })
     }
 
-    /// Its operation is complete: frees it, unless somebody waits for it. Gives what else has ended with it.
+    /// Its operation is complete: frees it, unless somebody waits for it. Gives what it was for.
     #[inline]
-    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<Ended> {
-        let (purpose, _) = self.used[number as usize]?;
+    pub(super) fn complete(&mut self, records: &Records, number: u32) -> Option<Purpose> {
+        let (purpose, what) = self.used[number as usize]?;
+        let record = records.get(number);
         match purpose {
-            Purpose::Awaited => {
-                records.get(number).done.store(true, Ordering::Release);
-                return None;
+            Purpose::Awaited => record.done.store(true, Ordering::Release),
+            Purpose::Landing(_, Wanted(into)) => {
+                // SAFETY: the operation is complete, and has read as many bytes to the buffer; the destination is writable until
+                // a quiet returns, which waits until the stream has been told that it is one less under way.
+                unsafe { shared::copy(into, record.buffer(), what.bytes) };
             }
-            Purpose::Landing(_) => land(records.get(number)),
             Purpose::Counted | Purpose::Event(_) | Purpose::Piece(_) => {}
         }
-        self.give_back(number);
-        match purpose {
-            Purpose::Awaited | Purpose::Counted => None,
-            Purpose::Event(stream) | Purpose::Landing(stream) => Some(Ended::Event(stream)),
-            Purpose::Piece(signal) => Some(Ended::Piece(signal)),
+        if purpose != Purpose::Awaited {
+            self.give_back(number);
         }
+        Some(purpose)
     }
-}
-
-/// Copies what was read to where it is wanted.
-fn land(record: &Record) {
-    // SAFETY: who took the record for a landing has left it there before the operation was started.
-    let Landing { into, bytes } = unsafe { record.landing().read() };
-    // SAFETY: the operation is complete, and has read as many bytes to the buffer; the destination is writable until
-    // a quiet returns, which waits until the stream has been told that it is one less under way.
-    unsafe { shared::copy(into, record.buffer(), bytes) };
 }
 
 #[cfg(test)]
@@ -231,15 +200,18 @@ mod tests {
     }
 
     #[test]
-    fn records_run_out_and_come_back() {
+    fn a_record_is_its_holders_until_it_is_complete_or_given_back() {
         let (records, mut free) = (Records::new(2).unwrap(), Free::new(2));
-        let first = free.take(&records, Purpose::Awaited, GET).unwrap();
+        let first = free.take(&records, Purpose::Awaited, What { pe: 8, ..GET }).unwrap();
         let second = free.take(&records, Purpose::Event(7), GET).unwrap();
         assert_eq!(free.take(&records, Purpose::Counted, GET), None);
-        assert_eq!(free.complete(&records, second), Some(Ended::Event(7)));
+        assert_eq!(free.holder(second).map(|what| what.pe), Some(3));
+        assert!(free.has(7, 3) && !free.has(6, 3) && !free.has(7, 8), "nor what somebody waits for");
+        assert_eq!(free.complete(&records, second), Some(Purpose::Event(7)));
+        assert!(!free.has(7, 3) && free.holder(second).is_none());
         assert_eq!(free.take(&records, Purpose::Counted, GET), Some(second));
         assert!(!records.get(first).is_done());
-        assert_eq!(free.complete(&records, first), None);
+        assert_eq!(free.complete(&records, first), Some(Purpose::Awaited));
         assert!(records.get(first).is_done() && free.take(&records, Purpose::Counted, GET).is_none());
         free.give_back(first);
         assert_eq!(free.take(&records, Purpose::Awaited, GET), Some(first));
@@ -247,28 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn a_record_says_whose_it_is_until_it_is_free() {
-        let (records, mut free) = (Records::new(4).unwrap(), Free::new(4));
-        free.take(&records, Purpose::Event(6), GET).unwrap();
-        free.take(&records, Purpose::Awaited, What { pe: 8, ..GET }).unwrap();
-        let number = free.take(&records, Purpose::Event(7), GET).unwrap();
-        assert_eq!(free.holder(number).map(|what| what.pe), Some(3));
-        assert!(free.has(7, 3) && free.has(6, 3) && !free.has(7, 8) && !free.has(6, 8));
-        free.complete(&records, number);
-        assert!(!free.has(7, 3) && free.has(6, 3));
-        assert_eq!(free.holder(number).map(|what| what.pe), None);
-    }
-
-    #[test]
     fn what_was_read_lands_where_it_is_wanted() {
-        let (records, mut free) = (Records::new(1).unwrap(), Free::new(1));
-        let number = free.take(&records, Purpose::Landing(7), GET).unwrap();
-        let (record, mut wanted) = (records.get(number), [0_u8; 6]);
-        // SAFETY: the record is ours.
-        unsafe { record.landing().write(Landing { into: wanted.as_mut_ptr(), bytes: 5 }) };
+        let (records, mut free, mut wanted) = (Records::new(1).unwrap(), Free::new(1), [0_u8; 6]);
+        let purpose = Purpose::Landing(7, Wanted(wanted.as_mut_ptr()));
+        let number = free.take(&records, purpose, What { bytes: 5, ..GET }).unwrap();
         // SAFETY: the record is ours; the buffer is longer.
-        unsafe { record.buffer().write_bytes(9, 6) };
-        assert_eq!(free.complete(&records, number), Some(Ended::Event(7)));
+        unsafe { records.get(number).buffer().write_bytes(9, 6) };
+        assert_eq!(free.complete(&records, number), Some(purpose));
         assert_eq!(wanted, [9, 9, 9, 9, 9, 0]);
         assert!(free.take(&records, Purpose::Counted, GET).is_some());
     }

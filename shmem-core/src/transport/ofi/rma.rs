@@ -1,26 +1,54 @@
 //! The operations of the transport.
+//!
+//! Whoever sees the change of a **signal behind a put** has to see the data, over networks that keep no order between operations,
+//! and none within one. Three ways lead there, none of which waits for a round trip between the two where the source may stay:
+//!
+//! * **One message**: the target's [engine](super::engine) copies the data to its place and then changes the signal. For what
+//!   is short enough to be sent at once.
+//! * **One write to two places**: the data to where it belongs, and a message about the signal to a slot that the target has
+//!   [lent](super::loans). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`), and carries the message out. Nothing
+//!   is copied, and any length is one operation. It takes a provider that tells eight bytes and writes to two places at once,
+//!   and a loan; that is asked for by the first put that would need it, which goes the third way.
+//! * **Delivered, then signalled**: the data as operations that are reported when they are delivered, and the signal
+//!   [when all of them are](super::signals). That takes a round trip until the signal can leave, but nobody waits for it, and
+//!   the data of others is under way meanwhile.
+//!
+//! **Blocks and elements** go in messages of the engine, which has the target's processor move many at once, or one by one: as the
+//! [model](super::strided::Row) says. A list of one element is the single operation. The engine may always change words: it does so
+//! by the processor's atomics, and a provider's are used only where they are atomic against these.
 
 use core::time::Duration;
 
-use super::operation::{Local, Target};
+use super::engine::{LEAST_MESSAGE, Place, Sent, Slot};
+use super::loans::Written;
+use super::operation::{Local, Piece, Target, write_told};
 use super::port::{Posting, What};
-use super::record::{BUFFER_BYTES, Landing, Purpose, Record};
-use super::strided::Row;
-use super::{Fabric, Ofi, signals};
+use super::record::{BUFFER_BYTES, Purpose, Record, Wanted};
+use super::signals::Change as Signal;
+use super::strided::{self, Blocks, Row, Way};
+use super::{Fabric, Ofi};
 use crate::libfabric::Refused;
 use crate::libfabric::bindings::FI_INJECT;
 use crate::pe::Pe;
 use crate::shared;
-use crate::strided::Pattern;
+use crate::strided::{Algorithm, Pattern, settings};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
 use crate::transport::{
-    AtomicOp, Change, Channel, Elements, Lane, Remote, SignalOp, Transport, Until, Width,
+    AtomicOp, Change, Channel, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
 };
 
 /// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
 /// while that one slept, nobody has told anybody.
 const SLEEP: Duration = Duration::from_millis(10);
+
+/// Which way bytes go, and what waits until they are there.
+#[derive(Clone, Copy)]
+enum Transfer {
+    Put,
+    Get,
+    PutBefore(Signal),
+}
 
 impl Fabric {
     pub(super) fn target(&self, to: Remote) -> Target {
@@ -28,180 +56,237 @@ impl Fabric {
         Target { peer: self.peer(to.pe.number()), address, key }
     }
 
-    /// Writes bytes that have been copied, or have left, when it returns.
+    /// Moves bytes between this PE and another, in pieces of as many as an operation may have. What is put is copied where it is
+    /// short and may change on return, and injected where a provider does that; all else that must be over on return is waited
+    /// for. What the provider does not know, and has to, goes through the records' buffers.
     ///
     /// # Safety
     ///
-    /// As [`Transport::put`] until it returns.
-    unsafe fn put_now(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
-        let pe = to.pe.number();
-        let (at, most) = (self.target(to), self.domain.demands.max_message);
-        if bytes <= BUFFER_BYTES.min(most) {
-            let what = What { operation: "put", pe, bytes };
-            // SAFETY: the caller's promise.
-            return unsafe { self.put_copied(channel, at, source, what) };
-        }
-        let whole = self.keys.describe(&self.domain, source, bytes);
-        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
+    /// As [`Transport::put`] or [`Transport::get`]. Before a signal there is a byte at least, and none is waited for: the bytes
+    /// may stay until quiet, or are so few that they are copied.
+    unsafe fn transfer(
+        &self,
+        channel: Channel,
+        transfer: Transfer,
+        remote: Remote,
+        local: *mut u8,
+        bytes: usize,
+        until: Until,
+    ) {
+        let demands = &self.domain.demands;
+        let (at, port, stream) = (self.target(remote), self.port(channel), self.streams.get(channel));
+        let is_put = !matches!(transfer, Transfer::Get);
+        let copies = is_put && until == Until::Return && bytes <= BUFFER_BYTES;
+        let described = if copies { None } else { self.keys.describe(&self.domain, local, bytes) };
+        let most = if described.is_some() { usize::MAX } else { BUFFER_BYTES }.min(demands.max_message);
+        let signal = match transfer {
+            Transfer::PutBefore(signal) => {
+                stream.expect();
+                Some(self.signals.expect(signal, pieces(bytes, most).count()))
+            }
+            Transfer::Put | Transfer::Get => None,
+        };
         for (from, bytes) in pieces(bytes, most) {
-            let (at, source) = (at.plus(from), source.wrapping_add(from));
-            let what = What { operation: "put", pe, bytes };
-            let Some(description) = whole else {
-                // SAFETY: the caller's promise, for a piece.
-                unsafe { self.put_copied(channel, at, source, what) };
+            let (at, local) = (at.plus(from), local.wrapping_add(from));
+            let operation = match transfer {
+                Transfer::Put => "put",
+                Transfer::Get => "get",
+                Transfer::PutBefore(_) => "put with a signal",
+            };
+            let what = What { operation, pe: remote.pe.number(), bytes };
+            let purpose = match (transfer, until, described) {
+                (Transfer::PutBefore(_), ..) => signal.map(Purpose::Piece),
+                (Transfer::Put, Until::Return, Some(_)) | (Transfer::Get, Until::Return, _) => {
+                    Some(Purpose::Awaited)
+                }
+                (Transfer::Get, Until::Quiet, None) => Some(Purpose::Landing(channel.0, Wanted(local))),
+                (Transfer::Put, ..) | (Transfer::Get, ..) => None,
+            };
+            // What is reported is not injected: ofi_rxm counts updates that are, and does not report them.
+            let injects =
+                is_put && purpose.is_none() && bytes <= demands.inject && !stream.tracking().is_event(bytes);
+            let prepare = |record: &Record| {
+                if is_put && described.is_none() {
+                    // SAFETY: readable (caller), also if others write there meanwhile, and there is room for as many.
+                    unsafe { shared::copy(record.buffer(), local, bytes) };
+                }
+            };
+            let attempt = |posting: &Posting<'_>| {
+                let local = match (described, posting.record) {
+                    (None, Some(record)) => Local { from: record.buffer(), description: posting.description },
+                    (description, _) => {
+                        Local { from: local, description: description.unwrap_or(core::ptr::null_mut()) }
+                    }
+                };
+                if is_put {
+                    let flags = if injects { FI_INJECT } else { 0 };
+                    // SAFETY: the record's buffer, which is the operation's until it is complete; or the source, which the
+                    // provider copies (FI_INJECT), or which stays: it is waited for below, or by quiet (caller).
+                    return unsafe { at.write(posting, local, bytes, flags) };
+                }
+                // SAFETY: the record's buffer, likewise; or the destination, which is writable (caller) until it has been waited
+                // for below, or until quiet.
+                unsafe { at.read(posting, local, bytes) }
+            };
+            let Some(purpose) = purpose else {
+                let keeps = described.is_none() && !injects;
+                // SAFETY: one operation; what it uses stays, as said.
+                unsafe { port.issue(channel, what, (keeps, true), prepare, attempt) };
                 continue;
             };
-            let port = self.port(channel);
+            if matches!(purpose, Purpose::Landing(..)) {
+                stream.expect();
+            }
+            // SAFETY: one operation; what it uses stays, as said.
+            let number = unsafe { port.start(what, purpose, prepare, attempt) };
+            if purpose == Purpose::Awaited {
+                port.wait_for(number, what, |record| {
+                    if !is_put && described.is_none() {
+                        // SAFETY: the piece was read to the buffer; the destination is writable (caller).
+                        unsafe { shared::copy(local, record.buffer(), bytes) };
+                    }
+                });
+            }
+        }
+    }
+
+    /// Writes bytes, then changes a signal.
+    ///
+    /// # Safety
+    ///
+    /// As [`Transport::put_signal`].
+    unsafe fn put_before(&self, change: Signal, to: Remote, source: *const u8, bytes: usize, until: Until) {
+        let Signal { channel, signal, op } = change;
+        if self.engine.fits(bytes) && self.row().prefers_one_message(bytes) {
+            let (line, patient) = (self.line(), self.streams.get(channel).is_patient());
+            // SAFETY: the caller's promise.
+            return unsafe { self.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient) };
+        }
+        let described = self.keys.describe(&self.domain, source, bytes);
+        if let Some(description) = described.filter(|_| bytes > 0 && self.writes_both(to, bytes)) {
             let local = Local { from: source.cast_mut(), description };
-            // SAFETY: the source is readable (caller) until it has been waited for.
-            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, 0) };
+            // SAFETY: the caller's promise.
+            return unsafe { self.put_with(change, to, local, bytes, until) };
+        }
+        // What is waited for has the signal changed at once.
+        let waits = until == Until::Return && described.is_some() && bytes > BUFFER_BYTES;
+        let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
+        if bytes > 0 {
+            // SAFETY: the caller's promise, of bytes that are waited for, are copied, or may stay.
+            unsafe { self.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
+        }
+        if bytes == 0 || waits {
+            // SAFETY: the caller's promise; a signal has 64 bits.
+            unsafe { self.update(channel, signal, Width::W8, op.into(), true) };
+        }
+    }
+
+    /// Whether so many bytes and a message to a slot may be one write. If the PE was not asked for slots yet, it is now.
+    fn writes_both(&self, to: Remote, bytes: usize) -> bool {
+        let demands = &self.domain.demands;
+        demands.pieces >= 2
+            && bytes <= demands.max_message.saturating_sub(LEAST_MESSAGE)
+            && self.engine.has_borrowed(&self.line(), to.pe.number())
+    }
+
+    /// Writes bytes and the message about their signal at once.
+    ///
+    /// # Safety
+    ///
+    /// As [`put_before`](Self::put_before), of a PE that has lent slots.
+    unsafe fn put_with(&self, change: Signal, to: Remote, local: Local, bytes: usize, until: Until) {
+        let Signal { channel, signal, op } = change;
+        let (at, port) = (self.target(to), self.port(channel));
+        let what = What { operation: "put with a signal", pe: to.pe.number(), bytes };
+        let mut awaited = None;
+        let write = |slot: Slot, head: usize, message: &mut dyn FnMut(&mut [u8])| {
+            let Place { address, key, mark } = slot.loan;
+            let target = Target { peer: at.peer, address, key }.plus(self.loans.offset(slot.index));
+            let told = Written { slot: slot.number, bytes: head, mark }.told();
+            let prepare = |record: &Record| {
+                assert!(head <= BUFFER_BYTES, "a message of {head} bytes about a signal");
+                // SAFETY: the record's buffer, which is longer (asserted), is its holder's until the operation is started.
+                message(unsafe { core::slice::from_raw_parts_mut(record.buffer(), head) });
+            };
+            let attempt = |posting: &Posting<'_>| {
+                let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
+                let of_record = Local { from: record.buffer(), description: posting.description };
+                let message = Piece { at: target, local: of_record, bytes: head };
+                // SAFETY: the record's buffer is the operation's until it is complete, and the source stays as long: it is
+                // waited for below, or by quiet (caller). The slot is ours until the target has been told, and the bytes at
+                // `at` are the caller's to write.
+                unsafe { write_told(posting, [message, Piece { at, local, bytes }], told) }
+            };
+            if until == Until::Quiet {
+                // SAFETY: one operation; what it reads stays until quiet (caller), or is its record's.
+                return unsafe { port.issue(channel, what, (true, false), prepare, attempt) };
+            }
             // SAFETY: one operation; it is waited for before anything returns.
-            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, write) };
+            let started = unsafe { port.try_start(what, Purpose::Awaited, false, prepare, attempt) };
+            awaited = started.unwrap_or_else(|error| port.refuse(what, error));
+            awaited.map_or(Sent::Full, |_| Sent::Done)
+        };
+        self.engine.signal_behind(&self.line_with(port), channel, signal, op, write);
+        if let Some(number) = awaited {
             port.wait_for(number, what, |_| {});
         }
     }
 
-    /// Starts writing bytes.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::put`] until quiet.
-    unsafe fn start_put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize) {
-        let pe = to.pe.number();
-        let Some(description) = self.keys.describe(&self.domain, source, bytes) else {
-            // SAFETY: the caller's promise. It is copied in pieces, none of which is waited for.
-            return unsafe { self.put_now(channel, to, source, bytes) };
-        };
-        let (at, port) = (self.target(to), self.port(channel));
-        for (from, bytes) in pieces(bytes, self.domain.demands.max_message) {
-            let at = at.plus(from);
-            let local = Local { from: source.wrapping_add(from).cast_mut(), description };
-            let injects = bytes <= self.domain.demands.inject && !self.keeps(channel, bytes);
-            let flags = if injects { FI_INJECT } else { 0 };
-            // SAFETY: the source stays until quiet (caller).
-            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, flags) };
-            // SAFETY: one operation; what it reads stays until quiet (caller).
-            unsafe { self.issue(channel, port, What { operation: "put", pe, bytes }, write) };
-        }
-    }
-
-    /// Reads bytes, and waits for them.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::get`] until it returns.
-    unsafe fn get_now(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        let pe = from.pe.number();
-        let (at, most) = (self.target(from), self.domain.demands.max_message);
-        let (port, whole) = (self.port(channel), self.keys.describe(&self.domain, into, bytes));
-        let most = if whole.is_some() { most } else { most.min(BUFFER_BYTES) };
-        for (from, bytes) in pieces(bytes, most) {
-            let (at, into) = (at.plus(from), into.wrapping_add(from));
-            let what = What { operation: "get", pe, bytes };
-            let read = |posting: &Posting<'_>| {
-                let local = match (whole, posting.record) {
-                    (None, Some(record)) => Local { from: record.buffer(), description: posting.description },
-                    (description, _) => {
-                        Local { from: into, description: description.unwrap_or(core::ptr::null_mut()) }
-                    }
-                };
-                // SAFETY: writable (caller), or the record's own, until it has been waited for.
-                unsafe { at.read(posting, local, bytes) }
-            };
-            // SAFETY: one operation; it is waited for before anything returns.
-            let number = unsafe { port.start_with(what, Purpose::Awaited, |_| {}, read) };
-            port.wait_for(number, what, |record| {
-                if whole.is_none() {
-                    // SAFETY: the piece was read to the buffer; `into` is writable (caller).
-                    unsafe { shared::copy(into, record.buffer(), bytes) };
+    /// Has signals changed whose data is delivered, as far as there is room.
+    pub(super) fn hand_signals_over(&self) {
+        for _ in 0..self.signals.due() {
+            let Some((number, Signal { channel, signal, op })) = self.signals.next() else { break };
+            // SAFETY: who has put the data has promised an aligned signal (`put_before`).
+            match unsafe { self.update(channel, signal, Width::W8, op.into(), false) } {
+                Sent::Full => self.signals.put_back(number),
+                Sent::Done => {
+                    self.signals.handed_over(number);
+                    // Behind it: who finds no event under way finds the change under way, or over.
+                    self.streams.ended(channel.0);
                 }
-            });
+            }
         }
     }
 
-    /// Starts reading bytes.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::get`] until quiet.
-    unsafe fn start_get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        let pe = from.pe.number();
-        let Some(description) = self.keys.describe(&self.domain, into, bytes) else {
-            // SAFETY: the caller's promise.
-            return unsafe { self.get_landing(channel, into, from, bytes) };
-        };
-        let (at, port) = (self.target(from), self.port(channel));
-        for (from, bytes) in pieces(bytes, self.domain.demands.max_message) {
-            let at = at.plus(from);
-            let local = Local { from: into.wrapping_add(from), description };
-            // SAFETY: writable until quiet (caller).
-            let read = |posting: &Posting<'_>| unsafe { at.read(posting, local, bytes) };
-            // SAFETY: one operation; what it writes stays until quiet (caller).
-            unsafe { self.issue(channel, port, What { operation: "get", pe, bytes }, read) };
-        }
+    /// What operations of the provider cost.
+    fn row(&self) -> &Row {
+        self.row.get_or_init(|| strided::row_of(&self.domain.provider))
     }
 
-    /// Writes a piece that is short enough to be copied first.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::put`] until it returns, of at most [`BUFFER_BYTES`].
-    unsafe fn put_copied(&self, channel: Channel, at: Target, source: *const u8, what: What) {
-        let (port, bytes) = (self.port(channel), what.bytes);
-        if bytes <= self.domain.demands.inject && !self.keeps(channel, bytes) {
-            let local = Local { from: source.cast_mut(), description: core::ptr::null_mut() };
-            // SAFETY: the provider copies the source (FI_INJECT), which is readable (caller).
-            let write = |posting: &Posting<'_>| unsafe { at.write(posting, local, bytes, FI_INJECT) };
-            // SAFETY: one operation, of which nothing stays here.
-            return unsafe { self.issue(channel, port, what, write) };
-        }
-        let copy = |record: &Record| {
-            // SAFETY: readable (caller), also if others write there meanwhile, and there is room for as many.
-            unsafe { shared::copy(record.buffer(), source, bytes) };
-        };
-        let write = |posting: &Posting<'_>| {
-            let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
-            let local = Local { from: record.buffer(), description: posting.description };
-            // SAFETY: the buffer is the operation's until it is complete.
-            unsafe { at.write(posting, local, bytes, 0) }
-        };
-        // SAFETY: one operation, whose source is its record's buffer.
-        unsafe { self.issue_with(channel, what, copy, write) };
+    /// Whether blocks go in messages, if `message` bytes of them fit one.
+    fn packs(&self, pattern: &Pattern, message: usize) -> bool {
+        // Algorithm 1 is a put for each block, wherever it goes.
+        let is_split = pattern.levels().is_empty() || settings().algorithm == Algorithm::One;
+        let blocks = Blocks { count: pattern.count(), bytes: pattern.block() };
+        !is_split && self.row().choose(blocks, message) == Way::Messages
     }
 
-    /// Reads to memory that the provider does not know, by way of the records' buffers.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::get`] until quiet.
-    unsafe fn get_landing(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize) {
-        let (at, most) = (self.target(from), BUFFER_BYTES.min(self.domain.demands.max_message));
-        for (offset, bytes) in pieces(bytes, most) {
-            let (at, what) = (at.plus(offset), What { operation: "get", pe: from.pe.number(), bytes });
-            let read = |posting: &Posting<'_>| {
-                let record = posting.record.unwrap_or_else(|| unreachable!("it keeps a record"));
-                let local = Local { from: record.buffer(), description: posting.description };
-                // SAFETY: the buffer is the operation's until it is complete.
-                unsafe { at.read(posting, local, bytes) }
-            };
-            let landing = Landing { into: into.wrapping_add(offset), bytes };
-            // SAFETY: one operation to its record's buffer; the destination is writable until quiet (caller).
-            unsafe { self.issue_landing(channel, what, landing, |_| {}, read) };
-        }
+    /// Whether elements go in messages, if one of them fits a message.
+    fn lists(&self, elements: Elements<'_>, fits: bool) -> bool {
+        let blocks = Blocks { count: elements.len(), bytes: elements.size };
+        let message = self.engine.limits().carries(blocks.count.saturating_mul(blocks.bytes), false);
+        blocks.count > 1 && fits && self.row().choose(blocks, message) == Way::Messages
+    }
+
+    /// Whether words are changed by messages.
+    fn lists_words(&self, words: Elements<'_>, change: Change<'_>) -> bool {
+        // What only the engine does is a message for each word otherwise.
+        let is_cheaper = words.len() > 1 && !self.carries_out(change.width, change.at(0));
+        is_cheaper || self.lists(words, true)
     }
 }
 
 /// The pieces in which a transfer goes: offset and length of each.
-pub(super) fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
 }
 
 /// Operations that functions of other modules carry out.
 macro_rules! carried_out {
-    ($($name:ident = $($by:ident).+($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+    ($($name:ident = $by:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
         unsafe fn $name(&self, channel: Channel, $($argument: $type),*) $(-> $result)? {
             // SAFETY: the caller's promise, which that function asks for.
-            unsafe { self.$($by).+(channel, $($argument),*) }
+            unsafe { self.fabric.$by(channel, $($argument),*) }
         }
     )*};
 }
@@ -231,21 +316,13 @@ unsafe impl Transport for Ofi {
     }
 
     unsafe fn put(&self, channel: Channel, to: Remote, source: *const u8, bytes: usize, until: Until) {
-        match until {
-            // SAFETY: the caller's promise, until the operation returns.
-            Until::Return => unsafe { self.fabric.put_now(channel, to, source, bytes) },
-            // SAFETY: the caller's promise, until quiet.
-            Until::Quiet => unsafe { self.fabric.start_put(channel, to, source, bytes) },
-        }
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.transfer(channel, Transfer::Put, to, source.cast_mut(), bytes, until) };
     }
 
     unsafe fn get(&self, channel: Channel, into: *mut u8, from: Remote, bytes: usize, until: Until) {
-        match until {
-            // SAFETY: the caller's promise, until the operation returns.
-            Until::Return => unsafe { self.fabric.get_now(channel, into, from, bytes) },
-            // SAFETY: the caller's promise, until quiet.
-            Until::Quiet => unsafe { self.fabric.start_get(channel, into, from, bytes) },
-        }
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.transfer(channel, Transfer::Get, from, into, bytes, until) };
     }
 
     unsafe fn put_signal(
@@ -258,23 +335,106 @@ unsafe impl Transport for Ofi {
         op: SignalOp,
         until: Until,
     ) {
-        let change = signals::Change { channel, signal, op };
         // SAFETY: the caller's promise.
-        unsafe { self.fabric.put_before(change, to, source, bytes, until) };
+        unsafe { self.fabric.put_before(Signal { channel, signal, op }, to, source, bytes, until) };
+    }
+
+    unsafe fn put_strided(
+        &self,
+        channel: Channel,
+        to: Remote,
+        source: *const u8,
+        pattern: &Pattern,
+        until: Until,
+    ) {
+        let Fabric { engine, .. } = &*self.fabric;
+        if self.fabric.packs(pattern, engine.carries(to.pe.number(), pattern.bytes())) {
+            // SAFETY: the caller's promise.
+            return unsafe { engine.put(&self.fabric.line(), channel, to, source, pattern) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::put_blocks(self, channel, to, source, pattern, until) };
+    }
+
+    unsafe fn get_strided(
+        &self,
+        channel: Channel,
+        into: *mut u8,
+        from: Remote,
+        pattern: &Pattern,
+        until: Until,
+    ) {
+        let Fabric { engine, .. } = &*self.fabric;
+        if self.fabric.packs(pattern, engine.limits().carries(pattern.bytes(), false)) {
+            // SAFETY: the caller's promise.
+            return unsafe { engine.get(&self.fabric.line(), channel, into, from, pattern, until) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::get_blocks(self, channel, into, from, pattern, until) };
+    }
+
+    unsafe fn atomic_update(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) {
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.update(channel, word, width, op, true) };
     }
 
     carried_out! {
-        put_strided = put_blocks(to: Remote, source: *const u8, pattern: &Pattern, until: Until);
-        get_strided = get_blocks(into: *mut u8, from: Remote, pattern: &Pattern, until: Until);
-        atomic = fabric.fetch(word: Remote, width: Width, op: AtomicOp) -> u64;
-        atomic_update = fabric.update(word: Remote, width: Width, op: AtomicOp);
-        atomic_nbi = fabric.fetch_nbi(word: Remote, width: Width, op: AtomicOp, result: *mut u8);
-        pick = pick_elements(into: *mut u8, positions: Option<&[u32]>, from: Elements<'_>, until: Until);
-        place = place_elements(to: Elements<'_>, source: *const u8, until: Until);
-        each = change_words(words: Elements<'_>, change: Change<'_>);
-        fetch_each = fetch_words(
-            before: *mut u8, positions: Option<&[u32]>, words: Elements<'_>, change: Change<'_>, until: Until
-        );
+        atomic = fetch(word: Remote, width: Width, op: AtomicOp) -> u64;
+        atomic_nbi = fetch_nbi(word: Remote, width: Width, op: AtomicOp, result: *mut u8);
+    }
+
+    unsafe fn pick(
+        &self,
+        channel: Channel,
+        into: *mut u8,
+        positions: Option<&[u32]>,
+        from: Elements<'_>,
+        until: Until,
+    ) {
+        let Fabric { engine, .. } = &*self.fabric;
+        if self.fabric.lists(from, engine.limits().picks(from.size)) {
+            // SAFETY: the caller's promise.
+            return unsafe { engine.pick(&self.fabric.line(), channel, into, positions, from, until) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::pick(self, channel, into, positions, from, until) };
+    }
+
+    unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
+        let Fabric { engine, .. } = &*self.fabric;
+        if self.fabric.lists(to, engine.limits().places(to.size)) {
+            // SAFETY: the caller's promise.
+            return unsafe { engine.place(&self.fabric.line(), channel, to, source) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::place(self, channel, to, source, until) };
+    }
+
+    unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
+        if self.fabric.lists_words(words, change) {
+            return self.fabric.engine.each(&self.fabric.line(), channel, words, change);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::each(self, channel, words, change) };
+    }
+
+    unsafe fn fetch_each(
+        &self,
+        channel: Channel,
+        before: *mut u8,
+        positions: Option<&[u32]>,
+        words: Elements<'_>,
+        change: Change<'_>,
+        until: Until,
+    ) {
+        let Fabric { engine, .. } = &*self.fabric;
+        if self.fabric.lists_words(words, change) {
+            let line = self.fabric.line();
+            // SAFETY: the caller's promise.
+            return unsafe { engine.fetch_each(&line, channel, before, positions, words, change, until) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { singly::fetch_each(self, channel, before, positions, words, change, until) };
     }
 
     fn fence(&self, channel: Channel) {
@@ -335,7 +495,7 @@ unsafe impl Transport for Ofi {
         asides.channel = Some(channel);
         asides.sent += 1;
         // SAFETY: the caller's promise.
-        unsafe { self.fabric.update(channel, word, width, op) };
+        unsafe { self.fabric.update(channel, word, width, op, true) };
     }
 
     fn strangers(&self) -> u64 {

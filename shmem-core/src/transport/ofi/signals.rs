@@ -24,14 +24,6 @@ pub(super) struct Change {
     pub(super) op: SignalOp,
 }
 
-/// A signal in the table, for who waits until its data is delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Expected {
-    /// Where it stands, for the operations that it waits for.
-    pub(super) number: u32,
-    serial: u64,
-}
-
 /// The signals of a PE that were not handed over yet.
 #[derive(Default)]
 pub(super) struct Signals {
@@ -46,30 +38,26 @@ struct Table {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     due: VecDeque<u32>,
-    serial: u64,
 }
 
 struct Entry {
     change: Change,
     /// Pieces of its data that are not delivered.
     pieces: usize,
-    serial: u64,
 }
 
 impl Signals {
-    /// A signal behind so many pieces, none of which was started yet.
-    pub(super) fn expect(&self, change: Change, pieces: usize) -> Expected {
+    /// A signal behind so many pieces, none of which was started yet: where it stands, for these.
+    pub(super) fn expect(&self, change: Change, pieces: usize) -> u32 {
         assert!(pieces > 0, "a signal behind nothing waits for ever");
         let table = &mut *self.table();
-        table.serial += 1;
-        let serial = table.serial;
         let number = table.free.pop().unwrap_or_else(|| {
             table.entries.push(None);
             (table.entries.len() - 1) as u32
         });
-        table.entries[number as usize] = Some(Entry { change, pieces, serial });
+        table.entries[number as usize] = Some(Entry { change, pieces });
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        Expected { number, serial }
+        number
     }
 
     /// A piece of a signal's data is delivered.
@@ -83,13 +71,6 @@ impl Signals {
             table.due.push_back(number);
             self.due.store(table.due.len(), Ordering::Release);
         }
-    }
-
-    /// Whether the data of a signal is delivered.
-    pub(super) fn is_delivered(&self, expected: Expected) -> bool {
-        let table = self.table();
-        let entry = table.entries[expected.number as usize].as_ref();
-        entry.is_none_or(|entry| entry.serial != expected.serial || entry.pieces == 0)
     }
 
     /// How many may be handed over.
@@ -162,38 +143,31 @@ mod tests {
     fn a_signal_is_due_when_its_last_piece_is_delivered() {
         let signals = Signals::default();
         let (first, second) = (signals.expect(change(1, 3), 2), signals.expect(change(2, 4), 1));
-        signals.delivered(first.number);
-        assert!(signals.next().is_none() && signals.due() == 0 && !signals.is_delivered(first));
-        signals.delivered(second.number);
+        assert!(signals.has(Channel(1), 3) && !signals.has(Channel(1), 4) && !signals.has(Channel(2), 3));
+        signals.delivered(first);
+        assert!(signals.next().is_none() && signals.due() == 0);
+        signals.delivered(second);
         assert_eq!(signals.due(), 1);
         let (number, next) = signals.next().unwrap();
-        assert_eq!((number, next.channel), (second.number, Channel(2)));
+        assert_eq!((number, next.channel), (second, Channel(2)));
         assert!(signals.has(Channel(2), 4), "it is not on its way yet");
         signals.put_back(number);
-        signals.delivered(first.number);
-        assert!(signals.is_delivered(first));
+        signals.delivered(first);
         let order = [(); 2].map(|()| signals.next().unwrap().0);
-        assert_eq!(order, [second.number, first.number]);
+        assert_eq!(order, [second, first]);
         order.into_iter().for_each(|number| signals.handed_over(number));
         assert!(!signals.wait() && signals.due() == 0 && signals.next().is_none());
-    }
-
-    #[test]
-    fn who_waits_is_not_deceived_by_the_next_one_in_its_place() {
-        let signals = Signals::default();
-        let first = signals.expect(change(1, 3), 1);
-        signals.delivered(first.number);
-        assert!(signals.is_delivered(first));
-        signals.handed_over(signals.next().unwrap().0);
-        let next = signals.expect(change(1, 3), 1);
-        assert_eq!(next.number, first.number, "the table stays as long as it is");
-        assert!(signals.is_delivered(first) && !signals.is_delivered(next));
+        assert!(!signals.has(Channel(1), 3));
+        assert!(
+            [first, second].contains(&signals.expect(change(1, 3), 1)),
+            "the table stays as long as it is"
+        );
     }
 
     #[test]
     fn a_signal_that_is_handed_over_meanwhile_is_not_overlooked() {
         let (signals, is_started) = (Signals::default(), Cell::new(false));
-        let number = signals.expect(change(5, 7), 1).number;
+        let number = signals.expect(change(5, 7), 1);
         signals.delivered(number);
         // Who looks for operations finds the change if it was started before; that it is now is another thread's doing.
         let looks_and_hands_over = || {
@@ -204,15 +178,5 @@ mod tests {
             found
         };
         assert!(signals.has_or(Channel(5), 7, looks_and_hands_over));
-    }
-
-    #[test]
-    fn signals_are_found_by_channel_and_pe() {
-        let signals = Signals::default();
-        let number = signals.expect(change(5, 7), 1).number;
-        assert!(signals.has(Channel(5), 7) && !signals.has(Channel(5), 6) && !signals.has(Channel(4), 7));
-        signals.delivered(number);
-        signals.handed_over(signals.next().unwrap().0);
-        assert!(!signals.has(Channel(5), 7));
     }
 }

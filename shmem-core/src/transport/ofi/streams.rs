@@ -152,57 +152,41 @@ impl Stream {
 mod tests {
     use super::*;
 
+    fn lane(tracking: Tracking) -> Lane {
+        Lane { unit: 3, shared: false, tracking, patient: false }
+    }
+
     #[test]
     fn numbers_run_out_and_come_back() {
         let streams = Streams::new();
-        let lane = Lane { unit: 3, shared: false, tracking: Tracking::Hybrid, patient: false };
-        let all: Vec<_> = (0..STREAMS).map(|_| streams.open(lane).unwrap()).collect();
-        assert_eq!(streams.open(lane), None);
+        let all: Vec<_> = (0..STREAMS).map(|_| streams.open(lane(Tracking::Hybrid)).unwrap()).collect();
+        assert_eq!(streams.open(lane(Tracking::Hybrid)), None);
+        [5, 9, 7].into_iter().for_each(|started| streams.get(all[5]).count(started));
+        assert_eq!(streams.get(all[5]).counted(), 9);
         streams.close(all[5]);
-        let again =
-            streams.open(Lane { unit: 4, shared: true, tracking: Tracking::Events, patient: true }).unwrap();
-        assert_eq!(again, all[5]);
-        let stream = streams.get(again);
-        assert_eq!((stream.unit(), stream.tracking(), stream.is_patient()), (4, Tracking::Events, true));
-        assert_eq!(streams.get(all[6]).tracking(), Tracking::Hybrid);
-        assert!(!streams.get(all[6]).is_patient());
+        let again = streams.open(Lane { unit: 4, patient: true, ..lane(Tracking::Counter) }).unwrap();
+        let (stream, other) = (streams.get(again), streams.get(all[6]));
+        assert_eq!((again, stream.counted()), (all[5], 0), "it starts anew");
+        assert_eq!((stream.unit(), stream.tracking(), stream.is_patient()), (4, Tracking::Counter, true));
+        assert_eq!((other.unit(), other.tracking(), other.is_patient()), (3, Tracking::Hybrid, false));
     }
 
     #[test]
-    fn events_are_counted_by_the_stream() {
+    fn events_are_counted_by_the_stream_and_small_operations_by_the_unit() {
         let streams = Streams::new();
-        let channel = streams
-            .open(Lane { unit: 0, shared: false, tracking: Tracking::Events, patient: false })
-            .unwrap();
-        let stream = streams.get(channel);
-        assert_eq!(stream.begin(channel, 8), Purpose::Event(channel.0));
-        stream.expect();
-        streams.ended(channel.0);
-        assert_eq!(stream.events(), 1);
-    }
-
-    #[test]
-    fn small_operations_of_a_hybrid_are_counted_and_large_ones_are_events() {
-        let streams = Streams::new();
-        let channel = streams
-            .open(Lane { unit: 0, shared: false, tracking: Tracking::Hybrid, patient: false })
-            .unwrap();
-        let stream = streams.get(channel);
-        assert_eq!(stream.begin(channel, Tracking::LARGE - 1), Purpose::Counted);
-        assert_eq!(stream.events(), 0);
-        assert_eq!(stream.begin(channel, Tracking::LARGE), Purpose::Event(channel.0));
-        assert_eq!(stream.events(), 1);
-    }
-
-    #[test]
-    fn a_stream_is_complete_with_its_last_operation_and_starts_anew() {
-        let streams = Streams::new();
-        let lane = Lane { unit: 0, shared: true, tracking: Tracking::Counter, patient: false };
-        let channel = streams.open(lane).unwrap();
-        assert_eq!(streams.get(channel).counted(), 0);
-        [5, 9, 7].into_iter().for_each(|started| streams.get(channel).count(started));
-        assert_eq!(streams.get(channel).counted(), 9);
-        streams.close(channel);
-        assert_eq!(streams.get(streams.open(lane).unwrap()).counted(), 0);
+        for (tracking, bytes, is_event) in [
+            (Tracking::Events, 8, true),
+            (Tracking::Hybrid, Tracking::LARGE - 1, false),
+            (Tracking::Hybrid, Tracking::LARGE, true),
+            (Tracking::Counter, Tracking::LARGE, false),
+        ] {
+            let channel = streams.open(lane(tracking)).unwrap();
+            let stream = streams.get(channel);
+            let purpose = if is_event { Purpose::Event(channel.0) } else { Purpose::Counted };
+            assert_eq!((stream.begin(channel, bytes), stream.events()), (purpose, is_event.into()));
+            stream.expect();
+            streams.ended(channel.0);
+            assert_eq!(stream.events(), is_event.into());
+        }
     }
 }

@@ -9,9 +9,7 @@ use super::engine::{Sent, TOKEN, Wire as _};
 use super::*;
 use crate::fixture::Slots;
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{
-    AtomicOp, Change, EachOp, Elements, Operand, Remote, Tracking, Transport as _, Until, Width,
-};
+use crate::transport::{AtomicOp, Remote, Tracking, Transport as _, Width};
 
 /// The memory of a PE, as the corpus of messages means it.
 const SEGMENT: u32 = 1;
@@ -84,7 +82,9 @@ impl Pair {
     fn send(&self, message: &[u8]) {
         let since = Instant::now();
         let fabric = &self.sender.fabric;
-        while fabric.try_send(1, message.len(), &mut |buffer| buffer.copy_from_slice(message)) == Sent::Full {
+        while fabric.line().try_send(1, message.len(), &mut |buffer| buffer.copy_from_slice(message))
+            == Sent::Full
+        {
             fabric.progress();
             assert!(since.elapsed() < PATIENCE, "there is no room for a message");
         }
@@ -257,67 +257,10 @@ fn who_cannot_be_answered_is_refused() {
 fn a_message_to_a_pe_without_an_address_is_a_failure() {
     let Some(pair) = Pair::new(3) else { return };
     let fabric = Arc::clone(&pair.victim);
-    let sends = std::thread::spawn(move || fabric.fabric.try_send(2, 24, &mut |_| {}));
+    let sends = std::thread::spawn(move || fabric.fabric.line().try_send(2, 24, &mut |_| {}));
     let said = pair.failures.recv_timeout(PATIENCE).unwrap();
     assert!(said.contains("a message of 24 bytes to PE 2 (an unknown address) failed"), "{said}");
     assert!(sends.join().is_err());
-}
-
-/// Lists that are acknowledged and lists that are answered, of many messages each, by two threads with channels of their own.
-#[test]
-fn lists_travel_through_a_provider() {
-    const COUNT: usize = 20_000;
-    const WORDS: usize = BYTES / 8 / 2;
-    let Some(pair) = Pair::of(2, SECRET) else { return };
-    // SAFETY: no operation of an arena uses it.
-    let pe = unsafe { Pe::new(1, Pe::OFF_NODE) };
-    let list = |thread: usize| (0..COUNT).map(|k| ((k * 7 + thread) % WORDS) as u32).collect::<Vec<_>>();
-    let positions: Vec<u32> = (0..COUNT as u32).rev().collect();
-    let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
-    let found: Vec<_> = std::thread::scope(|scope| {
-        let work = |thread: usize| {
-            let (sender, list, positions) = (&*pair.sender, list(thread), &positions);
-            let first = Remote { pe, segment: SEGMENT, offset: SYSTEM_BYTES };
-            let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient: false };
-            let channel = sender.open(lane).unwrap();
-            let words = Elements { first, size: 8, length: WORDS, indices: &list };
-            let mut before = vec![u64::MAX; COUNT];
-            for until in [Until::Return, Until::Quiet] {
-                // SAFETY: words of the segment, all indices of which are less.
-                unsafe { sender.each(channel, words, one) };
-                let into = before.as_mut_ptr().cast();
-                // SAFETY: words of the segment, and a place at each position until quiet.
-                unsafe { sender.fetch_each(channel, into, Some(positions), words, one, until) };
-                sender.quiet(channel);
-            }
-            // Elements of three bytes behind the words, each thread's its own.
-            let offset = first.offset + 8 * WORDS + thread * BYTES / 4;
-            let own: Vec<u32> = (0..300).rev().collect();
-            let elements =
-                Elements { first: Remote { offset, ..first }, size: 3, length: 300, indices: &own };
-            let source: Vec<u8> = (0..900).map(|i: usize| (i * 5 + thread) as u8).collect();
-            // SAFETY: elements of the segment, as many of which the source has.
-            unsafe { sender.place(channel, elements, source.as_ptr(), Until::Return) };
-            sender.quiet(channel);
-            let mut back = vec![0; 900];
-            // SAFETY: elements of the segment, and room for as many.
-            unsafe { sender.pick(channel, back.as_mut_ptr(), None, elements, Until::Return) };
-            assert_eq!(back, source);
-            before
-        };
-        let threads = [0, 1].map(|thread| scope.spawn(move || work(thread)));
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
-    let (mut times, start) = ([0; WORDS], pair.places.start_of(0).wrapping_add(SYSTEM_BYTES));
-    [0, 1].into_iter().flat_map(list).for_each(|index| times[index as usize] += 4);
-    for (k, times) in times.into_iter().enumerate() {
-        // SAFETY: a word of the slot; all that was sent there is complete.
-        let word = unsafe { start.cast::<u64>().wrapping_add(k).read() };
-        assert_eq!(word, times, "word {k}");
-    }
-    let most = times.into_iter().max().unwrap();
-    assert!(found.iter().all(|&before| before < most));
-    assert!(pair.failures.try_recv().is_err(), "the job was ended");
 }
 
 /// A PE that is stopped does not take what it is told, and is not lost. Who has told it is not idle for all that.

@@ -6,16 +6,25 @@
 //!
 //! While the program's own threads poll, the thread would be woken for each of their completions and take a core from
 //! them. So it looks after each wake whether they do, and if they do, parks for a while, or until one of them falls asleep
-//! ([handover](super::handover)). A provider without anything to
+//! ([`Handover`]). A provider without anything to
 //! sleep on is looked at now and then, more rarely the longer nothing happens.
 //!
 //! The thread also watches that what is under way gets on: who waits for a word that another PE is to write asks the
 //! fabric for nothing, though what it has sent before may never arrive.
+//!
+//! A thread that waits polls at first, and the progress thread leaves it to that for some time (it parks). When the
+//! waiter falls asleep nobody would serve until the parking is over: a PE that is read while it waits in a barrier
+//! would answer once in a parking. So whoever is about to sleep says so, which ends the parking. What it has looked at
+//! before was no polling that goes on.
+//!
+//! The waiter counts, then looks whether the thread is parked; the thread says that it is parked, then looks at the
+//! count. One of them sees the other.
 
 use core::time::Duration;
+use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -67,7 +76,7 @@ impl ProgressThread {
     /// # Errors
     ///
     /// If the system has no thread or no descriptor left.
-    pub(super) fn start(fabric: &Arc<Fabric>) -> std::io::Result<Self> {
+    pub(super) fn start(fabric: &Arc<Fabric>) -> io::Result<Self> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stop = Arc::new(Stop { is_asked: AtomicBool::new(false), descriptor });
         let (fabric, asked) = (Arc::clone(fabric), Arc::clone(&stop));
@@ -208,6 +217,53 @@ fn sleep(stop: &Stop, arrival: Option<BorrowedFd<'_>>, limit: Option<Duration>) 
     };
 }
 
+/// Between waiters and the progress thread of a PE.
+#[derive(Debug)]
+pub(super) struct Handover {
+    /// How often a waiter was about to sleep.
+    sleeps: AtomicU64,
+    parked: AtomicBool,
+    /// Readable when the parking is to end.
+    descriptor: OwnedFd,
+}
+
+impl Handover {
+    /// # Errors
+    ///
+    /// If the system has no descriptor left.
+    pub(super) fn new() -> io::Result<Self> {
+        let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Self { sleeps: AtomicU64::new(0), parked: AtomicBool::new(false), descriptor })
+    }
+
+    /// A waiter is about to sleep.
+    pub(super) fn to_thread(&self) {
+        self.sleeps.fetch_add(1, Ordering::SeqCst);
+        if self.parked.swap(false, Ordering::SeqCst) {
+            // A counter that is full is readable as well.
+            let _ = rustix::io::write(&self.descriptor, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// A number that changes when a waiter is about to sleep.
+    pub(super) fn sleeps(&self) -> u64 {
+        self.sleeps.load(Ordering::SeqCst)
+    }
+
+    /// Lets the thread park by `sleep`, which ends when its descriptor becomes readable; not at all if a waiter has
+    /// fallen asleep since the number was `sleeps`.
+    pub(super) fn park(&self, sleeps: u64, sleep: impl FnOnce(BorrowedFd<'_>)) {
+        self.parked.store(true, Ordering::SeqCst);
+        if self.sleeps() == sleeps {
+            sleep(self.descriptor.as_fd());
+        }
+        if !self.parked.swap(false, Ordering::SeqCst) {
+            // Nothing to read, if the writer is not there yet: then one parking ends early.
+            let _ = rustix::io::read(&self.descriptor, &mut [0; 8]);
+        }
+    }
+}
+
 /// Signals are for the program's threads.
 fn block_signals() {
     // SAFETY: all zeroes are a set, to be filled.
@@ -250,5 +306,40 @@ mod tests {
         let mut polling = Polling::new();
         std::thread::sleep(4 * POLLING);
         assert_eq!(polling.park(1, 0), None);
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    fn sleep_on(descriptor: BorrowedFd<'_>) {
+        let limit = Timespec { tv_sec: LONG.as_secs() as i64, tv_nsec: 0 };
+        poll(&mut [PollFd::from_borrowed_fd(descriptor, PollFlags::IN)], Some(&limit)).unwrap();
+    }
+
+    #[test]
+    fn who_falls_asleep_ends_the_parking() {
+        let handover = Handover::new().unwrap();
+        let (start, sleeps) = (Instant::now(), handover.sleeps());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !handover.parked.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                handover.to_thread();
+            });
+            handover.park(sleeps, sleep_on);
+        });
+        assert!(start.elapsed() < LONG);
+        // What was written is read: the next parking does not end by it.
+        let mut pending = [PollFd::new(&handover.descriptor, PollFlags::IN)];
+        assert_eq!(poll(&mut pending, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap(), 0);
+    }
+
+    #[test]
+    fn nobody_parks_when_a_waiter_has_just_fallen_asleep() {
+        let handover = Handover::new().unwrap();
+        let sleeps = handover.sleeps();
+        handover.to_thread();
+        handover.park(sleeps, |_| panic!("it parks"));
+        assert!(!handover.parked.load(Ordering::SeqCst));
     }
 }

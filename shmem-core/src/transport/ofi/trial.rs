@@ -184,9 +184,10 @@ impl Fabric {
         let what = What { operation: "trial of atomics", pe: at.pe.number(), bytes: width.bytes() };
         // SAFETY: one operation, which is waited for just below. The record has operands and result.
         let started = unsafe {
-            port.try_start_with(
+            port.try_start(
                 what,
                 Purpose::Awaited,
+                true,
                 |record| keep(record, word),
                 |posting| fetch_to_record(target, posting, word),
             )
@@ -194,6 +195,7 @@ impl Fabric {
         let number = started.map_err(|error| {
             format!("{op:?} of {} bytes: {}", width.bytes(), self.domain.library().describe(error as i64))
         })?;
+        let number = number.unwrap_or_else(|| unreachable!("there was room in the end"));
         Ok(port.wait_for(number, what, |record| result_of(record, width)))
     }
 }

@@ -2,26 +2,34 @@
 //!
 //! Every operation asks for delivery to be complete before it counts (`FI_DELIVERY_COMPLETE`): otherwise a
 //! provider may count what still lies in a buffer of its own. Operations are counted; those that keep a record
-//! are reported as well. So what a unit has started is complete when the [tally](super::tally) says so, whoever
+//! are reported as well. So what a unit has started is complete when the [tally](Tally) says so, whoever
 //! looks.
 //!
 //! A unit has a lock. Where the [`Lane`](crate::transport::Lane) says that one thread uses it, nobody but the
 //! progress thread ever meets that thread there, and only while it is elsewhere: the lock costs two
 //! instructions on a line of its own. In return any thread may wait for what another has started.
+//!
+//! **The tally.** A provider's counter says how many operations are complete, not which. Where several threads use a unit, later
+//! operations may be complete before earlier ones. So everything is complete only at a moment at which both
+//! numbers are equal: the completed ones are read first, and nothing that was started by then is missing. Threads that
+//! go on starting could put that moment off for ever; who has waited for some time keeps them from it. The last such
+//! moment is kept: what was started before it needs no further look.
+//!
+//! Nor does a counter say whose operations are complete. So a unit keeps a short list of the PEs that were **addressed**
+//! since everything was complete for the last time: who waits for another PE need not wait at all, and who reports a
+//! failure names those it may be of. The list is changed behind the lock of the unit, and read anywhere.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::os::fd::BorrowedFd;
 use std::sync::MutexGuard;
 
-use super::addressed::Addressed;
 use super::domain::Domain;
 use super::error::OfiError;
 use super::record::{Free, Records};
-use super::tally::Tally;
 use super::{buffers, loans};
 use crate::exclusion::Mutex;
 use crate::libfabric::bindings::FI_EADDRINUSE;
-use crate::libfabric::{Endpoint, Refused, Registration, Reports};
+use crate::libfabric::{Endpoint, Registration, Reports};
 
 /// Records of a unit: most operations under way whose completion is reported.
 pub(super) const RECORDS: usize = 256;
@@ -58,14 +66,8 @@ impl Unit {
         }
         let endpoint = endpoint.map_err(|refused| domain.refused(refused))?;
         let records = Records::new(RECORDS)?;
-        let registered = match domain.demands.local {
-            true => {
-                // SAFETY: the records are dropped after it.
-                let registered = unsafe { domain.register_local(records.memory()) };
-                Some(registered.map_err(|error| domain.refused(Refused::of("fi_mr_reg", error)))?)
-            }
-            false => None,
-        };
+        // SAFETY: the records are dropped after it.
+        let registered = unsafe { domain.register_local(records.memory()) }?;
         let free = Mutex::new(Free::new(RECORDS));
         let (tally, addressed, looks) = (Tally::default(), Addressed::default(), AtomicU64::new(0));
         Ok(Self { endpoint, registered, records, free, tally, addressed, looks })
@@ -95,5 +97,194 @@ impl Unit {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Free> {
         self.free.lock()
+    }
+}
+
+/// Looks after which others are kept from starting operations.
+const LOOKS: u32 = 64;
+
+/// Operations started on a unit.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    started: AtomicU64,
+    /// So many operations were started, and all complete, at the last moment that anybody has found.
+    settled: AtomicU64,
+    /// Threads that wait for the others to start nothing.
+    closed: AtomicU32,
+}
+
+impl Tally {
+    /// Whether operations may be started now.
+    #[inline(always)]
+    pub(super) fn is_open(&self) -> bool {
+        self.closed.load(Ordering::Relaxed) == 0
+    }
+
+    /// Counts an operation that is about to be started: before, since it may be complete before anything else is
+    /// done. Behind the lock of the unit.
+    #[inline(always)]
+    pub(super) fn begin(&self) {
+        self.started.store(self.started.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// It was not started after all. Behind the same lock.
+    #[inline(always)]
+    pub(super) fn undo(&self) {
+        self.started.store(self.started.load(Ordering::Relaxed) - 1, Ordering::Release);
+    }
+
+    /// Operations started.
+    pub(super) fn started(&self) -> u64 {
+        self.started.load(Ordering::Acquire)
+    }
+
+    /// Whether everything is complete, when so many operations were complete some time ago.
+    #[inline(always)]
+    pub(super) fn is_complete(&self, completed: u64) -> bool {
+        // The counter, which is the provider's, has been read before.
+        fence(Ordering::Acquire);
+        let started = self.started.load(Ordering::Acquire);
+        if completed < started {
+            return false;
+        }
+        self.settled.fetch_max(started, Ordering::Release);
+        true
+    }
+
+    /// Whether the first so many operations are known to be complete, without a look at the counter.
+    #[inline(always)]
+    pub(super) fn is_settled(&self, operations: u64) -> bool {
+        self.settled.load(Ordering::Acquire) >= operations
+    }
+
+    /// Begins to wait until everything is complete.
+    #[inline(always)]
+    pub(super) fn wait(&self) -> Waiting<'_> {
+        Waiting { tally: self, looks: 0 }
+    }
+}
+
+/// Somebody who waits until everything is complete.
+pub(super) struct Waiting<'t> {
+    tally: &'t Tally,
+    looks: u32,
+}
+
+impl Waiting<'_> {
+    /// To be called for each look that was in vain: after some, nobody starts anything until this value is
+    /// dropped.
+    #[inline(always)]
+    pub(super) fn looked(&mut self) {
+        self.looks = self.looks.saturating_add(1);
+        if self.looks == LOOKS {
+            self.tally.closed.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.looks >= LOOKS {
+            self.tally.closed.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Most PEs of a list. Beyond, it may be any.
+const MOST: usize = 8;
+
+/// The PEs that were addressed since everything was complete.
+#[derive(Debug, Default)]
+pub(super) struct Addressed {
+    pes: [AtomicU32; MOST],
+    /// How many there are; one more than [`MOST`]: others, too.
+    count: AtomicUsize,
+}
+
+impl Addressed {
+    /// An operation with a PE is about to be started. Behind the lock.
+    #[inline(always)]
+    pub(super) fn add(&self, pe: usize) {
+        let count = self.count.load(Ordering::Relaxed);
+        let is_known = |known: &AtomicU32| known.load(Ordering::Relaxed) as usize == pe;
+        if count > MOST || self.pes[..count].iter().any(is_known) {
+            return;
+        }
+        if let Some(free) = self.pes.get(count) {
+            free.store(pe as u32, Ordering::Relaxed);
+        }
+        self.count.store(count + 1, Ordering::Release);
+    }
+
+    /// Everything is complete. Behind the lock.
+    #[inline(always)]
+    pub(super) fn clear(&self) {
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether an operation with a PE may be under way.
+    pub(super) fn may_have(&self, pe: usize) -> bool {
+        let (mut known, others) = self.list();
+        others || known.any(|known| known == pe)
+    }
+
+    /// The PEs, and whether there are others.
+    pub(super) fn list(&self) -> (impl Iterator<Item = usize>, bool) {
+        let count = self.count.load(Ordering::Acquire);
+        let known = self.pes[..count.min(MOST)].iter();
+        (known.map(|pe| pe.load(Ordering::Relaxed) as usize), count > MOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_operations_that_are_complete_do_not_stand_for_earlier_ones() {
+        let tally = Tally::default();
+        tally.begin();
+        let before = tally.started();
+        tally.begin();
+        // The second is complete, the first is not.
+        let completed = 1;
+        assert!(completed >= before, "a number read before would say that all is over");
+        assert!(!tally.is_complete(completed) && !tally.is_settled(1), "nobody knows which is complete");
+        assert!(tally.is_complete(2));
+        tally.begin();
+        assert!(tally.is_settled(2) && !tally.is_settled(3), "what was complete once needs no look");
+        tally.undo();
+        assert!(tally.is_complete(2), "what was not started is not waited for");
+    }
+
+    #[test]
+    fn who_waits_for_long_keeps_others_from_starting() {
+        let tally = Tally::default();
+        let (mut one, mut other) = (tally.wait(), tally.wait());
+        (1..LOOKS).for_each(|_| one.looked());
+        assert!(tally.is_open());
+        one.looked();
+        assert!(!tally.is_open());
+        (0..2 * LOOKS).for_each(|_| other.looked());
+        drop(one);
+        assert!(!tally.is_open());
+        drop(other);
+        assert!(tally.is_open());
+    }
+
+    #[test]
+    fn each_pe_stands_there_once_until_all_is_complete() {
+        let addressed = Addressed::default();
+        [3, 5, 3, 3, 5].into_iter().for_each(|pe| addressed.add(pe));
+        assert_eq!(addressed.list().0.collect::<Vec<_>>(), [3, 5]);
+        assert!(addressed.may_have(5) && !addressed.may_have(0) && !addressed.list().1);
+        addressed.clear();
+        assert!(!addressed.may_have(5));
+        (0..MOST).for_each(|pe| addressed.add(pe));
+        assert!(!addressed.may_have(100));
+        addressed.add(MOST);
+        assert!(addressed.may_have(100), "more than are kept may be any");
+        assert_eq!(addressed.list().0.count(), MOST);
     }
 }

@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering;
 use super::Fabric;
 use super::engine::{Place, Sent, Slot, Wire};
 use super::loans::Written;
-use super::operation::{Local, Target};
+use super::operation::{Local, Piece, Target, write_told};
 use super::port::{Port, Posting};
 use super::stall::Stall;
 use crate::libfabric::bindings::*;
@@ -64,6 +64,7 @@ impl Fabric {
 
     /// Has the engine carry out messages that are here, and answer.
     pub(super) fn take(&self, arrivals: &[Arrival]) {
+        let line = self.line();
         for &arrival in arrivals {
             self.buffers.moved.fetch_add(1, Ordering::Relaxed);
             let carried_out = match arrival {
@@ -72,12 +73,12 @@ impl Fabric {
                     // SAFETY: the provider has written so many bytes, and is done with the buffer until it is posted
                     // again.
                     let message = unsafe { core::slice::from_raw_parts(start, bytes) };
-                    let carried_out = self.engine.arrived(self, message);
+                    let carried_out = self.engine.arrived(&line, message);
                     self.buffers.keep(number);
                     carried_out
                 }
                 Arrival::Written(written) => match self.loans.message(written) {
-                    Some((message, token)) => self.engine.landed(self, written.slot, token, message),
+                    Some((message, token)) => self.engine.landed(&line, written.slot, token, message),
                     None => {
                         self.engine.ignore();
                         Ok(())
@@ -87,19 +88,19 @@ impl Fabric {
             carried_out.unwrap_or_else(|fault| self.end(fault.to_string()));
         }
         self.listen();
-        self.engine.drain(self).unwrap_or_else(|fault| self.end(fault.to_string()));
+        self.engine.drain(&line).unwrap_or_else(|fault| self.end(fault.to_string()));
         self.hand_signals_over();
     }
 
     /// Nothing has come.
     #[inline]
     pub(super) fn looked(&self) {
-        self.engine.looked(self).unwrap_or_else(|fault| self.end(fault.to_string()));
+        self.engine.looked(&self.line()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
 
     /// Nobody looks for a while: what lingers is sent.
     pub(super) fn hurry(&self) {
-        self.engine.hurry(self).unwrap_or_else(|fault| self.end(fault.to_string()));
+        self.engine.hurry(&self.line()).unwrap_or_else(|fault| self.end(fault.to_string()));
     }
 
     /// The wire, for somebody who waits.
@@ -110,56 +111,6 @@ impl Fabric {
     /// The wire, for somebody who waits for room on a unit as well.
     pub(super) fn line_with<'f>(&'f self, port: Port<'f>) -> Line<'f> {
         Line { fabric: self, port, stall: UnsafeCell::new(Stall::new(self)) }
-    }
-}
-
-impl Wire for Fabric {
-    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        let demands = &self.domain.demands;
-        if bytes <= SHORT.min(demands.inject) {
-            let mut short = [0; SHORT];
-            write(&mut short[..bytes]);
-            let (from, none) = (short.as_mut_ptr(), core::ptr::null_mut());
-            // SAFETY: the provider copies the bytes (FI_INJECT).
-            return unsafe { self.send(pe, from, bytes, none, none, FI_INJECT.into()) };
-        }
-        self.send_buffer(pe, bytes, write, |local, context| {
-            // SAFETY: the buffer is given back when the provider says that it is done with it.
-            unsafe { self.send(pe, local.from, bytes, local.description, context, FI_COMPLETION.into()) }
-        })
-    }
-
-    fn reaches(&self, pe: usize) -> bool {
-        self.domain.knows(pe)
-    }
-
-    fn lend(&self, loan: usize) -> Option<Place> {
-        self.loans.lend(loan, &self.domain, &self.first().unit.endpoint)
-    }
-
-    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        self.must_know(pe, bytes);
-        let Place { address, key, mark } = slot.loan;
-        let target = Target { peer: self.peer(pe), address, key }.plus(self.loans.offset(slot.index));
-        self.send_buffer(pe, bytes, write, |local, context| {
-            let port = self.first();
-            let (endpoint, description) = (port.unit.endpoint.poster(), core::ptr::null_mut());
-            let flags = u64::from(FI_COMPLETION);
-            let posting = Posting { endpoint, record: None, description, context, flags };
-            let told = Written { slot: slot.number, bytes, mark }.told();
-            // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
-            // we have told that a message lies there.
-            let taken = port.post_once(pe, || unsafe { target.write_told(&posting, local, bytes, told) });
-            match taken {
-                Ok(true) => Sent::Done,
-                Ok(false) => Sent::Full,
-                Err(answer) => self.refuse_message(pe, bytes, answer),
-            }
-        })
-    }
-
-    fn progress(&self) {
-        self.first().progress();
     }
 }
 
@@ -246,24 +197,55 @@ pub(super) struct Line<'f> {
 
 impl Wire for Line<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        self.fabric.try_send(pe, bytes, write)
+        let Fabric { domain, .. } = self.fabric;
+        if bytes <= SHORT.min(domain.demands.inject) {
+            let mut short = [0; SHORT];
+            write(&mut short[..bytes]);
+            let (from, none) = (short.as_mut_ptr(), core::ptr::null_mut());
+            // SAFETY: the provider copies the bytes (FI_INJECT).
+            return unsafe { self.fabric.send(pe, from, bytes, none, none, FI_INJECT.into()) };
+        }
+        self.fabric.send_buffer(pe, bytes, write, |local, context| {
+            let Local { from, description } = local;
+            // SAFETY: the buffer is given back when the provider says that it is done with it.
+            unsafe { self.fabric.send(pe, from, bytes, description, context, FI_COMPLETION.into()) }
+        })
     }
 
     fn reaches(&self, pe: usize) -> bool {
-        self.fabric.reaches(pe)
+        self.fabric.domain.knows(pe)
     }
 
     fn lend(&self, loan: usize) -> Option<Place> {
-        self.fabric.lend(loan)
+        let Fabric { loans, domain, .. } = self.fabric;
+        loans.lend(loan, domain, &self.fabric.first().unit.endpoint)
     }
 
     fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        self.fabric.try_write(pe, slot, bytes, write)
+        let Self { fabric, .. } = self;
+        fabric.must_know(pe, bytes);
+        let Place { address, key, mark } = slot.loan;
+        let at = Target { peer: fabric.peer(pe), address, key }.plus(fabric.loans.offset(slot.index));
+        let told = Written { slot: slot.number, bytes, mark }.told();
+        fabric.send_buffer(pe, bytes, write, |local, context| {
+            let port = fabric.first();
+            let (endpoint, description) = (port.unit.endpoint.poster(), core::ptr::null_mut());
+            let flags = u64::from(FI_COMPLETION);
+            let posting = Posting { endpoint, record: None, description, context, flags };
+            // SAFETY: the buffer is given back when the provider says that it is done with it; the slot is ours until
+            // we have told that a message lies there.
+            let write = || unsafe { write_told(&posting, [Piece { at, local, bytes }], told) };
+            match port.post_once(pe, write) {
+                Ok(posted) => posted.map_or(Sent::Full, |()| Sent::Done),
+                Err(answer) => fabric.refuse_message(pe, bytes, answer),
+            }
+        })
     }
 
     fn progress(&self) {
-        Wire::progress(self.fabric);
-        if !core::ptr::eq(self.port.unit, self.fabric.first().unit) {
+        let first = self.fabric.first();
+        first.progress();
+        if !core::ptr::eq(self.port.unit, first.unit) {
             self.port.progress();
         }
         // SAFETY: one thread has this value, and nothing below comes back here.

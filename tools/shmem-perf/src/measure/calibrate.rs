@@ -8,9 +8,9 @@
 use shmem::calibration::{self, Root, Table};
 use shmem::strided::Thresholds;
 use shmem_core::strided::{Kernel, Method, Plan, choose};
-use shmem_core::transport::ofi::strided::{Row, Way};
+use shmem_core::transport::ofi::strided::Row;
 
-use super::ofi::forcing;
+use super::ofi::PACKING;
 use super::strided::{Direction, Sides, Spread, transfers, with_sides};
 use super::*;
 
@@ -70,23 +70,16 @@ fn calibrate(runner: &mut Runner) -> Done {
     Ok(())
 }
 
-/// What operations of a provider cost, by jobs whose tables leave strided transfers one way.
+/// What operations of a provider cost, by a job whose table leaves strided transfers one way.
 fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<dyn Error>> {
     let mut row = Row::of(provider);
-    for (task, way) in [("ofi-costs", Way::Messages), ("ofi-pieces", Way::Lists)] {
-        let directory = tempfile::tempdir()?;
-        let file = directory.path().join("table.json");
-        Table::new(machine.to_owned(), Thresholds::default())
-            .with_row(provider, &forcing(way))
-            .write(&file)?;
-        let job = runner.job(task, 2, Given::default()).with(fabric::variables(provider));
-        let job = job.with([(VARIABLE, file.display().to_string())]);
-        for (name, value) in runner.lines::<(String, u64)>(&job)? {
-            // Nothing is said of lists where blocks go in messages.
-            if name != "piece" || way == Way::Lists {
-                row = row.with(&name, value).ok_or_else(|| format!("there is no cost {name}"))?;
-            }
-        }
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("table.json");
+    Table::new(machine.to_owned(), Thresholds::default()).with_row(provider, &PACKING).write(&file)?;
+    let job = runner.job("ofi-costs", 2, Given::default()).with(fabric::variables(provider));
+    let job = job.with([(VARIABLE, file.display().to_string())]);
+    for (name, value) in runner.lines::<(String, u64)>(&job)? {
+        row = row.with(&name, value).ok_or_else(|| format!("there is no cost {name}"))?;
     }
     Ok(row)
 }

@@ -2,15 +2,15 @@
 //! cost between two PEs, the numbers by which strided transfers choose their way.
 //!
 //! Each of these numbers is the difference of two times: of many blocks and of few, of long ones and of short ones. The
-//! time of a put for each block is that of non-blocking puts; messages and lists are strided puts, in jobs whose
-//! table leaves no other way ([`forcing`]).
+//! time of a put for each block is that of non-blocking puts; messages are strided puts, in a job whose table leaves
+//! no other way ([`PACKING`]).
 
 use std::io;
 use std::net::TcpListener;
 
 use rustix::time::{ClockId, clock_gettime};
 use shmem_core::context::{NonBlocking, Order, Strided};
-use shmem_core::transport::ofi::strided::{self, Blocks, Reach, Row, Way};
+use shmem_core::transport::ofi::strided::{self, Blocks, Row, Way};
 
 use super::*;
 use crate::operation::OPERATIONS;
@@ -40,13 +40,6 @@ pub(crate) const MEASURE: Measure = Measure {
             Task::Far(|pair, bench| {
                 let row = || row_of(pair, carries(pair, LONG), bench.repetitions);
                 pair.alone(State::Library, row).iter().flat_map(Row::fields).try_for_each(|cost| say(&cost))
-            }),
-        ),
-        (
-            "ofi-pieces",
-            Task::Far(|pair, bench| {
-                let piece = pair.alone(State::Library, || piece(pair, bench.repetitions));
-                piece.iter().try_for_each(|piece| say(&("piece", piece)))
             }),
         ),
     ],
@@ -179,8 +172,7 @@ fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
                 let row = row_of(pair, carries(pair, LONG), bench.repetitions);
                 let (cost, limit) = (|| in_one(pair, blocks), || one_by_one(pair, blocks));
                 let samples = Samples::of(bench.repetitions, || (cost(), limit()));
-                let reach = Reach { pieces: 1, message: carries(pair, blocks) };
-                let time = |way| row.time(way, blocks, reach).unwrap_or(u64::MAX) as f64;
+                let time = |way| row.time(way, blocks, carries(pair, blocks)).unwrap_or(u64::MAX) as f64;
                 let predicted = time(Way::Each) / time(Way::Messages);
                 let gained = samples.0.iter().map(|(cost, limit)| (limit / cost, predicted)).collect();
                 gains.push((format!("ofi-strided-model {count}/{bytes}/{name}"), gained));
@@ -207,8 +199,6 @@ const fn blocks(count: usize, bytes: usize) -> Blocks {
     Blocks { count, bytes }
 }
 
-/// As few as fit a list of any provider that has lists.
-const PAIR: Blocks = blocks(2, 8);
 /// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
 const FEW: Blocks = blocks(16, 8);
 const MANY: Blocks = blocks(130, 8);
@@ -216,15 +206,8 @@ const MANY: Blocks = blocks(130, 8);
 const SHORT: Blocks = blocks(32, 8);
 const LONG: Blocks = blocks(32, 4096);
 
-/// A row by which every strided transfer goes one way.
-pub(super) fn forcing(way: Way) -> Row {
-    let row = Row { operation: NEVER, ..Row::TCP };
-    match way {
-        Way::Messages => Row { piece: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..row },
-        Way::Lists => Row { engine: NEVER, piece: 0, operation: 1, ..row },
-        Way::Each => Row { operation: 0, piece: NEVER, engine: NEVER, ..row },
-    }
-}
+/// A row by which every strided transfer goes in messages.
+pub(super) const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
 
 /// What puts cost: the first one, a further one, and a byte, in nanoseconds.
 fn of_puts(pair: &Pair<'_>, repetitions: usize) -> (f64, f64, f64) {
@@ -235,7 +218,7 @@ fn of_puts(pair: &Pair<'_>, repetitions: usize) -> (f64, f64, f64) {
     ((one - operation).max(0.0), operation, byte)
 }
 
-/// The row of the provider but for its lists, in a job where blocks go in messages that carry so many bytes of
+/// The row of the provider, in a job where blocks go in messages that carry so many bytes of
 /// them.
 fn row_of(pair: &Pair<'_>, carries: usize, repetitions: usize) -> Row {
     let (latency, operation, byte) = of_puts(pair, repetitions);
@@ -253,16 +236,7 @@ fn row_of(pair: &Pair<'_>, carries: usize, repetitions: usize) -> Row {
         copy: picoseconds((moved - byte) / 2.0),
         pack: picoseconds(block / 2.0),
         unpack: picoseconds(block / 2.0),
-        ..Row::TCP
     }
-}
-
-/// What a further piece of a list costs, in picoseconds, in a job where blocks go in lists.
-fn piece(pair: &Pair<'_>, repetitions: usize) -> u64 {
-    let (latency, operation, _) = of_puts(pair, repetitions);
-    // One operation, whatever the provider's limit.
-    let list = middle(repetitions, || in_one(pair, PAIR));
-    picoseconds((list - latency - operation) / PAIR.count as f64)
 }
 
 fn middle(repetitions: usize, mut sample: impl FnMut() -> f64) -> f64 {

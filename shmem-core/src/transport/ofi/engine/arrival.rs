@@ -3,14 +3,11 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
-use super::compose;
-use super::debts::{Answer, Found, Read, Standing, Value};
-use super::fault::{Fault, Flaw};
+use super::debts::{Answer, Found, Owed, Read, Standing, Value, Wanted as Asked};
 use super::loan::Loan;
-use super::message::{Answers, List, Message, Sender, Spot, Wanted};
-use super::requests::Destination;
-use super::stream::Due;
-use super::wire::{Sent, Wire};
+use super::message::{self, Answers, List, Message, Sender, Spot, Wanted};
+use super::requests::{Destination, Due};
+use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Limits, Peer, SLOTS, token};
 use crate::primitive::mutant;
 use crate::segment::MAX_SEGMENTS;
@@ -102,70 +99,55 @@ impl Engine {
             return Err(Flaw::Sender);
         }
         let peer = self.peer(from as usize);
-        let window = self.limits.window;
-        let freed = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
-        let standing = match message {
-            Message::Put { channel, to, pattern, data, signal, patient } => {
-                self.write(to, &pattern, data, signal)?;
-                let mut debts = peer.debts();
+        let slots = slot.map_or(Ok(0), |slot| self.borrowers.bit(slot, from))?;
+        let done = |channel| Owed::Acknowledgement { channel, is_late: false, slots };
+        let owed = match message {
+            Message::Put { channel, to, pattern, data, behind } => {
+                self.write(to, &pattern, data, behind.signal)?;
                 // A slot is wanted again.
-                let standing = match patient && slot.is_none() {
-                    true => debts.acknowledge_late(channel, window)?,
-                    false => debts.acknowledge(channel, window)?,
-                };
-                debts.free(freed);
-                standing
+                Owed::Acknowledgement { channel, is_late: behind.patient && slot.is_none(), slots }
             }
             // Written there with the data that it is behind.
             Message::Atomic { wanted: Wanted::Acknowledgement(channel), word, width, op } => {
                 self.change(word, width, op)?;
-                let mut debts = peer.debts();
-                let standing = debts.acknowledge(channel, window)?;
-                debts.free(freed);
-                standing
+                done(channel)
             }
             Message::Each { channel, words, change } => {
                 self.with_elements(words, |words| words.change(&change))?;
-                let mut debts = peer.debts();
-                let standing = debts.acknowledge(channel, window)?;
-                debts.free(freed);
-                standing
+                done(channel)
             }
             Message::Place { channel, to, data } => {
                 self.with_elements(to, |elements| elements.place(data))?;
-                let mut debts = peer.debts();
-                let standing = debts.acknowledge(channel, window)?;
-                debts.free(freed);
-                standing
+                done(channel)
             }
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get(read) => {
                 let Read { segment, offset, pattern, .. } = read;
-                if compose::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
+                if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
                     return Err(Flaw::Blocks);
                 }
                 Memory(self.segments()).at(Spot { segment, offset }, pattern.hulls().1)?;
-                peer.debts().read(read, window)?
+                Owed::Wanted(Asked::Read(read))
             }
             Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
-                let before = self.change(word, width, op)?;
-                peer.debts().give(Value { request, before }, window)?
+                Owed::Value(Value { request, before: self.change(word, width, op)? })
             }
             Message::Fetch { request, words, change } => {
-                self.find(peer, (from, request), words, |words, before| words.fetch(&change, before))?
+                self.find((from, request), words, |words, before| words.fetch(&change, before))?
             }
             Message::Pick { request, from: elements } => {
-                self.find(peer, (from, request), elements, |elements, into| elements.pick(into))?
+                self.find((from, request), elements, |elements, into| elements.pick(into))?
             }
             Message::Data { request, data } => return self.data(peer, request, data),
             Message::Answers(answers) => return self.answered(peer, &answers),
-            Message::Borrow => peer.debts().ask(window)?,
+            Message::Borrow => Owed::Loan,
             Message::Loan(loan) => {
                 peer.borrowed().answered(loan)?;
                 return peer.requests().answered(1);
             }
         };
+        let standing = peer.debts().owe(owed, &self.limits)?;
         match standing {
             Standing::New => self.list(from),
             Standing::Lingering => self.linger(from),
@@ -196,22 +178,21 @@ impl Engine {
         Ok(())
     }
 
-    /// Has `find` write what a PE wants to have of a list to a room of as many bytes, and owes it.
+    /// Has `find` write what a PE wants to have of a list to a room of as many bytes: that is owed.
     fn find(
         &self,
-        peer: &Peer,
         (from, request): (u32, u32),
         list: List<'_>,
         find: impl FnOnce(Listed<'_>, &mut [u8]),
-    ) -> Result<Standing, Flaw> {
-        let Limits { window, asked, .. } = self.limits;
+    ) -> Result<Owed, Flaw> {
+        let Limits { asked, .. } = self.limits;
         let bytes = list.bytes().ok_or(Flaw::Elements)?;
         if bytes > self.limits.answer(bytes > asked.bytes && self.borrowers.has(from)) {
             return Err(Flaw::Elements);
         }
         let mut values = self.rooms.take(bytes);
         self.with_elements(list, |elements| find(elements, values.bytes_mut()))?;
-        peer.debts().find(Found { request, values }, window, asked.lists)
+        Ok(Owed::Wanted(Asked::Found(Found { request, values })))
     }
 
     /// Has `work` done on elements, all of which are registered.
@@ -274,7 +255,7 @@ impl Engine {
             peer.requests().finish(arriving);
             self.streams.answered(channel, Due::Result, 1)?;
         }
-        peer.borrowed().give_back(answers.slots())?;
+        peer.borrowed().give_back(answers.slots)?;
         for one in answers.acknowledged() {
             // The window first: who finds the channel quiet may want to send.
             peer.requests().answered(one.count)?;
@@ -288,48 +269,33 @@ impl Engine {
         let (pe, from) = (creditor as usize, self.sender(creditor as usize));
         loop {
             let next = self.peer(pe).debts().next();
-            let (sent, answer) = match next {
-                None => return Ok(Sent::Done),
-                Some(Answer::Loan) => {
-                    let loan = self.lend(wire, creditor);
-                    let bytes = compose::LOAN_BYTES;
-                    let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        compose::write_loan(buffer, from, loan);
-                    });
-                    (sent, Answer::Loan)
-                }
-                Some(Answer::Batch(batch)) => {
-                    let sent = wire.try_send(pe, batch.bytes(), &mut |buffer| batch.write(from, buffer));
-                    (sent, Answer::Batch(batch))
-                }
-                Some(Answer::Data(read)) => {
-                    let flaw = &mut None;
-                    let bytes = compose::BEFORE_ANSWER + read.pattern.bytes();
-                    let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        let data = compose::write_data(buffer, from, read.request);
-                        *flaw = self.pack(&read, data).err();
-                    });
-                    if let Some(flaw) = *flaw {
-                        return Err(Fault { from: creditor, bytes: 0, flaw });
-                    }
-                    (sent, Answer::Data(read))
-                }
-                Some(Answer::Found(found)) => {
-                    let bytes = compose::BEFORE_ANSWER + found.values.bytes().len();
-                    let sent = wire.try_send(pe, bytes, &mut |buffer| {
-                        compose::write_data(buffer, from, found.request)
-                            .copy_from_slice(found.values.bytes());
-                    });
-                    if sent == Sent::Done {
-                        self.rooms.give_back(found.values);
-                        continue;
-                    }
-                    (sent, Answer::Found(found))
-                }
+            let Some(answer) = next else { return Ok(Sent::Done) };
+            let loan = matches!(answer, Answer::Loan).then(|| self.lend(wire, creditor)).flatten();
+            let bytes = match &answer {
+                Answer::Loan => message::LOAN_BYTES,
+                Answer::Batch(batch) => batch.bytes(),
+                Answer::Wanted(Asked::Read(read)) => message::BEFORE_ANSWER + read.pattern.bytes(),
+                Answer::Wanted(Asked::Found(found)) => message::BEFORE_ANSWER + found.values.bytes().len(),
             };
-            if sent == Sent::Full {
-                self.peer(pe).debts().put_back(answer);
-                return Ok(Sent::Full);
+            let packed = &mut Ok(());
+            let sent = wire.try_send(pe, bytes, &mut |buffer| match &answer {
+                Answer::Loan => message::write_loan(buffer, from, loan),
+                Answer::Batch(batch) => batch.write(from, buffer),
+                Answer::Wanted(Asked::Read(read)) => {
+                    *packed = self.pack(read, message::write_data(buffer, from, read.request));
+                }
+                Answer::Wanted(Asked::Found(found)) => {
+                    message::write_data(buffer, from, found.request).copy_from_slice(found.values.bytes());
+                }
+            });
+            packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
+            match (sent, answer) {
+                (Sent::Full, answer) => {
+                    self.peer(pe).debts().put_back(answer);
+                    return Ok(Sent::Full);
+                }
+                (Sent::Done, Answer::Wanted(Asked::Found(found))) => self.rooms.give_back(found.values),
+                (Sent::Done, _) => {}
             }
         }
     }

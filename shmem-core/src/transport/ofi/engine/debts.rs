@@ -10,8 +10,9 @@
 
 use std::collections::VecDeque;
 
-use super::fault::Flaw;
+use super::limits::Limits;
 use super::rooms::Room;
+use super::wire::Flaw;
 use crate::strided::Pattern;
 
 /// Most channels that one message acknowledges.
@@ -52,9 +53,25 @@ pub(super) struct Found {
 
 /// What comes back for a request.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+pub(super) enum Wanted {
     Read(Read),
     Found(Found),
+}
+
+/// What a message is answered by.
+#[derive(Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
+pub(super) enum Owed {
+    /// That it was carried out, by its channel. Some may be told late; with it are told slots that are free again.
+    Acknowledgement {
+        channel: u32,
+        is_late: bool,
+        slots: u32,
+    },
+    Value(Value),
+    /// What there is to lend.
+    Loan,
+    Wanted(Wanted),
 }
 
 /// What is sent next.
@@ -62,8 +79,7 @@ pub(super) enum Answer {
     /// What there is to lend.
     Loan,
     Batch(Batch),
-    Data(Read),
-    Found(Found),
+    Wanted(Wanted),
 }
 
 /// Acknowledgements and values in one message.
@@ -72,7 +88,7 @@ pub(super) struct Batch {
     acknowledged: ([Acknowledged; MOST_ACKNOWLEDGED], usize),
     values: ([Value; MOST_VALUES], usize),
     /// Slots that are free again, a bit for each.
-    slots: u32,
+    pub(super) slots: u32,
 }
 
 impl Batch {
@@ -83,14 +99,19 @@ impl Batch {
     pub(super) fn values(&self) -> &[Value] {
         &self.values.0[..self.values.1]
     }
+}
 
-    pub(super) fn slots(&self) -> u32 {
-        self.slots
-    }
-
-    /// How many messages it answers.
-    fn answered(&self) -> u32 {
-        self.acknowledged().iter().map(|one| one.count).sum::<u32>() + self.values().len() as u32
+impl Answer {
+    /// How many messages it answers, and how many of them are lists.
+    fn counts(&self) -> (u32, u16) {
+        match self {
+            Self::Loan => (1, 0),
+            Self::Batch(batch) => {
+                let acknowledged: u32 = batch.acknowledged().iter().map(|one| one.count).sum();
+                (acknowledged + batch.values().len() as u32, 0)
+            }
+            Self::Wanted(wanted) => (1, u16::from(matches!(wanted, Wanted::Found(_)))),
+        }
     }
 }
 
@@ -128,32 +149,38 @@ pub(super) struct Debts {
 }
 
 impl Debts {
-    /// Owes one acknowledgement more.
+    /// Owes something more.
+    ///
+    /// An acknowledgement that may come late lingers. A sender whose window is full waits for answers: half of it is always left
+    /// for what is answered at once.
     ///
     /// # Errors
     ///
-    /// If the window does not allow for it.
-    pub(super) fn acknowledge(&mut self, channel: u32, window: u16) -> Result<Standing, Flaw> {
-        self.owe(window)?;
-        self.add(Acknowledged { channel, count: 1 });
-        Ok(self.list())
-    }
-
-    /// Owes one acknowledgement more that may come late. A sender whose window is full waits for answers: half of it is
-    /// always left for what is answered at once.
-    ///
-    /// # Errors
-    ///
-    /// As [`acknowledge`](Self::acknowledge).
-    pub(super) fn acknowledge_late(&mut self, channel: u32, window: u16) -> Result<Standing, Flaw> {
-        self.owe(window)?;
-        self.add(Acknowledged { channel, count: 1 });
-        if self.is_listed || self.lingering + 1 >= u32::from(window / 2) {
-            return Ok(self.list());
+    /// If the window does not allow for it, or for so many lists.
+    pub(super) fn owe(&mut self, owed: Owed, limits: &Limits) -> Result<Standing, Flaw> {
+        let is_list = matches!(owed, Owed::Wanted(Wanted::Found(_)));
+        if self.owed >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {
+            return Err(Flaw::Window);
         }
-        self.lingering += 1;
-        let is_known = core::mem::replace(&mut self.lingers, true);
-        Ok(if is_known { Standing::Same } else { Standing::Lingering })
+        self.owed += 1;
+        match owed {
+            Owed::Acknowledgement { channel, is_late, slots } => {
+                self.add(Acknowledged { channel, count: 1 });
+                self.slots |= slots;
+                if is_late && !self.is_listed && self.lingering + 1 < u32::from(limits.window / 2) {
+                    self.lingering += 1;
+                    let is_known = core::mem::replace(&mut self.lingers, true);
+                    return Ok(if is_known { Standing::Same } else { Standing::Lingering });
+                }
+            }
+            Owed::Value(value) => self.values.push_back(value),
+            Owed::Loan => self.asks = true,
+            Owed::Wanted(wanted) => {
+                self.lists += u16::from(is_list);
+                self.wanted.push_back(wanted);
+            }
+        }
+        Ok(self.list())
     }
 
     /// The PE stands no more in the list of those whose acknowledgements linger.
@@ -162,113 +189,47 @@ impl Debts {
         if self.acknowledged.is_empty() { Standing::Same } else { self.list() }
     }
 
-    /// Owes a value; as [`acknowledge`](Self::acknowledge).
-    pub(super) fn give(&mut self, value: Value, window: u16) -> Result<Standing, Flaw> {
-        self.owe(window)?;
-        self.values.push_back(value);
-        Ok(self.list())
-    }
-
-    /// Owes blocks; as [`acknowledge`](Self::acknowledge).
-    pub(super) fn read(&mut self, read: Read, window: u16) -> Result<Standing, Flaw> {
-        self.owe(window)?;
-        self.wanted.push_back(Wanted::Read(read));
-        Ok(self.list())
-    }
-
-    /// Owes the values of a list, of which there may be `lists`; as [`acknowledge`](Self::acknowledge).
-    pub(super) fn find(&mut self, found: Found, window: u16, lists: u16) -> Result<Standing, Flaw> {
-        if self.lists >= lists {
-            return Err(Flaw::Window);
-        }
-        self.owe(window)?;
-        self.lists += 1;
-        self.wanted.push_back(Wanted::Found(found));
-        Ok(self.list())
-    }
-
-    /// Owes the answer to whether there is something to lend; as [`acknowledge`](Self::acknowledge).
-    pub(super) fn ask(&mut self, window: u16) -> Result<Standing, Flaw> {
-        self.owe(window)?;
-        self.asks = true;
-        Ok(self.list())
-    }
-
-    /// Slots are free again, of messages that were [acknowledged](Self::acknowledge) just now.
-    pub(super) fn free(&mut self, slots: u32) {
-        self.slots |= slots;
-    }
-
     /// Takes what is to be sent next; if there is nothing, the PE is no longer listed.
     ///
     /// What is taken is owed no more: when its answer has arrived, the next message may come sooner than the
     /// sender of the answer comes back here.
     pub(super) fn next(&mut self) -> Option<Answer> {
         let answer = if core::mem::take(&mut self.asks) {
-            self.owed -= 1;
             Some(Answer::Loan)
         } else if !self.acknowledged.is_empty() || !self.values.is_empty() {
             let mut batch = Batch { slots: core::mem::take(&mut self.slots), ..Batch::default() };
-            let count = self.acknowledged.len().min(MOST_ACKNOWLEDGED);
-            batch.acknowledged.1 = count;
-            batch
-                .acknowledged
-                .0
-                .iter_mut()
-                .zip(self.acknowledged.drain(..count))
-                .for_each(|(to, one)| *to = one);
-            let count = self.values.len().min(MOST_VALUES);
-            batch.values.1 = count;
-            batch.values.0.iter_mut().zip(self.values.drain(..count)).for_each(|(to, value)| *to = value);
-            self.owed -= batch.answered();
+            let (entries, count) = &mut batch.acknowledged;
+            *count = self.acknowledged.len().min(MOST_ACKNOWLEDGED);
+            entries.iter_mut().zip(self.acknowledged.drain(..*count)).for_each(|(to, one)| *to = one);
+            let (entries, count) = &mut batch.values;
+            *count = self.values.len().min(MOST_VALUES);
+            entries.iter_mut().zip(self.values.drain(..*count)).for_each(|(to, value)| *to = value);
             self.lingering = 0;
             Some(Answer::Batch(batch))
         } else {
-            let wanted = self.wanted.pop_front();
-            self.owed -= u32::from(wanted.is_some());
-            wanted.map(|wanted| match wanted {
-                Wanted::Read(read) => Answer::Data(read),
-                Wanted::Found(found) => {
-                    self.lists -= 1;
-                    Answer::Found(found)
-                }
-            })
+            self.wanted.pop_front().map(Answer::Wanted)
         };
+        if let Some(answer) = &answer {
+            let (owed, lists) = answer.counts();
+            (self.owed, self.lists) = (self.owed - owed, self.lists - lists);
+        }
         self.is_listed = answer.is_some();
         answer
     }
 
     /// Owes again what found no room.
     pub(super) fn put_back(&mut self, answer: Answer) {
+        let (owed, lists) = answer.counts();
+        (self.owed, self.lists) = (self.owed + owed, self.lists + lists);
         match answer {
-            Answer::Loan => {
-                self.owed += 1;
-                self.asks = true;
-            }
+            Answer::Loan => self.asks = true,
             Answer::Batch(batch) => {
-                self.owed += batch.answered();
                 self.slots |= batch.slots;
                 batch.acknowledged().iter().for_each(|&one| self.add(one));
                 batch.values().iter().rev().for_each(|&value| self.values.push_front(value));
             }
-            Answer::Data(read) => {
-                self.owed += 1;
-                self.wanted.push_front(Wanted::Read(read));
-            }
-            Answer::Found(found) => {
-                self.owed += 1;
-                self.lists += 1;
-                self.wanted.push_front(Wanted::Found(found));
-            }
+            Answer::Wanted(wanted) => self.wanted.push_front(wanted),
         }
-    }
-
-    fn owe(&mut self, window: u16) -> Result<(), Flaw> {
-        if self.owed >= window.into() {
-            return Err(Flaw::Window);
-        }
-        self.owed += 1;
-        Ok(())
     }
 
     fn add(&mut self, new: Acknowledged) {

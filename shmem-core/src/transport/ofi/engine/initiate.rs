@@ -3,14 +3,11 @@
 //! Sources are packed before these functions return, so whether an operation may go on makes no difference to
 //! them. Only what is read goes on: [`get`](Engine::get) until quiet, [`atomic_nbi`](Engine::atomic_nbi).
 
-use super::compose::{self, Atomic, BEFORE_ANSWER, Get, Put};
-use super::fault::Flaw;
+use super::Engine;
 use super::loan::{Borrowed, Slot};
-use super::message::{Spot, Wanted};
-use super::requests::{Destination, Requests, Ticket};
-use super::stream::Due;
-use super::wire::{Sent, Wire};
-use super::{Asked, Engine, Limits};
+use super::message::{self, Atomic, BEFORE_ANSWER, Behind, Blocks, Wanted};
+use super::requests::{Destination, Due, Ticket};
+use super::wire::{Flaw, Sent, Wire};
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Until, Width};
 
@@ -24,19 +21,6 @@ pub(super) enum Road {
     Sent,
     /// It is written to a slot that was lent.
     Written,
-}
-
-/// What follows the data of a put.
-#[derive(Clone, Copy, Debug)]
-struct Behind {
-    signal: Option<(Spot, SignalOp)>,
-    /// Whether the acknowledgement may come late.
-    patient: bool,
-}
-
-impl Behind {
-    /// An acknowledgement as soon as may be.
-    const NOTHING: Self = Self { signal: None, patient: false };
 }
 
 impl Engine {
@@ -60,7 +44,7 @@ impl Engine {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
             unsafe {
-                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::NOTHING, road)
+                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::default(), road)
             };
         });
     }
@@ -74,14 +58,16 @@ impl Engine {
         let mut borrowed = peer.borrowed();
         match *borrowed {
             Borrowed::Slots { .. } => return true,
-            Borrowed::Unasked if peer.requests().start(self.limits.window) => *borrowed = Borrowed::Asked,
+            Borrowed::Unasked if peer.requests().start(&self.limits, None).is_some() => {
+                *borrowed = Borrowed::Asked;
+            }
             Borrowed::Unasked | Borrowed::Asked | Borrowed::Refused => return false,
         }
         // The wire is called without a lock of the engine, and the answer may come before it returns.
         drop(borrowed);
-        let write = &mut |buffer: &mut [u8]| compose::write_borrow(buffer, peer.sender(self.me));
-        if wire.try_send(pe, compose::BORROW_BYTES, write) == Sent::Full {
-            let withdrawn = peer.requests().withdraw();
+        let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
+        if wire.try_send(pe, message::BORROW_BYTES, write) == Sent::Full {
+            let withdrawn = peer.requests().withdraw(None);
             withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
             peer.borrowed().withdraw();
         }
@@ -146,16 +132,11 @@ impl Engine {
     ) {
         let pe = signal.pe.number();
         let message = self.update_of(channel, signal, Width::W8, op.into());
-        self.start(
-            (wire, channel, pe, Due::Acknowledgement),
-            |requests| requests.start(self.limits.window).then_some(()),
-            |(), requests| requests.withdraw(),
-            |()| {
-                self.with_slot(pe, |slot| {
-                    write(slot, Atomic::BYTES, &mut |buffer: &mut [u8]| message.write(buffer))
-                })
-            },
-        );
+        self.start(wire, channel, pe, None, |_| {
+            self.with_slot(pe, |slot| {
+                write(slot, Atomic::BYTES, &mut |buffer: &mut [u8]| message.write(buffer))
+            })
+        });
     }
 
     /// Reads blocks; they are there on return, or when the channel is quiet, as `until` says.
@@ -206,13 +187,10 @@ impl Engine {
         op: AtomicOp,
     ) -> Sent {
         let (pe, message) = (word.pe.number(), self.update_of(channel, word, width, op));
-        let sent = self.try_start(
-            (channel, pe, Due::Acknowledgement),
-            |requests| requests.start(self.limits.window).then_some(()),
-            |(), requests| requests.withdraw(),
-            |()| wire.try_send(pe, Atomic::BYTES, &mut |buffer| message.write(buffer)),
-        );
-        sent.map_or(Sent::Full, |()| Sent::Done)
+        let sent = self.try_start(channel, pe, None, |_| {
+            wire.try_send(pe, Atomic::BYTES, &mut |buffer| message.write(buffer))
+        });
+        sent.map_or(Sent::Full, |_| Sent::Done)
     }
 
     /// Changes a word and gives what was there before.
@@ -268,17 +246,16 @@ impl Engine {
         behind: Behind,
         road: Road,
     ) {
-        let from = self.sender(to.pe.number());
-        let Behind { signal, patient } = behind;
-        let put = Put { from, channel: channel.0, to: to.into(), pattern, signal, patient };
+        let (from, put) = (self.sender(to.pe.number()), Some(behind));
+        let blocks = Blocks { from, number: channel.0, at: to.into(), pattern, put };
         let plan = Plan::of(pattern.packed(), 1, Algorithm::Auto, &strided::settings().thresholds);
         let write = &mut |buffer: &mut [u8]| {
-            let data = put.write(buffer);
+            let data = blocks.write(buffer);
             assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
             // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.
             unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         };
-        self.send(wire, channel, to.pe.number(), put.bytes(), write, road);
+        self.send(wire, channel, to.pe.number(), blocks.bytes(), write, road);
     }
 
     /// # Safety
@@ -292,11 +269,10 @@ impl Engine {
         from: Remote,
         pattern: &Pattern,
     ) -> Ticket {
-        let destination = Destination::Blocks { into, pattern: pattern.unpacked() };
-        let sender = self.sender(from.pe.number());
-        let get = Get { from: sender, request: 0, of: from.into(), pattern };
-        self.ask(wire, channel, from.pe.number(), destination, get.bytes(), &mut |request, buffer| {
-            Get { request, ..get }.write(buffer);
+        let (pe, destination) = (from.pe.number(), Destination::Blocks { into, pattern: pattern.unpacked() });
+        let blocks = Blocks { from: self.sender(pe), number: 0, at: from.into(), pattern, put: None };
+        self.ask(wire, channel, pe, destination, blocks.bytes(), &mut |number, buffer| {
+            _ = Blocks { number, ..blocks }.write(buffer);
         })
     }
 
@@ -329,15 +305,10 @@ impl Engine {
         write: &mut dyn FnMut(&mut [u8]),
         road: Road,
     ) {
-        self.start(
-            (wire, channel, pe, Due::Acknowledgement),
-            |requests| requests.start(self.limits.window).then_some(()),
-            |(), requests| requests.withdraw(),
-            |()| match road {
-                Road::Sent => wire.try_send(pe, bytes, write),
-                Road::Written => self.try_write(wire, pe, bytes, write),
-            },
-        );
+        self.start(wire, channel, pe, None, |_| match road {
+            Road::Sent => wire.try_send(pe, bytes, write),
+            Road::Written => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
+        });
     }
 
     /// Sends a message that something comes back for.
@@ -350,68 +321,63 @@ impl Engine {
         bytes: usize,
         write: &mut dyn FnMut(u32, &mut [u8]),
     ) -> Ticket {
-        let Limits { window, asked: Asked { lists, .. }, .. } = self.limits;
         // From here on the answer may come; a wire that unwinds would leave the destination behind.
         let awaited = Awaited;
-        let ticket = self.start(
-            (wire, channel, pe, Due::Result),
-            |requests| requests.ask(window, lists, channel, destination),
-            |ticket, requests| requests.withdraw_request(ticket),
-            |ticket| wire.try_send(pe, bytes, &mut |buffer| write(ticket.name(), buffer)),
-        );
+        let ticket = self.start(wire, channel, pe, Some(destination), |ticket| {
+            let name = ticket.map_or(0, Ticket::name);
+            wire.try_send(pe, bytes, &mut |buffer| write(name, buffer))
+        });
         core::mem::forget(awaited);
-        ticket
+        ticket.unwrap_or_else(|| unreachable!("something comes back"))
     }
 
-    /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window, which `take`
-    /// takes and `leave` leaves again.
+    /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window. Gives its ticket, if
+    /// something comes back, for which there is a destination.
     ///
     /// # Panics
     ///
     /// As [`try_start`](Self::try_start).
-    fn start<P: Copy>(
+    fn start(
         &self,
-        (wire, channel, pe, due): (&dyn Wire, Channel, usize, Due),
-        take: impl Fn(&mut Requests) -> Option<P>,
-        leave: impl Fn(P, &mut Requests) -> Result<(), Flaw>,
-        mut send: impl FnMut(P) -> Sent,
-    ) -> P {
+        wire: &dyn Wire,
+        channel: Channel,
+        pe: usize,
+        destination: Option<Destination>,
+        mut send: impl FnMut(Option<Ticket>) -> Sent,
+    ) -> Option<Ticket> {
         loop {
-            if let Some(place) = self.try_start((channel, pe, due), &take, &leave, &mut send) {
-                return place;
+            if let Some(ticket) = self.try_start(channel, pe, destination, &mut send) {
+                return ticket;
             }
             wire.progress();
         }
     }
 
-    /// Has `send` send a message to a PE, if there is room on the wire, and a place in the window, which `take` takes and
-    /// `leave` leaves again. The place is taken before: the answer may come before `send` returns.
+    /// Has `send` send a message to a PE, if there is room on the wire, and a place in the window. The place is taken before:
+    /// the answer may come before `send` returns.
     ///
     /// # Panics
     ///
     /// If the answer comes although `send` says that nothing was sent: somebody may be writing to the destination then.
-    fn try_start<P: Copy>(
+    fn try_start(
         &self,
-        (channel, pe, due): (Channel, usize, Due),
-        take: impl Fn(&mut Requests) -> Option<P>,
-        leave: impl Fn(P, &mut Requests) -> Result<(), Flaw>,
-        send: impl FnOnce(P) -> Sent,
-    ) -> Option<P> {
+        channel: Channel,
+        pe: usize,
+        destination: Option<Destination>,
+        send: impl FnOnce(Option<Ticket>) -> Sent,
+    ) -> Option<Option<Ticket>> {
         let peer = self.peer(pe);
-        let place = take(&mut peer.requests())?;
+        let wanted = destination.map(|destination| (channel, destination));
+        let ticket = peer.requests().start(&self.limits, wanted)?;
+        let due = ticket.map_or(Due::Acknowledgement, |_| Due::Result);
         self.streams.start(channel, due);
-        if send(place) == Sent::Done {
-            return Some(place);
+        if send(ticket) == Sent::Done {
+            return Some(ticket);
         }
-        let left = leave(place, &mut peer.requests());
+        let left = peer.requests().withdraw(ticket);
         let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1));
         withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
         None
-    }
-
-    /// Writes a message to a slot that was lent, if one is free.
-    fn try_write(&self, wire: &dyn Wire, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write))
     }
 
     /// Has `write` write to a slot that was lent, if one is free.

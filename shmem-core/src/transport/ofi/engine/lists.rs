@@ -4,40 +4,14 @@
 //! is packed before these functions return. What is to come back takes one of a few [places](super::Limits::asked), and who finds
 //! none makes progress until there is one.
 
-use super::compose::{Errand, Listing, MOST_BESIDE_ELEMENTS};
+use super::Engine;
 use super::initiate::{Awaited, PARTS, Road};
-use super::message::INDEX;
-use super::positions::Kept;
+use super::message::{Errand, INDEX, Listing};
 use super::requests::Destination;
+use super::rooms::Kept;
 use super::wire::Wire;
-use super::{Engine, Limits};
 use crate::shared;
 use crate::transport::{Change, Channel, Elements, Operand, Until};
-
-impl Limits {
-    /// Whether a message has room for an element of so many bytes, whichever way it goes.
-    pub fn places(&self, size: usize) -> bool {
-        let least = self.message.min(self.at_once).min(self.slot);
-        MOST_BESIDE_ELEMENTS + INDEX + size <= least
-    }
-
-    /// Whether elements of so many bytes may be asked for, of any PE.
-    pub fn picks(&self, size: usize) -> bool {
-        size <= self.answer(false)
-    }
-
-    /// Elements that a message of a list of so many brings, each of which takes so many bytes of it.
-    fn sent(&self, elements: usize, each: usize, borrows: bool) -> usize {
-        (self.message_for(elements.saturating_mul(each), borrows) - MOST_BESIDE_ELEMENTS) / each
-    }
-
-    /// Elements of `size` bytes that are asked for at a time, each of which takes so many bytes of the request.
-    fn asked(&self, size: usize, each: usize, borrows: bool) -> usize {
-        let request = self.message.min(self.at_once) - MOST_BESIDE_ELEMENTS;
-        // Where they go takes as many bytes as indices do.
-        (self.answer(borrows) / size.max(INDEX)).min(request / each)
-    }
-}
 
 impl Engine {
     /// Changes words by index; nothing comes back but acknowledgements.
@@ -60,7 +34,7 @@ impl Engine {
     ///
     /// # Panics
     ///
-    /// If no message [has room](Limits::places) for such an element.
+    /// If no message [has room](super::Limits::places) for such an element.
     pub unsafe fn place(&self, wire: &dyn Wire, channel: Channel, to: Elements<'_>, source: *const u8) {
         self.send_list(wire, channel, to, Errand::Place, |from, room| {
             // SAFETY: all elements of the source are readable (caller), and as many are written here as there is room for,
@@ -77,7 +51,7 @@ impl Engine {
     ///
     /// # Panics
     ///
-    /// If such elements [may not](Limits::picks) be asked for, or there are fewer positions.
+    /// If such elements [may not](super::Limits::picks) be asked for, or there are fewer positions.
     pub unsafe fn pick(
         &self,
         wire: &dyn Wire,

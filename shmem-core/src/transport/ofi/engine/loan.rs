@@ -10,7 +10,7 @@
 
 use crate::exclusion::Mutex;
 
-use super::fault::Flaw;
+use super::wire::Flaw;
 
 /// Messages that a borrower may have under way: while one is packed, others travel and are unpacked.
 pub const SLOTS: usize = 8;

@@ -44,17 +44,14 @@
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
 mod arrival;
-mod compose;
 mod debts;
-mod fault;
 mod initiate;
+mod limits;
 mod lists;
 mod loan;
 mod message;
-mod positions;
 mod requests;
 mod rooms;
-mod stream;
 mod wire;
 
 use std::collections::VecDeque;
@@ -62,20 +59,16 @@ use std::sync::{MutexGuard, OnceLock, RwLockReadGuard};
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-pub use fault::{Fault, Flaw};
+pub use limits::{Asked, LEAST_MESSAGE, Limits};
 pub use loan::{Place, SLOTS, Slot};
 pub use message::TOKEN;
-pub use rooms::Asked;
-pub use wire::{Sent, Wire};
+pub use wire::{Fault, Flaw, Sent, Wire};
 
-use compose::{BEFORE_ANSWER, MOST_BEFORE_DATA};
 use debts::{Debts, Standing};
 use loan::{Borrowed, Borrowers};
 use message::Sender;
-use positions::Positions;
-use requests::Requests;
-use rooms::{Rooms, Scratch};
-use stream::Streams;
+use requests::{Requests, Streams};
+use rooms::{Positions, Rooms, Scratch};
 
 use super::secret::Secret;
 use super::sparse::Sparse;
@@ -83,77 +76,6 @@ use crate::exclusion::{Mutex, RwLock};
 use crate::segment::MAX_SEGMENTS;
 use crate::transport::Channel;
 use crate::transport::target::Target;
-
-/// The least that a message must be able to have: a put's head and some data.
-pub const LEAST_MESSAGE: usize = 512;
-
-/// How much is under way at a time. The same on all PEs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Messages from one PE to another that have not been answered.
-    pub window: u16,
-    /// Bytes of a message, at least [`LEAST_MESSAGE`].
-    pub message: usize,
-    /// Bytes that the wire sends at once. What fits one message of [`message`](Self::message) bytes is cut into messages
-    /// of so many, because a few of them arrive sooner than one that the wire has to arrange with the receiver.
-    pub at_once: usize,
-    /// PEs that memory for long messages is lent to.
-    pub loans: usize,
-    /// Bytes of a message that goes through it. More of them overlap better, fewer cost less.
-    pub slot: usize,
-    /// What lists may ask for.
-    pub asked: Asked,
-}
-
-impl Limits {
-    /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
-    /// the wire and unpacking go on at the same time.
-    pub const DEFAULT: Self = Self {
-        window: 64,
-        message: 64 << 10,
-        at_once: usize::MAX,
-        loans: 0,
-        slot: 64 << 10,
-        asked: Asked::DEFAULT,
-    };
-
-    /// Bytes of blocks that each message of a transfer of so many bytes carries, at least: to a PE that has lent memory
-    /// for them, or to one that has not.
-    pub fn carries(&self, bytes: usize, borrows: bool) -> usize {
-        self.message_for(bytes, borrows && self.lends(bytes)) - MOST_BEFORE_DATA
-    }
-
-    /// Bytes of the longest message, whichever way it goes.
-    pub fn longest(&self) -> usize {
-        if self.loans > 0 { self.message.max(self.slot) } else { self.message }
-    }
-
-    /// Whether so many bytes go through memory that is lent, where there is some.
-    fn lends(&self, bytes: usize) -> bool {
-        self.loans > 0 && bytes + MOST_BEFORE_DATA > self.at_once
-    }
-
-    /// Bytes of the messages that a transfer of so many bytes is cut into.
-    fn message_for(&self, bytes: usize, borrows: bool) -> usize {
-        match () {
-            () if borrows => self.slot,
-            () if bytes > self.message => self.message,
-            () => self.message.min(self.at_once),
-        }
-    }
-
-    /// Bytes of a list that may be asked for at a time, of a PE that has lent memory for messages, or of any other.
-    fn answer(&self, borrows: bool) -> usize {
-        let most = if borrows { self.asked.lent.max(self.asked.bytes) } else { self.asked.bytes };
-        most.min(self.message.min(self.at_once) - BEFORE_ANSWER)
-    }
-
-    /// With messages of at most so many bytes.
-    #[must_use]
-    pub fn with_message_of(self, most: usize) -> Self {
-        Self { message: self.message.min(most), slot: self.slot.min(most), ..self }
-    }
-}
 
 /// Looks without anything that has arrived, after which acknowledgements do not linger any more.
 const LOOKS: u32 = 256;
@@ -244,7 +166,7 @@ impl Engine {
     /// If the limits leave no room for anything.
     pub fn new(me: usize, pes: usize, limits: Limits, secret: Secret) -> Self {
         assert!(
-            limits.window > 0 && limits.message.min(limits.at_once).min(limits.slot) >= LEAST_MESSAGE,
+            limits.window > 0 && limits.least() >= LEAST_MESSAGE,
             "{limits:?} leave no room for a message"
         );
         Self {

@@ -2,10 +2,14 @@
 //!
 //! Every message but an answer takes one of the [window](super::Limits)'s places until it has been
 //! answered, so that a PE that is busy is not flooded. Of most of them only the number is known; those
-//! that something comes back for are kept, with where it goes.
+//! that something comes back for are kept, with where it goes. [`Streams`] counts them by channel.
 
-use super::fault::Flaw;
-use super::positions::Kept;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::sparse::Sparse;
+use super::limits::Limits;
+use super::rooms::Kept;
+use super::wire::Flaw;
 use crate::strided::Pattern;
 use crate::transport::{Channel, Width};
 
@@ -39,12 +43,6 @@ pub(super) enum Destination {
     },
 }
 
-impl Destination {
-    fn is_list(&self) -> bool {
-        matches!(self, Self::Elements { .. })
-    }
-}
-
 // SAFETY: the pointers are to memory that the initiator keeps for the operation until its channel is quiet,
 // whichever thread brings the answer (`Transport`).
 unsafe impl Send for Destination {}
@@ -75,6 +73,7 @@ pub(super) struct Arriving(u16);
 struct Slot {
     /// How often it has been used.
     uses: u64,
+    is_list: bool,
     state: State,
 }
 
@@ -84,9 +83,7 @@ enum State {
     Free,
     Asked(Channel, Destination),
     /// The answer is being written, by whoever has the [`Arriving`].
-    Arriving {
-        is_list: bool,
-    },
+    Arriving,
 }
 
 /// What one PE has not answered yet.
@@ -105,58 +102,44 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Takes a place in the window for a message, if there is one.
-    pub(super) fn start(&mut self, window: u16) -> bool {
-        let has_room = self.unanswered() < window.into();
-        self.unacknowledged += u32::from(has_room);
-        has_room
-    }
-
-    /// As [`start`](Self::start), for a message that something comes back for.
-    /// Of lists there may be `lists` at a time.
-    pub(super) fn ask(
+    /// Takes a place in the window for a message, if there is one, with a ticket, if something comes back for it. Of lists
+    /// fewer may be asked for.
+    pub(super) fn start(
         &mut self,
-        window: u16,
-        lists: u16,
-        channel: Channel,
-        destination: Destination,
-    ) -> Option<Ticket> {
-        let is_list = destination.is_list();
-        if self.unanswered() >= window.into() || (is_list && self.lists >= lists) {
+        limits: &Limits,
+        wanted: Option<(Channel, Destination)>,
+    ) -> Option<Option<Ticket>> {
+        let is_list = matches!(wanted, Some((_, Destination::Elements { .. })));
+        if self.unanswered() >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {
             return None;
         }
+        let Some((channel, destination)) = wanted else {
+            self.unacknowledged += 1;
+            return Some(None);
+        };
         self.lists += u16::from(is_list);
         let slot = self.free.pop().unwrap_or_else(|| {
             // All places are taken: there are fewer than the window has.
-            self.slots.push(Slot { uses: 0, state: State::Free });
+            self.slots.push(Slot { uses: 0, is_list, state: State::Free });
             (self.slots.len() - 1) as u16
         });
         let place = &mut self.slots[usize::from(slot)];
-        place.state = State::Asked(channel, destination);
-        Some(Ticket { slot, use_of_slot: place.uses })
+        (place.is_list, place.state) = (is_list, State::Asked(channel, destination));
+        Some(Some(Ticket { slot, use_of_slot: place.uses }))
     }
 
-    /// A message was not sent after all.
+    /// A message was not sent after all. Behind it nobody writes to the destination of what was asked for.
     ///
     /// # Errors
     ///
-    /// If all are acknowledged: so it was sent.
-    pub(super) fn withdraw(&mut self) -> Result<(), Flaw> {
-        self.answered(1)
-    }
-
-    /// As [`withdraw`](Self::withdraw), for a message that something comes back for. Behind it nobody writes to the
-    /// destination.
-    ///
-    /// # Errors
-    ///
-    /// If the answer is here, or is being written: so it was sent.
-    pub(super) fn withdraw_request(&mut self, ticket: Ticket) -> Result<(), Flaw> {
+    /// If it was sent: all are acknowledged, or the answer is here, or is being written.
+    pub(super) fn withdraw(&mut self, ticket: Option<Ticket>) -> Result<(), Flaw> {
+        let Some(ticket) = ticket else { return self.answered(1) };
         let is_asked = matches!(self.slots[usize::from(ticket.slot)].state, State::Asked(..));
         if self.is_finished(ticket) || !is_asked {
             return Err(Flaw::Answer);
         }
-        self.free(ticket.slot);
+        self.finish(Arriving(ticket.slot));
         Ok(())
     }
 
@@ -181,7 +164,7 @@ impl Requests {
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
         match slot.state {
             State::Asked(channel, destination) if name(number, slot.uses) == named => {
-                slot.state = State::Arriving { is_list: destination.is_list() };
+                slot.state = State::Arriving;
                 Ok((Arriving(number), channel, destination))
             }
             _ => Err(Flaw::Answer),
@@ -189,19 +172,10 @@ impl Requests {
     }
 
     /// A request has been answered.
-    pub(super) fn finish(&mut self, Arriving(slot): Arriving) {
-        self.free(slot);
-    }
-
-    fn free(&mut self, number: u16) {
+    pub(super) fn finish(&mut self, Arriving(number): Arriving) {
         let slot = &mut self.slots[usize::from(number)];
-        let was_list = match slot.state {
-            State::Free => false,
-            State::Asked(_, destination) => destination.is_list(),
-            State::Arriving { is_list } => is_list,
-        };
-        self.lists -= u16::from(was_list);
         (slot.uses, slot.state) = (slot.uses + 1, State::Free);
+        self.lists -= u16::from(slot.is_list);
         self.free.push(number);
     }
 
@@ -216,22 +190,103 @@ impl Requests {
     }
 }
 
+/// Counters that channels have. Channels beyond share them, and wait for each other then.
+const STREAMS: usize = 1024;
+
+/// The messages of every channel that have not been answered.
+pub(super) struct Streams {
+    unanswered: Sparse<Unanswered>,
+}
+
+/// What answers a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// That it was carried out.
+    Acknowledgement,
+    /// What is written to memory of whoever asked.
+    Result,
+}
+
+/// Counters on a line of their own: channels of different threads share none.
+///
+/// Results are counted by themselves. An acknowledgement names a channel, and no request: if it could stand for a result,
+/// a PE that acknowledges what it was not sent would have a channel quiet while memory still waits for what comes from
+/// another one.
+#[derive(Default)]
+#[repr(align(64))]
+struct Unanswered {
+    acknowledgements: AtomicU64,
+    results: AtomicU64,
+}
+
+impl Streams {
+    /// Bytes before any channel has sent.
+    pub(super) const BYTES: usize = Sparse::<Unanswered>::bytes(STREAMS);
+
+    /// Bytes besides while no channel beyond those of a block has.
+    pub(super) const OF_FIRST: usize = Sparse::<Unanswered>::OF_REGION + Sparse::<Unanswered>::OF_BLOCK;
+
+    pub(super) fn new() -> Self {
+        Self { unanswered: Sparse::new(STREAMS) }
+    }
+
+    fn of(&self, Channel(channel): Channel) -> &Unanswered {
+        self.unanswered.entry(channel as usize % STREAMS)
+    }
+
+    fn counter(&self, channel: Channel, due: Due) -> &AtomicU64 {
+        let unanswered = self.of(channel);
+        match due {
+            Due::Acknowledgement => &unanswered.acknowledgements,
+            Due::Result => &unanswered.results,
+        }
+    }
+
+    /// A message is about to be sent.
+    pub(super) fn start(&self, channel: Channel, due: Due) {
+        self.counter(channel, due).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Messages have been answered, or were not sent after all.
+    ///
+    /// # Errors
+    ///
+    /// If there were not so many.
+    pub(super) fn answered(&self, channel: Channel, due: Due, count: u64) -> Result<(), Flaw> {
+        // Release: whoever finds the channel quiet finds what the answers have brought.
+        let less = |unanswered: u64| unanswered.checked_sub(count);
+        #[allow(deprecated, reason = "its new name is younger than the oldest Rust that is promised")]
+        let found = self.counter(channel, due).fetch_update(Ordering::Release, Ordering::Relaxed, less);
+        found.map(|_| ()).map_err(|_| Flaw::Answer)
+    }
+
+    /// Whether every message of a channel has been answered.
+    pub(super) fn is_quiet(&self, channel: Channel) -> bool {
+        let Unanswered { acknowledgements, results } = self.of(channel);
+        acknowledgements.load(Ordering::Acquire) == 0 && results.load(Ordering::Acquire) == 0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const WINDOW: u16 = 64;
-    const LISTS: u16 = 2;
+
+    fn start(requests: &mut Requests, wanted: Option<Destination>) -> Option<Option<Ticket>> {
+        let mut limits = Limits { window: WINDOW, ..Limits::DEFAULT };
+        limits.asked.lists = 2;
+        requests.start(&limits, wanted.map(|destination| (Channel(0), destination)))
+    }
 
     fn ask(requests: &mut Requests) -> Option<Ticket> {
         let into = core::ptr::null_mut();
-        requests.ask(WINDOW, LISTS, Channel(0), Destination::Word { into, width: Width::W8 })
+        start(requests, Some(Destination::Word { into, width: Width::W8 })).flatten()
     }
 
     fn ask_list(requests: &mut Requests) -> Option<Ticket> {
         let into = core::ptr::null_mut();
-        let elements = Destination::Elements { into, size: 8, count: 1, positions: None };
-        requests.ask(WINDOW, LISTS, Channel(0), elements)
+        start(requests, Some(Destination::Elements { into, size: 8, count: 1, positions: None })).flatten()
     }
 
     #[test]
@@ -244,8 +299,7 @@ mod tests {
         requests.finish(arriving);
         let third = ask_list(&mut requests).unwrap();
         assert!(ask_list(&mut requests).is_none());
-        requests.withdraw_request(second).unwrap();
-        requests.withdraw_request(third).unwrap();
+        [second, third].into_iter().for_each(|ticket| requests.withdraw(Some(ticket)).unwrap());
         assert!(ask_list(&mut requests).is_some() && ask_list(&mut requests).is_some());
     }
 
@@ -255,28 +309,18 @@ mod tests {
         let mut requests = Requests::default();
         let ticket = ask(&mut requests).unwrap();
         let (arriving, ..) = requests.take(ticket.name()).unwrap();
-        assert_eq!(requests.withdraw_request(ticket), Err(Flaw::Answer));
+        assert_eq!(requests.withdraw(Some(ticket)), Err(Flaw::Answer));
         assert!(!requests.is_finished(ticket));
         assert!(requests.take(ticket.name()).is_err(), "it is answered once");
         requests.finish(arriving);
         assert!(requests.is_finished(ticket));
-        assert_eq!(requests.withdraw_request(ticket), Err(Flaw::Answer));
         let next = ask(&mut requests).unwrap();
-        assert_eq!(requests.withdraw_request(ticket), Err(Flaw::Answer), "it is not the next one's");
+        assert_eq!(requests.withdraw(Some(ticket)), Err(Flaw::Answer), "it is not the next one's");
         assert!(!requests.is_finished(next));
         assert_ne!(ask(&mut requests).unwrap().slot, next.slot, "a place is free once");
-        assert_eq!(requests.unanswered(), 2);
-    }
-
-    #[test]
-    fn what_was_not_sent_is_not_answered() {
-        let mut requests = Requests::default();
-        let ticket = ask(&mut requests).unwrap();
-        requests.withdraw_request(ticket).unwrap();
-        assert!(requests.take(ticket.name()).is_err() && requests.is_finished(ticket));
-        assert_eq!(requests.unanswered(), 0);
-        assert_eq!(requests.withdraw(), Err(Flaw::Answer));
-        assert_eq!(requests.unanswered(), 0);
+        requests.withdraw(Some(next)).unwrap();
+        assert!(requests.take(next.name()).is_err() && requests.is_finished(next));
+        assert_eq!(requests.unanswered(), 1);
     }
 
     #[test]
@@ -284,12 +328,15 @@ mod tests {
         let mut requests = Requests::default();
         for place in 0..WINDOW {
             assert_eq!(ask(&mut requests).unwrap().slot, place);
-            assert_eq!(requests.answered(1), Err(Flaw::Answer));
+            assert_eq!(requests.withdraw(None), Err(Flaw::Answer), "nothing was only to be acknowledged");
         }
-        assert!(ask(&mut requests).is_none() && !requests.start(WINDOW), "the window has no more");
+        assert!(
+            ask(&mut requests).is_none() && start(&mut requests, None).is_none(),
+            "the window has no more"
+        );
         let (arriving, ..) = requests.take(name(7, 0)).unwrap();
         requests.finish(arriving);
-        assert!(requests.start(WINDOW));
+        assert!(start(&mut requests, None).is_some());
         assert_eq!(requests.unanswered(), WINDOW.into());
         requests.answered(1).unwrap();
         assert_eq!(ask(&mut requests).unwrap().slot, 7);

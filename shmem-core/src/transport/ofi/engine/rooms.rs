@@ -1,28 +1,13 @@
-//! Room for lists that are carried out: for what was found, until it is sent, and for indices meanwhile.
+//! What lists that are under way keep: room for what was found, until it is sent, indices meanwhile, and where values are wanted.
 //!
 //! Old values of words cannot be computed again, so whoever is asked for a list keeps what it has found until there is room on the
-//! wire. Nothing is allocated per operation: rooms are kept for the next list.
+//! wire; and whoever asks may use its positions for something else when it comes back. Nothing is allocated per operation: what
+//! was kept for one list is kept for the next.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use super::limits::Asked;
 use crate::exclusion::Mutex;
-
-/// What lists may ask for at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// Lists that one PE has asked of another, and that have not been answered.
-    pub lists: u16,
-    /// Bytes that such a list brings, of a PE that has lent memory to the one that asks.
-    pub lent: usize,
-    /// Bytes that it brings, of any other.
-    pub bytes: usize,
-}
-
-impl Asked {
-    /// As many as keep a wire busy, of as many bytes as a message has; and so few of those that all PEs may ask for that they
-    /// come to 8 KiB for each PE.
-    pub const DEFAULT: Self = Self { lists: 4, lent: 16 << 10, bytes: 2 << 10 };
-}
 
 /// Room for what was found: words, and so many bytes of them.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,6 +93,53 @@ impl Scratch {
     }
 }
 
+/// Most lists whose values are wanted at positions, to all PEs.
+const MOST: usize = 128;
+
+/// The positions of lists, by number.
+#[derive(Default)]
+pub(super) struct Positions(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    lists: Vec<Vec<u32>>,
+    free: Vec<u16>,
+}
+
+/// The positions of a list: until they are given back they are its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept(u16);
+
+impl Positions {
+    /// Keeps those of a list, if there is room.
+    pub(super) fn keep(&self, positions: &[u32]) -> Option<Kept> {
+        let mut table = self.0.lock();
+        let Table { lists, free } = &mut *table;
+        let number = free.pop().or_else(|| {
+            (lists.len() < MOST).then(|| {
+                lists.push(Vec::new());
+                (lists.len() - 1) as u16
+            })
+        })?;
+        let list = &mut lists[usize::from(number)];
+        list.clear();
+        list.extend_from_slice(positions);
+        Some(Kept(number))
+    }
+
+    /// Those of a list, which come [back](Self::give_back).
+    pub(super) fn take(&self, Kept(number): Kept) -> Vec<u32> {
+        core::mem::take(&mut self.0.lock().lists[usize::from(number)])
+    }
+
+    /// A list was answered.
+    pub(super) fn give_back(&self, Kept(number): Kept, positions: Vec<u32>) {
+        let mut table = self.0.lock();
+        table.lists[usize::from(number)] = positions;
+        table.free.push(number);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,5 +154,20 @@ mod tests {
         let again = [rooms.take(1), rooms.take(99), rooms.take(1000)];
         assert_eq!(again.map(|room| room.bytes().len()), [1, 99, 1000]);
         assert_eq!(rooms.bytes(), 2 * 104 + 1000);
+    }
+
+    #[test]
+    fn positions_are_kept_for_so_many_lists() {
+        let positions = Positions::default();
+        let mut kept: Vec<_> = (0..MOST as u32).map(|k| positions.keep(&[k, 7]).unwrap()).collect();
+        assert!(positions.keep(&[1]).is_none(), "there is no room");
+        let last = kept.pop().unwrap();
+        let taken = positions.take(last);
+        assert_eq!(taken, [MOST as u32 - 1, 7]);
+        assert!(positions.keep(&[1]).is_none(), "they are still used");
+        positions.give_back(last, taken);
+        let next = positions.keep(&[1, 2, 3]).unwrap();
+        assert_eq!(positions.take(next), [1, 2, 3]);
+        assert_eq!(positions.take(kept[5]), [5, 7]);
     }
 }

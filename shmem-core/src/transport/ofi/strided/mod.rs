@@ -1,14 +1,13 @@
-//! How blocks go to another node: in messages, in lists, or one by one.
+//! How blocks go to another node: in messages, or one by one.
 //!
 //! * **Messages**: packed, carried out by the target's [engine](super::engine). One operation whatever the
 //!   number of blocks, but every byte is copied once more on both sides, and the target's processor has to
 //!   do it.
-//! * **Lists**: some blocks to an operation, whose vectors the interface gathers and scatters.
 //! * **One by one**: an operation for each block, as a program without strided transfers would do it.
 //!
 //! Which is fastest is predicted by a [cost model](Row) of a few numbers for each provider, compiled in for
 //! those that are known; `shmem-perf calibrate` measures them where a job runs. The sender chooses for itself:
-//! all three write the same bytes.
+//! both write the same bytes.
 //!
 //! Source of the model: LogGP (Alexandrov et al., 1995), with packing and pieces beside its messages.
 
@@ -17,33 +16,13 @@ mod row;
 use std::sync::OnceLock;
 
 use super::engine::Limits;
-use super::loans;
+use super::provider::Known;
 
-pub use row::{Blocks, Reach, Row, Way};
-
-/// Limits by the ends of providers' names.
-///
-/// ofi_rxm sends so many bytes of a message at once, and has the receiver read longer ones, which takes a round trip
-/// more. Over tcp, writes to memory that was lent are faster than both; and ofi_rxm itself makes up the keys under
-/// which receivers read there, one number after the other, which anybody can guess: so no message is longer.
-const LIMITS: [(&str, Limits); 2] = [
-    (
-        "tcp;ofi_rxm",
-        Limits {
-            at_once: 16 << 10,
-            message: 16 << 10,
-            loans: loans::MOST,
-            slot: 65 << 10,
-            ..Limits::DEFAULT
-        },
-    ),
-    ("ofi_rxm", Limits { at_once: 16 << 10, message: 129 << 10, ..Limits::DEFAULT }),
-];
+pub use row::{Blocks, Row, Way};
 
 /// The limits of the engine over a provider, if it allows for as much.
 pub fn limits_of(provider: &str) -> Limits {
-    let known = LIMITS.iter().find(|(end, _)| provider.ends_with(end));
-    known.map_or(Limits::DEFAULT, |&(_, limits)| limits)
+    Known::about(provider).limits
 }
 
 static MEASURED: OnceLock<Vec<(String, Row)>> = OnceLock::new();

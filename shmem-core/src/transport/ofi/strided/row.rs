@@ -1,5 +1,6 @@
 //! The cost model.
 
+use super::super::provider::Known;
 use crate::strided::numbers;
 use crate::text::named;
 
@@ -12,23 +13,12 @@ pub struct Blocks {
     pub bytes: usize,
 }
 
-/// What a provider can do in one operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
-    /// Pieces that an operation gathers and scatters.
-    pub pieces: usize,
-    /// Bytes of blocks that a message carries.
-    pub message: usize,
-}
-
 named! {
     /// How blocks are moved. Of ways that take equally long the last is chosen.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Way {
         /// Packed into messages.
         Messages = "messages",
-        /// As many to an operation as it has pieces.
-        Lists = "lists",
         /// An operation for each.
         Each = "each",
     }
@@ -43,8 +33,6 @@ pub struct Row {
     pub engine: u64,
     /// What each further operation adds: `o`.
     pub operation: u64,
-    /// What each further piece of a list adds: `c_iov`.
-    pub piece: u64,
     /// What each byte adds on the wire: `G`.
     pub byte: u64,
     /// What each byte adds where it is copied: `g`.
@@ -55,25 +43,12 @@ pub struct Row {
     pub unpack: u64,
 }
 
-/// What is known of providers, by the start of their names.
-const ROWS: [(&str, Row); 8] = [
-    ("tcp", Row::TCP),
-    ("sockets", Row { latency: 10_000_000, operation: 9_000_000, ..Row::TCP }),
-    ("udp", Row { latency: 7_500_000, operation: 5_000_000, byte: 4_000, ..Row::TCP }),
-    ("shm", Row { latency: 1_000_000, engine: 500_000, operation: 700_000, byte: 100, ..Row::TCP }),
-    ("verbs", Row::HARDWARE),
-    ("efa", Row { latency: 15_000_000, operation: 600_000, ..Row::HARDWARE }),
-    ("cxi", Row { byte: 40, ..Row::HARDWARE }),
-    ("psm3", Row { operation: 400_000, ..Row::HARDWARE }),
-];
-
 impl Row {
     /// The provider tcp;ofi_rxm, measured between two processes of one machine.
     pub const TCP: Self = Self {
         latency: 6_000_000,
         engine: 7_000_000,
         operation: 6_000_000,
-        piece: 300_000,
         byte: 175,
         copy: 50,
         pack: 1_500,
@@ -86,7 +61,6 @@ impl Row {
         latency: 2_000_000,
         engine: 5_000_000,
         operation: 200_000,
-        piece: 50_000,
         byte: 80,
         copy: 100,
         pack: 1_500,
@@ -95,20 +69,19 @@ impl Row {
 
     /// What is compiled in for a provider.
     pub fn of(provider: &str) -> Self {
-        let known = ROWS.iter().find(|(start, _)| provider.starts_with(start));
-        known.map_or(Self::HARDWARE, |&(_, row)| row)
+        Known::about(provider).row
     }
 
-    /// How long blocks take to be remotely visible, in picoseconds; `None` if the provider has no such way.
+    /// How long blocks take to be remotely visible, in picoseconds, if `message` bytes of them fit one message; `None` if none
+    /// do.
     ///
     /// ```text
     /// each:      a + n o                      + n b G
-    /// lists:     a + ceil(n / pieces) o       + n (c_iov + b G)
     /// messages:  a + e + ceil(n b / message) o + n (c_pack + c_unpack) + n b (G + 2 g)
     /// ```
     ///
-    /// The first operation counts as `o`, too, and the first piece as `c_iov`.
-    pub fn time(&self, way: Way, blocks: Blocks, reach: Reach) -> Option<u64> {
+    /// The first operation counts as `o`, too.
+    pub fn time(&self, way: Way, blocks: Blocks, message: usize) -> Option<u64> {
         let (count, bytes) = (blocks.count as u64, (blocks.count as u64).saturating_mul(blocks.bytes as u64));
         let sum = |terms: &[(u64, u64)]| {
             terms
@@ -117,16 +90,10 @@ impl Row {
         };
         Some(match way {
             Way::Each => sum(&[(count, self.operation), (bytes, self.byte)]),
-            Way::Lists if reach.pieces < 2 => return None,
-            Way::Lists => sum(&[
-                (count.div_ceil(reach.pieces as u64), self.operation),
-                (count, self.piece),
-                (bytes, self.byte),
-            ]),
-            Way::Messages if reach.message == 0 => return None,
+            Way::Messages if message == 0 => return None,
             Way::Messages => sum(&[
                 (1, self.engine),
-                (bytes.div_ceil(reach.message as u64), self.operation),
+                (bytes.div_ceil(message as u64), self.operation),
                 (count, self.pack.saturating_add(self.unpack)),
                 (bytes, self.byte.saturating_add(self.copy.saturating_mul(2))),
             ]),
@@ -134,8 +101,8 @@ impl Row {
     }
 
     /// The way that takes the least time.
-    pub fn choose(&self, blocks: Blocks, reach: Reach) -> Way {
-        let time = |way: &Way| self.time(*way, blocks, reach).unwrap_or(u64::MAX);
+    pub fn choose(&self, blocks: Blocks, message: usize) -> Way {
+        let time = |way: &Way| self.time(*way, blocks, message).unwrap_or(u64::MAX);
         Way::ALL.into_iter().rev().min_by_key(time).unwrap_or(Way::Each)
     }
 
@@ -148,7 +115,7 @@ impl Row {
     }
 }
 
-numbers!(Row: latency engine operation piece byte copy pack unpack);
+numbers!(Row: latency engine operation byte copy pack unpack);
 
 #[cfg(test)]
 mod tests {
@@ -156,17 +123,15 @@ mod tests {
 
     use super::*;
 
-    const REACH: Reach = Reach { pieces: 4, message: 64 << 10 };
+    const MESSAGE: usize = 64 << 10;
 
     fn row() -> impl Strategy<Value = Row> {
-        let cost = || 0u64..20_000_000;
-        let byte = || 0u64..2_000;
-        (cost(), cost(), cost(), cost(), byte(), byte(), cost(), cost()).prop_map(
-            |(latency, engine, operation, piece, byte, copy, pack, unpack)| Row {
+        let (cost, byte) = (|| 0u64..20_000_000, || 0u64..2_000);
+        (cost(), cost(), cost(), byte(), byte(), cost(), cost()).prop_map(
+            |(latency, engine, operation, byte, copy, pack, unpack)| Row {
                 latency,
                 engine,
                 operation,
-                piece,
                 byte,
                 copy,
                 pack,
@@ -181,10 +146,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_way_of_least_time_is_chosen(row in row(), blocks in blocks(), pieces in 1usize..9, message in 0usize..99_999) {
-            let reach = Reach { pieces, message };
-            let chosen = row.time(row.choose(blocks, reach), blocks, reach);
-            let least = Way::ALL.into_iter().filter_map(|way| row.time(way, blocks, reach)).min();
+        fn the_way_of_least_time_is_chosen(row in row(), blocks in blocks(), message in 0usize..99_999) {
+            let chosen = row.time(row.choose(blocks, message), blocks, message);
+            let least = Way::ALL.into_iter().filter_map(|way| row.time(way, blocks, message)).min();
             prop_assert_eq!(chosen, least);
         }
 
@@ -192,7 +156,7 @@ mod tests {
         #[test]
         fn packing_pays_where_the_model_says(row in row(), count in 2usize..500, bytes in 1usize..120) {
             let (row, blocks) = (Row { engine: 0, ..row }, Blocks { count, bytes });
-            let packed = row.time(Way::Messages, blocks, REACH) < row.time(Way::Each, blocks, REACH);
+            let packed = row.time(Way::Messages, blocks, MESSAGE) < row.time(Way::Each, blocks, MESSAGE);
             let (n, b) = (count as u64, bytes as u64);
             prop_assert_eq!(packed, (n - 1) * row.operation > n * (row.pack + row.unpack + 2 * b * row.copy));
         }
@@ -203,7 +167,7 @@ mod tests {
                 Blocks { count: blocks.count + 1, ..blocks }, Blocks { bytes: blocks.bytes + 1, ..blocks },
             ];
             for (way, more) in Way::ALL.into_iter().flat_map(|way| more.map(|more| (way, more))) {
-                prop_assert!(row.time(way, blocks, REACH) <= row.time(way, more, REACH));
+                prop_assert!(row.time(way, blocks, MESSAGE) <= row.time(way, more, MESSAGE));
             }
         }
     }
@@ -227,7 +191,7 @@ mod tests {
             [(2, 8, 1.07), (4, 8, 1.6), (16, 8, 2.9), (64, 8, 11.0), (64, 256, 11.0)]
         {
             let blocks = Blocks { count, bytes };
-            let time = |way| row.time(way, blocks, REACH).unwrap() as f64;
+            let time = |way| row.time(way, blocks, MESSAGE).unwrap() as f64;
             let predicted = time(Way::Each) / time(Way::Messages);
             assert!((0.7..1.45).contains(&(predicted / measured)), "{blocks:?}: {predicted} and {measured}");
         }
@@ -238,12 +202,12 @@ mod tests {
         let few = Blocks { count: 64, bytes: 64 };
         let long = Blocks { count: 4, bytes: 1 << 20 };
         for provider in ["tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "verbs;ofi_rxm", "something new"] {
-            assert_eq!(Row::of(provider).choose(few, REACH), Way::Messages, "{provider}");
-            assert_ne!(Row::of(provider).choose(long, REACH), Way::Messages, "{provider}");
+            assert_eq!(Row::of(provider).choose(few, MESSAGE), Way::Messages, "{provider}");
+            assert_ne!(Row::of(provider).choose(long, MESSAGE), Way::Messages, "{provider}");
             let one = Blocks { count: 1, bytes: 8 };
-            assert_eq!(Row::of(provider).choose(one, REACH), Way::Each, "{provider}");
+            assert_eq!(Row::of(provider).choose(one, MESSAGE), Way::Each, "{provider}");
         }
         // Where an operation costs as little, a few are sooner done than a target is woken.
-        assert_eq!(Row::HARDWARE.choose(Blocks { count: 8, bytes: 64 }, REACH), Way::Lists);
+        assert_eq!(Row::HARDWARE.choose(Blocks { count: 8, bytes: 64 }, MESSAGE), Way::Each);
     }
 }

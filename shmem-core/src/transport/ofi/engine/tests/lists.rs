@@ -1,7 +1,6 @@
 //! Lists of elements: what they cost, and what they keep.
 
-use super::super::compose::MOST_BESIDE_ELEMENTS;
-use super::super::message::INDEX;
+use super::super::message::{INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
 use super::super::*;
 use super::network::{Network, remote};
 use crate::transport::{Change, EachOp, Elements, Operand, Until, Width};
@@ -29,7 +28,7 @@ fn there(network: &Network, pe: usize) -> Vec<u64> {
 /// How many messages of a kind there were, and their bytes.
 fn sent(network: &Network, kinds: &[u8]) -> (usize, usize) {
     network.settle();
-    let sent = network.sent.borrow_mut().replace(Vec::new()).unwrap_or_default();
+    let sent = network.heard();
     let of_kind = sent.iter().filter(|message| kinds.contains(&message[0]));
     (of_kind.clone().count(), of_kind.map(Vec::len).sum())
 }
@@ -147,24 +146,6 @@ fn pes_that_flood_each_other_go_on_in_bounded_memory() {
     }
 }
 
-/// Of several updates of one word each finds what another one has left, whichever messages they are in.
-#[test]
-fn every_update_of_a_word_finds_another_number() {
-    const COUNT: usize = 2000;
-    let network = Network::new(3, 8 << 12, LIMITS, 4, 3);
-    let list = vec![5; COUNT];
-    let mut before = [vec![0_u64; COUNT], vec![0_u64; COUNT]];
-    for (me, before) in [0, 2].into_iter().zip(&mut before) {
-        let (engine, end, into) = (&network.engines[me], network.end(me), before.as_mut_ptr().cast());
-        // SAFETY: there is room for all words until the channel is quiet.
-        unsafe { engine.fetch_each(&end, CHANNEL, into, None, words(&list), ONE, Until::Quiet) };
-    }
-    network.settle();
-    let mut found = before.concat();
-    found.sort_unstable();
-    assert!(found.into_iter().eq(0..2 * COUNT as u64));
-}
-
 /// Whoever waits for a word is woken, and nobody is for what only reads.
 #[test]
 fn lists_that_change_words_ring_the_bell() {
@@ -178,9 +159,7 @@ fn lists_that_change_words_ring_the_bell() {
     let rings = |act: &mut dyn FnMut()| {
         area.doorbell.is_rung_by(|| {
             act();
-            while !engine.is_quiet(CHANNEL) {
-                network.step();
-            }
+            network.quiet(0, CHANNEL);
         })
     };
     assert!(rings(&mut || engine.each(&end, CHANNEL, words(&list), ONE)));

@@ -1,3 +1,4 @@
+mod allocation;
 mod fuzz;
 mod lists;
 mod lying;

@@ -111,58 +111,6 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a word becomes.
-fn changed(before: u64, op: AtomicOp, width: Width) -> u64 {
-    let floats = |bits: u64| match width {
-        Width::W4 => f64::from(f32::from_bits(bits as u32)),
-        Width::W8 => f64::from_bits(bits),
-    };
-    let signed = |bits: u64| match width {
-        Width::W4 => i64::from(bits as i32),
-        Width::W8 => bits.cast_signed(),
-    };
-    // Of two that are equal, or no numbers, the word's; but for the sign of zeroes, which are equal.
-    let is_less = |number, a: u64, b: u64| match number {
-        Number::Unsigned => a < b,
-        Number::Signed => signed(a) < signed(b),
-        Number::Float if floats(a) == 0.0 && floats(b) == 0.0 => signed(a) < signed(b),
-        Number::Float => floats(a) < floats(b) || (floats(b).is_nan() && !floats(a).is_nan()),
-    };
-    let is_greater = |number, a: u64, b: u64| match number {
-        Number::Float if floats(a).is_nan() || floats(b).is_nan() => is_less(number, a, b),
-        _ => is_less(number, b, a),
-    };
-    let narrow = |bits: u64| if width == Width::W4 { u64::from(bits as u32) } else { bits };
-    match op {
-        AtomicOp::AddFloat(v) => match width {
-            Width::W4 => {
-                let sum = f32::from_bits(before as u32) + f32::from_bits(v as u32);
-                u64::from(if sum.is_nan() { f32::NAN } else { sum }.to_bits())
-            }
-            Width::W8 => {
-                let sum = f64::from_bits(before) + f64::from_bits(v);
-                if sum.is_nan() { f64::NAN } else { sum }.to_bits()
-            }
-        },
-        AtomicOp::Min(number, v) if is_less(number, narrow(v), narrow(before)) => v,
-        AtomicOp::Max(number, v) if is_greater(number, narrow(v), narrow(before)) => v,
-        AtomicOp::Min(..) | AtomicOp::Max(..) => before,
-        AtomicOp::Fetch => before,
-        AtomicOp::Set(v) | AtomicOp::Swap(v) => v,
-        AtomicOp::CompareSwap { expected, desired } => {
-            if before == expected {
-                desired
-            } else {
-                before
-            }
-        }
-        AtomicOp::Add(v) => before.wrapping_add(v),
-        AtomicOp::And(v) => before & v,
-        AtomicOp::Or(v) => before | v,
-        AtomicOp::Xor(v) => before ^ v,
-    }
-}
-
 /// A get that goes on.
 struct Reading {
     into: Vec<u8>,
@@ -237,9 +185,7 @@ impl Cluster {
     }
 
     fn quiet(&mut self, me: usize) {
-        while !self.network.engines[me].is_quiet(Self::channel(me)) {
-            self.network.step();
-        }
+        self.network.quiet(me, Self::channel(me));
         for Reading { into, wanted } in self.reading[me].drain(..) {
             assert_eq!(into, wanted, "quiet means that what is read is here");
         }
@@ -299,7 +245,7 @@ impl Cluster {
                 let at = word(me);
                 let network = &self.network;
                 network.engines[me].update(&network.end(me), channel, remote(pe, at), Width::W8, op);
-                let after = changed(self.model_word(pe, at), op, Width::W8);
+                let after = op.applied_to(self.model_word(pe, at), Width::W8);
                 self.set_model_word(pe, at, after);
                 self.quiet(me);
             }
@@ -310,13 +256,7 @@ impl Cluster {
                 let got = network.engines[me].atomic(&network.end(me), channel, remote(pe, at), width, op);
                 let mask = if width == Width::W4 { u64::from(u32::MAX) } else { u64::MAX };
                 assert_eq!(got, before & mask, "{op:?} {width:?}");
-                let narrow = match op {
-                    AtomicOp::CompareSwap { expected, desired } => {
-                        AtomicOp::CompareSwap { expected: expected & mask, desired }
-                    }
-                    op => op,
-                };
-                let after = changed(before & mask, narrow, width);
+                let after = op.applied_to(before, width);
                 self.set_model_word(pe, at, (before & !mask) | (after & mask));
             }
             Act::Add { fetch, nbi } => {
@@ -430,32 +370,6 @@ proptest! {
     }
 }
 
-/// A transfer of many messages, with a window of one and room for one: parts, and no deadlock.
-#[test]
-fn a_transfer_larger_than_a_message_is_cut() {
-    let limits = Limits { window: 1, message: LEAST_MESSAGE, ..Limits::DEFAULT };
-    let network = Network::new(2, 1 << 16, limits, 1, 9);
-    *network.sent.borrow_mut() = Some(Vec::new());
-    let source: Vec<u8> = (0..1 << 16).map(|i: usize| (i / 3) as u8).collect();
-    let pattern = Pattern::blocks(700, 50, 1000, 1200);
-    let (engine, end) = (&network.engines[0], network.end(0));
-    // SAFETY: both sides hold 50 blocks at their distances.
-    unsafe { engine.put(&end, Channel(3), remote(1, 0), source.as_ptr(), &pattern) };
-    while !engine.is_quiet(Channel(3)) {
-        network.step();
-    }
-    let there = network.memory(1, 1 << 16);
-    pattern.each_block(|to, from| assert_eq!(there[to..to + 700], source[from..from + 700]));
-    let mut back = vec![0; 1 << 16];
-    let pattern = Pattern::blocks(700, 50, 1200, 1000);
-    // SAFETY: both sides hold 50 blocks at their distances.
-    unsafe { engine.get(&end, Channel(3), back.as_mut_ptr(), remote(1, 0), &pattern, Until::Return) };
-    pattern.each_block(|to, _| assert_eq!(back[to..to + 700], source[to..to + 700]));
-    let sent = network.sent.take().unwrap();
-    assert!(sent.iter().all(|message| message.len() <= LEAST_MESSAGE));
-    assert!(sent.len() > 2 * 50 * 2, "{} messages", sent.len());
-}
-
 /// Acknowledgements of what arrives between two answers go out together, those of several channels too.
 #[test]
 fn acknowledgements_are_sent_together() {
@@ -465,11 +379,11 @@ fn acknowledgements_are_sent_together() {
     (0..30).for_each(|i| {
         engine.update(&end, Channel(i as u32 % 3), word(i % 5), Width::W8, AtomicOp::Add(1));
     });
-    *network.sent.borrow_mut() = Some(Vec::new());
+    _ = network.heard();
     // All arrive before anything is answered.
     network.deliver_all(1);
     network.settle();
-    let sent = network.sent.take().unwrap();
+    let sent = network.heard();
     assert_eq!(sent.len(), 1, "one message for 30 updates on 3 channels");
     assert!((0..3).all(|channel| engine.is_quiet(Channel(channel))));
 }
@@ -491,8 +405,7 @@ fn acknowledgements_that_nobody_waits_for_come_late() {
             network.deliver_all(pe);
             network.engines[pe].drain(&network.end(pe)).unwrap();
         }
-        let sent = network.sent.borrow_mut().replace(Vec::new()).unwrap_or_default();
-        sent.iter().filter(|message| message[0] == 5).count()
+        network.heard().iter().filter(|message| message[0] == 5).count()
     };
     answers();
     for _ in 0..7 {
@@ -547,12 +460,10 @@ fn long(network: &Network, channel: Channel, times: usize) -> Vec<Vec<u8>> {
         // SAFETY: both sides hold 80 blocks at their distances.
         unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &pattern) };
     }
-    while !engine.is_quiet(channel) {
-        network.step();
-    }
+    network.quiet(0, channel);
     let there = network.memory(1, 1 << 14);
     pattern.each_block(|to, from| assert_eq!(there[to..to + 100], source[from..from + 100]));
-    network.sent.borrow_mut().replace(Vec::new()).unwrap_or_default()
+    network.heard()
 }
 
 /// Who has borrowed writes long messages, more of them than there are slots; who has not sends short ones.
@@ -567,8 +478,7 @@ fn long_messages_are_written_to_what_was_lent() {
         }
         _ = long(&network, Channel(0), 1);
         network.settle();
-        _ = network.sent.take();
-        *network.sent.borrow_mut() = Some(Vec::new());
+        _ = network.heard();
         let sent = long(&network, Channel(0), 3);
         let puts = sent.iter().filter(|message| message[0] == 1);
         assert!(puts.clone().count() > 2 * loan::SLOTS);

@@ -1,9 +1,7 @@
-//! PEs of one process, and a wire between them that loses nothing, has little room, and keeps no order.
-
-use core::cell::{Cell, RefCell};
+//! PEs of one process, and a wire between them that loses nothing, has little room, and keeps no order. Threads may share it.
 
 use super::super::*;
-use crate::fixture::Slots;
+use crate::fixture::{Slots, uncounted};
 use crate::pe::Pe;
 use crate::system::SYSTEM_BYTES;
 use crate::transport::Remote;
@@ -32,19 +30,24 @@ pub(super) fn take_token(message: &mut [u8]) -> u64 {
 pub(super) struct Network {
     pub(super) engines: Vec<Engine>,
     pub(super) places: Slots,
+    /// Whether others may have what somebody waits for.
+    pub(super) is_shared: bool,
     /// What is under way to each PE.
-    under_way: RefCell<Vec<Vec<Moving>>>,
+    under_way: Mutex<Vec<Vec<Moving>>>,
     /// What each PE lends, slot by slot.
-    lent: RefCell<Vec<Vec<Vec<u8>>>>,
+    lent: Mutex<Vec<Vec<Vec<u8>>>>,
     /// Bytes of a slot.
     slot: usize,
     /// Messages that may be under way to each PE.
     room: usize,
-    dice: Cell<u64>,
-    idle: Cell<u32>,
+    dice: AtomicU64,
+    idle: AtomicU32,
     /// A copy of everything that was sent, if somebody wants it.
-    pub(super) sent: RefCell<Option<Vec<Vec<u8>>>>,
+    sent: Mutex<Option<Vec<Vec<u8>>>>,
 }
+
+// SAFETY: places are memory that engines and tests use by bytes that are given to one thread at a time.
+unsafe impl Sync for Network {}
 
 /// A message that is under way.
 enum Moving {
@@ -73,11 +76,23 @@ impl Network {
             engine.register(SEGMENT, unsafe { Target::later(places.start_of(pe), SYSTEM_BYTES, bytes) });
             engine
         };
-        let engines = (0..pes).map(engine).collect();
-        let under_way = RefCell::new((0..pes).map(|_| Vec::new()).collect());
-        let (lent, slot) = (RefCell::new(vec![Vec::new(); pes]), limits.slot);
-        let (dice, idle) = (Cell::new(seed | 1), Cell::new(0));
-        Self { engines, places, under_way, lent, slot, room, dice, idle, sent: RefCell::new(None) }
+        Self {
+            engines: (0..pes).map(engine).collect(),
+            places,
+            is_shared: false,
+            under_way: Mutex::new((0..pes).map(|_| Vec::new()).collect()),
+            lent: Mutex::new(vec![Vec::new(); pes]),
+            slot: limits.slot,
+            room,
+            dice: AtomicU64::new(seed | 1),
+            idle: AtomicU32::new(0),
+            sent: Mutex::new(None),
+        }
+    }
+
+    /// What was sent since this was called before. Until then nothing is kept.
+    pub(super) fn heard(&self) -> Vec<Vec<u8>> {
+        self.sent.lock().replace(Vec::new()).unwrap_or_default()
     }
 
     pub(super) fn end(&self, me: usize) -> End<'_> {
@@ -92,11 +107,11 @@ impl Network {
     }
 
     pub(super) fn roll(&self, sides: usize) -> usize {
-        let mut x = self.dice.get();
+        let mut x = self.dice.load(Ordering::Relaxed);
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
-        self.dice.set(x);
+        self.dice.store(x, Ordering::Relaxed);
         (x >> 20) as usize % sides
     }
 
@@ -108,15 +123,21 @@ impl Network {
     pub(super) fn step(&self) {
         let start = self.roll(self.engines.len());
         let pes = (0..self.engines.len()).map(|i| (start + i) % self.engines.len());
-        let to = pes.clone().find(|&pe| !self.under_way.borrow()[pe].is_empty());
-        if let Some(to) = to {
-            self.idle.set(0);
-            let which = self.roll(self.under_way.borrow()[to].len());
-            let message = self.under_way.borrow_mut()[to].swap_remove(which);
+        let next = {
+            let under_way = &mut *self.under_way.lock();
+            let to = pes.clone().find(|&pe| !under_way[pe].is_empty());
+            to.map(|to| {
+                let which = self.roll(under_way[to].len());
+                (to, under_way[to].swap_remove(which))
+            })
+        };
+        if let Some((to, message)) = next {
+            self.idle.store(0, Ordering::Relaxed);
             self.deliver(to, &message);
         } else {
-            self.idle.set(self.idle.get() + 1);
-            assert!(self.idle.get() < PATIENCE, "somebody waits, and nothing is under way");
+            let idle = self.idle.fetch_add(1, Ordering::Relaxed);
+            assert!(idle < PATIENCE || self.is_shared, "somebody waits, and nothing is under way");
+            std::thread::yield_now();
             pes.clone().for_each(|pe| self.engines[pe].looked(&self.end(pe)).unwrap());
         }
         for pe in pes {
@@ -124,9 +145,16 @@ impl Network {
         }
     }
 
+    /// Delivers until a channel of a PE is quiet.
+    pub(super) fn quiet(&self, pe: usize, channel: Channel) {
+        while !self.engines[pe].is_quiet(channel) {
+            self.step();
+        }
+    }
+
     /// Delivers all that is under way to a PE, which answers nothing.
     pub(super) fn deliver_all(&self, pe: usize) {
-        let messages = core::mem::take(&mut self.under_way.borrow_mut()[pe]);
+        let messages = core::mem::take(&mut self.under_way.lock()[pe]);
         messages.iter().for_each(|message| self.deliver(pe, message));
     }
 
@@ -135,7 +163,7 @@ impl Network {
             Moving::Sent(message) => self.engines[pe].arrived(&self.end(pe), message),
             &Moving::Written { slot, bytes, ref beside } => {
                 beside.iter().for_each(|&(offset, byte)| self.write_byte(pe, offset, byte));
-                let message = &mut self.lent.borrow_mut()[pe][slot as usize][..bytes];
+                let message = &mut self.lent.lock()[pe][slot as usize][..bytes];
                 let token = take_token(message);
                 let carried_out = self.engines[pe].landed(&self.end(pe), slot, token, message);
                 // Nobody needs it any more.
@@ -152,17 +180,27 @@ impl Network {
         unsafe { at.write(byte) };
     }
 
-    /// A message that is under way to a PE, if there is room for it.
-    fn write(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Option<Vec<u8>> {
-        if self.under_way.borrow()[pe].len() >= self.room || self.roll(8) == 0 {
-            return None;
+    /// Has a message under way to a PE, if there is room for it: as `moving` says of its bytes.
+    fn write(
+        &self,
+        pe: usize,
+        bytes: usize,
+        write: &mut dyn FnMut(&mut [u8]),
+        moving: impl FnOnce(Vec<u8>) -> Moving,
+    ) -> Sent {
+        let mut under_way = self.under_way.lock();
+        if under_way[pe].len() >= self.room || self.roll(8) == 0 {
+            return Sent::Full;
         }
-        let mut message = vec![0xA5; bytes];
+        let mut message = uncounted(|| vec![0xA5; bytes]);
         write(&mut message);
-        if let Some(sent) = &mut *self.sent.borrow_mut() {
-            sent.push(message.clone());
-        }
-        Some(message)
+        uncounted(|| {
+            if let Some(sent) = &mut *self.sent.lock() {
+                sent.push(message.clone());
+            }
+            under_way[pe].push(moving(message));
+        });
+        Sent::Done
     }
 
     /// Delivers until everybody has got every answer.
@@ -170,7 +208,7 @@ impl Network {
         while self.engines.iter().any(|engine| engine.unanswered().next().is_some()) {
             self.step();
         }
-        assert!(self.under_way.borrow().iter().all(Vec::is_empty), "what is not answered was sent");
+        assert!(self.under_way.lock().iter().all(Vec::is_empty), "what is not answered was sent");
         assert!(self.engines.iter().all(|engine| !engine.owes()), "somebody still owes something");
     }
 }
@@ -193,9 +231,11 @@ impl End<'_> {
         let all = data.iter().enumerate().map(|(i, &byte)| (offset + i, byte));
         let (now, later): (Vec<_>, Vec<_>) = all.partition(|_| network.roll(2) == 0);
         now.into_iter().for_each(|(offset, byte)| network.write_byte(pe, offset, byte));
-        let last = network.under_way.borrow_mut()[pe].pop();
-        let Some(Moving::Written { slot, bytes, .. }) = last else { unreachable!("it was written just now") };
-        network.under_way.borrow_mut()[pe].push(Moving::Written { slot, bytes, beside: later });
+        let mut under_way = network.under_way.lock();
+        let Some(Moving::Written { beside, .. }) = under_way[pe].last_mut() else {
+            unreachable!("it was written just now")
+        };
+        *beside = later;
         Sent::Done
     }
 }
@@ -203,9 +243,8 @@ impl End<'_> {
 impl Wire for End<'_> {
     fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
         assert_ne!(pe, self.me, "nobody sends to itself");
-        let Some(message) = self.network.write(pe, bytes, write) else { return Sent::Full };
-        self.network.under_way.borrow_mut()[pe].push(Moving::Sent(message));
-        Sent::Done
+        assert!(bytes <= self.network.engines[pe].limits().message, "a message is cut to its length");
+        self.network.write(pe, bytes, write, Moving::Sent)
     }
 
     fn reaches(&self, pe: usize) -> bool {
@@ -213,8 +252,8 @@ impl Wire for End<'_> {
     }
 
     fn lend(&self, loan: usize) -> Option<Place> {
-        let lent = &mut self.network.lent.borrow_mut()[self.me];
-        lent.resize(lent.len().max((loan + 1) * SLOTS), vec![0; self.network.slot]);
+        let lent = &mut self.network.lent.lock()[self.me];
+        uncounted(|| lent.resize(lent.len().max((loan + 1) * SLOTS), vec![0; self.network.slot]));
         Some(Place { address: loan as u64, key: self.me as u64, mark: loan as u32 })
     }
 
@@ -222,14 +261,10 @@ impl Wire for End<'_> {
         let loan = slot.number / SLOTS as u32;
         let place = Place { address: loan.into(), key: pe as u64, mark: loan };
         assert_eq!((slot.loan, slot.index), (place, slot.number as usize % SLOTS));
-        let Some(message) = self.network.write(pe, bytes, write) else { return Sent::Full };
-        self.network.lent.borrow_mut()[pe][slot.number as usize][..bytes].copy_from_slice(&message);
-        self.network.under_way.borrow_mut()[pe].push(Moving::Written {
-            slot: slot.number,
-            bytes,
-            beside: Vec::new(),
-        });
-        Sent::Done
+        self.network.write(pe, bytes, write, |message| {
+            self.network.lent.lock()[pe][slot.number as usize][..bytes].copy_from_slice(&message);
+            Moving::Written { slot: slot.number, bytes, beside: Vec::new() }
+        })
     }
 
     fn progress(&self) {

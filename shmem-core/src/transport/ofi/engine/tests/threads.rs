@@ -1,13 +1,9 @@
 //! PEs that are threads, two to a PE, which send, wait and make progress all at the same time.
 
-use crate::exclusion::Mutex;
-
 use super::super::*;
-use super::network::{SEGMENT, remote, secret, take_token};
-use crate::fixture::Slots;
+use super::network::{End, Network, remote};
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
-use crate::transport::target::Target;
 use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Until, Width};
 
 const PES: usize = 3;
@@ -17,89 +13,9 @@ const BYTES: usize = 1 << 16;
 /// Elements of a list: of several messages.
 const LIST: usize = 500;
 
-/// A message, with the slot that it was written to.
-type Moving = (Option<u32>, Vec<u8>);
-
-/// PEs with little room between them.
-struct Wires {
-    engines: Vec<Engine>,
-    under_way: Vec<Mutex<VecDeque<Moving>>>,
-    places: Slots,
-}
-
-// SAFETY: places are memory that engines and the test use by bytes that are given to one thread at a time.
-unsafe impl Sync for Wires {}
-
-struct End<'a>(&'a Wires, usize);
-
-impl End<'_> {
-    fn write(&self, pe: usize, slot: Option<u32>, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        let mut under_way = self.0.under_way[pe].lock();
-        if under_way.len() >= 2 {
-            return Sent::Full;
-        }
-        assert!(
-            slot.is_none() || under_way.iter().all(|(other, _)| *other != slot),
-            "slot {slot:?} is in use"
-        );
-        let mut message = vec![0; bytes];
-        write(&mut message);
-        under_way.push_back((slot, message));
-        Sent::Done
-    }
-}
-
-impl Wire for End<'_> {
-    fn try_send(&self, pe: usize, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        self.write(pe, None, bytes, write)
-    }
-
-    fn reaches(&self, pe: usize) -> bool {
-        pe != self.1
-    }
-
-    fn lend(&self, loan: usize) -> Option<Place> {
-        Some(Place { address: loan as u64, key: 0, mark: 0 })
-    }
-
-    fn try_write(&self, pe: usize, slot: Slot, bytes: usize, write: &mut dyn FnMut(&mut [u8])) -> Sent {
-        self.write(pe, Some(slot.number), bytes, write)
-    }
-
-    fn progress(&self) {
-        let message = self.0.under_way[self.1].lock().pop_front();
-        match message {
-            Some((None, message)) => self.0.engines[self.1].arrived(self, &message).unwrap(),
-            Some((Some(slot), mut message)) => {
-                let token = take_token(&mut message);
-                self.0.engines[self.1].landed(self, slot, token, &message).unwrap();
-            }
-            None => {}
-        }
-        self.0.engines[self.1].drain(self).unwrap();
-        self.0.engines[self.1].looked(self).unwrap();
-        std::thread::yield_now();
-    }
-}
-
-fn wires() -> Wires {
-    let places = Slots::new(PES, BYTES);
-    // Of the two others one finds something to borrow.
-    let limits =
-        Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1, slot: 1024, ..Limits::DEFAULT };
-    let engine = |pe: usize| {
-        let engine = Engine::new(pe, PES, limits, secret());
-        // SAFETY: a slot of that many bytes, all zeroes, dropped together with the engine.
-        engine.register(SEGMENT, unsafe { Target::later(places.start_of(pe), SYSTEM_BYTES, BYTES) });
-        engine
-    };
-    let engines = (0..PES).map(engine).collect();
-    Wires { engines, under_way: (0..PES).map(|_| Mutex::default()).collect(), places }
-}
-
 /// What one thread does: blocks to the next PE and back, words and signals of all.
-fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
-    let (engine, end) = (&wires.engines[me], End(wires, me));
+fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
+    let (engine, end) = (&network.engines[me], network.end(me));
     let channel = Channel((me * THREADS + thread) as u32);
     let mine = 4096 * (1 + channel.0 as usize);
     let (mut source, mut back) = (vec![0_u8; 4096], vec![0_u8; 4096]);
@@ -123,9 +39,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
             );
         };
         engine.update(&end, channel, remote(to, 0), Width::W8, AtomicOp::Add(1));
-        while !engine.is_quiet(channel) {
-            end.progress();
-        }
+        network.quiet(me, channel);
         let pattern = Pattern::blocks(100, 20, 150, 200);
         let mut before = 0_u64;
         // SAFETY: both sides hold all blocks until quiet.
@@ -133,9 +47,7 @@ fn work(wires: &Wires, me: usize, thread: usize, done: &AtomicUsize) {
         let into = (&raw mut before).cast();
         // SAFETY: `before` stays until quiet.
         unsafe { engine.atomic_nbi(&end, channel, remote(to, 0), Width::W8, AtomicOp::Fetch, into) };
-        while !engine.is_quiet(channel) {
-            end.progress();
-        }
+        network.quiet(me, channel);
         assert!(before > 0);
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         back.fill(0);
@@ -169,36 +81,36 @@ fn elements(engine: &Engine, end: &End<'_>, channel: Channel, to: usize, mine: u
     let mut back = vec![0; source.len()];
     // SAFETY: the source holds all elements.
     unsafe { engine.place(end, channel, own, source.as_ptr()) };
-    while !engine.is_quiet(channel) {
-        end.progress();
-    }
+    end.network.quiet(end.me, channel);
     // SAFETY: there is room for all elements until quiet.
     unsafe { engine.pick(end, channel, back.as_mut_ptr(), None, own, Until::Quiet) };
-    while !engine.is_quiet(channel) {
-        end.progress();
-    }
+    end.network.quiet(end.me, channel);
     assert_eq!(back, source);
 }
 
 #[test]
 fn threads_share_an_engine() {
-    let wires = wires();
+    // Of the two others one finds something to borrow.
+    let limits =
+        Limits { window: 3, message: 1024, at_once: LEAST_MESSAGE, loans: 1, slot: 1024, ..Limits::DEFAULT };
+    let mut network = Network::new(PES, BYTES, limits, 2, 7);
+    network.is_shared = true;
     let done = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for (me, thread) in (0..PES).flat_map(|me| (0..THREADS).map(move |thread| (me, thread))) {
-            let (wires, done) = (&wires, &done);
-            scope.spawn(move || work(wires, me, thread, done));
+            let (network, done) = (&network, &done);
+            scope.spawn(move || work(network, me, thread, done));
         }
     });
     let each = (ROUNDS * THREADS) as u64;
     for pe in 0..PES {
         let word = |at: usize| {
-            let word = wires.places.start_of(pe).wrapping_add(SYSTEM_BYTES + at).cast::<u64>();
+            let word = network.places.start_of(pe).wrapping_add(SYSTEM_BYTES + at).cast::<u64>();
             // SAFETY: an aligned word of the place; all threads have ended.
             unsafe { word.read() }
         };
         assert_eq!((word(0), word(8)), (each, each));
         assert_eq!((0..64).map(|k| word(2048 + 8 * k)).sum::<u64>(), 2 * LIST as u64 * each);
     }
-    assert!(wires.engines.iter().all(|engine| engine.unanswered().next().is_none()));
+    network.settle();
 }

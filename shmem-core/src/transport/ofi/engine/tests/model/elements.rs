@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::super::network::remote;
-use super::{AREA, Cluster, Reading, changed, number};
+use super::{AREA, Cluster, Reading, number};
 use crate::transport::{Change, EachOp, Elements, Operand, Until, Width};
 
 /// What is done with elements of an area.
@@ -205,8 +205,8 @@ impl Cluster {
                 same.map_or_else(|| bits(&own[k * size..][..size]), |bits| bits & mask)
             };
             let word = &mut self.memory[pe][at + *index as usize * size..][..size];
-            let after =
-                changed(bits(word), op.with(of(operand, &operands), of(expected, &all_expected)), width);
+            let op = op.with(of(operand, &operands), of(expected, &all_expected));
+            let after = op.applied_to(bits(word), width);
             word.copy_from_slice(&after.to_le_bytes()[..size]);
         }
     }

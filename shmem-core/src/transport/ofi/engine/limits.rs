@@ -1,0 +1,118 @@
+//! How much is under way at a time, and how it is cut into messages.
+
+use super::message::{BEFORE_ANSWER, INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
+
+/// The least that a message must be able to have: a put's head and some data.
+pub const LEAST_MESSAGE: usize = 512;
+
+/// How much is under way at a time. The same on all PEs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Messages from one PE to another that have not been answered.
+    pub window: u16,
+    /// Bytes of a message, at least [`LEAST_MESSAGE`].
+    pub message: usize,
+    /// Bytes that the wire sends at once. What fits one message of [`message`](Self::message) bytes is cut into messages
+    /// of so many, because a few of them arrive sooner than one that the wire has to arrange with the receiver.
+    pub at_once: usize,
+    /// PEs that memory for long messages is lent to.
+    pub loans: usize,
+    /// Bytes of a message that goes through it. More of them overlap better, fewer cost less.
+    pub slot: usize,
+    /// What lists may ask for.
+    pub asked: Asked,
+}
+
+/// What lists may ask for at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Lists that one PE has asked of another, and that have not been answered.
+    pub lists: u16,
+    /// Bytes that such a list brings, of a PE that has lent memory to the one that asks.
+    pub lent: usize,
+    /// Bytes that it brings, of any other.
+    pub bytes: usize,
+}
+
+impl Asked {
+    /// As many as keep a wire busy, of as many bytes as a message has; and so few of those that all PEs may ask for that they
+    /// come to 8 KiB for each PE.
+    pub const DEFAULT: Self = Self { lists: 4, lent: 16 << 10, bytes: 2 << 10 };
+}
+
+impl Limits {
+    /// Parts so long that the time of a message is small against that of its bytes, and so short that packing,
+    /// the wire and unpacking go on at the same time.
+    pub const DEFAULT: Self = Self {
+        window: 64,
+        message: 64 << 10,
+        at_once: usize::MAX,
+        loans: 0,
+        slot: 64 << 10,
+        asked: Asked::DEFAULT,
+    };
+
+    /// With messages of at most so many bytes.
+    #[must_use]
+    pub fn with_message_of(self, most: usize) -> Self {
+        Self { message: self.message.min(most), slot: self.slot.min(most), ..self }
+    }
+
+    /// Bytes of the longest message, whichever way it goes.
+    pub fn longest(&self) -> usize {
+        if self.loans > 0 { self.message.max(self.slot) } else { self.message }
+    }
+
+    /// Bytes of the shortest of the longest, by the way that they go.
+    pub(super) fn least(&self) -> usize {
+        self.message.min(self.at_once).min(self.slot)
+    }
+
+    /// Bytes of blocks that each message of a transfer of so many bytes carries, at least: to a PE that has lent memory
+    /// for them, or to one that has not.
+    pub fn carries(&self, bytes: usize, borrows: bool) -> usize {
+        self.message_for(bytes, borrows && self.lends(bytes)) - MOST_BEFORE_DATA
+    }
+
+    /// Whether so many bytes go through memory that is lent, where there is some.
+    pub(super) fn lends(&self, bytes: usize) -> bool {
+        self.loans > 0 && bytes + MOST_BEFORE_DATA > self.at_once
+    }
+
+    /// Bytes of the messages that a transfer of so many bytes is cut into.
+    pub(super) fn message_for(&self, bytes: usize, borrows: bool) -> usize {
+        match () {
+            () if borrows => self.slot,
+            () if bytes > self.message => self.message,
+            () => self.message.min(self.at_once),
+        }
+    }
+
+    /// Bytes of a list that may be asked for at a time, of a PE that has lent memory for messages, or of any other.
+    pub(super) fn answer(&self, borrows: bool) -> usize {
+        let most = if borrows { self.asked.lent.max(self.asked.bytes) } else { self.asked.bytes };
+        most.min(self.message.min(self.at_once) - BEFORE_ANSWER)
+    }
+
+    /// Whether a message has room for an element of so many bytes, whichever way it goes.
+    pub fn places(&self, size: usize) -> bool {
+        MOST_BESIDE_ELEMENTS + INDEX + size <= self.least()
+    }
+
+    /// Whether elements of so many bytes may be asked for, of any PE.
+    pub fn picks(&self, size: usize) -> bool {
+        size <= self.answer(false)
+    }
+
+    /// Elements that a message of a list of so many brings, each of which takes so many bytes of it.
+    pub(super) fn sent(&self, elements: usize, each: usize, borrows: bool) -> usize {
+        (self.message_for(elements.saturating_mul(each), borrows) - MOST_BESIDE_ELEMENTS) / each
+    }
+
+    /// Elements of `size` bytes that are asked for at a time, each of which takes so many bytes of the request.
+    pub(super) fn asked(&self, size: usize, each: usize, borrows: bool) -> usize {
+        let request = self.message.min(self.at_once) - MOST_BESIDE_ELEMENTS;
+        // Where they go takes as many bytes as indices do.
+        (self.answer(borrows) / size.max(INDEX)).min(request / each)
+    }
+}
