@@ -39,7 +39,7 @@ impl Processors {
 /// The section `topology`.
 pub(crate) fn topology(root: &Root) -> String {
     let processors = Processors::read(root);
-    let topology = Topology::read(root.path());
+    let topology = Topology::read(root);
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut text = format!(
         "CPUs: {} ({}) on {} in {}\n",
