@@ -93,6 +93,18 @@ impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
     }
 }
 
+/// Equal values with the numbers of those that have them, in the order of the first of these.
+pub fn groups<T: PartialEq>(values: impl Iterator<Item = (usize, T)>) -> Vec<(T, Vec<usize>)> {
+    let mut groups: Vec<(T, Vec<usize>)> = Vec::new();
+    for (number, value) in values {
+        match groups.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, numbers)) => numbers.push(number),
+            None => groups.push((value, vec![number])),
+        }
+    }
+    groups
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;

@@ -43,15 +43,28 @@ impl Root {
         ranges::parse(&self.text(path)?)
     }
 
+    /// The number behind a word in a file of lines such as `MemTotal: 64 kB` or `Node 2 MemTotal: 64 kB`.
+    pub fn field(&self, path: &str, word: &str) -> Option<u64> {
+        let text = self.text(path)?;
+        let mut behind =
+            text.lines().filter_map(|line| line.split_whitespace().skip_while(|w| *w != word).nth(1));
+        behind.next()?.parse().ok()
+    }
+
+    /// The names in a directory that begin with `prefix`, without it, in order.
+    pub fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
+        let name = |entry: fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix(prefix)?.to_owned());
+        let mut names: Vec<String> = entries.filter_map(name).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// The numbers `n` for which the directory holds a `<prefix>n<suffix>`, in ascending order.
     pub fn numbered(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<u64> {
-        let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten().flatten();
-        let mut numbers: Vec<u64> = entries
-            .filter_map(|entry| {
-                let name = entry.file_name();
-                name.to_str()?.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
-            })
-            .collect();
+        let names = self.names(directory, prefix);
+        let mut numbers: Vec<u64> =
+            names.iter().filter_map(|name| name.strip_suffix(suffix)?.parse().ok()).collect();
         numbers.sort_unstable();
         numbers
     }

@@ -292,7 +292,7 @@ pub(crate) unsafe fn settle(job: &Job, freed: &[Allocation]) {
             }
             Some(End::Pages { range, nodes, spread }) => {
                 let ranges = [(range.clone(), &nodes[..])];
-                let back = job.memory.arena.place_ranges(job.site.slot, &ranges, spread, false);
+                let back = job.memory.arena.place_ranges(job.site.slot, &ranges, spread);
                 job.memory.later.lock().misplaced.add(range);
                 match back {
                     Ok(()) => {}

@@ -1,17 +1,16 @@
 //! What the machine has: memory, control groups, page sizes.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::error::Size;
 use super::pages::PageSizes;
-use super::size::Size;
-use super::size::{field, number};
+use crate::root::Root;
 use crate::topology::Topology;
 
 /// Where to read what the machine has. Tests invent machines by giving another root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    root: PathBuf,
+    root: Root,
     base: u64,
 }
 
@@ -47,7 +46,7 @@ impl Default for Machine {
 impl Machine {
     /// The machine whose `proc` and `sys` are in `root`.
     pub fn at(root: &Path) -> Self {
-        Self { root: root.into(), base: rustix::param::page_size() as u64 }
+        Self { root: Root::at(root), base: rustix::param::page_size() as u64 }
     }
 
     /// Its NUMA nodes, as this process sees them.
@@ -57,7 +56,7 @@ impl Machine {
 
     /// Its page sizes.
     pub fn page_sizes(&self) -> PageSizes {
-        PageSizes::read(&self.root.join("sys"), self.base)
+        PageSizes::read(&self.root, self.base)
     }
 
     /// Bytes of a base page.
@@ -67,10 +66,11 @@ impl Machine {
 
     /// The memory this process may ever have: the node's, or the control group's.
     pub fn memory(&self) -> Limit {
-        let node = self.meminfo("MemTotal:").map(|bytes| Limit { bytes, source: "this node has".into() });
-        let groups = self.groups().into_iter().filter_map(|group| {
-            let bytes = group.limit()?;
-            Some(Limit { bytes, source: format!("the control group {} allows", group.shown()) })
+        let node = self.bytes("proc/meminfo", "MemTotal:");
+        let node = node.map(|bytes| Limit { bytes, source: "this node has".into() });
+        let groups = self.groups().into_iter().map(|Group { path, limit, .. }| Limit {
+            bytes: limit,
+            source: format!("the control group {path} allows"),
         });
         Limit::least(node.into_iter().chain(groups))
     }
@@ -78,11 +78,11 @@ impl Machine {
     /// The memory that can be had now, without pages that stand behind files on disk and can be
     /// dropped.
     pub fn available(&self) -> Limit {
-        let node =
-            self.meminfo("MemAvailable:").map(|bytes| Limit { bytes, source: "this node has left".into() });
-        let groups = self.groups().into_iter().filter_map(|group| {
-            let bytes = group.limit()?.saturating_sub(group.used());
-            Some(Limit { bytes, source: format!("the control group {} has left", group.shown()) })
+        let node = self.bytes("proc/meminfo", "MemAvailable:");
+        let node = node.map(|bytes| Limit { bytes, source: "this node has left".into() });
+        let groups = self.groups().into_iter().map(|Group { path, limit, used }| Limit {
+            bytes: limit.saturating_sub(used),
+            source: format!("the control group {path} has left"),
         });
         Limit::least(node.into_iter().chain(groups))
     }
@@ -90,87 +90,55 @@ impl Machine {
     /// The memory of a NUMA node that can be had now: what is free, and some of what stands behind files
     /// on disk, but not the last that the kernel keeps for itself. Not known is no limit.
     pub fn left_on(&self, node: u32) -> u64 {
-        let file = self.root.join(format!("sys/devices/system/node/node{node}/meminfo"));
-        let text = fs::read_to_string(file).unwrap_or_default();
-        let bytes = |key| {
-            let lines = text.lines().filter_map(|line| line.split_once(key));
-            let number = |(_, rest): (&str, &str)| rest.split_whitespace().next()?.parse::<u64>().ok();
-            lines.filter_map(number).next().map(|kibibytes| kibibytes.saturating_mul(1024))
-        };
+        let bytes = |key| self.bytes(&format!("sys/devices/system/node/node{node}/meminfo"), key);
         let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };
         let files = bytes("Active(file):").unwrap_or(0) + bytes("Inactive(file):").unwrap_or(0);
         (free + files / 2).saturating_sub(total / 64)
     }
 
-    fn meminfo(&self, key: &str) -> Option<u64> {
-        let text = fs::read_to_string(self.root.join("proc/meminfo")).ok()?;
-        let kibibytes = field(&text, key)?;
-        kibibytes.checked_mul(1024)
+    fn bytes(&self, path: &str, key: &str) -> Option<u64> {
+        self.root.field(path, key)?.checked_mul(1024)
     }
 
     /// The control groups that limit memory of this process: its own and all above it. In a
     /// container the path may not be visible; then those of its parents that are count.
     fn groups(&self) -> Vec<Group> {
-        let text = fs::read_to_string(self.root.join("proc/self/cgroup")).unwrap_or_default();
-        let mut groups = Vec::new();
-        for line in text.lines() {
+        let (root, mut groups) = (&self.root, Vec::new());
+        for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {
             let mut parts = line.splitn(3, ':');
             let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
             else {
                 continue;
             };
-            let (mounts, version): (&[&str], _) = if number == "0" && controllers.is_empty() {
-                (&["sys/fs/cgroup", "sys/fs/cgroup/unified"], Version::Two)
+            // The limit, what is used, and what of that stands behind files: in version 2, and in version 1.
+            let (mounts, [limit, used, files]): (&[&str], _) = if number == "0" && controllers.is_empty() {
+                let files = ["memory.max", "memory.current", "inactive_file"];
+                (&["sys/fs/cgroup", "sys/fs/cgroup/unified"], files)
             } else if controllers.split(',').any(|c| c == "memory") {
-                (&["sys/fs/cgroup/memory"], Version::One)
+                let files = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+                (&["sys/fs/cgroup/memory"], files)
             } else {
                 continue;
             };
-            for mount in mounts {
-                for above in Path::new(path.trim_start_matches('/')).ancestors() {
-                    let directory = self.root.join(mount).join(above);
-                    groups.push(Group { directory, path: Path::new("/").join(above), version });
-                }
+            let above = || Path::new(path.trim_start_matches('/')).ancestors().map(Path::display);
+            for (mount, path) in mounts.iter().flat_map(|mount| above().map(move |path| (mount, path))) {
+                let file = |name| format!("{mount}/{path}/{name}");
+                // `max` and files that do not exist are no limit.
+                let Some(limit) = root.number(&file(limit)) else { continue };
+                let files = root.field(&file("memory.stat"), files).unwrap_or(0);
+                let used = root.number(&file(used)).unwrap_or(0).saturating_sub(files);
+                groups.push(Group { path: format!("/{path}"), limit, used });
             }
         }
         groups
     }
 }
 
-#[derive(Clone, Copy)]
-enum Version {
-    One,
-    Two,
-}
-
+/// A control group: bytes that it allows, and those that are used and cannot be dropped.
 struct Group {
-    directory: PathBuf,
-    path: PathBuf,
-    version: Version,
-}
-
-impl Group {
-    fn shown(&self) -> impl core::fmt::Display {
-        self.path.display()
-    }
-
-    /// `max` and files that do not exist are no limit.
-    fn limit(&self) -> Option<u64> {
-        number(&self.directory.join(match self.version {
-            Version::One => "memory.limit_in_bytes",
-            Version::Two => "memory.max",
-        }))
-    }
-
-    fn used(&self) -> u64 {
-        let (usage, key) = match self.version {
-            Version::One => ("memory.usage_in_bytes", "total_inactive_file"),
-            Version::Two => ("memory.current", "inactive_file"),
-        };
-        let used = number(&self.directory.join(usage)).unwrap_or(0);
-        let stat = fs::read_to_string(self.directory.join("memory.stat")).unwrap_or_default();
-        used.saturating_sub(field(&stat, key).unwrap_or(0))
-    }
+    path: String,
+    limit: u64,
+    used: u64,
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@
 //! file_part what peers are told
 //! machine   what /proc and /sys say  request what is asked of the memory of a segment
 //! map       system calls, alignments    numa    system calls for nodes
-//! size      numbers in files, and sizes in messages
 //! pmem      partitions in files, which survive the job
 //! sealed    what several processes read, and nobody changes: the list of all PEs of the job
 //! ```
@@ -39,7 +38,6 @@ mod provide;
 mod request;
 mod residence;
 mod sealed;
-mod size;
 
 #[cfg(test)]
 mod tests;

@@ -147,50 +147,23 @@ impl Drop for Second {
     }
 }
 
-/// `MPOL_MF_MOVE`: only pages that no other process has in its page table.
-const MOVE: libc::c_int = 2;
-
-/// One call for each batch of pages: moves page `i` to the node `to(i)`, or asks for its node only.
-fn each_page(
-    address: *mut u8,
-    bytes: usize,
-    page: usize,
-    to: Option<&dyn Fn(usize) -> u32>,
-) -> Result<Vec<Option<u32>>, Errno> {
-    let pages = bytes.div_ceil(page);
-    let mut found = Vec::with_capacity(pages);
-    let mut status = vec![0; pages.min(BATCH)];
-    for first in (0..pages).step_by(BATCH) {
-        let batch = first..pages.min(first + BATCH);
-        let at: Vec<_> = batch.clone().map(|i| address.wrapping_add(i * page)).collect();
-        let wanted: Option<Vec<_>> = to.map(|to| batch.map(to).collect());
-        let (nodes, flags) = wanted.as_ref().map_or((null(), 0), |nodes| (nodes.as_ptr(), MOVE));
-        let status = &mut status[..at.len()];
-        status.fill(-libc::ENOENT);
-        let (number, at, status_at) = (libc::SYS_move_pages, at.as_ptr(), status.as_mut_ptr());
-        let count = status.len();
-        // SAFETY: the lists have `count` entries and live until the call returns; the one of the nodes may
-        // be absent. Contents of pages do not change.
-        call(unsafe { libc::syscall(number, 0, count, at, nodes, status_at, flags) })?;
-        found.extend(status.iter().map(|&node: &libc::c_int| u32::try_from(node).ok()));
-    }
-    Ok(found)
-}
-
 /// The node of each page of mapped addresses, as the kernel says; `None`: this process has no such page
 /// (yet).
 pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Result<Vec<Option<u32>>, Errno> {
-    each_page(address, bytes, page, None)
-}
-
-/// Moves those pages that no other process has in its page table: page `i` to the node `to(i)`.
-pub(super) fn move_pages(
-    address: *mut u8,
-    bytes: usize,
-    page: usize,
-    to: &dyn Fn(usize) -> u32,
-) -> Result<(), Errno> {
-    each_page(address, bytes, page, Some(to)).map(drop)
+    let pages = bytes.div_ceil(page);
+    let mut found = Vec::with_capacity(pages);
+    let mut status: Vec<libc::c_int> = vec![0; pages.min(BATCH)];
+    for first in (0..pages).step_by(BATCH) {
+        let at: Vec<_> = (first..pages.min(first + BATCH)).map(|i| address.wrapping_add(i * page)).collect();
+        let status = &mut status[..at.len()];
+        status.fill(-libc::ENOENT);
+        let (number, count, status_at) = (libc::SYS_move_pages, at.len(), status.as_mut_ptr());
+        let no_nodes: *const libc::c_int = null();
+        // SAFETY: the lists have `count` entries and live until the call returns; without nodes nothing is moved.
+        call(unsafe { libc::syscall(number, 0, count, at.as_ptr(), no_nodes, status_at, 0) })?;
+        found.extend(status.iter().map(|&node| u32::try_from(node).ok()));
+    }
+    Ok(found)
 }
 
 /// The mode and nodes of the policy at an address.

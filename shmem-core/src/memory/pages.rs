@@ -12,15 +12,12 @@
 //! What can be had is known for certain only after it was tried: other processes take pages of the
 //! same pool. So the choice is made anew after each failure, without what failed.
 
-use std::fs;
-use std::path::Path;
-
 use shmem_grammar::Policy;
 
+use super::error::Size;
 use super::request::Request;
-use super::size::Size;
-use super::size::number;
 use crate::partition::Pages;
+use crate::root::Root;
 
 /// A pool of huge pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,27 +100,15 @@ pub struct Choice {
 }
 
 impl PageSizes {
-    /// Those that a directory like `/sys` tells of, with base pages of `base` bytes.
-    pub fn read(sys: &Path, base: u64) -> Self {
-        let mut pools: Vec<_> = fs::read_dir(sys.join("kernel/mm/hugepages"))
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| {
-                let name = entry.file_name();
-                let name = name.to_str()?;
-                let kibibytes = name.strip_prefix("hugepages-")?.strip_suffix("kB")?;
-                let size = kibibytes.parse::<u64>().ok()?.checked_mul(1024)?;
-                pool(size, &entry.path(), free_on_nodes(sys, name))
-            })
-            .collect();
-        pools.sort_by_key(|pool| pool.size);
-        let merged = sys.join("kernel/mm/transparent_hugepage");
+    /// Those of the machine in `root`, with base pages of `base` bytes.
+    pub fn read(root: &Root, base: u64) -> Self {
+        let pools = root.numbered("sys/kernel/mm/hugepages", "hugepages-", "kB");
+        let pools = pools.into_iter().filter_map(|kibibytes| pool(root, kibibytes)).collect();
+        let merged = |file| format!("sys/kernel/mm/transparent_hugepage/{file}");
         // `never` stops page faults from merging, not MADV_COLLAPSE; `deny` stops both.
-        let denied =
-            fs::read_to_string(merged.join("shmem_enabled")).is_ok_and(|text| text.contains("[deny]"));
-        let transparent = number(&merged.join("hpage_pmd_size")).filter(|&size| size > base && !denied);
-        Self { base, pools, transparent, failures: Vec::new() }
+        let denied = root.text(&merged("shmem_enabled")).is_some_and(|text| text.contains("[deny]"));
+        let transparent = root.number(&merged("hpage_pmd_size")).filter(|&size| size > base && !denied);
+        Self { pools, transparent, ..Self::only(base) }
     }
 
     /// Base pages only.
@@ -206,26 +191,18 @@ impl PageSizes {
     }
 }
 
-/// One pool's directory. Pages that are reserved are still counted as free; pages beyond the pool may
-/// be added up to the overcommit limit.
-fn pool(size: u64, directory: &Path, nodes: Vec<(u32, u64)>) -> Option<Pool> {
-    let read = |name| number(&directory.join(name));
-    let surplus = read("surplus_hugepages").unwrap_or(0);
-    let more = read("nr_overcommit_hugepages").unwrap_or(0).saturating_sub(surplus);
-    let free = read("free_hugepages")?.saturating_sub(read("resv_hugepages").unwrap_or(0));
-    size.is_power_of_two().then_some(())?;
-    Some(Pool { size, free: free + more, total: read("nr_hugepages")? + more, nodes })
-}
-
-/// Free pages of the pool `name` on each node.
-fn free_on_nodes(sys: &Path, name: &str) -> Vec<(u32, u64)> {
-    let nodes = fs::read_dir(sys.join("devices/system/node")).into_iter().flatten().flatten();
-    let mut free: Vec<_> = nodes
-        .filter_map(|entry| {
-            let node = entry.file_name().to_str()?.strip_prefix("node")?.parse().ok()?;
-            Some((node, number(&entry.path().join("hugepages").join(name).join("free_hugepages"))?))
-        })
-        .collect();
-    free.sort_unstable();
-    free
+/// One pool. Pages that are reserved are still counted as free; pages beyond the pool may be added up to the overcommit limit.
+fn pool(root: &Root, kibibytes: u64) -> Option<Pool> {
+    let name = format!("hugepages-{kibibytes}kB");
+    let read = |what: &str| root.number(&format!("sys/kernel/mm/hugepages/{name}/{what}_hugepages"));
+    let size = kibibytes.checked_mul(1024).filter(|size| size.is_power_of_two())?;
+    let more = read("nr_overcommit").unwrap_or(0).saturating_sub(read("surplus").unwrap_or(0));
+    let free = read("free")?.saturating_sub(read("resv").unwrap_or(0));
+    let on_node = |node: u64| {
+        let file = format!("sys/devices/system/node/node{node}/hugepages/{name}/free_hugepages");
+        Some((u32::try_from(node).ok()?, root.number(&file)?))
+    };
+    let nodes =
+        root.numbered("sys/devices/system/node", "node", "").into_iter().filter_map(on_node).collect();
+    Some(Pool { size, free: free + more, total: read("nr")? + more, nodes })
 }

@@ -12,14 +12,11 @@ use super::placement::Spread;
 use super::provide::system;
 
 impl Arena {
-    /// Has the pages of ranges of a slot, which are bytes from its start and ascending, come from the nodes that stand behind
-    /// each: also those that a peer touches first. With [`Spread::System`] or no nodes, the slot has no
-    /// say any more. The mapping stays one, however many ranges there are.
+    /// Has pages that come later in ranges of a slot come from the nodes that stand behind each, the first before the others:
+    /// also those that a peer touches first. The ranges are ascending, in bytes from the start of the slot. With
+    /// [`Spread::System`] or no nodes, the slot has no say any more. The mapping stays one, however many ranges there are.
     ///
-    /// Pages that exist stay where they are, but for those that `move_existing` can move: that no other
-    /// process has touched. They go to the first node of their range, or in turn to each of an
-    /// interleaved one. [`nodes_of`](Self::nodes_of) tells what came of it; to be certain,
-    /// [`discard`](Self::discard) the range beforehand.
+    /// Pages that exist stay where they are, unless the range is [given back](Self::discard) beforehand.
     ///
     /// # Errors
     ///
@@ -33,26 +30,12 @@ impl Arena {
         slot: usize,
         ranges: &[(Range<usize>, &[u32])],
         spread: Spread,
-        move_existing: bool,
     ) -> Result<(), MemoryError> {
-        let page = self.machine.base_page() as usize;
         let start = self.reservation.address(&self.within(slot, &(0..0)));
         for (range, _) in ranges {
             self.within(slot, range);
         }
-        numa::bind_file(start, ranges, spread).map_err(system("mbind", "placing memory on nodes"))?;
-        if !move_existing || spread == Spread::System {
-            return Ok(());
-        }
-        for (range, nodes) in ranges.iter().filter(|(_, nodes)| !nodes.is_empty()) {
-            let inside = self.within(slot, range);
-            let to = |i: usize| nodes[if spread == Spread::Interleaved { i % nodes.len() } else { 0 }];
-            self.reservation
-                .enter(inside.clone())
-                .and_then(|()| numa::move_pages(self.reservation.address(&inside), range.len(), page, &to))
-                .map_err(system("move_pages", "moving memory to nodes"))?;
-        }
-        Ok(())
+        numa::bind_file(start, ranges, spread).map_err(system("mbind", "placing memory on nodes"))
     }
 
     /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is

@@ -2,7 +2,8 @@
 
 use core::ops::Deref;
 use core::ptr::{NonNull, null_mut};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::SealFlags;
@@ -35,14 +36,10 @@ impl Sealed {
     ///
     /// If the system has no memory, or allows no memfd.
     pub fn make(bytes: &[u8]) -> io::Result<OwnedFd> {
-        let memfd = map::memfd(None)?;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let written = rustix::io::retry_on_intr(|| rustix::io::write(&memfd, rest))?;
-            rest = &rest[written..];
-        }
+        let mut memfd = File::from(map::memfd(None)?);
+        memfd.write_all(bytes)?;
         rustix::fs::fcntl_add_seals(&memfd, WHOLLY)?;
-        Ok(memfd)
+        Ok(memfd.into())
     }
 
     /// What [`make`](Self::make) has made of so many bytes, whoever gave the descriptor: that it is such a one is checked.

@@ -7,7 +7,7 @@ use shmem_grammar::show_size;
 
 use super::spec::{Grant, Pages};
 use super::spec::{Origin, PartitionSpec};
-use crate::alike::Alike;
+use crate::alike::{Alike, groups};
 use crate::columns::Columns;
 use crate::ranges;
 
@@ -138,18 +138,6 @@ fn nodes(nodes: &[(u32, u64)]) -> String {
             each.join(" ")
         }
     }
-}
-
-/// Equal values with the PEs that have them, in the order of the first of these.
-fn groups<T: PartialEq>(values: impl Iterator<Item = (usize, T)>) -> Vec<(T, Vec<usize>)> {
-    let mut groups: Vec<(T, Vec<usize>)> = Vec::new();
-    for (pe, value) in values {
-        match groups.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, pes)) => pes.push(pe),
-            None => groups.push((value, vec![pe])),
-        }
-    }
-    groups
 }
 
 /// Ascending numbers of PEs, of which there are `count`.

@@ -20,9 +20,9 @@ mod sysfs;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use shmem_grammar::Kind;
+
+use crate::root::Root;
 
 pub use classify::classify;
 pub(crate) use node::numbers;
@@ -40,9 +40,9 @@ pub struct Topology {
 impl Topology {
     /// Reads the machine whose `proc` and `sys` are in `root`. With the feature `numa`, hwloc is asked
     /// as well where `root` is `/`.
-    pub fn read(root: &Path) -> Self {
+    pub fn read(root: &Root) -> Self {
         let (nodes, cpus) = sysfs::read(root);
-        if root != Path::new("/") {
+        if *root != Root::default() {
             return Self::of(nodes, cpus, None);
         }
         let cpu = rustix::thread::sched_getcpu();

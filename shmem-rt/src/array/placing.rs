@@ -88,7 +88,7 @@ impl Placing {
         if !self.nodes.is_empty() {
             let node = |chunk: usize| core::slice::from_ref(&self.nodes[chunk]);
             let ranges: Vec<_> = bound.iter().map(|(range, chunk)| (at(range), node(*chunk))).collect();
-            match arena.place_ranges(slot, &ranges, self.spread, false) {
+            match arena.place_ranges(slot, &ranges, self.spread) {
                 Err(error) if error.no_nodes() && self.spread != Spread::Bound => {
                     self.say(job, &format!("is not placed by chunk: {error}"));
                     return Ok(arena.populate(slot, start..start + last.end)?);

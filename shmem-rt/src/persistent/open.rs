@@ -13,7 +13,7 @@ use shmem_launch::say::say;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::setup::Setup;
-use crate::state::shelf::{Opened, Shelf};
+use crate::state::shelf::Shelf;
 
 /// How a PE has found a file, for the others.
 #[derive(Debug, Serialize, Deserialize)]
@@ -188,10 +188,9 @@ pub(crate) fn shelve(
     let pe = bootstrap.number();
     let shelves = files.into_iter().map(|(k, backing)| {
         let (spec, part) = (&setup.table.specs()[k], &setup.statics.partitions[k]);
-        let (segment, heap) = (part.index, part.end as usize);
-        let opened = Opened { spec, segment, range: setup.layout.partition(k), heap, backing };
+        let (range, heap) = (setup.layout.partition(k), part.end as usize);
         // SAFETY: the arena has mapped the partitions of this PE's slot at `mine`, and no token exists yet.
-        unsafe { Shelf::new(opened, mine, ledger) }
+        unsafe { Shelf::new(spec, part.index, range, heap, backing, mine, ledger) }
     });
     let shelves: Result<Vec<_>, String> = shelves.collect();
     let shelves = shelves.map_err(|reason| ErrorKind::File { pe, reason })?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use shmem_core::alike::groups;
 use shmem_core::context::Initiator as _;
 use shmem_core::partition::{report, short_size};
 use shmem_core::ranges;
@@ -46,14 +47,8 @@ pub(super) fn introduce<L: ThreadLevel>(world: &World<L>) {
         let mut text = format!("shmem: {pes}, brought together by {name}, transport {transport}{fabric}\n");
         text.push_str(&report(table.specs(), grants));
         let _ = writeln!(text, "shmem: {}", job.contexts.holdings.lock().report());
-        let mut sets: Vec<(&[usize], Vec<usize>)> = Vec::new();
         let on_node = job.site.pes().iter().filter(|pe| pe.on_node().is_some());
-        for (pe, cpus) in on_node.zip(job.site.cpus.iter().map(Vec::as_slice)) {
-            match sets.iter_mut().find(|(set, _)| *set == cpus) {
-                Some((_, pes)) => pes.push(pe.number()),
-                None => sets.push((cpus, vec![pe.number()])),
-            }
-        }
+        let sets = groups(on_node.map(|pe| pe.number()).zip(job.site.cpus.iter()));
         let sets = sets.iter().map(|(cpus, pes)| format!("{}: {}", numbers(pes), ranges::show(cpus)));
         let _ =
             writeln!(text, "shmem: CPUs of the PEs of this host: {}", sets.collect::<Vec<_>>().join("; "));

@@ -25,26 +25,23 @@ pub(crate) struct Shelf {
     pub(crate) failed: bool,
 }
 
-/// A partition that is put on a shelf.
-pub(crate) struct Opened<'a> {
-    pub(crate) spec: &'a PartitionSpec,
-    pub(crate) segment: u32,
-    /// Bytes of a slot that it takes up.
-    pub(crate) range: Range<usize>,
-    /// Bytes from its start to its heap.
-    pub(crate) heap: usize,
-    pub(crate) backing: Backing,
-}
-
 impl Shelf {
     /// Reads the names of a partition that lies in the slot at `mine`, and reserves what they stand for; or
-    /// begins a directory. An error is what is wrong, in words.
+    /// begins a directory. It takes up `range` of the slot, and its heap begins `heap` bytes behind its start. An error is what
+    /// is wrong, in words.
     ///
     /// # Safety
     ///
     /// `mine` is this PE's slot, the partition is mapped there, and nobody uses it yet.
-    pub(crate) unsafe fn new(opened: Opened<'_>, mine: *mut u8, ledger: &mut Ledger) -> Result<Self, String> {
-        let Opened { spec, segment, range, heap, backing } = opened;
+    pub(crate) unsafe fn new(
+        spec: &PartitionSpec,
+        segment: u32,
+        range: Range<usize>,
+        heap: usize,
+        backing: Backing,
+        mine: *mut u8,
+        ledger: &mut Ledger,
+    ) -> Result<Self, String> {
         let start = range.start;
         let file = match backing {
             Backing::File(file) => Some(file),

@@ -40,7 +40,7 @@ impl Processors {
 /// The section `topology`.
 pub(crate) fn topology(root: &Root) -> String {
     let processors = Processors::read(root);
-    let topology = Topology::read(root.path());
+    let topology = Topology::read(root);
     let mut text = format!(
         "CPUs: {} ({}) on {} in {}\n",
         processors.online.len(),

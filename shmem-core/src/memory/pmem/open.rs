@@ -1,7 +1,7 @@
 //! A file on a file system: found or made, locked, checked.
 
-use std::fs;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::fs::{self, File};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
 use super::store::Disk;
 use super::store::{Contents, Store, contents};
 use crate::fingerprint::fingerprint;
-use crate::memory::size::Size;
+use crate::memory::error::Size;
 use crate::text::first_difference;
 
 /// How long a lock is waited for: the processes of a job that was killed take a moment to go.
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A file that stands for the memory of a partition on one PE: locked, and with room for all of it.
 #[derive(Debug)]
 pub struct PmemFile {
-    store: Store<OwnedFd>,
+    store: Store<File>,
     path: PathBuf,
     what: String,
     /// Whether it did not exist before.
@@ -171,7 +171,7 @@ impl PmemFile {
 }
 
 /// What is there, locked and checked; and whether one of its headers was cut short.
-fn take_over(file: OwnedFd, identity: &Identity) -> Result<(Store<OwnedFd>, bool), Fault> {
+fn take_over(file: File, identity: &Identity) -> Result<(Store<File>, bool), Fault> {
     lock(&file, PATIENCE)?;
     in_place(&file)?;
     let bytes = rustix::fs::fstat(&file).map_err(system("fstat"))?.st_size as u64;
@@ -202,16 +202,18 @@ fn take_over(file: OwnedFd, identity: &Identity) -> Result<(Store<OwnedFd>, bool
     }
 }
 
-fn make(path: &Path, identity: &Identity) -> Result<Store<OwnedFd>, Fault> {
+fn make(path: &Path, identity: &Identity) -> Result<Store<File>, Fault> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
-        Errno::NOENT | Errno::NOTDIR => {
-            let (parent, directory) = (directory_of(path), directory_of(path).display().to_string());
-            if parent.is_dir() { Fault::NoFiles { directory } } else { Fault::NoDirectory { directory } }
-        }
-        Errno::EXIST => Fault::InUse,
-        errno => denied("made", "open", errno),
-    })?;
+    let file: File = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map(Into::into).map_err(
+        |errno| match errno {
+            Errno::NOENT | Errno::NOTDIR => {
+                let (parent, directory) = (directory_of(path), directory_of(path).display().to_string());
+                if parent.is_dir() { Fault::NoFiles { directory } } else { Fault::NoDirectory { directory } }
+            }
+            Errno::EXIST => Fault::InUse,
+            errno => denied("made", "open", errno),
+        },
+    )?;
     let ready = lock(&file, Duration::ZERO).and_then(|()| in_place(&file));
     let built = ready.and_then(|()| build(file, identity));
     match &built {
@@ -223,7 +225,7 @@ fn make(path: &Path, identity: &Identity) -> Result<Store<OwnedFd>, Fault> {
 
 /// The file at a path, if there is something there. What is looked at is what is open: a name may lead elsewhere a moment
 /// later.
-fn find(path: &Path) -> Result<Option<OwnedFd>, Fault> {
+fn find(path: &Path) -> Result<Option<File>, Fault> {
     // Links of other users lead where they want.
     let link = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let follows = match rustix::fs::open(path, link, Mode::empty()) {
@@ -249,7 +251,8 @@ fn find(path: &Path) -> Result<Option<OwnedFd>, Fault> {
     // The very file that the handle is of.
     let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    rustix::fs::open(itself, flags, Mode::empty()).map(Some).map_err(|errno| denied("opened", "open", errno))
+    let opened = rustix::fs::open(itself, flags, Mode::empty());
+    opened.map(|file| Some(file.into())).map_err(|errno| denied("opened", "open", errno))
 }
 
 /// Refuses what is no file of this user.
@@ -280,7 +283,7 @@ fn system(call: &'static str) -> impl Fn(Errno) -> Fault {
 }
 
 /// Locks the file, for as long as any process has it open or mapped.
-fn lock(file: &OwnedFd, patience: Duration) -> Result<(), Fault> {
+fn lock(file: &File, patience: Duration) -> Result<(), Fault> {
     let end = Instant::now() + patience;
     loop {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -314,7 +317,7 @@ const MOVING: [(u64, &str); 8] = [
 const BTRFS: u64 = 0x9123_683e;
 
 /// Refuses what [`MOVING`] is about. On btrfs a file can be excepted from it while it is empty.
-fn in_place(file: &OwnedFd) -> Result<(), Fault> {
+fn in_place(file: &File) -> Result<(), Fault> {
     let kind = rustix::fs::fstatfs(file).map_err(system("fstatfs"))?.f_type as u64 & 0xffff_ffff;
     if let Some((_, name)) = MOVING.iter().find(|(number, _)| *number == kind) {
         return Err(Fault::FileSystem { name });
@@ -332,7 +335,7 @@ fn in_place(file: &OwnedFd) -> Result<(), Fault> {
 }
 
 /// Makes a new heap of an empty file.
-fn build(file: OwnedFd, identity: &Identity) -> Result<Store<OwnedFd>, Fault> {
+fn build(file: File, identity: &Identity) -> Result<Store<File>, Fault> {
     let too_large = Fault::Full { asked: u64::MAX, available: "no file can be that large".into() };
     let geometry = Geometry::new(identity.size, identity.layout.len() as u64).ok_or(too_large)?;
     match getrlimit(Resource::Fsize).current {
@@ -346,7 +349,7 @@ fn build(file: OwnedFd, identity: &Identity) -> Result<Store<OwnedFd>, Fault> {
 }
 
 /// Gives the file all its blocks, so that no store to a mapping needs any.
-fn allocate(file: &OwnedFd, bytes: u64) -> Result<(), Fault> {
+fn allocate(file: &File, bytes: u64) -> Result<(), Fault> {
     match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes)) {
         Err(Errno::OPNOTSUPP) => write_zeroes(file, bytes),
         result => result,
@@ -367,7 +370,7 @@ fn allocate(file: &OwnedFd, bytes: u64) -> Result<(), Fault> {
 }
 
 /// Writes what a file does not have yet, where the file system cannot reserve.
-fn write_zeroes(file: &OwnedFd, bytes: u64) -> Result<(), Errno> {
+fn write_zeroes(file: &File, bytes: u64) -> Result<(), Errno> {
     let has = rustix::fs::fstat(file)?.st_size as u64;
     let zero = vec![0; 1 << 20];
     (has..bytes).step_by(zero.len()).try_for_each(|at| {
@@ -390,7 +393,7 @@ fn flush_directory(path: &Path) {
 }
 
 /// Compares what the file holds with what the job has.
-fn check(file: &OwnedFd, bytes: u64, header: &Header, identity: &Identity) -> Result<Geometry, Fault> {
+fn check(file: &File, bytes: u64, header: &Header, identity: &Identity) -> Result<Geometry, Fault> {
     let damaged = |how: String| Err(Fault::Damaged { how });
     let Some(geometry) = Geometry::new(header.size, header.layout_bytes) else {
         return damaged(format!("it says that it holds {}", Size(header.size)));

@@ -1,6 +1,7 @@
 //! What is done to one file: reading, writing and flushing; persist in two phases, and what an opening repairs.
 
-use std::os::fd::OwnedFd;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
 use rustix::io::Errno;
 
@@ -20,35 +21,23 @@ pub(super) trait Disk {
     fn flush(&self) -> Result<(), Errno>;
 }
 
-impl Disk for OwnedFd {
-    fn read(&self, mut at: u64, mut into: &mut [u8]) -> Result<(), Errno> {
-        while !into.is_empty() {
-            match rustix::io::pread(self, &mut *into, at) {
-                // Somebody has cut the file short.
-                Ok(0) => return Err(Errno::IO),
-                Ok(read) => (at, into) = (at + read as u64, &mut into[read..]),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
-        Ok(())
+impl Disk for File {
+    fn read(&self, at: u64, into: &mut [u8]) -> Result<(), Errno> {
+        self.read_exact_at(into, at).map_err(errno)
     }
 
-    fn write(&self, mut at: u64, mut bytes: &[u8]) -> Result<(), Errno> {
-        while !bytes.is_empty() {
-            match rustix::io::pwrite(self, bytes, at) {
-                Ok(0) => return Err(Errno::IO),
-                Ok(written) => (at, bytes) = (at + written as u64, &bytes[written..]),
-                Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno),
-            }
-        }
-        Ok(())
+    fn write(&self, at: u64, bytes: &[u8]) -> Result<(), Errno> {
+        self.write_all_at(bytes, at).map_err(errno)
     }
 
     fn flush(&self) -> Result<(), Errno> {
-        rustix::io::retry_on_intr(|| rustix::fs::fsync(self))
+        self.sync_all().map_err(errno)
     }
+}
+
+/// What the system said. It says nothing of a file that somebody has cut short.
+fn errno(error: std::io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
 /// Bytes that are compared at once.

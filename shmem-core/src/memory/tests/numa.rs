@@ -33,14 +33,8 @@ fn on(machine: Machine) -> Arena {
 }
 
 /// Has the pages of a range of the first slot come from nodes.
-fn place(
-    arena: &Arena,
-    range: &Range<usize>,
-    nodes: &[u32],
-    spread: Spread,
-    moves: bool,
-) -> Result<(), MemoryError> {
-    arena.place_ranges(0, &[(range.clone(), nodes)], spread, moves)
+fn place(arena: &Arena, range: &Range<usize>, nodes: &[u32], spread: Spread) -> Result<(), MemoryError> {
+    arena.place_ranges(0, &[(range.clone(), nodes)], spread)
 }
 
 fn heap(arena: &Arena) -> usize {
@@ -88,7 +82,7 @@ fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
     arena.create(0, NO_FILES).unwrap();
     let range = heap(&arena)..heap(&arena) + 8 * page();
     let home = Machine::default().topology().nodes().first().map_or(0, |node| node.number);
-    match place(&arena, &range, &[home], Spread::Bound, false) {
+    match place(&arena, &range, &[home], Spread::Bound) {
         Err(error) => {
             assert!(error.no_nodes(), "{error}");
             println!("skipped: {error}");
@@ -108,7 +102,7 @@ fn a_range_of_a_place_has_its_nodes_or_the_system_says_that_it_has_none() {
             assert_eq!(word(&arena, 0, range.start + 3 * page()).load(Relaxed), 0);
         }
     }
-    let error = place(&arena, &range, &[1023], Spread::Bound, false).unwrap_err();
+    let error = place(&arena, &range, &[1023], Spread::Bound).unwrap_err();
     assert!(error.no_nodes() || error.to_string().contains("mbind"), "{error}");
 }
 
@@ -132,7 +126,7 @@ fn a_system_without_nodes_says_so_and_fails_only_where_it_must() {
             assert!(grant.nodes.is_empty() && grant.populated);
             assert!(grant.downgrades[0].contains("KIND=FASTMEM: pages lie where"), "{:?}", grant.downgrades);
             let range = at..at + M;
-            assert!(place(&arena, &range, &[0], Spread::Bound, false).unwrap_err().no_nodes());
+            assert!(place(&arena, &range, &[0], Spread::Bound).unwrap_err().no_nodes());
             assert!(arena.pages_per_node(0, range, page()).unwrap_err().no_nodes());
         }
     });
@@ -148,7 +142,7 @@ fn each_way_to_share_pages_out_among_nodes() {
     let placed = |nodes: &[u32], spread| {
         // SAFETY: nobody else knows of the memory.
         unsafe { arena.discard(0, range.clone()) }.unwrap();
-        place(&arena, &range, nodes, spread, false).unwrap();
+        place(&arena, &range, nodes, spread).unwrap();
         arena.populate(0, range.clone()).unwrap();
         arena.pages_per_node(0, range.clone(), page()).unwrap()
     };
@@ -182,31 +176,12 @@ fn thousands_of_ranges_are_one_mapping() {
     let before = mappings(&arena);
     let of = |i: usize| &nodes[i % nodes.len()..][..1];
     let ranges: Vec<_> = (0..3000).map(|i| (start + i * page()..start + (i + 1) * page(), of(i))).collect();
-    arena.place_ranges(0, &ranges, Spread::Bound, false).unwrap();
+    arena.place_ranges(0, &ranges, Spread::Bound).unwrap();
     assert_eq!(mappings(&arena), before);
     let whole = start..start + 3000 * page();
     arena.populate(0, whole.clone()).unwrap();
     let expected: Vec<_> = (0..3000).map(|i| Some(of(i)[0])).collect();
     assert_eq!(arena.nodes_of(0, whole, page()).unwrap(), expected);
-}
-
-#[test]
-fn pages_that_exist_move_when_that_is_asked() {
-    let Some(nodes) = nodes() else { return };
-    let arena = arena();
-    arena.create(0, NO_FILES).unwrap();
-    let range = heap(&arena)..heap(&arena) + 12_000 * page();
-    place(&arena, &range, &nodes[..1], Spread::Bound, false).unwrap();
-    arena.populate(0, range.clone()).unwrap();
-    word(&arena, 0, range.start + 5 * page()).store(77, Relaxed);
-    place(&arena, &range, &nodes[1..2], Spread::Bound, false).unwrap();
-    assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[0], 12_000)]);
-    place(&arena, &range, &nodes[1..2], Spread::Bound, true).unwrap();
-    assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), [(nodes[1], 12_000)]);
-    place(&arena, &range, &nodes[..2], Spread::Interleaved, true).unwrap();
-    let evenly = [(nodes[0], 6_000), (nodes[1], 6_000)];
-    assert_eq!(arena.pages_per_node(0, range.clone(), page()).unwrap(), evenly);
-    assert_eq!(word(&arena, 0, range.start + 5 * page()).load(Relaxed), 77);
 }
 
 /// Process, descriptors and pieces, in one word.
@@ -254,7 +229,7 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
     }
     let mine = arena.create(0, NO_FILES).unwrap();
     for (i, &(spread, node)) in placed.iter().enumerate() {
-        place(&arena, &range(i), &[node], spread, false).unwrap();
+        place(&arena, &range(i), &[node], spread).unwrap();
     }
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture"])

@@ -8,6 +8,7 @@ use super::{NO_FILES, paged, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says, in_child};
 use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, map};
 use crate::partition::{Pages, PartitionSpec};
+use crate::root::Root;
 
 const M: u64 = 1 << 20;
 const HUGE: u64 = 2 << 20;
@@ -90,7 +91,7 @@ fn pages_that_cannot_be_merged_are_base_pages_and_reported() {
 
 /// A machine that says it has huge pages of 2 MiB in a pool, in which there are none.
 fn empty_pool() -> Option<Tree> {
-    let real = PageSizes::read("/sys".as_ref(), 4096);
+    let real = PageSizes::read(&Root::default(), 4096);
     match real.pools.iter().find(|pool| pool.size == HUGE) {
         Some(pool) if pool.free == 0 => {}
         Some(_) => {
@@ -132,7 +133,7 @@ fn an_empty_pool_is_an_error_and_no_signal() {
 
 #[test]
 fn pages_of_a_pool_are_shared_with_peers() {
-    let real = PageSizes::read("/sys".as_ref(), 4096);
+    let real = PageSizes::read(&Root::default(), 4096);
     if !real.pools.iter().any(|pool| pool.size == HUGE && pool.free >= 10) {
         println!("skipped: fewer than 10 huge pages of 2 MiB are free");
         return;

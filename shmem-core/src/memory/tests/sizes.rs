@@ -5,6 +5,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{Choice, PageSizes, Placement, Pool, Request, Spread};
 use crate::partition::Pages;
+use crate::root::Root;
 
 const K: u64 = 1 << 10;
 const M: u64 = 1 << 20;
@@ -13,16 +14,16 @@ const G: u64 = 1 << 30;
 fn machine(pools: &[(u64, u64, u64)], shmem: Option<&str>) -> PageSizes {
     let tree = Tree::new();
     for &(size, total, free) in pools {
-        let directory = format!("kernel/mm/hugepages/hugepages-{}kB", size / K);
+        let directory = format!("sys/kernel/mm/hugepages/hugepages-{}kB", size / K);
         tree.write(&format!("{directory}/nr_hugepages"), &format!("{total}\n"));
         tree.write(&format!("{directory}/free_hugepages"), &format!("{free}\n"));
     }
-    tree.write("kernel/mm/hugepages/README", "not a pool");
+    tree.write("sys/kernel/mm/hugepages/README", "not a pool");
     if let Some(enabled) = shmem {
-        tree.write("kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
-        tree.write("kernel/mm/transparent_hugepage/shmem_enabled", enabled);
+        tree.write("sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
+        tree.write("sys/kernel/mm/transparent_hugepage/shmem_enabled", enabled);
     }
-    PageSizes::read(tree.root(), 4 * K)
+    PageSizes::read(&Root::at(tree.root()), 4 * K)
 }
 
 fn ask(asked: u64, policy: Policy, bytes: u64) -> Request {
@@ -88,9 +89,9 @@ fn reserved_pages_are_not_to_be_had_and_pages_beyond_the_pool_are() {
     let tree = Tree::new();
     let files = [("nr", 10), ("free", 8), ("resv", 5), ("nr_overcommit", 7), ("surplus", 4)];
     for (name, n) in files {
-        tree.write(&format!("kernel/mm/hugepages/hugepages-2048kB/{name}_hugepages"), &n.to_string());
+        tree.write(&format!("sys/kernel/mm/hugepages/hugepages-2048kB/{name}_hugepages"), &n.to_string());
     }
-    let sizes = PageSizes::read(tree.root(), 4 * K);
+    let sizes = PageSizes::read(&Root::at(tree.root()), 4 * K);
     assert_eq!(sizes.pools, [Pool { size: 2 * M, free: 8 - 5 + 7 - 4, total: 13, nodes: vec![] }]);
 }
 
@@ -118,12 +119,12 @@ fn base_pages_are_not_4k_everywhere() {
         let tree = Tree::new();
         for size in pools {
             for name in ["nr", "free"] {
-                let file = format!("kernel/mm/hugepages/hugepages-{}kB/{name}_hugepages", size / K);
+                let file = format!("sys/kernel/mm/hugepages/hugepages-{}kB/{name}_hugepages", size / K);
                 tree.write(&file, "9");
             }
         }
-        tree.write("kernel/mm/transparent_hugepage/hpage_pmd_size", &transparent.to_string());
-        let sizes = PageSizes::read(tree.root(), base);
+        tree.write("sys/kernel/mm/transparent_hugepage/hpage_pmd_size", &transparent.to_string());
+        let sizes = PageSizes::read(&Root::at(tree.root()), base);
         for policy in [Policy::Mandatory, Policy::Preferred] {
             for asked in [4 * K, base] {
                 assert_eq!(chosen(&sizes, asked, policy, M), Ok((Pages::Base, base, false)));
@@ -150,13 +151,13 @@ fn on_nodes(free: [u64; 3]) -> PageSizes {
     let all: u64 = free.iter().sum();
     let pool = "hugepages/hugepages-2048kB";
     for (name, n) in [("nr", all), ("free", all)] {
-        tree.write(&format!("kernel/mm/{pool}/{name}_hugepages"), &n.to_string());
+        tree.write(&format!("sys/kernel/mm/{pool}/{name}_hugepages"), &n.to_string());
     }
     for (node, n) in [(2, free[1]), (0, free[0]), (3, free[2])] {
-        tree.write(&format!("devices/system/node/node{node}/{pool}/free_hugepages"), &n.to_string());
+        tree.write(&format!("sys/devices/system/node/node{node}/{pool}/free_hugepages"), &n.to_string());
     }
-    tree.write("devices/system/node/online", "0,2-3");
-    PageSizes::read(tree.root(), 4 * K)
+    tree.write("sys/devices/system/node/online", "0,2-3");
+    PageSizes::read(&Root::at(tree.root()), 4 * K)
 }
 
 fn on(nodes: &[u32], kind: Option<Kind>, policy: Policy, bytes: u64) -> Request {

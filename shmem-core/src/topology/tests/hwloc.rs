@@ -122,7 +122,7 @@ fn invented_machines_of_hwloc_are_all_alike() {
 
 #[test]
 fn this_machine_is_asked() {
-    let read = Topology::read(std::path::Path::new("/"));
+    let read = Topology::read(&crate::root::Root::default());
     assert!(!read.basis().contains("in vain"), "{}", read.basis());
     let mut nodes = read.nodes().to_vec();
     assert_eq!(ask(&mut nodes, &[0], read.home()), Ok(()));

@@ -1,8 +1,7 @@
-use std::path::Path;
-
 use shmem_grammar::Kind::{FastMem, LargeMem, NormalMem};
 
 use crate::fixture::Tree;
+use crate::root::Root;
 use crate::topology::{Evidence, Speed, Topology};
 
 /// A machine made of files.
@@ -37,7 +36,7 @@ impl Machine {
     }
 
     fn read(&self) -> Topology {
-        Topology::read(self.0.root())
+        Topology::read(&Root::at(self.0.root()))
     }
 }
 
@@ -139,7 +138,7 @@ fn a_machine_that_tells_nothing() {
 
 #[test]
 fn this_machine() {
-    let topology = Topology::read(Path::new("/"));
+    let topology = Topology::read(&Root::default());
     let Some(home) = topology.home() else {
         println!("skipped: this kernel tells of no memory nodes");
         return;

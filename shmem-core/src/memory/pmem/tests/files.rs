@@ -1,6 +1,6 @@
 //! Real files: what is made, what is refused, what is put right.
 
-use std::os::fd::OwnedFd;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::fixture::{Tree, assert_says};
@@ -40,8 +40,8 @@ fn geometry() -> Geometry {
 }
 
 /// The file by another descriptor.
-fn raw(path: &Path) -> OwnedFd {
-    std::fs::File::options().read(true).write(true).open(path).unwrap().into()
+fn raw(path: &Path) -> File {
+    File::options().read(true).write(true).open(path).unwrap()
 }
 
 fn write(path: &Path, at: u64, value: u8) {

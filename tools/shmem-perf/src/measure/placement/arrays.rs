@@ -137,7 +137,7 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
     let arena = Arena::reserve(0, layout, 1, machine)?;
     arena.create_later(0, at, &Request::plain("to be touched", bytes), None)?;
     let whole = at..at + bytes;
-    arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System, false)?;
+    arena.place_ranges(0, &[(whole.clone(), &[])], Spread::System)?;
 
     let start = arena.start_of(0) as usize + at;
     for chunk in 0..chunking.chunks() {
