@@ -87,14 +87,6 @@ fn every_variable_in_the_page_is_one() {
     }
 }
 
-#[test]
-fn variables_with_older_names_are_read_by_both() {
-    for name in ["VERSION", "INFO", "SYMMETRIC_SIZE", "DEBUG", "SYMMETRIC_PARTITION<ID>"] {
-        let variable = VARIABLES.iter().find(|variable| variable.name == format!("SHMEM_{name}"));
-        assert_eq!(variable.unwrap().alias, Some(format!("SMA_{name}").as_str()));
-    }
-}
-
 /// The paths are resolved by rustdoc, as links in the documentation of an empty crate: it knows methods, items
 /// of traits, macros and fields, and takes no more than a name to find them.
 #[test]

@@ -411,18 +411,6 @@ fn run(world: &mut World<Multiple>) {
             let started = first.then(|| world.start_sum(1_u32));
             return if scenario == "the end" { drop(started) } else { std::mem::forget(started) };
         }
-        "threads" if first => {
-            let meet = || {
-                let world = &*world;
-                if catch_unwind(AssertUnwindSafe(|| world.barrier_all())).is_err() {
-                    world.global_exit(9);
-                }
-            };
-            std::thread::scope(|scope| {
-                scope.spawn(meet);
-                scope.spawn(meet);
-            });
-        }
         "nested" => {
             let world = &*world;
             let element = |[at]: [usize; 1]| {
@@ -435,7 +423,6 @@ fn run(world: &mut World<Multiple>) {
             }
             NEVER.wait_until(world, eq(1));
         }
-        "threads" => _ = NEVER.wait_until(world, eq(1)),
         differing => {
             let (difference, family) = differing.rsplit_once(" of ").unwrap();
             let sides =
@@ -611,18 +598,15 @@ fn places_are_the_same_on_all() {
     }
 }
 
-/// By two threads, or inside the other one; whichever comes first.
+/// One inside the other one, whichever comes first. (Of two threads: `racing::context`.)
 #[test]
 fn two_collectives_of_a_team_at_a_time_are_told_with_both_lines_and_what_to_do() {
-    let threads = ["two threads of PE 0 are in collectives of one team", "mutex", "split_by"];
-    let nested = ["is in another one of the same team", "a collective is called at ", "from_fn"];
-    for (scenario, ways, parts) in [("threads", &WAYS[..1], threads), ("nested", &WAYS[1..3], nested)] {
-        for way in ways {
-            let said = fails(scenario, *way);
-            assert_says(&said, &parts);
-            let told = said.lines().find(|line| line.contains(parts[0])).unwrap();
-            assert_eq!(told.matches("agreement.rs:").count(), 2, "{told}");
-            assert_eq!(said.contains("two threads"), scenario == "threads", "{said}");
-        }
+    for way in &WAYS[1..3] {
+        let said = fails("nested", *way);
+        let told = said.lines().find(|line| line.contains("is in another one of the same team"));
+        let told = told.unwrap_or_else(|| panic!("{said}"));
+        assert_says(&said, &["a collective is called at ", "from_fn"]);
+        assert_eq!(told.matches("agreement.rs:").count(), 2, "{told}");
+        assert!(!said.contains("two threads"), "{said}");
     }
 }

@@ -20,8 +20,6 @@ static GRID: [f64; 8];
 #[symmetric]
 static READY: Signal;
 #[symmetric]
-static TURNS: [Atomic<u64>; 4];
-#[symmetric]
 static LOCK: Lock;
 
 /// What a PE says whose thread-locals are destroyed.
@@ -131,37 +129,10 @@ fn run(scenario: &str, world: &mut World) {
             }
             world.barrier_all();
         }
-        "miss" => {
-            let local = 0_u64;
-            world.putmem(shmem::SymAddr::assume((&raw const local).cast_mut().cast()), &[0; 8], world.me());
-        }
         "debug" => {
             // Dropped at once; the next allocation takes it back.
             drop(world.alloc([0_u8; 100]).unwrap());
             let _ = world.malloc(64).unwrap();
-        }
-        "wrong pe" => drop(world.pe(9).unwrap_or_else(|error| panic!("{error}"))),
-        "cells too far apart" => {
-            let mut halo = world.halo::<u64>(&[Edge::new(world.me(), 0, 3)]).unwrap();
-            halo.begin(world).send_strided(0, &[0; 3], usize::MAX);
-        }
-        "indices" => {
-            let (place, words) = (GRID.on(world.me()), TURNS.on(world.me()));
-            let calls: [&dyn Fn(); 6] = [
-                &|| world.p(place.index(8), 0.0),
-                &|| _ = world.pes()[9],
-                &|| world.gather(&mut [0.0; 2], place.index(..).at(&[1_u32, 8])),
-                &|| world.add_each(words.at(&[1_u32, 4]), 1),
-                &|| {
-                    let mut before = [0; 2];
-                    world.scope(|s| s.swap_each(&mut before, words.at(&[1_u32, 4]), 1));
-                },
-                &|| world.batch(words, |batch| batch.add(4, 1)),
-            ];
-            for call in calls {
-                std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).unwrap_err();
-            }
-            panic!("that many were refused: {}", calls.len());
         }
         "global exit" if me == 1 => {
             print!("unfinished");
@@ -318,42 +289,6 @@ fn a_panic_ends_the_job_even_when_caught_where_others_cannot_go_on() {
             ),
         ],
     );
-}
-
-#[test]
-fn mistakes_with_addresses_and_numbers_explain_themselves() {
-    let (unknown, here) = ("not symmetric memory", "panicked at shmem-rt/tests/jobs/failure.rs:");
-    all_fail(
-        None,
-        &[
-            ("miss", 1, &[], &["`putmem`: the 8 bytes at 0x", unknown, "default (partition 1)"]),
-            (
-                "wrong pe",
-                2,
-                &[],
-                &[
-                    "there is no PE 9: the job has 2, whose numbers run from 0 to 1",
-                    "start more with `shmrun -n`",
-                ],
-            ),
-            (
-                "cells too far apart",
-                1,
-                &[],
-                &["but 3 blocks of 1 at a stride of 18446744073709551615 end at", here],
-            ),
-        ],
-    );
-    let (_, said) = fails(job("indices", 1));
-    let parts = [
-        "index 8 is beyond the end: the place at GRID has 8 elements (0..8)",
-        "no PE has the index 9: ",
-        "index 8 at position 1 of the list is beyond the end: GRID has 8 elements (0..8)",
-        "index 4 at position 1 of the list is beyond the end: TURNS has 4 elements (0..4)",
-        "index 4 is beyond the end: TURNS has 4 elements (0..4)",
-    ];
-    assert_says(&said, &parts);
-    assert_eq!(said.matches(here).count(), 7, "each at its line: {said}");
 }
 
 #[test]

@@ -7,7 +7,6 @@ mod scenario;
 
 mod fabric;
 mod keys;
-mod lists;
 mod long_blocks;
 mod nodes;
 mod stranger;

@@ -280,7 +280,7 @@ type Mistake = (fn(Flight<'_, u64, World>), &'static str);
 
 #[shmem::test(pes = 1)]
 fn mistakes_are_told(world: &mut World) {
-    let mistakes: [Mistake; 9] = [
+    let mistakes: [Mistake; 10] = [
         (
             |mut flight| flight.send(WEST, &[1, 2, 3]),
             "ends with edges that were not sent: edge 1 to PE 0; send each edge of a flight, and then call `finish` on it",
@@ -318,6 +318,10 @@ fn mistakes_are_told(world: &mut World) {
         (
             |mut flight| flight.send_blocks(EAST, &[0; 9], 2, 4),
             "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2",
+        ),
+        (
+            |mut flight| flight.send_strided(EAST, &[0; 3], usize::MAX),
+            "but 3 blocks of 1 at a stride of 18446744073709551615 end at",
         ),
         (|mut flight| flight.send(2, &[1, 2, 3]), "there is no edge 2: the halo has 2 (0..2)"),
         (|flight| std::mem::forget(flight), "the exchange begun at shmem-rt/tests/ordered/halo.rs:"),

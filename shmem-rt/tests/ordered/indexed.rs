@@ -15,6 +15,8 @@ const SHARE: usize = 24;
 #[symmetric]
 static WIDE: [Atomic<u64>; SHARE];
 #[symmetric]
+static SUMS: [Atomic<u64>; SHARE];
+#[symmetric]
 static SIGNED: [Atomic<i64>; SHARE];
 #[symmetric]
 static NARROW: [Atomic<i32>; SHARE];
@@ -125,12 +127,14 @@ fn updates_are_those_of_a_slice(world: &mut World) {
     updates(world, &SINGLES.over(team, Cyclic), |n| n as f32 / 4.0, 5, &arithmetic());
 }
 
-/// Every PE draws tickets of words of all PEs at the same time: each is drawn once.
-fn tickets<D: Distribution>(
-    world: &World,
+/// All draw tickets of words of all PEs at the same time, for such lists of indices: each is drawn once. `draw` does so, and adds
+/// what it has drawn to the sums.
+fn drawn_once<L: ThreadLevel, D: Distribution>(
+    world: &World<L>,
     words: &Over<'_, Atomic<u64>, D>,
-    sums: &Over<'_, Atomic<i64>, D>,
-    scoped: bool,
+    sums: &Over<'_, Atomic<u64>, D>,
+    lists: &[Vec<u32>],
+    draw: impl FnOnce(),
 ) {
     let all: Vec<usize> = (0..words.len()).collect();
     if world.my_pe() == 0 {
@@ -138,44 +142,80 @@ fn tickets<D: Distribution>(
         world.set_each(sums.at(&all), 0);
     }
     world.barrier_all();
-    let lists: Vec<Vec<u32>> = (0..world.n_pes() as u64)
-        .map(|pe| {
-            let mut dice = Dice(pe);
-            (0..500).map(|_| dice.below(words.len() as u64) as u32).collect()
-        })
-        .collect();
-    let mine = &lists[world.my_pe()];
-    let mut drawn = vec![u64::MAX; mine.len()];
-    for (drawn, mine) in drawn.chunks_mut(130).zip(mine.chunks(130)) {
-        if scoped {
-            world.scope(|s| s.fetch_add_each(drawn, words.at(mine), 1));
-        } else {
-            world.fetch_add_each(drawn, words.at(mine), 1);
-        }
-    }
-    let values: Vec<i64> = drawn.iter().map(|ticket| *ticket as i64).collect();
-    world.add_each(sums.at(mine), &values);
+    draw();
     world.barrier_all();
-    let (mut counts, mut found) = (vec![0; all.len()], vec![0; all.len()]);
+    let [mut counts, mut found, mut times] = [(); 3].map(|()| vec![0; all.len()]);
     world.scope(|s| {
         s.fetch_each(&mut counts, words.at(&all));
         s.fetch_each(&mut found, sums.at(&all));
     });
-    for index in all {
-        let count = lists.iter().flatten().filter(|other| **other as usize == index).count() as u64;
-        assert_eq!(counts[index], count);
-        // 0, 1, .. count - 1, each once; a number twice, and another one never, would be a chance in a thousand.
-        assert_eq!(found[index] as u64, count * count.saturating_sub(1) / 2, "tickets of word {index}");
-    }
+    lists.iter().flatten().for_each(|index| times[*index as usize] += 1);
+    assert!(counts == times, "each counts once");
+    // 0, 1, .. count - 1, each once; a number twice, and another one never, would be a chance in a thousand.
+    let drawn: Vec<u64> = times.into_iter().map(|times: u64| times * times.saturating_sub(1) / 2).collect();
+    assert!(found == drawn, "{found:?} and not {drawn:?}");
     world.barrier_all();
+}
+
+/// Lists of so many indices, the same on all PEs.
+fn lists(count: usize, len: usize, words: usize) -> Vec<Vec<u32>> {
+    let list = |seed| {
+        let mut dice = Dice(seed as u64);
+        (0..len).map(|_| dice.below(words as u64) as u32).collect()
+    };
+    (0..count).map(list).collect()
 }
 
 #[shmem::test(pes = 4)]
 fn every_ticket_is_drawn_once(world: &mut World) {
-    let team = world.team();
-    for scoped in [false, true] {
-        tickets(world, &WIDE.over(team, Cyclic), &SIGNED.over(team, Cyclic), scoped);
-        tickets(world, &WIDE.over(team, BlockCyclic::<6>), &SIGNED.over(team, BlockCyclic::<6>), scoped);
+    fn tickets<D: Distribution>(world: &World, distribution: D) {
+        let (words, sums) = (WIDE.over(world.team(), distribution), SUMS.over(world.team(), distribution));
+        let lists = lists(world.n_pes(), 500, words.len());
+        for scoped in [false, true] {
+            drawn_once(world, &words, &sums, &lists, || {
+                let mine = &lists[world.my_pe()];
+                let mut drawn = vec![u64::MAX; mine.len()];
+                for (drawn, mine) in drawn.chunks_mut(130).zip(mine.chunks(130)) {
+                    match scoped {
+                        true => world.scope(|s| s.fetch_add_each(drawn, words.at(mine), 1)),
+                        false => world.fetch_add_each(drawn, words.at(mine), 1),
+                    }
+                }
+                world.add_each(sums.at(mine), &drawn);
+            });
+        }
+    }
+    tickets(world, Cyclic);
+    tickets(world, BlockCyclic::<6>);
+}
+
+/// Several threads of all PEs, with more than a message has, and than may be asked for at a time, in all directions: whoever is
+/// asked is asking itself, and waits for nobody.
+#[shmem::test(pes = 3)]
+fn pes_that_flood_each_other_go_on(world: &mut World<Multiple>) {
+    const THREADS: usize = 2;
+    let [words, sums] = [(); 2].map(|()| world.alloc(zeroed::<Atomic<u64>>(1000)).unwrap());
+    let domain = world.domains::<Multiple>(1).unwrap().pop().unwrap();
+    let contexts = [(); THREADS].map(|()| domain.create_ctx::<Multiple>().unwrap());
+    let world = &*world;
+    let (words, sums) = (&words.over(world.team(), Cyclic), &sums.over(world.team(), Cyclic));
+    let lists = lists(world.n_pes() * THREADS, 12_000, words.len());
+    for scoped in [false, true, false] {
+        drawn_once(world, words, sums, &lists, || {
+            std::thread::scope(|scope| {
+                for (context, mine) in contexts.iter().zip(&lists[world.my_pe() * THREADS..]) {
+                    scope.spawn(move || {
+                        let (context, mut drawn) = (context.bind(world), vec![u64::MAX; mine.len()]);
+                        match scoped {
+                            true => context.scope(|s| s.fetch_add_each(&mut drawn, words.at(mine), 1)),
+                            false => context.fetch_add_each(&mut drawn, words.at(mine), 1),
+                        }
+                        context.add_each(sums.at(mine), &drawn);
+                        context.quiet();
+                    });
+                }
+            });
+        });
     }
 }
 

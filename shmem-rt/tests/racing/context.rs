@@ -7,7 +7,7 @@ use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Serialized};
 use shmem::{Context, ContextError, ErrorKind};
 
-use crate::panics::refused;
+use crate::panics::{refused, said};
 
 #[symmetric]
 static CELLS: [[u64; 64]; 4];
@@ -143,7 +143,10 @@ fn a_second_thread_in_a_collective_is_refused(world: &mut World<Multiple>) {
         let first_thread = told.recv().unwrap();
         if me == 0 {
             first_thread.wait_until_asleep();
-            refused! { world.sum(&mut [1_u64; 8]) => "two threads of PE 0 are in collectives"; }
+            let said = said(|| world.sum(&mut [1_u64; 8]));
+            let parts = ["two threads of PE 0 are in collectives of one team", "mutex", "split_by"];
+            assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+            assert_eq!(said.matches("context.rs:").count(), 2, "{said}");
             world.signal_set(READY.on(world.pe(1).unwrap()), 1);
         }
         first.join().unwrap();

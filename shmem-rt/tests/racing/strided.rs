@@ -482,32 +482,6 @@ blocks! {
     blocks_by_the_published_table: "3";
 }
 
-/// Blocks of three dimensions on one side, and as many elements in a row on the other.
-#[shmem::test(pes = 2)]
-fn blocks_packed_and_unpacked(world: &mut World) {
-    let cases = (pair(5, 5, 1), pair(6, 6, 2), pair(8, 8, 2)).prop_map(|((a, _), (b, _), (c, _))| (a, b, c));
-    let count =
-        |(a, b, c): (Taken, Taken, Taken)| [a, b, c].map(|axis| axis.elements().len()).iter().product();
-    let sides = |case: (Taken, Taken, Taken)| Sides {
-        there: bytes(&[5, 6, 8], &[case.0, case.1, case.2], 2, whole::<u16>()),
-        here: (0..2 * count(case)).collect(),
-    };
-    compare::<_, [u16; 240], _>(world, &CUBE, cases, sides, |world, pe, (a, b, c), local, how| {
-        match how.put {
-            true => {
-                let local = &local[..count((a, b, c))];
-                strided!(world, CUBE@pe[dyn a.first..a.end; dyn a.step; dyn a.block, dyn b.first..b.end; dyn b.step; dyn b.block,
-                dyn c.first..c.end; dyn c.step; dyn c.block] = local[..]);
-            }
-            false => {
-                let end = count((a, b, c));
-                strided!(world, local[dyn ..end] = CUBE@pe[dyn a.first..a.end; dyn a.step; dyn a.block,
-                dyn b.first..b.end; dyn b.step; dyn b.block, dyn c.first..c.end; dyn c.step; dyn c.block]);
-            }
-        }
-    });
-}
-
 #[shmem::test(pes = 2)]
 fn structures(world: &mut World) {
     macro_rules! fields {

@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 
 use shmem::prelude::*;
-use shmem::{On, PlainData};
+use shmem::{On, PlainData, SymAddr};
 
 use crate::dice::Dice;
+use crate::panics::said;
 
 #[symmetric]
 static ROW: [f64; 1000];
@@ -85,5 +86,8 @@ fn untyped_transfers_find_their_segment(world: &mut World) {
     let local = 5;
     let miss = world.address(&raw const local).unwrap_err().to_string();
     assert!(miss.contains("not symmetric memory") && miss.contains("(partition 1)"), "{miss}");
+    let stray = SymAddr::assume((&raw const local).cast_mut().cast());
+    let miss = said(|| world.putmem(stray, &[0; 8], world.me()));
+    assert!(miss.contains("`putmem`: the 8 bytes at 0x") && miss.contains("not symmetric memory"), "{miss}");
     world.free(block).unwrap();
 }
