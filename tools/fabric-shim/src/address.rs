@@ -8,7 +8,7 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-use crate::object::{Kind, Object, close, identity, table};
+use crate::object::{Kind, Object, close, identity, left, table};
 
 /// The port of each address that was inserted.
 #[derive(Default)]
@@ -31,7 +31,10 @@ impl Ports {
 /// What users see of one, and what the shim knows.
 pub(crate) fn vector(context: *mut c_void) -> (fid_av, Arc<Ports>) {
     let fid = identity(FI_CLASS_AV, context, table!(fi_ops { close: close::<Arc<Ports>> }));
-    (fid_av { fid, ops: table!(fi_ops_av { insert, lookup, straddr }) }, Arc::default())
+    (
+        fid_av { fid, ops: table!(fi_ops_av { insert, lookup: av_lookup, straddr: av_straddr }) },
+        Arc::default(),
+    )
 }
 
 /// The port of a socket address and the address's length, in bytes.
@@ -77,26 +80,7 @@ unsafe extern "C" fn insert(
     result
 }
 
-unsafe extern "C" fn lookup(
-    vector: *mut fid_av,
-    address: fi_addr_t,
-    place: *mut c_void,
-    length: *mut usize,
-) -> c_int {
-    // SAFETY: libfabric calls this with an address vector of the shim's, which is open.
-    let real = unsafe { Object::<Arc<Ports>>::behind(vector) }.real();
-    // SAFETY: an open address vector, and the user's place for the address.
-    unsafe { calls::av_lookup(real, address, place, length) }
-}
-
-unsafe extern "C" fn straddr(
-    vector: *mut fid_av,
-    address: *const c_void,
-    text: *mut c_char,
-    length: *mut usize,
-) -> *const c_char {
-    // SAFETY: libfabric calls this with an address vector of the shim's, which is open.
-    let real = unsafe { Object::<Arc<Ports>>::behind(vector) }.real();
-    // SAFETY: an open address vector, and the user's address and place for the text.
-    unsafe { calls::av_straddr(real, address, text, length) }
+left! {
+    av_lookup of Arc<Ports>: fid_av(address: fi_addr_t, place: *mut c_void, length: *mut usize) -> c_int;
+    av_straddr of Arc<Ports>: fid_av(address: *const c_void, text: *mut c_char, length: *mut usize) -> *const c_char;
 }

@@ -14,7 +14,7 @@ use crate::demand::demands;
 use crate::information::Parts;
 use crate::kept::Kept;
 use crate::object::{Kind, Object, failure, refusal};
-use crate::operation::{Call, Operation, list};
+use crate::operation::{Operation, RECEIVE, SEND, list};
 use crate::queue::{Counter, Queue};
 use crate::shared::Shared;
 
@@ -173,7 +173,7 @@ impl Endpoint {
             return refusal(FI_EAGAIN);
         }
         self.check(&operation);
-        if operation.call.is_atomic() && demands().atomics_missing {
+        if operation.is_atomic() && demands().atomics_missing {
             return refusal(FI_ENOSYS);
         }
         let counted = operation.is_update() && demands().atomics_lost;
@@ -182,7 +182,7 @@ impl Endpoint {
         }
         let stream = self.completes(&operation);
         if let Some(stream) = stream {
-            if !stream.queue.owe(operation.call == Call::Receive) {
+            if !stream.queue.owe(operation.call == RECEIVE) {
                 return refusal(FI_EAGAIN);
             }
             // SAFETY: the caller's promise.
@@ -249,14 +249,14 @@ impl Endpoint {
 
     /// The queue that gets a completion of the operation, if one does.
     fn completes(&self, operation: &Operation) -> Option<&Stream> {
-        let stream = if operation.call == Call::Receive { &self.receive } else { &self.transmit };
+        let stream = if operation.call == RECEIVE { &self.receive } else { &self.transmit };
         reporting(stream, operation.flags)
     }
 
     /// Whether it is one that is kept for later.
     fn keeps(&self, operation: &Operation) -> bool {
-        let ordered = operation.call == Call::Send && self.orders_sends;
-        demands().reorder && operation.call != Call::Receive && !ordered
+        let ordered = operation.call == SEND && self.orders_sends;
+        demands().reorder && operation.call != RECEIVE && !ordered
     }
 }
 

@@ -39,28 +39,6 @@ pub unsafe extern "C" fn fi_getinfo(
     result
 }
 
-/// `fi_freeinfo`.
-///
-/// # Safety
-///
-/// As libfabric's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fi_freeinfo(info: *mut fi_info) {
-    // SAFETY: all lists that the shim hands out are the real library's (caller).
-    unsafe { (library().symbols().fi_freeinfo)(info) };
-}
-
-/// `fi_dupinfo`.
-///
-/// # Safety
-///
-/// As libfabric's.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn fi_dupinfo(info: *const fi_info) -> *mut fi_info {
-    // SAFETY: all lists that the shim hands out are the real library's (caller).
-    unsafe { (library().symbols().fi_dupinfo)(info) }
-}
-
 /// `fi_fabric`.
 ///
 /// # Safety
@@ -78,18 +56,26 @@ pub unsafe extern "C" fn fi_fabric(
     unsafe { open(fabric, call, |_| Fabric::new(context)) }
 }
 
-/// `fi_version`: the real library's.
-#[unsafe(no_mangle)]
-pub extern "C" fn fi_version() -> u32 {
-    // SAFETY: a function without arguments.
-    unsafe { (library().symbols().fi_version)() }
+/// Functions that are the real library's.
+macro_rules! real {
+    ($($name:ident($($argument:ident: $type:ty)?) $(-> $result:ty)?;)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        ///
+        /// As libfabric's.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type)?) $(-> $result)? {
+            // SAFETY: all lists that the shim hands out are the real library's (caller).
+            unsafe { (library().symbols().$name)($($argument)?) }
+        }
+    )*};
 }
-
-/// `fi_strerror`.
-#[unsafe(no_mangle)]
-pub extern "C" fn fi_strerror(error: c_int) -> *const c_char {
-    // SAFETY: any number is allowed.
-    unsafe { (library().symbols().fi_strerror)(error) }
+real! {
+    fi_freeinfo(info: *mut fi_info);
+    fi_dupinfo(info: *const fi_info) -> *mut fi_info;
+    fi_version() -> u32;
+    fi_strerror(error: c_int) -> *const c_char;
 }
 
 /// No call of libfabric's: from now on writes of this process are complete at once and go nowhere (not 0), or are again what they

@@ -92,28 +92,21 @@ impl Parts<'_> {
 
     /// What hints do not accept, if anything.
     fn refuses(&self) -> Option<&'static str> {
+        let (demands, caps, name) = (demands(), self.info.caps, self.fabric.prov_name);
         let offered = self.domain.mr_mode.cast_unsigned();
-        if let Some((_, _, name)) = memory_modes().iter().find(|(asked, bit, _)| *asked && offered & bit == 0)
-        {
-            return Some(name);
-        }
-        if self.info.mode & context_mode() != context_mode() {
-            return Some(if context_mode() == FI_CONTEXT { "FI_CONTEXT" } else { "FI_CONTEXT2" });
-        }
-        if demands().no_atomics && self.info.caps & u64::from(FI_ATOMIC) != 0 {
-            return Some("that there is no FI_ATOMIC");
-        }
-        if self.info.caps & LEFT_OUT != 0 {
-            return Some("that there are no tagged, collective or multi-receive operations");
-        }
-        if demands().reorder && (self.tx.msg_order | self.rx.msg_order) & !KEPT_ORDER != 0 {
-            return Some("that nothing is ordered but sends among each other");
-        }
+        let modes = memory_modes().map(|(asked, bit, name)| (asked && offered & bit == 0, name));
+        let context = if context_mode() == FI_CONTEXT { "FI_CONTEXT" } else { "FI_CONTEXT2" };
+        let is_ordered = (self.tx.msg_order | self.rx.msg_order) & !KEPT_ORDER != 0;
         // SAFETY: a name of a provider ends with a zero.
-        if !self.fabric.prov_name.is_null() && unsafe { CStr::from_ptr(self.fabric.prov_name) } != PROVIDER {
-            return Some("the provider tcp;ofi_rxm");
-        }
-        None
+        let is_other = !name.is_null() && unsafe { CStr::from_ptr(name) } != PROVIDER;
+        let others = [
+            (self.info.mode & context_mode() != context_mode(), context),
+            (demands.no_atomics && caps & u64::from(FI_ATOMIC) != 0, "that there is no FI_ATOMIC"),
+            (caps & LEFT_OUT != 0, "that there are no tagged, collective or multi-receive operations"),
+            (demands.reorder && is_ordered, "that nothing is ordered but sends among each other"),
+            (is_other, "the provider tcp;ofi_rxm"),
+        ];
+        modes.into_iter().chain(others).find(|(refuses, _)| *refuses).map(|(_, what)| what)
     }
 
     /// Sets what is demanded.

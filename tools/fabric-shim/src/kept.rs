@@ -56,7 +56,7 @@ impl Kept {
                 0 => drop(operations.swap_remove(chosen)),
                 again if again == refusal(FI_EAGAIN) => return,
                 error => {
-                    let call = operations[chosen].call.name();
+                    let call = operations[chosen].call;
                     violation!("reorder", "{call} failed with {error} when its turn came");
                 }
             }

@@ -26,6 +26,19 @@ macro_rules! table {
 }
 pub(crate) use table;
 
+/// Calls that are left to the real object.
+macro_rules! left {
+    ($($call:ident of $kind:ty: $seen:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        unsafe extern "C" fn $call(object: *mut $seen, $($argument: $type),*) -> $result {
+            // SAFETY: libfabric calls this with an object of the shim's of this kind, which is open.
+            let real = unsafe { $crate::object::Object::<$kind>::behind(object) }.real();
+            // SAFETY: an open object, and the user's arguments.
+            unsafe { shmem_core::libfabric::calls::$call(real, $($argument),*) }
+        }
+    )*};
+}
+pub(crate) use left;
+
 /// An object that stands for a real one. Its users see its beginning.
 #[repr(C)]
 pub(crate) struct Object<K: Kind> {

@@ -8,52 +8,15 @@ use libc::iovec;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-/// The calls that move data.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Call {
-    Send,
-    Receive,
-    Write,
-    Read,
-    Atomic,
-    FetchAtomic,
-    CompareAtomic,
-}
-
-impl Call {
-    /// Its name in libfabric.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Send => "fi_sendmsg",
-            Self::Receive => "fi_recv",
-            Self::Write => "fi_writemsg",
-            Self::Read => "fi_readmsg",
-            Self::Atomic => "fi_atomicmsg",
-            Self::FetchAtomic => "fi_fetch_atomicmsg",
-            Self::CompareAtomic => "fi_compare_atomicmsg",
-        }
-    }
-
-    /// Whether it is an atomic that gives what was there.
-    pub(crate) fn fetches(self) -> bool {
-        matches!(self, Self::FetchAtomic | Self::CompareAtomic)
-    }
-
-    /// Whether it is an atomic.
-    pub(crate) fn is_atomic(self) -> bool {
-        self == Self::Atomic || self.fetches()
-    }
-
-    /// The access to its first local buffers that their registration must allow.
-    pub(crate) fn access(self) -> u32 {
-        match self {
-            Self::Send => FI_SEND,
-            Self::Receive => FI_RECV,
-            Self::Read => FI_READ,
-            Self::Write | Self::Atomic | Self::FetchAtomic | Self::CompareAtomic => FI_WRITE,
-        }
-    }
-}
+/// A call that moves data, by its name in libfabric.
+pub(crate) type Call = &'static str;
+pub(crate) const SEND: Call = "fi_sendmsg";
+pub(crate) const RECEIVE: Call = "fi_recv";
+pub(crate) const WRITE: Call = "fi_writemsg";
+pub(crate) const READ: Call = "fi_readmsg";
+pub(crate) const ATOMIC: Call = "fi_atomicmsg";
+pub(crate) const FETCH_ATOMIC: Call = "fi_fetch_atomicmsg";
+pub(crate) const COMPARE_ATOMIC: Call = "fi_compare_atomicmsg";
 
 /// Elements as calls of atomics take them: where they are listed, their descriptors if there are some, and how many.
 pub(crate) type Elements = (*const fi_ioc, *mut *mut c_void, usize);
@@ -127,6 +90,14 @@ pub(crate) struct Operation {
 unsafe impl Send for Operation {}
 
 impl Operation {
+    /// One without any memory.
+    fn new(call: Call, peer: fi_addr_t, context: *mut c_void, (data, flags): (u64, u64)) -> Self {
+        let (local, compare, result) = Default::default();
+        let element = Element { datatype: 0, operation: 0, bytes: 1 };
+        let (remote, own) = (Vec::new(), Vec::new());
+        Self { call, local, compare, result, remote, element, peer, context, data, flags, own }
+    }
+
     /// One that is no atomic; sends and receives have nothing that is remote.
     ///
     /// # Safety
@@ -136,20 +107,9 @@ impl Operation {
         // SAFETY: the caller's promise.
         let local = unsafe { Buffers::of((message.msg_iov, message.desc, message.iov_count), |part| *part) };
         // SAFETY: the caller's promise.
-        let remote = unsafe { list(message.rma_iov, message.rma_iov_count) };
-        Self {
-            call,
-            local,
-            compare: Buffers::default(),
-            result: Buffers::default(),
-            remote: remote.to_vec(),
-            element: Element { datatype: 0, operation: 0, bytes: 1 },
-            peer: message.addr,
-            context: message.context,
-            data: message.data,
-            flags,
-            own: Vec::new(),
-        }
+        let remote = unsafe { list(message.rma_iov, message.rma_iov_count) }.to_vec();
+        let said = (message.data, flags);
+        Self { local, remote, ..Self::new(call, message.addr, message.context, said) }
     }
 
     /// An atomic, with what it compares with and where its results go.
@@ -167,39 +127,51 @@ impl Operation {
         let bytes = size_of_element(message.datatype);
         let as_bytes = |part: &fi_ioc| iovec { iov_base: part.addr, iov_len: part.count * bytes };
         // SAFETY: the caller's promise.
-        let remote = unsafe { list(message.rma_iov, message.rma_iov_count) };
-        let remote = remote.iter();
+        let buffers = |elements| unsafe { Buffers::of(elements, as_bytes) };
+        // SAFETY: the caller's promise.
+        let remote = unsafe { list(message.rma_iov, message.rma_iov_count) }.iter();
+        let remote =
+            remote.map(|part| fi_rma_iov { addr: part.addr, len: part.count * bytes, key: part.key });
         Self {
-            call,
-            // SAFETY: the caller's promise.
-            local: unsafe { Buffers::of((message.msg_iov, message.desc, message.iov_count), as_bytes) },
-            // SAFETY: the caller's promise.
-            compare: unsafe { Buffers::of(compare, as_bytes) },
-            // SAFETY: the caller's promise.
-            result: unsafe { Buffers::of(result, as_bytes) },
-            remote: remote
-                .map(|part| fi_rma_iov { addr: part.addr, len: part.count * bytes, key: part.key })
-                .collect(),
+            local: buffers((message.msg_iov, message.desc, message.iov_count)),
+            compare: buffers(compare),
+            result: buffers(result),
+            remote: remote.collect(),
             element: Element { datatype: message.datatype, operation: message.op, bytes },
-            peer: message.addr,
-            context: message.context,
-            data: message.data,
-            flags,
-            own: Vec::new(),
+            ..Self::new(call, message.addr, message.context, (message.data, flags))
+        }
+    }
+
+    /// Whether it is an atomic.
+    pub(crate) fn is_atomic(&self) -> bool {
+        self.call == ATOMIC || self.fetches()
+    }
+
+    /// Whether it is an atomic that gives what was there.
+    pub(crate) fn fetches(&self) -> bool {
+        [FETCH_ATOMIC, COMPARE_ATOMIC].contains(&self.call)
+    }
+
+    /// The access to its first local buffers that their registration must allow.
+    pub(crate) fn access(&self) -> u32 {
+        match self.call {
+            SEND => FI_SEND,
+            RECEIVE => FI_RECV,
+            READ => FI_READ,
+            _ => FI_WRITE,
         }
     }
 
     /// Whether it is an atomic that changes what it works on.
     pub(crate) fn is_update(&self) -> bool {
-        self.call.is_atomic() && self.element.operation != FI_ATOMIC_READ
+        self.is_atomic() && self.element.operation != FI_ATOMIC_READ
     }
 
     /// Makes an update one that changes nothing, and still completes and fetches as before.
     pub(crate) fn lose_update(&mut self) {
         self.element.operation = FI_SUM;
-        if self.call == Call::CompareAtomic {
-            self.call = Call::FetchAtomic;
-            self.compare = Buffers::default();
+        if self.call == COMPARE_ATOMIC {
+            (self.call, self.compare) = (FETCH_ATOMIC, Buffers::default());
         }
         self.own = vec![0; self.local.len()];
         self.use_own();
@@ -230,7 +202,7 @@ impl Operation {
     ///
     /// The endpoint must be open, and the buffers stay as libfabric asks until completion.
     pub(crate) unsafe fn issue(&self, endpoint: *mut fid_ep) -> isize {
-        if self.call.is_atomic() {
+        if self.is_atomic() {
             // SAFETY: the caller's promise.
             return unsafe { self.issue_atomic(endpoint) };
         }
@@ -238,18 +210,18 @@ impl Operation {
         let (msg_iov, desc, iov_count) = (self.local.parts.as_ptr(), null_mut(), self.local.parts.len());
         let (rma_iov, rma_iov_count) = (self.remote.as_ptr(), self.remote.len());
         match self.call {
-            Call::Receive => {
+            RECEIVE => {
                 let iovec { iov_base, iov_len } = self.local.parts[0];
                 // SAFETY: an open endpoint, and a buffer that its user keeps (caller).
                 unsafe { calls::recv(endpoint, iov_base, iov_len, null_mut(), addr, context) }
             }
-            Call::Send => {
+            SEND => {
                 let message = fi_msg { msg_iov, desc, iov_count, addr, context, data };
                 // SAFETY: an open endpoint, and buffers that their user keeps (caller).
                 unsafe { calls::sendmsg(endpoint, &raw const message, flags) }
             }
             _ => {
-                let call = if self.call == Call::Read { calls::readmsg } else { calls::writemsg };
+                let call = if self.call == READ { calls::readmsg } else { calls::writemsg };
                 let message =
                     fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov, rma_iov_count, context, data };
                 // SAFETY: an open endpoint, and buffers that their user keeps (caller).
@@ -285,11 +257,9 @@ impl Operation {
         let (results, most) = (result.as_mut_ptr(), result.len());
         match self.call {
             // SAFETY: an open endpoint, and buffers that their user keeps (caller).
-            Call::FetchAtomic => unsafe {
-                calls::fetch_atomicmsg(endpoint, message, results, none, most, flags)
-            },
+            FETCH_ATOMIC => unsafe { calls::fetch_atomicmsg(endpoint, message, results, none, most, flags) },
             // SAFETY: an open endpoint, and buffers that their user keeps (caller).
-            Call::CompareAtomic => unsafe {
+            COMPARE_ATOMIC => unsafe {
                 let (with, parts) = (compare.as_ptr(), compare.len());
                 calls::compare_atomicmsg(endpoint, message, with, none, parts, results, none, most, flags)
             },

@@ -5,7 +5,7 @@ use shmem_core::libfabric::bindings::*;
 use super::Endpoint;
 use crate::demand::demands;
 use crate::information::Parts;
-use crate::operation::{Call, Operation};
+use crate::operation::{Operation, RECEIVE};
 use crate::shared::{NO_KEY, port_in};
 
 /// Addresses that no process of 64 bits maps in practice: who gives them as the target's means offsets.
@@ -35,7 +35,7 @@ impl Endpoint {
     /// Ends the process if a call violates what was announced or demanded.
     pub(super) fn check(&self, operation: &Operation) {
         let Operation { call, local, compare, result, remote, flags, .. } = operation;
-        let (is_receive, call, access) = (*call == Call::Receive, call.name(), call.access());
+        let (is_receive, access) = (*call == RECEIVE, operation.access());
         let limit = |what: &str, has: usize, most: usize| {
             if has > most {
                 violation!(what, "{call} with {has}; the endpoint's fi_info allows {most}");
@@ -50,11 +50,11 @@ impl Endpoint {
         if injected {
             limit("inject_size", local.len(), self.limits.inject);
         }
-        if operation.call.is_atomic() && demands().no_atomics {
+        if operation.is_atomic() && demands().no_atomics {
             violation!("FI_ATOMIC", "{call} on an endpoint that has no atomics");
         }
         let delivery = flags & u64::from(FI_DELIVERY_COMPLETE) != 0;
-        if demands().plain_fetch && operation.call.fetches() && delivery {
+        if demands().plain_fetch && operation.fetches() && delivery {
             violation!(
                 "plain_fetch",
                 "{call} with FI_DELIVERY_COMPLETE; who has what was there knows that it is delivered"
@@ -75,7 +75,7 @@ impl Endpoint {
 
     /// As [`Endpoint::check`], for what is remote.
     fn check_remote(&self, operation: &Operation) {
-        let call = operation.call.name();
+        let call = operation.call;
         let Some(ports) = self.ports.get() else {
             violation!("addresses", "{call} on an endpoint that is bound to no address vector");
         };

@@ -10,8 +10,11 @@ use shmem_core::libfabric::calls;
 use super::Endpoint;
 use crate::at_once;
 use crate::demand::demands;
-use crate::object::{self, Object, close, failure, identity, table};
-use crate::operation::{Call, Elements, Operation, size_of_element};
+use crate::object::{self, Object, close, failure, identity, left, table};
+use crate::operation::{
+    ATOMIC, COMPARE_ATOMIC, Call, Elements, FETCH_ATOMIC, Operation, READ, RECEIVE, SEND, WRITE,
+    size_of_element,
+};
 
 /// What users see of an endpoint.
 pub(super) fn seen(context: *mut c_void) -> fid_ep {
@@ -52,20 +55,25 @@ unsafe extern "C" fn bind(endpoint: *mut fid, to: *mut fid, flags: u64) -> c_int
     unsafe { endpoint.bind(to, flags) }
 }
 
-unsafe extern "C" fn getname(endpoint: *mut fid, address: *mut c_void, length: *mut usize) -> c_int {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let real = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) }.real();
-    // SAFETY: an open endpoint, and the user's place for the address.
-    unsafe { calls::getname(real, address, length) }
+left! {
+    getname of Arc<Endpoint>: fid(address: *mut c_void, length: *mut usize) -> c_int;
 }
 
 /// # Safety
 ///
-/// For libfabric's calls, with an endpoint of the shim's, which is open, and a user who keeps the buffers until
+/// For libfabric's calls, with an endpoint of the shim's, which is open, and a message of a user who keeps the buffers until
 /// completion.
-unsafe fn take(endpoint: *mut fid_ep, operation: Operation) -> isize {
+unsafe fn transfer(call: Call, endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
     // SAFETY: the caller's promise.
     let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
+    // SAFETY: the caller's promise.
+    let message = unsafe { &*message };
+    if call == WRITE && at_once::is_on() {
+        // SAFETY: the caller's promise.
+        return unsafe { endpoint.write_at_once(message, flags) };
+    }
+    // SAFETY: the caller's promise.
+    let operation = unsafe { Operation::transfer(call, message, flags) };
     // SAFETY: the caller's promise.
     unsafe { endpoint.take(operation) }
 }
@@ -82,19 +90,15 @@ unsafe extern "C" fn recv(
     let flags = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) }.receive_flags;
     let (part, desc) = (libc::iovec { iov_base, iov_len }, &raw mut descriptor);
     let message = fi_msg { msg_iov: &raw const part, desc, iov_count: 1, addr, context, data: 0 };
-    // SAFETY: a list of one buffer and its descriptor.
-    let operation = unsafe { Operation::transfer(Call::Receive, &to_no_memory(&message), flags) };
-    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffer until completion.
-    unsafe { take(endpoint, operation) }
+    // SAFETY: such an endpoint, and a list of one buffer, which the user keeps until completion, and its descriptor.
+    unsafe { transfer(RECEIVE, endpoint, &to_no_memory(&message), flags) }
 }
 
 unsafe extern "C" fn sendmsg(endpoint: *mut fid_ep, message: *const fi_msg, flags: u64) -> isize {
     // SAFETY: a message of the user's.
     let message = to_no_memory(unsafe { &*message });
-    // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::transfer(Call::Send, &message, flags) };
     // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffers until completion.
-    unsafe { take(endpoint, operation) }
+    unsafe { transfer(SEND, endpoint, &message, flags) }
 }
 
 /// A message as one to remote memory, of which it names none.
@@ -104,27 +108,13 @@ fn to_no_memory(message: &fi_msg) -> fi_msg_rma {
 }
 
 unsafe extern "C" fn readmsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: a message of the user's.
-    let message = unsafe { &*message };
-    // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::transfer(Call::Read, message, flags) };
-    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffers until completion.
-    unsafe { take(endpoint, operation) }
+    // SAFETY: an endpoint of the shim's, which is open, and a message of a user who keeps the buffers until completion.
+    unsafe { transfer(READ, endpoint, message, flags) }
 }
 
 unsafe extern "C" fn writemsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: a message of the user's.
-    let message = unsafe { &*message };
-    if at_once::is_on() {
-        // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-        let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
-        // SAFETY: a message of the user's.
-        return unsafe { endpoint.write_at_once(message, flags) };
-    }
-    // SAFETY: a message of the user's.
-    let operation = unsafe { Operation::transfer(Call::Write, message, flags) };
-    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffers until completion.
-    unsafe { take(endpoint, operation) }
+    // SAFETY: an endpoint of the shim's, which is open, and a message of a user who keeps the buffers until completion.
+    unsafe { transfer(WRITE, endpoint, message, flags) }
 }
 
 /// No elements.
@@ -132,7 +122,7 @@ const NONE: Elements = (null(), null_mut(), 0);
 
 unsafe extern "C" fn atomicmsg(endpoint: *mut fid_ep, message: *const fi_msg_atomic, flags: u64) -> isize {
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
-    unsafe { atomic(Call::Atomic, endpoint, message, NONE, NONE, flags) }
+    unsafe { atomic(ATOMIC, endpoint, message, [NONE, NONE], flags) }
 }
 
 unsafe extern "C" fn fetch_atomicmsg(
@@ -145,7 +135,7 @@ unsafe extern "C" fn fetch_atomicmsg(
 ) -> isize {
     let results = (results.cast_const(), descriptors, count);
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
-    unsafe { atomic(Call::FetchAtomic, endpoint, message, NONE, results, flags) }
+    unsafe { atomic(FETCH_ATOMIC, endpoint, message, [NONE, results], flags) }
 }
 
 unsafe extern "C" fn compare_atomicmsg(
@@ -159,10 +149,9 @@ unsafe extern "C" fn compare_atomicmsg(
     count: usize,
     flags: u64,
 ) -> isize {
-    let compares = (compares, compare_descriptors, compare_count);
-    let results = (results.cast_const(), descriptors, count);
+    let lists = [(compares, compare_descriptors, compare_count), (results.cast_const(), descriptors, count)];
     // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
-    unsafe { atomic(Call::CompareAtomic, endpoint, message, compares, results, flags) }
+    unsafe { atomic(COMPARE_ATOMIC, endpoint, message, lists, flags) }
 }
 
 /// # Safety
@@ -173,8 +162,7 @@ unsafe fn atomic(
     call: Call,
     endpoint: *mut fid_ep,
     message: *const fi_msg_atomic,
-    compares: Elements,
-    results: Elements,
+    [compares, results]: [Elements; 2],
     flags: u64,
 ) -> isize {
     // SAFETY: the caller's promise.
@@ -182,7 +170,9 @@ unsafe fn atomic(
     // SAFETY: the caller's promise.
     let operation = unsafe { Operation::atomic(call, message, compares, results, flags) };
     // SAFETY: the caller's promise.
-    unsafe { take(endpoint, operation) }
+    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
+    // SAFETY: the caller's promise.
+    unsafe { endpoint.take(operation) }
 }
 
 /// How libfabric asks whether there is an atomic.

@@ -1,9 +1,9 @@
 //! Two endpoints of one process: what the first one does, it does to memory of the second.
 
-use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use shmem_core::libfabric::{Addresses, Domain, Endpoint, Hints, Library, Registr
 pub(crate) const ANY_USE: u32 = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 /// Words in each piece of memory.
-pub(crate) const WORDS: usize = 512;
+const WORDS: usize = 512;
 
 /// An endpoint answers `-FI_EAGAIN`.
 pub(crate) const AGAIN: isize = -(FI_EAGAIN.cast_signed() as isize);
@@ -25,36 +25,33 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Words, and their registration. The words are never freed.
 pub(crate) struct Memory {
-    words: &'static UnsafeCell<[u64; WORDS]>,
+    words: &'static [AtomicU64; WORDS],
     pub(crate) registration: Registration,
 }
 
 impl Memory {
     /// Registers new words in a domain, under a key of the user's, for some use.
     pub(crate) fn register(domain: &Arc<Domain>, key: u64, access: u32) -> Result<Self, i32> {
-        let words: &'static UnsafeCell<_> = Box::leak(Box::new(UnsafeCell::new([0; WORDS])));
-        let bytes = (words.get().cast(), size_of::<[u64; WORDS]>());
-        // SAFETY: never freed, and read and written through pointers alone.
+        let words: &'static [_; WORDS] = Box::leak(Box::new([const { AtomicU64::new(0) }; WORDS]));
+        let bytes = (words.as_ptr().cast_mut().cast(), size_of_val(words));
+        // SAFETY: never freed, and read and written by atomics alone.
         let registration = unsafe { Registration::new(domain, bytes, access, key) };
         Ok(Self { words, registration: registration.map_err(|refused| refused.code)? })
     }
 
     /// Where a word of it lies.
     pub(crate) fn at(&self, word: usize) -> *mut u64 {
-        assert!(word < WORDS);
-        self.words.get().cast::<u64>().wrapping_add(word)
+        self.words[word].as_ptr()
     }
 
     /// A word, as it is now.
     pub(crate) fn load(&self, word: usize) -> u64 {
-        // SAFETY: one of the words; the fabric may be changing it.
-        unsafe { self.at(word).read_volatile() }
+        self.words[word].load(Ordering::Acquire)
     }
 
     /// Sets a word.
     pub(crate) fn store(&self, word: usize, value: u64) {
-        // SAFETY: one of the words; the fabric may be changing it.
-        unsafe { self.at(word).write_volatile(value) };
+        self.words[word].store(value, Ordering::Release);
     }
 }
 
