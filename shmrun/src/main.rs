@@ -113,6 +113,15 @@ fn main() -> ExitCode {
 
 /// Runs the job, and gives its exit code; or the code of a job that could not be started, and why.
 fn launch(arguments: Arguments) -> Result<u8, (u8, String)> {
+    // As other launchers take several programs.
+    let is_second = |two: &[OsString]| {
+        two[0] == ":" && ["-n", "-np", "-c", "--np", "--npes"].iter().any(|n| two[1] == *n)
+    };
+    if arguments.program.windows(2).any(is_second) {
+        let why = "`:` begins a second program, and the PEs of a job run one: their symmetric variables lie at the same places; \
+                   start one program that does what the number of its PE says";
+        return Err((2, why.into()));
+    }
     let hosts = hosts(&arguments).map_err(|error| (2, error.to_string()))?;
     let mut variables = arguments.variables;
     // PEs show what counts.

@@ -339,6 +339,7 @@ mod command_line {
         fails(&["-np", "x", "true"], 2, "error: invalid value 'x' for '--npes <PES>': the number of PEs is");
         fails(&["--np", "4", "true"], 2, "error: unexpected argument '--np' found");
         fails(&["-n", "4", "--bidn", "core", "true"], 2, "a similar argument exists: '--bind'");
+        fails(&["-n", "1", "true", ":", "-np", "1", "true"], 2, "shmrun: `:` begins a second program");
         fails(&["true"], 2, "error: the following required arguments were not provided:\n  --npes <PES>");
         fails(&["-n", "2"], 2, "error: the following required arguments were not provided:\n  <PROGRAM>");
         fails(&["-n", "2", "--env", "=x", "true"], 2, "expected KEY=VALUE");
