@@ -59,12 +59,9 @@ pub enum SectionError {
 /// If the program was linked from several versions of this crate, or from several copies of it.
 pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_sym, &raw const bounds::__stop_shmem_sym);
-    let word = |at| {
-        // SAFETY: `at + 8` bytes lie between the linker's bounds, in memory that is never written
-        // after relocation; `at` is a multiple of 8, and the section is aligned for its records.
-        unsafe { start.wrapping_byte_add(at).cast::<u64>().read() }
-    };
-    let found = static_records(stop.addr() - start.addr(), word)?;
+    // SAFETY: the linker's bounds of a section of records.
+    let word = unsafe { words(start.cast()) };
+    let found = static_records(stop.addr() - start.addr(), &word)?;
     let record = |at| {
         if word(at + offset_of!(Descriptor, library)) != Library::this().address() as u64 {
             return Err(SectionError::Copy);
@@ -84,17 +81,24 @@ pub fn descriptors() -> Result<Vec<&'static Descriptor>, SectionError> {
 /// If the program was linked from several versions of this crate.
 pub fn declarations() -> Result<Vec<&'static Declaration>, SectionError> {
     let (start, stop) = (&raw const bounds::__start_shmem_par, &raw const bounds::__stop_shmem_par);
-    let found = partition_records(stop.addr() - start.addr(), |at| {
-        // SAFETY: `at + 8` bytes lie between the linker's bounds, in memory that is never written after
-        // relocation; `at` is a multiple of 8, and the section is aligned for its records.
-        unsafe { start.wrapping_byte_add(at).cast::<u64>().read() }
-    })?;
+    // SAFETY: the linker's bounds of a section of records.
+    let found = partition_records(stop.addr() - start.addr(), unsafe { words(start.cast()) })?;
     let record = |at| {
         // SAFETY: the record lies wholly in the section and is never written; every bit pattern is
         // a declaration (numbers and texts, which check their UTF-8 when shown).
         unsafe { &*start.wrapping_byte_add(at).cast::<Declaration>() }
     };
     Ok(found.into_iter().map(record).collect())
+}
+
+/// Reads words of a section of the running program, at multiples of 8 bytes.
+///
+/// # Safety
+///
+/// `start` must be the linker's bound of a section that is aligned for its records, and no word behind the other bound be read.
+unsafe fn words(start: *const u64) -> impl Fn(usize) -> u64 {
+    // SAFETY: `at + 8` bytes lie between the bounds (caller), in memory that is never written after relocation.
+    move |at| unsafe { start.wrapping_byte_add(at).read() }
 }
 
 /// The statics that a section `shmem_sym` of a file describes, in the order of the file.

@@ -106,15 +106,10 @@ mod tests {
             assert_eq!(text.to_uppercase().parse(), Ok(kind));
             assert_eq!(kind.is_one_range(), kind != StorageKind::Multi);
         }
-    }
-
-    #[test]
-    fn types_stand_for_kinds() {
-        assert_eq!(Single.kind(), Some(StorageKind::Single));
-        assert_eq!(Separate.kind(), Some(StorageKind::Separate));
-        assert_eq!(Cyclic { block: 4096 }.kind(), Some(StorageKind::Cyclic { block: 4096 }));
-        assert_eq!(Multi.kind(), Some(StorageKind::Multi));
-        assert_eq!(Chosen.kind(), None);
+        let types =
+            [Single.kind(), Separate.kind(), Cyclic { block: 4096 }.kind(), Multi.kind(), Chosen.kind()];
+        let kinds = [StorageKind::Single, StorageKind::Separate, cyclic(4096), StorageKind::Multi].map(Some);
+        assert_eq!((&types[..4], types[4]), (&kinds[..], None));
     }
 
     #[test]

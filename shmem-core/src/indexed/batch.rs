@@ -1,10 +1,11 @@
-//! Updates that a loop finds one by one.
+//! Updates and reads that a loop finds one by one.
 //!
 //! They are kept until they are worth a list, and then are one. How many that is depends on where the words are: on the node, where a
 //! list saves nothing but the wait for lines, as many as stay in the nearest cache; otherwise, and where a list would be
 //! [combined](super::combined), as many as the budget has room for, which are the same for any number of PEs.
 //!
-//! What is kept is handed over when the body has returned. One that panics hands over no more.
+//! What is kept is handed over when the body has returned. One that panics hands over no more. Where an element that is read is
+//! to go is borrowed for longer than the loop runs, so nobody can look at it before it is there.
 
 use core::fmt;
 use std::panic::Location;
@@ -17,8 +18,10 @@ use super::over::Numbered;
 use super::verb;
 use super::verb::sealed::Sealed as Values;
 use crate::context::Order;
-use crate::endpoint::{Endpoint, Stores};
+use crate::data::PlainData;
+use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::object::{AmoValue, AtomicWord, BitValue};
+use crate::observe::Family;
 use crate::transport::Operand;
 
 /// Bytes that a batch or `gathers` keeps.
@@ -241,5 +244,97 @@ impl<V: AmoValue> Values<V> for OneOrAll<'_, V> {
 impl<V: AmoValue> fmt::Debug for Batch<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Batch ({} updates of {} words)", self.count, self.len)
+    }
+}
+
+/// Runs `body` with reads of elements, which are there when this returns.
+#[track_caller]
+pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
+    token: &(impl Initiator + ?Sized),
+    from: &P,
+    body: impl FnOnce(&mut Gathers<'_, 'env, P::Item>) -> R,
+) -> R {
+    let (endpoint, place, location) = (token.endpoint(), from.spread(), Location::caller());
+    let mut carry = |indices: &[usize], found: &mut [P::Item]| {
+        let list = Elements { endpoint, place, indices, location };
+        // SAFETY: borrowed exclusively, for a call that is over when it returns.
+        unsafe { list.gather(found.as_mut_ptr(), found.len(), Family::Gather) };
+    };
+    let bytes = size_of::<usize>() + size_of::<*mut P::Item>() + size_of::<P::Item>();
+    let Span { len, offset, .. } = place.span();
+    let mut gathers = Gathers::new((len, offset), most(endpoint, place, bytes), &mut carry);
+    let result = body(&mut gathers);
+    gathers.hand_over();
+    result
+}
+
+/// Reads elements, each to where it belongs.
+type CarryReads<'b, T> = &'b mut dyn FnMut(&[usize], &mut [T]);
+
+/// Reads of elements, one by one, of which many go together: from [`Indexed::gathers`](super::Indexed::gathers).
+///
+/// An index beyond the end is refused at once.
+pub struct Gathers<'b, 'env, T> {
+    /// Elements that there are.
+    len: usize,
+    /// Where they begin.
+    offset: usize,
+    /// Reads that are kept at most.
+    most: usize,
+    indices: Vec<usize>,
+    into: Vec<&'env mut T>,
+    found: Vec<T>,
+    carry: CarryReads<'b, T>,
+}
+
+impl<'b, 'env, T: PlainData> Gathers<'b, 'env, T> {
+    fn new((len, offset): (usize, usize), most: usize, carry: CarryReads<'b, T>) -> Self {
+        Self { len, offset, most, indices: Vec::new(), into: Vec::new(), found: Vec::new(), carry }
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Reads an element to where it is at the end of the call.
+    ///
+    /// # Panics
+    ///
+    /// If the index is beyond the end.
+    #[inline(always)]
+    #[track_caller]
+    pub fn get(&mut self, index: usize, into: &'env mut T) {
+        check_index(index, self.len, self.offset);
+        self.indices.push(index);
+        self.into.push(into);
+        if self.into.len() == self.most {
+            self.hand_over();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hand_over(&mut self) {
+        let Self { indices, into, found, carry, .. } = self;
+        found.resize(indices.len(), T::zeroed());
+        carry(indices, found);
+        for (into, found) in into.drain(..).zip(&*found) {
+            *into = *found;
+        }
+        indices.clear();
+    }
+}
+
+impl<T> fmt::Debug for Gathers<'_, '_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gathers ({} reads of {} elements)", self.into.len(), self.len)
     }
 }

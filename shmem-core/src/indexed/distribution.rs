@@ -51,16 +51,6 @@ pub(super) mod sealed {
 }
 
 /// The first elements lie with the first member, and so on: index `i` is element `i % share` of member `i / share`.
-///
-/// ```
-/// # mod shmem { pub use shmem_core::{indexed::*, object::*}; }
-/// use shmem::{Atomic, Block, Over, Ranked, SymBox};
-///
-/// /// A table of which each member has `table.len()` entries.
-/// fn whole<'a>(table: &'a SymBox<[f64]>, team: &'a impl Ranked) -> Over<'a, f64, Block> {
-///     table.over(team, Block)
-/// }
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block;
 

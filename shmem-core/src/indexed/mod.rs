@@ -23,7 +23,6 @@ mod batch;
 mod call;
 mod combined;
 mod distribution;
-mod gathers;
 mod listed;
 mod near;
 mod over;
@@ -31,9 +30,8 @@ mod ranges;
 mod rounds;
 mod verb;
 
-pub use batch::Batch;
+pub use batch::{Batch, Gathers};
 pub use distribution::{Block, BlockCyclic, BlockOf, Cyclic, Distribution};
-pub use gathers::Gathers;
 pub use listed::{ListIndex, Listed, Picked};
 pub use over::{Numbered, Over, Ranked};
 pub use verb::OneOrEach;
@@ -145,28 +143,14 @@ pub trait Indexed: Initiator {
         from: P,
         body: impl FnOnce(&mut Gathers<'_, 'env, P::Item>) -> R,
     ) -> R {
-        gathers::run(self, &from, body)
+        batch::run_gathers(self, &from, body)
     }
 }
 
 impl<I: Initiator + ?Sized> Indexed for I {}
 
-/// Lists of elements, as those of [`Indexed`], which may go on until the scope ends. Lists themselves, and what words are changed by, may be used again on return.
-///
-/// ```
-/// # mod shmem { pub use shmem_core::{context::*, indexed::*, object::*}; }
-/// use shmem::{Atomic, NonBlocking, On, Stores};
-///
-/// /// Reads some elements while it takes tickets elsewhere.
-/// fn both(world: &impl Stores, table: On<'_, [f64]>, counters: On<'_, [Atomic<u64>]>, list: &[u32]) -> (Vec<f64>, Vec<u64>) {
-///     let (mut elements, mut tickets) = (vec![0.0; list.len()], vec![0; list.len()]);
-///     world.scope(|s| {
-///         s.gather(&mut elements, table.at(list));
-///         s.fetch_add_each(&mut tickets, counters.at(list), 1);
-///     });
-///     (elements, tickets)
-/// }
-/// ```
+/// Lists of elements, as those of [`Indexed`], which may go on until the scope ends. Lists themselves, and what words are changed
+/// by, may be used again on return.
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
     verbs! {
         [pub] [&'env] [where I: Stores]

@@ -31,16 +31,6 @@ pub trait Ranked {
 /// It is a view, made of what every PE knows: making one sends nothing, and others may see the same object otherwise.
 /// [`at`](Self::at) says which elements a verb of [`Indexed`](super::Indexed) is about; [`locate`](Self::locate) is the place
 /// of one, for single operations.
-///
-/// ```
-/// # mod shmem { pub use shmem_core::{indexed::*, endpoint::*, object::*}; }
-/// use shmem::{Atomic, Cyclic, Indexed, Ranked, Stores, SymBox};
-///
-/// /// Counts keys, key `k` with member `k % members`.
-/// fn histogram(world: &impl Stores, team: &impl Ranked, counts: &SymBox<[Atomic<u64>]>, keys: &[u32]) {
-///     world.add_each(counts.over(team, Cyclic).at(keys), 1);
-/// }
-/// ```
 pub struct Over<'a, T: SymmetricData, D: Distribution> {
     pes: Cow<'a, [Pe]>,
     segment: u32,

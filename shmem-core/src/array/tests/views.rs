@@ -173,16 +173,6 @@ fn one_dimension_has_plain_indices() {
 }
 
 #[test]
-fn a_storage_that_is_one_range_is_a_slice() {
-    let mut model = Model::<2, Single>::numbered([3, 4], 2, StorageKind::Single, 2);
-    let mut view = opened!(model);
-    view.as_mut_slice().reverse();
-    assert_eq!(view[[0, 0]], 11);
-    assert!(view.as_slice().iter().copied().eq((0..12).rev()));
-    assert!(model.is_whole());
-}
-
-#[test]
 fn indices_come_in_order() {
     let model = Model::<3, Chosen>::numbered([2, 3, 4], 2, StorageKind::Multi, 0);
     let indices = frozen!(model).indices();
