@@ -141,7 +141,7 @@ impl Epoch {
                 *quiets += 1;
                 None
             }
-            Op::Fence | Op::Beyond { .. } => None,
+            Op::Fence => None,
             Op::Write { way, seed, .. } => {
                 let (slot, pe, bytes) = Self::written(model, me, op)?;
                 for (i, at) in bytes.into_iter().enumerate() {

@@ -104,14 +104,13 @@ impl Draw {
 
     /// A step that may stand inside another one.
     fn quiet_step(&mut self) -> Step {
-        match self.below(13) {
+        match self.below(12) {
             0..=1 => self.alloc(),
             2..=4 => Step::Drop { slot: self.object(), pes: self.some(), forget: self.one_in(12) },
             5 => Step::Free { slot: self.object() },
             6..=7 => Step::Reclaim,
             8..=9 => self.keep(),
             10 => self.epoch(),
-            11 => Step::Realloc { slot: self.object(), len: 1 + self.below(3000) },
             _ => Step::Together {
                 team: if self.one_in(2) { None } else { Some(self.team()) },
                 call: {
@@ -136,24 +135,15 @@ impl Draw {
     fn alloc(&mut self) -> Step {
         let free = (STATICS.len()..OBJECTS.end).find(|slot| self.model.thing(*slot).is_none());
         let slot = free.unwrap_or(STATICS.len() + self.below(OBJECTS.end - STATICS.len()));
-        let home = match self.below(10) {
+        let home = match self.below(9) {
             0..=2 => Home::Heap(None),
             3 => Home::Heap(Some(self.below(PARTITIONS))),
-            4 => Home::Block,
-            5..=6 => Home::Array(self.of(&Storage::ALL), 1 + self.below(4)),
+            4..=5 => Home::Array(self.of(&Storage::ALL), 1 + self.below(4)),
             _ => Home::Team(self.team()),
         };
-        let elements = [
-            Element::Byte,
-            Element::Number,
-            Element::Number,
-            Element::Three,
-            Element::Line,
-            Element::Page,
-            Element::Word,
-        ];
+        let elements =
+            [Element::Byte, Element::Number, Element::Number, Element::Three, Element::Page, Element::Word];
         let element = match home {
-            Home::Block => Element::Byte,
             Home::Array(..) => Element::Number,
             _ => self.of(&elements),
         };
@@ -161,7 +151,6 @@ impl Draw {
             // More than is modelled: what takes long to be copied.
             (_, Home::Array(..)) if self.one_in(4) => (1 << 14) << self.below(8),
             (Element::Page, _) => self.below(3),
-            (Element::Line, _) => self.below(8),
             _ if self.one_in(10) => self.below(2),
             _ => self.below(200),
         };
@@ -187,7 +176,6 @@ impl Draw {
             9 => {
                 Op::Copy { to: slot, from: self.object(), pe, elements: self.below(20), get: self.one_in(2) }
             }
-            10 if self.one_in(2) => Op::Beyond { slot, pe, past: self.below(3), get: self.one_in(2) },
             10 => Op::Fence,
             _ => Op::Quiet,
         }
@@ -331,7 +319,7 @@ impl Draw {
             edges[a].push(Some((b, second, there)));
             edges[b].push(Some((a, first, back)));
         }
-        let element = self.of(&[Element::Byte, Element::Number, Element::Three, Element::Line]);
+        let element = self.of(&[Element::Byte, Element::Number, Element::Three]);
         Step::Halo { slot, element, edges }
     }
 

@@ -12,7 +12,7 @@ use shmem::{ContextError, Error, ErrorKind, SessionOptions, Stores, Team, TeamCo
 use super::cells::{Cells, Ghosts, halo};
 use super::epoch::Reads;
 use super::model::{Cell, Model, UNKNOWN};
-use super::object::{Block, News, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
+use super::object::{News, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
 use super::opened::{Opened, Phase};
 use super::step::{
     Element, End, Home, OBJECTS, Op, PARTITIONS, Run, SIGNALS, STATICS, Slot, Split, Step, Storage, Storm,
@@ -102,16 +102,9 @@ impl Machine {
 
     /// Gives everything back.
     fn end(self, world: &mut World<Multiple>) {
-        let Self { model, items, room, partitions, before, forgets, .. } = self;
+        let Self { items, room, partitions, before, forgets, .. } = self;
         world.barrier_all();
-        for (slot, item) in items.into_iter().enumerate() {
-            match item {
-                Some(Item::Object(block)) if model.thing(slot).is_some_and(|it| it.home == Home::Block) => {
-                    block.free(world).expect("a block that is in use");
-                }
-                item => drop(item),
-            }
-        }
+        drop(items);
         drop(room);
         world.reclaim();
         assert!(
@@ -184,13 +177,6 @@ impl Machine {
                     object.free(world).expect("what is held can be freed");
                 }
             }
-            Step::Realloc { slot, len } => {
-                let object = self.object(*slot).map(|object| object as &dyn Any);
-                let block = object.and_then(|object| object.downcast_ref::<Block>());
-                let address = block.expect("the model says that it is a block").address(world);
-                let address = world.realloc(address, *len).expect("there is room");
-                self.items[*slot] = Some(Item::Object(Box::new(Block::new(address, *len))));
-            }
             Step::Reclaim => world.reclaim(),
             Step::Epoch { streams } => self.epoch(world, streams),
             Step::Together { team, call } => self.together(world, *team, call),
@@ -214,7 +200,7 @@ impl Machine {
         }
         self.model.apply(step);
         match step {
-            Step::Alloc { slot, .. } | Step::Realloc { slot, .. } => {
+            Step::Alloc { slot, .. } => {
                 let spans = self.object(*slot).map(|object| object.spans(world, self.base));
                 self.model.placed(*slot, spans.unwrap_or_default());
                 self.check(world);
@@ -254,7 +240,7 @@ impl Machine {
         len: usize,
         seed: u64,
     ) -> bool {
-        // The same on every PE. (Blocks hold what was there.)
+        // The same on every PE.
         let first = bytes(seed, if len * element.bytes() > 1 << 20 { 0 } else { len * element.bytes() });
         let made = match home {
             Home::Heap(partition) => {
@@ -268,7 +254,6 @@ impl Machine {
                     _ => of_element!(element, Of => boxed(heap.alloc(items::<Of>(&first)))),
                 }
             }
-            Home::Block => boxed(world.malloc(len).map(|block| Block::new(block, len))),
             Home::Array(storage, chunks) => array(world, storage, len, chunks, &items(&first)),
             Home::Team(_) => match self.team(world, home.team()) {
                 Some(team) => of_element!(element, Of => boxed(team.alloc(world, items::<Of>(&first)))),
@@ -364,7 +349,7 @@ impl Machine {
         let unit = |slot: Slot| self.model.thing(slot).map_or(0, |object| object.element.bytes());
         let by = |target: usize, at: Run, way: Way| {
             let pe = pe(if way == Way::Here { self.me } else { target });
-            Transfer { world, token, pe, at, way }
+            Transfer { token, pe, at, way }
         };
         let found = match op {
             Op::Quiet => return token.quiet(),
@@ -392,15 +377,6 @@ impl Machine {
                     false => return token.add(word, *number),
                 }
             }
-            Op::Beyond { slot, pe, past, get } => {
-                let first = self.model.thing(*slot).map_or(0, |object| object.len);
-                let beyond = by(*pe, Run { first, len: 1 + past }, Way::Typed);
-                let refused = panics(|| match get {
-                    true => drop(object(*slot).read(beyond)),
-                    false => object(*slot).write(beyond, &vec![0xBB; (1 + past) * unit(*slot)]),
-                });
-                return assert!(refused, "elements behind the end of an object are refused");
-            }
         };
         if let Some(expected) = expected {
             compare(&found, expected, || format!("what PE {} reads by {op:?}", self.me));
@@ -413,7 +389,7 @@ impl Machine {
             let Some(it) = self.model.thing(slot).filter(|object| !object.is_bulk()) else { continue };
             let Some(object) = self.object(slot) else { continue };
             let at = Run { first: 0, len: it.len };
-            let found = object.read(Transfer { world, token: world, pe: world.me(), at, way: Way::Typed });
+            let found = object.read(Transfer { token: world, pe: world.me(), at, way: Way::Typed });
             compare(&found, self.model.contents(slot, self.me), || {
                 format!("object {slot} of PE {}, {:?} in {:?}", self.me, it.element, it.home)
             });

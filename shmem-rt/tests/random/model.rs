@@ -68,7 +68,7 @@ impl Thing {
 
     /// Whether what writes to it with a signal does so in one call.
     pub(super) fn takes_signals(&self) -> bool {
-        !matches!(self.home, Home::Block | Home::Array(Storage::Multi, _))
+        !matches!(self.home, Home::Array(Storage::Multi, _))
     }
 
     /// Whether all PEs that have it hold it.
@@ -164,20 +164,17 @@ impl Model {
                 free(slot)
                     && match home {
                         Home::Heap(partition) => partition.is_none_or(|slot| self.partitions[slot]),
-                        Home::Block => *element == Element::Byte && *len > 0,
                         Home::Array(_, chunks) => *element == Element::Number && len >= chunks && *chunks > 0,
                         Home::Team(slot) => team(&Some(*slot)) && *element != Element::Word,
                         Home::Static | Home::Split | Home::Halo => false,
                     }
             }
-            Step::Drop { slot, pes, .. } => is(slot, &|thing| {
-                let is_handle = !matches!(thing.home, Home::Static | Home::Block);
-                is_handle && thing.held.0 & pes.0 == pes.0 && pes.0 != 0
-            }),
+            Step::Drop { slot, pes, .. } => {
+                is(slot, &|thing| thing.home != Home::Static && thing.held.0 & pes.0 == pes.0 && pes.0 != 0)
+            }
             Step::Free { slot } => is(slot, &|thing| {
-                matches!(thing.home, Home::Heap(_) | Home::Block | Home::Array(..)) && thing.is_held_by_all()
+                matches!(thing.home, Home::Heap(_) | Home::Array(..)) && thing.is_held_by_all()
             }),
-            Step::Realloc { slot, len } => *len > 0 && is(slot, &|thing| thing.home == Home::Block),
             Step::Keep { slot, byte, .. } => is(slot, &|object| {
                 !matches!(object.home, Home::Team(_)) && object.is_held_by_all() && *byte < object.bytes()
             }),
@@ -205,9 +202,8 @@ impl Model {
             Step::Alloc { slot, home, element, len, seed } => {
                 let mut object = Thing::new(*home, self.groups(home.team()), *element, *len);
                 let (all, held) = (object.bytes(), object.held);
-                let of_pe = |pe: usize| match (held.has(pe), object.is_bulk(), home) {
-                    (false, ..) | (_, true, _) => Vec::new(),
-                    (.., Home::Block) => vec![UNKNOWN; all],
+                let of_pe = |pe: usize| match (held.has(pe), object.is_bulk()) {
+                    (false, _) | (_, true) => Vec::new(),
                     _ if *element == Element::Word => vec![0; all],
                     // Every PE begins with the same.
                     _ => bytes(*seed, all).into_iter().map(Cell::from).collect(),
@@ -222,12 +218,6 @@ impl Model {
                 self.things[*slot].take_if(|thing| thing.held.0 == 0);
             }
             Step::Free { slot } => self.things[*slot] = None,
-            Step::Realloc { slot, len } => {
-                if let Some(block) = &mut self.things[*slot] {
-                    block.contents.iter_mut().for_each(|contents| contents.resize(*len, UNKNOWN));
-                    block.len = *len;
-                }
-            }
             Step::Keep { slot, address, byte } => {
                 let kept = self.thing(*slot);
                 self.addresses[*address] =
@@ -392,10 +382,6 @@ impl Model {
             }
             Op::Add { slot, pe: target, word, .. } => {
                 fits(slot, *target, *word + 1) && is(slot, &|object| object.element == Element::Word)
-            }
-            Op::Beyond { slot, pe: target, .. } => {
-                let has_end = |o: &Thing| o.element != Element::Word && o.home != Home::Block;
-                fits(slot, *target, 0) && is(slot, &has_end)
             }
             Op::Quiet | Op::Fence => true,
         }

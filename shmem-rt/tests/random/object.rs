@@ -16,11 +16,6 @@ use super::model::Span;
 use super::opened::Phase;
 use super::step::{Run, Storage, Way, items};
 
-/// Aligned to a line of the cache.
-#[derive(Clone, Copy, Symmetric)]
-#[repr(C, align(64))]
-pub(crate) struct Line([u64; 8]);
-
 /// Aligned to a page.
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C, align(4096))]
@@ -42,10 +37,6 @@ macro_rules! of_element {
                 type $type = [u8; 3];
                 $then
             }
-            Element::Line => {
-                type $type = crate::object::Line;
-                $then
-            }
             Element::Page => {
                 type $type = crate::object::Page;
                 $then
@@ -58,7 +49,6 @@ pub(crate) use of_element;
 /// Elements of an object on a PE, and how they are moved.
 #[derive(Clone, Copy)]
 pub(crate) struct Transfer<'t> {
-    pub(crate) world: &'t World<Multiple>,
     pub(crate) token: &'t dyn Stores,
     pub(crate) pe: Pe,
     pub(crate) at: Run,
@@ -82,7 +72,7 @@ pub(crate) trait Object: Any + Sync {
 
     /// Opens it in a phase.
     fn open(&self, _: Phase<'_>) {
-        unreachable!("neither words nor blocks are opened");
+        unreachable!("words are not opened");
     }
 }
 
@@ -339,45 +329,6 @@ impl Object for Pieces {
 
     fn open(&self, phase: Phase<'_>) {
         phase.of(&self.0);
-    }
-}
-
-/// Bytes without a type.
-pub(crate) struct Block {
-    /// Its address: as a number, which threads may share.
-    pub(crate) at: usize,
-    pub(crate) bytes: usize,
-}
-
-impl Block {
-    pub(crate) fn new(address: SymAddr, bytes: usize) -> Self {
-        Self { at: address.as_ptr() as usize, bytes }
-    }
-
-    pub(crate) fn address(&self, world: &World<Multiple>) -> SymAddr {
-        world.address(self.at as *const u8).expect("a block lies in a partition")
-    }
-}
-
-impl Object for Block {
-    fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        to.token.putmem(self.address(to.world).add(to.at.first), data, to.pe);
-        to.complete();
-    }
-
-    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let mut into = vec![0; from.at.len];
-        from.token.getmem(&mut into, self.address(from.world).add(from.at.first), from.pe);
-        from.complete();
-        into
-    }
-
-    fn spans(&self, _: &World<Multiple>, base: usize) -> Vec<Span> {
-        vec![(self.at - base, 0, self.bytes)]
-    }
-
-    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
-        world.free(self.address(world))
     }
 }
 

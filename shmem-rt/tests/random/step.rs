@@ -34,8 +34,6 @@ pub(crate) enum Element {
     Number,
     /// Three bytes: a size that is no power of two.
     Three,
-    /// Aligned to 64 bytes.
-    Line,
     /// Aligned to 4096 bytes.
     Page,
     /// For atomic operations.
@@ -48,7 +46,6 @@ impl Element {
             Self::Byte => 1,
             Self::Three => 3,
             Self::Number | Self::Word => 8,
-            Self::Line => 64,
             Self::Page => 4096,
         }
     }
@@ -74,8 +71,6 @@ pub(crate) enum Home {
     Static,
     /// On the heap of the default partition, or of one made by the program.
     Heap(Option<Slot>),
-    /// By address, without a type.
-    Block,
     /// In so many chunks.
     Array(Storage, usize),
     /// In the memory of the teams of a split.
@@ -173,8 +168,6 @@ pub(crate) enum Op {
     Copy { to: Slot, from: Slot, pe: usize, elements: usize, get: bool },
     /// Adds to a word, atomically.
     Add { slot: Slot, pe: usize, word: usize, number: u64, fetches: bool },
-    /// Beyond the end: a panic, and nothing else.
-    Beyond { slot: Slot, pe: usize, past: usize, get: bool },
     /// Completes what the thread has started.
     Quiet,
     /// Orders it.
@@ -239,14 +232,12 @@ pub(crate) enum End {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// An object whose elements are those of the seed, on every PE; a block holds what was there.
+    /// An object whose elements are those of the seed, on every PE.
     Alloc { slot: Slot, home: Home, element: Element, len: usize, seed: u64 },
     /// Drops the handles of these PEs, or forgets them: of an object, of teams or of a halo.
     Drop { slot: Slot, pes: Pes, forget: bool },
     /// Frees an object, on all PEs.
     Free { slot: Slot },
-    /// Gives a block another length.
-    Realloc { slot: Slot, len: usize },
     /// Gives back what all have dropped.
     Reclaim,
     /// Keeps the address of a byte.
