@@ -11,7 +11,6 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::channel::{Channel, Packet, Sender};
-use super::output::Source;
 use super::record;
 use super::report::{Death, Standing, end_of};
 use super::spawn::{Lifeline, Spawned};
@@ -33,7 +32,6 @@ pub(crate) struct Member {
     unheard: bool,
     joined: Option<Joined>,
     pub(crate) lifeline: Lifeline,
-    pub(crate) sources: Vec<Source>,
     /// The first descriptor it shared: its record is in it.
     pub(crate) memory: Option<OwnedFd>,
     pub(crate) finished: bool,
@@ -97,7 +95,6 @@ impl Member {
             unheard: false,
             joined: None,
             lifeline: spawned.lifeline,
-            sources: spawned.sources,
             memory: None,
             finished: false,
             aborted: None,
@@ -109,13 +106,12 @@ impl Member {
         }
     }
 
-    /// The descriptors to wait on, those of its output only if there is room for it.
+    /// The descriptors to wait on.
     pub(crate) fn poll_list(&self) -> Vec<PollFd<'_>> {
         fn input(fd: BorrowedFd<'_>) -> PollFd<'_> {
             PollFd::from_borrowed_fd(fd, PollFlags::IN)
         }
-        let with_room = self.sources.iter().filter(|source| !source.held);
-        let mut list: Vec<PollFd<'_>> = with_room.filter_map(Source::pipe).map(input).collect();
+        let mut list = Vec::new();
         // The end of one that is not heard any more would be ready for ever.
         let heard = |_: &&Channel| !self.unheard || !self.outbox.is_empty();
         if let Some(channel) = self.channel.as_ref().filter(heard) {

@@ -3,24 +3,25 @@
 //!
 //! Several processes that write into one file or pipe tear each other's lines: their libraries write what their buffers
 //! hold, and these end anywhere. So only a terminal, into which libraries write line by line, is left to the PEs.
+//!
+//! Each of the launcher's streams has a thread that reads what PEs print there, and writes it. Whoever reads that may pause:
+//! then the thread waits in its write, PEs that print wait for it as they would without a launcher, and all else goes on. (Made
+//! non-blocking, a file would be so for all who have it open.)
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::Output;
+use super::{Output, Printed};
 
 /// A line longer than this is passed on in pieces.
 const LONGEST_LINE: usize = 1 << 20;
-
-/// Bytes that may wait to be written before PEs have to wait with their output.
-const ROOM: usize = 1 << 20;
 
 /// Which of the two a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,111 +53,45 @@ pub(crate) fn pipes(output: Output, pes: usize) -> Vec<Vec<Kind>> {
     pipes
 }
 
-/// One stream of a PE, as it comes out of the PE.
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) kind: Kind,
-    /// Whether there is no room for what it prints.
-    pub(crate) held: bool,
-    pipe: Option<OwnedFd>,
-}
-
-impl Source {
-    /// From the read end of a pipe, which must not block.
-    pub(crate) fn new(kind: Kind, pipe: OwnedFd) -> Self {
-        Self { kind, held: false, pipe: Some(pipe) }
-    }
-
-    /// The pipe, until it has ended.
-    pub(crate) fn pipe(&self) -> Option<BorrowedFd<'_>> {
-        self.pipe.as_ref().map(AsFd::as_fd)
-    }
-
-    /// Takes what there is: all that a pipe holds, and not so much more that a PE which prints
-    /// without end could keep the launcher from everything else.
-    pub(crate) fn pump(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut chunk = [0; 16 << 10];
-        for _ in 0..16 {
-            let Some(pipe) = &self.pipe else { break };
-            match retry_on_intr(|| rustix::io::read(pipe, &mut chunk)) {
-                Err(Errno::AGAIN) => break,
-                Ok(0) | Err(_) => self.close(),
-                Ok(n) => bytes.extend_from_slice(&chunk[..n]),
-            }
-        }
-        bytes
-    }
-
-    /// Nobody reads any more: the PE is to see that as it would without the launcher.
-    pub(crate) fn close(&mut self) {
-        self.pipe = None;
-    }
-}
-
-/// One stream of a PE, on its way to people or to the caller.
-#[derive(Debug)]
-pub(crate) struct Printer {
-    pub(crate) kind: Kind,
-    tag: Option<String>,
-    bytes: Vec<u8>,
-}
-
-impl Printer {
-    /// With a tag, which may be empty, lines are passed on behind it; without, they are kept.
-    pub(crate) fn new(kind: Kind, tag: Option<String>) -> Self {
-        Self { kind, tag, bytes: Vec::new() }
-    }
-
-    /// Takes what the PE has printed, and gives the lines to pass on.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.bytes.extend_from_slice(bytes);
-        self.lines(false)
-    }
-
-    /// The stream has ended: what is left is its last line.
-    pub(crate) fn finish(&mut self) -> Vec<u8> {
-        self.lines(true)
-    }
-
-    /// What was kept.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    fn lines(&mut self, all: bool) -> Vec<u8> {
-        self.tag.as_ref().map(|tag| tagged(tag, &mut self.bytes, all)).unwrap_or_default()
-    }
-}
-
-/// Where lines go: those of PEs, and the launcher's own. Whoever reads them may pause, which is to hold up nothing but output.
-/// So each file has a thread that writes to it: made non-blocking, it would be so for all who have it open.
+/// The launcher's streams: lines of PEs go there, and its own.
 #[derive(Debug)]
 pub(crate) struct Outlets {
     /// One for each kind, or one for both.
     outlets: Vec<Outlet>,
-    /// Rings when there is room again, and when a thread has written its last.
+    /// Rings when a thread has ended.
     bell: Arc<OwnedFd>,
+}
+
+/// One of them, as its thread is told what to do.
+#[derive(Debug)]
+struct Outlet {
+    kind: Kind,
+    orders: Option<Sender<Order>>,
+    /// Rings when there are orders.
+    bell: Arc<OwnedFd>,
+    end: Arc<OnceLock<Result<(), Errno>>>,
+    thread: JoinHandle<Vec<Source>>,
+}
+
+#[derive(Debug)]
+enum Order {
+    /// A PE prints into the other end of this pipe, which does not block.
+    Read(usize, OwnedFd),
+    /// A PE prints nothing more: what is left is its last line.
+    Finish(usize),
+    /// Lines of the launcher, behind what PEs have printed so far.
+    Say(String),
 }
 
 impl Outlets {
     /// For streams that come through these [`pipes`]. What writes them is there before there is anything to be written: where it
     /// cannot be had, no PE is to have begun.
     pub(crate) fn new(output: Output, pipes: &[Vec<Kind>]) -> io::Result<Self> {
-        let bell = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let bell = bell()?;
         let is_shared = pipes.iter().any(|streams| streams.len() > 1);
         let kinds = if is_shared { &[Kind::Out][..] } else { &[Kind::Out, Kind::Err] };
-        let outlet = |&kind: &Kind| {
-            let bell = Arc::clone(&bell);
-            let writer = match kind {
-                _ if output == Output::Capture => None,
-                Kind::Out => Some(Writer::start(io::stdout(), bell)?),
-                Kind::Err => Some(Writer::start(io::stderr(), bell)?),
-            };
-            Ok(Outlet { kind, held: false, writer })
-        };
-        let outlets = kinds.iter().map(outlet).collect::<io::Result<_>>()?;
-        Ok(Self { outlets, bell })
+        let outlets = kinds.iter().map(|kind| Outlet::start(*kind, output, Arc::clone(&bell)));
+        Ok(Self { outlets: outlets.collect::<io::Result<_>>()?, bell })
     }
 
     /// What is readable once the bell has rung.
@@ -166,122 +101,211 @@ impl Outlets {
 
     /// The bell is heard: before it is looked what has changed.
     pub(crate) fn hush(&self) {
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        hush(&self.bell);
     }
 
-    /// Queues lines. The error says why those before them could not be written.
-    pub(crate) fn write(&mut self, kind: Kind, lines: Vec<u8>) -> io::Result<()> {
-        match &self.of(kind).writer {
-            Some(writer) if !lines.is_empty() => writer.write(lines),
-            _ => Ok(()),
-        }
+    /// Reads what a PE prints from this pipe, which must not block.
+    pub(crate) fn read(&self, pe: usize, kind: Kind, pipe: OwnedFd) {
+        self.of(kind).order(Order::Read(pe, pipe));
     }
 
-    /// For which streams the room has come to an end, or there is some again.
-    pub(crate) fn turned(&mut self) -> Vec<(Kind, bool)> {
-        let mut turned = Vec::new();
-        for outlet in &mut self.outlets {
-            let is_full = outlet.writer.as_ref().is_some_and(Writer::is_full);
-            if is_full != outlet.held {
-                outlet.held = is_full;
-                turned.push((outlet.kind, is_full));
-            }
-        }
-        turned
+    /// The PE prints nothing more.
+    pub(crate) fn finish(&self, pe: usize) {
+        self.outlets.iter().for_each(|outlet| outlet.order(Order::Finish(pe)));
+    }
+
+    /// Writes lines of the launcher behind what PEs have printed so far.
+    pub(crate) fn say(&self, lines: String) {
+        self.of(Kind::Err).order(Order::Say(lines));
     }
 
     /// How writing has ended, if it has.
-    pub(crate) fn end(&mut self, kind: Kind) -> Option<io::Result<()>> {
-        self.of(kind).writer.as_ref().and_then(Writer::end)
+    pub(crate) fn end(&self, kind: Kind) -> Option<io::Result<()>> {
+        self.of(kind).end.get().map(|end| end.map_err(io::Error::from))
     }
 
-    /// Nothing more is queued for standard output, and then for standard error. Gives whether something is still to be written.
+    /// Nothing more comes for standard output, and then for standard error. Gives whether something is still to be written.
     pub(crate) fn close(&mut self, kind: Kind) -> bool {
         if kind == Kind::Out && self.outlets.len() == 1 {
             // What is said on standard error comes behind it.
             return false;
         }
-        let writer = self.of(kind).writer.as_mut();
-        writer.is_some_and(|writer| {
-            writer.queue = None;
-            writer.end().is_none()
-        })
+        let last = self.outlets.len() - 1;
+        let outlet = &mut self.outlets[last.min(kind as usize)];
+        outlet.orders = None;
+        ring(&outlet.bell);
+        self.end(kind).is_none()
     }
 
     /// To which of the launcher's own streams it goes.
-    pub(crate) fn stream_of(&mut self, kind: Kind) -> Kind {
+    pub(crate) fn stream_of(&self, kind: Kind) -> Kind {
         self.of(kind).kind
     }
 
-    fn of(&mut self, kind: Kind) -> &mut Outlet {
-        let last = self.outlets.len() - 1;
-        &mut self.outlets[last.min(kind as usize)]
+    /// What so many PEs have printed, if that was kept; all is closed.
+    pub(crate) fn into_printed(self, pes: usize) -> Vec<Printed> {
+        let mut printed = vec![Printed::default(); pes];
+        for Outlet { kind, thread, .. } in
+            self.outlets.into_iter().filter(|outlet| outlet.end.get().is_some())
+        {
+            for Source { pe, bytes, .. } in thread.join().unwrap_or_default() {
+                *(if kind == Kind::Out { &mut printed[pe].out } else { &mut printed[pe].err }) = bytes;
+            }
+        }
+        printed
+    }
+
+    fn of(&self, kind: Kind) -> &Outlet {
+        &self.outlets[(self.outlets.len() - 1).min(kind as usize)]
     }
 }
 
-#[derive(Debug)]
-struct Outlet {
-    kind: Kind,
-    /// Whether there was no room when it was last looked.
-    held: bool,
-    /// `None`: what comes is kept.
-    writer: Option<Writer>,
-}
-
-/// A thread that writes what is queued.
-#[derive(Debug)]
-struct Writer {
-    queue: Option<Sender<Vec<u8>>>,
-    progress: Arc<Progress>,
-}
-
-#[derive(Debug, Default)]
-struct Progress {
-    /// Bytes that wait.
-    backlog: AtomicUsize,
-    end: OnceLock<Result<(), Errno>>,
-}
-
-impl Writer {
-    fn start(to: impl AsFd + Send + 'static, bell: Arc<OwnedFd>) -> io::Result<Self> {
-        let (queue, queued) = channel::<Vec<u8>>();
-        let progress = Arc::new(Progress::default());
-        let theirs = Arc::clone(&progress);
-        let ring = move || {
-            let _ = rustix::io::write(&bell, &1_u64.to_ne_bytes());
-        };
+impl Outlet {
+    fn start(kind: Kind, output: Output, ended: Arc<OwnedFd>) -> io::Result<Self> {
+        let (orders, received) = channel();
+        let (bell, end) = (bell()?, Arc::new(OnceLock::new()));
+        let mut stream =
+            Stream { kind, output, orders: received, bell: Arc::clone(&bell), sources: Vec::new() };
+        let theirs = Arc::clone(&end);
         let run = move || {
-            let end = queued.iter().try_for_each(|lines| {
-                let written = write(&to, &lines);
-                let before = theirs.backlog.fetch_sub(lines.len(), Ordering::Relaxed);
-                if before >= ROOM && before - lines.len() < ROOM {
-                    ring();
-                }
-                written
-            });
-            // Before the queue has no other end any more: who finds it so finds the reason.
-            let _ = theirs.end.set(end);
-            ring();
+            let end = stream.run();
+            let _ = theirs.set(end);
+            ring(&ended);
+            match end {
+                Ok(()) => return stream.sources,
+                // Nobody reads any more: PEs are to see that as they would without the launcher.
+                Err(Errno::PIPE) => {}
+                // The job ends for that, and until then PEs find somebody who reads.
+                Err(_) => stream.orders.iter().for_each(drop),
+            }
+            Vec::new()
         };
-        std::thread::Builder::new().name("output".into()).spawn(run)?;
-        Ok(Self { queue: Some(queue), progress })
+        let thread = std::thread::Builder::new().name("output".into()).spawn(run)?;
+        Ok(Self { kind, orders: Some(orders), bell, end, thread })
     }
 
-    fn write(&self, lines: Vec<u8>) -> io::Result<()> {
-        self.progress.backlog.fetch_add(lines.len(), Ordering::Relaxed);
-        match self.queue.as_ref().map(|queue| queue.send(lines)) {
-            Some(Ok(())) => Ok(()),
-            _ => self.end().unwrap_or(Ok(())),
+    fn order(&self, order: Order) {
+        // A thread that has ended needs none.
+        let _ = self.orders.as_ref().map(|orders| orders.send(order));
+        ring(&self.bell);
+    }
+}
+
+/// What a thread has to do.
+struct Stream {
+    kind: Kind,
+    output: Output,
+    orders: Receiver<Order>,
+    bell: Arc<OwnedFd>,
+    sources: Vec<Source>,
+}
+
+/// One stream of a PE.
+#[derive(Debug)]
+struct Source {
+    pe: usize,
+    /// Until it has ended.
+    pipe: Option<OwnedFd>,
+    /// What is not passed on yet, or is kept.
+    bytes: Vec<u8>,
+}
+
+impl Stream {
+    /// Passes on what comes until nothing more does.
+    fn run(&mut self) -> Result<(), Errno> {
+        loop {
+            for i in self.wait()? {
+                self.pump(i)?;
+            }
+            loop {
+                match self.orders.try_recv() {
+                    Ok(Order::Read(pe, pipe)) => {
+                        self.sources.push(Source { pe, pipe: Some(pipe), bytes: Vec::new() });
+                    }
+                    Ok(Order::Finish(pe)) => self.finish(|source| source.pe == pe)?,
+                    Ok(Order::Say(lines)) => {
+                        (0..self.sources.len()).try_for_each(|i| self.pump(i))?;
+                        self.write(lines.as_bytes())?;
+                    }
+                    Err(TryRecvError::Empty) => break,
+                    Err(TryRecvError::Disconnected) => return self.finish(|_| true),
+                }
+            }
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.progress.backlog.load(Ordering::Relaxed) >= ROOM && self.end().is_none()
+    /// Waits until there is something to do; gives the sources that have something.
+    fn wait(&self) -> Result<Vec<usize>, Errno> {
+        let mut list = vec![PollFd::new(&self.bell, PollFlags::IN)];
+        let mut owners = Vec::new();
+        for (i, source) in self.sources.iter().enumerate() {
+            list.extend(source.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            owners.extend(source.pipe.iter().map(|_| i));
+        }
+        retry_on_intr(|| poll(&mut list, None))?;
+        hush(&self.bell);
+        let ready = owners.into_iter().zip(&list[1..]).filter(|(_, fd)| !fd.revents().is_empty());
+        Ok(ready.map(|(i, _)| i).collect())
     }
 
-    fn end(&self) -> Option<io::Result<()>> {
-        self.progress.end.get().map(|end| end.map_err(io::Error::from))
+    /// Takes what there is: all that a pipe holds, and not so much more that a PE which prints
+    /// without end could keep others from their turn.
+    fn pump(&mut self, i: usize) -> Result<(), Errno> {
+        let Source { pipe, bytes, .. } = &mut self.sources[i];
+        let mut chunk = [0; 16 << 10];
+        for _ in 0..16 {
+            let Some(open) = &*pipe else { break };
+            match retry_on_intr(|| rustix::io::read(open, &mut chunk)) {
+                Err(Errno::AGAIN) => break,
+                Ok(0) | Err(_) => *pipe = None,
+                Ok(n) => bytes.extend_from_slice(&chunk[..n]),
+            }
+        }
+        self.pass(i, false)
     }
+
+    /// What these sources have left is their last line.
+    fn finish(&mut self, which: impl Fn(&Source) -> bool) -> Result<(), Errno> {
+        for i in 0..self.sources.len() {
+            if which(&self.sources[i]) {
+                self.pump(i)?;
+                self.pass(i, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on whole lines, or all.
+    fn pass(&mut self, i: usize, all: bool) -> Result<(), Errno> {
+        let Source { pe, bytes, .. } = &mut self.sources[i];
+        let tag = match self.output {
+            Output::Inherit => String::new(),
+            Output::Tag => format!("[{pe}] "),
+            Output::Capture => return Ok(()),
+        };
+        let lines = tagged(&tag, bytes, all);
+        self.write(&lines)
+    }
+
+    fn write(&self, lines: &[u8]) -> Result<(), Errno> {
+        match self.kind {
+            Kind::Out => write(io::stdout(), lines),
+            Kind::Err => write(io::stderr(), lines),
+        }
+    }
+}
+
+fn bell() -> io::Result<Arc<OwnedFd>> {
+    Ok(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
+}
+
+fn ring(bell: &OwnedFd) {
+    // If it cannot ring any louder, it is heard.
+    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+}
+
+fn hush(bell: &OwnedFd) {
+    let _ = rustix::io::read(bell, &mut [0; 8]);
 }
 
 /// Writes all bytes, also to a file that others have made non-blocking.
@@ -318,8 +342,6 @@ fn tagged(tag: &str, bytes: &mut Vec<u8>, all: bool) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -360,47 +382,20 @@ mod tests {
 
     #[test]
     fn kept_output_is_whole() {
-        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
-        let (mut source, mut printer) = (Source::new(Kind::Out, read), Printer::new(Kind::Out, None));
-        rustix::io::write(&write, b"one\ntw").unwrap();
-        printer.take(&source.pump());
-        assert!(source.pipe().is_some());
-        rustix::io::write(&write, b"o").unwrap();
-        drop(write);
-        printer.take(&source.pump());
-        assert!(source.pipe().is_none());
-        printer.finish();
-        assert_eq!(printer.into_bytes(), b"one\ntwo");
-    }
-
-    #[test]
-    fn who_reads_slowly_is_waited_for_in_a_bounded_room() {
         let mut outlets = Outlets::new(Output::Capture, &[vec![Kind::Out], vec![Kind::Err]]).unwrap();
-        let (from, to) = rustix::pipe::pipe().unwrap();
-        outlets.outlets[0].writer = Some(Writer::start(to, Arc::clone(&outlets.bell)).unwrap());
-        let lines = |number: usize| format!("{number:0>1023}\n").into_bytes();
-        let written = (0..).take_while(|&number| {
-            outlets.write(Kind::Out, lines(number)).unwrap();
-            outlets.turned().is_empty()
-        });
-        let written = written.count() + 1;
-        assert!((ROOM..2 * ROOM).contains(&(written * 1024)), "{written}");
-        let mut seen = vec![0; 1024];
-        let mut from = std::fs::File::from(from);
-        for number in 0..written {
-            from.read_exact(&mut seen).unwrap();
-            assert_eq!(seen, lines(number));
+        let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
+        outlets.read(1, Kind::Err, read);
+        rustix::io::write(&write, b"one\ntw").unwrap();
+        outlets.finish(1);
+        rustix::io::write(&write, b"o").unwrap();
+        for kind in [Kind::Out, Kind::Err] {
+            while outlets.close(kind) {
+                poll(&mut [outlets.poll_fd()], None).unwrap();
+                outlets.hush();
+            }
         }
-        poll(&mut [outlets.poll_fd()], None).unwrap();
-        outlets.hush();
-        assert_eq!(outlets.turned(), [(Kind::Out, false)]);
-
-        drop(from);
-        while outlets.write(Kind::Out, lines(0)).is_ok() {}
-        poll(&mut [outlets.poll_fd()], None).unwrap();
-        let end = outlets.end(Kind::Out).unwrap().unwrap_err();
-        assert_eq!((end.kind(), outlets.turned()), (io::ErrorKind::BrokenPipe, vec![]));
-        assert!(outlets.end(Kind::Err).is_none());
+        let two = Printed { out: Vec::new(), err: b"one\ntwo".to_vec() };
+        assert_eq!(outlets.into_printed(2), [Printed::default(), two]);
     }
 
     #[test]

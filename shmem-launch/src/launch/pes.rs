@@ -1,6 +1,6 @@
 //! The PEs of a job, as the launcher next to them sees them.
 //!
-//! Here PEs are started, answered, read when they print, and seen to end. Nothing is decided: what happens becomes an
+//! Here PEs are started, answered, and seen to end. Nothing is decided: what happens becomes an
 //! [`Event`] for the [run](super::run).
 
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::channel::{Packet, Sender};
 use super::error::LaunchError;
 use super::member::{Member, Outgoing};
-use super::output::Kind;
+use super::output::Outlets;
 use super::rendezvous::{Met, Mismatch, Rendezvous, pack};
 use super::report::{Notice, Standing, ended_with};
 use super::spawn::{Before, Description, Spawner};
@@ -40,8 +40,6 @@ const SUSPECTS: &str = "could not go on, because another PE or its host seemed t
 /// What has happened to a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// It has printed.
-    Printed { pe: usize, kind: Kind, bytes: Vec<u8> },
     /// It ends the job.
     Aborted { pe: usize, code: i32, message: String },
     /// It cannot go on, because another one seems to be lost.
@@ -64,17 +62,23 @@ pub(crate) struct Pes {
 }
 
 impl Pes {
-    /// Starts the PEs; if one cannot be started, none is left. Beside them what there is to be remarked.
+    /// Starts the PEs, which print to these outlets; if one cannot be started, none is left. Beside them what there is to be
+    /// remarked.
     pub(crate) fn start(
         description: Description,
         before: Before,
+        outlets: &Outlets,
     ) -> Result<(Self, Option<String>), LaunchError> {
         let pes = description.hosts.len();
         let (spawner, remark) = Spawner::new(description, before)?;
         let mut started = Self::of(spawner);
         for pe in 0..pes {
             match started.spawner.spawn(pe) {
-                Ok(spawned) => started.members.push(Member::new(pe, spawned)),
+                Ok(mut spawned) => {
+                    let sources = spawned.sources.drain(..);
+                    sources.for_each(|(kind, pipe)| outlets.read(pe, kind, pipe));
+                    started.members.push(Member::new(pe, spawned));
+                }
                 Err(source) => {
                     started.kill();
                     return Err(LaunchError::Spawn { pe, source });
@@ -115,21 +119,11 @@ impl Pes {
     pub(crate) fn serve(&mut self, ready: &[usize]) -> Vec<Event> {
         for pe in 0..self.members.len() {
             if ready.contains(&pe) || self.members[pe].must_be_asked() {
-                self.pump_one(pe, false);
                 self.serve_one(pe);
             }
         }
         self.tell_ends(Instant::now());
         std::mem::take(&mut self.events)
-    }
-
-    /// What the PEs have printed so far.
-    pub(crate) fn pump(&mut self) -> Vec<Event> {
-        (0..self.members.len()).for_each(|pe| self.pump_one(pe, true));
-        let (printed, others) =
-            std::mem::take(&mut self.events).into_iter().partition(|e| matches!(e, Event::Printed { .. }));
-        self.events = others;
-        printed
     }
 
     /// What each PE does, in the order of their numbers.
@@ -174,18 +168,6 @@ impl Pes {
         all.for_each(|(_, member)| member.signal(signal));
     }
 
-    /// Nobody reads what the PE prints there.
-    pub(crate) fn close(&mut self, pe: usize, kind: Kind) {
-        let sources = self.members[pe].sources.iter_mut();
-        sources.filter(|source| source.kind == kind).for_each(|source| source.close());
-    }
-
-    /// There is no room for what PEs print there, or there is again.
-    pub(crate) fn hold(&mut self, kind: Kind, held: bool) {
-        let sources = self.members.iter_mut().flat_map(|member| &mut member.sources);
-        sources.filter(|source| source.kind == kind).for_each(|source| source.held = held);
-    }
-
     fn serve_one(&mut self, pe: usize) {
         self.members[pe].reap();
         let most = if self.members[pe].ended.is_some() { LAST_TURN } else { TURN };
@@ -202,16 +184,6 @@ impl Pes {
         self.members[pe].flush();
     }
 
-    /// Takes what a PE has printed, `also_held` where there is no room for it.
-    fn pump_one(&mut self, pe: usize, also_held: bool) {
-        for source in self.members[pe].sources.iter_mut().filter(|source| also_held || !source.held) {
-            let (kind, bytes) = (source.kind, source.pump());
-            if !bytes.is_empty() {
-                self.events.push(Event::Printed { pe, kind, bytes });
-            }
-        }
-    }
-
     fn tell_ends(&mut self, now: Instant) {
         let has_begun = self.has_begun();
         for pe in 0..self.members.len() {
@@ -224,10 +196,6 @@ impl Pes {
             let died = died && !std::mem::replace(&mut member.reported.death, true);
             let over = member.is_over() && !std::mem::replace(&mut member.reported.over, true);
             let death = member.death();
-            if died || over {
-                // What it has printed comes before what is said about it.
-                self.pump_one(pe, true);
-            }
             if died {
                 self.events.push(Event::Died(death.notice()));
             }
@@ -351,8 +319,6 @@ impl Pes {
     /// A PE wants the job to end, and will not go on itself.
     fn give_up(&mut self, pe: usize, standing: String, event: Event) {
         self.members[pe].aborted = Some(standing);
-        let printed = self.pump();
-        self.events.extend(printed);
         self.events.push(event);
     }
 
@@ -405,7 +371,6 @@ mod tests {
 
     use super::super::Output;
     use super::super::channel::Channel;
-    use super::super::output::Source;
     use super::super::spawn::{Lifeline, Spawned};
     use super::*;
     use crate::env::Bind;
@@ -499,23 +464,6 @@ mod tests {
         let events = flood(&mut host, &ends[0], &Request::Fence);
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");
-    }
-
-    #[test]
-    fn what_finds_no_room_is_left_where_it_is() {
-        let (mut host, _ends) = Pes::silent(1);
-        let (read, write) = pipe_with(PipeFlags::NONBLOCK).unwrap();
-        host.members[0].sources.push(Source::new(Kind::Out, read));
-        rustix::io::write(&write, b"words").unwrap();
-        host.hold(Kind::Out, true);
-        let held = host.poll_list().len();
-        assert_eq!(host.serve(&[0]), []);
-        for kind in [Kind::Err, Kind::Out] {
-            host.hold(kind, kind == Kind::Err);
-        }
-        assert_eq!(host.poll_list().len(), held + 1);
-        let printed = Event::Printed { pe: 0, kind: Kind::Out, bytes: b"words".to_vec() };
-        assert_eq!(host.serve(&[0]), [printed]);
     }
 
     /// On a busy machine a process ends long after its last word.

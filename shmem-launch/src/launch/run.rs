@@ -1,7 +1,7 @@
 //! A running job: one thread that waits for what happens to its PEs and for signals, and decides
 //! when the job is over.
 //!
-//! Nothing else waits for who reads the output: while it pauses, PEs are kept from printing more, and all else goes on.
+//! Nothing waits here for who reads the output.
 
 mod ending;
 mod phase;
@@ -14,11 +14,11 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use self::phase::{Cause, GRACE_OF_USER, Phase, Suspicion};
-use super::output::{Kind, Outlets, Printer};
+use super::output::{Kind, Outlets};
 use super::pes::{Event, LOOK, Pes};
 use super::report::Notice;
 use super::signals::Signals;
-use super::{Failure, Outcome, Output, Printed, timespec};
+use super::{Failure, Outcome, Output, timespec};
 use crate::say::line;
 
 /// What is the same for all PEs.
@@ -37,8 +37,6 @@ pub(crate) struct Terms {
 pub(crate) struct Run {
     terms: Terms,
     pes: Pes,
-    /// Of each PE for its standard output and its standard error.
-    printers: Vec<[Printer; 2]>,
     signals: Option<Signals>,
     outlets: Outlets,
     deadline: Option<Instant>,
@@ -51,16 +49,7 @@ pub(crate) struct Run {
 impl Run {
     /// Of PEs that have been started.
     pub(crate) fn new(terms: Terms, pes: Pes, signals: Option<Signals>, outlets: Outlets) -> Self {
-        let printers = |pe: usize| {
-            let tag = match terms.output {
-                Output::Inherit => Some(String::new()),
-                Output::Tag => Some(format!("[{pe}] ")),
-                Output::Capture => None,
-            };
-            [Kind::Out, Kind::Err].map(|kind| Printer::new(kind, tag.clone()))
-        };
         Self {
-            printers: (0..pes.count()).map(printers).collect(),
             deadline: terms.time.and_then(|time| Instant::now().checked_add(time)),
             terms,
             pes,
@@ -89,8 +78,6 @@ impl Run {
             Phase::Suspecting(_, suspicion) => self.believe(suspicion),
             Phase::Running | Phase::Ending(_) => {}
         }
-        self.pump();
-        (0..self.printers.len()).for_each(|pe| self.print_rest(pe));
         // What PEs have printed, and that it could not be written, comes before anything that is said.
         self.write_rest(Kind::Out);
         let pes = self.pes.count();
@@ -101,18 +88,17 @@ impl Run {
             self.say(&text);
         }
         self.write_rest(Kind::Err);
-        let printed = |[out, err]: [Printer; 2]| Printed { out: out.into_bytes(), err: err.into_bytes() };
-        let outputs = self.printers.into_iter().map(printed).collect();
+        let outputs = match self.terms.output {
+            Output::Capture => self.outlets.into_printed(pes),
+            Output::Inherit | Output::Tag => Vec::new(),
+        };
         let (failure, code) = self.failure.map_or((None, 0), |(failure, code)| (Some(failure), code));
         Outcome { code, failure, report: self.report, outputs }
     }
 
-    /// PEs whose output finds no room wait with it.
+    /// Output that cannot be written ends the job.
     fn heed_outlets(&mut self) {
         self.outlets.hush();
-        for (kind, held) in self.outlets.turned() {
-            self.pes.hold(kind, held);
-        }
         for kind in [Kind::Out, Kind::Err] {
             if let Some(Err(error)) = self.outlets.end(kind) {
                 self.lack_room(kind, &error);
@@ -142,33 +128,15 @@ impl Run {
     /// Something has happened to a PE.
     fn hear(&mut self, event: Event) {
         match event {
-            Event::Printed { pe, kind, bytes } => {
-                let lines = self.printers[pe][kind as usize].take(&bytes);
-                match self.outlets.write(kind, lines) {
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.pes.close(pe, kind),
-                    Err(error) => self.lack_room(kind, &error),
-                    Ok(()) => {}
-                }
-            }
             Event::Aborted { pe, code, message } => self.abort(pe, code, message),
             Event::Suspected { pe, message } => self.suspect(Suspicion { pe, message }),
             Event::Died(notice) => self.note(notice),
-            Event::Over { pe } => self.print_rest(pe),
+            Event::Over { pe } => self.outlets.finish(pe),
             Event::Broken { pe, what } => {
                 let failure = Failure::Broken { pe, what: what.clone() };
                 self.break_down(Cause::new(format!("PE {pe}: {what}"), failure, 1));
             }
         }
-    }
-
-    /// A PE prints nothing more: what is left is its last line.
-    fn print_rest(&mut self, pe: usize) {
-        let printers = self.printers[pe].iter_mut();
-        let write = |printer: &mut Printer| {
-            Some((printer.kind, self.outlets.write(printer.kind, printer.finish()).err()?))
-        };
-        let errors: Vec<_> = printers.filter_map(write).collect();
-        errors.iter().for_each(|(kind, error)| self.lack_room(*kind, error));
     }
 
     /// All is over but what is still to be written. Whoever reads it may take its time, unless the job was to end early, or has a
@@ -213,17 +181,10 @@ impl Run {
         }
     }
 
-    /// What PEs have printed comes before what the launcher says about them.
-    fn pump(&mut self) {
-        self.pes.pump().into_iter().for_each(|event| self.hear(event));
-    }
-
     /// All that a job's launcher says, wherever it has it from.
     pub(crate) fn say(&mut self, text: &str) {
         if self.terms.output != Output::Capture {
-            // If nobody reads messages any more, nobody can be told.
-            let _ =
-                self.outlets.write(Kind::Err, line(&format!("{}: {text}", self.terms.speaker)).into_bytes());
+            self.outlets.say(line(&format!("{}: {text}", self.terms.speaker)));
         }
         self.report.push_str(&line(text));
     }

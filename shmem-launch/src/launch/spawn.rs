@@ -17,7 +17,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::bind::Binding;
 use super::channel::Channel;
 use super::error::LaunchError;
-use super::output::{Kind, Source};
+use super::output::Kind;
 use super::signals::{Given, Mask};
 use super::{JOB, NPES, Output, PE, SOCKET, program};
 use crate::env::{ATTACH_WAIT, Bind, OFI_INTERFACE, OFI_PROVIDER};
@@ -93,7 +93,8 @@ pub(crate) struct Spawned {
     pub(crate) child: Child,
     pub(crate) channel: Channel,
     pub(crate) lifeline: Lifeline,
-    pub(crate) sources: Vec<Source>,
+    /// What it prints, by pipes that do not block.
+    pub(crate) sources: Vec<(Kind, OwnedFd)>,
 }
 
 impl Spawner {
@@ -172,7 +173,7 @@ impl Spawner {
     }
 
     /// One PE has the launcher's input; what it would get if all read from it is up to chance.
-    fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<Source>> {
+    fn sources(&self, pe: usize, command: &mut Command) -> io::Result<Vec<(Kind, OwnedFd)>> {
         let Description { debugger, output, ref pipes, .. } = self.description;
         if pe != debugger.unwrap_or(0) || output == Output::Capture {
             let null = File::open("/dev/null");
@@ -190,7 +191,7 @@ impl Spawner {
                     Kind::Err => command.stderr(write.try_clone()?),
                 };
             }
-            sources.extend(streams.first().map(|kind| Source::new(*kind, read)));
+            sources.extend(streams.first().map(|kind| (*kind, read)));
         }
         Ok(sources)
     }

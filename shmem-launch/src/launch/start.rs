@@ -50,7 +50,7 @@ impl Launch {
             "no thread can be started that passes output on; raise the limit of this user's processes (ulimit -u) or of data (ulimit -d)",
         ))?;
         let before = Before { descriptors, mask: signals.as_ref().map(Signals::before) };
-        let (pes, remark) = Pes::start(description, before)?;
+        let (pes, remark) = Pes::start(description, before, &outlets)?;
         let mut run = Run::new(terms, pes, signals, outlets);
         if let Some(remark) = remark {
             run.say(&remark);

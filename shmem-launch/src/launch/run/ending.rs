@@ -124,7 +124,6 @@ impl Run {
         let text = (code != 0 || !message.is_empty()).then(|| ended_with(code, &message));
         self.failure = Some((Failure::Aborted { pe, code, message }, code8));
         if let Some(text) = text {
-            self.pump();
             let pid = self.pes.process(pe).unwrap_or_default();
             self.say(&format!("PE {pe} (pid {pid}) {text}"));
         }
@@ -135,7 +134,6 @@ impl Run {
     pub(super) fn heed(&mut self, signal: Received) {
         if signal.number == libc::SIGQUIT {
             let clauses = standings(&self.pes.standings());
-            self.pump();
             return self.say(&format!("the PEs now:\n  {}", clauses.join("\n  ")));
         }
         // At the prompt of a debugger that key is the debugger's.
@@ -169,7 +167,6 @@ impl Run {
             return;
         }
         self.failure = Some((failure, code));
-        self.pump();
         let mut text = text.to_owned();
         let mut others = self.pes.standings();
         others.retain(|(pe, _)| Some(*pe) != without);
