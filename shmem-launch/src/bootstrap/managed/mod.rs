@@ -69,13 +69,13 @@ impl Managed {
     ///
     /// As [`bootstrap::connect`](super::connect).
     pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
-        // The nearest launcher is the one whose socket is open here.
+        // PMIx first: what `mpirun` starts in a job of `srun --mpi=pmi2` may have the socket of the outer job open.
         // SAFETY: the caller's promise.
-        if let Some((client, claim)) = unsafe { pmi::Client::connect() }? {
+        if let Some((client, claim)) = unsafe { pmix::connect(libpmix) }? {
             return Self::join(Arc::new(client), claim).map(Some);
         }
         // SAFETY: the caller's promise.
-        match unsafe { pmix::connect(libpmix) }? {
+        match unsafe { pmi::Client::connect() }? {
             Some((client, claim)) => Self::join(Arc::new(client), claim).map(Some),
             None => Ok(None),
         }
