@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::process::ExitCode;
 
 use shmem_core::exit;
-use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local};
+use shmem_launch::bootstrap::{self, Bootstrap as _, Connection, Local, Managed, ProcessManager};
 use shmem_launch::env::{Settings, TransportChoice};
 use shmem_launch::say::say;
 
@@ -37,6 +37,47 @@ pub fn init<L: ThreadLevel>() -> Result<World<L>> {
         // What the program has left to do at its exit is for its PEs.
         Joined::Launched(code) => exit::end(code.into(), || ()),
     }
+}
+
+/// As [`init`], for processes that have been started by other means than a launcher: by a framework, a scheduler of one's
+/// own, or MPI. `manager` says which process this is, and exchanges some hundred bytes of each with the others.
+/// The program `examples/own-bootstrap.rs` of the repository has one over TCP.
+///
+/// ```no_run
+/// # use shmem::prelude::*;
+/// # use shmem::bootstrap::ProcessManager;
+/// # fn started_by(_: &str) -> impl ProcessManager + 'static { Alone }
+/// # struct Alone;
+/// # impl ProcessManager for Alone {
+/// #     fn number(&self) -> usize { 0 }
+/// #     fn count(&self) -> usize { 1 }
+/// #     fn put(&self, _: &str, _: &[u8]) -> std::io::Result<()> { Ok(()) }
+/// #     fn fence(&self) -> std::io::Result<()> { Ok(()) }
+/// #     fn get(&self, _: usize, _: &str) -> std::io::Result<Vec<u8>> { Ok(vec![]) }
+/// #     fn abort(&self, _: i32) {}
+/// # }
+/// # fn main() -> Result<()> {
+/// // SAFETY: the framework gives each process a number of its own, and values as they were put.
+/// let world: World = unsafe { shmem::init_with(started_by("the framework")) }?;
+/// println!("PE {} of {}", world.my_pe(), world.n_pes());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`init`]; and if the manager has one, or the PEs of a host do not find each other.
+///
+/// # Safety
+///
+/// PEs lend each other references to memory by what they exchange. So the processes of the job are as many as `manager` says, and
+/// each has another number; what one gets is what another one has put; a fence waits for all.
+pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) -> Result<World<L>> {
+    let settings = Settings::from_process()?;
+    claim::claim()?;
+    // SAFETY: the claim was taken just now, by which there is one world in a process; the rest is the caller's promise.
+    let managed = unsafe { Managed::by(manager) }.map_err(Error::launcher)?;
+    Ok(start::start(settings, std::sync::Arc::new(managed)))
 }
 
 /// Whether this process is in its job: from the end of `init` on, as long as the [`World`] lives. There is

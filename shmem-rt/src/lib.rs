@@ -105,7 +105,7 @@ mod world;
 pub use channel::Channel;
 pub use collective::{BitNumber, BitOperands, BitReducible, Located, Number, Operands, Reducible, Started};
 pub use context::{Context, ContextTeam, Ctx, Domain, HintScope, Registration, Turn};
-pub use entry::{Outcome, init, initialized};
+pub use entry::{Outcome, init, init_with, initialized};
 pub use error::{ContextError, Error, ErrorKind, Result, TeamError};
 pub use exchange::{Conveyor, Exchange, ExchangeOptions, ExchangeToken, Full, Outbox};
 pub use free::Free;
@@ -174,7 +174,7 @@ pub mod launch {
 pub mod bootstrap {
     #[doc(inline)]
     pub use shmem_launch::bootstrap::{
-        Bootstrap, Connection, Exchanged, Local, Managed, Singleton, attach_wait, connect,
+        Bootstrap, Connection, Exchanged, Local, Managed, ProcessManager, Singleton, attach_wait, connect,
     };
 }
 

@@ -27,6 +27,23 @@ fn everybody_is_greeted_by_the_pe_before() {
     );
 }
 
+/// As a shell starts them, with a number each.
+#[test]
+fn processes_come_together_by_an_exchange_of_their_own() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let start = |number: usize| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_own-bootstrap"));
+        command.args([&port.to_string(), &number.to_string(), "3"]).stdout(std::process::Stdio::piped());
+        command.spawn().unwrap()
+    };
+    for (number, process) in [0, 1, 2].map(start).into_iter().enumerate() {
+        let output = process.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}");
+        assert_eq!(text, format!("PE {number} of 3: all numbers together are 3\n"));
+    }
+}
+
 #[test]
 fn every_board_is_looked_at_once() {
     for pes in [1, 3] {

@@ -20,4 +20,5 @@ pub use foreign::require_one_process;
 pub use launcher::{Bootstrap, Exchanged};
 pub use local::Local;
 pub use managed::Managed;
+pub use manager::ProcessManager;
 pub use singleton::Singleton;

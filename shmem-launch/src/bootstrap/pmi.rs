@@ -23,7 +23,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, s
 use rustix::process::getpid;
 use shmem_core::exclusion::Mutex;
 
-use super::manager::{Claim, Manager, numbered, unknown};
+use super::manager::{Claim, ProcessManager, left, numbered, unknown};
 use super::peer::Peer;
 use crate::say::say;
 
@@ -146,7 +146,9 @@ impl Client {
     /// Asks the launcher for something.
     fn ask(&self, request: &str, answer: &str) -> io::Result<Answer> {
         let mut rest = self.rest.lock();
-        self.stays()?;
+        if self.left.load(Ordering::Acquire) {
+            return Err(left(self.number));
+        }
         self.ask_in_turn(&mut rest, request, answer)
     }
 
@@ -161,13 +163,13 @@ impl Client {
     }
 
     /// What stands under a key of the launcher's.
-    fn get(&self, key: &str) -> io::Result<String> {
+    fn value(&self, key: &str) -> io::Result<String> {
         let answer = self.ask(&format!("cmd=get kvsname={} key={key}\n", self.space), "get_result")?;
         answer.word("value").map(str::to_owned)
     }
 }
 
-impl Manager for Client {
+impl ProcessManager for Client {
     fn name(&self) -> &'static str {
         "PMI-1"
     }
@@ -176,21 +178,20 @@ impl Manager for Client {
         self.number
     }
 
+    fn count(&self) -> usize {
+        self.count
+    }
+
     fn hosts(&self) -> io::Result<Vec<u32>> {
         if self.count == 1 {
             return Ok(vec![0]);
         }
-        match self.get(MAPPING) {
+        match self.value(MAPPING) {
             Ok(mapping) if !mapping.is_empty() => {
                 mapped(&mapping, self.count).ok_or_else(|| unknown(format!("{MAPPING}={mapping}")))
             }
-            // A launcher that does not say it: each process says where it is.
-            _ => {
-                self.put("host", &own_host()?)?;
-                self.fence()?;
-                let hosts = (0..self.count).map(|process| self.put_by(process, "host"));
-                Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
-            }
+            // Some say nothing: each process does.
+            _ => self.told_hosts(),
         }
     }
 
@@ -215,14 +216,14 @@ impl Manager for Client {
         self.ask("cmd=barrier_in\n", "barrier_out").map(drop)
     }
 
-    fn put_by(&self, process: usize, key: &str) -> io::Result<Vec<u8>> {
+    fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>> {
         let garbled = || garbled(&format!("under `{key}` of PE {process} what is no value of this library"));
-        let mut text = self.get(&piece_of(process, key, 0))?;
+        let mut text = self.value(&piece_of(process, key, 0))?;
         let length = text.get(..LENGTH).and_then(|digits| usize::from_str_radix(digits, 16).ok());
         let length = length.filter(|length| *length <= MOST_VALUE).ok_or_else(garbled)?;
         let mut piece = 1;
         while text.len() < LENGTH + 2 * length {
-            text += &self.get(&piece_of(process, key, piece))?;
+            text += &self.value(&piece_of(process, key, piece))?;
             piece += 1;
         }
         let digits =
@@ -256,10 +257,6 @@ impl Manager for Client {
             let _ = self.ask_in_turn(&mut rest, "cmd=finalize\n", "finalize_ack");
         }
     }
-
-    fn has_left(&self) -> bool {
-        self.left.load(Ordering::Acquire)
-    }
 }
 
 /// The request that offers a value.
@@ -270,16 +267,6 @@ fn put(space: &str, key: &str, value: &str) -> String {
 /// The key of a piece of what a process has put.
 fn piece_of(process: usize, key: &str, piece: usize) -> String {
     format!("shmem-{process}-{key}-{piece}")
-}
-
-/// What processes of one host say alike, and those of two hosts do not.
-fn own_host() -> io::Result<Vec<u8>> {
-    // Containers of one image may be called alike on all hosts.
-    let name = |file: &str| {
-        let path = format!("/proc/sys/kernel/{file}");
-        std::fs::read(&path).map_err(|error| unknown(format!("nor does {path} ({error})")))
-    };
-    Ok([name("hostname")?, name("random/boot_id")?].concat())
 }
 
 /// The host of each of so many processes, numbered in the order of their first processes, by blocks: the first host, how many, and
@@ -468,9 +455,9 @@ mod tests {
                     (format!("of-{length}"), (0..length).map(|k| (k * 7) as u8).collect());
                 client.put(&key, &value).unwrap();
                 client.fence().unwrap();
-                assert_eq!(client.put_by(0, &key).unwrap(), value);
+                assert_eq!(client.get(0, &key).unwrap(), value);
             }
-            assert!(client.put_by(0, "nothing").unwrap_err().to_string().contains("key_not_found"));
+            assert!(client.get(0, "nothing").unwrap_err().to_string().contains("key_not_found"));
             assert!(client.put(&"k".repeat(64), b"").unwrap_err().to_string().contains("63 bytes"));
             client.leave();
             client.leave();
@@ -507,7 +494,7 @@ mod tests {
             let client = client?;
             client.put("key", b"some value")?;
             client.fence()?;
-            client.put_by(0, "key")
+            client.get(0, "key")
         };
         let of = |command: &'static str, instead: &'static [u8]| {
             move |answer: String| match answer.starts_with(&format!("cmd={command}")) {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::bootstrap::manager::Manager;
+use crate::bootstrap::manager::ProcessManager;
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};
@@ -56,7 +56,12 @@ struct Invitation {
 }
 
 /// Brings the PEs of each host together. All PEs of the job call it.
-pub(super) fn meet(manager: &dyn Manager, me: usize, neighbours: &[usize], hosts: &[u32]) -> io::Result<Met> {
+pub(super) fn meet(
+    manager: &dyn ProcessManager,
+    me: usize,
+    neighbours: &[usize],
+    hosts: &[u32],
+) -> io::Result<Met> {
     // Nobody has a neighbour: nothing is told, and nobody waits. All PEs see the same.
     let alone = hosts.iter().max().is_some_and(|last| *last as usize + 1 == hosts.len());
     if alone {
@@ -79,7 +84,7 @@ pub(super) fn meet(manager: &dyn Manager, me: usize, neighbours: &[usize], hosts
             Ok(Met { channels: Channels::First(Vec::new()), lifelines: Vec::new(), voice: None })
         }
         None => {
-            let told = manager.put_by(first, KEY)?;
+            let told = manager.get(first, KEY)?;
             let invitation = Invitation::parse(&told).ok_or_else(|| unexpected(FIRST))?;
             knock(&invitation, me, first)
         }

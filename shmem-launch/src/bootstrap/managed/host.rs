@@ -8,7 +8,7 @@ use std::sync::{Arc, MutexGuard};
 use shmem_core::exclusion::Mutex;
 
 use crate::bootstrap::launcher::no_value;
-use crate::bootstrap::manager::Manager;
+use crate::bootstrap::manager::ProcessManager;
 use crate::bootstrap::steps::{Visible, check_size, give, make_room};
 use crate::codec::Malformed;
 use crate::launch::channel::Channel;
@@ -17,7 +17,7 @@ use crate::launch::wire::{Reply, Request, Value};
 
 /// What the first PE of a host keeps.
 pub(super) struct Host {
-    manager: Arc<dyn Manager>,
+    manager: Arc<dyn ProcessManager>,
     number: usize,
     /// The other PEs of this host, by their numbers.
     others: Vec<(usize, Channel)>,
@@ -41,7 +41,7 @@ struct Board {
 impl Host {
     /// PE `number` serves the others, and speaks to the first PEs of all hosts.
     pub(super) fn new(
-        manager: Arc<dyn Manager>,
+        manager: Arc<dyn ProcessManager>,
         number: usize,
         others: Vec<(usize, Channel)>,
         firsts: Vec<usize>,
@@ -128,7 +128,7 @@ impl Host {
         self.manager.fence()?;
         let mut all = values;
         for first in self.firsts.iter().filter(|first| **first != self.number) {
-            let bytes = self.manager.put_by(*first, &key)?;
+            let bytes = self.manager.get(*first, &key)?;
             let Ok(Reply::Fenced { values, .. }) = Reply::decode(&bytes) else {
                 return Err(invalid(format!("what PE {first} says for its host is garbled")));
             };

@@ -8,7 +8,7 @@
 //! ```text
 //! PEs of a host      [`Steps`]    as under `shmrun`: values at a fence, descriptors handed round
 //! their first PE     [`Host`]     serves them, itself among them, and exchanges their values with the other hosts' first
-//! first PEs          [`Manager`]  one value per host, and a fence, in which the manager wants all PEs
+//! first PEs          [`ProcessManager`]  one value per host, and a fence, in which the manager wants all PEs
 //! ```
 //!
 //! They find each other once, at the start ([`door`]), and from then on each notices the other's death ([`Watch`]):
@@ -21,13 +21,14 @@ mod watch;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use shmem_core::alike::Alike;
 use shmem_core::exit;
 
 use super::launcher::Bootstrap;
-use super::manager::{Claim, Manager};
+use super::manager::{Claim, ProcessManager, left, unknown};
 use super::steps::Steps;
 use super::{pmi, pmix};
 use crate::say::say;
@@ -40,11 +41,12 @@ const SUSPECT: Duration = Duration::from_secs(1);
 
 /// A PE of a process manager's job.
 pub struct Managed {
-    manager: Arc<dyn Manager>,
+    manager: Arc<dyn ProcessManager>,
     number: usize,
     hosts: Alike<u32>,
     role: Role,
     watch: Watch,
+    left: AtomicBool,
     _claim: Option<Claim>,
 }
 
@@ -81,8 +83,28 @@ impl Managed {
         }
     }
 
-    fn join(manager: Arc<dyn Manager>, claim: Option<Claim>) -> io::Result<Self> {
+    /// Joins the job of whatever else has started this process.
+    ///
+    /// # Errors
+    ///
+    /// If the manager has one, or the PEs of this host do not find each other.
+    ///
+    /// # Safety
+    ///
+    /// As [`bootstrap::connect`](super::connect). The processes of the job are as many as the manager says, and each has another
+    /// number; what one gets is what another one has put, and a fence waits for all.
+    pub unsafe fn by(manager: impl ProcessManager + 'static) -> io::Result<Self> {
+        if manager.number() >= manager.count() {
+            return Err(unknown(format!("process {} of {}", manager.number(), manager.count())));
+        }
+        Self::join(Arc::new(manager), None)
+    }
+
+    fn join(manager: Arc<dyn ProcessManager>, claim: Option<Claim>) -> io::Result<Self> {
         let (number, hosts) = (manager.number(), manager.hosts()?);
+        if hosts.len() != manager.count() {
+            return Err(unknown(format!("hosts of {} processes of {}", hosts.len(), manager.count())));
+        }
         let here = hosts[number];
         let neighbours: Vec<usize> = (0..hosts.len()).filter(|pe| hosts[*pe] == here).collect();
         let met = door::meet(&*manager, number, &neighbours, &hosts)?;
@@ -96,7 +118,15 @@ impl Managed {
         };
         let watch = Watch::new(Arc::clone(&manager), here, met.lifelines, met.voice)?;
         let hosts = hosts.into_iter().collect();
-        Ok(Self { manager, number, hosts, role, watch, _claim: claim })
+        Ok(Self { manager, number, hosts, role, watch, left: AtomicBool::new(false), _claim: claim })
+    }
+
+    /// Whether values can be exchanged.
+    fn stays(&self) -> io::Result<()> {
+        match self.left.load(Ordering::Acquire) {
+            true => Err(left(self.number)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -118,7 +148,7 @@ impl Bootstrap for Managed {
     }
 
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        self.manager.stays()?;
+        self.stays()?;
         match &self.role {
             Role::First(host) => host.put(key, value),
             Role::Other(steps) => steps.put(key, value),
@@ -126,7 +156,7 @@ impl Bootstrap for Managed {
     }
 
     fn fence(&self) -> io::Result<()> {
-        self.manager.stays()?;
+        self.stays()?;
         match &self.role {
             Role::First(host) => host.fence(),
             Role::Other(steps) => steps.fence(|| match self.hosts.values() == [0] {
@@ -144,7 +174,7 @@ impl Bootstrap for Managed {
     }
 
     fn share(&self, descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<Vec<OwnedFd>>> {
-        self.manager.stays()?;
+        self.stays()?;
         match &self.role {
             Role::First(host) => host.share(descriptors),
             Role::Other(steps) => steps.share(descriptors),
@@ -167,6 +197,7 @@ impl Bootstrap for Managed {
     }
 
     fn finish(&self) {
+        self.left.store(true, Ordering::Release);
         self.watch.leave();
         self.manager.leave();
     }

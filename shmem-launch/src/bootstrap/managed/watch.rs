@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{SendFlags, send};
 use shmem_core::exit;
 
-use crate::bootstrap::manager::Manager;
+use crate::bootstrap::manager::ProcessManager;
 use crate::say::say;
 
 /// How long all hosts wait for the first one to speak and to end the job, which takes launchers a while; then each of
@@ -35,7 +35,7 @@ pub(super) struct Watch {
 }
 
 struct Shared {
-    manager: Arc<dyn Manager>,
+    manager: Arc<dyn ProcessManager>,
     /// Which of the job's hosts this is.
     host: u32,
     lifelines: Vec<(usize, OwnedFd)>,
@@ -46,7 +46,7 @@ struct Shared {
 impl Watch {
     /// Watches the PEs at the other ends, in a thread that sleeps until one of them is gone.
     pub(super) fn new(
-        manager: Arc<dyn Manager>,
+        manager: Arc<dyn ProcessManager>,
         host: u32,
         lifelines: Vec<(usize, OwnedFd)>,
         voice: Option<OwnedFd>,

@@ -1,4 +1,4 @@
-//! What a process manager offers to the processes of its job: by [PMIx](super::pmix), or by [PMI-1](super::pmi).
+//! What a process manager offers to the processes of its job: by [PMIx](super::pmix), by [PMI-1](super::pmi), or by a program's own means.
 
 mod claim;
 
@@ -6,47 +6,85 @@ use std::io;
 
 pub(super) use claim::Claim;
 
-/// What PEs ask of the process manager that has started them.
-pub(super) trait Manager: Send + Sync {
-    /// What it speaks, for reports.
-    fn name(&self) -> &'static str;
+/// What PEs ask of whatever has started their processes: who they are, and an exchange of bytes.
+///
+/// A program that starts its processes by itself, or by a framework, has one of its own (`init_with`). Calls come from one
+/// thread at a time, but for [`abort`](Self::abort), which any thread may call at any time.
+pub trait ProcessManager: Send + Sync {
+    /// What it is, for reports.
+    fn name(&self) -> &'static str {
+        "the program"
+    }
 
-    /// The calling process's number in the job.
+    /// The calling process's number in the job, from 0 on.
     fn number(&self) -> usize;
 
-    /// The host of each process, numbered in the order of their first processes.
-    fn hosts(&self) -> io::Result<Vec<u32>>;
+    /// How many processes the job has.
+    fn count(&self) -> usize;
 
-    /// Offers a value to all processes.
-    fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
-
-    /// Waits for all processes of the job; then each has what the others have put.
-    fn fence(&self) -> io::Result<()>;
-
-    /// What a process has put under a key, before a fence.
-    fn put_by(&self, process: usize, key: &str) -> io::Result<Vec<u8>>;
-
-    /// Asks the launcher to end the job; says nothing, and comes back if the launcher is gone, or if this process has
-    /// left or is about to: then its exit code is all that the launcher hears.
-    fn abort(&self, code: i32);
-
-    /// Leaves, once no other thread is in a call: the end of this process is not a failure.
-    fn leave(&self);
-
-    /// Whether this process has left.
-    fn has_left(&self) -> bool;
-
-    /// Whether values can be exchanged.
+    /// The host of each process, numbered in the order of their first processes. If it is not known, each process says what
+    /// its host is called, and which start of the kernel that is.
     ///
     /// # Errors
     ///
-    /// If this process has left.
-    fn stays(&self) -> io::Result<()> {
-        match self.has_left() {
-            true => Err(left(self.number())),
-            false => Ok(()),
-        }
+    /// If the others cannot be reached, or this process does not see what its host is called.
+    fn hosts(&self) -> io::Result<Vec<u32>> {
+        self.told_hosts()
     }
+
+    /// What [`hosts`](Self::hosts) gives where nothing is known.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[doc(hidden)]
+    fn told_hosts(&self) -> io::Result<Vec<u32>> {
+        if self.count() == 1 {
+            return Ok(vec![0]);
+        }
+        self.put("host", &own_host()?)?;
+        self.fence()?;
+        let hosts = (0..self.count()).map(|process| self.get(process, "host"));
+        Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
+    }
+
+    /// Offers a value to all processes, under a key that this process uses once.
+    ///
+    /// # Errors
+    ///
+    /// If the others cannot be reached, or this process has left.
+    fn put(&self, key: &str, value: &[u8]) -> io::Result<()>;
+
+    /// Waits for all processes of the job; then each has what the others have put.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put).
+    fn fence(&self) -> io::Result<()>;
+
+    /// What a process has put under a key, before a fence.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put), and if it has put nothing.
+    fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>>;
+
+    /// Has all processes of the job end; says nothing, and comes back if nobody can be reached, or if this process has
+    /// left or is about to: then its exit code is all that the others hear.
+    fn abort(&self, code: i32);
+
+    /// Leaves, once no other thread is in a call: the end of this process is not a failure.
+    fn leave(&self) {}
+}
+
+/// What processes of one host say alike, and those of two hosts do not.
+fn own_host() -> io::Result<Vec<u8>> {
+    // Containers of one image may be called alike on all hosts.
+    let name = |file: &str| {
+        let path = format!("/proc/sys/kernel/{file}");
+        std::fs::read(&path).map_err(|error| unknown(format!("nor does {path} ({error})")))
+    };
+    Ok([name("hostname")?, name("random/boot_id")?].concat())
 }
 
 /// What a process may not ask that has left.

@@ -9,7 +9,7 @@ use shmem_core::exclusion::RwLock;
 
 use super::bindings::*;
 use super::library::Library;
-use crate::bootstrap::manager::{Manager, left as left_job, numbered, unknown};
+use crate::bootstrap::manager::{ProcessManager, left as left_job, numbered, unknown};
 
 /// This process as a client of its launcher's PMIx server.
 pub(in crate::bootstrap) struct Client {
@@ -54,12 +54,12 @@ impl Client {
 
     /// What the launcher says of the whole job.
     pub(super) fn of_job(&self, key: &'static [u8]) -> io::Result<Fact> {
-        self.get(PMIX_RANK_WILDCARD, name(key))
+        self.fact(PMIX_RANK_WILDCARD, name(key))
     }
 
     /// What the launcher says of a process.
     pub(super) fn of_process(&self, rank: u32, key: &'static [u8]) -> io::Result<Fact> {
-        self.get(rank, name(key))
+        self.fact(rank, name(key))
     }
 
     /// As long as the guard lives, this client does not leave.
@@ -75,7 +75,7 @@ impl Client {
         Ok(left)
     }
 
-    fn get(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
+    fn fact(&self, rank: u32, key: &CStr) -> io::Result<Fact> {
         let _staying = self.stay()?;
         let process = pmix_proc_t { rank, ..self.me };
         let mut value = std::ptr::null_mut();
@@ -93,13 +93,18 @@ impl Client {
     }
 }
 
-impl Manager for Client {
+impl ProcessManager for Client {
     fn name(&self) -> &'static str {
         "PMIx"
     }
 
     fn number(&self) -> usize {
         self.me.rank as usize
+    }
+
+    fn count(&self) -> usize {
+        // Who does not say it has no hosts either.
+        count(self).map_or(0, |count| count as usize)
     }
 
     fn hosts(&self) -> io::Result<Vec<u32>> {
@@ -138,8 +143,8 @@ impl Manager for Client {
         check(self.library, "PMIx_Fence", status)
     }
 
-    fn put_by(&self, process: usize, key: &str) -> io::Result<Vec<u8>> {
-        match self.get(process as u32, &text(key)?)? {
+    fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>> {
+        match self.fact(process as u32, &text(key)?)? {
             Fact::Bytes(bytes) => Ok(bytes),
             other => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
@@ -165,18 +170,19 @@ impl Manager for Client {
         // information. MPI, where it runs in the same process, has counted itself in.
         let _ = unsafe { (self.library.finalize)(std::ptr::null(), 0) };
     }
+}
 
-    fn has_left(&self) -> bool {
-        self.stay().is_err()
+/// How many processes the job has.
+fn count(client: &Client) -> io::Result<u32> {
+    match client.of_job(PMIX_JOB_SIZE)? {
+        Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => Ok(count as u32),
+        other => Err(unknown(format!("{other:?} processes"))),
     }
 }
 
 /// The host of each PE, numbered in the order of their first PEs.
 fn hosts(client: &Client) -> io::Result<Vec<u32>> {
-    let count = match client.of_job(PMIX_JOB_SIZE)? {
-        Fact::Number(count) if (1..=u64::from(u32::MAX)).contains(&count) => count as u32,
-        other => return Err(unknown(format!("{other:?} processes"))),
-    };
+    let count = count(client)?;
     if client.rank() >= count {
         return Err(unknown(format!("process {} of {count}", client.rank())));
     }
@@ -337,12 +343,12 @@ mod tests {
         let client = Client::connect(&COUNTED).unwrap().unwrap();
         client.put("key", b"value").unwrap();
         client.fence().unwrap();
-        assert_eq!(client.put_by(0, "key").unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(client.get(0, "key").unwrap_err().kind(), io::ErrorKind::NotFound);
         client.abort(1);
         assert_eq!(CALLS.load(Ordering::Relaxed), 6);
         client.leave();
         assert_eq!(CALLS.load(Ordering::Relaxed), 7);
-        for error in [client.put("key", b"value"), client.fence(), client.put_by(0, "key").map(drop)] {
+        for error in [client.put("key", b"value"), client.fence(), client.get(0, "key").map(drop)] {
             let error = error.unwrap_err();
             assert!(error.to_string().contains("has left the job"), "{error}");
         }
