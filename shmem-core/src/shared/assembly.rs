@@ -6,7 +6,7 @@
 use core::arch::asm;
 use core::arch::x86_64::__m128i;
 
-use super::Piece;
+use super::piece::Piece;
 
 /// 16 bytes.
 pub(crate) type Sixteen = __m128i;

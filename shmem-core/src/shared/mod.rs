@@ -24,6 +24,7 @@
 
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 mod assembly;
+mod piece;
 #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
 mod words;
 
@@ -37,31 +38,11 @@ use bytemuck::Pod;
 pub(crate) use assembly::Sixteen;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use assembly::{copy_long, zero_long};
+pub(crate) use piece::Piece;
 #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
 pub(crate) use words::Sixteen;
 #[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
 use words::{copy_long, zero_long};
-
-/// A piece that is read and written whole. No address needs to be aligned, and an aligned word of at most 8 bytes
-/// is written by one store.
-pub(crate) trait Piece: Copy {
-    /// How many bytes it has.
-    const BYTES: usize;
-
-    /// Reads a piece.
-    ///
-    /// # Safety
-    ///
-    /// [`BYTES`](Self::BYTES) bytes must be readable, and the machine must have the instructions.
-    unsafe fn load(from: *const u8) -> Self;
-
-    /// Writes a piece.
-    ///
-    /// # Safety
-    ///
-    /// [`BYTES`](Self::BYTES) bytes must be writable, and the machine must have the instructions.
-    unsafe fn store(self, to: *mut u8);
-}
 
 /// Bytes up to which [`copy`] has instructions of its own.
 const SHORT: usize = 64;

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::Piece;
+use super::piece::Piece;
 
 /// 16 bytes.
 #[derive(Clone, Copy)]
