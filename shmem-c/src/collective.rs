@@ -52,8 +52,8 @@ routines! {
             = combined::<T>, T::SUM, Combined::Before, Family::SumExscan;
     }
     once {
-        plain "barrier_all" "" () [] = barrier_all;
-        plain "sync_all" "" () [] = sync_all;
+        plain "barrier_all" "" () [] = |routine| world::current(routine).barrier_all();
+        plain "sync_all" "" () [] = |routine| world::current(routine).sync_all();
         team "team_sync" "" () [] = sync;
     }
 }
@@ -88,14 +88,6 @@ pub(crate) mod over_sets {
             work "" "_prod_to_all" (dest: *mut T, source: *const T, nreduce: c_int) [] = to_all::<T>, T::PROD;
         }
     }
-}
-
-fn barrier_all(routine: &'static str) {
-    world::current(routine).barrier_all();
-}
-
-fn sync_all(routine: &'static str) {
-    world::current(routine).sync_all();
 }
 
 fn barrier(members: Members) {

@@ -19,24 +19,15 @@ use crate::world::{self, Opened, PLACES, stream};
 
 routines! {
     once {
-        plain "ctx_create" "" (options: c_long, ctx: *mut Ctx) -> c_int [] = create;
-        plain "team_create_ctx" "" (team: Team, options: c_long, ctx: *mut Ctx) -> c_int [] = create_of_team;
+        plain "ctx_create" "" (options: c_long, ctx: *mut Ctx) -> c_int []
+            = |routine, options, ctx| create_in(routine, Team::WORLD, options, ctx);
+        plain "team_create_ctx" "" (team: Team, options: c_long, ctx: *mut Ctx) -> c_int [] = create_in;
         plain "ctx_destroy" "" (ctx: Ctx) [] = destroy;
         plain "ctx_get_team" "" (ctx: Ctx, team: *mut Team) -> c_int [] = get_team;
         plain "ctx_session_start" "" (ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long) []
             = session_start;
         plain "ctx_session_stop" "" (ctx: Ctx) [] = session_stop;
     }
-}
-
-unsafe fn create(routine: &'static str, options: c_long, ctx: *mut Ctx) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create_in(routine, Team::WORLD, options, ctx) }
-}
-
-unsafe fn create_of_team(routine: &'static str, team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { create_in(routine, team, options, ctx) }
 }
 
 unsafe fn create_in(routine: &'static str, team: Team, wanted: c_long, ctx: *mut Ctx) -> c_int {

@@ -27,25 +27,11 @@ use crate::world::{self, CWorld};
 
 routines! {
     once {
-        plain "set_lock" "" (lock: *mut c_long) [] = set;
-        plain "clear_lock" "" (lock: *mut c_long) [] = clear;
-        plain "test_lock" "" (lock: *mut c_long) -> c_int [] = test;
+        plain "set_lock" "" (lock: *mut c_long) [] = Lock::call, Family::Lock, Lock::set;
+        plain "clear_lock" "" (lock: *mut c_long) [] = Lock::call, Family::ClearLock, Lock::clear;
+        plain "test_lock" "" (lock: *mut c_long) -> c_int []
+            = Lock::call, Family::TryLock, |lock| c_int::from(!lock.test());
     }
-}
-
-fn set(routine: &'static str, lock: *mut c_long) {
-    let lock = Lock::of(routine, lock);
-    lock.tell(Family::Lock, || lock.set());
-}
-
-fn test(routine: &'static str, lock: *mut c_long) -> c_int {
-    let lock = Lock::of(routine, lock);
-    c_int::from(!lock.tell(Family::TryLock, || lock.test()))
-}
-
-fn clear(routine: &'static str, lock: *mut c_long) {
-    let lock = Lock::of(routine, lock);
-    lock.tell(Family::ClearLock, || lock.clear());
 }
 
 /// The bit of a lower half whose PE waits.
@@ -64,6 +50,20 @@ struct Lock {
 }
 
 impl Lock {
+    /// Carries out an operation, and tells the observer, if there is one: of the operation, not of those that it is made
+    /// of.
+    fn call<R>(
+        routine: &'static str,
+        lock: *mut c_long,
+        family: Family,
+        operation: impl FnOnce(&Self) -> R,
+    ) -> R {
+        let lock = Self::of(routine, lock);
+        let Place { segment, offset } = lock.place;
+        let call = Call::new(family, Location::caller()).at(lock.home, segment, offset, size_of::<c_long>());
+        world::stream(Ctx::DEFAULT, routine).endpoint(routine).tell(call, || operation(&lock))
+    }
+
     fn of(routine: &'static str, lock: *mut c_long) -> Self {
         let world = world::current(routine);
         symmetric::must_be_aligned(lock, routine, "lock");
@@ -91,14 +91,6 @@ impl Lock {
 
     fn refuse(&self, why: impl fmt::Display) -> ! {
         refuse(self.routine, "lock", why)
-    }
-
-    /// Carries out an operation, and tells the observer, if there is one: of the operation, not of those that it is made
-    /// of.
-    fn tell<R>(&self, family: Family, operation: impl FnOnce() -> R) -> R {
-        let Place { segment, offset } = self.place;
-        let call = Call::new(family, Location::caller()).at(self.home, segment, offset, size_of::<c_long>());
-        world::stream(Ctx::DEFAULT, self.routine).endpoint(self.routine).tell(call, operation)
     }
 
     /// Waits until this PE has it.

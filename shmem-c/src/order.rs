@@ -9,23 +9,9 @@ use crate::world::Call;
 
 routines! {
     once {
-        ctx "fence" "" () [] = fence;
-        ctx "quiet" "" () [] = quiet;
+        ctx "fence" "" () [] = |call: Call| if !call.is_nowhere() { untyped::fence(call.endpoint()) };
+        ctx "quiet" "" () [] = |call: Call| if !call.is_nowhere() { untyped::quiet(call.endpoint()) };
         ctx "pe_quiet" "" (target_pes: *const c_int, npes: usize) [] = pe_quiet;
-    }
-}
-
-#[inline(always)]
-fn fence(call: Call) {
-    if !call.is_nowhere() {
-        untyped::fence(call.endpoint());
-    }
-}
-
-#[inline(always)]
-fn quiet(call: Call) {
-    if !call.is_nowhere() {
-        untyped::quiet(call.endpoint());
     }
 }
 

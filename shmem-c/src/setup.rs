@@ -24,7 +24,7 @@ use crate::{caller, data, heap, symmetric};
 
 routines! {
     once {
-        plain "init" "" () [] = init;
+        plain "init" "" () [] = start, threads::SINGLE;
         plain "init_thread" "" (requested: c_int, provided: *mut c_int) -> c_int [] = init_thread;
         plain "query_thread" "" (provided: *mut c_int) [] = query_thread;
         plain "query_initialized" "" (initialized: *mut c_int) [] = query_initialized;
@@ -43,13 +43,14 @@ routines! {
         plain "team_ptr" "" (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void [] = team_ptr;
         plain "info_get_version" "" (major: *mut c_int, minor: *mut c_int) [] = info_get_version;
         plain "info_get_name" "" (name: *mut c_char) [] = info_get_name;
-        plain "pcontrol" "" (level: c_int) [] = pcontrol;
-        plain "set_cache_inv" "" () [] = nothing;
-        plain "clear_cache_inv" "" () [] = nothing;
-        plain "set_cache_line_inv" "" (dest: *mut c_void) [] = nothing_of;
-        plain "clear_cache_line_inv" "" (dest: *mut c_void) [] = nothing_of;
-        plain "udcflush" "" () [] = nothing;
-        plain "udcflush_line" "" (dest: *mut c_void) [] = nothing_of;
+        // What a profiler may take over; and what caches once needed.
+        plain "pcontrol" "" (level: c_int) [] = |_, _| ();
+        plain "set_cache_inv" "" () [] = |_| ();
+        plain "clear_cache_inv" "" () [] = |_| ();
+        plain "set_cache_line_inv" "" (dest: *mut c_void) [] = |_, _| ();
+        plain "clear_cache_line_inv" "" (dest: *mut c_void) [] = |_, _| ();
+        plain "udcflush" "" () [] = |_| ();
+        plain "udcflush_line" "" (dest: *mut c_void) [] = |_, _| ();
     }
 }
 
@@ -74,10 +75,6 @@ static BEHIND_HANDLERS: extern "C" fn() = leave;
 unsafe extern "C" {
     /// As atexit(3), with the status (glibc).
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
-}
-
-fn init(routine: &'static str) {
-    start(routine, threads::SINGLE);
 }
 
 fn start_pes(routine: &'static str, _npes: c_int) {
@@ -247,12 +244,3 @@ unsafe fn info_get_name(_: &'static str, name: *mut c_char) {
     // SAFETY: C gives `SHMEM_MAX_NAME_LEN` bytes, which are more.
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), name.cast(), text.len()) };
 }
-
-/// What a profiler may take over; here it does nothing.
-fn pcontrol(_: &'static str, _level: c_int) {}
-
-/// What caches once needed.
-fn nothing(_: &'static str) {}
-
-/// The same of an address.
-fn nothing_of(_: &'static str, _dest: *mut c_void) {}

@@ -3,7 +3,6 @@
 //! Most addresses lie in the default heap, whose range is known here; then comes the executable's data, and then all segments,
 //! by the runtime's table. Where a transfer begins and ends in one of the first two, nothing else is looked at.
 
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shmem_core::context::Endpoint;
@@ -113,51 +112,31 @@ fn missed(endpoint: &Endpoint, address: usize, bytes: usize, routine: &str, argu
     if let Some(why) = data::refusal(address) {
         refuse(routine, argument, format_args!("is {address:#x}, which is not symmetric: {why}"));
     }
-    let ranges = Ranges {
-        address,
-        bytes,
-        segments: list
-            .into_iter()
-            .filter(|(index, _)| *index != shmem_core::segment::SYSTEM)
-            .map(|(_, segment)| (mine + segment.start, segment.bytes, segment.name.to_string()))
-            .collect(),
-    };
-    refuse(routine, argument, format_args!("{ranges}"))
+    let segments = list.into_iter().filter(|(index, _)| *index != shmem_core::segment::SYSTEM);
+    let segments: Vec<_> = segments
+        .map(|(_, segment)| (mine + segment.start, segment.bytes, segment.name.to_string()))
+        .collect();
+    refuse(routine, argument, what_is_near(address, bytes, &segments))
 }
 
-/// An address that lies in no segment, and the segments.
-struct Ranges {
-    address: usize,
-    bytes: usize,
-    segments: Vec<(usize, usize, String)>,
-}
-
-impl fmt::Display for Ranges {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { address, bytes, segments } = self;
-        write!(f, "is {address:#x}")?;
-        if let Some((start, length, name)) =
-            segments.iter().find(|(start, length, _)| (*start..start + length).contains(address))
-        {
-            let room = start + length - address;
-            return write!(
-                f,
-                ": {bytes} bytes from there on are more than the {room} that `{name}` has left"
-            );
-        }
-        write!(
-            f,
-            ": no symmetric memory; symmetric are the variables of the executable, what shmem_malloc gives"
-        )?;
-        let nearest = segments.iter().min_by_key(|(start, length, _)| {
-            let behind = address.saturating_sub(start + length);
-            start.saturating_sub(*address).max(behind)
-        });
-        if let Some((start, length, name)) = nearest {
-            write!(f, "; nearest is {start:#x}..{:#x} (`{name}`)", start + length)?;
-        }
-        Ok(())
+/// What an address is that lies in no segment, beside segments of these starts, bytes and names.
+fn what_is_near(address: usize, bytes: usize, segments: &[(usize, usize, String)]) -> String {
+    let inside = |(start, length, _): &&(usize, usize, String)| (*start..start + length).contains(&address);
+    if let Some((start, length, name)) = segments.iter().find(inside) {
+        let room = start + length - address;
+        return format!(
+            "is {address:#x}: {bytes} bytes from there on are more than the {room} that `{name}` has left"
+        );
     }
+    let nearest = segments.iter().min_by_key(|(start, length, _)| {
+        start.saturating_sub(address).max(address.saturating_sub(start + length))
+    });
+    let nearest = nearest.map_or_else(String::new, |(start, length, name)| {
+        format!("; nearest is {start:#x}..{:#x} (`{name}`)", start + length)
+    });
+    format!(
+        "is {address:#x}: no symmetric memory; symmetric are the variables of the executable, what shmem_malloc gives{nearest}"
+    )
 }
 
 /// Takes the default heap's range.
@@ -182,7 +161,7 @@ mod tests {
     #[test]
     fn a_miss_names_what_is_near() {
         let segments = vec![(0x1000, 0x100, "default".to_owned()), (0x9000, 0x100, "fast".to_owned())];
-        let text = |address, bytes| Ranges { address, bytes, segments: segments.clone() }.to_string();
+        let text = |address, bytes| what_is_near(address, bytes, &segments);
         assert_eq!(
             text(0x10f8, 16),
             "is 0x10f8: 16 bytes from there on are more than the 8 that `default` has left"

@@ -16,8 +16,10 @@ use crate::world::{self, Opened};
 
 routines! {
     once {
-        plain "team_my_pe" "" (team: types::Team) -> c_int [] = my_pe;
-        plain "team_n_pes" "" (team: types::Team) -> c_int [] = n_pes;
+        plain "team_my_pe" "" (team: types::Team) -> c_int []
+            = |routine, team| find(routine, "team", team).map_or(FAILURE, |team| team.rank() as c_int);
+        plain "team_n_pes" "" (team: types::Team) -> c_int []
+            = |routine, team| find(routine, "team", team).map_or(FAILURE, |team| team.size() as c_int);
         plain "team_get_config" "" (team: types::Team, config_mask: c_long, config: *mut TeamConfig) -> c_int []
             = get_config;
         plain "team_translate_pe" "" (src_team: types::Team, src_pe: c_int, dest_team: types::Team) -> c_int []
@@ -119,14 +121,6 @@ pub fn required(routine: &str, argument: &str, handle: types::Team) -> &'static 
 #[cold]
 fn refuse_gone(routine: &str, argument: &str) -> ! {
     refuse(routine, argument, "is no team: it was destroyed, or never made")
-}
-
-fn my_pe(routine: &'static str, team: types::Team) -> c_int {
-    find(routine, "team", team).map_or(FAILURE, |team| team.rank() as c_int)
-}
-
-fn n_pes(routine: &'static str, team: types::Team) -> c_int {
-    find(routine, "team", team).map_or(FAILURE, |team| team.size() as c_int)
 }
 
 unsafe fn get_config(

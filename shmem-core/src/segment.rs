@@ -122,7 +122,7 @@ impl Segments {
         }
         self.starts[slot].store(segment.start, Ordering::Relaxed);
         self.lengths[slot].store(segment.bytes, Ordering::Relaxed);
-        self.lock().push((index, segment));
+        self.names.lock().push((index, segment));
         for entry in &self.table[granules] {
             entry.store(found as u8, Ordering::Release);
         }
@@ -140,7 +140,7 @@ impl Segments {
     /// Nobody may use handles of objects in it any more, nor be inside an operation on a raw address that was
     /// found in it.
     pub unsafe fn remove(&self, index: u32) -> Segment {
-        let mut names = self.lock();
+        let mut names = self.names.lock();
         let at = names
             .iter()
             .position(|&(i, _)| i == index)
@@ -170,10 +170,6 @@ impl Segments {
         start >> self.shift..(start + bytes).div_ceil(self.granule())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(u32, Segment)>> {
-        self.names.lock()
-    }
-
     /// The segment that holds all of `bytes` bytes at `offset`; never the system's, nor a hidden one.
     #[inline(always)]
     pub fn find(&self, offset: usize, bytes: usize) -> Option<u32> {
@@ -195,7 +191,7 @@ impl Segments {
             let inside = offset.checked_sub(segment.start);
             inside.is_some_and(|inside| inside <= segment.bytes && bytes <= segment.bytes - inside)
         };
-        self.lock().iter().find(holds).map(|(index, _)| *index)
+        self.names.lock().iter().find(holds).map(|(index, _)| *index)
     }
 
     /// Whether raw addresses find it.
@@ -205,7 +201,7 @@ impl Segments {
 
     /// The segments in order of their addresses.
     pub fn list(&self) -> Vec<(u32, Segment)> {
-        let mut list = self.lock().clone();
+        let mut list = self.names.lock().clone();
         list.sort_by_key(|(_, segment)| segment.start);
         list
     }

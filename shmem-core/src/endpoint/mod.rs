@@ -368,23 +368,19 @@ pub unsafe trait Initiator {
     fn endpoint(&self) -> &Endpoint;
 }
 
-// SAFETY: a reference to a token lives no longer than the token.
-unsafe impl<I: Initiator + ?Sized> Initiator for &I {
-    #[doc(hidden)]
-    #[inline(always)]
-    fn endpoint(&self) -> &Endpoint {
-        (**self).endpoint()
-    }
+macro_rules! references {
+    ($($reference:ty)*) => {$(
+        // SAFETY: a reference to a token lives no longer than the token.
+        unsafe impl<I: Initiator + ?Sized> Initiator for $reference {
+            #[doc(hidden)]
+            #[inline(always)]
+            fn endpoint(&self) -> &Endpoint {
+                (**self).endpoint()
+            }
+        }
+    )*};
 }
-
-// SAFETY: a mutable reference to a token lives no longer than the token.
-unsafe impl<I: Initiator + ?Sized> Initiator for &mut I {
-    #[doc(hidden)]
-    #[inline(always)]
-    fn endpoint(&self) -> &Endpoint {
-        (**self).endpoint()
-    }
-}
+references!(&I &mut I);
 
 /// A token that may write to other PEs: the world, and every context that was not made with the option
 /// NOSTORE. Puts, signals and updates ask for it; gets, fetches, `fence` and `quiet` do not.

@@ -95,7 +95,7 @@ impl Mapping {
 
     /// Units there are, where that is limited.
     pub fn limit(&self) -> Option<usize> {
-        self.units.limit()
+        self.units.limit
     }
 
     /// Whether a domain is open, or has contexts.
@@ -136,7 +136,7 @@ impl Mapping {
         self.hints = Some(hints);
         if let Some(limit) = limit {
             assert!(limit > 0, "a PE has a unit for the world itself");
-            self.units.set_limit(limit);
+            self.units.limit = Some(limit);
         }
     }
 
@@ -305,7 +305,7 @@ impl Mapping {
         if !level.is_concurrent() {
             return spare || (is_expected && plan.unlocked > 0 && self.units.free() > 0);
         }
-        let saves = self.sharing == Sharing::Conservative && self.units.limit().is_some();
+        let saves = self.sharing == Sharing::Conservative && self.units.limit.is_some();
         let is_planned = is_expected && plan.locked > 0 && self.units.free() > 0;
         is_planned || (spare && !(saves && self.units.count(true) > 0))
     }
@@ -333,7 +333,7 @@ impl Mapping {
     /// Shares out the units among those who are expected. Where they are too few, those that want no lock come
     /// first, and the others share what is left, one at least.
     fn plan(&self, hints: Hints) -> Plan {
-        let units = self.units.limit().unwrap_or(usize::MAX) - usize::from(self.units.has_the_world());
+        let units = self.units.limit.unwrap_or(usize::MAX) - usize::from(self.units.has_the_world());
         let (unlocked, shared) = (hints.unlocked(), hints.multiple);
         if hints.total() <= units {
             return Plan { unlocked, locked: shared };
@@ -346,7 +346,7 @@ impl Mapping {
     /// Whether a further context of a domain may have a unit of its own, which nobody else will need.
     fn is_ample(&self) -> bool {
         let (free, plan) = (self.units.free(), self.left(self.hints));
-        match (self.units.limit(), self.hints, self.sharing) {
+        match (self.units.limit, self.hints, self.sharing) {
             (None, ..) => true,
             (Some(_), Some(_), _) => free > plan.unlocked + plan.locked,
             (Some(limit), None, Sharing::Conservative) => free > limit / 2,
@@ -355,13 +355,7 @@ impl Mapping {
     }
 
     fn shortage(&self, level: Level, kept: usize) -> Shortage {
-        let limit = self.units.limit().unwrap_or(usize::MAX);
-        Shortage {
-            level,
-            used: self.units.used(),
-            limit,
-            kept,
-            could_share: self.units.least_shared().is_some(),
-        }
+        let (used, limit) = (self.units.used(), self.units.limit.unwrap_or(usize::MAX));
+        Shortage { level, used, limit, kept, could_share: self.units.least_shared().is_some() }
     }
 }

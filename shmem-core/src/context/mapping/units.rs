@@ -26,8 +26,8 @@ pub(super) struct Unit {
 /// Which units are in use.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// `usize::MAX`: no limit.
-    limit: usize,
+    /// How many there are, if that is limited.
+    pub(super) limit: Option<usize>,
     used: BTreeMap<u32, Unit>,
     /// Numbers that are free below the highest one that ever was in use.
     gaps: BTreeSet<u32>,
@@ -37,20 +37,7 @@ pub(super) struct Units {
 
 impl Units {
     pub(super) fn new(limit: Option<usize>) -> Self {
-        Self {
-            limit: limit.unwrap_or(usize::MAX),
-            used: BTreeMap::new(),
-            gaps: BTreeSet::new(),
-            parties: [0; 2],
-        }
-    }
-
-    pub(super) fn limit(&self) -> Option<usize> {
-        (self.limit != usize::MAX).then_some(self.limit)
-    }
-
-    pub(super) fn set_limit(&mut self, limit: usize) {
-        self.limit = limit;
+        Self { limit, used: BTreeMap::new(), gaps: BTreeSet::new(), parties: [0; 2] }
     }
 
     pub(super) fn used(&self) -> usize {
@@ -58,7 +45,7 @@ impl Units {
     }
 
     pub(super) fn free(&self) -> usize {
-        self.limit.saturating_sub(self.used.len())
+        self.limit.unwrap_or(usize::MAX).saturating_sub(self.used.len())
     }
 
     pub(super) fn get(&self, unit: u32) -> Option<Unit> {
@@ -83,19 +70,15 @@ impl Units {
         }
     }
 
-    /// One holder less; whether the unit is free then.
-    pub(super) fn leave(&mut self, unit: u32) -> bool {
-        let Some(held) = self.used.get_mut(&unit) else {
-            return false;
-        };
+    /// One holder less.
+    pub(super) fn leave(&mut self, unit: u32) {
+        let Some(held) = self.used.get_mut(&unit) else { return };
         held.holders -= 1;
-        let Unit { locked, taken, holders } = *held;
-        if holders == 0 {
+        if let Unit { locked, taken, holders: 0 } = *held {
             self.used.remove(&unit);
             self.gaps.insert(unit);
             self.parties[usize::from(locked)] -= usize::from(taken == Taken::Party);
         }
-        holders == 0
     }
 
     /// How many, with or without a lock, are in use by those of whom hints speak.
@@ -106,9 +89,8 @@ impl Units {
     /// The unit with a lock that has the fewest holders; that of the world only where there is no other.
     pub(super) fn least_shared(&self) -> Option<u32> {
         let locked = self.used.iter().filter(|(_, unit)| unit.locked);
-        locked
-            .min_by_key(|(number, unit)| (unit.taken == Taken::World, unit.holders, **number))
-            .map(|(number, _)| *number)
+        let least = locked.min_by_key(|(number, unit)| (unit.taken == Taken::World, unit.holders, **number));
+        least.map(|(number, _)| *number)
     }
 
     pub(super) fn has_the_world(&self) -> bool {

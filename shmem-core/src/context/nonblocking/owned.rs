@@ -13,35 +13,17 @@ use crate::endpoint::Endpoint;
 use crate::observe::Family;
 
 /// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`.
-///
-/// # Safety
-///
-/// `into_parts` must give memory of `len` items, which stays where it is and is nobody else's, until
-/// `from_parts` makes it the buffer that it was.
-pub unsafe trait Buffer: sealed::Sealed {
+pub trait Buffer: sealed::Sealed {
     /// What it holds.
     type Item: PlainData;
 
-    /// Takes it apart. What is never put together again is never freed.
+    /// The vector of the same items, which stay where they are.
     #[doc(hidden)]
-    fn into_parts(self) -> Parts<Self::Item>;
+    fn into_vec(self) -> Vec<Self::Item>;
 
-    /// Puts it together.
-    ///
-    /// # Safety
-    ///
-    /// The parts must be those of such a buffer, once.
+    /// The buffer that the vector was.
     #[doc(hidden)]
-    unsafe fn from_parts(parts: Parts<Self::Item>) -> Self;
-}
-
-/// A buffer that was taken apart. While others may use its memory, nothing here claims that it is its own.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Parts<T> {
-    start: *mut T,
-    len: usize,
-    capacity: usize,
+    fn from_vec(items: Vec<Self::Item>) -> Self;
 }
 
 mod sealed {
@@ -50,34 +32,37 @@ mod sealed {
     impl<T> Sealed for Box<[T]> {}
 }
 
-// SAFETY: the items of a vector, which `Vec` keeps in one place unless it is told otherwise.
-unsafe impl<T: PlainData> Buffer for Vec<T> {
+impl<T: PlainData> Buffer for Vec<T> {
     type Item = T;
 
-    fn into_parts(self) -> Parts<T> {
-        let mut buffer = ManuallyDrop::new(self);
-        Parts { start: buffer.as_mut_ptr(), len: buffer.len(), capacity: buffer.capacity() }
+    fn into_vec(self) -> Self {
+        self
     }
 
-    unsafe fn from_parts(parts: Parts<T>) -> Self {
-        // SAFETY: the parts of a vector (caller), whose items are values whatever was written to them.
-        unsafe { Self::from_raw_parts(parts.start, parts.len, parts.capacity) }
+    fn from_vec(items: Self) -> Self {
+        items
     }
 }
 
-// SAFETY: the items of a box.
-unsafe impl<T: PlainData> Buffer for Box<[T]> {
+impl<T: PlainData> Buffer for Box<[T]> {
     type Item = T;
 
-    fn into_parts(self) -> Parts<T> {
-        let len = self.len();
-        Parts { start: Self::into_raw(self).cast(), len, capacity: len }
+    fn into_vec(self) -> Vec<T> {
+        self.into_vec()
     }
 
-    unsafe fn from_parts(parts: Parts<T>) -> Self {
-        // SAFETY: the parts of a box (caller), whose items are values whatever was written to them.
-        unsafe { Self::from_raw(core::ptr::slice_from_raw_parts_mut(parts.start, parts.len)) }
+    fn from_vec(items: Vec<T>) -> Self {
+        // Without a copy: its capacity is its length.
+        items.into_boxed_slice()
     }
+}
+
+/// A vector that was taken apart. While others may use its memory, nothing here claims that it is its own; what is never put
+/// together again is never freed.
+struct Parts<T> {
+    start: *mut T,
+    len: usize,
+    capacity: usize,
 }
 
 /// A transfer that owns its buffer until it is complete.
@@ -135,9 +120,11 @@ impl<'t, B: Buffer> Pending<'t, B> {
     fn of<P: Place<Contents = [B::Item]>>(endpoint: &'t Endpoint, place: P, buffer: B) -> Self {
         let location = Location::caller();
         endpoint.require_open(location);
-        let parts = buffer.into_parts();
-        let pending = Self { endpoint, parts: Some(parts), location, _buffer: PhantomData };
-        check_len(place, pending.parts.as_ref().map_or(0, |parts| parts.len));
+        let mut items = ManuallyDrop::new(buffer.into_vec());
+        let (start, len, capacity) = (items.as_mut_ptr(), items.len(), items.capacity());
+        let parts = Some(Parts { start, len, capacity });
+        let pending = Self { endpoint, parts, location, _buffer: PhantomData };
+        check_len(place, len);
         pending
     }
 
@@ -174,10 +161,11 @@ impl<'t, B: Buffer> Pending<'t, B> {
 
     fn complete(&mut self) -> Option<B> {
         // If this unwinds, the parts are forgotten, and the buffer is there for ever.
-        let parts = self.parts.take()?;
+        let Parts { start, len, capacity } = self.parts.take()?;
         quiet_through(self.endpoint, self.location);
-        // SAFETY: the parts of the buffer, taken out once; after quiet nobody uses it.
-        Some(unsafe { B::from_parts(parts) })
+        // SAFETY: the parts of a vector (`of`), taken out once, whose items are values whatever was written to them; after quiet
+        // nobody uses it.
+        Some(B::from_vec(unsafe { Vec::from_raw_parts(start, len, capacity) }))
     }
 }
 

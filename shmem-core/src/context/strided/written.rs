@@ -90,34 +90,27 @@ pub fn on(pe: impl OnPe) -> Pe {
     pe.pe()
 }
 
-/// Checks a region of the remote side. (Bounded as [`put`] and [`get`] are: a type that is no such object is refused once.).
-///
-/// # Panics
-///
-/// If the region does not lie in the object.
-#[track_caller]
-pub const fn remote<O: Remote + ?Sized>(region: Region<'static>) -> Checked<O> {
-    Checked::new(region)
+macro_rules! roles {
+    ($($(#[$doc:meta])* $name:ident: $bound:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        ///
+        /// If the region does not lie in the object.
+        #[track_caller]
+        pub const fn $name<O: $bound + ?Sized>(region: Region<'static>) -> Checked<O> {
+            Checked::new(region)
+        }
+    )*};
 }
-
-/// Checks a region of what a put copies from; see [`remote`].
-///
-/// # Panics
-///
-/// If the region does not lie in the object.
-#[track_caller]
-pub const fn source<O: Readable + ?Sized>(region: Region<'static>) -> Checked<O> {
-    Checked::new(region)
-}
-
-/// Checks a region of what a get copies to; see [`remote`].
-///
-/// # Panics
-///
-/// If the region does not lie in the object.
-#[track_caller]
-pub const fn destination<O: Writable + ?Sized>(region: Region<'static>) -> Checked<O> {
-    Checked::new(region)
+// Bounded as `put` and `get` are: a type that is no such object is refused once.
+roles! {
+    /// Checks a region of the remote side.
+    remote: Remote;
+    /// Checks a region of what a put copies from.
+    source: Readable;
+    /// Checks a region of what a get copies to.
+    destination: Writable;
 }
 
 /// Writes a region of `from` to one of `to` on `pe`. The source is borrowed for as long as the token asks.
