@@ -109,34 +109,21 @@ impl<T: PlainData> PartOfSlice<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn refusal(shape: [usize; 2], region: [Range<usize>; 2]) -> String {
-        let made = std::panic::catch_unwind(|| _ = PartOfSlice::<u64>::new(12, shape, &region));
-        *made.unwrap_err().downcast::<String>().unwrap()
-    }
+    use crate::fixture::refusal;
 
     #[test]
     fn a_region_lies_in_the_shape_and_the_shape_in_the_slice() {
-        assert_eq!(PartOfSlice::<u64>::new(12, [3, 4], &[1..3, 0..4]).elements(), 8);
-        assert_eq!(
-            refusal([3, 5], [0..1, 0..1]),
-            "the slice has 12 elements, and the shape [3, 5] has another number of them"
-        );
-        assert_eq!(
-            refusal([usize::MAX, 2], [0..1, 0..1]),
-            format!(
-                "the slice has 12 elements, and the shape [{}, 2] has another number of them",
-                usize::MAX
-            )
-        );
-        assert_eq!(
-            refusal([3, 4], [0..4, 0..1]),
-            "`slice` has 3 elements in dimension 0, but the region ends at 4"
-        );
-        assert_eq!(
-            refusal([3, 4], [0..1, Range { start: 3, end: 2 }]),
-            "the region starts at 3 and ends at 2"
-        );
+        let new = |shape, region: [Range<usize>; 2]| PartOfSlice::<u64>::new(12, shape, &region).elements();
+        assert_eq!(new([3, 4], [1..3, 0..4]), 8);
+        for shape in [[3, 5], [usize::MAX, 2]] {
+            let said =
+                format!("the slice has 12 elements, and the shape {shape:?} has another number of them");
+            assert_eq!(refusal(|| _ = new(shape, [0..1, 0..1])), said);
+        }
+        let rows = refusal(|| _ = new([3, 4], [0..4, 0..1]));
+        assert_eq!(rows, "`slice` has 3 elements in dimension 0, but the region ends at 4");
+        let turned = refusal(|| _ = new([3, 4], [0..1, Range { start: 3, end: 2 }]));
+        assert_eq!(turned, "the region starts at 3 and ends at 2");
     }
 
     #[test]

@@ -1,0 +1,412 @@
+//! Cartesian grids of PEs: coordinates, and who is next to whom.
+//!
+//! A grid is arithmetic on ranks, and knows the PEs of its team. Nothing is sent when one is made, and it borrows nothing: a
+//! struct may keep it across phases.
+
+use std::fmt;
+use std::sync::Arc;
+
+use shmem_core::halo::Edge;
+use shmem_core::pe::Pe;
+
+use crate::error::{ErrorKind, Result};
+use crate::group::Team;
+use crate::members::Members;
+use crate::pes::Pes;
+use crate::thread::ThreadLevel;
+use crate::world::World;
+
+/// The PEs of a job or of a team as a grid of `D` dimensions, from the point of view of the calling PE.
+///
+/// Ranks run through it row by row: the last coordinate is that of neighbours in rank. Each PE that asks for a grid has one
+/// of its own; all of them fit together where all give the same lengths.
+///
+/// Blocks of a field, each of which knows the cells next to it:
+///
+/// ```
+/// use shmem::prelude::*;
+///
+/// /// Rows and columns of a block.
+/// const BLOCK: [usize; 2] = [30, 40];
+///
+/// #[shmem::main]
+/// fn main(world: &mut World) -> Result<()> {
+///     // The field has no border above and below, and one on the left and on the right.
+///     let grid = world.cubic_grid().periodic([true, false]);
+///     let [row, column] = grid.coordinates();
+///     let left = grid.neighbour(1, -1);
+///     assert_eq!(left.is_none(), column == 0);
+///
+///     // Through an edge across the rows come as many cells as there are columns.
+///     let mut halo = world.halo(&grid.edges([BLOCK[1], BLOCK[0]]))?;
+///     let mut flight = halo.begin(world);
+///     flight.send(0, &[row as f64; BLOCK[1]]);        // above
+///     flight.send(1, &[row as f64; BLOCK[1]]);        // below
+///     flight.send(2, &[column as f64; BLOCK[0]]);     // on the left
+///     flight.send(3, &[column as f64; BLOCK[0]]);     // on the right
+///     let ghosts = flight.finish();
+///     let above = (row + grid.shape()[0] - 1) % grid.shape()[0];
+///     assert_eq!(ghosts[0][7], above as f64);
+///     Ok(())
+/// }
+/// ```
+///
+/// Source: MPI 4.1, section 8.5, `MPI_Cart_create`, `MPI_Dims_create` and `MPI_Cart_shift`; OpenSHMEM has no such routine.
+#[derive(Clone)]
+pub struct PeGrid<const D: usize> {
+    shape: Shape<D>,
+    /// By rank.
+    members: Arc<Members>,
+    /// The calling PE's.
+    rank: usize,
+}
+
+impl<L: ThreadLevel> World<L> {
+    /// All PEs as a grid with such lengths, without neighbours beyond its ends; [`PeGrid::periodic`] joins them. Not
+    /// collective.
+    ///
+    /// # Errors
+    ///
+    /// If the product of the lengths is not the number of PEs.
+    #[track_caller]
+    pub fn grid<const D: usize>(&self, lengths: [usize; D]) -> Result<PeGrid<D>> {
+        self.team().grid(lengths)
+    }
+
+    /// All PEs as the grid that comes nearest to a cube (a square, in two dimensions): the one with the least sum of
+    /// lengths, which cuts a cube through the smallest area. The first length is the largest one. Not collective.
+    pub fn cubic_grid<const D: usize>(&self) -> PeGrid<D> {
+        self.team().cubic_grid()
+    }
+}
+
+impl Team {
+    /// The members as a grid, by their ranks; otherwise as [`World::grid`].
+    ///
+    /// # Errors
+    ///
+    /// If the product of the lengths is not the number of members.
+    #[track_caller]
+    pub fn grid<const D: usize>(&self, lengths: [usize; D]) -> Result<PeGrid<D>> {
+        let count = self.size();
+        match Shape::new(lengths, count) {
+            Some(shape) => Ok(PeGrid::new(self, shape)),
+            None => Err(ErrorKind::GridShape { shape: Shape::words(lengths), count }.into()),
+        }
+    }
+
+    /// The members as the grid that comes nearest to a cube; otherwise as [`World::cubic_grid`].
+    pub fn cubic_grid<const D: usize>(&self) -> PeGrid<D> {
+        PeGrid::new(self, Shape::cubic(self.size()))
+    }
+}
+
+impl<const D: usize> PeGrid<D> {
+    fn new(team: &Team, shape: Shape<D>) -> Self {
+        Self { shape, members: Arc::clone(team.members()), rank: team.rank() }
+    }
+
+    /// The grid with the ends of some dimensions joined: there, the first and the last PE are neighbours, and one alone
+    /// is its own.
+    #[must_use]
+    pub fn periodic(self, dimensions: [bool; D]) -> Self {
+        Self { shape: self.shape.periodic(dimensions), ..self }
+    }
+
+    /// The lengths: how many PEs there are in each dimension.
+    pub fn shape(&self) -> [usize; D] {
+        self.shape.lengths()
+    }
+
+    /// The rank of the calling PE: its number, in a grid of all PEs.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The coordinates of the calling PE, from 0.
+    pub fn coordinates(&self) -> [usize; D] {
+        self.shape.coordinates_of(self.rank)
+    }
+
+    /// The PEs, in the order of their ranks.
+    pub fn pes(&self) -> Pes<'_> {
+        Pes::new(&self.members)
+    }
+
+    /// The PE at some coordinates.
+    ///
+    /// # Panics
+    ///
+    /// If a coordinate is not below the length, in a periodic dimension as well.
+    #[track_caller]
+    pub fn pe(&self, coordinates: [usize; D]) -> Pe {
+        self.members.member(self.rank_of(coordinates))
+    }
+
+    /// The rank of the PE at some coordinates.
+    ///
+    /// # Panics
+    ///
+    /// As [`pe`](Self::pe).
+    #[track_caller]
+    pub fn rank_of(&self, coordinates: [usize; D]) -> usize {
+        match self.shape.rank_of(coordinates) {
+            Some(rank) => rank,
+            None => panic!("no PE is at {coordinates:?}: the grid has {} PEs, counted from 0", self.words()),
+        }
+    }
+
+    /// The coordinates of the PE with a rank.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such rank.
+    #[track_caller]
+    pub fn coordinates_of(&self, rank: usize) -> [usize; D] {
+        let count = self.members.size();
+        assert!(
+            rank < count,
+            "no PE has rank {rank}: the grid has {count} ({}), counted from 0",
+            self.words()
+        );
+        self.shape.coordinates_of(rank)
+    }
+
+    /// The PE so many steps away in one dimension: `neighbour(0, -1)` is the one before, `neighbour(0, 1)` the one behind.
+    /// `None` beyond the ends, unless the dimension is periodic.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such dimension.
+    #[track_caller]
+    pub fn neighbour(&self, dimension: usize, steps: isize) -> Option<Pe> {
+        assert!(dimension < D, "the grid has no dimension {dimension}: it has {D}, counted from 0");
+        let mut by = [0; D];
+        by[dimension] = steps;
+        self.displaced(by)
+    }
+
+    /// The PE so many steps away in all dimensions at once: `displaced([-1, 1])` is a neighbour across a corner. `None`
+    /// beyond the ends of a dimension, unless that is periodic.
+    pub fn displaced(&self, steps: [isize; D]) -> Option<Pe> {
+        self.shape.displaced(self.coordinates(), steps).map(|rank| self.members.member(rank))
+    }
+
+    /// The edges of a PE's block for [`World::halo`]: edge `2 * d` leads to the neighbour before it in dimension `d`, edge
+    /// `2 * d + 1` to the one behind it. `cells` is how many ghost cells come through each edge of a dimension, which for a
+    /// block of rows and columns is as many as it has columns, and as many as it has rows.
+    ///
+    /// Where nobody is on the other side, the edge is [`Edge::BORDER`].
+    pub fn edges(&self, cells: [usize; D]) -> Vec<Edge> {
+        let sides = (0..D).flat_map(|dimension| [(dimension, -1, 1), (dimension, 1, 0)]);
+        let edge = |(dimension, step, opposite)| {
+            Edge::new(self.neighbour(dimension, step), 2 * dimension + opposite, cells[dimension])
+        };
+        sides.map(edge).collect()
+    }
+
+    fn words(&self) -> String {
+        Shape::words(self.shape())
+    }
+}
+
+/// `4 x 2 PEs, at [1, 0]`
+impl<const D: usize> fmt::Debug for PeGrid<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} PEs, at {:?}", self.words(), self.coordinates())
+    }
+}
+
+/// How many places there are in each dimension, and which dimensions have joined ends. Ranks run through it row by row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape<const D: usize> {
+    lengths: [usize; D],
+    periodic: [bool; D],
+}
+
+impl<const D: usize> Shape<D> {
+    /// One of so many places, if these lengths have as many. None is periodic.
+    fn new(lengths: [usize; D], places: usize) -> Option<Self> {
+        const { assert!(D > 0, "a grid of PEs has at least one dimension") };
+        let product = lengths.iter().try_fold(1_usize, |product, length| product.checked_mul(*length));
+        (product == Some(places)).then_some(Self { lengths, periodic: [false; D] })
+    }
+
+    /// The one of so many places, 1 or more, with the least sum of lengths, and of several such the one whose longest
+    /// dimension is shortest. Lengths do not grow from one dimension to the next.
+    fn cubic(places: usize) -> Self {
+        const { assert!(D > 0, "a grid of PEs has at least one dimension") };
+        let divisors: Vec<usize> = (1..=places).filter(|length| places.is_multiple_of(*length)).collect();
+        let (mut lengths, mut best) = ([1; D], [1; D]);
+        best[0] = places;
+        Self::choose(&divisors, places, 0, &mut lengths, &mut best);
+        Self { lengths: best, periodic: [false; D] }
+    }
+
+    /// Tries all lengths of a dimension and of those behind it, which share out `rest`.
+    fn choose(
+        divisors: &[usize],
+        rest: usize,
+        dimension: usize,
+        lengths: &mut [usize; D],
+        best: &mut [usize; D],
+    ) {
+        let most = if dimension == 0 { rest } else { lengths[dimension - 1].min(rest) };
+        if dimension == D - 1 {
+            if rest <= most {
+                lengths[dimension] = rest;
+                let cost = |lengths: &[usize; D]| (lengths.iter().sum::<usize>(), lengths[0]);
+                if cost(lengths) < cost(best) {
+                    *best = *lengths;
+                }
+            }
+            return;
+        }
+        let possible = divisors.iter().take_while(|length| **length <= most);
+        for length in possible.filter(|length| rest.is_multiple_of(**length)) {
+            lengths[dimension] = *length;
+            Self::choose(divisors, rest / length, dimension + 1, lengths, best);
+        }
+    }
+
+    fn periodic(self, periodic: [bool; D]) -> Self {
+        Self { periodic, ..self }
+    }
+
+    fn lengths(&self) -> [usize; D] {
+        self.lengths
+    }
+
+    /// Those of a rank that there is.
+    fn coordinates_of(&self, rank: usize) -> [usize; D] {
+        let (mut rest, mut coordinates) = (rank, [0; D]);
+        for (coordinate, length) in coordinates.iter_mut().zip(&self.lengths).rev() {
+            (rest, *coordinate) = (rest / length, rest % length);
+        }
+        coordinates
+    }
+
+    /// The rank at some coordinates, if they are inside.
+    fn rank_of(&self, coordinates: [usize; D]) -> Option<usize> {
+        let mut places = coordinates.iter().zip(&self.lengths);
+        places.try_fold(0, |rank, (coordinate, length)| {
+            (coordinate < length).then(|| rank * length + coordinate)
+        })
+    }
+
+    /// The rank so many steps away from coordinates that are inside, if there is one.
+    fn displaced(&self, from: [usize; D], steps: [isize; D]) -> Option<usize> {
+        let mut to = from;
+        for (dimension, step) in steps.into_iter().enumerate() {
+            let (at, length) = (&mut to[dimension], self.lengths[dimension]);
+            *at = match self.periodic[dimension] {
+                // No grid has as many places as an `isize` has values.
+                true => (*at + step.rem_euclid(length as isize) as usize) % length,
+                false => at.checked_add_signed(step)?,
+            };
+        }
+        self.rank_of(to)
+    }
+
+    /// `4 x 2`
+    fn words(lengths: [usize; D]) -> String {
+        lengths.map(|length| length.to_string()).join(" x ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All coordinates, in the order of ranks.
+    fn all(lengths: [usize; 3]) -> Vec<[usize; 3]> {
+        let [planes, rows, columns] = lengths;
+        let rows = move |plane| (0..rows).map(move |row| [plane, row]);
+        let columns = move |[plane, row]: [usize; 2]| (0..columns).map(move |column| [plane, row, column]);
+        (0..planes).flat_map(rows).flat_map(columns).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_and_coordinates_are_those_of_a_list(lengths in [1..6_usize, 1..6, 1..6], beyond in 0..3_usize) {
+            let all = all(lengths);
+            let shape = Shape::new(lengths, all.len()).unwrap();
+            for (rank, coordinates) in all.iter().enumerate() {
+                prop_assert_eq!(shape.coordinates_of(rank), *coordinates);
+                prop_assert_eq!(shape.rank_of(*coordinates), Some(rank));
+                let mut outside = *coordinates;
+                outside[beyond] = lengths[beyond];
+                prop_assert_eq!(shape.rank_of(outside), None);
+            }
+            prop_assert_eq!(Shape::new(lengths, all.len() + 1), None);
+        }
+
+        #[test]
+        fn neighbours_are_found_step_by_step(
+            lengths in [1..5_usize, 1..5, 1..5], periodic: [bool; 3], steps in [-9..9_isize, -9..9, -9..9],
+        ) {
+            let all = all(lengths);
+            let shape = Shape::new(lengths, all.len()).unwrap().periodic(periodic);
+            for from in &all {
+                // One step after the other: back at the other end of what is periodic, lost behind the end of what is not.
+                let mut to = Some(from.map(|at| at as isize));
+                for dimension in 0..3 {
+                    let length = lengths[dimension] as isize;
+                    for _ in 0..steps[dimension].unsigned_abs() {
+                        to = to.and_then(|mut to| {
+                            to[dimension] += steps[dimension].signum();
+                            if periodic[dimension] && to[dimension] == length {
+                                to[dimension] = 0;
+                            } else if periodic[dimension] && to[dimension] < 0 {
+                                to[dimension] = length - 1;
+                            }
+                            (0..length).contains(&to[dimension]).then_some(to)
+                        });
+                    }
+                }
+                let rank = to.map(|to| all.iter().position(|at| at.map(|at| at as isize) == to).unwrap());
+                prop_assert_eq!(shape.displaced(*from, steps), rank);
+            }
+        }
+
+        #[test]
+        fn the_most_cubic_shape_is_the_best_of_all(places in 1..200_usize) {
+            let lines = (1..=places).flat_map(|a| (1..=places).map(move |b| [a, b]));
+            let squares = lines.clone().filter(|[a, b]| a >= b && a * b == places);
+            let square = squares.min_by_key(|lengths| lengths.iter().sum::<usize>()).unwrap();
+            prop_assert_eq!(Shape::cubic(places).lengths(), square);
+
+            let cubes = lines.filter(|[a, b]| places.is_multiple_of(a * b)).map(|[a, b]| [a, b, places / (a * b)]);
+            let cubes = cubes.filter(|[a, b, c]| a >= b && b >= c);
+            let cube = cubes.min_by_key(|lengths| (lengths.iter().sum::<usize>(), lengths[0])).unwrap();
+            prop_assert_eq!(Shape::cubic(places).lengths(), cube);
+            prop_assert_eq!(Shape::cubic(places).lengths(), [places]);
+        }
+    }
+
+    #[test]
+    fn numbers_of_pes_that_programs_have() {
+        assert_eq!(Shape::cubic(12).lengths(), [4, 3]);
+        assert_eq!(Shape::cubic(7).lengths(), [7, 1]);
+        assert_eq!(Shape::cubic(64).lengths(), [4, 4, 4]);
+        assert_eq!(Shape::cubic(100_000).lengths(), [50, 50, 40]);
+        assert_eq!(Shape::cubic(1).lengths(), [1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn lengths_that_are_too_many_to_multiply_fit_nothing() {
+        assert_eq!(Shape::new([usize::MAX, 2], usize::MAX.wrapping_mul(2)), None);
+        assert_eq!(Shape::new([0, 3], 3), None);
+        assert_eq!(Shape::words([3, 2]), "3 x 2");
+    }
+
+    #[test]
+    fn the_longest_steps_overflow_nothing() {
+        let ring = Shape::new([3], 3).unwrap().periodic([true]);
+        assert_eq!(ring.displaced([1], [isize::MIN]), Some((1 + isize::MIN.rem_euclid(3) as usize) % 3));
+        let line = Shape::new([3], 3).unwrap();
+        assert_eq!([isize::MIN, isize::MAX].map(|step| line.displaced([1], [step])), [None, None]);
+    }
+}
