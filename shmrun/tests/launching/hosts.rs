@@ -21,7 +21,7 @@ impl Installed {
         let directory = tempfile::tempdir().unwrap();
         for (name, said) in launchers {
             let file = directory.path().join(name);
-            let script = "echo \"$SHMEM_STATS $*\"; read -r line && echo \"$line\"; exit 7";
+            let script = "echo \"$OTHER $*\"; read -r line && echo \"$line\"; exit 7";
             let text = format!(
                 "#!/bin/sh\ncase $1 in --version | --mpi=list) echo '{said}'; exit ;; esac\n{script}\n"
             );
@@ -31,8 +31,10 @@ impl Installed {
         Self(directory)
     }
 
-    fn shmrun(&self, options: &[&str]) -> Command {
-        let mut command = bare_shmrun(options);
+    /// With these options, in which `~` is a blank.
+    fn shmrun(&self, options: &str) -> Command {
+        let mut command = bare_shmrun(&[]);
+        command.args(options.split_whitespace().map(|word| word.replace('~', " ")));
         let ours = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SHMEM_"));
         ours.for_each(|(name, _)| _ = command.env_remove(name));
         command.env_remove("FI_OFI_RXM_MSG_RX_SIZE").env("PATH", self.0.path()).args(["prog", "it's", "-n"]);
@@ -40,15 +42,15 @@ impl Installed {
     }
 
     /// The command that is shown, without the folder of the launchers.
-    fn shown(&self, options: &[&str], environment: &[(&str, &str)]) -> String {
-        let options = [&["--show"], options].concat();
-        let output = self.shmrun(&options).envs(environment.iter().copied()).output().unwrap();
+    fn shown(&self, options: &str, environment: &[(&str, &str)]) -> String {
+        let output =
+            self.shmrun(&format!("--show {options}")).envs(environment.iter().copied()).output().unwrap();
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{options:?}");
         text(&output.stdout).replace(&format!("{}/", self.0.path().display()), "")
     }
 
     /// The one message of a job that is not started, behind the launcher's name.
-    fn refusal(&self, options: &[&str], code: i32) -> String {
+    fn refusal(&self, options: &str, code: i32) -> String {
         let output = self.shmrun(options).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!((output.status.code(), said.lines().count()), (Some(code), 1), "{output:?}");
@@ -62,38 +64,24 @@ fn what_is_asked_for_is_translated() {
     std::fs::write(file.path(), "# two\na slots=2\nb 2\n").unwrap();
     let file = file.path().to_str().unwrap();
     const EVEN: &str = "-np 8 --host a:4,b:4 --map-by slot";
-    const SRUN: &str = "--mpi=pmix --kill-on-bad-exit";
+    let from_file = format!("--hostfile {file} -n 3");
     for (name, said, options, expected) in [
-        ("mpirun", OPEN_MPI_4, &["-H", "a:4,b:4"][..], EVEN.to_owned()),
-        ("mpiexec", OPEN_MPI_5, &["-H", "a:4,b:4"], EVEN.to_owned()),
-        ("prterun", PRRTE, &["-H", "a:4,b:4"], EVEN.to_owned()),
+        ("mpirun", OPEN_MPI_4, "-H a:4,b:4", EVEN),
+        ("mpiexec", OPEN_MPI_5, "-H a:4,b:4", EVEN),
+        ("prterun", PRRTE, "-H a:4,b:4", EVEN),
         (
             "mpirun",
             OPEN_MPI_4,
-            &["-H", "a:4,b:4", "-np", "6", "--tag-output"],
-            format!("{} --tag-output", EVEN.replace('8', "6").replace("b:4", "b:2")),
+            "-H a,b:4 -np 3 --tag-output",
+            "-np 3 --host a:1,b:2 --map-by slot --tag-output",
         ),
-        ("mpirun", OPEN_MPI_5, &["-H", "a:4,b:4", "--tag-output"], format!("{EVEN} --output tag")),
-        ("prterun", PRRTE, &["--hostfile", file, "-n", "3"], "-np 3 --host a:2,b:1 --map-by slot".to_owned()),
-        (
-            "mpirun",
-            OPEN_MPI_4,
-            &["--launcher", "mpirun --mca plm rsh", "-n", "4"],
-            "--mca plm rsh -np 4".to_owned(),
-        ),
-        (
-            "srun",
-            SLURM,
-            &["-H", "a:2,b"],
-            format!("{SRUN} --ntasks=3 --distribution=arbitrary --nodelist=a,a,b"),
-        ),
-        (
-            "srun",
-            SLURM,
-            &["--launcher", "srun -p short", "-n", "4", "--tag-output"],
-            format!("-p short {SRUN} --ntasks=4 --label"),
-        ),
+        ("mpirun", OPEN_MPI_5, "-H a:1 --tag-output", "-np 1 --host a:1 --map-by slot --output tag"),
+        ("prterun", PRRTE, &from_file, "-np 3 --host a:2,b:1 --map-by slot"),
+        ("mpirun", OPEN_MPI_4, "--launcher mpirun~--mca~plm~rsh -n 4", "--mca plm rsh -np 4"),
+        ("srun", SLURM, "-H a:2,b", "{} --ntasks=3 --distribution=arbitrary --nodelist=a,a,b"),
+        ("srun", SLURM, "--launcher srun~-pshort -n 4 --tag-output", "-pshort {} --ntasks=4 --label"),
     ] {
+        let expected = expected.replace("{}", "--mpi=pmix --kill-on-bad-exit");
         let handed_on = if name == "srun" { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
         let expected =
             format!("FI_OFI_RXM_MSG_RX_SIZE=128 {name} {expected}{handed_on} prog 'it'\\''s' -n\n");
@@ -107,8 +95,7 @@ fn what_is_asked_for_is_translated() {
         ("share", "slot", "--ntasks=2"),
     ] {
         for (name, said, expected) in [("mpirun", OPEN_MPI_4, of_mpirun), ("srun", SLURM, of_srun)] {
-            let options = ["-H", "a:2", "--bind", bind];
-            let shown = Installed::new(&[(name, said)]).shown(&options, &[]);
+            let shown = Installed::new(&[(name, said)]).shown(&format!("-H a:2 --bind {bind}"), &[]);
             let words = if bind == "share" { "bind" } else { "a second one" };
             assert!(
                 shown.contains(&format!(" {expected} ")) && !shown.contains(&format!("-{words}")),
@@ -123,31 +110,19 @@ fn what_is_asked_for_is_translated() {
 fn variables_and_time_are_handed_on() {
     let environment =
         [("SHMEM_STATS", "1"), ("SMA_DEBUG", "0"), ("OTHER", "x y"), ("FI_OFI_RXM_MSG_RX_SIZE", "9")];
-    let options = [
-        "-H",
-        "a",
-        "--env",
-        "A=b c",
-        "-x",
-        "OTHER",
-        "-x",
-        "SHMEM_STATS=2",
-        "--attach-wait",
-        "--timeout",
-        "2.5",
-    ];
+    let options = "-H a --env A=b~c -x OTHER -x MORE=2 --attach-wait --timeout 2.5";
     let variables =
-        "A='b c' FI_OFI_RXM_MSG_RX_SIZE=9 OTHER='x y' SHMEM_ATTACH_WAIT=1 SHMEM_STATS=2 SMA_DEBUG=0";
+        "A='b c' FI_OFI_RXM_MSG_RX_SIZE=9 MORE=2 OTHER='x y' SHMEM_ATTACH_WAIT=1 SHMEM_STATS=1 SMA_DEBUG=0";
     let limit = "timeout --foreground --kill-after=10 2.5";
     for (name, said, asked) in [
         (
             "mpirun",
             OPEN_MPI_4,
-            "-np 1 --host a:1 --map-by slot -x A -x FI_OFI_RXM_MSG_RX_SIZE -x OTHER -x SHMEM_ATTACH_WAIT -x SHMEM_STATS -x SMA_DEBUG",
+            "-np 1 --host a:1 --map-by slot -x A -x FI_OFI_RXM_MSG_RX_SIZE -x MORE -x OTHER -x SHMEM_ATTACH_WAIT -x SHMEM_STATS -x SMA_DEBUG",
         ),
         ("srun", SLURM, "--mpi=pmix --kill-on-bad-exit --ntasks=1 --distribution=arbitrary --nodelist=a"),
     ] {
-        let shown = Installed::new(&[(name, said)]).shown(&options, &environment);
+        let shown = Installed::new(&[(name, said)]).shown(options, &environment);
         assert_eq!(shown, format!("{variables} {limit} {name} {asked} prog 'it'\\''s' -n\n"));
     }
 }
@@ -163,7 +138,7 @@ fn the_first_that_pes_can_join_is_taken() {
         (&[("srun", SLURM), ("mpiexec", OPEN_MPI_5), ("mpirun", HYDRA)], "mpiexec"),
         (&[("srun", SLURM), ("mpiexec", HYDRA), ("mpirun", HYDRA)], "srun"),
     ] {
-        let shown = Installed::new(launchers).shown(&["-H", "a:2"], &[]);
+        let shown = Installed::new(launchers).shown("-H a:2", &[]);
         assert!(shown.contains(&format!(" {chosen} ")), "{shown}");
     }
 }
@@ -175,15 +150,15 @@ fn what_cannot_be_is_one_message() {
     let pmi2 = "`srun` --mpi=list names no plugin for PMIx, and PEs join by PMIx (it says `pmi2`); ";
     let open_mpi = &[("mpirun", OPEN_MPI_4)][..];
     for (launchers, options, code, why) in [
-        (&[][..], &["-H", "a"][..], 127, nothing),
-        (&[("mpirun", HYDRA)], &["-H", "a"], 127, hydra),
-        (&[("srun", "pmi2")], &["--launcher", "srun", "-n", "2"], 127, pmi2),
-        (open_mpi, &["-H", "a", "--launcher", "mpirn"], 127, "there is no `mpirn`; "),
-        (open_mpi, &["-H", "a:2,b", "-n", "4"], 2, "4 PEs were asked for, and the hosts take 3 together"),
-        (open_mpi, &["-H", "a:2", "-n", "0"], 2, "0 PEs were asked for"),
-        (open_mpi, &["-H", "a:2", "--gdb", "1"], 2, "the debugger was asked for PE 1, which may be on "),
-        (open_mpi, &["-H", "a:2", "--hosts-as", "2x1"], 2, "hosts were named, and a pattern of hosts too"),
-        (open_mpi, &["-n", "2", "--show"], 2, "--show: PEs on this host are started without a command"),
+        (&[][..], "-H a", 127, nothing),
+        (&[("mpirun", HYDRA)], "-H a", 127, hydra),
+        (&[("srun", "pmi2")], "--launcher srun -n 2", 127, pmi2),
+        (open_mpi, "-H a --launcher mpirn", 127, "there is no `mpirn`; "),
+        (open_mpi, "-H a:2,b -n 4", 2, "4 PEs were asked for, and the hosts take 3 together"),
+        (open_mpi, "-H a:2 -n 0", 2, "0 PEs were asked for"),
+        (open_mpi, "-H a:2 --gdb 1", 2, "the debugger was asked for PE 1, which may be on "),
+        (open_mpi, "-H a:2 --hosts-as 2x1", 2, "hosts were named, and a pattern of hosts too"),
+        (open_mpi, "-n 2 --show", 2, "--show: PEs on this host are started without a command"),
     ] {
         let said = Installed::new(launchers).refusal(options, code);
         assert!(said.contains(why), "{said}");
@@ -196,11 +171,11 @@ fn what_cannot_be_is_one_message() {
 fn the_launcher_takes_the_place_of_shmrun() {
     use std::io::Write as _;
     let installed = Installed::new(&[("mpirun", OPEN_MPI_4)]);
-    let mut shmrun = installed.shmrun(&["-H", "a:2", "-x", "SHMEM_STATS=1"]);
+    let mut shmrun = installed.shmrun("-H a:2 -x OTHER=1");
     let piped = std::process::Stdio::piped;
     let mut child = shmrun.stdin(piped()).stdout(piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"words\n").unwrap();
     let output = child.wait_with_output().unwrap();
-    let asked = "1 -np 2 --host a:2 --map-by slot -x FI_OFI_RXM_MSG_RX_SIZE -x SHMEM_STATS prog it's -n";
+    let asked = "1 -np 2 --host a:2 --map-by slot -x FI_OFI_RXM_MSG_RX_SIZE -x OTHER prog it's -n";
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(7), format!("{asked}\nwords\n")));
 }
