@@ -81,7 +81,7 @@ pub enum LaunchError {
     )]
     NoDebugger,
     /// There is no such program.
-    #[error("there is no program `{}`{}", .program.display(), Hint(.hint.as_ref()))]
+    #[error("there is no program `{}`{}", .program.display(), .hint.iter().map(|hint| format!("; {hint}")).collect::<String>())]
     NotFound {
         /// What was asked for.
         program: OsString,
@@ -145,13 +145,5 @@ fn where_none_is_left(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::WouldBlock => "; raise the limit of this user's processes (ulimit -u), or start fewer",
         _ => "",
-    }
-}
-
-struct Hint<'a>(Option<&'a String>);
-
-impl std::fmt::Display for Hint<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.map_or(Ok(()), |hint| write!(f, "; {hint}"))
     }
 }

@@ -39,20 +39,12 @@ pub(crate) struct Member {
     pub(crate) aborted: Option<String>,
     pub(crate) ended: Option<ExitStatus>,
     lost: Option<Instant>,
-    /// How much of its end has been reported.
-    pub(crate) reported: Reported,
+    /// Whether it has been told that it died, and that none of its processes runs.
+    pub(crate) death_told: bool,
+    pub(crate) end_told: bool,
     /// What a test says in place of the kernel.
     #[cfg(test)]
     pub(crate) dies: bool,
-}
-
-/// How much of a PE's end has been reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reported {
-    /// That it died.
-    pub(crate) death: bool,
-    /// That none of its processes runs.
-    pub(crate) over: bool,
 }
 
 /// A packet to a PE; the same may go to many.
@@ -100,7 +92,8 @@ impl Member {
             aborted: None,
             ended: None,
             lost: None,
-            reported: Reported::default(),
+            death_told: false,
+            end_told: false,
             #[cfg(test)]
             dies: false,
         }
@@ -264,7 +257,7 @@ impl Member {
     pub(crate) fn standing(&self, meeting: bool) -> Standing {
         if let Some(said) = &self.aborted {
             Standing::Ended(said.clone())
-        } else if self.reported.death || self.died() {
+        } else if self.death_told || self.died() {
             Standing::Ended(self.death().how())
         } else if self.finished {
             Standing::Inside(record::Doing::Finished)

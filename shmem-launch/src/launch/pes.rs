@@ -149,17 +149,17 @@ impl Pes {
 
     /// Whether it has been told that no process of the PE runs any more.
     pub(crate) fn is_over(&self, pe: usize) -> bool {
-        self.members[pe].reported.over
+        self.members[pe].end_told
     }
 
     /// Whether that has been told of all of them.
     pub(crate) fn are_over(&self) -> bool {
-        self.members.iter().all(|member| member.reported.over)
+        self.members.iter().all(|member| member.end_told)
     }
 
     /// Whether nobody is left who could wait for another one.
     pub(crate) fn have_left(&self) -> bool {
-        self.members.iter().all(|member| member.finished || member.reported.over)
+        self.members.iter().all(|member| member.finished || member.end_told)
     }
 
     /// Sends a signal to all PEs but one.
@@ -193,8 +193,8 @@ impl Pes {
                 && member.held() != Some(Standing::Dying);
             // To stay away is in order if all do.
             let died = lost || member.died() || has_begun && member.stayed_away();
-            let died = died && !std::mem::replace(&mut member.reported.death, true);
-            let over = member.is_over() && !std::mem::replace(&mut member.reported.over, true);
+            let died = died && !std::mem::replace(&mut member.death_told, true);
+            let over = member.is_over() && !std::mem::replace(&mut member.end_told, true);
             let death = member.death();
             if died {
                 self.events.push(Event::Died(death.notice()));

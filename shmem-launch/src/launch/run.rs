@@ -4,7 +4,6 @@
 //! Nothing waits here for who reads the output.
 
 mod ending;
-mod phase;
 
 use std::ffi::OsString;
 use std::io;
@@ -12,14 +11,20 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::process::Signal;
 
-use self::phase::{Cause, GRACE_OF_USER, Phase, Suspicion};
 use super::output::{Kind, Outlets};
 use super::pes::{Event, LOOK, Pes};
 use super::report::Notice;
 use super::signals::Signals;
 use super::{Failure, Outcome, Output, timespec};
 use crate::say::line;
+
+/// Between SIGTERM and SIGKILL after a death.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// Between a signal of the user's and SIGKILL: programs may want to save something.
+const GRACE_OF_USER: Duration = Duration::from_secs(2);
 
 /// What is the same for all PEs.
 #[derive(Debug)]
@@ -188,6 +193,43 @@ impl Run {
         }
         self.report.push_str(&line(text));
     }
+}
+
+/// How far a job is on the way to its end.
+#[derive(Debug)]
+enum Phase {
+    Running,
+    /// Somebody has died; the others are let go on until then.
+    Settling(Instant),
+    /// A PE cannot go on because somebody else seems to be lost; who knows more may say so until then.
+    Suspecting(Instant, Suspicion),
+    /// All have been asked to end, and are killed then; `None`: they have been.
+    Ending(Option<Instant>),
+}
+
+/// Why a job ends that could go on.
+#[derive(Debug)]
+struct Cause {
+    text: String,
+    failure: Failure,
+    code: u8,
+    grace: Duration,
+    /// What asks the PEs to end.
+    signal: Option<Signal>,
+}
+
+impl Cause {
+    /// Something that has gone wrong.
+    fn new(text: String, failure: Failure, code: u8) -> Self {
+        Self { text, failure, code, grace: GRACE, signal: Some(Signal::TERM) }
+    }
+}
+
+/// Why a PE takes another one to be lost.
+#[derive(Debug)]
+struct Suspicion {
+    pe: usize,
+    message: String,
 }
 
 #[cfg(test)]

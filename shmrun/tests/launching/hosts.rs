@@ -20,7 +20,7 @@ impl Installed {
         let directory = tempfile::tempdir().unwrap();
         for (name, said) in launchers {
             let file = directory.path().join(name);
-            let script = "echo \"$SHMEM_STATS $*\"; read -r line && echo \"$line\"; exit 7";
+            let script = "echo \"$OTHER $*\"; read -r line && echo \"$line\"; exit 7";
             let text = format!(
                 "#!/bin/sh\ncase $1 in --version | --mpi=list) echo '{said}'; exit ;; esac\n{script}\n"
             );
@@ -33,8 +33,10 @@ impl Installed {
         Self(directory)
     }
 
-    fn shmrun(&self, options: &[&str]) -> Command {
-        let mut command = bare_shmrun(options);
+    /// With these options, in which `~` is a blank.
+    fn shmrun(&self, options: &str) -> Command {
+        let mut command = bare_shmrun(&[]);
+        command.args(options.split_whitespace().map(|word| word.replace('~', " ")));
         let ours = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SHMEM_"));
         ours.for_each(|(name, _)| _ = command.env_remove(name));
         command.env_remove("FI_OFI_RXM_MSG_RX_SIZE").env("PATH", self.0.path()).args(["prog", "it's", "-n"]);
@@ -42,15 +44,15 @@ impl Installed {
     }
 
     /// The command that is shown, without the folder of the launchers.
-    fn shown(&self, options: &[&str], environment: &[(&str, &str)]) -> String {
-        let options = [&["--show"], options].concat();
-        let output = self.shmrun(&options).envs(environment.iter().copied()).output().unwrap();
+    fn shown(&self, options: &str, environment: &[(&str, &str)]) -> String {
+        let output =
+            self.shmrun(&format!("--show {options}")).envs(environment.iter().copied()).output().unwrap();
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{options:?}");
         text(&output.stdout).replace(&format!("{}/", self.0.path().display()), "")
     }
 
     /// The one message of a job that is not started, behind the launcher's name.
-    fn refusal(&self, options: &[&str], code: i32) -> String {
+    fn refusal(&self, options: &str, code: i32) -> String {
         let output = self.shmrun(options).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!((output.status.code(), said.lines().count()), (Some(code), 1), "{output:?}");
@@ -64,52 +66,33 @@ fn what_is_asked_for_is_translated() {
     std::fs::write(file.path(), "# two\na slots=2\nb 2\n").unwrap();
     let file = file.path().to_str().unwrap();
     const EVEN: &str = "-np 8 --host a:4,b:4 --map-by slot";
-    const SRUN: &str = "--mpi=pmix --kill-on-bad-exit";
+    let from_file = format!("--hostfile {file} -n 3");
     for (name, said, options, expected) in [
-        ("mpirun", OPEN_MPI_4, &["-H", "a:4,b:4"][..], EVEN.to_owned()),
-        ("mpiexec", OPEN_MPI_5, &["-H", "a:4,b:4"], EVEN.to_owned()),
-        ("prterun", PRRTE, &["-H", "a:4,b:4"], EVEN.to_owned()),
+        ("mpirun", OPEN_MPI_4, "-H a:4,b:4", EVEN),
+        ("mpiexec", OPEN_MPI_5, "-H a:4,b:4", EVEN),
+        ("prterun", PRRTE, "-H a:4,b:4", EVEN),
         (
             "mpirun",
             OPEN_MPI_4,
-            &["-H", "a:4,b:4", "-np", "6", "--tag-output"],
-            format!("{} --tag-output", EVEN.replace('8', "6").replace("b:4", "b:2")),
+            "-H a,b:4 -np 3 --tag-output",
+            "-np 3 --host a:1,b:2 --map-by slot --tag-output",
         ),
-        ("mpirun", OPEN_MPI_5, &["-H", "a:4,b:4", "--tag-output"], format!("{EVEN} --output tag")),
-        ("prterun", PRRTE, &["--hostfile", file, "-n", "3"], "-np 3 --host a:2,b:1 --map-by slot".to_owned()),
-        (
-            "mpirun",
-            OPEN_MPI_4,
-            &["--launcher", "mpirun --mca plm rsh", "-n", "4"],
-            "--mca plm rsh -np 4".to_owned(),
-        ),
-        (
-            "srun",
-            SLURM,
-            &["-H", "a:2,b"],
-            format!("{SRUN} --ntasks=3 --distribution=arbitrary --nodelist=a,a,b"),
-        ),
+        ("mpirun", OPEN_MPI_5, "-H a:1 --tag-output", "-np 1 --host a:1 --map-by slot --output tag"),
+        ("prterun", PRRTE, &from_file, "-np 3 --host a:2,b:1 --map-by slot"),
+        ("mpirun", OPEN_MPI_4, "--launcher mpirun~--mca~plm~rsh -n 4", "--mca plm rsh -np 4"),
         (
             "mpiexec",
             HYDRA,
-            &["-H", "a:2,b", "--bind", "core", "--tag-output"],
-            "-n 3 -hosts a:2,b:1 -bind-to core -prepend-rank".to_owned(),
+            "-H a:2,b --bind core --tag-output",
+            "-n 3 -hosts a:2,b:1 -bind-to core -prepend-rank",
         ),
-        (
-            "srun",
-            "pmi2",
-            &["-n", "2", "--launcher", "srun"],
-            "--mpi=pmi2 --kill-on-bad-exit --ntasks=2".to_owned(),
-        ),
-        (
-            "srun",
-            SLURM,
-            &["--launcher", "srun -p short", "-n", "4", "--tag-output"],
-            format!("-p short {SRUN} --ntasks=4 --label"),
-        ),
+        ("srun", "pmi2", "-n 2 --launcher srun", "--mpi=pmi2 --kill-on-bad-exit --ntasks=2"),
+        ("srun", SLURM, "-H a:2,b", "{} --ntasks=3 --distribution=arbitrary --nodelist=a,a,b"),
+        ("srun", SLURM, "--launcher srun~-pshort -n 4 --tag-output", "-pshort {} --ntasks=4 --label"),
     ] {
+        let expected = expected.replace("{}", "--mpi=pmix --kill-on-bad-exit");
         let handed_on = if name == "srun" || said == HYDRA { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
-        let bound = if options.contains(&"--bind") { " SHMEM_BIND=core" } else { "" };
+        let bound = if options.contains("--bind") { " SHMEM_BIND=core" } else { "" };
         let expected =
             format!("FI_OFI_RXM_MSG_RX_SIZE=128{bound} {name} {expected}{handed_on} prog 'it'\\''s' -n\n");
         assert_eq!(Installed::new(&[(name, said)]).shown(options, &[]), expected);
@@ -122,8 +105,7 @@ fn what_is_asked_for_is_translated() {
         ("share", "slot", "--ntasks=2"),
     ] {
         for (name, said, expected) in [("mpirun", OPEN_MPI_4, of_mpirun), ("srun", SLURM, of_srun)] {
-            let options = ["-H", "a:2", "--bind", bind];
-            let shown = Installed::new(&[(name, said)]).shown(&options, &[]);
+            let shown = Installed::new(&[(name, said)]).shown(&format!("-H a:2 --bind {bind}"), &[]);
             let words = if bind == "share" { "bind" } else { "a second one" };
             assert!(
                 shown.contains(&format!(" {expected} ")) && !shown.contains(&format!("-{words}")),
@@ -138,31 +120,19 @@ fn what_is_asked_for_is_translated() {
 fn variables_and_time_are_handed_on() {
     let environment =
         [("SHMEM_STATS", "1"), ("SMA_DEBUG", "0"), ("OTHER", "x y"), ("FI_OFI_RXM_MSG_RX_SIZE", "9")];
-    let options = [
-        "-H",
-        "a",
-        "--env",
-        "A=b c",
-        "-x",
-        "OTHER",
-        "-x",
-        "SHMEM_STATS=2",
-        "--attach-wait",
-        "--timeout",
-        "2.5",
-    ];
+    let options = "-H a --env A=b~c -x OTHER -x MORE=2 --attach-wait --timeout 2.5";
     let variables =
-        "A='b c' FI_OFI_RXM_MSG_RX_SIZE=9 OTHER='x y' SHMEM_ATTACH_WAIT=1 SHMEM_STATS=2 SMA_DEBUG=0";
+        "A='b c' FI_OFI_RXM_MSG_RX_SIZE=9 MORE=2 OTHER='x y' SHMEM_ATTACH_WAIT=1 SHMEM_STATS=1 SMA_DEBUG=0";
     let limit = "timeout --foreground --kill-after=10 2.5";
     for (name, said, asked) in [
         (
             "mpirun",
             OPEN_MPI_4,
-            "-np 1 --host a:1 --map-by slot -x A -x FI_OFI_RXM_MSG_RX_SIZE -x OTHER -x SHMEM_ATTACH_WAIT -x SHMEM_STATS -x SMA_DEBUG",
+            "-np 1 --host a:1 --map-by slot -x A -x FI_OFI_RXM_MSG_RX_SIZE -x MORE -x OTHER -x SHMEM_ATTACH_WAIT -x SHMEM_STATS -x SMA_DEBUG",
         ),
         ("srun", SLURM, "--mpi=pmix --kill-on-bad-exit --ntasks=1 --distribution=arbitrary --nodelist=a"),
     ] {
-        let shown = Installed::new(&[(name, said)]).shown(&options, &environment);
+        let shown = Installed::new(&[(name, said)]).shown(options, &environment);
         assert_eq!(shown, format!("{variables} {limit} {name} {asked} prog 'it'\\''s' -n\n"));
     }
 }
@@ -178,7 +148,7 @@ fn the_first_that_pes_can_join_is_taken() {
         (&[("srun", SLURM), ("mpiexec", HYDRA), ("mpirun", "a stranger")], "mpiexec"),
         (&[("srun", SLURM), ("mpiexec", "a stranger"), ("mpirun", "a stranger")], "srun"),
     ] {
-        let shown = Installed::new(launchers).shown(&["-H", "a:2"], &[]);
+        let shown = Installed::new(launchers).shown("-H a:2", &[]);
         assert!(shown.contains(&format!(" {chosen} ")), "{shown}");
     }
 }
@@ -191,15 +161,9 @@ fn what_cannot_be_is_one_message() {
     let none = "`srun` --mpi=list names no plugin for either, and PEs join by PMIx or PMI-1 (it says `cray_shasta`); ";
     let open_mpi = &[("mpirun", OPEN_MPI_4)][..];
     for (launchers, options, code, why) in [
-        (&[][..], &["-H", "a"][..], 127, nothing),
-        (&[("mpirun", "a stranger")], &["-H", "a"], 127, stranger),
-        (&[("srun", "cray_shasta")], &["--launcher", "srun", "-n", "2"], 127, none),
-        (open_mpi, &["-H", "a", "--launcher", "mpirn"], 127, "there is no `mpirn`; "),
-        (open_mpi, &["-H", "a:2,b", "-n", "4"], 2, "4 PEs were asked for, and the hosts take 3 together"),
-        (open_mpi, &["-H", "a:2", "-n", "0"], 2, "0 PEs were asked for"),
-        (open_mpi, &["-H", "a:2", "--gdb", "1"], 2, "the debugger was asked for PE 1, which may be on "),
-        (open_mpi, &["-H", "a:2", "--hosts-as", "2x1"], 2, "hosts were named, and a pattern of hosts too"),
-        (open_mpi, &["-n", "2", "--show"], 2, "--show: PEs on this host are started without a command"),
+        let expected = expected.replace("{}", "--mpi=pmix --kill-on-bad-exit");
+        let handed_on = if name == "srun" || said == HYDRA { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
+        let bound = if options.contains("--bind") { " SHMEM_BIND=core" } else { "" };
     ] {
         let said = Installed::new(launchers).refusal(options, code);
         assert!(said.contains(why), "{said}");
@@ -212,11 +176,11 @@ fn what_cannot_be_is_one_message() {
 fn the_launcher_takes_the_place_of_shmrun() {
     use std::io::Write as _;
     let installed = Installed::new(&[("mpirun", OPEN_MPI_4)]);
-    let mut shmrun = installed.shmrun(&["-H", "a:2", "-x", "SHMEM_STATS=1"]);
+    let mut shmrun = installed.shmrun("-H a:2 -x OTHER=1");
     let piped = std::process::Stdio::piped;
     let mut child = shmrun.stdin(piped()).stdout(piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"words\n").unwrap();
     let output = child.wait_with_output().unwrap();
-    let asked = "1 -np 2 --host a:2 --map-by slot -x FI_OFI_RXM_MSG_RX_SIZE -x SHMEM_STATS prog it's -n";
+    let asked = "1 -np 2 --host a:2 --map-by slot -x FI_OFI_RXM_MSG_RX_SIZE -x OTHER prog it's -n";
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(7), format!("{asked}\nwords\n")));
 }

@@ -15,7 +15,7 @@ use crate::bootstrap::manager::ProcessManager;
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};
-use crate::launch::limits;
+use crate::launch::{limits, random};
 
 /// The first PE of a host, as the other PEs speak of it.
 pub(super) const FIRST: &str = "the first PE of this host";
@@ -93,12 +93,7 @@ pub(super) fn meet(
 
 impl Invitation {
     fn random() -> io::Result<Self> {
-        let mut bytes = [0; NAME + TOKEN];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            filled += rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
-        }
-        Self::parse(&bytes).ok_or_else(|| unexpected("the kernel"))
+        Ok(Self { name: random()?, token: random()? })
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {

@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::Run;
-use super::phase::{Cause, GRACE, GRACE_OF_USER, Phase, Suspicion};
+use super::{Cause, GRACE, GRACE_OF_USER, Phase, Run, Suspicion};
 use crate::launch::Failure;
 use crate::launch::pes::LOOK;
 use crate::launch::report::{Notice, Standing, ended_with, standings};

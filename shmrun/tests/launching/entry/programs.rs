@@ -179,18 +179,6 @@ pub(crate) fn run(name: &str) -> ! {
             println!("pid> {}", std::process::id());
             sleep();
         }
-        "junk" => {
-            let socket = inherited();
-            rustix::io::write(&socket, b"GET / HTTP/1.1").unwrap();
-            sleep();
-        }
-        "junk-later" => {
-            let socket = inherited().try_clone().unwrap();
-            let job = join();
-            job.fence().unwrap();
-            rustix::io::write(&socket, b"\xff\xff").unwrap();
-            sleep();
-        }
         name if name.starts_with("junk-random-") => {
             let socket = inherited().try_clone().unwrap();
             let job = join();
