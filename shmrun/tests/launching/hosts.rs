@@ -161,9 +161,15 @@ fn what_cannot_be_is_one_message() {
     let none = "`srun` --mpi=list names no plugin for either, and PEs join by PMIx or PMI-1 (it says `cray_shasta`); ";
     let open_mpi = &[("mpirun", OPEN_MPI_4)][..];
     for (launchers, options, code, why) in [
-        let expected = expected.replace("{}", "--mpi=pmix --kill-on-bad-exit");
-        let handed_on = if name == "srun" || said == HYDRA { "" } else { " -x FI_OFI_RXM_MSG_RX_SIZE" };
-        let bound = if options.contains("--bind") { " SHMEM_BIND=core" } else { "" };
+        (&[][..], "-H a", 127, nothing),
+        (&[("mpirun", "a stranger")], "-H a", 127, stranger),
+        (&[("srun", "cray_shasta")], "--launcher srun -n 2", 127, none),
+        (open_mpi, "-H a --launcher mpirn", 127, "there is no `mpirn`; "),
+        (open_mpi, "-H a:2,b -n 4", 2, "4 PEs were asked for, and the hosts take 3 together"),
+        (open_mpi, "-H a:2 -n 0", 2, "0 PEs were asked for"),
+        (open_mpi, "-H a:2 --gdb 1", 2, "the debugger was asked for PE 1, which may be on "),
+        (open_mpi, "-H a:2 --hosts-as 2x1", 2, "hosts were named, and a pattern of hosts too"),
+        (open_mpi, "-n 2 --show", 2, "--show: PEs on this host are started without a command"),
     ] {
         let said = Installed::new(launchers).refusal(options, code);
         assert!(said.contains(why), "{said}");
