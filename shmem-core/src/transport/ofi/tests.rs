@@ -156,40 +156,6 @@ fn messages_become_what_they_become_without_a_network() {
     }
 }
 
-#[test]
-fn noise_of_all_lengths_is_dropped() {
-    let Some(pair) = Pair::new(3) else { return };
-    let mut dice = 1_u64;
-    let mut sent = 0;
-    for round in 0..600_usize {
-        let length = if round < 200 { round } else { (round * 7919) % (16 << 10) };
-        let mut message: Vec<u8> = (0..length)
-            .map(|_| {
-                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                (dice >> 56) as u8
-            })
-            .collect();
-        if let [kind, ..] = &mut message[..] {
-            *kind %= 13;
-        }
-        if let Some(from) = message.get_mut(4..8) {
-            from.copy_from_slice(&(round as u32 % 4).to_le_bytes());
-        }
-        pair.send(&message);
-        sent += 1;
-    }
-    let since = Instant::now();
-    while pair.victim.strangers() < sent {
-        pair.sender.progress();
-        assert!(since.elapsed() < PATIENCE, "{} of {sent} were counted", pair.victim.strangers());
-    }
-    let place = pair.places.start_of(0).wrapping_add(SYSTEM_BYTES);
-    // SAFETY: a slot has so many bytes, which nobody writes.
-    let memory = unsafe { core::slice::from_raw_parts(place, BYTES) };
-    assert!(memory.iter().all(|byte| *byte == 0), "memory was written");
-    assert!(pair.failures.try_recv().is_err(), "the job was ended");
-}
-
 /// What does not arrive whole is put aside by whoever reads of it, while others let messages arrive.
 #[test]
 fn messages_that_are_too_long_are_dropped_whoever_looks() {
