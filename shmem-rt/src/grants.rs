@@ -21,15 +21,8 @@ struct Sent {
 
 impl Message for Sent {}
 
-/// Where a PE's partition is to come from, on its way to the others of its node.
-#[derive(Debug, Serialize, Deserialize)]
-struct SentPlacement {
-    kind: u32,
-    nodes: Vec<u32>,
-    spread: usize,
-}
-
-impl Message for SentPlacement {}
+/// Where a PE's partition is to come from, on its way to the others of its node: its kind, nodes, and how it is spread.
+type SentPlacement = (usize, Vec<usize>, usize);
 
 /// A PE's grants, for the others.
 pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
@@ -61,10 +54,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
 
 /// Where a PE's partitions are to come from, for the others of its node.
 pub(crate) fn encode_placements<'a>(placements: impl Iterator<Item = &'a Placement>) -> Vec<u8> {
-    let each = placements.map(|placement| SentPlacement {
-        kind: number(placement.kind),
-        nodes: placement.nodes.clone(),
-        spread: SPREADS.iter().position(|spread| *spread == placement.spread).unwrap_or_default(),
+    let each = placements.map(|Placement { kind, nodes, spread, .. }| -> SentPlacement {
+        (number(*kind) as usize, nodes.iter().map(|node| *node as usize).collect(), *spread as usize)
     });
     codec::encode(&each.collect::<Vec<_>>())
 }
@@ -72,9 +63,10 @@ pub(crate) fn encode_placements<'a>(placements: impl Iterator<Item = &'a Placeme
 /// What [`encode_placements`] made; `None` if it is something else.
 pub(crate) fn decode_placements(bytes: &[u8]) -> Option<Vec<Placement>> {
     let all: Vec<SentPlacement> = codec::decode(bytes).ok()?;
-    let placement = |SentPlacement { kind, nodes, spread }| {
-        let spread = *SPREADS.get(spread)?;
-        Some(Placement { kind: Kind::from_number(kind), nodes, spread, downgrade: None })
+    let placement = |(kind, nodes, spread): SentPlacement| {
+        let (kind, spread) = (Kind::from_number(u32::try_from(kind).ok()?), *SPREADS.get(spread)?);
+        let nodes = nodes.into_iter().map(|node| u32::try_from(node).ok()).collect::<Option<_>>()?;
+        Some(Placement { kind, nodes, spread, downgrade: None })
     };
     all.into_iter().map(placement).collect()
 }
@@ -92,6 +84,7 @@ fn number(kind: Option<Kind>) -> u32 {
     kind.map_or(0, |kind| kind as u32)
 }
 
+/// In the order of their numbers.
 const SPREADS: [Spread; 4] = [Spread::System, Spread::Preferred, Spread::Bound, Spread::Interleaved];
 
 #[cfg(test)]
@@ -132,8 +125,8 @@ mod tests {
             placement(Some(Kind::NormalMem), &[0, 1], Spread::Interleaved),
         ];
         assert_eq!(decode_placements(&encode_placements(placements.iter())), Some(placements));
-        let other = SentPlacement { kind: 0, nodes: vec![], spread: 9 };
-        assert_eq!(decode_placements(&codec::encode(&[other])), None);
+        let other: SentPlacement = (0, vec![], 9);
+        assert_eq!(decode_placements(&codec::encode(&Vec::from([other]))), None);
         assert_eq!(decode_placements(b"junk"), None);
     }
 }

@@ -54,12 +54,8 @@ impl Arena {
         arena.check(&vec![alike; slots])
     }
 
-    /// As [`reserve`](Self::reserve), for PEs whose memory comes from different nodes: `placements` says for
+    /// As [`reserve`](Self::reserve), with the same errors, for PEs whose memory comes from different nodes: `placements` says for
     /// each PE of the node where its partitions come from, in the order of the slots.
-    ///
-    /// # Errors
-    ///
-    /// As there.
     ///
     /// # Panics
     ///

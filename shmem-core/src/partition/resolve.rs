@@ -3,7 +3,7 @@
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use shmem_grammar::{Kind, Policy, TraitError, Traits, check_traits, did_you_mean, nearest, show_size};
+use shmem_grammar::{Kind, Policy, TraitError, Traits, check_traits, show_size};
 
 use super::MAX_PARTITIONS;
 use super::declaration::Declaration;
@@ -12,7 +12,7 @@ use super::environment::{Environment, Given, PARTITION_VARIABLE};
 use super::error::PartitionError;
 use super::spec::ObjectWish;
 use super::spec::{Origin, PartitionSpec};
-use super::table::{Table, existing};
+use super::table::{Table, existing, meant};
 use crate::text::Text;
 
 impl Table {
@@ -102,13 +102,12 @@ fn name_in_environment(
 ) -> Result<(), PartitionError> {
     for (name, given) in &environment.names {
         let Some(spec) = specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name)) else {
-            let nearest = nearest(name, specs.iter().map(|spec| spec.name.as_str()));
             warnings.push(format!(
                 "{}={} has no effect: the program declares no partition `{name}`; there are {}{}",
                 given.variable,
                 given.value,
                 existing(specs),
-                did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref())
+                meant(name, specs)
             ));
             continue;
         };

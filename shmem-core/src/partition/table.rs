@@ -49,12 +49,9 @@ impl Table {
     /// If there is none; the error lists those that exist.
     pub fn position_of_name(&self, name: &str) -> Result<usize, PartitionError> {
         self.specs.iter().position(|spec| spec.name.as_str().eq_ignore_ascii_case(name)).ok_or_else(|| {
-            let nearest = nearest(name, self.specs.iter().map(|spec| spec.name.as_str()));
-            PartitionError::NoSuchPartition {
-                asked: format!("`{}`", name.escape_debug()),
-                existing: existing(&self.specs),
-                hint: did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref()),
-            }
+            let asked = format!("`{}`", name.escape_debug());
+            let (existing, hint) = (existing(&self.specs), meant(name, &self.specs));
+            PartitionError::NoSuchPartition { asked, existing, hint }
         })
     }
 
@@ -98,4 +95,10 @@ pub(super) fn existing(specs: &[PartitionSpec]) -> String {
     specs.sort_by_key(|spec| spec.id);
     let each: Vec<_> = specs.iter().map(|spec| format!("{} `{}`", spec.id, spec.name)).collect();
     each.join(", ")
+}
+
+/// Which partition was probably meant by a name that none has.
+pub(super) fn meant(name: &str, specs: &[PartitionSpec]) -> String {
+    let nearest = nearest(name, specs.iter().map(|spec| spec.name.as_str()));
+    did_you_mean(nearest.map(|name| format!("`{name}`")).as_deref())
 }

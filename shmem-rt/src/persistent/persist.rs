@@ -75,8 +75,8 @@ impl<L: ThreadLevel> World<L> {
             }
             let Some(file) = &mut shelf.file else { continue };
             let last = file.generation();
-            let mine =
-                if shelf.failed { Err(libc::EIO) } else { file.prepare().map_err(|error| code(&error)) };
+            let code = |error: PmemError| error.errno().unwrap_or(libc::EIO);
+            let mine = if shelf.failed { Err(libc::EIO) } else { file.prepare().map_err(code) };
             if let Err((pe, errno)) = worst(&agreed, mine) {
                 if !shelf.failed {
                     shelf.failed = true;
@@ -103,10 +103,6 @@ pub(crate) fn close_files(job: &Job) {
         // If it fails, the next job looks closer.
         _ = shelf.file.as_mut().map(|file| file.close());
     }
-}
-
-fn code(error: &PmemError) -> i32 {
-    error.errno().unwrap_or(libc::EIO)
 }
 
 /// What all PEs have come to: a PE that failed, and its error.

@@ -10,7 +10,7 @@ use shmem_core::transport::Traffic;
 use shmem_launch::say::say;
 
 use crate::collective::land_all;
-use crate::group::{END, Operation, Team};
+use crate::group::{END, Operation};
 use crate::job::Job;
 use crate::persistent;
 use crate::thread::ThreadLevel;
@@ -29,7 +29,7 @@ impl<L: ThreadLevel> Drop for World<L> {
         job.quiet_all();
         land_all(endpoint);
         take_leave(self);
-        part(self.team(), endpoint);
+        self.team().meet_once(endpoint, Operation::named(Family::TeamSync, END), None);
         if let Some(observers) = &job.observers {
             let strangers = job.network.far.as_ref().map_or(0, |far| far.strangers());
             let concluded = observers.conclude(sent(job), strangers, job.bootstrap.as_ref());
@@ -56,11 +56,6 @@ fn take_leave<L: ThreadLevel>(world: &World<L>) {
         }
     }
     say(&text);
-}
-
-/// Meets all PEs for the last time.
-fn part(team: &Team, endpoint: &Endpoint) {
-    team.meet_once(endpoint, Operation::named(Family::TeamSync, END), None);
 }
 
 /// What this PE has sent to all others on other nodes, and got from them.
