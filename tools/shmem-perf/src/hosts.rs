@@ -13,12 +13,6 @@ use clap::Args;
 use shmem::launch::{HostList, Launch, LaunchError, Outcome};
 use tempfile::TempDir;
 
-/// The scripts that make pretended hosts and end them, the bridge on which they meet, and the interface of each.
-const UP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/hosts-up.sh");
-const DOWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/hosts-down.sh");
-const BRIDGE: &str = "shmem-perf";
-const INTERFACE: &str = "eth0";
-
 /// Which hosts.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Named {
@@ -64,16 +58,17 @@ impl Hosts {
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
         let (names, agent) = (["h1", "h2"], directory.path().join("hostrsh").display().to_string());
         let hosts = Self { names: names.map(str::to_owned), agent: vec![agent], pretended: Some(directory) };
-        let made = hosts.script(UP, &["2"])?;
+        let made = hosts.script("hosts-up.sh", &["2"])?;
         if made.status.success() { Ok(hosts) } else { Err(failed(&String::from_utf8_lossy(&made.stderr))) }
     }
 
-    /// Runs a script for the pretended hosts.
-    fn script(&self, script: &str, arguments: &[&str]) -> Result<std::process::Output, String> {
+    /// Runs a script of the sources for the pretended hosts, which meet on a bridge.
+    fn script(&self, name: &str, arguments: &[&str]) -> Result<std::process::Output, String> {
         let directory = self.pretended.as_ref().map_or(Path::new(""), |directory| directory.path());
+        let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci")).join(name);
         let mut command = Command::new("bash");
-        command.arg(script).args(arguments).arg(directory).env("HOSTS_BRIDGE", BRIDGE);
-        command.output().map_err(|error| format!("{script} cannot be run: {error}"))
+        command.arg(&script).args(arguments).arg(directory).env("HOSTS_BRIDGE", "shmem-perf");
+        command.output().map_err(|error| format!("{} cannot be run: {error}", script.display()))
     }
 
     /// What they are, in words.
@@ -90,7 +85,7 @@ impl Hosts {
         let list = format!("[{one}]:{},[{other}]:{}", (pes - pes / 2).max(1), (pes / 2).max(1));
         let list: HostList = list.parse().unwrap_or_else(|error| unreachable!("as it was before: {error}"));
         let launch = launch.hosts(list).agent(&self.agent);
-        let interface = self.pretended.is_some().then_some(("SHMEM_OFI_INTERFACE", INTERFACE));
+        let interface = self.pretended.is_some().then_some(("SHMEM_OFI_INTERFACE", "eth0"));
         interface.into_iter().fold(launch, |launch, (name, value)| launch.env(name, value)).run()
     }
 }
@@ -99,7 +94,7 @@ impl Drop for Hosts {
     fn drop(&mut self) {
         if self.pretended.is_some() {
             // What cannot be ended has said why.
-            _ = self.script(DOWN, &[]);
+            _ = self.script("hosts-down.sh", &[]);
         }
     }
 }

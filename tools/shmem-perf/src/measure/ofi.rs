@@ -29,7 +29,6 @@ pub(crate) const MEASURE: Measure = Measure {
         Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
         None => runner.repeat(&over(runner, "ofi", Given::default())),
     }),
-    usual: false,
     tasks: &[
         ("ofi", Task::Far(measured)),
         ("ofi-bare", Task::Far(bare)),
@@ -200,24 +199,19 @@ fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
 /// Transfers in one sample.
 const TRANSFERS: usize = 8;
 
-/// So dear that it is not done.
-const NEVER: u64 = 1 << 50;
-
-const fn blocks(count: usize, bytes: usize) -> Blocks {
-    Blocks { count, bytes }
-}
-
-/// As few as fit a list of any provider that has lists.
-const PAIR: Blocks = blocks(2, 8);
-/// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
-const FEW: Blocks = blocks(16, 8);
-const MANY: Blocks = blocks(130, 8);
+/// As few blocks as fit a list of any provider that has lists.
+const PAIR: Blocks = Blocks { count: 2, bytes: 8 };
+/// Few and many short ones, which fit one message; not so few that it is handed over without a buffer.
+const FEW: Blocks = Blocks { count: 16, bytes: 8 };
+const MANY: Blocks = Blocks { count: 130, bytes: 8 };
 /// As many as a program has, short and long: an operation of many under way takes longer than the second of two.
-const SHORT: Blocks = blocks(32, 8);
-const LONG: Blocks = blocks(32, 4096);
+const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
+const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
 
 /// A row by which every strided transfer goes one way.
 pub(super) fn forcing(way: Way) -> Row {
+    /// So dear that it is not done.
+    const NEVER: u64 = 1 << 50;
     let row = Row { operation: NEVER, ..Row::TCP };
     match way {
         Way::Messages => Row { piece: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..row },
@@ -229,7 +223,7 @@ pub(super) fn forcing(way: Way) -> Row {
 /// What puts cost: the first one, a further one, and a byte, in nanoseconds.
 fn of_puts(pair: &Pair<'_>, repetitions: usize) -> (f64, f64, f64) {
     let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
-    let (one, short, long) = (each(blocks(1, 8)), each(SHORT), each(LONG));
+    let (one, short, long) = (each(Blocks { count: 1, bytes: 8 }), each(SHORT), each(LONG));
     let operation = ((short - one) / (SHORT.count - 1) as f64).max(0.0);
     let byte = ((long - short) / (LONG.count * (LONG.bytes - SHORT.bytes)) as f64).max(0.0);
     ((one - operation).max(0.0), operation, byte)
