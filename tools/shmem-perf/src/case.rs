@@ -5,6 +5,7 @@ use shmem::World;
 use shmem::thread::ThreadLevel;
 use shmem_core::context::Initiator;
 
+use crate::bench::is_near;
 use crate::measure;
 use crate::samples::Samples;
 
@@ -66,10 +67,8 @@ impl Site {
     /// Where a job runs whose PEs may use `cores` cores.
     pub(crate) fn of<L: ThreadLevel>(world: &World<L>, cores: usize) -> Self {
         let near = Self::near(world.n_pes(), cores);
-        match world.pes().iter().all(|pe| pe.on_node().is_some()) {
-            true => near,
-            false => Self { transport: world.endpoint().transport_name().unwrap_or("none").into(), ..near },
-        }
+        let transport = || world.endpoint().transport_name().unwrap_or("none").into();
+        if is_near(world) { near } else { Self { transport: transport(), ..near } }
     }
 }
 

@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::bench::Done;
-use crate::measure::{self, MEASURES, Measure};
+use crate::measure::{self, MEASURES, Measure, USUAL};
 use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::{check, report};
@@ -76,8 +76,7 @@ fn run(matches: &ArgMatches) -> Done {
     let asked = Arguments::from_arg_matches(matches)?;
     let (json, quick, mut runner) = (asked.json, asked.quick, Runner::printing(asked));
     let Some((name, _)) = matches.subcommand() else {
-        let mut usual = MEASURES.iter().filter(|measure| measure.usual);
-        return usual.try_for_each(|measure| perform(&mut runner, measure.name));
+        return MEASURES[..USUAL].iter().try_for_each(|measure| perform(&mut runner, measure.name));
     };
     if MEASURES.iter().any(|measure| measure.name == name) {
         return runner.measure(matches);

@@ -11,12 +11,6 @@ use clap::Args;
 use shmem::launch::{HostList, Launch, Outcome, Printed};
 use tempfile::TempDir;
 
-/// The scripts that make pretended hosts and end them, the bridge on which they meet, and the interface of each.
-const UP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/hosts-up.sh");
-const DOWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/hosts-down.sh");
-const BRIDGE: &str = "shmem-perf";
-const INTERFACE: &str = "eth0";
-
 /// Which hosts.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Named {
@@ -60,21 +54,22 @@ impl Hosts {
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
         // Its daemons are started without ssh, as root, and find the way back by the bridge alone.
         let launcher = format!(
-            "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {BRIDGE}",
+            "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include shmem-perf",
             directory.path().display()
         );
         let names = ["h1", "h2"].map(str::to_owned);
         let hosts = Self { names, launcher: Some(launcher), pretended: Some(directory) };
-        let made = hosts.script(UP, &["2"])?;
+        let made = hosts.script("hosts-up.sh", &["2"])?;
         if made.status.success() { Ok(hosts) } else { Err(failed(&String::from_utf8_lossy(&made.stderr))) }
     }
 
-    /// Runs a script for the pretended hosts.
-    fn script(&self, script: &str, arguments: &[&str]) -> Result<std::process::Output, String> {
+    /// Runs a script of the sources for the pretended hosts, which meet on a bridge.
+    fn script(&self, name: &str, arguments: &[&str]) -> Result<std::process::Output, String> {
         let directory = self.pretended.as_ref().map_or(Path::new(""), |directory| directory.path());
+        let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci")).join(name);
         let mut command = Command::new("bash");
-        command.arg(script).args(arguments).arg(directory).env("HOSTS_BRIDGE", BRIDGE);
-        command.output().map_err(|error| format!("{script} cannot be run: {error}"))
+        command.arg(&script).args(arguments).arg(directory).env("HOSTS_BRIDGE", "shmem-perf");
+        command.output().map_err(|error| format!("{} cannot be run: {error}", script.display()))
     }
 
     /// What they are, in words.
@@ -90,7 +85,7 @@ impl Hosts {
         let [one, other] = &self.names;
         let list = format!("[{one}]:{},[{other}]:{}", (pes - pes / 2).max(1), (pes / 2).max(1));
         let list: HostList = list.parse().unwrap_or_else(|error| unreachable!("as it was before: {error}"));
-        let interface = self.pretended.is_some().then_some(("SHMEM_OFI_INTERFACE", INTERFACE));
+        let interface = self.pretended.is_some().then_some(("SHMEM_OFI_INTERFACE", "eth0"));
         let launch = interface.into_iter().fold(launch, |launch, (name, value)| launch.env(name, value));
         let asked = launch.command(Some(&list), self.launcher.as_deref())?;
         let mut command = match &self.pretended {
@@ -114,7 +109,7 @@ impl Drop for Hosts {
     fn drop(&mut self) {
         if self.pretended.is_some() {
             // What cannot be ended has said why.
-            _ = self.script(DOWN, &[]);
+            _ = self.script("hosts-down.sh", &[]);
         }
     }
 }

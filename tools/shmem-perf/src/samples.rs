@@ -86,7 +86,7 @@ pub(crate) fn nanoseconds_each(operations: usize, body: impl FnOnce()) -> f64 {
 /// Nanoseconds of one of `times` calls.
 #[inline]
 pub(crate) fn each(times: usize, mut call: impl FnMut()) -> f64 {
-    nanoseconds_each(times, || (0..times).for_each(|_| call()))
+    numbered(times as u64, |_| call())
 }
 
 /// The same of calls that are given their number.

@@ -7,15 +7,15 @@ use shmem::calibration::Table;
 use shmem::prelude::*;
 use shmem::strided::Thresholds;
 
-/// A threshold, and another value that it can have.
+/// Thresholds of which the first one has another value.
 fn changed() -> Thresholds {
     let (name, value) = Thresholds::default().fields().next().unwrap();
     Thresholds::default().with(name, value + 1).unwrap()
 }
 
-/// A table of this machine whose first threshold is not the default.
-fn table() -> Table {
-    Table::new(shmem::calibration::machine(&shmem::calibration::Root::default()), changed())
+/// This machine, as tables name it.
+fn machine() -> String {
+    shmem::calibration::machine(&shmem::calibration::Root::default())
 }
 
 /// Names the first threshold that [`all_pes_follow_one_table`] ought to find.
@@ -29,9 +29,7 @@ fn first(thresholds: &Thresholds) -> u64 {
 #[shmem::test(pes = 3)]
 fn all_pes_follow_one_table(world: &mut World) {
     let mine = first(&shmem_core::strided::settings().thresholds);
-    let mut largest = [mine];
-    world.max(&mut largest[..]);
-    assert_eq!(mine, largest[0]);
+    assert_eq!(mine, world.max(mine));
     if let Ok(expected) = std::env::var(EXPECTED) {
         assert_eq!(mine.to_string(), expected);
     }
@@ -66,7 +64,8 @@ fn warnings(file: &Path) -> Vec<String> {
 fn every_pe_follows_the_table_that_is_named_or_in_the_cache_directory() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("table.json");
-    table().write(&file).unwrap();
+    let table = Table::new(machine(), changed());
+    table.write(&file).unwrap();
     let follows = |variable, expected: &Thresholds| {
         let output = job(variable, expected);
         assert!(output.status.success(), "{output:?}");
@@ -75,9 +74,8 @@ fn every_pe_follows_the_table_that_is_named_or_in_the_cache_directory() {
     assert_eq!(warnings(&file), [""; 0]);
     let cache = tempfile::tempdir().unwrap();
     follows(("XDG_CACHE_HOME", cache.path()), &Thresholds::default());
-    let machine = shmem::calibration::machine(&shmem::calibration::Root::default());
-    let named = shmem::calibration::path(&machine).unwrap();
-    table().write(&cache.path().join("shmem-rt").join(named.file_name().unwrap())).unwrap();
+    let named = shmem::calibration::path(&machine()).unwrap();
+    table.write(&cache.path().join("shmem-rt").join(named.file_name().unwrap())).unwrap();
     follows(("XDG_CACHE_HOME", cache.path()), &changed());
 }
 
@@ -111,6 +109,5 @@ fn a_calibration_is_left_where_it_is_asked_for() {
     };
     assert!(calibrate(&["--dry-run"]).contains("throttle") && !file.exists());
     assert!(calibrate(&[]).contains(file.to_str().unwrap()));
-    let machine = shmem::calibration::machine(&shmem::calibration::Root::default());
-    assert!(Table::read(&file).unwrap().thresholds_for(&machine).is_ok());
+    assert!(Table::read(&file).unwrap().thresholds_for(&machine()).is_ok());
 }

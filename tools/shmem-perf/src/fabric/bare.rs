@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use memmap2::MmapMut;
 use shmem_core::libfabric::bindings::{
@@ -72,8 +73,8 @@ impl Bare {
         let interface = variable("SHMEM_OFI_INTERFACE");
         let domain = offers.on(interface.as_deref()).and_then(Domain::open).map_err(failed)?;
         let addresses = Addresses::open(&domain, 0).map_err(failed)?;
-        let map = MmapMut::map_anon(bytes);
-        let mut map = map.map_err(|error| format!("no memory to measure with: {error}"))?;
+        let mut map =
+            MmapMut::map_anon(bytes).map_err(|error| format!("no memory to measure with: {error}"))?;
         let start = map.as_mut_ptr();
         let access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
         // SAFETY: unmapped behind the registration (the order of fields), and reached through pointers alone.
@@ -119,26 +120,18 @@ impl Bare {
         self.start.wrapping_add(offset)
     }
 
-    /// The word at an offset, as it is now.
-    pub(super) fn word(&self, offset: usize) -> u64 {
-        let word: *const u64 = self.at(offset, 8).cast();
+    /// The word at an offset.
+    pub(super) fn word(&self, offset: usize) -> &AtomicU64 {
+        let word: *mut u64 = self.at(offset, 8).cast();
         assert!(word.is_aligned(), "the word at {offset} is not aligned");
-        // SAFETY: mapped and aligned. Volatile: others change it.
-        unsafe { word.read_volatile() }
+        // SAFETY: mapped for as long as this is borrowed, aligned, and reached through pointers and atomics only.
+        unsafe { AtomicU64::from_ptr(word) }
     }
 
     /// Sets so many bytes from an offset on.
     pub(super) fn fill(&self, offset: usize, bytes: usize, value: u8) {
         // SAFETY: mapped (`at`), and reached through pointers only; no operation that reads them is under way.
         unsafe { self.at(offset, bytes).write_bytes(value, bytes) };
-    }
-
-    /// Sets the word at an offset.
-    pub(super) fn set_word(&self, offset: usize, value: u64) {
-        let word: *mut u64 = self.at(offset, 8).cast();
-        assert!(word.is_aligned(), "the word at {offset} is not aligned");
-        // SAFETY: mapped, aligned, and reached through pointers only. Volatile: the provider reads it.
-        unsafe { word.write_volatile(value) };
     }
 
     /// What is said of a call that was refused.

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use shmem::prelude::*;
@@ -223,10 +224,10 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         let bare = &self.bare;
         let (here, there) = (bare.bytes - 16, bare.bytes - 8);
         let number = self.turns.get() << 32 | step;
-        bare.set_word(here, number);
+        bare.word(here).store(number, Ordering::Release);
         self.lane.put(&self.peer, there, here, 8);
         self.lane.quiet();
-        while bare.word(there) < number {
+        while bare.word(there).load(Ordering::Acquire) < number {
             self.lane.progress();
         }
     }

@@ -51,14 +51,13 @@ fn barriers(world: &World, count: usize) -> f64 {
 }
 
 fn allocations(world: &mut World, bench: &Bench<'_>) -> Done {
-    const COUNT: usize = 100;
     for bytes in [64, 4 << 10, 64 << 10, 1 << 20] {
         let both = || world.malloc(bytes).and_then(|block| world.free(block));
         // Says on all PEs whether there is room, so that the samples need not.
         both()?;
         let mut failed = Ok(());
-        let cost = || each(COUNT, || failed = both().and(std::mem::replace(&mut failed, Ok(()))));
-        bench.pairs(format!("alloc {bytes}"), cost, || 2.0 * barriers(world, COUNT));
+        let cost = || each(100, || failed = both().and(std::mem::replace(&mut failed, Ok(()))));
+        bench.pairs(format!("alloc {bytes}"), cost, || 2.0 * barriers(world, 100));
         failed?;
     }
     Ok(())

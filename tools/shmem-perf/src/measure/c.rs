@@ -13,7 +13,6 @@ pub(crate) const MEASURE: Measure = Measure {
         wakes(runner, &programs)?;
         starts(runner, &programs)
     }),
-    usual: false,
     tasks: &[("c", Task::Near(c))],
     rows: &[
         "c */*/oshmem | routine/number/oshmem | a call of a program in C, one behind the other: `p8`, `put8` to lines of the \

@@ -25,7 +25,6 @@ pub(crate) const MEASURE: Measure = Measure {
         "dry-run | Show what was measured, and leave no file",
     ],
     run: Some(calibrate),
-    usual: false,
     tasks: &[("calibrate", Task::Near(thresholds))],
     ..Measure::PLAIN
 };
@@ -43,17 +42,16 @@ fn calibrate(runner: &mut Runner) -> Done {
     }
     let this = calibration::machine(&Root::default());
     println!("thresholds of strided plans on {this}");
-    for ((name, default), (_, value)) in Thresholds::default().fields().zip(measured.fields()) {
-        let show = |value: u64| if value == u64::MAX { "never".into() } else { value.to_string() };
+    let show = |value: u64| if value == u64::MAX { "never".into() } else { value.to_string() };
+    let line = |(name, value): (&str, u64), (_, default): (_, u64)| {
         println!("  {name:17} {:>10}  (compiled in: {})", show(value), show(default));
-    }
+    };
+    measured.fields().zip(Thresholds::default().fields()).for_each(|(one, default)| line(one, default));
     let mut measured = Table::new(this.clone(), measured);
     for provider in &runner.asked.provider.clone() {
         let row = costs(runner, &this, provider)?;
         println!("costs of operations of {provider}, in picoseconds");
-        for ((name, default), (_, value)) in Row::of(provider).fields().zip(row.fields()) {
-            println!("  {name:17} {value:>10}  (compiled in: {default})");
-        }
+        row.fields().zip(Row::of(provider).fields()).for_each(|(one, default)| line(one, default));
         measured = measured.with_row(provider, &row);
     }
     if runner.is("dry-run") {
@@ -95,12 +93,6 @@ fn thresholds(world: &mut World, _: &Bench<'_>) -> Done {
 
 /// Bytes of each side.
 const ROOM: usize = 26 << 20;
-
-/// A way is faster if it takes less than this part of the other's time.
-const CLEARLY: f64 = 0.97;
-
-/// Pairs of samples for each comparison: an odd number.
-const PAIRS: usize = 15;
 
 /// Never, as a threshold in bytes.
 const NEVER: usize = usize::MAX;
@@ -165,13 +157,11 @@ fn best(cost: impl FnMut(u8) -> f64) -> u8 {
     least.map_or(0, |least| stores[least])
 }
 
-/// The smallest size from which on `ratio` stays clearly below 1; [`NEVER`] if it does not at the largest.
+/// The smallest size from which on a way is clearly faster: it takes less than this part of the other's time. [`NEVER`], if it is
+/// not at the largest one.
 fn from_size(sizes: &[usize], mut ratio: impl FnMut(usize) -> f64) -> usize {
-    let slower = sizes.iter().rposition(|size| ratio(*size) >= CLEARLY);
-    match slower {
-        None => sizes[0],
-        Some(last) => sizes.get(last + 1).copied().unwrap_or(NEVER),
-    }
+    let slower = sizes.iter().rposition(|size| ratio(*size) >= 0.97);
+    slower.map_or(sizes[0], |last| sizes.get(last + 1).copied().unwrap_or(NEVER))
 }
 
 /// Time of a kernel over that of rows: the median of pairs.
@@ -180,5 +170,5 @@ fn time_over(sides: &mut Sides<'_>, spread: &Spread, way: Kernel) -> f64 {
     let count = transfers(spread);
     let mut time = |plan| each(count, || sides.planned(plan, Direction::Put));
     time(&way);
-    median((0..PAIRS).map(|_| time(&way) / time(&other)).collect())
+    median((0..15).map(|_| time(&way) / time(&other)).collect())
 }

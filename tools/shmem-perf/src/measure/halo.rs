@@ -50,18 +50,12 @@ fn halo(world: &mut World, bench: &Bench<'_>) -> Done {
         if size == 256 {
             stencil.be_late();
             stencil.against_barrier(bench, format!("halo late/{size}x{size}"));
-            stencil.late = None;
+            stencil.late = Duration::ZERO;
             stencil.interior(bench, format!("halo interior/{size}x{size}"));
         }
     }
     Ok(())
 }
-
-/// Cells from one row to the next are a multiple of this: rows start on cache lines.
-const LINE: usize = 8;
-
-/// Bytes of a page.
-const PAGE: usize = 4096;
 
 /// The edges of a block.
 const NORTH: usize = 0;
@@ -82,21 +76,15 @@ struct Stencil<'w> {
     /// Steps that the grids of each form have taken.
     steps: [usize; 2],
     /// By how much PEs are late at most, in turn.
-    late: Option<Duration>,
-}
-
-/// How a grid lies in memory: rows of cells between two of the border, and such a row before and behind them.
-#[derive(Clone, Copy)]
-pub(super) struct Form {
-    pub(super) size: usize,
-    pub(super) pitch: usize,
+    late: Duration,
 }
 
 impl<'w> Stencil<'w> {
     /// A stencil on `size` x `size` cells of each PE. Collective.
     fn new(world: &'w World, size: usize) -> Result<Self> {
         let (north, south) = world.ring_neighbours();
-        let form = Form { size, pitch: (size + 2).next_multiple_of(LINE) };
+        // Rows start on cache lines.
+        let form = Form { size, pitch: (size + 2).next_multiple_of(8) };
         let halo = world.halo(&[Edge::new(north, SOUTH, size), Edge::new(south, NORTH, size)])?;
         let shared = [world.alloc(zeroed::<f64>(form.cells()))?, world.alloc(zeroed::<f64>(form.cells()))?];
         let first = |at: usize| (at * (3 + world.my_pe()) % 101) as f64;
@@ -106,7 +94,8 @@ impl<'w> Stencil<'w> {
             like(grid.as_ptr().addr(), (0..form.cells()).map(first))
         });
         world.barrier_all();
-        Ok(Self { world, form, neighbours: [north, south], halo, own, shared, steps: [0; 2], late: None })
+        let (neighbours, steps, late) = ([north, south], [0; 2], Duration::ZERO);
+        Ok(Self { world, form, neighbours, halo, own, shared, steps, late })
     }
 
     /// A step with the halo, against one with a barrier: nanoseconds for each.
@@ -124,20 +113,8 @@ impl<'w> Stencil<'w> {
             _ = stencil.run(20, Self::step_with_halo);
             stencil.run(20, Self::step_with_barrier)
         };
-        let mut shortest = [(0..11).map(|_| step(self)).fold(f64::INFINITY, f64::min)];
-        self.world.max(&mut shortest[..]);
-        self.late = Some(Duration::from_nanos(shortest[0] as u64));
-    }
-
-    /// Waits, if it is this PE's turn to be late, for a time that is the same in both forms.
-    fn pass(late: Option<Duration>, step: usize, pe: usize) {
-        let Some(at_most) = late.filter(|_| step % 2 == pe % 2) else { return };
-        let start = Instant::now();
-        let drawn = (step as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-        let pause = at_most.mul_f64(drawn as f64 / f64::from(1 << 24));
-        while start.elapsed() < pause {
-            std::hint::spin_loop();
-        }
+        let shortest = (0..11).map(|_| step(self)).fold(f64::INFINITY, f64::min);
+        self.late = Duration::from_nanos(self.world.max(shortest) as u64);
     }
 
     /// The relaxation of the interior while rows are on their way, against the same without any: nanoseconds
@@ -175,7 +152,7 @@ impl<'w> Stencil<'w> {
         let Self { world, form, halo, own, late, .. } = self;
         let (form, last) = (*form, form.size);
         let flight = form.send(halo, *world, own[0]);
-        Self::pass(*late, number, world.my_pe());
+        pass(*late, number, world.my_pe());
         form.relax_interior(own);
         let ghosts = flight.finish();
         let [old, new] = &mut *own;
@@ -187,24 +164,23 @@ impl<'w> Stencil<'w> {
 
     fn step_with_barrier(&mut self, number: usize) {
         let Self { world, form, neighbours: [north, south], .. } = *self;
-        let last = form.size;
         let [old, new] = [0, 1].map(|turn| &self.shared[(self.steps[1] + turn) % 2]);
         let mine = old.here(world).as_ptr().cast::<f64>();
-        for (pe, from, to) in [(north, 1, last + 1), (south, last, 0)] {
+        for (pe, from, to) in [(north, 1, form.size + 1), (south, form.size, 0)] {
             // SAFETY: rows inside the frame belong to this PE, which writes them in the next step only.
             let row =
                 unsafe { std::slice::from_raw_parts(mine.wrapping_add(form.row(from).start), form.size) };
             world.put(old.on(pe).index(form.row(to)), row);
         }
         world.barrier_all();
-        Self::pass(self.late, number, world.my_pe());
+        pass(self.late, number, world.my_pe());
         // SAFETY: all of the old grid, whose frame neighbours write again in the step after the next one,
         // behind another barrier, and this PE the rest in the next step.
         let old = unsafe { std::slice::from_raw_parts(mine, form.cells()) };
         let inside = new.here(world).as_ptr().cast::<f64>().wrapping_add(form.pitch);
         // SAFETY: the rows of the new grid without those of the frame, which only this PE touches.
         let new = unsafe { std::slice::from_raw_parts_mut(inside, form.cells() - 2 * form.pitch) };
-        form.relax(old, new, 1..last + 1);
+        form.relax(old, new, 1..form.size + 1);
         self.steps[1] += 1;
     }
 
@@ -212,9 +188,8 @@ impl<'w> Stencil<'w> {
         let Self { world, form, halo, own, .. } = self;
         let ghosts = form.send(halo, *world, own[0]).finish();
         // All that came is looked at, or it would stay where it was.
-        let old = &mut *own[0];
-        old[..form.size].copy_from_slice(&ghosts[NORTH]);
-        old[(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
+        own[0][..form.size].copy_from_slice(&ghosts[NORTH]);
+        own[0][(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
     }
 
     /// Both forms have come to the same cells.
@@ -222,23 +197,42 @@ impl<'w> Stencil<'w> {
         let Self { world, form, own, steps, .. } = self;
         assert_eq!(steps[0], steps[1], "both take as many steps");
         let shared = self.shared[steps[1] % 2].here(*world);
-        for row in 1..=form.size {
-            for at in form.row(row) {
-                let (there, cell) = (shared.index(at).load(), own[0][at]);
-                assert!(there.to_bits() == cell.to_bits(), "{there} is not {cell} in row {row}");
-            }
+        for at in (1..=form.size).flat_map(|row| form.row(row)) {
+            let (there, cell) = (shared.index(at).load(), own[0][at]);
+            assert!(there.to_bits() == cell.to_bits(), "{there} is not {cell} at {at}");
         }
+    }
+}
+
+/// Waits, if it is this PE's turn to be late, for a time that is the same in both forms.
+fn pass(late: Duration, step: usize, pe: usize) {
+    if late == Duration::ZERO || step % 2 != pe % 2 {
+        return;
+    }
+    let start = Instant::now();
+    let drawn = (step as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let pause = late.mul_f64(drawn as f64 / f64::from(1 << 24));
+    while start.elapsed() < pause {
+        std::hint::spin_loop();
     }
 }
 
 /// Cells that lie in their pages as others at an address do: processors confuse addresses of different pages. They stay until the
 /// process ends.
 fn like(address: usize, values: impl ExactSizeIterator<Item = f64>) -> &'static mut [f64] {
+    const PAGE: usize = 4096;
     let cells = Vec::leak(vec![0.0; values.len() + PAGE / size_of::<f64>()]);
     let start = address.wrapping_sub(cells.as_ptr().addr()) % PAGE / size_of::<f64>();
     let cells = &mut cells[start..][..values.len()];
     cells.iter_mut().zip(values).for_each(|(cell, value)| *cell = value);
     cells
+}
+
+/// How a grid lies in memory: rows of cells between two of the border, and such a row before and behind them.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) size: usize,
+    pub(super) pitch: usize,
 }
 
 impl Form {

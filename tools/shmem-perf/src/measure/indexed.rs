@@ -58,14 +58,9 @@ pub(crate) const MEASURE: Measure = Measure {
 /// Bytes of objects: in the first cache, in the last one, in none.
 const SIZES: [usize; 3] = [32 << 10, 16 << 20, 512 << 20];
 
-/// Bytes of the object that two PEs share.
-const SHARED: usize = 256 << 10;
-
-/// Elements of a list.
+/// Elements of a list, and lists that are taken in turn. One alone would have all of its lines in the last cache from its second
+/// time on, however large the object is, and then nothing but addresses that are translated anew is left to wait for.
 const ELEMENTS: usize = 64 << 10;
-
-/// Lists that are taken in turn. One alone would have all of its lines in the last cache from its second time on, however large the
-/// object is, and then nothing but addresses that are translated anew is left to wait for.
 const LISTS: usize = 16;
 
 /// Numbers below `below` at random, the same on every run.
@@ -119,10 +114,10 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
 }
 
 fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
-    let len = bytes / 8;
-    let words = world.alloc(zeroed::<Atomic<u64>>(len))?;
+    let (len, pe) = (bytes / 8, other(world));
+    let object = world.alloc(zeroed::<Atomic<u64>>(len))?;
     alone(world, || {
-        let words = words.on(other(world));
+        let words = object.on(pe);
         touch(world, words, 0);
         let mut list = timed(len, 2, |list| add_each(world, words, list, 1));
         // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
@@ -147,10 +142,10 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         });
         bench.pairs(format!("indexed fetch-add/{bytes}"), fetching, single);
     });
-    drop(words);
-    let words = world.alloc(zeroed::<Atomic<f64>>(len))?;
+    drop(object);
+    let object = world.alloc(zeroed::<Atomic<f64>>(len))?;
     alone(world, || {
-        let words = words.on(other(world));
+        let words = object.on(pe);
         touch(world, words, 0.0);
         let list = timed(len, 3, |list| add_each(world, words, list, 1.0));
         let single = timed(len, 3, |list| one_by_one(world, words, list, 1.0));
@@ -175,12 +170,12 @@ fn one_by_one<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u3
     list.iter().for_each(|index| world.add(words.index(*index as usize), value));
 }
 
+/// Both PEs add to an object of 256 KiB on one of them.
 fn shared(world: &World, bench: &Bench<'_>) -> Done {
-    let len = SHARED / 8;
-    let words = world.alloc(zeroed::<Atomic<u64>>(len))?;
-    let words = words.on(world.pes()[0]);
+    let object = world.alloc(zeroed::<Atomic<u64>>((256 << 10) / 8))?;
+    let words = object.on(world.pes()[0]);
     for times in [1, 16] {
-        let list = random(times * len, len, 4 + world.my_pe() as u64);
+        let list = random(times * words.len(), words.len(), 4 + world.my_pe() as u64);
         let time = |body: &dyn Fn(&[u32])| {
             world.barrier_all();
             let list: &[u32] = black_box(&list);
@@ -202,33 +197,24 @@ const SAME: Traffic = ("4", 4);
 const GATHER: Traffic = ("gather", 12);
 const TRAFFIC: [Traffic; 3] = [OWN, SAME, GATHER];
 
-/// Bytes of what the bare program moves at a time.
-const PIECE: usize = 64 << 10;
+/// A number of elements, or of lists; a smaller one where figures do not count.
+const fn less(number: usize, debug: usize) -> usize {
+    if cfg!(debug_assertions) { debug } else { number }
+}
 
-/// Bytes of messages that a job keeps room for.
-const MESSAGE: usize = 64 << 10;
-
-/// Elements of a list to another node, of an object of as many. Less where figures do not count.
-const FAR: usize = if cfg!(debug_assertions) { 16 << 10 } else { 1 << 20 };
-
-/// Elements of short lists, and of how many single operations each may take the time.
-const SHORT: [(usize, usize); 2] = [(1, 1), (16, 4)];
-
-/// Short lists in a sample.
-const TIMES: usize = if cfg!(debug_assertions) { 8 } else { 128 };
+/// Elements of a list to another node, of an object of as many.
+const FAR: usize = less(1 << 20, 16 << 10);
 
 /// How often all elements are sent in the first flood, more bytes than there is room for, and in each later one.
-const FLOODS: [usize; 2] = if cfg!(debug_assertions) { [192, 4] } else { [16, 16] };
+const FLOODS: [usize; 2] = [less(16, 192), less(16, 4)];
 
-/// Bytes that a thread keeps for its lists: what the guide says of lists.
-const OF_THREAD: usize = 9 << 19;
-
-/// Bytes that the provider keeps for itself. Its tables are large and come page by page, with any traffic: over `tcp;ofi_rxm` of
-/// libfabric 1.20, 11 MiB after some ten thousand messages, and no more.
-const OF_PROVIDER: usize = 16 << 20;
-
-/// Elements that are done one by one.
-const SINGLE: usize = if cfg!(debug_assertions) { 16 } else { 512 };
+/// Bytes that come to a PE at most: messages of 64 KiB that a job keeps room for; what a thread keeps for its lists, as the guide
+/// says; and what the provider keeps for itself. Its tables are large and come page by page, with any traffic: over `tcp;ofi_rxm`
+/// of libfabric 1.20, 11 MiB after some ten thousand messages, and no more.
+fn flood_room() -> usize {
+    let fabric = Footprint::with_messages_of(64 << 10);
+    fabric.messages + fabric.for_each_unit + (9 << 19) + (16 << 20)
+}
 
 /// What a PE has.
 struct Lists<'w> {
@@ -263,11 +249,11 @@ fn lists(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
 
 impl Lists<'_> {
     fn one_way(&mut self, pair: &Pair<'_>, bench: &Bench<'_>) {
-        // Pieces by the bare program, and a quiet behind each 64.
+        // Pieces of 64 KiB by the bare program, and a quiet behind each 64.
         let bare = |name, bytes: usize| {
-            let pieces = (bytes * FAR).div_ceil(PIECE);
+            let pieces = (bytes * FAR).div_ceil(64 << 10);
             let (in_flight, rounds) = (pieces.min(64), pieces.div_ceil(64));
-            let operation = Operation { name, bytes: PIECE, in_flight, rounds };
+            let operation = Operation { name, bytes: 64 << 10, in_flight, rounds };
             pair.sample(State::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
         };
         for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
@@ -281,17 +267,19 @@ impl Lists<'_> {
         }
         let Self { world, table, indices, into, .. } = self;
         let table = table.on(pair.other);
+        // Short lists in a sample.
+        let times = less(128, 8);
         pair.alone(State::Library, || {
-            for (count, singles) in SHORT {
+            // Their elements, and of how many single operations each may take the time.
+            for (count, singles) in [(1, 1), (16, 4)] {
                 let list = |k: usize| &indices[k * count..][..count];
                 let short = || {
-                    numbered(TIMES as u64, |k| {
-                        world.gather(black_box(&mut into[..count]), table.at(list(k as usize)))
-                    })
+                    let gather = |k| world.gather(black_box(&mut into[..count]), table.at(list(k)));
+                    nanoseconds_each(times, || (0..times).for_each(gather))
                 };
                 let single = || {
-                    nanoseconds_each(TIMES, || {
-                        let chosen = (0..TIMES).flat_map(|k| &list(k)[..singles]);
+                    nanoseconds_each(times, || {
+                        let chosen = (0..times).flat_map(|k| &list(k)[..singles]);
                         chosen.for_each(|index| _ = black_box(world.g(table.index(*index as usize))));
                     })
                 };
@@ -300,7 +288,7 @@ impl Lists<'_> {
         });
     }
 
-    /// Both PEs send each other lists without waiting for any of them. This PE's memory.
+    /// Both PEs send each other lists without waiting for any of them. This PE's memory, in KiB.
     fn floods(&mut self, bench: &Bench<'_>) {
         let world = self.world;
         // All pages of what a program has itself are there.
@@ -314,8 +302,7 @@ impl Lists<'_> {
             Ok(before) => before,
             Err(reason) => return eprintln!("shmem-perf: memory under a flood is not measured: {reason}"),
         };
-        let fabric = Footprint::with_messages_of(MESSAGE);
-        let room = fabric.messages + fabric.for_each_unit + OF_THREAD + OF_PROVIDER;
+        let room = flood_room() as f64 / 1024.0;
         for traffic in TRAFFIC {
             let mut samples = Samples::default();
             for turn in 0..bench.repetitions {
@@ -323,7 +310,7 @@ impl Lists<'_> {
                 (0..FLOODS[turn.min(1)]).for_each(|_| self.send(traffic, FAR / 16));
                 world.barrier_all();
                 let Ok(most) = of_status("VmHWM:") else { return };
-                samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room as f64 / 1024.0));
+                samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room));
             }
             let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * traffic.1) >> 20);
             bench.push(Record { note, ..bench.record(format!("indexed flood/{}", traffic.0), samples) });
@@ -346,9 +333,9 @@ impl Lists<'_> {
         });
     }
 
-    /// Lists, and single operations, of both PEs at the same time.
+    /// Lists, and some single operations, of both PEs at the same time.
     fn both_ways(&mut self, bench: &Bench<'_>) {
-        let world = self.world;
+        let (world, some) = (self.world, less(512, 16));
         for traffic in TRAFFIC {
             bench.pair(format!("indexed network-rate/{}", traffic.0), || {
                 world.barrier_all();
@@ -357,8 +344,8 @@ impl Lists<'_> {
                     world.barrier_all();
                 });
                 let (words, table) = (self.words.on(other(world)), self.table.on(other(world)));
-                let single = nanoseconds_each(SINGLE, || {
-                    for index in self.indices[..SINGLE].iter().map(|index| *index as usize) {
+                let single = nanoseconds_each(some, || {
+                    for index in self.indices[..some].iter().map(|index| *index as usize) {
                         match traffic {
                             OWN | SAME => world.add(words.index(index), 1),
                             _ => _ = black_box(world.g(table.index(index))),

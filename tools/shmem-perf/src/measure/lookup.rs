@@ -78,9 +78,6 @@ const FAIR: &str = "lookup";
 /// Partitions start on multiples of it, and have room for the largest buffer.
 const REGION: usize = 2 << 20;
 
-/// How much less is measured where figures do not count: tests want to see that all of it works.
-const LESS: usize = if cfg!(debug_assertions) { 50 } else { 1 };
-
 /// A job with so many partitions, with the IDs from 1 on, the last of which has room for [`Buffers`]. Little is kept for later
 /// segments: the more there is, the further apart partitions start.
 fn of_partitions(runner: &Runner, n: usize, sizes: Vec<usize>) -> Asked {

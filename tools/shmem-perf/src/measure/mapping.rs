@@ -15,19 +15,16 @@ pub(crate) const MEASURE: Measure = Measure {
         "quiet | What it costs instead to complete one of 1 to 16 contexts that have operations under way, against all",
     ],
     run: Some(|runner| {
-        let variables = fabric::variables(runner.provider());
-        for design in Design::ALL {
-            let (task, threads) = match runner.is("quiet") {
-                true => ("quiet", Vec::new()),
-                false => ("mapping", runner.numbers("threads")),
-            };
-            let room = (threads.iter().max().copied().unwrap_or(1) << 20) + (16 << 20);
-            let job = job(runner, task, design, Given { threads, ..Given::default() });
-            runner.repeat(&job.with(variables.clone()).heap(room))?;
-        }
-        Ok(())
+        let (task, threads) = match runner.is("quiet") {
+            true => ("quiet", Vec::new()),
+            false => ("mapping", runner.numbers("threads")),
+        };
+        let room = (threads.iter().max().copied().unwrap_or(1) << 20) + (16 << 20);
+        Design::ALL.into_iter().try_for_each(|design| {
+            let job = job(runner, task, design, Given { threads: threads.clone(), ..Given::default() });
+            runner.repeat(&job.with(fabric::variables(runner.provider())).heap(room))
+        })
     }),
-    usual: false,
     tasks: &[("mapping", Task::Threads(of_threads)), ("quiet", Task::Threads(of_quiet))],
     rows: &[
         // 0.95 of the rate. Where threads share an endpoint they wait for each other, and that is for comparison.
@@ -121,10 +118,8 @@ fn puts<I: Stores>(token: &I, from: &[u8], to: On<'_, [u8]>, (bytes, ..): Batch)
     });
 }
 
-/// Numbers of contexts that have operations under way.
+/// Numbers of contexts that have operations under way, how many each, and quiets in one sample; each context is the one in turn.
 const CONTEXTS: [usize; 5] = [1, 2, 4, 8, 16];
-
-/// Operations of each context, and quiets in one sample; each context is the one in turn.
 const IN_FLIGHT: usize = 4;
 const ROUNDS: usize = 16_usize.div_ceil(LESS);
 

@@ -31,7 +31,6 @@ pub(crate) const MEASURE: Measure = Measure {
         let given = Given { only, ..Given::beside(&programs) };
         runner.repeat(&runner.job("micro", 2, given).heap(48 << 20))
     }),
-    usual: false,
     tasks: &[("micro", Task::Near(|world, bench| in_turn(world, bench, false)))],
     rows: &[
         // The floor copies once what is private to the program, which needs two copies here, side by side; libraries are held
@@ -66,13 +65,10 @@ pub(crate) const MEASURE: Measure = Measure {
 /// How long a peer may take to be built where time is short: long enough for C, and for what was built before.
 const BRIEF: Duration = Duration::from_secs(8);
 
-/// Messages that are under way at once where bandwidths and rates are measured.
+/// Messages that are under way at once where bandwidths and rates are measured; bytes that are written to and read, behind which
+/// messages of a window begin anew; and elements of a table that are added to or read in a sample.
 const WINDOW: usize = 64;
-
-/// Bytes that are written to and read: messages of a window follow each other, and begin anew behind these.
 const ROOM: usize = 4 << 20;
-
-/// Elements of a table that are added to or read in a sample.
 const INDICES: usize = 1 << 16;
 
 const LATENCIES: &[usize] = &[8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20, 4 << 20];

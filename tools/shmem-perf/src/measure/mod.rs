@@ -34,7 +34,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::builder::PossibleValuesParser;
@@ -57,32 +57,33 @@ use crate::peers::{PATIENCE, Peer, PeerError, Programs, Request, Running, built}
 use crate::runner::Runner;
 use crate::samples::{FEWEST, Samples, each, median, milliseconds, nanoseconds_each, numbered};
 
-/// All of them, in the order of the tool's help.
+/// All of them, in the order of the tool's help. The first [`USUAL`] ones are run where no subcommand is given.
 pub(crate) const MEASURES: &[Measure] = &[
     put::PUT,
     put::GET,
     lookup::MEASURE,
     barrier::MEASURE,
-    waiting::MEASURE,
     signal::MEASURE,
     put::ATOMIC,
     indexed::MEASURE,
     barrier::ALLOC,
     array::MEASURE,
     threads::MEASURE,
-    tracking::MEASURE,
     pages::MEASURE,
-    placement::MEASURE,
     halo::MEASURE,
+    startup::MEASURE,
+    strided::MEASURE,
+    waiting::MEASURE,
+    tracking::MEASURE,
+    placement::MEASURE,
     micro::MEASURE,
     c::MEASURE,
-    startup::MEASURE,
     ofi::MEASURE,
     network::MEASURE,
     mapping::MEASURE,
-    strided::MEASURE,
     calibrate::MEASURE,
 ];
+pub(crate) const USUAL: usize = 14;
 
 /// A measure.
 pub(crate) struct Measure {
@@ -95,8 +96,6 @@ pub(crate) struct Measure {
     options: &'static [&'static str],
     /// What the subcommand runs, if that is not a job of two PEs for each task.
     pub(crate) run: Option<fn(&mut Runner) -> Done>,
-    /// Whether it is run where no subcommand is given.
-    pub(crate) usual: bool,
     /// What PEs of its jobs do, by the name that is on their command line.
     pub(crate) tasks: &'static [(&'static str, Task)],
     /// Its [rows](Row), `pattern | form | operation | limit | goals | unit`; a line ends where nothing else is to be said.
@@ -131,7 +130,6 @@ impl Measure {
         about: "",
         options: &[],
         run: None,
-        usual: true,
         tasks: &[],
         rows: &[],
         possible: || Ok(()),
@@ -146,8 +144,7 @@ impl Measure {
         let options: Vec<_> = self.options.iter().map(|line| option(line)).collect();
         let alone = options.iter().filter(|option| matches!(option.get_action(), ArgAction::SetTrue));
         let alone = ArgGroup::new("alone").args(alone.map(|option| option.get_id().clone()));
-        let command = clap::Command::new(self.name).about(self.about).after_long_help(cases).args(options);
-        if alone.get_args().next().is_some() { command.group(alone) } else { command }
+        clap::Command::new(self.name).about(self.about).after_long_help(cases).args(options).group(alone)
     }
 }
 

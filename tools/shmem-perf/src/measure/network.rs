@@ -9,7 +9,6 @@ pub(crate) const MEASURE: Measure = Measure {
     name: "network",
     about: "Collectives of two hosts over libfabric, against a put of as many bytes by a bare program, and puts both ways",
     run: Some(|runner| runner.repeat(&over(runner, "network", Given::default()))),
-    usual: false,
     tasks: &[
         ("ofi-micro", Task::Far(micro)),
         ("network", Task::Far(|pair, bench| collectives(pair, bench, 1 << 20))),

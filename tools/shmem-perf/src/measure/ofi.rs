@@ -29,7 +29,6 @@ pub(crate) const MEASURE: Measure = Measure {
         Some(other) => runner.repeat(&over(runner, &format!("ofi-{other}"), Given::default())),
         None => runner.repeat(&over(runner, "ofi", Given::default())),
     }),
-    usual: false,
     tasks: &[
         ("ofi", Task::Far(measured)),
         ("ofi-bare", Task::Far(bare)),
@@ -192,19 +191,15 @@ fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
 /// Transfers in one sample.
 const TRANSFERS: usize = 8;
 
+/// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
+const FEW: Blocks = Blocks { count: 16, bytes: 8 };
+const MANY: Blocks = Blocks { count: 130, bytes: 8 };
+/// As many as a program has, short and long: an operation of many under way takes longer than the second of two.
+const SHORT: Blocks = Blocks { count: 32, bytes: 8 };
+const LONG: Blocks = Blocks { count: 32, bytes: 4096 };
+
 /// So dear that it is not done.
 const NEVER: u64 = 1 << 50;
-
-const fn blocks(count: usize, bytes: usize) -> Blocks {
-    Blocks { count, bytes }
-}
-
-/// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
-const FEW: Blocks = blocks(16, 8);
-const MANY: Blocks = blocks(130, 8);
-/// As many as a program has, short and long: an operation of many under way takes longer than the second of two.
-const SHORT: Blocks = blocks(32, 8);
-const LONG: Blocks = blocks(32, 4096);
 
 /// A row by which every strided transfer goes in messages.
 pub(super) const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpack: 0, copy: 0, ..Row::TCP };
@@ -212,7 +207,7 @@ pub(super) const PACKING: Row = Row { operation: NEVER, engine: 0, pack: 0, unpa
 /// What puts cost: the first one, a further one, and a byte, in nanoseconds.
 fn of_puts(pair: &Pair<'_>, repetitions: usize) -> (f64, f64, f64) {
     let each = |blocks| middle(repetitions, || one_by_one(pair, blocks));
-    let (one, short, long) = (each(blocks(1, 8)), each(SHORT), each(LONG));
+    let (one, short, long) = (each(Blocks { count: 1, bytes: 8 }), each(SHORT), each(LONG));
     let operation = ((short - one) / (SHORT.count - 1) as f64).max(0.0);
     let byte = ((long - short) / (LONG.count * (LONG.bytes - SHORT.bytes)) as f64).max(0.0);
     ((one - operation).max(0.0), operation, byte)

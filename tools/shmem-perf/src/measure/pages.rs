@@ -68,13 +68,9 @@ const STRIDE: usize = (4096 + 64) / 8;
 /// Words of the longest column.
 const WORDS: usize = TOUCHED[TOUCHED.len() - 1] * STRIDE;
 
-/// Number of the partition in small pages.
+/// Numbers of the partitions in small pages, and in large ones, of so many bytes.
 const SMALL: u32 = 4;
-
-/// Number of the partition in pages of 2 MiB.
 const LARGE: u32 = 5;
-
-/// Bytes of a large page.
 const LARGE_PAGE: u64 = 2 << 20;
 
 /// Rows and columns of the stencil on each PE: its two grids are larger than caches. A debug build is for tests of the
@@ -96,9 +92,8 @@ fn stencil(world: &mut World, bench: &Bench<'_>) -> Done {
 /// Writing a column of `touched` elements on another PE in large pages, against one in small pages:
 /// nanoseconds for each element. Both places have [`WORDS`] words.
 fn column(world: &World, bench: &Bench<'_>, places: [&SymBox<[u64]>; 2], touched: usize) {
-    /// Elements that one sample writes at least.
-    const ELEMENTS: usize = 64 << 10;
-    let (row, passes) = (vec![1_u64; touched], ELEMENTS.div_ceil(touched));
+    // So that one sample writes 64 Ki elements at least.
+    let (row, passes) = (vec![1_u64; touched], (64_usize << 10).div_ceil(touched));
     let [large, small] = places.map(|to| {
         let (to, row) = (to.on(other(world)), &row);
         move || {

@@ -119,42 +119,33 @@ fn of_byte(own: &mut [u8], transfer: impl Fn(&mut [u8])) -> f64 {
     nanoseconds_each(count * own.len(), || (0..count).for_each(|_| transfer(black_box(&mut *own))))
 }
 
-/// Each operation on words of another PE, against the same locked instruction on the same memory.
+/// Each operation on a word of another PE, against the same locked instruction on the same memory.
 fn atomics(world: &mut World, bench: &Bench<'_>) -> Done {
     const ORDER: Ordering = Ordering::SeqCst;
     let world = &*world;
-    let (wide, narrow) = (world.alloc(value(Atomic::new(0_u64)))?, world.alloc(value(Atomic::new(0_u32)))?);
+    let object = world.alloc(value(Atomic::new(0_u64)))?;
     absent(world, || {
-        let (wide, narrow) = (wide.on(other(world)), narrow.on(other(world)));
+        let word = object.on(other(world));
         // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
-        let raw = unsafe { AtomicU64::from_ptr(near(wide.ptr(world)).cast()) };
-        // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
-        let half = unsafe { AtomicU32::from_ptr(near(narrow.ptr(world)).cast()) };
-        against(bench, "fetch-add/64", move |v| world.fetch_add(wide, v), move |v| raw.fetch_add(v, ORDER));
-        against(bench, "fetch-inc/64", move |_| world.fetch_inc(wide), move |_| raw.fetch_add(1, ORDER));
-        against(bench, "swap/64", move |v| world.swap(wide, v), move |v| raw.swap(v, ORDER));
+        let raw = unsafe { AtomicU64::from_ptr(near(word.ptr(world)).cast()) };
+        against(bench, "fetch-add/64", move |v| world.fetch_add(word, v), move |v| raw.fetch_add(v, ORDER));
+        against(bench, "swap/64", move |v| world.swap(word, v), move |v| raw.swap(v, ORDER));
         let exchange = move |v| raw.compare_exchange(v, v + 1, ORDER, ORDER).unwrap_or_else(|before| before);
-        against(bench, "compare-swap/64", move |v| world.compare_swap(wide, v, v + 1), exchange);
-        against(bench, "fetch-xor/64", move |v| world.fetch_xor(wide, v), move |v| raw.fetch_xor(v, ORDER));
-        let ours = move |v| world.fetch_add(narrow, v as u32);
-        against(bench, "fetch-add/32", ours, move |v| half.fetch_add(v as u32, ORDER));
-        let ours = move |v| world.swap(narrow, v as u32);
-        against(bench, "swap/32", ours, move |v| half.swap(v as u32, ORDER));
+        against(bench, "compare-swap/64", move |v| world.compare_swap(word, v, v + 1), exchange);
+        against(bench, "fetch-xor/64", move |v| world.fetch_xor(word, v), move |v| raw.fetch_xor(v, ORDER));
     })?;
     Ok(())
 }
 
 fn against<T>(bench: &Bench<'_>, case: &str, ours: impl Fn(u64) -> T + Copy, raw: impl Fn(u64) -> T + Copy) {
-    /// Operations in one sample: some ten microseconds.
-    const OPERATIONS: u64 = 5000;
-    // What they work on is known to nobody.
+    // Operations in one sample: some ten microseconds. What they work on is known to nobody.
     let cost = || {
         let ours = black_box(ours);
-        numbered(OPERATIONS, move |value| _ = black_box(ours(value)))
+        numbered(5000, move |value| _ = black_box(ours(value)))
     };
     let limit = || {
         let raw = black_box(raw);
-        numbered(OPERATIONS, move |value| _ = black_box(raw(value)))
+        numbered(5000, move |value| _ = black_box(raw(value)))
     };
     bench.pairs(format!("atomic {case}"), cost, limit);
 }

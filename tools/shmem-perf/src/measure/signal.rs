@@ -35,15 +35,14 @@ fn signals(world: &mut World, bench: &Bench<'_>) -> Done {
     let one_way = || round_trip(line, world.my_pe() == 0, TRIPS as usize) / 2.0;
     let arrived = world.alloc(value(Signal::new(0)))?;
     let pair = Pair { world, place: word.on(pe), source: &7, signal: &arrived, trips: Cell::new(0) };
-    bench.pairs("signal 8", || pair.ours(|| ()), || pair.plain(|| ()));
-    let read = || _ = black_box(word.here(world).load());
-    bench.pairs("signal 8/read", || pair.ours(read), || pair.plain(read));
+    pair.measure(bench, "8", || ());
+    pair.measure(bench, "8/read", || _ = black_box(word.here(world).load()));
     bench.pairs("signal 8/line", || pair.ours(|| ()), one_way);
     for bytes in SIZES {
         let (arrived, source) = (world.alloc(value(Signal::new(0)))?, &vec![1; bytes][..]);
         let place = object.on(pe).index(..bytes);
         let pair = Pair { world, place, source, signal: &arrived, trips: Cell::new(0) };
-        bench.pairs(format!("signal {bytes}"), || pair.ours(|| ()), || pair.plain(|| ()));
+        pair.measure(bench, &bytes.to_string(), || ());
         bench.pairs(format!("signal {bytes}/line"), || pair.ours(|| ()), one_way);
     }
     Ok(())
@@ -62,6 +61,10 @@ struct Pair<'a, C: Contents<Item: PlainData> + ?Sized> {
 }
 
 impl<C: Contents<Item: PlainData> + ?Sized> Pair<'_, C> {
+    fn measure(&self, bench: &Bench<'_>, case: &str, read: impl Fn() + Copy) {
+        bench.pairs(format!("signal {case}"), || self.ours(read), || self.plain(read));
+    }
+
     fn ours(&self, read: impl Fn()) -> f64 {
         let Self { world, place, source, signal, .. } = *self;
         let there = signal.on(place.pe());

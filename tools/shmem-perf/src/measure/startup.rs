@@ -148,8 +148,6 @@ fn starts_under_mpirun(runner: &mut Runner, pes: usize) -> Done {
 /// Milliseconds of a command under `mpirun`; `None` if there is none. Open MPI's often never ends when its programs end at once:
 /// such a run is ended after some seconds, and does not count.
 fn under_mpirun(pes: usize, command: &[String], seconds: &str) -> Result<Option<f64>, Box<dyn Error>> {
-    /// Runs of one job before it is given up.
-    const ATTEMPTS: usize = 10;
     let mut mpirun = Command::new("timeout");
     mpirun.args(["--kill-after", "5", seconds, "mpirun"]).stdin(Stdio::null()).stdout(Stdio::null());
     // Where there are fewer cores it wants to be told, and it starts nothing for root otherwise.
@@ -157,7 +155,7 @@ fn under_mpirun(pes: usize, command: &[String], seconds: &str) -> Result<Option<
     mpirun.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
     partitions_of_environment().for_each(|name| _ = mpirun.env_remove(name));
     let command = command.join(" ");
-    for _ in 0..ATTEMPTS {
+    for _ in 0..10 {
         let (milliseconds, output) = milliseconds(|| mpirun.output());
         match output?.status.code() {
             Some(0) => return Ok(Some(milliseconds)),
@@ -167,5 +165,5 @@ fn under_mpirun(pes: usize, command: &[String], seconds: &str) -> Result<Option<
             code => return Err(format!("mpirun of {command} has ended with {code:?}").into()),
         }
     }
-    Err(format!("mpirun of {command} did not end within {seconds} s, {ATTEMPTS} times").into())
+    Err(format!("mpirun of {command} did not end within {seconds} s, ten times").into())
 }

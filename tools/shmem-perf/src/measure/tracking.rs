@@ -18,8 +18,6 @@ pub(crate) const MEASURE: Measure = Measure {
         [] => measure(runner, AT_ONCE).and_then(|()| measure(runner, PROVIDER)),
         providers => providers.iter().try_for_each(|provider| measure(runner, provider)),
     }),
-    // Two networks, of which one may have to be built first.
-    usual: false,
     tasks: &[("tracking", Task::Threads(tracking))],
     rows: &[
         // Large ones do not notice, where a network takes its time.
@@ -57,7 +55,8 @@ fn measure(runner: &mut Runner, provider: &str) -> Done {
         Ok(Some(shim)) => (PROVIDER, Some((LIBFABRIC, shim.display().to_string()))),
         Err(why) => {
             let lost = "shmem-perf: nothing is complete at once, and tracking is not measured so";
-            return Ok(runner.remark(&format!("{lost}: {why}")));
+            runner.remark(&format!("{lost}: {why}"));
+            return Ok(());
         }
     };
     DESIGNS.into_iter().try_for_each(|design| {
@@ -68,10 +67,6 @@ fn measure(runner: &mut Runner, provider: &str) -> Done {
 
 /// Contexts of a domain, which are used in turn.
 const CONTEXTS: usize = 4;
-
-/// Operations of a context between two quiets, and the most bytes of them.
-const BATCH: usize = 64;
-const BATCH_BYTES: usize = 2 << 20;
 
 /// One PE of a job.
 fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
@@ -120,8 +115,9 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
             None => measure(),
         });
     };
+    // Operations of a context between two quiets: 64, or those of 2 MiB.
     for &bytes in sizes {
-        take(&bytes.to_string(), bytes, BATCH.min(BATCH_BYTES / bytes).max(1), rounds[0]);
+        take(&bytes.to_string(), bytes, ((2 << 20) / bytes).clamp(1, 64), rounds[0]);
     }
     take("quiet", 8, 1, rounds[1]);
     Ok(())

@@ -8,7 +8,6 @@ pub(crate) const MEASURE: Measure = Measure {
     about: "The first 2000 barriers, sums of 8 bytes and signals of a program in C, over 20 starts, by where its PEs run; the same \
             with Open MPI's OpenSHMEM where that is installed",
     run: Some(measure),
-    usual: false,
     rows: &[
         "waiting */* | operation/placement | the first 2000 `barrier`s, `sum`s of 8 bytes and `signal`s round all PEs: of 2 as \
          `shmrun` starts them (`default`), not bound (`unbound`), on one CPU (`one-cpu`), of 4 on two (`two-a-cpu`); the median \
@@ -18,10 +17,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ],
     ..Measure::PLAIN
 };
-
-/// Starts of a program for each placement: the most, and those that are made however long they take.
-const STARTS: usize = 20;
-const FEW: usize = 3;
 
 /// What the program does, in the order in which it prints what that costs.
 const OPERATIONS: [&str; 3] = ["barrier", "sum", "signal"];
@@ -62,9 +57,9 @@ fn measure(runner: &mut Runner) -> Done {
     let (Some(ours), other) = (of(Peer::WAITING), of(Peer::OSHMEM_WAITING)) else { return Ok(()) };
     let allowed = allowed_cores()?;
     let (mut records, mut bound) = (Vec::new(), [0.0; 3]);
-    // Where others use these CPUs, too, those that share them wait for seconds.
+    // Starts for each placement. Where others use these CPUs, too, those that share them wait for seconds: three are enough then.
     let began = Instant::now();
-    let rounds = (0..STARTS).take_while(|round| *round < FEW || began.elapsed() < PATIENCE);
+    let rounds = (0..20).take_while(|round| *round < 3 || began.elapsed() < PATIENCE);
     for placement in rounds.flat_map(|_| PLACEMENTS) {
         let (name, pes, bind, taken) = placement;
         let args: Vec<_> = taken.iter().map(|cpu| allowed[cpu % allowed.len()].to_string()).collect();

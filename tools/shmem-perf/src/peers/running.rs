@@ -21,9 +21,6 @@ use crate::samples::Samples;
 /// second for the first and the last, and milliseconds for an answer; the rest is for busy machines.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a launcher may take to end its processes once it is told to.
-const GRACE: Duration = Duration::from_secs(2);
-
 /// An operation that a peer is asked to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
@@ -156,16 +153,16 @@ impl Running {
         Err(PeerError::Lost(if last.is_empty() { what } else { format!("{what}; it said:\n{last}") }))
     }
 
-    /// Whether the launcher ends by itself within a time.
-    fn ends(&mut self, within: Duration) -> bool {
-        let until = Instant::now() + within;
-        loop {
-            match self.launcher.try_wait() {
-                Ok(None) if Instant::now() < until => sleep(Duration::from_millis(5)),
-                Ok(None) => return false,
-                _ => return true,
+    /// Whether the launcher ends by itself, and its processes with it, within two seconds.
+    fn ends(&mut self) -> bool {
+        let until = Instant::now() + Duration::from_secs(2);
+        while matches!(self.launcher.try_wait(), Ok(None)) {
+            if Instant::now() > until {
+                return false;
             }
+            sleep(Duration::from_millis(5));
         }
+        true
     }
 }
 
@@ -174,13 +171,12 @@ impl Drop for Running {
     /// processes end with the launcher.
     fn drop(&mut self) {
         self.requests = None;
-        if self.ends(GRACE) {
-            return;
-        }
-        let _ = kill_process(Pid::from_child(&self.launcher), Signal::TERM);
-        if !self.ends(GRACE) {
-            let _ = self.launcher.kill();
-            let _ = self.launcher.wait();
+        if !self.ends() {
+            _ = kill_process(Pid::from_child(&self.launcher), Signal::TERM);
+            if !self.ends() {
+                _ = self.launcher.kill();
+                _ = self.launcher.wait();
+            }
         }
     }
 }

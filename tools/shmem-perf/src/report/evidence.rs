@@ -7,7 +7,6 @@
 //! notes.csv      what was said, and what has failed
 //! ```
 
-use std::error::Error;
 use std::io;
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use csv::{Reader, Writer, WriterBuilder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::bench;
+use crate::bench::{self, Done};
 use crate::case::{Case, Record};
 use crate::pattern::{self, Found};
 use crate::runner::Kept;
@@ -71,37 +70,22 @@ impl Entry {
 
 impl Evidence {
     /// Adds what a step of a section has kept, and why it has failed.
-    pub(crate) fn add(
-        &mut self,
-        section: &str,
-        step: &str,
-        variant: &str,
-        kept: Kept,
-        failure: Option<Box<dyn Error>>,
-    ) {
+    pub(crate) fn add(&mut self, section: &str, [step, variant]: [&str; 2], kept: Kept, done: Done) {
         for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
-            self.cases.push(Entry {
-                id: self.cases.len() + 1,
-                section: section.to_owned(),
-                variant: variant.to_owned(),
-                case: record.case(),
-                record: Some(record),
-            });
+            let (id, case) = (self.cases.len() + 1, record.case());
+            let (section, variant) = (section.to_owned(), variant.to_owned());
+            self.cases.push(Entry { id, section, variant, case, record: Some(record) });
         }
-        kept.facts.into_iter().for_each(|fact| self.push(section, fact));
+        kept.facts.into_iter().for_each(|found| self.know(section, found));
         let said = kept.remarks.into_iter().map(|text| (text, "no"));
-        for (text, failed) in said.chain(failure.map(|error| (error.to_string(), "yes"))) {
+        for (text, failed) in said.chain(done.err().map(|error| (error.to_string(), "yes"))) {
             let (section, step, failed) = (section.to_owned(), step.to_owned(), failed.to_owned());
             self.notes.push(Note { section, step, failed, text });
         }
     }
 
-    /// Adds a fact about the machine.
-    pub(crate) fn know(&mut self, row: &str, value: impl Into<String>) {
-        self.push("", bench::Fact::new("machine", row, "", value));
-    }
-
-    fn push(&mut self, section: &str, found: bench::Fact) {
+    /// Adds what is a text.
+    pub(crate) fn know(&mut self, section: &str, found: bench::Fact) {
         self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), found });
     }
 
@@ -125,13 +109,11 @@ impl Evidence {
         (section, variant): (&'p str, &'p str),
         pattern: &'p str,
     ) -> impl Iterator<Item = (Found<'p, 'a>, &'a Entry)> + use<'a, 'p> {
-        let here = move |entry: &&Entry| {
-            entry.section == section && (variant.is_empty() || entry.variant == variant)
-        };
         let find = move |entry: &'a Entry| {
-            Some((pattern::find(pattern, &entry.case.measure, &entry.case.case)?, entry))
+            let here = entry.section == section && (variant.is_empty() || entry.variant == variant);
+            Some((pattern::find(pattern, &entry.case.measure, &entry.case.case).filter(|_| here)?, entry))
         };
-        self.cases.iter().filter(here).filter_map(find)
+        self.cases.iter().filter_map(find)
     }
 
     /// Writes all files into a directory.

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::evidence::Evidence;
+use crate::bench::Fact;
 
 /// What the page looks for: what was run, how much of it, and how long that took, which is known at the end.
 pub(super) const PRODUCT: &str = "product";
@@ -41,18 +42,19 @@ const LOAD: &str = "cat /proc/loadavg";
 pub(super) fn describe(evidence: &mut Evidence, quick: bool) {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let build = if cfg!(debug_assertions) { DEBUG } else { "release build" };
-    evidence.know(PRODUCT, format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")));
-    evidence.know(EXTENT, if quick { QUICK } else { "whole" });
-    evidence
-        .know("revision", said(concat!("git -C ", env!("CARGO_MANIFEST_DIR"), " describe --always --dirty")));
-    evidence.know("cores", format!("{cores}; measures with more PEs or threads share cores, and say so"));
-    ROWS.iter().for_each(|(row, line)| evidence.know(row, said(line)));
+    let mut know = |row: &str, value: String| evidence.know("", Fact::new("machine", row, "", value));
+    know(PRODUCT, format!("shmem-perf {}, {build}", env!("CARGO_PKG_VERSION")));
+    know(EXTENT, if quick { QUICK } else { "whole" }.to_owned());
+    know("revision", said(concat!("git -C ", env!("CARGO_MANIFEST_DIR"), " describe --always --dirty")));
+    know("cores", format!("{cores}; measures with more PEs or threads share cores, and say so"));
+    ROWS.iter().for_each(|(row, line)| know(row, said(line)));
 }
 
 /// Adds what is known at the end.
 pub(super) fn ended(evidence: &mut Evidence, took: Duration) {
-    evidence.know("load behind", said(LOAD));
-    evidence.know(TOOK, format!("{:.0} s", took.as_secs_f64()));
+    for (row, value) in [("load behind", said(LOAD)), (TOOK, format!("{:.0} s", took.as_secs_f64()))] {
+        evidence.know("", Fact::new("machine", row, "", value));
+    }
 }
 
 /// The first line that a shell prints.

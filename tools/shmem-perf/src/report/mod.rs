@@ -116,7 +116,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
                 false => command::perform(&mut runner, &line.replace("{guest}", &guest)),
             };
             runner.hosts = None;
-            evidence.add(section.name, name, step.place, runner.take(), outcome.err());
+            evidence.add(section.name, [name, step.place], runner.take(), outcome);
             eprintln!("shmem-perf:   {:.1} s", started.elapsed().as_secs_f64());
         }
         // Whoever ends it early has what was measured by then.
@@ -124,11 +124,7 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     }
     machine::ended(&mut evidence, began.elapsed());
     write(&evidence).map_err(place)?;
-    println!(
-        "{}: {} numbers in {:.0} s",
-        page.display(),
-        evidence.cases.len(),
-        began.elapsed().as_secs_f64()
-    );
+    let (page, took) = (page.display(), began.elapsed().as_secs_f64());
+    println!("{page}: {} numbers in {took:.0} s", evidence.cases.len());
     Ok(())
 }

@@ -50,7 +50,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                         li { a href="#machine" { "The machine" } }
                         li { a href="#method" { "How it is measured" } }
                         @for section in &shown { li { a href={ "#" (section.name) } { (section.title) } } }
-                        li { a href="#measures" { "All measures" } }
+                        li { a href="#measures" { "Goals" } }
                         li { a href="#data" { "Data" } }
                     }
                 }
@@ -74,8 +74,7 @@ pub(super) fn html(sections: &[&'static Section], evidence: &Evidence) -> String
                         }
                     }
                     section id="measures" {
-                        h2 { "All measures" }
-                        (show::measures(evidence))
+                        h2 { "Goals" }
                         (show::missed(evidence))
                     }
                     section id="data" { h2 { "Data" } (data(evidence)) }

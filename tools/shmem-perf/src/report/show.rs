@@ -213,29 +213,6 @@ fn cases_of<'a>(title: &str, found: &[(&'a Entry, &'static str)], places: bool) 
     table
 }
 
-/// A line for each measure: its best, its middle and its worst case.
-pub(super) fn measures(evidence: &Evidence) -> Table<'_> {
-    let heads =
-        ["section", "measure", "cases", "best ratio", "middle", "worst", "the worst case", "goals met"];
-    let mut table = Table::new("Each measure, from its best case to its worst", heads);
-    let key = |entry: &Entry| format!("{} {} {}", entry.section, entry.case.measure, entry.variant);
-    for name in once(evidence.cases.iter().map(key)) {
-        let mut group: Vec<&Entry> = evidence.cases.iter().filter(|entry| key(entry) == name).collect();
-        group.sort_by(|a, b| a.case.ratio.total_cmp(&b.case.ratio));
-        let (best, middle, worst) = (group[0], group[group.len() / 2], group[group.len() - 1]);
-        let met = |entry: &&Entry| Some(measure::goal(&entry.case)?.is_met(&entry.case));
-        let goals: Vec<bool> = group.iter().filter_map(met).collect();
-        let (met, all) = (goals.iter().filter(|met| **met).count(), goals.len());
-        let ratios = [best, middle, worst].map(|entry| Cell::of(Some(entry), "ratio"));
-        let measure = format!("{} {}", best.case.measure, best.variant);
-        let names = [best.section.clone(), measure, group.len().to_string()].map(Cell::text);
-        let met = if all == 0 { String::new() } else { format!("{met} of {all}") };
-        let behind = [worst.case.case.clone(), met].map(Cell::text);
-        table.rows.push(names.into_iter().chain(ratios).chain(behind).collect());
-    }
-    table
-}
-
 /// The cases that have a goal and do not reach it.
 pub(super) fn missed(evidence: &Evidence) -> Table<'_> {
     let is_missed = |entry: &&Entry| measure::goal(&entry.case).is_some_and(|goal| !goal.is_met(&entry.case));

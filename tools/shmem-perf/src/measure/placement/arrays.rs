@@ -16,12 +16,6 @@ use crate::bench::keep_on;
 /// The table of affinities: the share of elements on the node of the threads that own their chunk.
 const AFFINITY: &str = "affinity";
 
-/// The largest array has this part of the memory of the smallest node.
-const PART: u64 = 12;
-
-/// The source's arrays are not made smaller than this, in powers of two: chunks of many pages are what they are about.
-const LEAST: u32 = 20;
-
 /// The shapes of the source, by their names there, with their sizes divided by a power of two; what is smaller than a page stays
 /// so. Rows: of some there are several. Five pages are its example of what four nodes cannot share exactly.
 fn shapes(scale: u32) -> [(&'static str, usize, usize); 6] {
@@ -41,14 +35,14 @@ pub(super) fn most_bytes(scale: u32) -> usize {
     shapes(scale).map(|(_, rows, columns)| rows * columns).into_iter().max().unwrap_or(0)
 }
 
-/// By which power of two the arrays of the source are made smaller, so that the memory of this machine is enough;
-/// `None`: this process has CPUs on one node only, where everything is near.
+/// By which power of two the arrays of the source are made smaller, so that the largest one has a twelfth of the memory of the
+/// smallest node, but 1 MiB: chunks of many pages are what they are about. `None`: this process has CPUs on one node only, where
+/// everything is near.
 pub(super) fn scale(topology: &Topology) -> Option<u32> {
     let homes = topology.homes();
     let memory = topology.nodes().iter().filter(|node| homes.contains(&node.number) && node.memory > 0);
     let smallest = memory.map(|node| node.memory).min()?;
-    let fits = |scale: &u32| 2 << (30 - scale) <= smallest / PART;
-    (homes.len() > 1).then(|| (0..30 - LEAST).find(fits).unwrap_or(30 - LEAST))
+    (homes.len() > 1).then(|| (0..10).find(|scale| 2 << (30 - scale) <= smallest / 12).unwrap_or(10))
 }
 
 /// Arrays of each storage, and fresh memory touched first by the threads that work on it, and by one thread. For a job of

@@ -30,7 +30,6 @@ pub(crate) const MEASURE: Measure = Measure {
         }
         if runner.is("arrays") { Ok(()) } else { show(runner, "--partitions") }
     }),
-    usual: false,
     tasks: &[
         ("placed-arrays", Task::Free(|world, of| arrays::arrays(world, of.scale)?.iter().try_for_each(say))),
         ("placed-apart", Task::Free(|world, of| arrays::apart(world, of.scale)?.iter().try_for_each(say))),
@@ -156,9 +155,6 @@ const TRAITS: [&str; 8] = [
 /// Rows and columns of each PE. An emulated machine is slow.
 const SIZE: usize = if cfg!(debug_assertions) { 64 } else { 512 };
 
-/// More nodes than any machine has that is found.
-const NODES: usize = 64;
-
 /// Runs a stencil on the default heap, which knows nothing of what that is made of, and says what it is. All PEs call it.
 ///
 /// Source: "Symmetric Memory Partitions in OpenSHMEM" (2017), "2D Stencil Kernel Performance Analysis".
@@ -169,11 +165,12 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
 
     let heap = world.heap::<default>()?;
     let id = heap.id();
-    let mut mine = [0_u64; NODES];
+    // More nodes than any machine has that is found.
+    let mut mine = [0_u64; 64];
     for (node, pages) in heap.pages_per_node()? {
-        mine[(node as usize).min(NODES - 1)] += pages;
+        mine[(node as usize).min(63)] += pages;
     }
-    let mut all = vec![0; NODES * world.n_pes()];
+    let mut all = vec![0; mine.len() * world.n_pes()];
     world.fcollect(&mine[..], &mut all);
 
     let asked = std::env::var(format!("{PARTITION_VARIABLE}1")).unwrap_or_else(|_| "nothing".to_owned());
@@ -191,7 +188,8 @@ fn partition(world: &mut World) -> shmem::Result<Vec<Fact>> {
             push("pages are", pages.to_owned());
             push("kind", grant.kind.map_or_else(|| "none asked".to_owned(), |kind| kind.to_string()));
         }
-        let nodes = all[pe * NODES..][..NODES].iter().enumerate().filter(|(_, pages)| **pages > 0);
+        let nodes = all.chunks(mine.len()).nth(pe).into_iter().flatten().enumerate();
+        let nodes = nodes.filter(|(_, pages)| **pages > 0);
         let nodes: Vec<_> = nodes.map(|(node, pages)| format!("{pages} on node {node}")).collect();
         push(&format!("PE {pe}"), nodes.join(", "));
         if !grant.downgrades.is_empty() && pe == 0 {

@@ -23,18 +23,11 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Exchanges in one sample, where nothing comes in between.
-const EXCHANGES: usize = 5;
-
-/// Cells of a cache line.
-const LINE: usize = 8;
-
 /// The published halo exchange.
 pub(super) fn measure(runner: &mut Runner) -> Done {
-    let cells =
-        shapes(runner.asked.quick).map(|shape| Form::of(shape).cells()).into_iter().max().unwrap_or(0);
-    let job = runner.job("strided-exchange", 2, Given::default());
-    runner.once(&job.heap(cells * size_of::<f64>() + (1 << 20)))
+    let cells = shapes(runner.asked.quick).map(|[rows, columns]| (rows + 2) * pitch_of(columns));
+    let bytes = cells.into_iter().max().unwrap_or(0) * size_of::<f64>();
+    runner.once(&runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
 }
 
 /// Rows and columns of fields of the published 128 MiB, or of less, from wide ones to high ones.
@@ -44,32 +37,19 @@ fn shapes(quick: bool) -> [[usize; 2]; 5] {
     [[side / 16, side * 16], [side / 4, side * 4], [side, side], [side * 4, side / 4], [side * 16, side / 16]]
 }
 
-/// Rows and columns of a half, and the cells from one row to the next.
-#[derive(Clone, Copy, Debug)]
-struct Form {
-    rows: usize,
-    columns: usize,
-    pitch: usize,
-}
-
-impl Form {
-    fn of([rows, columns]: [usize; 2]) -> Self {
-        let columns = columns / 2;
-        // Padded, as in a program that means it: at a power of two, the cells of a column are in each other's way.
-        Self { rows, columns, pitch: pitch::<f64>(columns + 2) }
-    }
-
-    /// Cells with those of the frame.
-    const fn cells(self) -> usize {
-        (self.rows + 2) * self.pitch
-    }
+/// Cells from one row of a half to the next, with those of the frame: padded, as in a program that means it. At a power of two,
+/// the cells of a column are in each other's way.
+fn pitch_of(columns: usize) -> usize {
+    pitch::<f64>(columns / 2 + 2)
 }
 
 /// The half of a field that a PE has.
 struct Half<'w> {
     world: &'w World,
     cells: SymBox<[f64]>,
-    form: Form,
+    rows: usize,
+    columns: usize,
+    pitch: usize,
     here: Pe,
     there: Pe,
 }
@@ -77,7 +57,7 @@ struct Half<'w> {
 /// The transfers of an exchange, columns by an algorithm that is written in the program.
 macro_rules! exchange {
     ($half:ident, algorithm = $algorithm:tt) => {{
-        let Half { world, ref cells, form: Form { rows, columns, pitch }, here, there } = *$half;
+        let Half { world, ref cells, rows, columns, pitch, here, there } = *$half;
         for (edge, into) in [(1, rows + 1), (rows, 0)] {
             let [from, into] = [edge, into].map(|row| row * pitch + 1..row * pitch + 1 + columns);
             strided!(world, cells@here[dyn into.start..into.end] = cells[dyn from.start..from.end]);
@@ -92,20 +72,18 @@ macro_rules! exchange {
 
 impl<'w> Half<'w> {
     /// A half of a field with so many rows and columns. Collective.
-    fn new(world: &'w World, shape: [usize; 2]) -> Result<Self> {
-        let form = Form::of(shape);
-        let cells = world.alloc(zeroed::<f64>(form.cells()))?;
-        let (here, there) = (world.pe(world.my_pe())?, world.ring_neighbours().1);
+    fn new(world: &'w World, [rows, columns]: [usize; 2]) -> Result<Self> {
+        let pitch = pitch_of(columns);
+        let cells = world.alloc(zeroed::<f64>((rows + 2) * pitch))?;
         // Every page is there.
-        (0..form.cells()).for_each(|at| cells.here(world).index(at).store(1.0));
+        (0..(rows + 2) * pitch).for_each(|at| cells.here(world).index(at).store(1.0));
         world.barrier_all();
-        Ok(Self { world, cells, form, here, there })
+        Ok(Self { world, cells, rows, columns: columns / 2, pitch, here: world.me(), there: other(world) })
     }
 
     /// Microseconds of an exchange by Algorithms 2 and 3 and by what is chosen here, each against Algorithm 1: those of the
     /// slower PE. Collective.
     fn measure(&self, bench: &Bench<'_>, [rows, columns]: [usize; 2], edges: &str) {
-        // An exchange takes as long as it takes the slower PE.
         let round =
             |_| self.world.max(Algorithm::ALL.map(|algorithm| self.time(algorithm, edges == "evicted")));
         let rounds: Vec<_> = (0..bench.repetitions).map(round).collect();
@@ -117,31 +95,28 @@ impl<'w> Half<'w> {
 
     fn time(&self, algorithm: Algorithm, is_evicted: bool) -> f64 {
         let mut spent = 0.0;
-        let exchanges = if is_evicted { 1 } else { EXCHANGES };
+        // More in one sample, where nothing comes in between.
+        let exchanges = if is_evicted { 1 } else { 5 };
         for _ in 0..exchanges {
             if is_evicted {
                 // Every line of the half.
                 self.world.barrier_all();
-                for at in (0..self.form.cells()).step_by(LINE) {
+                for at in (0..(self.rows + 2) * self.pitch).step_by(8) {
                     let cell = self.cells.here(self.world).index(at);
                     cell.store(cell.load());
                 }
             }
             self.world.barrier_all();
             let start = Instant::now();
-            self.exchange(algorithm);
+            match algorithm {
+                Algorithm::One => exchange!(self, algorithm = 1),
+                Algorithm::Two => exchange!(self, algorithm = 2),
+                Algorithm::Three => exchange!(self, algorithm = 3),
+                Algorithm::Auto => exchange!(self, algorithm = auto),
+            }
+            self.world.quiet();
             spent += start.elapsed().as_secs_f64();
         }
         spent * 1e6 / exchanges as f64
-    }
-
-    fn exchange(&self, algorithm: Algorithm) {
-        match algorithm {
-            Algorithm::One => exchange!(self, algorithm = 1),
-            Algorithm::Two => exchange!(self, algorithm = 2),
-            Algorithm::Three => exchange!(self, algorithm = 3),
-            Algorithm::Auto => exchange!(self, algorithm = auto),
-        }
-        self.world.quiet();
     }
 }

@@ -184,7 +184,8 @@ fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
         }
         constant::constant(world, bench);
         few(bench, "strided-few", sides().skewed(1024), &FEW);
-        few(bench, "strided-alias", sides().followed(BEHIND), &ALIASED);
+        // What is written lies half a line behind what is read, in pages.
+        few(bench, "strided-alias", sides().followed(32), &ALIASED);
     })
 }
 
@@ -224,15 +225,11 @@ const FEW: [Few; 9] = [
 /// but for half a line.
 const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64, 64, 4032), (32, 4096, 4096)];
 
-/// Bytes by which what is written lies behind what is read, in pages.
-const BEHIND: usize = 32;
-
 /// A few large blocks by `iputmem`, against a loop of puts.
 fn few(bench: &Bench<'_>, measure: &str, mut sides: Sides<'_>, all: &[Few]) {
-    /// Transfers in one sample, of one block.
-    const TIMES: usize = if cfg!(debug_assertions) { 32 } else { 2048 };
     for &(count, block, gap) in all {
-        let (spread, times) = (Spread::even(block, count, block + gap), (TIMES / count).max(1));
+        let (spread, blocks) = (Spread::even(block, count, block + gap), either(false, 2048, 2048, 32));
+        let times = (blocks / count).max(1);
         let pattern = spread.pattern();
         bench.pair(format!("{measure} {count}/{block}/{gap}"), || {
             let ours = timed(times, || sides.routine(&spread, Direction::Put));

@@ -24,16 +24,6 @@ pub(super) fn table(world: &mut World, bench: &Bench<'_>) -> Done {
 /// Bytes of a heap beside the sides: statics, and the margin.
 const SPARE: usize = 4 << 20;
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
-
-/// Milliseconds after which a cell has taken long enough.
-const ENOUGH: f64 = 900.0;
-
-/// What the sides are larger than a last-level cache by, at least, and a part of a payload.
-const CACHES: u64 = 8;
-const CACHES_OF_PART: u64 = 2;
-
 /// The published table.
 pub(super) fn measure(runner: &mut Runner) -> Done {
     let job = runner.job("strided-published", 2, Given::default());
@@ -50,11 +40,11 @@ fn cells() -> impl Iterator<Item = (usize, usize)> {
     PUBLISHED.iter().flat_map(|&(block, _)| GAPS.map(|gap| (block, gap)))
 }
 
-/// Bytes of sides that hold every cell of a payload as far as memory allows: a sixteenth of what is left, but several
-/// times a last-level cache.
+/// Bytes of sides that hold every cell of a payload as far as memory allows: a sixteenth of what is left, but eight times a
+/// last-level cache.
 fn room(payload: usize) -> usize {
     let left = Machine::default().available().bytes;
-    let wanted = (left / 16).max(CACHES * last_level_cache());
+    let wanted = (left / 16).max(8 * last_level_cache());
     let widest = cells().map(|(block, gap)| payload / block * (block + gap)).max().unwrap_or(0) as u64;
     wanted.min(left / 4).min(widest) as usize
 }
@@ -72,11 +62,14 @@ fn last_level_cache() -> u64 {
 /// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn: milliseconds for the whole payload. The times of
 /// Algorithm 3 are those of the one it chooses.
 fn times(bench: &Bench<'_>, sides: &mut Sides<'_>, (block, gap): (usize, usize), direction: Direction) {
+    /// Milliseconds after which a cell has taken long enough.
+    const ENOUGH: f64 = 900.0;
     let (payload, stride) = (payload(bench.quick), block + gap);
     let all = payload / block;
     let methods = [Algorithm::One, Algorithm::Two, Algorithm::Auto].map(|algorithm| {
         let whole = Pattern::blocks(block, all, stride, stride);
-        Plan::of(whole, LINE, algorithm, &settings().thresholds).method()
+        // A line is what both sides are aligned to.
+        Plan::of(whole, 64, algorithm, &settings().thresholds).method()
     });
     let fit = all.min(sides.room() / stride);
     let mut round = |blocks: usize| {
@@ -86,7 +79,8 @@ fn times(bench: &Bench<'_>, sides: &mut Sides<'_>, (block, gap): (usize, usize),
         })
     };
     let expected = bench.repetitions as f64 * round(fit).iter().sum::<f64>();
-    let least = (CACHES_OF_PART * last_level_cache()) as usize / stride;
+    // What the last-level cache does not hold.
+    let least = 2 * last_level_cache() as usize / stride;
     let blocks = ((fit as f64 * ENOUGH / expected) as usize).max(least).clamp(1, fit);
     let rounds: Vec<_> = (0..bench.repetitions).map(|_| round(blocks)).collect();
     let whole = all as f64 / blocks as f64;

@@ -25,7 +25,8 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
                 Samples::of(FEWEST, pair).ratio()[1]
             };
             let mut ratio = over_puts();
-            for _ in 0..AGAIN {
+            // One that came out slow is measured again, alone.
+            for _ in 0..3 {
                 if ratio > SLOW {
                     ratio = ratio.min(over_puts());
                 }
@@ -76,15 +77,10 @@ const REGRET_ROOM: usize = (64 << 20) + (64 << 10);
 const DRAWN: usize = 100;
 const QUICK: usize = if cfg!(debug_assertions) { 16 } else { 32 };
 
-/// A share of layouts, in percent, that may be slower than a loop of puts by more than [`SLOW`].
-const FEW: f64 = 2.0;
-
-/// Slower than a loop of puts, and so slow that no layout may be.
+/// Slower than a loop of puts; that may be a share of layouts, in percent. So slow that none may be.
 const SLOW: f64 = 1.1;
+const FEW: f64 = 2.0;
 const TOO_SLOW: f64 = 1.5;
-
-/// How often a layout that came out slow is measured again, alone.
-const AGAIN: usize = 3;
 
 /// Layouts against a loop of puts, drawn by a seed.
 pub(super) fn sweep(runner: &mut Runner) -> Done {
