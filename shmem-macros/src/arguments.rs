@@ -228,8 +228,8 @@ pub(crate) fn sealed(root: &TokenStream, promise: Option<Span>, errors: &mut Err
 /// files that are called as this library's.
 fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
     let dependencies = dependencies(arguments);
-    let files: BTreeSet<&str> = dependencies.iter().filter_map(|one| one.library.as_deref()).collect();
-    let is_taken = dependencies.iter().any(|one| one.name == "shmem");
+    let files: BTreeSet<&str> = dependencies.iter().filter_map(|(_, file)| file.as_deref()).collect();
+    let is_taken = dependencies.iter().any(|(name, _)| name == "shmem");
     match files.len() {
         0 if is_taken => Some(diag::OTHER_LIBRARY),
         0 | 1 => None,
@@ -239,22 +239,15 @@ fn confusion(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
 
 /// The name under which the compiler was given this library, if it is another one than its own.
 fn renamed(arguments: impl Iterator<Item = String>) -> Option<String> {
-    let mut dependencies = dependencies(arguments);
-    dependencies.retain(|one| one.library.is_some());
-    let is_itself = dependencies.iter().any(|one| one.name == "shmem");
-    dependencies.pop().filter(|_| !is_itself).map(|one| one.name)
-}
-
-/// What a compiler was given under a name.
-struct Dependency {
-    name: String,
-    /// Its file, if that is called as this library's. Without a file it is looked for by its name.
-    library: Option<String>,
+    let libraries = dependencies(arguments).into_iter().filter_map(|(name, file)| file.and(Some(name)));
+    let mut names: Vec<String> = libraries.collect();
+    let is_itself = names.iter().any(|name| name == "shmem");
+    names.pop().filter(|_| !is_itself)
 }
 
 /// All dependencies: Cargo passes `--extern name=path/libshmem-0123456789abcdef.rmeta` for each. (Macros run inside the
-/// compiler.)
-fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<Dependency> {
+/// compiler.) Of each the name, and the file, if that is called as this library's; without a file it is looked for by its name.
+fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
     let mut is_value = false;
     for argument in arguments {
@@ -268,10 +261,7 @@ fn dependencies(arguments: impl Iterator<Item = String>) -> Vec<Dependency> {
         let file = path.rsplit('/').next().unwrap_or(path);
         let is_library = file.starts_with("libshmem-") || file.starts_with("libshmem.");
         let is_looked_for = path.is_empty() && name == "shmem";
-        found.push(Dependency {
-            name: name.to_owned(),
-            library: (is_library || is_looked_for).then(|| path.to_owned()),
-        });
+        found.push((name.to_owned(), (is_library || is_looked_for).then(|| path.to_owned())));
     }
     found
 }
@@ -323,20 +313,8 @@ pub(crate) fn size(literal: &Lit) -> Result<(u64, String), String> {
 // that ambiguous. Two kinds are missing from the list because it does not do so for them: an attribute of a tool may be a
 // macro of a module that is called as the tool, and `derive`, which is a macro of the prelude, whatever a program calls
 // so.
-const INERT: &[&str] = &[
-    "allow",
-    "automatically_derived",
-    "cfg",
-    "deny",
-    "deprecated",
-    "doc",
-    "expect",
-    "forbid",
-    "must_use",
-    "non_exhaustive",
-    "repr",
-    "warn",
-];
+const INERT: &str =
+    "allow automatically_derived cfg deny deprecated doc expect forbid must_use non_exhaustive repr warn";
 
 /// The names of those attributes that may be macros, also where a condition gives them.
 pub(crate) fn macros_among(attributes: &[Attribute]) -> Vec<Path> {
@@ -345,7 +323,7 @@ pub(crate) fn macros_among(attributes: &[Attribute]) -> Vec<Path> {
 
 fn macros_of(attribute: &Meta) -> Vec<Path> {
     let path = attribute.path();
-    if INERT.iter().any(|name| path.is_ident(name)) {
+    if INERT.split(' ').any(|name| path.is_ident(name)) {
         return Vec::new();
     }
     let given = match attribute {
