@@ -11,10 +11,11 @@ use clap::Args;
 use shmem::launch::{HostList, Launch, Outcome, Printed};
 use tempfile::TempDir;
 
-/// The scripts that make pretended hosts and end them, the bridge on which they meet, and the interface of each.
+/// The scripts that make pretended hosts and end them, the bridge on which they meet, its network, and the interface of each.
 const UP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/hosts-up.sh");
 const DOWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/hosts-down.sh");
 const BRIDGE: &str = "shmem-perf";
+const NETWORK: &str = "10.77.0";
 const INTERFACE: &str = "eth0";
 
 /// Which hosts.
@@ -58,9 +59,9 @@ impl Hosts {
         let failed =
             |why: &str| format!("this machine cannot pretend to be two hosts ({}); name two", why.trim());
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
-        // Its daemons are started without ssh, as root, and find the way back by the bridge alone.
+        // Its daemons are started without ssh, as root, and find the way back by that network alone.
         let launcher = format!(
-            "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {BRIDGE}",
+            "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {NETWORK}.0/24",
             directory.path().display()
         );
         let names = ["h1", "h2"].map(str::to_owned);
@@ -73,7 +74,8 @@ impl Hosts {
     fn script(&self, script: &str, arguments: &[&str]) -> Result<std::process::Output, String> {
         let directory = self.pretended.as_ref().map_or(Path::new(""), |directory| directory.path());
         let mut command = Command::new("bash");
-        command.arg(script).args(arguments).arg(directory).env("HOSTS_BRIDGE", BRIDGE);
+        command.env("HOSTS_BRIDGE", BRIDGE).env("HOSTS_NET", NETWORK);
+        command.arg(script).args(arguments).arg(directory);
         command.output().map_err(|error| format!("{script} cannot be run: {error}"))
     }
 
