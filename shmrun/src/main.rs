@@ -14,7 +14,7 @@ use shmem_launch::say::say;
 /// Starts PROGRAM as several PEs, on this host or on those named, and ends with the exit code of the first
 /// that fails.
 ///
-/// SIGINT, SIGTERM and SIGHUP end the job. SIGQUIT (Ctrl-\) shows what every PE waits for.
+/// SIGINT, SIGTERM and SIGHUP end the job. SIGQUIT (Ctrl-\) shows what every PE of this host waits for.
 #[derive(Parser)]
 #[command(name = "shmrun", version)]
 struct Arguments {

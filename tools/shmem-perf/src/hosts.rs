@@ -11,6 +11,9 @@ use clap::Args;
 use shmem::launch::{HostList, Launch, Outcome, Printed};
 use tempfile::TempDir;
 
+/// The network of pretended hosts.
+const NETWORK: &str = "10.77.0";
+
 /// Which hosts.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Named {
@@ -52,9 +55,9 @@ impl Hosts {
         let failed =
             |why: &str| format!("this machine cannot pretend to be two hosts ({}); name two", why.trim());
         let directory = tempfile::tempdir().map_err(|error| failed(&error.to_string()))?;
-        // Its daemons are started without ssh, as root, and find the way back by the bridge alone.
+        // Its daemons are started without ssh, as root, and find the way back by that network alone.
         let launcher = format!(
-            "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include shmem-perf",
+            "mpirun --allow-run-as-root --oversubscribe --mca plm rsh --mca plm_rsh_agent {}/hostrsh --mca oob_tcp_if_include {NETWORK}.0/24",
             directory.path().display()
         );
         let names = ["h1", "h2"].map(str::to_owned);
@@ -69,6 +72,7 @@ impl Hosts {
         let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci")).join(name);
         let mut command = Command::new("bash");
         command.arg(&script).args(arguments).arg(directory).env("HOSTS_BRIDGE", "shmem-perf");
+        command.env("HOSTS_NET", NETWORK);
         command.output().map_err(|error| format!("{} cannot be run: {error}", script.display()))
     }
 
