@@ -115,6 +115,10 @@ tested() { # LAUNCHER NAME
     results "$said" run "$1"
     cmp "$work/one-host.said" "$said" || fail "$said" "irregular programs under $2 come to something else than on one host"
     dies "$1" "$2" "$said"
+    # One on the last host says why, with its code.
+    ends "$1" "$2" abort-$((pes - 1)) "$said"
+    [ "$(grep -c "PE $((pes - 1)) ended the job with code 42: the sky is falling" "$said")" -eq 1 ] ||
+        fail "$said" "an abort of the last PE of $2 is not told once"
     # All PEs on all hosts say why at once.
     ends "$1" "$2" abort "$said"
     [ "$(grep -c 'ended the job with code 42: the sky is falling' "$said")" -eq 1 ] ||

@@ -77,6 +77,9 @@ pub unsafe fn init_with<L: ThreadLevel>(manager: impl ProcessManager + 'static) 
     claim::claim()?;
     // SAFETY: the claim was taken just now, by which there is one world in a process; the rest is the caller's promise.
     let managed = unsafe { Managed::by(manager) }.map_err(Error::launcher)?;
+    if settings.attach_wait {
+        bootstrap::attach_wait(managed.number());
+    }
     Ok(start::start(settings, std::sync::Arc::new(managed)))
 }
 

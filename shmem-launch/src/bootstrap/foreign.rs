@@ -18,7 +18,7 @@ use crate::launch::{NPES, PE};
 pub fn require_one_process() -> Result<(), EnvError> {
     let ours = ("shmrun", NPES, PE, "");
     let variable = |name: &str| std::env::var(name).ok();
-    match Foreign::among(&[ours], variable).or_else(|| Foreign::find(variable)) {
+    match Foreign::among([&ours], variable).or_else(|| Foreign::among(&LAUNCHERS, variable)) {
         Some(Foreign { launcher, variable, count, .. }) => Err(EnvError::Processes {
             variable: TRANSPORT.name.to_owned(),
             launcher,
@@ -63,14 +63,21 @@ const LAUNCHERS: [Launcher; 4] = [
 impl Foreign {
     /// The launcher that the environment tells of, if it started more than one process.
     pub(super) fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        // Where a socket of the launcher's is announced, it is not there: what else it has said is left over from another process as well.
-        let is_left_over = variable(pmi::FD).is_some();
-        if is_left_over { None } else { Self::among(&LAUNCHERS, variable) }
+        // A socket of PMI that is announced is not there: what else that launcher has said is left over from another process as well.
+        let is_announced = variable(pmi::FD).is_some();
+        let said = |size: &str, rank: &str| (variable(size), variable(rank));
+        let is_left_over = |&&(_, size, rank, _): &&Launcher| {
+            is_announced && (size == "MPI_LOCALNRANKS" || said(size, rank) == said("PMI_SIZE", "PMI_RANK"))
+        };
+        Self::among(LAUNCHERS.iter().filter(|launcher| !is_left_over(launcher)), &variable)
     }
 
-    fn among(launchers: &[Launcher], variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    fn among<'l>(
+        launchers: impl IntoIterator<Item = &'l Launcher>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Option<Self> {
         let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
-        launchers.iter().find_map(|&(launcher, size, rank, advice)| {
+        launchers.into_iter().find_map(|&(launcher, size, rank, advice)| {
             let count = number(size).filter(|&count| count > 1)?;
             Some(Self { launcher, variable: size, advice, count, rank: number(rank)? })
         })
@@ -121,6 +128,11 @@ mod tests {
         assert_eq!(find(&[]), None);
         assert_eq!(find(&[("PMI_SIZE", "1"), ("PMI_RANK", "0")]), None);
         assert_eq!(find(&[("PMI_SIZE", "many"), ("PMI_RANK", "0")]), None);
-        assert_eq!(find(&[("PMI_SIZE", "2"), ("PMI_RANK", "0"), ("PMI_FD", "6")]), None);
+        let left_over = [("PMI_SIZE", "2"), ("PMI_RANK", "0"), ("PMI_FD", "6")];
+        assert_eq!(find(&left_over), None);
+        let of_srun = |count| [("SLURM_STEP_NUM_TASKS", count), ("SLURM_PROCID", "0")];
+        assert_eq!(find(&[&left_over[..], &of_srun("2")].concat()), None);
+        // Another job, in a shell of the one that is left over.
+        assert!(find(&[&left_over[..], &of_srun("4")].concat()).is_some());
     }
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, recv, send, sockopt};
-use rustix::process::getpid;
+use rustix::process::{getpid, getppid};
 use shmem_core::exclusion::Mutex;
 
 use super::manager::{Claim, ProcessManager, left, numbered, unknown};
@@ -46,14 +46,17 @@ const MOST_REQUEST: usize = 1000;
 const MOST_LINE: usize = 64 << 10;
 const MOST_VALUE: usize = 64 << 20;
 
+/// Most bytes of a key, of which ours are no longer.
+const MOST_KEY: usize = 64;
+
 /// Most processes of a job.
 const MOST_PROCESSES: usize = 1 << 24;
 
 /// Hexadecimal digits of a value's length, which stand before it.
 const LENGTH: usize = 8;
 
-/// How long the launcher may take for its first answer: whoever holds some other socket would wait for ever.
-const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
+/// How long the launcher may take for what it answers at once: whoever holds some other socket would never answer.
+const GREETING: Option<Duration> = Some(Duration::from_secs(30));
 
 /// How long the end of a job waits for the launcher.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -85,18 +88,27 @@ impl Client {
     pub(super) unsafe fn connect() -> io::Result<Option<(Self, Option<Claim>)>> {
         if let Some(descriptor) = std::env::var_os(FD) {
             let descriptor: RawFd = number(FD, Some(descriptor))?;
-            let (rank, size) = (number(RANK, std::env::var_os(RANK))?, number(SIZE, std::env::var_os(SIZE))?);
             // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
-            return match unsafe { inherited(descriptor) }? {
-                Ok(socket) => Ok(Some((Self::greet(socket, rank, size)?, None))),
-                Err(_) if size == 1 => Ok(None),
+            let socket = match unsafe { announced(descriptor) } {
+                Ok(socket) => socket,
                 Err(why) => {
                     say(&format!(
-                        "shmem: {FD}={descriptor} is left over from another process: {why}; this is a job of one PE"
+                        "shmem: {FD}={descriptor} is left over from another process, and passed over: {why}"
                     ));
-                    Ok(None)
+                    return Ok(None);
                 }
             };
+            let (rank, size): (usize, usize) =
+                (number(RANK, std::env::var_os(RANK))?, number(SIZE, std::env::var_os(SIZE))?);
+            if size == 1 {
+                // It needs nobody, and may be one of several that a shell starts.
+                return Ok(None);
+            }
+            let claim = Claim::new(&format!("pmi-{}", rustix::fs::fstat(socket)?.st_ino), &rank.to_string())?;
+            let own = rustix::io::fcntl_dupfd_cloexec(socket, 3)?;
+            // What this process starts does not get it.
+            rustix::io::fcntl_setfd(socket, FdFlags::CLOEXEC)?;
+            return Ok(Some((Self::greet(own, rank, size)?, claim)));
         }
         let Some(port) = std::env::var_os(PORT) else { return Ok(None) };
         let id: usize = number(ID, std::env::var_os(ID))?;
@@ -108,10 +120,9 @@ impl Client {
         })?;
         let (socket, mut rest) = (OwnedFd::from(socket), Vec::new());
         write(&socket, &format!("cmd=initack pmiid={id}\n"))?;
-        is_answered(&socket)?;
-        Answer::next(&socket, &mut rest, "initack")?;
+        Answer::next(&socket, &mut rest, "initack", GREETING)?;
         let mut of = |name: &str| {
-            let answer = Answer::next(&socket, &mut rest, "set")?;
+            let answer = Answer::next(&socket, &mut rest, "set", GREETING)?;
             answer.number(name)
         };
         let (size, rank, _debug) = (of("size")?, of("rank")?, of("debug")?);
@@ -128,17 +139,18 @@ impl Client {
         }
         let (rest, left) = (Mutex::default(), AtomicBool::new(false));
         let mut client = Self { number, count, space: String::new(), most: (0, 0), socket, rest, left };
-        write(&client.socket, "cmd=init pmi_version=1 pmi_subversion=1\n")?;
-        is_answered(&client.socket)?;
-        Answer::next(&client.socket, &mut client.rest.lock(), "response_to_init")?;
-        let most = client.ask("cmd=get_maxes\n", "maxes")?;
-        let (key, value) = (most.number("keylen_max")?, most.number("vallen_max")?);
-        client.space = client.ask("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
-        let rest = put(&client.space, &"k".repeat(key.min(MOST_REQUEST)), "").len();
+        let greeting =
+            |request, answer| client.ask_in_turn(&mut client.rest.lock(), request, answer, GREETING);
+        greeting("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")?;
+        let most = greeting("cmd=get_maxes\n", "maxes")?;
+        let (key, value) = (most.number("keylen_max")?.min(MOST_KEY), most.number("vallen_max")?);
+        let space = greeting("cmd=get_my_kvsname\n", "my_kvsname")?.word("kvsname")?.to_owned();
+        let rest = put(&space, &"k".repeat(key), "").len();
         let room = value.min(MOST_REQUEST.saturating_sub(rest));
         if key < 32 || room < 2 * LENGTH {
             return Err(garbled(&format!("keys of {key} and values of {value} bytes, which are too short")));
         }
+        client.space = space;
         client.most = (key - 1, room - 1);
         Ok(client)
     }
@@ -149,7 +161,8 @@ impl Client {
         if self.left.load(Ordering::Acquire) {
             return Err(left(self.number));
         }
-        self.ask_in_turn(&mut rest, request, answer)
+        // Others may come to a fence as late as they like.
+        self.ask_in_turn(&mut rest, request, answer, None)
     }
 
     fn ask_in_turn(
@@ -157,9 +170,10 @@ impl Client {
         rest: &mut MutexGuard<'_, Vec<u8>>,
         request: &str,
         answer: &str,
+        limit: Option<Duration>,
     ) -> io::Result<Answer> {
         write(&self.socket, request)?;
-        Answer::next(&self.socket, rest, answer)
+        Answer::next(&self.socket, rest, answer, limit)
     }
 
     /// What stands under a key of the launcher's.
@@ -223,7 +237,11 @@ impl ProcessManager for Client {
         let length = length.filter(|length| *length <= MOST_VALUE).ok_or_else(garbled)?;
         let mut piece = 1;
         while text.len() < LENGTH + 2 * length {
-            text += &self.value(&piece_of(process, key, piece))?;
+            let more = self.value(&piece_of(process, key, piece))?;
+            if more.is_empty() {
+                return Err(garbled());
+            }
+            text += &more;
             piece += 1;
         }
         let digits =
@@ -254,7 +272,7 @@ impl ProcessManager for Client {
     fn leave(&self) {
         let mut rest = self.rest.lock();
         if !self.left.swap(true, Ordering::AcqRel) {
-            let _ = self.ask_in_turn(&mut rest, "cmd=finalize\n", "finalize_ack");
+            let _ = self.ask_in_turn(&mut rest, "cmd=finalize\n", "finalize_ack", GREETING);
         }
     }
 }
@@ -293,13 +311,22 @@ struct Answer(String);
 
 impl Answer {
     /// The next line, which must be of a command, and not say that it has failed.
-    fn next(socket: &OwnedFd, rest: &mut Vec<u8>, command: &str) -> io::Result<Self> {
+    fn next(
+        socket: &OwnedFd,
+        rest: &mut Vec<u8>,
+        command: &str,
+        limit: Option<Duration>,
+    ) -> io::Result<Self> {
+        let until = limit.map(|limit| Instant::now() + limit);
         let end = loop {
             if let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
                 break end;
             }
             if rest.len() > MOST_LINE {
                 return Err(garbled(&format!("a line of more than {MOST_LINE} bytes")));
+            }
+            if let Some(until) = until {
+                come(socket, until)?;
             }
             let mut room = [0; 4096];
             match rustix::io::retry_on_intr(|| recv(socket, &mut room, RecvFlags::empty()))? {
@@ -344,13 +371,15 @@ fn write(socket: &OwnedFd, line: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the first answer.
-fn is_answered(socket: &OwnedFd) -> io::Result<()> {
+/// Waits until something has come.
+fn come(socket: &OwnedFd, until: Instant) -> io::Result<()> {
+    let left = until.saturating_duration_since(Instant::now());
+    let left = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
     let mut ready = [PollFd::new(socket, PollFlags::IN)];
-    match rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? {
+    match rustix::io::retry_on_intr(|| poll(&mut ready, Some(&left)))? {
         0 => Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            format!("whoever holds the other end of {FD} does not answer"),
+            "whoever is at the other end of the launcher's PMI socket does not answer",
         )),
         _ => Ok(()),
     }
@@ -371,33 +400,43 @@ fn number<N: std::str::FromStr>(name: &str, value: Option<OsString>) -> io::Resu
     })
 }
 
-/// A descriptor of our own for the socket that the environment names, or why it is none that a launcher has left to this process.
+/// The socket that the environment names, or why it is none that a launcher has left to this process.
 ///
 /// # Safety
 ///
-/// Nobody closes the descriptor meanwhile, if it is open.
-unsafe fn inherited(descriptor: RawFd) -> io::Result<Result<OwnedFd, &'static str>> {
-    if descriptor < 0 {
-        return Ok(Err("it is no descriptor"));
+/// Nobody closes the descriptor, if it is open, as long as the result is used.
+unsafe fn announced(descriptor: RawFd) -> Result<BorrowedFd<'static>, &'static str> {
+    if descriptor < 3 {
+        return Err("a launcher leaves none of that number");
     }
     // SAFETY: not -1, which `BorrowedFd` may not be; whether it is open is what the first call on it finds out, and nothing closes it
     // meanwhile (caller).
     let socket = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Ok(Err("it is not open here")) };
-    let is_stream = sockopt::socket_type(socket) == Ok(SocketType::STREAM);
+    let Ok(flags) = rustix::io::fcntl_getfd(socket) else { return Err("it is not open here") };
+    let is_socket = sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
+        && sockopt::socket_type(socket) == Ok(SocketType::STREAM);
     // What a launcher leaves to a process is inherited by `exec`.
-    if !is_stream || flags.contains(FdFlags::CLOEXEC) {
-        return Ok(Err("it is something else here"));
+    if !is_socket || flags.contains(FdFlags::CLOEXEC) {
+        return Err("it is something else here");
     }
-    if sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
-        && Peer::of(socket)?.process == Some(getpid())
-    {
-        return Ok(Err("this process has made it itself"));
+    match Peer::of(socket) {
+        Ok(Peer { process, .. }) if process != Some(getpid()) => Ok(socket),
+        _ => Err("this process has made it itself"),
     }
-    let own = rustix::io::fcntl_dupfd_cloexec(socket, 3)?;
-    // What this process starts does not get it. MPI, where it runs in the same process, finds it where the launcher left it.
-    rustix::io::fcntl_setfd(socket, FdFlags::CLOEXEC)?;
-    Ok(Ok(own))
+}
+
+/// Whether the parent of this process has made the socket that the environment names: no launcher is nearer.
+///
+/// # Safety
+///
+/// As [`bootstrap::connect`](super::connect).
+pub(super) unsafe fn is_of_the_parent() -> bool {
+    let descriptor = std::env::var(FD).ok().and_then(|text| text.trim().parse().ok());
+    descriptor.is_some_and(|descriptor| {
+        // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
+        let socket = unsafe { announced(descriptor) };
+        socket.is_ok_and(|socket| Peer::of(socket).is_ok_and(|peer| peer.process == getppid()))
+    })
 }
 
 #[cfg(test)]
@@ -492,7 +531,7 @@ mod tests {
     fn a_hostile_server_is_told_by_one_error() {
         let work = |client: io::Result<Client>| {
             let client = client?;
-            client.put("key", b"some value")?;
+            client.put("key", &[b'x'; 100])?;
             client.fence()?;
             client.get(0, "key")
         };
@@ -516,6 +555,12 @@ mod tests {
             ("get_result", b"cmd=get_result rc=0 value=zzzzzzzz00\n", "no value of this library"),
             ("get_result", b"cmd=get_result rc=0 value=ffffffff00\n", "no value of this library"),
             ("get_result", b"cmd=get_result rc=0 value=00000001zz\n", "no value of this library"),
+            // Each of whose pieces but the first is empty would never be whole.
+            (
+                "get_result rc=0 msg=success value=8",
+                b"cmd=get_result rc=0 value=\n",
+                "no value of this library",
+            ),
             ("get_result", b"cmd=get_result rc=0 value=0000000100aa\n", "no value of this library"),
             ("get_result", b"cmd=get_result rc=0 value=\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\n", "no text"),
         ] {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::error::LaunchError;
 use super::host_list::HostList;
@@ -21,6 +22,9 @@ const SRUN: &str = "srun";
 
 /// Variables of this process that PEs on other hosts are given.
 const PREFIXES: [&str; 2] = ["SHMEM_", "SMA_"];
+
+/// Variables of this process that say of which job it is.
+const OUTER: [&str; 3] = ["SHMRUN_", "PMI_", "PMIX_"];
 
 /// Seconds between the signal that ends a job whose time is over and SIGKILL.
 const GRACE: &str = "--kill-after=10";
@@ -53,9 +57,14 @@ impl Launch {
             Some(words) => Launcher::named(words)?,
             None => Launcher::find()?,
         };
+        if self.args.iter().any(|argument| argument == ":") {
+            return Err(LaunchError::SecondProgram);
+        }
         let variables = self.variables();
         let mut command = match self.time {
             Some(time) => {
+                // Of none there is no limit.
+                let time = time.max(Duration::from_millis(1));
                 // Each launcher has a limit of its own, and ends with another code.
                 let mut command = Command::new("timeout");
                 command.args(["--foreground", GRACE, &time.as_secs_f64().to_string()]).arg(file);
@@ -90,7 +99,11 @@ impl Launch {
         };
         let debugged = self.attach_wait.then(|| (OsString::from(ATTACH_WAIT.name), OsString::from("1")));
         let all = inherited.chain(DEFAULTS.into_iter().map(default)).chain(debugged);
-        let mut all: BTreeMap<_, _> = all.map(|(name, value)| (name, Some(value))).collect();
+        // What an outer launcher has said is none of theirs.
+        let is_outer =
+            |name: &OsStr| OUTER.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
+        let outer = std::env::vars_os().filter(|(name, _)| is_outer(name)).map(|(name, _)| (name, None));
+        let mut all: BTreeMap<_, _> = all.map(|(name, value)| (name, Some(value))).chain(outer).collect();
         all.extend(self.environment.iter().cloned());
         all
     }

@@ -49,6 +49,12 @@ pub enum LaunchError {
     /// PEs cannot be both on other hosts and told so.
     #[error("hosts were named, and a pattern of hosts too (--hosts-as), which is for the PEs of one host")]
     HostsTwice,
+    /// Launchers would start what stands behind it.
+    #[error(
+        "the argument `:` would begin a second program for the launcher that is asked; give it to the program by another way, or \
+         start the PEs on this host"
+    )]
+    SecondProgram,
     /// Nothing is installed that starts PEs on other hosts.
     #[error(
         "no launcher that PEs can join starts them on other hosts: {why}; install Open MPI from version 4 on all hosts (Debian: \

@@ -14,7 +14,7 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, new_list};
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Form, Pattern, Shape};
+use super::choose::{Pattern, Shape};
 use super::direct::{Direct, ends, is_one};
 use super::parts::{Parts, Portion};
 use super::payload::GRAIN;
@@ -374,9 +374,8 @@ impl Collective<'_> {
     ) {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
         let (shape, bytes) = (Shape::of(team), items.saturating_mul(size));
-        let asked = team.job.settings.collective_ways;
         let by_ring = bytes > 0
-            && shape.way(asked, Pattern::Alltoall(bytes), Form::Private) == Way::Rings
+            && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings
             && size <= shape.room_of_chunk();
         // Members that are served in one step.
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };

@@ -14,7 +14,7 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::blocks::room_of_each;
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Pattern, Shape};
+use super::choose::{Form, Pattern, Shape};
 use super::direct::Direct;
 use super::partial_results::most_bytes;
 use super::payload::GRAIN;
@@ -83,6 +83,11 @@ impl Collective<'_> {
         let way = match combined {
             // Scans go through windows nowhere.
             Combined::UpTo | Combined::Before if !is_near => Way::Meetings,
+            // Nor by rings do those that not all have.
+            _ if is_near && (combined != Combined::All || !is_for_all) => {
+                let form = if place.is_some() { Form::Symmetric } else { Form::Private };
+                team.way(pattern, form)
+            }
             _ => self.way(purpose, pattern, place.is_some()),
         };
         if let (Way::Direct, Some(to)) = (way, place) {

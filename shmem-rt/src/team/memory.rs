@@ -104,7 +104,9 @@ impl Agreed<'_> {
         }
         let team = self.collective.team;
         let room = &team.job.teams.room;
-        let free = self.tell([room.lock().free_bytes() as u64]);
+        // Not locked while others are told, which may take room.
+        let mine = room.lock().free_bytes() as u64;
+        let free = self.tell([mine]);
         let fullest = (0..free.len()).min_by_key(|rank| free[*rank]).unwrap_or_default();
         Err(TeamError::NoRoom {
             bytes,

@@ -200,7 +200,9 @@ impl Agreed<'_> {
         self.reclaim(&dropped);
         let groups = groups?;
         loop {
-            let free: Vec<Set> = self.tell([team.job.teams.indexes.lock().free()]).concat();
+            // Not locked while others are told: another thread may split another team.
+            let mine = team.job.teams.indexes.lock().free();
+            let free: Vec<Set> = self.tell([mine]).concat();
             let mut mine = None;
             for group in &groups {
                 let index = self.common(group, &free)?;

@@ -28,7 +28,7 @@ use shmem_core::alike::Alike;
 use shmem_core::exit;
 
 use super::launcher::Bootstrap;
-use super::manager::{Claim, ProcessManager, left, unknown};
+use super::manager::{Claim, ProcessManager, left, numbered, unknown};
 use super::steps::Steps;
 use super::{pmi, pmix};
 use crate::say::say;
@@ -38,6 +38,9 @@ use watch::Watch;
 
 /// How long a PE that takes another one to be lost waits for somebody who knows more.
 const SUSPECT: Duration = Duration::from_secs(1);
+
+/// How long a PE that may not speak leaves to the one that does.
+const SPEECH: Duration = Duration::from_millis(200);
 
 /// A PE of a process manager's job.
 pub struct Managed {
@@ -71,15 +74,22 @@ impl Managed {
     ///
     /// As [`bootstrap::connect`](super::connect).
     pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
-        // PMIx first: what `mpirun` starts in a job of `srun --mpi=pmi2` may have the socket of the outer job open.
+        // The nearest launcher: that of the parent's socket, or else PMIx, because what `mpirun` starts in a job of
+        // `srun --mpi=pmi2` may have the socket of the outer job open.
         // SAFETY: the caller's promise.
-        if let Some((client, claim)) = unsafe { pmix::connect(libpmix) }? {
-            return Self::join(Arc::new(client), claim).map(Some);
+        let by_pmi = || {
+            unsafe { pmi::Client::connect() }?
+                .map(|(client, claim)| Self::join(Arc::new(client), claim))
+                .transpose()
+        };
+        // SAFETY: the caller's promise.
+        if unsafe { pmi::is_of_the_parent() } {
+            return by_pmi();
         }
         // SAFETY: the caller's promise.
-        match unsafe { pmi::Client::connect() }? {
+        match unsafe { pmix::connect(libpmix) }? {
             Some((client, claim)) => Self::join(Arc::new(client), claim).map(Some),
-            None => Ok(None),
+            None => by_pmi(),
         }
     }
 
@@ -101,7 +111,7 @@ impl Managed {
     }
 
     fn join(manager: Arc<dyn ProcessManager>, claim: Option<Claim>) -> io::Result<Self> {
-        let (number, hosts) = (manager.number(), manager.hosts()?);
+        let (number, hosts) = (manager.number(), numbered(manager.hosts()?));
         if hosts.len() != manager.count() {
             return Err(unknown(format!("hosts of {} processes of {}", hosts.len(), manager.count())));
         }
@@ -182,9 +192,13 @@ impl Bootstrap for Managed {
     }
 
     fn abort(&self, code: i32, message: &str) -> ! {
+        // Here: the end itself has less time.
+        self.watch.await_turn();
         exit::end(code, || {
-            self.watch.await_turn();
-            if self.watch.may_speak() && !message.is_empty() {
+            if !self.watch.may_speak() {
+                // Whoever may does so now.
+                std::thread::sleep(SPEECH);
+            } else if !message.is_empty() {
                 say(&format!("PE {} ended the job with code {code}: {message}", self.number));
             }
             self.manager.abort(code);

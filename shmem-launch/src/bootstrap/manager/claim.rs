@@ -6,10 +6,11 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use rustix::process::{Pid, Uid, getuid};
+use rustix::process::{Pid, getuid};
 
 use crate::bootstrap::peer::Peer;
 use crate::say::say;
@@ -40,11 +41,12 @@ impl Claim {
                 Ok(Some(Self { _socket: socket }))
             }
             Err(Errno::ADDRINUSE) => match holder(&address) {
-                Some(Peer { user, process }) if user != getuid() => {
-                    say(&format!("shmem: warning: {}", unguarded(pe, user, process)));
+                Some(Peer { user, process }) if user == getuid() => Err(refused(pe, process)),
+                // Who does not say whose it is may be another user as well.
+                holder => {
+                    say(&format!("shmem: warning: {}", unguarded(pe, holder)));
                     Ok(None)
                 }
-                holder => Err(refused(pe, holder.and_then(|holder| holder.process))),
             },
             Err(error) => Err(error.into()),
         }
@@ -58,9 +60,17 @@ fn socket() -> io::Result<OwnedFd> {
 
 /// Whose it is; `None`: it does not say.
 fn holder(address: &SocketAddrUnix) -> Option<Peer> {
-    let socket = socket().ok()?;
-    net::connect(&socket, address).ok()?;
-    Peer::of(&socket).ok()
+    // A PE that has just bound it listens in a moment.
+    (0..20).find_map(|_| {
+        let socket = socket().ok()?;
+        match net::connect(&socket, address) {
+            Ok(()) => Peer::of(&socket).ok(),
+            Err(_) => {
+                std::thread::sleep(Duration::from_millis(10));
+                None
+            }
+        }
+    })
 }
 
 fn named(process: Option<Pid>) -> String {
@@ -68,13 +78,13 @@ fn named(process: Option<Pid>) -> String {
 }
 
 /// What follows from a name that somebody else has.
-fn unguarded(pe: &str, user: Uid, process: Option<Pid>) -> String {
+fn unguarded(pe: &str, holder: Option<Peer>) -> String {
+    let whose = holder.map_or_else(String::new, |holder| format!(" of user {}", holder.user.as_raw()));
     format!(
-        "{} of user {} holds the name by which PE {pe} is known to be one process: nobody would refuse a \
+        "{}{whose} holds the name by which PE {pe} is known to be one process: nobody would refuse a \
          second process that takes itself for PE {pe}; see that no PE starts a copy of the program, and ask that user to \
          end the process",
-        named(process),
-        user.as_raw()
+        named(holder.and_then(|holder| holder.process))
     )
 }
 

@@ -22,7 +22,7 @@ pub trait ProcessManager: Send + Sync {
     /// How many processes the job has.
     fn count(&self) -> usize;
 
-    /// The host of each process, numbered in the order of their first processes. If it is not known, each process says what
+    /// The host of each process: any numbers, equal for processes that share memory. If it is not known, each process says what
     /// its host is called, and which start of the kernel that is.
     ///
     /// # Errors
