@@ -38,6 +38,7 @@ mod provide;
 mod request;
 mod residence;
 mod sealed;
+mod size;
 
 #[cfg(test)]
 mod tests;
