@@ -86,7 +86,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         let is_named = self.place.span().is_named;
         self.each(
             |place| shm::expect_read(place),
-            |k, from| {
+            move |k, from| {
                 let to = into.wrapping_add(k);
                 if size_of::<P::Item>() <= 16 {
                     // SAFETY: an element of the object (`addresses`), aligned.
@@ -112,7 +112,7 @@ impl<'e, 'i, P: Spread, X: ListIndex> Near<'e, 'i, P, X> {
         P::Item: PlainData,
     {
         let is_named = self.place.span().is_named;
-        self.each(shm::expect_write, |k, to| {
+        self.each(shm::expect_write, move |k, to| {
             let from = values.wrapping_add(k);
             if size_of::<P::Item>() <= 16 {
                 // SAFETY: `k` is below the length of the list (caller).
