@@ -76,11 +76,10 @@ impl Managed {
     pub unsafe fn connect(libpmix: Option<&str>) -> io::Result<Option<Self>> {
         // The nearest launcher: that of the parent's socket, or else PMIx, because what `mpirun` starts in a job of
         // `srun --mpi=pmi2` may have the socket of the outer job open.
-        // SAFETY: the caller's promise.
         let by_pmi = || {
-            unsafe { pmi::Client::connect() }?
-                .map(|(client, claim)| Self::join(Arc::new(client), claim))
-                .transpose()
+            // SAFETY: the caller's promise.
+            let joined = unsafe { pmi::Client::connect() }?;
+            joined.map(|(client, claim)| Self::join(Arc::new(client), claim)).transpose()
         };
         // SAFETY: the caller's promise.
         if unsafe { pmi::is_of_the_parent() } {
