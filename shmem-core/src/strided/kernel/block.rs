@@ -89,9 +89,11 @@ unsafe fn load<V: Vector, const N: usize>(from: *const u8) -> [V; N] {
 /// As many pieces must be writable, and the machine must have their instructions.
 #[inline(always)]
 unsafe fn store<V: Vector, const N: usize>(pieces: [V; N], to: *mut u8) {
-    for (i, piece) in pieces.into_iter().enumerate() {
+    // By indices: an iterator that owns them would lie in memory.
+    #[expect(clippy::needless_range_loop, reason = "as said")]
+    for i in 0..N {
         // SAFETY: piece `i` of `N` (caller).
-        unsafe { piece.store(to.wrapping_add(i * V::BYTES)) };
+        unsafe { pieces[i].store(to.wrapping_add(i * V::BYTES)) };
     }
 }
 
