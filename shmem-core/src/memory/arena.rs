@@ -140,11 +140,19 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If there is no such slot, its memory is mapped already, or a partition that is to survive has no [`Backing`].
+    /// If there is no such slot, its memory is mapped already, or the partitions that are to survive are not those that have a [`Backing`].
     pub fn create(&self, slot: usize, files: &BTreeMap<usize, Backing>) -> Result<Mine, MemoryError> {
         let requests = self.layout.requests().iter().enumerate();
         let wanted: Vec<_> =
             requests.map(|(k, request)| (self.layout.partition(k).start, request, files.get(&k))).collect();
+        for (_, request, backing) in &wanted {
+            assert_eq!(
+                request.is_in_file(),
+                backing.is_some(),
+                "{}: a file, or why there is none",
+                request.what
+            );
+        }
         self.mapping(slot, 0..self.layout.bytes(), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             unsafe { provide(site, &wanted) }

@@ -93,10 +93,7 @@ pub(super) unsafe fn provide(
         grants.push(match backing {
             Some(Backing::File(file)) => provider.in_file(start, request, file)?,
             Some(Backing::Instead(why)) => provider.instead_of_file(start..end, request, why)?,
-            None => {
-                assert!(!request.is_in_file(), "{} has a file, or a reason why it has none", request.what);
-                provider.segment(start..end, request)?
-            }
+            None => provider.segment(start..end, request)?,
         });
     }
     // SAFETY: the caller's promise; the grants above did not give out pointers.

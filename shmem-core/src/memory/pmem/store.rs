@@ -158,11 +158,11 @@ impl<D: Disk> Store<D> {
             State::Stable => self.put(State::Stable, generation)?,
             State::New => {}
         }
-        if generation == 0 {
-            self.header.set = set;
+        if generation > 0 {
+            return self.transfer(copy, work, which);
         }
-        // Before the first persist, C has bytes that are all zero.
-        if self.fresh { Ok(()) } else { self.transfer(copy, work, which) }
+        self.header.set = set;
+        if self.fresh { Ok(()) } else { self.clear() }
     }
 
     /// The end of a job in which no flush has failed.
@@ -227,6 +227,15 @@ impl<D: Disk> Store<D> {
             }
         }
         Ok(())
+    }
+
+    /// Makes W zero. C may hold part of a first persist that another PE, whose file is gone, does not have.
+    fn clear(&self) -> Result<(), Errno> {
+        let zero = vec![0; STEP];
+        (0..self.geometry.bytes).step_by(STEP).try_for_each(|at| {
+            let step = STEP.min((self.geometry.bytes - at) as usize);
+            self.disk.write(self.geometry.work + at, &zero[..step])
+        })
     }
 }
 

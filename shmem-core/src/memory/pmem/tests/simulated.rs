@@ -292,6 +292,23 @@ fn a_header_that_the_disk_lacks_is_written_again() {
     }
 }
 
+/// A file that is removed while the first persist is under way takes all back to nothing: also the file whose copy was written.
+#[test]
+fn a_file_that_is_gone_takes_all_back() {
+    for seed in 0..if cfg!(miri) { 2 } else { 30 } {
+        let mut job = Job::new(2, seed);
+        job.open().unwrap();
+        let fill = [1; GEOMETRY.bytes as usize];
+        job.disks.iter().for_each(|disk| disk.borrow_mut().store(GEOMETRY.work, &fill));
+        job.each(|_, store| store.prepare()).unwrap();
+        // The copy is written and flushed, the header is not.
+        job.disks[0].borrow_mut().left = Some(2);
+        assert_eq!(job.stores[0].complete(), Err(Errno::NXIO));
+        job.disks[1].borrow_mut().cut().unwrap();
+        job.recover();
+    }
+}
+
 /// A header of a persist that was taken back lies beside the newest one, and is not found when the file is made anew.
 #[test]
 fn what_was_taken_back_is_never_found() {
