@@ -210,7 +210,7 @@ macro_rules! indices {
     };
     (@ [$($parameter:tt)*] $of:ident [$($storage:tt)*] $d:literal $indices:ty |$this:ident| $made:expr) => {
         impl<$($parameter)*> $of<'_, T, $d $($storage)*> {
-            /// All indices in the array, in row-major order.
+            /// All its indices in the array, in row-major order.
             #[inline(always)]
             pub fn indices(&self) -> $indices {
                 let $this = self;

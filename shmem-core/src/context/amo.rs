@@ -201,7 +201,8 @@ fn change_bits<W: SymmetricData>(
         None => {
             let ((code, a, b), location) = (op.into_words(), Location::caller());
             let (pe, segment, offset) = (word.pe(), word.segment(), word.offset());
-            change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location)
+            // SAFETY: `AtomicWord` is sealed to words that are laid out as their number, and callers give its width.
+            unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location) }
         }
     }
 }
@@ -293,10 +294,13 @@ pub(super) unsafe fn nbi_slow(
     });
 }
 
+/// # Safety
+///
+/// The word must be an aligned one of that width on every PE.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "words travel in registers; see `into_words`")]
-pub(super) fn change_slow(
+pub(super) unsafe fn change_slow(
     endpoint: &Endpoint,
     pe: Pe,
     segment: u32,
@@ -316,11 +320,10 @@ pub(super) fn change_slow(
         }
         let (far, word) = (endpoint.far(), Endpoint::remote(pe, segment, offset));
         if family.effect() == Effect::Fetch {
-            // SAFETY: callers pass an aligned word of that width on every PE: `AtomicWord` is sealed
-            // to words that are laid out as their number.
+            // SAFETY: the caller's promise.
             return unsafe { far.transport.atomic(far.channel, word, width, op) };
         }
-        // SAFETY: an aligned word of that width on every PE: callers pass no other, as `AtomicWord` is sealed.
+        // SAFETY: the caller's promise.
         unsafe { far.transport.atomic_update(far.channel, word, width, op) };
         0
     })

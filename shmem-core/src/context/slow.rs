@@ -101,16 +101,16 @@ macro_rules! slow {
     )*};
 }
 slow! {
-    "`bytes` bytes must be readable from `from` on, and lie in the segment of every PE.":
+    "`bytes` bytes must be readable from `from` on for as long as the family says, and lie in the segment of every PE.":
     put_slow(from: *const u8) = put, |to| (to, from);
-    "`bytes` bytes must be writable from `to` on, and lie in the segment of every PE.":
+    "`bytes` bytes must be writable from `to` on for as long as the family says, and lie in the segment of every PE.":
     get_slow(to: *mut u8) = get, |from| (to, from);
 }
 
 /// # Safety
 ///
-/// `bytes` bytes must be readable from `from` on, and lie at `offset` in the segment of every PE; the signal
-/// must be one on the same PE.
+/// `bytes` bytes must be readable from `from` on for as long as the family says, and lie at `offset` in the segment of every
+/// PE; the signal must be one on the same PE.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "as one, they would be written to memory before the branch")]

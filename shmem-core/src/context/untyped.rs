@@ -175,7 +175,8 @@ pub unsafe fn atomic(
     location: &'static Location<'static>,
 ) -> u64 {
     let (Remote { pe, segment, offset }, (code, a, b)) = (word, op.into_words());
-    change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location)
+    // SAFETY: the caller's promise.
+    unsafe { change_slow(endpoint, pe, segment, offset, width, code, a, b, family, location) }
 }
 
 /// Changes a word; what was there is written until the endpoint is quiet.

@@ -76,7 +76,7 @@ use crate::observe::Family;
 /// }
 /// ```
 pub trait Indexed: Initiator {
-    verbs!([] [&] [where Self: Stores] Gather Scatter Fetch FetchAdd FetchMin FetchMax Swap CompareSwap);
+    verbs!(blocking);
 
     /// Runs `body`, which changes words one by one; they go in lists. All is complete when this returns, as by `quiet`.
     ///
@@ -152,10 +152,7 @@ impl<I: Initiator + ?Sized> Indexed for I {}
 /// Lists of elements, as those of [`Indexed`], which may go on until the scope ends. Lists themselves, and what words are changed
 /// by, may be used again on return.
 impl<'env, I: Initiator + ?Sized> Scope<'_, 'env, I> {
-    verbs! {
-        [pub] [&'env] [where I: Stores]
-        GatherNbi ScatterNbi FetchNbi FetchAddNbi FetchMinNbi FetchMaxNbi SwapNbi CompareSwapNbi
-    }
+    verbs!(nonblocking);
 }
 
 #[cfg(test)]

@@ -123,9 +123,20 @@ pub(super) mod sealed {
     }
 }
 
-/// The verbs as methods: those of a trait, or visible ones of scopes, whose slices are borrowed for longer than the call. What
-/// is read or answered has a family, or a verb, of its own there.
+/// The verbs as methods: blocking ones of a trait, or those of scopes that may go on, whose slices are borrowed for as long.
 macro_rules! verbs {
+    (blocking) => {
+        verbs! {
+            [] [&] [where Self: Stores]
+            Gather Scatter Fetch FetchAdd FetchMin FetchMax Swap CompareSwap
+        }
+    };
+    (nonblocking) => {
+        verbs! {
+            [pub] [&'env] [where I: Stores]
+            GatherNbi ScatterNbi FetchNbi FetchAddNbi FetchMinNbi FetchMaxNbi SwapNbi CompareSwapNbi
+        }
+    };
     (
         $visible:tt $borrow:tt $bound:tt
         $gather:ident $scatter:ident $fetch:ident $add:ident $min:ident $max:ident $swap:ident $compare_swap:ident

@@ -38,7 +38,8 @@ pub enum Kernel {
     /// As `Rows`, slowed down by this many idle stores per block (twice as many where the machine makes two
     /// at a time): for distances that map to few sets of a cache, where faster code is slower.
     Throttled(u8),
-    /// Stores that go round the caches, for what is larger than they are.
+    /// Stores that go round the caches, for what is larger than they are; rows for blocks below a line, and where only the
+    /// instructions of every machine are used.
     Stream,
     /// Small blocks at one small distance on both sides: whole vectors, of which only the blocks are
     /// stored.

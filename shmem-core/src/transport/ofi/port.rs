@@ -107,7 +107,7 @@ impl Port<'_> {
                 context: core::ptr::null_mut(),
                 flags: u64::from(FI_DELIVERY_COMPLETE),
             };
-            self.until_done(what, waits, || self.post_once(what.pe, || attempt(&posting)))
+            self.until_done(what, "", waits, || self.post_once(what.pe, || attempt(&posting)))
         };
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
         match (started, purpose) {
@@ -157,7 +157,7 @@ impl Port<'_> {
         mut attempt: impl FnMut(&Posting<'_>) -> isize,
     ) -> Result<Option<u32>, isize> {
         let take = || Ok(self.unit.lock().take(&self.unit.records, purpose, what));
-        let Some(number) = self.until_done(what, waits, take)? else { return Ok(None) };
+        let Some(number) = self.until_done(what, "room for ", waits, take)? else { return Ok(None) };
         let record = self.unit.records.get(number);
         let registered = self.unit.registered.as_ref();
         let posting = Posting {
@@ -168,18 +168,19 @@ impl Port<'_> {
             flags: u64::from(FI_DELIVERY_COMPLETE | FI_COMPLETION),
         };
         prepare(record);
-        let posted = self.until_done(what, waits, || self.post_once(what.pe, || attempt(&posting)));
+        let posted = self.until_done(what, "", waits, || self.post_once(what.pe, || attempt(&posting)));
         if posted != Ok(Some(())) {
             self.unit.lock().give_back(number);
         }
         posted.map(|posted| posted.map(|()| number))
     }
 
-    /// Makes attempts until one succeeds, or one only. No lock is held while progress is made.
+    /// Makes attempts until one succeeds, or one only; `awaits` says of what. No lock is held while progress is made.
     #[inline]
     fn until_done<T>(
         &self,
         what: What,
+        awaits: &str,
         waits: bool,
         mut attempt: impl FnMut() -> Result<Option<T>, isize>,
     ) -> Result<Option<T>, isize> {
@@ -190,7 +191,7 @@ impl Port<'_> {
                 return Ok(done);
             }
             self.drive(&stall);
-            stall.pause(|| self.completed(), || self.describe(what));
+            stall.pause(|| self.completed(), || format!("{awaits}{}", self.describe(what)));
         }
     }
 

@@ -261,6 +261,12 @@ impl Wire for End<'_> {
         let loan = slot.number / SLOTS as u32;
         let place = Place { address: loan.into(), key: pe as u64, mark: loan };
         assert_eq!((slot.loan, slot.index), (place, slot.number as usize % SLOTS));
+        let is_it =
+            |moving: &Moving| matches!(moving, Moving::Written { slot: held, .. } if *held == slot.number);
+        assert!(
+            !self.network.under_way.lock()[pe].iter().any(is_it),
+            "what lies in the slot is not taken out yet"
+        );
         self.network.write(pe, bytes, write, |message| {
             self.network.lent.lock()[pe][slot.number as usize][..bytes].copy_from_slice(&message);
             Moving::Written { slot: slot.number, bytes, beside: Vec::new() }
