@@ -27,9 +27,11 @@ impl OverTcp {
             let listener = TcpListener::bind(address)?;
             std::thread::spawn(move || serve(&listener, count));
         }
+        let mut tries = 0;
         let server = loop {
+            tries += 1;
             match TcpStream::connect(address) {
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && tries < 1000 => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 server => break server?,
@@ -67,6 +69,9 @@ impl ProcessManager for OverTcp {
 
     fn get(&self, process: usize, key: &str) -> io::Result<Vec<u8>> {
         let hex = self.ask(&format!("get {process}/{key}\n"))?;
+        if hex == "nothing" {
+            return Err(io::Error::other(format!("process {process} has put nothing under {key}")));
+        }
         let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).map_err(io::Error::other);
         (0..hex.len()).step_by(2).map(byte).collect()
     }
@@ -101,7 +106,7 @@ fn answer(
         let mut said = String::new();
         match &*what {
             "put" => _ = values.lock().unwrap().insert(key, words.next().unwrap_or_default()),
-            "get" => said = values.lock().unwrap().get(&key).cloned().unwrap_or_default(),
+            "get" => said = values.lock().unwrap().get(&key).map_or("nothing", String::as_str).to_owned(),
             _ => _ = all.wait(),
         }
         client.get_mut().write_all(format!("{said}\n").as_bytes())?;

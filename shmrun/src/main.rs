@@ -11,10 +11,10 @@ use shmem::launch::{Bind, HostList, HostListError, HostsAs, Launch};
 use shmem_launch::env::{self, BIND, Settings};
 use shmem_launch::say::say;
 
-/// Starts PROGRAM as several PEs, on this host or on those named, and ends with the exit code of the first
-/// that fails.
+/// Starts PROGRAM as several PEs, on this host or, by an installed launcher, on those named.
 ///
-/// SIGINT, SIGTERM and SIGHUP end the job. SIGQUIT (Ctrl-\) shows what every PE of this host waits for.
+/// On this host it ends with the exit code of the first PE that fails, and SIGQUIT (Ctrl-\) shows what every PE waits for. With
+/// other hosts these are the launcher's. SIGINT, SIGTERM and SIGHUP end the job.
 #[derive(Parser)]
 #[command(name = "shmrun", version)]
 struct Arguments {
@@ -182,9 +182,17 @@ fn shown(command: &Command) -> String {
             false => format!("'{}'", text.replace('\'', "'\\''")),
         }
     };
+    let removed: Vec<_> =
+        command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
+    let removed = removed.iter().map(|name| format!("-u {}", name.display()));
     let assigned =
         |(name, value): (&OsStr, Option<&OsStr>)| Some(format!("{}={}", name.display(), plain(value?)));
-    let variables = command.get_envs().filter_map(assigned);
+    let unset = removed.len() > 0;
+    let variables = unset
+        .then(|| "env".to_owned())
+        .into_iter()
+        .chain(removed)
+        .chain(command.get_envs().filter_map(assigned));
     let words = [command.get_program()].into_iter().chain(command.get_args()).map(plain);
     variables.chain(words).collect::<Vec<_>>().join(" ")
 }

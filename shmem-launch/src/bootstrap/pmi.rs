@@ -572,9 +572,9 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Bytes that are changed on their way, or lines that are cut: an error, or a value, and the end of the conversation.
+        /// Bytes that are changed on their way, or lines that are cut: an error, or a value that is no longer than there are pieces.
         #[test]
-        fn garbled_answers_end_the_conversation(which in 0..12_usize, at in 0..80_usize, byte: u8, cut: bool) {
+        fn garbled_answers_end_the_conversation(which in 0..15_usize, at in 0..80_usize, byte: u8, cut: bool) {
             let mut answers = 0..;
             let twisted = move |answer: String| {
                 let mut answer = answer.into_bytes();
@@ -589,7 +589,14 @@ mod tests {
                 answer.push(b'\n');
                 answer
             };
-            let _ = served(1, twisted, |client| client?.put("key", b"some value"));
+            // A greeting of three answers, six pieces, a fence, and six pieces again.
+            let value = served(1, twisted, |client| {
+                let client = client?;
+                client.put("key", &[b'x'; 100])?;
+                client.fence()?;
+                client.get(0, "key")
+            });
+            proptest::prop_assert!(value.is_err(), "an empty line more behind each answer is none of the next");
         }
     }
 }

@@ -23,8 +23,9 @@ const SRUN: &str = "srun";
 /// Variables of this process that PEs on other hosts are given.
 const PREFIXES: [&str; 2] = ["SHMEM_", "SMA_"];
 
-/// Variables of this process that say of which job it is.
-const OUTER: [&str; 3] = ["SHMRUN_", "PMI_", "PMIX_"];
+/// Variables of this process that say of which job it is, by how they begin.
+const OUTER: [&str; 8] =
+    ["SHMRUN_", "PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMIX_NAMESPACE", "PMIX_RANK"];
 
 /// Seconds between the signal that ends a job whose time is over and SIGKILL.
 const GRACE: &str = "--kill-after=10";

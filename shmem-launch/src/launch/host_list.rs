@@ -129,8 +129,7 @@ fn entry(text: &str) -> Result<(String, usize), HostListError> {
     let refused = || HostListError::NoHost(text.to_owned());
     let mut words = text.split_whitespace();
     let host = words.next().unwrap_or_default();
-    // Of an address with colons of its own only `[..]` is told from the number.
-    let pair = host.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']'));
+    let pair = host.rsplit_once(':');
     let (name, mut slots) = pair.map_or((host, None), |(name, slots)| (name, Some(slots)));
     let mut most = None;
     for word in words {
@@ -149,8 +148,8 @@ fn entry(text: &str) -> Result<(String, usize), HostListError> {
     if most.map_or(Ok(slots), count)? < slots {
         return Err(refused());
     }
-    let name = name.trim_start_matches('[').trim_end_matches(']');
-    let is_name = |c: char| c.is_alphanumeric() || "-_.:@%".contains(c);
+    // Launchers take no addresses with colons, and no users.
+    let is_name = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     if slots == 0 || name.is_empty() || name.starts_with('-') || !name.chars().all(is_name) {
         return Err(refused());
     }
@@ -172,9 +171,6 @@ mod tests {
         let pair = |name: &str, slots| (name.to_owned(), slots);
         assert_eq!(hosts("a:4,b"), [pair("a", 4), pair("b", 1)]);
         assert_eq!(hosts("a:2, b:1,a:3"), [pair("a", 5), pair("b", 1)]);
-        assert_eq!(hosts("me@a:2"), [pair("me@a", 2)]);
-        assert_eq!(hosts("fe80::1"), [pair("fe80::1", 1)]);
-        assert_eq!(hosts("[fe80::1]:3"), [pair("fe80::1", 3)]);
     }
 
     #[test]
@@ -206,7 +202,10 @@ mod tests {
         }
     }
 
-    const NO_HOSTS: [&str; 14] = [
+    const NO_HOSTS: [&str; 17] = [
+        "me@a:2",
+        "fe80::1",
+        "[fe80::1]:3",
         "a:",
         "a:0",
         "a:x",

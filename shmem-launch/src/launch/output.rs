@@ -143,11 +143,10 @@ impl Outlets {
     }
 
     /// What so many PEs have printed, if that was kept; all is closed.
-    pub(crate) fn into_printed(self, pes: usize) -> Vec<Printed> {
+    pub(crate) fn into_printed(mut self, pes: usize) -> Vec<Printed> {
         let mut printed = vec![Printed::default(); pes];
-        for Outlet { kind, thread, .. } in
-            self.outlets.into_iter().filter(|outlet| outlet.end.get().is_some())
-        {
+        let outlets = std::mem::take(&mut self.outlets);
+        for Outlet { kind, thread, .. } in outlets.into_iter().filter(|outlet| outlet.end.get().is_some()) {
             for Source { pe, bytes, .. } in thread.join().unwrap_or_default() {
                 *(if kind == Kind::Out { &mut printed[pe].out } else { &mut printed[pe].err }) = bytes;
             }
@@ -157,6 +156,16 @@ impl Outlets {
 
     fn of(&self, kind: Kind) -> &Outlet {
         &self.outlets[(self.outlets.len() - 1).min(kind as usize)]
+    }
+}
+
+impl Drop for Outlets {
+    /// Threads of a job that has not begun hear that nothing comes.
+    fn drop(&mut self) {
+        for outlet in &mut self.outlets {
+            outlet.orders = None;
+            ring(&outlet.bell);
+        }
     }
 }
 

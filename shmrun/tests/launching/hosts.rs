@@ -137,6 +137,17 @@ fn variables_and_time_are_handed_on() {
     }
 }
 
+/// A launcher is not told that it is in the outer job; what is the user's for it stays.
+#[test]
+fn what_an_outer_job_has_said_is_taken_away() {
+    let outer = [("PMI_FD", "7"), ("PMIX_RANK", "1"), ("SHMRUN_PE", "2"), ("PMIX_MCA_gds", "hash")];
+    let shown = Installed::new(&[("srun", SLURM)]).shown("-H a", &outer);
+    assert!(
+        shown.starts_with("env -u PMIX_RANK -u PMI_FD -u SHMRUN_PE FI_OFI_RXM_MSG_RX_SIZE=128 srun "),
+        "{shown}"
+    );
+}
+
 #[test]
 fn the_first_that_pes_can_join_is_taken() {
     for (launchers, chosen) in [

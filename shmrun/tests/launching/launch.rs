@@ -409,6 +409,20 @@ mod command_line {
     }
 
     #[test]
+    fn tags_stand_before_each_line_and_lines_stay_whole() {
+        let script = "for i in 1 2 3 4 5 6 7 8 9; do printf 'a%s' $SHMRUN_PE; printf 'b%s\\n' $SHMRUN_PE; done; printf end; echo no >&2";
+        let output = bare_shmrun(&["-n", "3", "--tag-output", "sh", "-c", script]).output().unwrap();
+        let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+        lines.sort();
+        let of = |pe| (0..9).map(move |_| format!("[{pe}] a{pe}b{pe}")).chain([format!("[{pe}] end")]);
+        assert_eq!(lines, (0..3).flat_map(of).collect::<Vec<_>>());
+        let error = text(&output.stderr);
+        for pe in 0..3 {
+            assert!(error.contains(&format!("[{pe}] no\n")), "{error}");
+        }
+    }
+
+    #[test]
     fn input_goes_to_the_first_pe_only() {
         let mut command = bare_shmrun(&["-n", "3", "sh", "-c", "echo $SHMRUN_PE:$(cat)"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

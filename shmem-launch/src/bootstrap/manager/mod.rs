@@ -42,13 +42,14 @@ pub trait ProcessManager: Send + Sync {
         if self.count() == 1 {
             return Ok(vec![0]);
         }
-        self.put("host", &own_host()?)?;
+        self.put("shmem.host", &own_host()?)?;
         self.fence()?;
-        let hosts = (0..self.count()).map(|process| self.get(process, "host"));
+        let hosts = (0..self.count()).map(|process| self.get(process, "shmem.host"));
         Ok(numbered(hosts.collect::<io::Result<Vec<_>>>()?))
     }
 
-    /// Offers a value to all processes, under a key that this process uses once.
+    /// Offers a value to all processes, under a key that this process uses once: a word of at most 32 letters, digits and dots. A
+    /// value has some hundred bytes for each PE of the host.
     ///
     /// # Errors
     ///
@@ -73,7 +74,7 @@ pub trait ProcessManager: Send + Sync {
     /// left or is about to: then its exit code is all that the others hear.
     fn abort(&self, code: i32);
 
-    /// Leaves, once no other thread is in a call: the end of this process is not a failure.
+    /// Leaves: the end of this process is not a failure. A call of another thread that has begun is to end before.
     fn leave(&self) {}
 }
 
