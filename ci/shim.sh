@@ -47,9 +47,9 @@ fi
 
 under "$verbs" long_blocks:: long_signals:: signal_leaves rma:: segments:: under_way::
 under "$efa" long_blocks:: long_signals:: signal_leaves rma:: signal::
-# Lists of pieces, and an atomic of each kind.
+# What one write to two places would need, and an atomic of each kind.
 for demands in "$cxi" "$psm3"; do
-    under "$demands" rma:: lock::increments_under_a_lock structures
+    under "$demands" rma:: long_signals:: lock::increments_under_a_lock structures
 done
 for demands in "$efa" atomics_missing atomics_lost; do
     under "$demands" lock::increments_under_a_lock words::nothing_is_lost

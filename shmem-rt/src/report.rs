@@ -213,6 +213,46 @@ mod tests {
     }
 
     #[test]
+    fn a_collective_names_those_who_are_missing() {
+        let (here, missing, asleep, too) = (record(), record(), record(), record());
+        here.enter_collective(7);
+        missing.enter_collective(6);
+        asleep.enter_collective(6);
+        too.enter_collective(6);
+        asleep.describe(&at("wait_until", 30, 0));
+        let peers = [&here, &here, &missing, &asleep, &too];
+        let peers = peers.iter().enumerate().map(|(number, record)| Peer { number, record });
+        let report = WaitReport { activity: at("barrier", 12, 7), waited: Duration::from_millis(5100) };
+        assert_eq!(
+            long_wait(0, &report, peers),
+            "shmem: PE 0 has waited 5.1 s in `barrier` at src/main.rs:12 for PEs 2, 4 (in their own code); \
+             PE 3 (in `wait_until` at src/main.rs:30)"
+        );
+    }
+
+    #[test]
+    fn a_standstill_names_who_waits_where_and_for_whom() {
+        let (here, too, missing, gone) = (record(), record(), record(), record());
+        for record in [&here, &too] {
+            record.enter_collective(7);
+            record.describe(&at("barrier", 12, 7));
+        }
+        missing.describe(&at("wait_until", 30, 0));
+        gone.enter_collective(9);
+        gone.set_stage(Stage::Finished);
+        let peers = [&here, &missing, &too, &gone];
+        let peers = peers.iter().enumerate().map(|(number, record)| Peer { number, record });
+        assert_eq!(
+            standstill(peers),
+            "no PE can go on: all of them wait, and no thread of the job is left that could wake one \
+             (SHMEM_STANDSTILL=0: they wait)\
+             \n  PEs 0, 2 wait in `barrier` at src/main.rs:12 for PE 1\
+             \n  PE 1 waits in `wait_until` at src/main.rs:30\
+             \n  PE 3 left the job"
+        );
+    }
+
+    #[test]
     fn a_word_can_be_changed_by_anybody() {
         let (a, b) = (record(), record());
         b.set_stage(Stage::Finished);

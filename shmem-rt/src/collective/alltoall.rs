@@ -375,8 +375,8 @@ impl Collective<'_> {
         let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
         let (shape, bytes) = (Shape::of(team), items.saturating_mul(size));
         let by_ring = bytes > 0
-            && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings
-            && size <= shape.room_of_chunk();
+            && size <= shape.room_of_chunk()
+            && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
         // Members that are served in one step.
         let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
         let others = (width - 1).max(1);

@@ -80,8 +80,10 @@ impl Collective<'_> {
         let mine = self.activity_with_place(purpose, count);
         // SAFETY: the record of this PE, told what it is meant for.
         unsafe { endpoint.system() }.record.describe(&mine);
-        // Who sleeps has not looked for the place of a call that is not in Rust, which takes long.
-        let has_place = |activity: &Activity| caller::finds().is_none() || !activity.file.is_empty();
+        // Who sleeps on this node is asked for the place of a call that is not in Rust: to find it takes long.
+        let has_place = |pe: Pe, activity: &Activity| {
+            caller::finds().is_none() || pe.on_node().is_none() || !activity.file.is_empty()
+        };
         let first = team.job.site.pes().iter().find(|pe| pe.on_node().is_some());
         if let Some(first) = first.filter(|_| caller::finds().is_some()) {
             team.system_at(endpoint, *first).record.raise_question();
@@ -101,7 +103,7 @@ impl Collective<'_> {
             let place = loop {
                 match Record::Doing.of(&team.job, pe) {
                     Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
-                    Some(activity) if activity.count != 0 && has_place(&activity) => {
+                    Some(activity) if activity.count != 0 && has_place(pe, &activity) => {
                         break activity.to_string();
                     }
                     // One that has come for something else, and was not held up there.

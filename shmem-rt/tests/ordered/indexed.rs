@@ -315,3 +315,17 @@ fn objects_of_teams_are_spread_over_members(world: &mut World) {
     }
     world.barrier_all();
 }
+
+#[symmetric]
+static PLAIN: [u32; 24];
+
+/// What is wrong is said at the caller's line.
+#[shmem::test(pes = 1)]
+fn an_index_beyond_the_end_is_the_callers(world: &mut World) {
+    let (object, beyond) = (WIDE.on(world.me()), [0_u64, 24]);
+    refused! {
+        world.gather(&mut [0; 2], PLAIN.on(world.me()).at(&beyond)) => "index 24 at position 1 of the list is beyond the end: PLAIN has 24 elements";
+        world.add_each(object.at(&beyond), 1) => "index 24 at position 1 of the list is beyond the end: WIDE has 24 elements";
+        world.swap_each(&mut [0; 2], object.at(&beyond), &[1; 2][..]) => "index 24 at position 1 of the list is beyond the end: WIDE has 24 elements";
+    }
+}

@@ -446,8 +446,12 @@ impl Machine {
             Some(teams) => teams.team_of(self.me).expect("this PE has a team of them"),
         };
         assert_eq!(team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *members);
-        // Of those that can be started, half are.
-        match call.seed.is_multiple_of(2).then(|| start(world, team, members, &self.room, call)).flatten() {
+        // Of those that can be started, half are, by a bit by which `make` chooses nothing.
+        match (call.seed >> 3)
+            .is_multiple_of(2)
+            .then(|| start(world, team, members, &self.room, call))
+            .flatten()
+        {
             Some(started) => {
                 while !started.is_complete() {}
                 started.wait();

@@ -66,7 +66,8 @@ macro_rules! real {
         /// As libfabric's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type)?) $(-> $result)? {
-            // SAFETY: all lists that the shim hands out are the real library's (caller).
+            // SAFETY: arguments go on unchanged, under the caller's promise, which is libfabric's; all lists that the shim hands out
+            // are the real library's.
             unsafe { (library().symbols().$name)($($argument)?) }
         }
     )*};

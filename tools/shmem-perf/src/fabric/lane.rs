@@ -187,10 +187,17 @@ impl Lane {
                 }
             }
         };
+        /// Ends the thread, also behind a panic.
+        struct Over<'o>(&'o AtomicBool);
+        impl Drop for Over<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
         std::thread::scope(|scope| {
+            let _over = Over(&is_over);
             scope.spawn(attend);
             body();
-            is_over.store(true, Ordering::Relaxed);
         });
     }
 }
