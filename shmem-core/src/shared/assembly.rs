@@ -1,15 +1,21 @@
-//! Instructions of x86-64 that the compiler cannot see into.
+//! Instructions of x86-64 and 64-bit Arm that the compiler cannot see into.
 //!
 //! Long copies are a call of the C library's `memmove`, which knows the machine, made by an instruction of our own:
 //! called by its name, the compiler would know what it does, and take it for a plain copy.
 
 use core::arch::asm;
+#[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::__m128i;
 
 use super::piece::Piece;
 
 /// 16 bytes.
+#[cfg(target_arch = "x86_64")]
 pub(crate) type Sixteen = __m128i;
+
+/// 16 bytes.
+#[cfg(target_arch = "aarch64")]
+pub(crate) type Sixteen = core::arch::aarch64::uint8x16_t;
 
 macro_rules! pieces {
     ($($piece:ty: $class:ident $load:literal $store:literal;)*) => {$(
@@ -35,6 +41,7 @@ macro_rules! pieces {
     )*};
 }
 
+#[cfg(target_arch = "x86_64")]
 pieces! {
     u16: reg "movzx {0:e}, word ptr [{1}]" "mov word ptr [{1}], {0:x}";
     u32: reg "mov {0:e}, dword ptr [{1}]" "mov dword ptr [{1}], {0:e}";
@@ -43,10 +50,44 @@ pieces! {
 }
 
 // What the surrounding code is made of: mixing both costs some processors time.
-#[cfg(target_feature = "avx")]
+#[cfg(all(target_arch = "x86_64", target_feature = "avx"))]
 pieces!(__m128i: xmm_reg "vmovdqu {0}, xmmword ptr [{1}]" "vmovdqu xmmword ptr [{1}], {0}";);
-#[cfg(not(target_feature = "avx"))]
+#[cfg(all(target_arch = "x86_64", not(target_feature = "avx")))]
 pieces!(__m128i: xmm_reg "movdqu {0}, xmmword ptr [{1}]" "movdqu xmmword ptr [{1}], {0}";);
+
+#[cfg(target_arch = "aarch64")]
+pieces! {
+    u8: reg "ldrb {0:w}, [{1}]" "strb {0:w}, [{1}]";
+    u16: reg "ldrh {0:w}, [{1}]" "strh {0:w}, [{1}]";
+    u32: reg "ldr {0:w}, [{1}]" "str {0:w}, [{1}]";
+    u64: reg "ldr {0:x}, [{1}]" "str {0:x}, [{1}]";
+    Sixteen: vreg "ldr {0:q}, [{1}]" "str {0:q}, [{1}]";
+}
+
+/// Calls a function of three arguments as the C ABI has it. What it may change is said, and the stack is aligned, as
+/// nobody says `nostack`.
+macro_rules! call {
+    ($function:path, $first:expr, $second:expr, $third:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        asm!(
+            "call qword ptr [rip + {function}@GOTPCREL]",
+            function = sym $function,
+            inout("rdi") $first => _,
+            inout("rsi") $second => _,
+            inout("rdx") $third => _,
+            clobber_abi("C"),
+        );
+        #[cfg(target_arch = "aarch64")]
+        asm!(
+            "bl {function}",
+            function = sym $function,
+            inout("x0") $first => _,
+            inout("x1") $second => _,
+            inout("x2") $third => _,
+            clobber_abi("C"),
+        );
+    }};
+}
 
 /// Bytes up to which no C library copies by the processor's own copy instruction.
 const PART: usize = 2048;
@@ -70,7 +111,7 @@ const LINE: usize = 64;
 /// As [`copy`](super::copy).
 #[inline(always)]
 pub(super) unsafe fn copy_long(to: *mut u8, from: *const u8, bytes: usize) {
-    if bytes > PART && follows_itself(to, from, bytes) {
+    if cfg!(target_arch = "x86_64") && bytes > PART && follows_itself(to, from, bytes) {
         // SAFETY: the caller's promise; the sides do not overlap, as just seen.
         unsafe { copy_in_parts(to, from, bytes) };
     } else {
@@ -109,18 +150,8 @@ unsafe fn copy_in_parts(mut to: *mut u8, mut from: *const u8, mut bytes: usize) 
 /// As [`copy`](super::copy).
 #[inline(always)]
 unsafe fn memmove(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: a call of `memmove` as the C ABI has it, with sides that are valid for `bytes` bytes (caller); what
-    // it may change is said, and the stack is aligned where nobody says `nostack`.
-    unsafe {
-        asm!(
-            "call qword ptr [rip + {memmove}@GOTPCREL]",
-            memmove = sym libc::memmove,
-            inout("rdi") to => _,
-            inout("rsi") from => _,
-            inout("rdx") bytes => _,
-            clobber_abi("C"),
-        );
-    }
+    // SAFETY: a call of `memmove` with sides that are valid for `bytes` bytes (caller).
+    unsafe { call!(libc::memmove, to, from, bytes) };
 }
 
 /// As [`zero`](super::zero), by the C library's `memset`.
@@ -130,16 +161,6 @@ unsafe fn memmove(to: *mut u8, from: *const u8, bytes: usize) {
 /// As [`zero`](super::zero).
 #[inline]
 pub(super) unsafe fn zero_long(to: *mut u8, bytes: usize) {
-    // SAFETY: a call of `memset` as the C ABI has it, for memory that is writable for `bytes` bytes (caller); what
-    // it may change is said, and the stack is aligned where nobody says `nostack`.
-    unsafe {
-        asm!(
-            "call qword ptr [rip + {memset}@GOTPCREL]",
-            memset = sym libc::memset,
-            inout("rdi") to => _,
-            inout("esi") 0 => _,
-            inout("rdx") bytes => _,
-            clobber_abi("C"),
-        );
-    }
+    // SAFETY: a call of `memset` for memory that is writable for `bytes` bytes (caller).
+    unsafe { call!(libc::memset, to, 0_usize, bytes) };
 }

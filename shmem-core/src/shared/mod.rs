@@ -17,15 +17,15 @@
 //! the processor: that a store of at most 8 aligned bytes is one store, and that locked instructions and the
 //! fences of `primitive` order all that stands before them.
 //!
-//! Other processors than x86-64, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and
+//! Other processors than x86-64 and 64-bit Arm, Miri, and builds with `--cfg shmem_words` copy by relaxed atomic words and
 //! bytes (`words`). That is for ThreadSanitizer, which knows nothing of assembly: it checks in such a
 //! build that no plain access is left beside the accesses of this module. Of the assembly itself it sees
 //! nothing; what that may touch is what its callers prove.
 
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, shmem_words))))]
 mod assembly;
 mod piece;
-#[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri, shmem_words))]
 mod words;
 
 use core::any::TypeId;
@@ -34,15 +34,14 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-pub(crate) use assembly::Sixteen;
-#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
-use assembly::{copy_long, zero_long};
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, shmem_words))))]
+use assembly as accesses;
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri, shmem_words))]
+use words as accesses;
+
+pub(crate) use accesses::Sixteen;
+use accesses::{copy_long, zero_long};
 pub(crate) use piece::Piece;
-#[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
-pub(crate) use words::Sixteen;
-#[cfg(any(not(target_arch = "x86_64"), miri, shmem_words))]
-use words::{copy_long, zero_long};
 
 /// Bytes up to which [`copy`] has instructions of its own.
 const SHORT: usize = 64;

@@ -48,6 +48,7 @@ pub(super) type Three<V> = Pieces<V, 2, 1>;
 pub(super) type Quad<V> = Pieces<V, 2, 2>;
 
 /// Four to eight pieces.
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 pub(super) type Eight<V> = Pieces<V, 4, 4>;
 
 impl<V: Vector, const FRONT: usize, const BACK: usize> Pieces<V, FRONT, BACK> {

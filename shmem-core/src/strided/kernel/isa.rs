@@ -84,6 +84,10 @@ fn detect() -> Isa {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::strided) enum Maker {
     /// AMD.
+    #[cfg_attr(
+        any(not(target_arch = "x86_64"), miri, shmem_words),
+        allow(dead_code, reason = "others are not asked")
+    )]
     Amd,
     /// Intel, or whoever else.
     Other,

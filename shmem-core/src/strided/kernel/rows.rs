@@ -5,7 +5,9 @@
 //! and eight of those that are wider than the C library's. Longer blocks are the C library's: a loop of pieces
 //! has never been a fifth faster there, and on some processors took half as long again.
 
-use super::block::{Block, Eight, Ends, Library, One, Quad, Three, Two};
+#[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
+use super::block::Eight;
+use super::block::{Block, Ends, Library, One, Quad, Three, Two};
 use super::vector::Sixteen;
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 use super::vector::Sixteen256;

@@ -132,7 +132,7 @@ impl ProcessManager for Client {
         // that Slurm does not know which nodes a fence of some processes concerns.
         let mut collect = pmix_info { key: [0; 512], flags: 0, value: empty_value() };
         for (to, from) in collect.key.iter_mut().zip(PMIX_COLLECT_DATA) {
-            *to = (*from).cast_signed();
+            *to = *from as c_char;
         }
         collect.value.type_ = PMIX_BOOL;
         collect.value.data.flag = true;
