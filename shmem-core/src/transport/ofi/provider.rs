@@ -24,7 +24,8 @@ pub struct Options {
     pub library: Option<String>,
     /// The provider; `None`: the first that fits.
     pub provider: Option<String>,
-    /// The interface, by the name of its domain or as a network (`10.1.0.0/16`); `None`: the first that fits.
+    /// The interface, by the name of its domain or as a network (`10.1.0.0/16`), or several with commas between; `None`: the first
+    /// that fits.
     pub interface: Option<String>,
     /// How long something may be outstanding without any progress; `None`: for ever.
     pub timeout: Option<core::time::Duration>,
@@ -297,10 +298,9 @@ impl<'l> Offered<'l> {
             Some(name) => provider == name || provider.split(';').next() == Some(name),
             None => !Known::about(provider).is_named_only,
         };
-        let interface = options
-            .interface
-            .as_ref()
-            .is_none_or(|name| interface == name || address.is_some_and(|address| lies_in(address, name)));
+        let is_named =
+            |name: &str| interface == name || address.is_some_and(|address| lies_in(address, name));
+        let interface = options.interface.as_ref().is_none_or(|names| names.split(',').any(is_named));
         provider && interface
     }
 
