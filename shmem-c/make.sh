@@ -5,7 +5,8 @@
 # usage: shmem-c/make.sh [--debug] [PREFIX]
 #   --debug  built without optimisation, in less time
 #   PREFIX   where to (else the variable PREFIX, else ~/.local)
-# Takes Rust and a C compiler ($CC, else cc), by which the shared library is linked. Cargo is $CARGO, else cargo.
+# Takes Rust and a C compiler ($CC, else cc), by which the shared library is linked. Cargo is $CARGO, else cargo. For another
+# machine: $CARGO_BUILD_TARGET, its compiler in $CC, its binutils in $LD, $OBJCOPY and $AR, and what runs its programs here in $RUNNER.
 set -eu
 
 profile=release flag=--release
@@ -38,14 +39,15 @@ ln -sf libshmem.so.1 "$prefix/lib/libshmem.so"
 
 # The static library is one object that has the same names, so that a program may have other parts in Rust.
 sed -n '/^global:/,/^local:/s/^ *\([a-z_*]*\);$/\1/p' "$here/install/libshmem.map" >"$new.names"
-ld -r --whole-archive -o "$new.o" "$built/libshmem_c.a"
-objcopy --wildcard --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd --keep-global-symbols="$new.names" "$new.o"
+"${LD:-ld}" -r --whole-archive -o "$new.o" "$built/libshmem_c.a"
+"${OBJCOPY:-objcopy}" --wildcard --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd --keep-global-symbols="$new.names" "$new.o"
 rm -f "$new.a"
-ar rcs "$new.a" "$new.o"
+"${AR:-ar}" rcs "$new.a" "$new.o"
 mv "$new.a" "$prefix/lib/libshmem.a"
 
 cp -R "$here/include/." "$prefix/include/"
-"$built/shmem-c-table" "$prefix"
+# shellcheck disable=SC2086
+${RUNNER:-} "$built/shmem-c-table" "$prefix"
 sed "s/@VERSION@/$version/" "$here/install/shmem.pc" >"$prefix/lib/pkgconfig/shmem.pc"
 cp "$here/install/OpenSHMEMConfig.cmake" "$here/install/OpenSHMEMConfigVersion.cmake" "$prefix/lib/cmake/OpenSHMEM/"
 install -m 755 "$built/shmrun" "$built/shmem-info" "$here/install/oshcc" "$here/install/oshrun" "$prefix/bin/"

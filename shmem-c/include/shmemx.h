@@ -22,6 +22,24 @@ typedef struct {
     uint64_t target;
 } shmemx_pcntr_t;
 
+/* How processes that something else has started become PEs, by shmemx_init_with: which process this is, and functions by
+   which all of them exchange bytes. The functions get `state` first. They are called by one thread at a time, `abort` by any thread at
+   any time; `put`, `fence` and `get` until shmemx_init_with returns, and, if there are several hosts, wherever all PEs allocate memory
+   beyond the heaps. Processes have different numbers, a value is what was put, and a fence waits for all: on that rests which memory
+   is whose. */
+typedef struct {
+    void *state;
+    int pe, n_pes;
+    /* Offers a value under a key of at most 32 letters, digits and dots, which this process uses once. 0, or what failed. */
+    int (*put)(void *state, const char *key, const void *value, size_t bytes);
+    /* Waits for all processes; then each can get what was put. 0, or what failed. */
+    int (*fence)(void *state);
+    /* Copies what a process has put, as much as there is room for. Its length, or a negative number. */
+    long (*get)(void *state, int pe, const char *key, void *value, size_t room);
+    /* Ends all processes. */
+    void (*abort)(void *state, int status);
+} shmemx_bootstrap_t;
+
 #define SHMEMX_MAX_PARTITIONS 127
 #define SHMEMX_MAX_PARTITION_ID 255
 #define SHMEM_MAX_PARTITIONS SHMEMX_MAX_PARTITIONS

@@ -5,7 +5,7 @@
 //! heaps, all segments, and the data of the executable (`data`).
 //!
 //! ```text
-//! setup heap rma stream amo wait order context signal extension counters     the one-sided families
+//! setup bootstrap heap rma stream amo wait order context signal extension counters     the one-sided families
 //! active_set collective combine long_double team lock                       what PEs do together
 //! data          the executable's variables as a segment
 //! symmetric     what a C address means
@@ -20,6 +20,7 @@
 
 pub mod active_set;
 pub mod amo;
+pub mod bootstrap;
 mod caller;
 pub mod collective;
 pub mod combine;

@@ -10,11 +10,11 @@ use std::ffi::{c_char, c_int, c_void};
 use std::panic;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use shmem::thread::Multiple;
 use shmem::version::OPENSHMEM;
 use shmem_core::context::untyped;
 use shmem_core::exclusion::Mutex;
 
+use crate::bootstrap::Bootstrap;
 use crate::refusal::{self, Place, refuse};
 use crate::table::routines;
 use crate::team;
@@ -26,6 +26,7 @@ routines! {
     once {
         plain "init" "" () [] = start, threads::SINGLE;
         plain "init_thread" "" (requested: c_int, provided: *mut c_int) -> c_int [] = init_thread;
+        extra "init_with" "" (bootstrap: *const Bootstrap, requested: c_int, provided: *mut c_int) -> c_int [] = init_with;
         plain "query_thread" "" (provided: *mut c_int) [] = query_thread;
         plain "query_initialized" "" (initialized: *mut c_int) [] = query_initialized;
         plain "finalize" "" () [] = finalize;
@@ -83,20 +84,58 @@ fn start_pes(routine: &'static str, _npes: c_int) {
     }
 }
 
+fn start(routine: &str, level: c_int) {
+    start_by(routine, level, shmem::init);
+}
+
 unsafe fn init_thread(routine: &'static str, requested: c_int, provided: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { start_and_tell(routine, requested, provided, shmem::init) }
+}
+
+unsafe fn init_with(
+    routine: &'static str,
+    bootstrap: *const Bootstrap,
+    requested: c_int,
+    provided: *mut c_int,
+) -> c_int {
+    // SAFETY: null, or C's structure.
+    let Some(bootstrap) = (unsafe { bootstrap.as_ref() }).copied() else {
+        refuse(routine, "bootstrap", "is NULL: it says which process this is, and exchanges bytes");
+    };
+    if let Some(mistake) = bootstrap.mistake() {
+        refuse(routine, "bootstrap", mistake);
+    }
+    // SAFETY: processes have different numbers, and a value that one gets is that which the other has put (`shmemx.h`).
+    let join = || unsafe { shmem::init_with(bootstrap) };
+    // SAFETY: the caller's promise.
+    unsafe { start_and_tell(routine, requested, provided, join) }
+}
+
+/// Starts at a level of threads, and tells which there is.
+///
+/// # Safety
+///
+/// `provided` must be null, or a variable to be written.
+unsafe fn start_and_tell(
+    routine: &'static str,
+    requested: c_int,
+    provided: *mut c_int,
+    join: impl FnOnce() -> shmem::Result<CWorld>,
+) -> c_int {
     if !(threads::SINGLE..=threads::MULTIPLE).contains(&requested) {
         let levels = "SHMEM_THREAD_SINGLE (0) to SHMEM_THREAD_MULTIPLE (3)";
         refuse(routine, "requested", format_args!("is {requested}: levels are {levels}"));
     }
-    start(routine, requested);
+    start_by(routine, requested, join);
     if !provided.is_null() {
-        // SAFETY: C gives a variable to be written.
+        // SAFETY: a variable to be written (caller).
         unsafe { provided.write(LEVEL.load(Ordering::Relaxed)) };
     }
     0
 }
 
-fn start(routine: &str, level: c_int) {
+fn start_by(routine: &str, level: c_int, join: impl FnOnce() -> shmem::Result<CWorld>) {
     world::may_begin(routine);
     let mut depth = DEPTH.lock();
     *depth += 1;
@@ -105,14 +144,14 @@ fn start(routine: &str, level: c_int) {
         return;
     }
     LEVEL.store(level, Ordering::Relaxed);
-    world::open(join);
+    world::open(|| enter(join));
 }
 
 /// Joins the job.
-fn join() -> CWorld {
+fn enter(join: impl FnOnce() -> shmem::Result<CWorld>) -> CWorld {
     data::describe(HEAP);
     caller::open();
-    let world = shmem::init::<Multiple>().unwrap_or_else(|error| refusal::end(2, &error.to_string()));
+    let world = join().unwrap_or_else(|error| refusal::end(2, &error.to_string()));
     // SAFETY: a program in C has no references to its variables.
     let adopted = unsafe { data::adopt(&world) };
     if let Err(error) = adopted {

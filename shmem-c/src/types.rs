@@ -39,6 +39,7 @@ spelled! {
     Team = "shmem_team_t";
     TeamConfig = "shmem_team_config_t";
     SessionConfig = "shmem_ctx_session_config_t";
+    crate::bootstrap::Bootstrap = "shmemx_bootstrap_t";
     PartitionInfo = "shmemx_partition_info_t";
     PerformanceCounters = "shmemx_pcntr_t";
 }

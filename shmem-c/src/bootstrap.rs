@@ -1,0 +1,172 @@
+//! `shmemx_init_with`: processes that something else has started, such as MPI, become PEs by functions of the program.
+
+use std::ffi::{CString, c_char, c_int, c_long, c_void};
+use std::io;
+
+use shmem::bootstrap::ProcessManager;
+
+/// `shmemx_bootstrap_t`: which process this is, and how the processes of the job exchange bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Bootstrap {
+    /// First argument of the functions.
+    state: *mut c_void,
+    /// Number of this process.
+    pe: c_int,
+    /// Number of processes.
+    n_pes: c_int,
+    put: Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void, usize) -> c_int>,
+    fence: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
+    get: Option<unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *mut c_void, usize) -> c_long>,
+    abort: Option<unsafe extern "C" fn(*mut c_void, c_int)>,
+}
+
+// SAFETY: C's caller keeps what its functions use, and lets any thread call them (`shmemx.h`).
+unsafe impl Send for Bootstrap {}
+// SAFETY: the runtime makes one call at a time but for `abort`, as `shmemx.h` says.
+unsafe impl Sync for Bootstrap {}
+
+impl Bootstrap {
+    /// What is wrong with it.
+    pub(crate) fn mistake(&self) -> Option<String> {
+        let missing = [
+            ("put", self.put.is_none()),
+            ("fence", self.fence.is_none()),
+            ("get", self.get.is_none()),
+            ("abort", self.abort.is_none()),
+        ];
+        if let Some((name, _)) = missing.iter().find(|(_, missing)| *missing) {
+            return Some(format!("has no function {name}: put, fence, get and abort are needed"));
+        }
+        let fits = (0..self.n_pes).contains(&self.pe);
+        (!fits).then(|| format!("has pe {} of n_pes {}: processes are 0 to n_pes - 1", self.pe, self.n_pes))
+    }
+}
+
+/// A key as C reads it.
+fn key(key: &str) -> io::Result<CString> {
+    CString::new(key).map_err(io::Error::other)
+}
+
+fn failed(function: &str, code: i64) -> io::Error {
+    io::Error::other(format!("the program's function {function} failed ({code})"))
+}
+
+impl ProcessManager for Bootstrap {
+    fn number(&self) -> usize {
+        self.pe as usize
+    }
+
+    fn count(&self) -> usize {
+        self.n_pes as usize
+    }
+
+    fn put(&self, name: &str, value: &[u8]) -> io::Result<()> {
+        let (put, name) = (self.put.ok_or_else(|| failed("put", -1))?, key(name)?);
+        // SAFETY: the program's function, a string that ends with a zero, and a value of so many bytes.
+        match unsafe { put(self.state, name.as_ptr(), value.as_ptr().cast(), value.len()) } {
+            0 => Ok(()),
+            code => Err(failed("put", code.into())),
+        }
+    }
+
+    fn fence(&self) -> io::Result<()> {
+        let fence = self.fence.ok_or_else(|| failed("fence", -1))?;
+        // SAFETY: the program's function.
+        match unsafe { fence(self.state) } {
+            0 => Ok(()),
+            code => Err(failed("fence", code.into())),
+        }
+    }
+
+    fn get(&self, process: usize, name: &str) -> io::Result<Vec<u8>> {
+        let (get, name) = (self.get.ok_or_else(|| failed("get", -1))?, key(name)?);
+        let mut value = vec![0; 1024];
+        loop {
+            let room = value.len();
+            // SAFETY: the program's function, a string that ends with a zero, and room for so many bytes.
+            let bytes =
+                unsafe { get(self.state, process as c_int, name.as_ptr(), value.as_mut_ptr().cast(), room) };
+            let bytes = usize::try_from(bytes).map_err(|_| failed("get", bytes))?;
+            value.resize(bytes, 0);
+            if bytes <= room {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn abort(&self, code: i32) {
+        if let Some(abort) = self.abort {
+            // SAFETY: the program's function.
+            unsafe { abort(self.state, code) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One value, kept by what it points to.
+    unsafe extern "C" fn put(
+        state: *mut c_void,
+        _: *const c_char,
+        value: *const c_void,
+        bytes: usize,
+    ) -> c_int {
+        // SAFETY: the vector of the test, and a value of so many bytes.
+        let (kept, value) =
+            unsafe { (&mut *state.cast::<Vec<u8>>(), std::slice::from_raw_parts(value.cast(), bytes)) };
+        kept.clear();
+        kept.extend_from_slice(value);
+        0
+    }
+
+    unsafe extern "C" fn get(
+        state: *mut c_void,
+        process: c_int,
+        _: *const c_char,
+        value: *mut c_void,
+        bytes: usize,
+    ) -> c_long {
+        // SAFETY: the vector of the test.
+        let kept = unsafe { &*state.cast::<Vec<u8>>() };
+        // SAFETY: room for so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(kept.as_ptr(), value.cast(), bytes.min(kept.len())) };
+        if process == 0 { kept.len() as c_long } else { -2 }
+    }
+
+    unsafe extern "C" fn fence(_: *mut c_void) -> c_int {
+        7
+    }
+
+    unsafe extern "C" fn abort(_: *mut c_void, _: c_int) {}
+
+    #[test]
+    fn values_of_any_length_come_back() {
+        let mut kept: Vec<u8> = Vec::new();
+        let state = (&raw mut kept).cast();
+        let ours = Bootstrap {
+            state,
+            pe: 0,
+            n_pes: 1,
+            put: Some(put),
+            fence: Some(fence),
+            get: Some(get),
+            abort: Some(abort),
+        };
+        for bytes in [0, 1, 1023, 1024, 1025, 5000] {
+            let value: Vec<u8> = (0..bytes).map(|k| k as u8).collect();
+            ours.put("key", &value).unwrap();
+            assert_eq!(ours.get(0, "key").unwrap(), value);
+        }
+        let said = |error: io::Error| error.to_string();
+        assert_eq!(said(ours.get(1, "key").unwrap_err()), "the program's function get failed (-2)");
+        assert_eq!(said(ours.fence().unwrap_err()), "the program's function fence failed (7)");
+        assert_eq!(ours.mistake(), None);
+        let wrong = Bootstrap { pe: 1, ..ours };
+        assert_eq!(wrong.mistake().unwrap(), "has pe 1 of n_pes 1: processes are 0 to n_pes - 1");
+        let without = Bootstrap { get: None, ..ours };
+        assert_eq!(without.mistake().unwrap(), "has no function get: put, fence, get and abort are needed");
+    }
+}
