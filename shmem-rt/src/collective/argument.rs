@@ -16,19 +16,20 @@ use crate::group::{Collective, Operation, Purpose, Team, words_of};
 
 /// Items of the program, or of a symmetric object, that a call gives to a collective.
 pub(super) struct Argument<'a, K: ?Sized> {
-    team: &'a Team,
-    token: &'a K,
+    pub(super) team: &'a Team,
+    pub(super) token: &'a K,
     /// The type of an item.
     kind: &'static str,
     /// Bytes of an item.
     item: usize,
-    location: &'static Location<'static>,
-    place: Option<Extent>,
+    pub(super) location: &'static Location<'static>,
+    pub(super) place: Option<Extent>,
 }
 
-/// What members compare: numbers, and where an object lies.
-pub(super) struct Arguments {
-    words: [u64; 5],
+/// What members compare of a call: at most six numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    words: [u64; 6],
     len: usize,
 }
 
@@ -55,10 +56,29 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         argument
     }
 
-    /// Enters the collective.
+    /// An object at `place` of every member, which consists of bytes.
+    #[track_caller]
+    pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Extent) -> Self {
+        Self { team, token, kind: "u8", item: 1, location: Location::caller(), place: Some(place) }
+    }
+
+    /// The same, at another place.
+    pub(super) fn at(&self, place: Extent) -> Self {
+        Self { place: Some(place), ..*self }
+    }
+
+    /// Carries out `work` inside a collective to which this PE gives `bytes` bytes. Members compare `words`; messages show `subject`.
     #[inline]
-    pub(super) fn enter(&self) -> Collective<'a> {
-        self.team.enter(self.token.endpoint(), Some(self.location))
+    pub(super) fn run<R>(
+        &self,
+        operation: Operation,
+        words: Words,
+        subject: &dyn Fn() -> String,
+        bytes: usize,
+        work: impl FnOnce(&Collective<'_>, &Purpose<'_>) -> R,
+    ) -> R {
+        let collective = self.team.enter(self.token.endpoint(), Some(self.location)).moving(bytes);
+        work(&collective, &self.purpose(operation, &words, subject))
     }
 
     /// What members come for.
@@ -66,16 +86,11 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     pub(super) fn purpose<'p>(
         &self,
         operation: Operation,
-        arguments: &'p [u64],
+        words: &'p Words,
         subject: &'p dyn Fn() -> String,
     ) -> Purpose<'p> {
+        let arguments = &words.words[..words.len];
         Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
-    }
-
-    /// Where the object lies, if it is one.
-    #[inline]
-    pub(super) fn place(&self) -> Option<Extent> {
-        self.place
     }
 
     /// Bytes of an item.
@@ -83,24 +98,17 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         self.item
     }
 
-    /// The type of an item.
-    pub(super) fn kind(&self) -> &'static str {
-        self.kind
-    }
-
-    /// What members compare: `others`, and where the object lies.
+    /// What members compare: `others`, and the offset of the object.
     #[inline]
-    pub(super) fn arguments<const N: usize>(&self, others: [u64; N]) -> Arguments {
-        let (mut words, mut len) = ([0; 5], N);
-        words[..N].copy_from_slice(&others);
+    pub(super) fn words<const N: usize>(&self, others: [u64; N]) -> Words {
+        let mut words = Words::of(others);
         if let Some(place) = self.place {
-            words[len] = place.offset as u64;
-            len += 1;
+            words.push(place.offset as u64);
         }
-        Arguments { words, len }
+        words
     }
 
-    /// Where the object lies, as one of the numbers that are compared of a call with two arguments: private memory may be anywhere.
+    /// The offset of the object, as a number to compare of a call with two arguments: private memory may be anywhere.
     pub(super) fn offset(&self) -> u64 {
         self.place.map_or(0, |place| place.offset as u64 + 1)
     }
@@ -223,12 +231,18 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     }
 }
 
-impl core::ops::Deref for Arguments {
-    type Target = [u64];
+impl Words {
+    #[inline]
+    pub(super) fn of<const N: usize>(others: [u64; N]) -> Self {
+        let mut words = [0; 6];
+        words[..N].copy_from_slice(&others);
+        Self { words, len: N }
+    }
 
     #[inline]
-    fn deref(&self) -> &[u64] {
-        &self.words[..self.len]
+    pub(super) fn push(&mut self, word: u64) {
+        self.words[self.len] = word;
+        self.len += 1;
     }
 }
 
@@ -253,11 +267,6 @@ impl Root {
     /// Whether that is the calling PE.
     pub(super) fn is_here(&self, team: &Team) -> bool {
         self.rank == team.rank()
-    }
-
-    /// Those who have a result.
-    pub(super) fn alone(&self) -> Range<usize> {
-        self.rank..self.rank + 1
     }
 
     /// The number of the PE, to be compared.

@@ -7,7 +7,7 @@
 //!
 //! **Between nodes** members count, and the last to arrive acts for its node. In [round](super::schedule::Round) `k` of a dissemination it
 //! notifies one node further on, and waits for the one as far before it. After log2(nodes) rounds all nodes have arrived, and it
-//! releases its node. Where each node has data for each other one, their messages replace the rounds ([`Parts`](super::parts::Parts)).
+//! releases its node. Where each node has data for each other one, their messages replace the rounds ([`Parts`](super::payload::Parts)).
 //! A member that waits for a round's word also looks for such messages, which nobody sends in a barrier of rounds.
 //!
 //! **Check.** Every step carries the fingerprint of the operation: a hash, and a mark for what opens an exclusive phase, which no hash can
@@ -26,11 +26,12 @@ use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
 use shmem_core::system::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
+use super::argument::{Argument, Words};
 use super::mismatch::Stranger;
-use super::parts::Parts;
-use super::payload::{Message, Nothing, Payload};
-use super::rooms;
+use super::payload::{Message, Nothing, Parts, Payload, straight, word_of};
+use super::request::Task;
 use super::schedule::Round;
+use super::start::Started;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
 
 /// What nodes bring each other at a meeting, and how.
@@ -63,6 +64,37 @@ impl Team {
     pub fn sync(&self, token: &(impl Initiator + ?Sized)) {
         let location = Location::caller();
         self.meet_once(token.endpoint(), Operation::of(Family::TeamSync), Some(location));
+    }
+
+    /// Starts to meet all members, and goes on. Who has [waited](Started::wait) for it knows that all have come to this call, and
+    /// that what they had done before is visible, as behind a [`barrier`](Self::barrier).
+    ///
+    /// All members start the same collectives of a team, in the same order, and between the same of those that block; those
+    /// that do not end the job, with both lines. Waited for they are in any order, or dropped. A team has up to
+    /// four under way; the start of a fifth waits for the end of the first. A start waits for nothing else.
+    ///
+    /// ```no_run
+    /// use shmem::prelude::*;
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) {
+    ///     let met = world.start_barrier();
+    ///     while !met.is_complete() {
+    ///         // Something that needs nobody.
+    ///     }
+    ///     met.wait();
+    /// }
+    /// ```
+    ///
+    /// Source: MPI 4.1, `MPI_Ibarrier`.
+    #[doc(alias = "MPI_Ibarrier")]
+    #[track_caller]
+    pub fn start_barrier<'t>(&'t self, token: &'t (impl Initiator + ?Sized)) -> Started<'t, ()> {
+        if self.job.network.far.is_some() {
+            self.job.quiet_all();
+        }
+        let (argument, task) = (Argument::of::<()>(self, token, None), Task::of(None, Vec::new()));
+        argument.start(Operation::of(Family::StartBarrier), Words::of([]), &String::new, (0, task), |_| ())
     }
 
     /// Meets all members for an operation that is nothing else; without a location it is a turn in the
@@ -215,7 +247,7 @@ impl Collective<'_> {
             let Round { number, distance, .. } = round;
             let to = team.leader((team.node() + distance) % nodes);
             let message = payload.send(self, round);
-            self.send(to, message, rooms::word_of(team, set, number), word);
+            self.send(to, message, word_of(team, set, number), word);
             let before = area.expected[set][number].load(Ordering::Relaxed);
             let expected = before.wrapping_add(word);
             let arrived = &area.rounds[set][number];
@@ -242,7 +274,7 @@ impl Collective<'_> {
         let messages = distances.len() as u64;
         for distance in distances {
             let to = team.leader((team.node() + distance) % nodes);
-            self.send(to, parts.message(self, distance), rooms::straight(team, set), word);
+            self.send(to, parts.message(self, distance), straight(team, set), word);
         }
         if messages + 1 < nodes as u64 {
             // They do not come from all: so that is no meeting.

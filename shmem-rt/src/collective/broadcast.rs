@@ -11,12 +11,12 @@ use shmem_core::pe::Pe;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, Root};
-use super::blocks::{Shares, room_of_one};
-use super::buffer::RecvBuf;
+use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
-use super::direct::Direct;
-use super::ring::Ring;
-use super::staging::{Staged, Turn};
+use super::payload::{Shares, room_of_one};
+use super::request::Task;
+use super::staging::{Direct, Ring, Staged, Turn};
+use super::start::Started;
 use crate::group::{Collective, Operation, Purpose, Team};
 
 impl Team {
@@ -48,25 +48,66 @@ impl Team {
     {
         let root = Root::of(self, root, "broadcast");
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let collective = argument.enter();
         let here = root.is_here(self);
         argument.changed(data, (here, !here), |_, data| {
-            let collective = collective.moving(data.len());
-            let arguments = argument.arguments([root.word(), data.len() as u64]);
-            let bytes = data.len();
-            let subject = || broadcast_of(&argument, bytes, &root);
-            let purpose = argument.purpose(Operation::of(Family::Broadcast), &arguments, &subject);
-            let from = data.object();
-            collective.broadcast(&purpose, from, data, root.rank);
+            let (bytes, from) = (data.len(), data.object());
+            let (words, subject) =
+                (argument.words([root.word(), bytes as u64]), || show(&argument, bytes, &root));
+            argument.run(Operation::of(Family::Broadcast), words, &subject, bytes, |collective, purpose| {
+                collective.broadcast(purpose, from, data, root.rank);
+            });
+        })
+    }
+
+    /// Starts to give every member what `root` has, and goes on: what [`broadcast`](Self::broadcast) gives is there when the
+    /// result is [waited](Started::wait) for. `data` is as there, and is read before this returns.
+    /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+    ///
+    /// ```no_run
+    /// # use shmem::prelude::*;
+    /// # #[symmetric]
+    /// # static TABLE: [f64; 1000];
+    /// # #[shmem::main]
+    /// # fn main(world: &mut World) {
+    /// let root = world.pes()[0];
+    /// let (table, seed) = (world.start_broadcast(&TABLE, root), world.start_broadcast(12_u64, root));
+    /// let seed: u64 = seed.wait();
+    /// table.wait();
+    /// # let _ = seed;
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `root` is not a member, or an object is of a team that lacks a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Ibcast`; OpenSHMEM 1.6, `shmem_broadcast`.
+    #[doc(alias = "MPI_Ibcast")]
+    #[track_caller]
+    pub fn start_broadcast<'t, X, R>(
+        &'t self,
+        token: &'t (impl Initiator + ?Sized),
+        data: X,
+        root: Pe,
+    ) -> Started<'t, R>
+    where
+        X: Contribution<R> + 't,
+    {
+        let root = Root::of(self, root, "start_broadcast");
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let given = data.read(token, |items| bytemuck::cast_slice(items).to_vec());
+        let bytes = given.len();
+        let (words, subject) =
+            (argument.words([root.word(), bytes as u64]), || show(&argument, bytes, &root));
+        let task = Task::of(self.steps(Pattern::Broadcast(bytes), root.rank, 1), given);
+        argument.start(Operation::of(Family::StartBroadcast), words, &subject, (bytes, task), move |result| {
+            data.change(token, |items| bytemuck::cast_slice_mut(items).copy_from_slice(result))
         })
     }
 }
 
 /// What a broadcast is about, in words.
-pub(super) fn broadcast_of<K>(argument: &Argument<'_, K>, bytes: usize, root: &Root) -> String
-where
-    K: Initiator + ?Sized,
-{
+fn show<K: Initiator + ?Sized>(argument: &Argument<'_, K>, bytes: usize, root: &Root) -> String {
     format!("{} from PE {}", argument.name_or(|| show_size(bytes as u64)), root.pe)
 }
 
@@ -82,7 +123,15 @@ impl Collective<'_> {
         let (bytes, is_root) = (data.len(), root == self.team.rank());
         let way = self.way(purpose, Pattern::Broadcast(bytes), from.is_some());
         match (way, from) {
-            (Way::Windows, _) => return self.pipelined_broadcast(purpose, data, root),
+            (Way::Windows, _) => {
+                return self.pipelined(
+                    purpose,
+                    (Pattern::Broadcast(bytes), root),
+                    SendBuf::EMPTY,
+                    data,
+                    None,
+                );
+            }
             (Way::Direct, Some(from)) => {
                 let direct = Direct::meet(self, purpose);
                 if !is_root {

@@ -12,17 +12,13 @@ use shmem_core::object::Extent;
 use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::blocks::room_of_each;
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Form, Pattern, Shape};
-use super::direct::Direct;
 use super::partial_results::most_bytes;
-use super::payload::GRAIN;
-use super::pipelined::fits_a_tile;
+use super::payload::{GRAIN, room_of_each};
+use super::placement::fits_a_tile;
 use super::reduction::{Reduction, Typed};
-use super::ring::Ring;
-use super::rooms::{Piece as _, Room as _};
-use super::staging::Step;
+use super::staging::{Direct, Piece as _, Ring, Room as _, Step};
 use super::tree::{Operands, fold};
 use crate::group::{Collective, Purpose};
 
@@ -99,10 +95,14 @@ impl Collective<'_> {
         }
         let has_result = results.contains(&team.rank());
         match way {
-            Way::Windows if fits_a_tile(size) && is_for_all => self.pipelined_reduction(purpose, data, op),
-            Way::Windows if fits_a_tile(size) => data.with_private(has_result, |data| {
-                self.pipelined_reduction(purpose, RecvBuf::of(data), op);
-            }),
+            Way::Windows if fits_a_tile(size) => {
+                let pipelined =
+                    |data: RecvBuf<'_>| self.pipelined(purpose, (pattern, 0), SendBuf::EMPTY, data, Some(op));
+                match is_for_all {
+                    true => pipelined(data),
+                    false => data.with_private(has_result, |data| pipelined(RecvBuf::of(data))),
+                }
+            }
             Way::Rings if combined == Combined::All && is_for_all && self.slice_of(bytes, size) > 0 => {
                 let slice = self.slice_of(bytes, size);
                 data.with_private(true, |data| self.reduce_sliced(purpose, slice, data, op));

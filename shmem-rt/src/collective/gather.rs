@@ -12,12 +12,12 @@ use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, Root, new_list};
-use super::blocks::{Shares, room_of_each};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
-use super::direct::Direct;
-use super::ring::Ring;
-use super::staging::{Staged, Step, Turn};
+use super::payload::{Shares, room_of_each};
+use super::request::{Sent, Task};
+use super::staging::{Direct, Ring, Staged, Step, Turn};
+use super::start::Started;
 use crate::group::{Collective, Operation, Purpose, Team};
 
 /// Bytes of the length that goes before what a member has.
@@ -60,21 +60,22 @@ impl Team {
     {
         let argument = Argument::of::<I>(self, token, mine.place(token));
         let result = Argument::of::<I>(self, token, all.place(token));
-        let (to, room, members) = (result.place(), all.items(token), self.size());
-        let collective = argument.enter();
-        let mut given = 0;
-        argument.given(mine, to, |items, mine| {
-            given = items;
-            if !is_room(members, items, room) {
-                return;
+        let (to, room, size) = (result.place, all.items(token), size_of::<I>());
+        let items = argument.given(mine, to, |items, mine| {
+            if is_room(self.size(), items, room) {
+                let words = argument.words([items as u64, size as u64, result.offset()]);
+                let (operation, subject) = (Operation::of(Family::Fcollect), || argument.show_to(items, to));
+                result.destination(all, |all| {
+                    argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
+                        collective.allgather(purpose, mine, all);
+                    });
+                });
             }
-            let arguments = argument.arguments([items as u64, size_of::<I>() as u64, result.offset()]);
-            let subject = || argument.show_to(items, to);
-            let purpose = argument.purpose(Operation::of(Family::Fcollect), &arguments, &subject);
-            result.destination(all, |all| collective.moving(mine.len()).allgather(&purpose, mine, all));
+            items
         });
-        require_room(members, given, room);
-        result.tell(Family::HereStore, 0..room * size_of::<I>());
+        // No closure has the caller's line.
+        require_room(self.size(), items, room);
+        result.tell(Family::HereStore, 0..room * size);
     }
 
     /// What all members have, of any length on each, one behind the other in the order of ranks. Where that
@@ -92,36 +93,13 @@ impl Team {
         T: Collected<I> + ?Sized,
         I: PlainData,
     {
-        let argument = Argument::of::<I>(self, token, mine.place(token));
-        let collective = argument.enter();
-        let mut all = Vec::new();
-        argument.given(mine, None, |items, mine| {
-            let (arguments, subject) =
-                (argument.arguments([size_of::<I>() as u64, 0]), || argument.show(items));
-            let purpose = argument.purpose(Operation::of(Family::Collect), &arguments, &subject);
-            let given = (items, size_of::<I>());
-            collective
-                .moving(mine.len())
-                .allgatherv(&purpose, given, mine, false, |items| Some(new_list(&mut all, items)));
-        });
+        let (mut all, operation) = (Vec::new(), Operation::of(Family::Collect));
+        self.collected(token, mine, (operation, None), (None, 0), |items| Some(new_list(&mut all, items)));
         all
     }
 
     /// As [`collect`](Self::collect), to where the program says: `all` begins with what all members have, and the rest of it
     /// stays as it is. How many elements they have is returned. `all` is as in [`fcollect`](Self::fcollect).
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[symmetric]
-    /// # static ALL: [u32; 1000];
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let mine = vec![7_u32; world.my_pe()];
-    /// let count = world.collect_into(&mine, &ALL);
-    /// let found = ALL.here(world).index(..count).to_vec();
-    /// # assert_eq!(found.len(), count);
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -135,31 +113,17 @@ impl Team {
         I: PlainData,
         D: Destination<I>,
     {
-        let argument = Argument::of::<I>(self, token, mine.place(token));
         let result = Argument::of::<I>(self, token, all.place(token));
-        let collective = argument.enter();
-        let (to, room, size) = (result.place(), all.items(token), size_of::<I>());
-        let mut found = 0;
-        argument.given(mine, to, |items, mine| {
-            let arguments = argument.arguments([size as u64, result.offset()]);
-            let subject = || argument.show_to(items, to);
-            let name = Operation::named(Family::Collect, "collect_into");
-            let purpose = argument.purpose(name, &arguments, &subject);
-            result.destination(all, |all| {
-                collective.moving(mine.len()).allgatherv(
-                    &purpose,
-                    (items, size),
-                    mine,
-                    to.is_some(),
-                    |items| {
-                        found = items;
-                        (items <= room).then_some(all)
-                    },
-                );
+        let (to, room) = ((result.place, result.offset()), all.items(token));
+        let (mut found, operation) = (0, Operation::named(Family::Collect, "collect_into"));
+        result.destination(all, |all| {
+            self.collected(token, mine, (operation, None), to, |items| {
+                found = items;
+                (items <= room).then_some(all)
             });
         });
         assert!(found <= room, "the members have {found} elements, the destination has room for {room}");
-        result.tell(Family::HereStore, 0..found * size);
+        result.tell(Family::HereStore, 0..found * size_of::<I>());
         found
     }
 
@@ -191,18 +155,37 @@ impl Team {
         I: PlainData,
     {
         let root = Root::of(self, root, "collect_to");
-        let argument = Argument::of::<I>(self, token, mine.place(token));
-        let collective = argument.enter();
-        let mut all = None;
-        argument.given(mine, None, |items, mine| {
-            let arguments = argument.arguments([root.word(), size_of::<I>() as u64]);
-            let subject = || format!("{} to PE {}", argument.show(items), root.pe);
-            let purpose = argument.purpose(Operation::of(Family::CollectTo), &arguments, &subject);
-            let (here, list) = (root.is_here(self), &mut all);
-            let room = move |items| here.then(move || new_list(list.insert(Vec::new()), items));
-            collective.moving(mine.len()).allgatherv(&purpose, (items, size_of::<I>()), mine, false, room);
+        let (mut all, is_here) = (None, root.is_here(self));
+        let form = (Operation::of(Family::CollectTo), Some(&root));
+        self.collected(token, mine, form, (None, root.word()), |items| {
+            is_here.then(|| new_list(all.insert(Vec::new()), items))
         });
         all
+    }
+
+    /// What the forms of `collect` have in common: for a root, or to an object of all members, with a number to compare. `room` is asked
+    /// for room for so many elements.
+    #[track_caller]
+    fn collected<'r, T, I>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        mine: &T,
+        (operation, root): (Operation, Option<&Root>),
+        (to, number): (Option<Extent>, u64),
+        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+    ) where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+    {
+        let (argument, size) = (Argument::of::<I>(self, token, mine.place(token)), size_of::<I>());
+        let words = argument.words([number, size as u64]);
+        argument.given(mine, to, |items, mine| {
+            let what = || argument.show_to(items, to);
+            let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
+            argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
+                collective.allgatherv(purpose, (items, size), mine, to.is_some(), room);
+            });
+        });
     }
 
     /// Writes what all members have, of the same length on each, to `all` of `root` in the order of ranks. On the others
@@ -237,29 +220,69 @@ impl Team {
         let argument = Argument::of::<I>(self, token, mine.place(token));
         // Where `all` lies is the root's own affair.
         let result = Argument::of::<I>(self, token, all.place(token));
-        let (collective, room) = (argument.enter(), all.items(token));
+        let (room, size, is_here) = (all.items(token), size_of::<I>(), root.is_here(self));
         let gather = |items: usize, mine: SendBuf<'_>, all: Option<RecvBuf<'_>>| {
-            let arguments = argument.arguments([root.word(), items as u64, size_of::<I>() as u64]);
+            let words = argument.words([root.word(), items as u64, size as u64]);
             let subject = || format!("{} to PE {}", argument.show(items), root.pe);
-            let purpose = argument.purpose(Operation::of(Family::FcollectTo), &arguments, &subject);
-            collective.moving(mine.len()).gather_to(&purpose, argument.place(), mine, all);
+            let operation = Operation::of(Family::FcollectTo);
+            argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
+                collective.gather_to(purpose, argument.place, mine, all);
+            });
         };
-        let mut unfit = None;
-        argument.given(mine, result.place(), |items, mine| {
-            if !root.is_here(self) {
-                return gather(items, mine, None);
+        let items = argument.given(mine, result.place, |items, mine| {
+            match is_here {
+                false => gather(items, mine, None),
+                true if is_room(self.size(), items, room) => {
+                    result.destination(all, |all| gather(items, mine, Some(all)));
+                }
+                true => {}
             }
-            if !is_room(self.size(), items, room) {
-                unfit = Some(items);
-                return;
-            }
-            result.destination(all, |all| gather(items, mine, Some(all)));
-            result.tell(Family::HereStore, 0..room * size_of::<I>());
+            items
         });
-        // Not in what is given to others: the panic is that of the caller's line.
-        if let Some(items) = unfit {
+        if is_here {
             require_room(self.size(), items, room);
+            result.tell(Family::HereStore, 0..room * size);
         }
+    }
+
+    /// Starts to write what all members have to `all`, and goes on: it is written as by [`fcollect`](Self::fcollect) when the
+    /// result is [waited](Started::wait) for. `mine` and `all` are as there, and `mine` is read before this returns.
+    /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+    ///
+    /// # Panics
+    ///
+    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Iallgather`; OpenSHMEM 1.6, `shmem_fcollect`.
+    #[doc(alias = "MPI_Iallgather")]
+    #[track_caller]
+    pub fn start_fcollect<'t, T, I, D>(
+        &'t self,
+        token: &'t (impl Initiator + ?Sized),
+        mine: &T,
+        all: D,
+    ) -> Started<'t, ()>
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+        D: Destination<I> + 't,
+    {
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        let result = Argument::of::<I>(self, token, all.place(token));
+        let (members, room) = (self.size(), all.items(token));
+        let (items, mine): (usize, Vec<u8>) =
+            mine.read(token, |mine| (mine.len(), bytemuck::cast_slice(mine).to_vec()));
+        require_room(members, items, room);
+        let (bytes, from) = (mine.len(), self.rank() * mine.len());
+        let words = argument.words([items as u64, size_of::<I>() as u64, result.offset()]);
+        let subject = || argument.show_to(items, result.place);
+        let mut blocks = vec![0; bytes * members];
+        blocks[from..][..bytes].copy_from_slice(&mine);
+        let steps = self.steps(Pattern::Fcollect(bytes), 0, 1);
+        let task = Task { sent: Sent::Result(from), ..Task::of(steps, blocks) };
+        argument.start(Operation::of(Family::StartFcollect), words, &subject, (bytes, task), move |result| {
+            all.write(token, |all| bytemuck::cast_slice_mut(all).copy_from_slice(result));
+        })
     }
 }
 
@@ -268,9 +291,9 @@ fn is_room(members: usize, items: usize, room: usize) -> bool {
     items.checked_mul(members) == Some(room)
 }
 
-/// Requires that, for the caller's line: no closure has that.
+/// Requires that.
 #[track_caller]
-pub(super) fn require_room(members: usize, items: usize, room: usize) {
+fn require_room(members: usize, items: usize, room: usize) {
     if !is_room(members, items, room) {
         panic!("{members} members have {items} elements each, the destination has {room}");
     }
@@ -325,7 +348,9 @@ impl Collective<'_> {
             return;
         }
         match (way, places) {
-            (Way::Windows, _) => return self.pipelined_allgather(purpose, mine, all),
+            (Way::Windows, _) => {
+                return self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None);
+            }
             (Way::Direct, Some((_, to))) => {
                 let direct = Direct::meet(self, purpose);
                 // Each writes: what it gives was written by itself, and may still lie in its cache.

@@ -155,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::cover::Cover;
+    use crate::collective::partial_results::Cover;
 
     #[test]
     fn few_values_are_enough_for_nodes_that_are_powers_of_two() {

@@ -1,4 +1,10 @@
-//! Where the chunks and credits of a schedule go: into slots of the receiver, or straight to where they belong in an object.
+//! Pipelined collectives, of much data between nodes: the barrier opens the windows, and the [engine](super::engine) carries out a
+//! schedule. Its chunks and credits go into slots of the receiver, or straight to where they belong in an object.
+//!
+//! What fits a barrier travels with its words; of what is longer the barrier brings nothing. Each PE has a window for the world, and one
+//! for every other team that has [taken](super::memory) some. All have come to the opening barrier, and all came to the end of the
+//! collective before, where all chunks and credits that schedules make members send were waited for. So nothing is under way when a
+//! window is opened, and each begins with all slots free and counters of zero: they are cleared before the barrier.
 //!
 //! A chunk is one put with a signal: its bytes go to a slot of its receiver, and the counter of that slot counts it. On the same node it
 //! is a copy and an addition. Where the result is an object at one place of all members, a chunk is written to where it belongs in the
@@ -14,15 +20,17 @@
 //!   costs a result or a wait. Who has come for something else is found at the barrier that begins every collective.
 //! * **What others write to objects** they could write there by puts ([`buffer`](super::buffer)).
 //! * **What the program gave** is read by transfers that go on after they were started. Whoever makes a [`Carrier`] keeps it until they
-//!   are complete.
+//!   are complete: neither a blocking call nor the process ends before ([`under_way`]).
 //! * **What is read by a transfer is not written meanwhile**, by a collective: sources are shared; a result is sent on after it has come,
 //!   and what a reduction writes where it has sent from is made of what was sent (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::Far;
 use shmem_core::object::Extent;
+use shmem_core::primitive::mutant;
 use shmem_core::segment::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;
@@ -30,17 +38,119 @@ use shmem_core::system::{
     MOST_CREDITS, MOST_REQUESTS, MOST_SLOTS, REQUEST_BYTES, RequestArea, SystemArea, WINDOW_BYTES,
     WORLD_REQUEST_BYTES, Window,
 };
-use shmem_core::transport::{Remote, SignalOp, Until};
+use shmem_core::transport::{Remote, SignalOp, Until, under_way};
 
 use super::buffer::{RecvBuf, SendBuf};
-use super::engine::Transfers;
+use super::choose::Pattern;
+use super::engine::{Transfers, progress_of, with_schedules};
 use super::reduction::Reduction;
-use super::schedule::{Cut, Memory, Place, SendStep};
+use super::schedule::{Cut, Memory, Place, Radices, Schedule, SendStep};
 use super::tree::{Operands, PARTIALS, fold};
-use crate::group::Team;
+use crate::group::{Collective, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::indexes::WORLD;
+
+/// Most bytes of an item that is combined where it comes: there is room for as many as are partial results of a group.
+const LARGEST: usize = 1 << 10;
+
+const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= PARTIALS);
+
+/// Whether items of so many bytes can be combined where they come in chunks.
+pub(super) const fn fits_a_tile(size: usize) -> bool {
+    size <= LARGEST
+}
+
+impl Collective<'_> {
+    /// Brings data of a pattern through windows, or past them: `source` if they come from elsewhere than the result, and `op` if they are
+    /// combined. What comes of that is settled.
+    pub(super) fn pipelined(
+        &self,
+        purpose: &Purpose<'_>,
+        (pattern, root): (Pattern, usize),
+        source: SendBuf<'_>,
+        result: RecvBuf<'_>,
+        op: Option<&dyn Reduction>,
+    ) {
+        let (ranks, rank, item) = (self.team.size(), self.team.rank(), op.map_or(1, Reduction::size));
+        let cut = pattern.cut(ranks, result.object().is_some());
+        // What goes no way: from where in the source, to where in the result.
+        let own = match pattern {
+            Pattern::Fcollect(bytes) => Some((0..bytes, rank * bytes)),
+            Pattern::Alltoall(part) => Some((rank * part..(rank + 1) * part, rank * part)),
+            _ => None,
+        };
+        with_schedules!(pattern, (ranks, rank, root), cut, item, |schedules| {
+            self.carry_out(purpose, (schedules, cut), (source, own), result, op);
+        });
+    }
+
+    /// Opens the windows, and carries out schedules side by side.
+    fn carry_out(
+        &self,
+        purpose: &Purpose<'_>,
+        (schedules, cut): (&[impl Schedule], Cut),
+        (source, own): (SendBuf<'_>, Option<(Range<usize>, usize)>),
+        result: RecvBuf<'_>,
+        op: Option<&dyn Reduction>,
+    ) {
+        let Self { team, endpoint, .. } = *self;
+        // The stream of the runtime: what the program has started is not waited for here.
+        let far = team.job.network.own.as_ref();
+        let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
+        // SAFETY: that of the world is a part of the system area. For another team all its members have taken as many bytes there, aligned
+        // as a window is, for nothing else, as long as the team has a handle; they know so, word for word (`take_windows`). It is
+        // atomics.
+        let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
+        window.clear(schedules[0].credits());
+        let count = self.next_meeting();
+        if !mutant("stream-unopened") {
+            self.meet(purpose);
+        }
+        let object = result.object().map(|place| {
+            let segment = endpoint.segments().holding(place.offset, place.bytes);
+            (segment.unwrap_or_else(|| unreachable!("an object lies in a segment")), place)
+        });
+        let quiet = || {
+            if !mutant("stream-without-quiet") {
+                far.transport.quiet(far.channel);
+            }
+        };
+        under_way(quiet, || {
+            let mut progress = progress_of(schedules, cut.slots);
+            let mut carrier = Carrier {
+                job: &team.job,
+                members: team.members(),
+                rank: team.rank(),
+                slots: Slots::of_window(team, cut),
+                source,
+                result,
+                object,
+                op,
+            };
+            let mut is_over = progress.poll(&mut carrier);
+            if let Some((from, into)) = own {
+                carrier.result.copy_from(into, source.part(from));
+            }
+            let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
+            while !is_over {
+                // Each chunk is waited for anew: who has just got on will soon again.
+                let moved = progress.moved();
+                let got_on = || {
+                    is_over = progress.poll(&mut carrier);
+                    is_over || progress.moved() != moved
+                };
+                endpoint.waiting().until_brought(
+                    cut.most,
+                    endpoint,
+                    got_on,
+                    |timeout, done| bell.sleep(timeout, done),
+                    || purpose.activity(team.index(), count),
+                );
+            }
+        });
+    }
+}
 
 /// The slots and credit counters of a collective: at the same offsets, from the start of its slot of the arena, on every member.
 #[derive(Clone, Copy)]

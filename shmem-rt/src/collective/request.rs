@@ -1,9 +1,8 @@
-//! Requests: collectives that go on beside the program. They are started, and waited for later.
+//! Requests: collectives that go on beside the program. They are [started](super::start), and waited for later.
 //!
-//! A started collective is what a blocking one of much data is, but for who does it: a barrier of all members, in which each finds that
-//! it has come for the same as the others, and behind it a [schedule](super::schedule). Both are one [work](Work) of the PE, and go on
-//! whenever it waits inside the library, whatever for, and when it asks. No thread is made for it: a PE that only computes holds up
-//! those that need what it has.
+//! A started collective is what a blocking one of much data is, but for who does it: a barrier of all members, and behind it a
+//! [schedule](super::schedule). Both are one [work](Work) of the PE, and go on whenever it waits inside the library, whatever for, and
+//! when it asks. No thread is made for it: a PE that only computes holds up those that need what it has.
 //!
 //! **Barrier.** A dissemination: in round `k` each member tells the one `2^k` ranks further on what it has started, in a [`Mark`], and
 //! waits for that of the one as far before it. A mark is a hash of the purpose, how many barriers of the team the member has come to
@@ -27,17 +26,13 @@
 //! other PE, as [`placement`](super::placement) says.
 
 use core::mem::offset_of;
-use core::panic::Location;
-use core::pin::Pin;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, Ordering};
-use core::task::{Context, Poll};
 use std::sync::Arc;
 
 use shmem_core::context::{Endpoint, Far};
 use shmem_core::endpoint::{Step, Work};
 use shmem_core::exclusion::Mutex;
-use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::primitive::mutant;
 use shmem_core::segment::SYSTEM;
 use shmem_core::system::{Activity, ROUNDS, RequestArea, SystemArea};
@@ -47,11 +42,10 @@ use shmem_launch::say::say;
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::engine::Written;
-use super::mark::{Mark, place_of};
-use super::mismatch::{Record, mismatch};
+use super::mismatch::{Mark, Record, mismatch, place_of};
 use super::placement::{Carrier, Slots, request_area};
 use super::reduction::Reduction;
-use crate::group::{END, Purpose, Team};
+use crate::group::{Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::uses::RequestClaim;
@@ -119,6 +113,13 @@ pub(super) struct Task {
     pub(super) sent: Sent,
     pub(super) result: Held,
     pub(super) op: Option<Box<dyn Reduction + Send>>,
+}
+
+impl Task {
+    /// Of a result that is sent on as it comes, and in which nothing is combined.
+    pub(super) fn of(schedule: Option<(Written, usize)>, result: Vec<u8>) -> Self {
+        Self { schedule, sent: Sent::Result(0), result: Held::new(result), op: None }
+    }
 }
 
 /// A collective that goes on beside the program.
@@ -189,7 +190,7 @@ impl Request {
         request
     }
 
-    fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.is_complete.load(Ordering::Acquire)
     }
 
@@ -198,14 +199,14 @@ impl Request {
     /// # Panics
     ///
     /// If it is not there yet.
-    fn result(&self) -> &[u8] {
+    pub(super) fn result(&self) -> &[u8] {
         assert!(self.is_complete(), "the result of a collective is asked for before it is there");
         // SAFETY: behind the end of the schedule nobody writes the result: only its steps do.
         unsafe { self.result.settled() }
     }
 
     /// What it is, and whom it waits for.
-    fn activity(&self) -> Activity {
+    pub(super) fn activity(&self) -> Activity {
         let mut activity = self.activity;
         let state = self.state.try_lock();
         let awaited = state.and_then(|mut state| {
@@ -332,7 +333,7 @@ impl State {
     fn tell(&self, rank: usize) {
         let (place, set) = self.place;
         if let Some(there) = self.near(rank) {
-            there.requests[self.team][place].met[set][self.round].swap(self.mark.word(), Ordering::AcqRel);
+            there.requests[self.team][place].met[set][self.round].swap(self.mark.0, Ordering::AcqRel);
             return there.doorbell.ring();
         }
         let word = offset_of!(RequestArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
@@ -344,7 +345,7 @@ impl State {
             far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"));
         // SAFETY: of no bytes the signal alone is changed. It is an aligned `AtomicU64` of the system area of every PE.
         unsafe {
-            let set = SignalOp::Set(self.mark.word());
+            let set = SignalOp::Set(self.mark.0);
             transport.put_signal(*channel, word, nothing, 0, word, set, Until::Return);
         }
     }
@@ -374,166 +375,5 @@ impl State {
         };
         let places = vec![(here, vec![me.number()]), (there, vec![other.number()])];
         self.job.abort(1, &mismatch(places))
-    }
-}
-
-impl Team {
-    /// Waits until nothing that the team has started goes on.
-    pub(crate) fn land(&self, endpoint: &Endpoint) {
-        let activity = Activity { operation: Text::head("destroy"), ..Activity::NONE };
-        wait_until(endpoint, || self.uses().has_landed(), || activity);
-    }
-}
-
-/// Waits until nothing that any team of this PE has started goes on, before the program ends.
-pub(crate) fn land_all(endpoint: &Endpoint) {
-    let activity = Activity { operation: Text::head(END), ..Activity::NONE };
-    wait_until(endpoint, || !endpoint.waiting().has_work(), || activity);
-}
-
-/// Waits until works of this PE have come somewhere.
-pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
-    // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
-    let bell = &unsafe { endpoint.system() }.doorbell;
-    endpoint.waiting().until(endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
-}
-
-/// What writes a result to where it belongs.
-type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
-
-/// A collective that was started, such as by [`start_sum`](crate::Team::start_sum), and goes on beside the program. Waiting for
-/// it gives what the blocking call of that family gives: a value comes back, and `&mut x`, a destination or a symmetric object is
-/// written then, and not before.
-///
-/// It goes on whenever this PE waits inside the library, whatever for, and when it is asked [whether it is
-/// complete](Self::is_complete). No thread of the library goes on with it: while a PE only computes, members that need
-/// what it has wait for it. One that computes for long asks now and then.
-///
-/// Dropping it waits, as [`wait`](Self::wait) does, and writes what is written in place; not so while a panic unwinds, whose
-/// PE ends the job. Forgetting it forgets the result: the collective goes on. It stays with the thread that has started
-/// it.
-///
-/// It is a future as well, with the result, for whatever executor the program has. A poll that comes too early goes on with
-/// the collective, and wakes its own task at once, as that of a [`Pending`](crate::Pending) does.
-///
-/// ```no_run
-/// use shmem::prelude::*;
-///
-/// #[shmem::main]
-/// fn main(world: &mut World) {
-///     let norm = world.start_sum(vec![1.0; 1000]);
-///     let inner: f64 = (0..1_000_000).map(f64::from).sum();
-///     let norm = norm.wait();
-///     println!("{inner} {}", norm[0]);
-/// }
-/// ```
-#[must_use = "the result comes by `wait` or `.await`; dropping it waits as well"]
-pub struct Started<'t, R> {
-    endpoint: &'t Endpoint,
-    request: Arc<Request>,
-    /// For who looks on.
-    meeting: Meeting<'t>,
-    /// Taken by who takes the result.
-    finish: Option<Finish<'t, R>>,
-    location: &'static Location<'static>,
-}
-
-impl<'t, R> Started<'t, R> {
-    pub(super) fn new(
-        endpoint: &'t Endpoint,
-        request: Arc<Request>,
-        meeting: Meeting<'t>,
-        finish: Finish<'t, R>,
-        location: &'static Location<'static>,
-    ) -> Self {
-        Self { endpoint, request, meeting, finish: Some(finish), location }
-    }
-
-    /// Waits until the collective is complete on this PE, and gives the result.
-    ///
-    /// # Panics
-    ///
-    /// If a poll has given the result.
-    ///
-    /// Source: MPI 4.1, `MPI_Wait`.
-    #[doc(alias = "MPI_Wait")]
-    #[track_caller]
-    pub fn wait(mut self) -> R {
-        self.location = Location::caller();
-        self.land();
-        match self.take() {
-            Some(result) => result,
-            None => given(),
-        }
-    }
-
-    /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Goes on with all that the PE
-    /// has started, and does not wait.
-    ///
-    /// Source: MPI 4.1, `MPI_Test`.
-    #[doc(alias = "MPI_Test")]
-    pub fn is_complete(&self) -> bool {
-        if !self.request.is_complete() {
-            self.endpoint.waiting().go_on(self.endpoint);
-        }
-        if !self.request.is_complete() {
-            return false;
-        }
-        // Whoever looks on is to know, as behind a wait.
-        self.land();
-        true
-    }
-
-    /// Waits for the result.
-    fn land(&self) {
-        if self.finish.is_none() {
-            return;
-        }
-        let Self { endpoint, request, meeting, location, .. } = self;
-        let land = || wait_until(endpoint, || request.is_complete(), || request.activity());
-        endpoint.tell(Call::new(Family::Started, location).meets(*meeting), land);
-    }
-
-    /// The result, once, where it is there.
-    fn take(&mut self) -> Option<R> {
-        let finish = self.finish.take()?;
-        Some(finish(self.request.result()))
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn given() -> ! {
-    panic!("the collective is complete, and a poll has given its result already: it is given once")
-}
-
-/// See [`Started`] for who wakes.
-///
-/// # Panics
-///
-/// A poll, if one before it has given the result.
-impl<R> Future for Started<'_, R> {
-    type Output = R;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
-        if !self.is_complete() {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        match self.take() {
-            Some(result) => Poll::Ready(result),
-            None => given(),
-        }
-    }
-}
-
-impl<R> Drop for Started<'_, R> {
-    fn drop(&mut self) {
-        if self.finish.is_some() && !std::thread::panicking() {
-            self.land();
-            self.take();
-        }
     }
 }
