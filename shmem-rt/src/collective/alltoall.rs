@@ -20,7 +20,7 @@ use super::choose::{Pattern, Shape};
 use super::payload::{GRAIN, Parts, Portion};
 use super::request::{Held, Sent, Task};
 use super::schedule::Pairwise;
-use super::staging::{Direct, Staged, Step, Turn, ends, is_one};
+use super::staging::{Direct, Piece as _, Room as _, Staged, Step, Turn, ends, is_one};
 use super::start::Started;
 use crate::group::{Collective, Operation, Purpose, Team};
 
@@ -51,13 +51,12 @@ impl Team {
         let argument = Argument::of::<T>(self, token, source.place(token));
         let result = Argument::of::<T>(self, token, into.place(token));
         let (to, bytes) = (result.place, items.saturating_mul(size_of::<T>()));
-        let words = argument.words([(items / members) as u64, size_of::<T>() as u64, result.offset()]);
-        let (operation, subject) =
-            (Operation::of(Family::Alltoall), || argument.show_to(items / members, to));
+        let words = [(items / members) as u64, size_of::<T>() as u64, result.offset()];
+        let subject = || argument.show_to(items / members, to);
         argument.tell(Family::HereLoad, 0..bytes);
         argument.source(source, to, |source| {
             result.destination(into, |into| {
-                argument.run(operation, words, &subject, bytes, |collective, purpose| {
+                argument.run(Family::Alltoall, words, &subject, bytes, |collective, purpose| {
                     collective.alltoall(purpose, source, into);
                 });
             });
@@ -106,18 +105,30 @@ impl Team {
         let argument = Argument::of::<T>(self, token, source.place(token));
         let result = Argument::of::<T>(self, token, into.place(token));
         let (to, is_object) = (result.place, argument.place.is_some());
-        let words = argument.words([items as u64, size as u64, result.offset()]);
-        let (operation, subject) = (Operation::of(Family::Alltoalls), || argument.show_to(items, to));
+        let words = [items as u64, size as u64, result.offset()];
+        let subject = || argument.show_to(items, to);
         let place = |k: usize, stride: usize| k * stride * size..(k * stride + 1) * size;
         // Of elements without bytes there may be more than any loop comes to the end of.
         let observed = if argument.is_observed() && size > 0 { 0..all } else { 0..0 };
         observed.clone().for_each(|k| argument.tell(Family::HereLoad, place(k, source_stride)));
         argument.source(source, to, |source| {
             result.destination(into, |into| {
-                argument.run(operation, words, &subject, all.saturating_mul(size), |collective, purpose| {
-                    let strides = (source_stride, stride);
-                    collective.alltoall_strided(purpose, (items, size), strides, (source, into), is_object);
-                });
+                argument.run(
+                    Family::Alltoalls,
+                    words,
+                    &subject,
+                    all.saturating_mul(size),
+                    |collective, purpose| {
+                        let strides = (source_stride, stride);
+                        collective.alltoall_strided(
+                            purpose,
+                            (items, size),
+                            strides,
+                            (source, into),
+                            is_object,
+                        );
+                    },
+                );
             });
         });
         observed.for_each(|k| result.tell(Family::HereStore, place(k, stride)));
@@ -224,7 +235,7 @@ impl Team {
         let (items, size) = (source.items(token), size_of::<T>());
         require_counts(self, counts, items);
         let argument = Argument::of::<T>(self, token, source.place(token));
-        let (words, bytes) = (argument.words([size as u64, offset]), items.saturating_mul(size));
+        let (words, bytes) = ([size as u64, offset], items.saturating_mul(size));
         let (operation, subject) =
             (Operation::named(Family::Alltoallv, name), || argument.show_to(items, to));
         argument.tell(Family::HereLoad, 0..bytes);
@@ -263,7 +274,7 @@ impl Team {
         require_parts(members, items, into.items(token));
         let argument = Argument::of::<T>(self, token, source.place(token));
         let to = Argument::of::<T>(self, token, into.place(token));
-        let words = argument.words([(items / members) as u64, size_of::<T>() as u64, to.offset()]);
+        let words = [(items / members) as u64, size_of::<T>() as u64, to.offset()];
         let subject = || argument.show_to(items / members, to.place);
         let given: Vec<u8> = source.read(token, |source| bytemuck::cast_slice(source).to_vec());
         let (mut result, mut steps) = (vec![0; given.len()], None);
@@ -278,7 +289,7 @@ impl Team {
         }
         let task = Task { sent: Sent::Given(Held::new(given)), ..Task::of(steps, result) };
         let bytes = items * size_of::<T>();
-        argument.start(Operation::of(Family::StartAlltoall), words, &subject, (bytes, task), move |result| {
+        argument.start(Family::StartAlltoall, words, &subject, (bytes, task), move |result| {
             into.write(token, |into| bytemuck::cast_slice_mut(into).copy_from_slice(result));
         })
     }
@@ -385,9 +396,9 @@ impl Collective<'_> {
         into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
         // Each barrier is a message from each node to each other, with all that there is room for.
         for portion in Portion::all(team, part) {
-            let parts = Parts::new(team, self.next_meeting(), portion, source);
+            let mut parts = Parts::new(team, self.next_meeting(), portion, source);
             parts.contribute(self, source);
-            self.meet_straight(purpose, &parts);
+            self.meet_with(purpose, &mut parts);
             parts.read(self, &mut into);
         }
     }

@@ -26,13 +26,6 @@ pub(super) struct Argument<'a, K: ?Sized> {
     pub(super) place: Option<Extent>,
 }
 
-/// What members compare of a call: at most six numbers.
-#[derive(Clone, Copy)]
-pub(super) struct Words {
-    words: [u64; 6],
-    len: usize,
-}
-
 impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
     /// `I`s of the program, or of a symmetric object at `place`.
     ///
@@ -56,10 +49,10 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         argument
     }
 
-    /// An object at `place` of every member, which consists of bytes.
+    /// Bytes of an object at `place` of every member.
     #[track_caller]
-    pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Extent) -> Self {
-        Self { team, token, kind: "u8", item: 1, location: Location::caller(), place: Some(place) }
+    pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
+        Self { team, token, kind: "u8", item: 1, location: Location::caller(), place }
     }
 
     /// The same, at another place.
@@ -69,43 +62,41 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
 
     /// Carries out `work` inside a collective to which this PE gives `bytes` bytes. Members compare `words`; messages show `subject`.
     #[inline]
-    pub(super) fn run<R>(
+    pub(super) fn run<const N: usize, R>(
         &self,
-        operation: Operation,
-        words: Words,
+        operation: impl Into<Operation>,
+        words: [u64; N],
         subject: &dyn Fn() -> String,
         bytes: usize,
         work: impl FnOnce(&Collective<'_>, &Purpose<'_>) -> R,
     ) -> R {
         let collective = self.team.enter(self.token.endpoint(), Some(self.location)).moving(bytes);
-        work(&collective, &self.purpose(operation, &words, subject))
+        let (words, compared) = self.compared(words);
+        work(&collective, &self.purpose(operation.into(), &words[..compared], subject))
     }
 
-    /// What members come for.
     #[inline]
     pub(super) fn purpose<'p>(
         &self,
         operation: Operation,
-        words: &'p Words,
+        arguments: &'p [u64],
         subject: &'p dyn Fn() -> String,
     ) -> Purpose<'p> {
-        let arguments = &words.words[..words.len];
         Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
     }
 
-    /// Bytes of an item.
     pub(super) fn size(&self) -> usize {
         self.item
     }
 
-    /// What members compare: `others`, and the offset of the object.
+    /// What members compare: `words`, and the offset of the object; at most six in all.
     #[inline]
-    pub(super) fn words<const N: usize>(&self, others: [u64; N]) -> Words {
-        let mut words = Words::of(others);
-        if let Some(place) = self.place {
-            words.push(place.offset as u64);
-        }
-        words
+    pub(super) fn compared<const N: usize>(&self, words: [u64; N]) -> ([u64; 6], usize) {
+        let mut all = [0; 6];
+        all[..N].copy_from_slice(&words);
+        let Some(place) = self.place else { return (all, N) };
+        all[N] = place.offset as u64;
+        (all, N + 1)
     }
 
     /// The offset of the object, as a number to compare of a call with two arguments: private memory may be anywhere.
@@ -225,24 +216,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Whether somebody looks on.
     pub(super) fn is_observed(&self) -> bool {
         self.token.endpoint().observer().is_some()
-    }
-}
-
-impl Words {
-    #[inline]
-    pub(super) fn of<const N: usize>(others: [u64; N]) -> Self {
-        let mut words = [0; 6];
-        words[..N].copy_from_slice(&others);
-        Self { words, len: N }
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, word: u64) {
-        self.words[self.len] = word;
-        self.len += 1;
     }
 }
 
@@ -264,7 +239,6 @@ impl Root {
         Self { pe, rank: if mutant("next-root") { (rank + 1) % team.size() } else { rank } }
     }
 
-    /// Whether that is the calling PE.
     pub(super) fn is_here(&self, team: &Team) -> bool {
         self.rank == team.rank()
     }

@@ -26,21 +26,13 @@ use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
 use shmem_core::system::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
-use super::argument::{Argument, Words};
+use super::argument::Argument;
 use super::mismatch::Stranger;
-use super::payload::{Message, Nothing, Parts, Payload, straight, word_of};
+use super::payload::{Message, Nothing, Payload, straight, word_of};
 use super::request::Task;
 use super::schedule::Round;
 use super::start::Started;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
-
-/// What nodes bring each other at a meeting, and how.
-pub(super) enum Between<'p> {
-    /// By the rounds of a dissemination.
-    Rounds(&'p mut dyn Payload),
-    /// Straight from each to each.
-    Straight(&'p Parts<'p>),
-}
 
 impl Team {
     /// Waits until all members are here, and all they have done is visible to all.
@@ -94,7 +86,7 @@ impl Team {
             self.job.quiet_all();
         }
         let (argument, task) = (Argument::of::<()>(self, token, None), Task::of(None, Vec::new()));
-        argument.start(Operation::of(Family::StartBarrier), Words::of([]), &String::new, (0, task), |_| ())
+        argument.start(Family::StartBarrier, [], &String::new, (0, task), |_| ())
     }
 
     /// Meets all members for an operation that is nothing else; without a location it is a turn in the
@@ -113,28 +105,16 @@ impl Team {
 impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
-        self.meet_bringing(purpose, Between::Rounds(&mut Nothing));
+        self.meet_with(purpose, &mut Nothing);
     }
 
     /// As [`meet`](Self::meet), and nodes bring each other what members have contributed.
     pub(super) fn meet_with(&self, purpose: &Purpose<'_>, payload: &mut dyn Payload) {
-        self.meet_bringing(purpose, Between::Rounds(payload));
-    }
-
-    /// As [`meet`](Self::meet), and each node brings each other what there is for that one.
-    pub(super) fn meet_straight(&self, purpose: &Purpose<'_>, parts: &Parts<'_>) {
-        self.meet_bringing(purpose, Between::Straight(parts));
-    }
-
-    fn meet_bringing(&self, purpose: &Purpose<'_>, between: Between<'_>) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
             self.tell_purpose(purpose, count);
         }
-        let statement = match &between {
-            Between::Rounds(payload) => payload.signature().copied(),
-            Between::Straight(_) => None,
-        };
+        let statement = payload.signature().copied();
         if let Some(words) = &statement {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index()].stated[half(count)].write(words);
@@ -145,7 +125,7 @@ impl Collective<'_> {
         let mark = purpose.fingerprint() ^ (started << 16);
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
-            Meeting::Counter => self.meet_at_counter(purpose, mark, count, between),
+            Meeting::Counter => self.meet_at_counter(purpose, mark, count, payload),
         }
         self.compare_on_the_node(purpose, count, statement.as_ref());
     }
@@ -201,7 +181,7 @@ impl Collective<'_> {
         }
     }
 
-    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, between: Between<'_>) {
+    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, payload: &mut dyn Payload) {
         let Self { team, endpoint, .. } = *self;
         let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
@@ -214,11 +194,8 @@ impl Collective<'_> {
                 || self.activity(purpose, count),
             ),
             Arrival::Last => {
-                let word = (mark << 16) | 1;
-                match between {
-                    _ if team.node_count() == 1 => {}
-                    Between::Rounds(payload) => self.go_round(area, purpose, word, count, payload, 0),
-                    Between::Straight(parts) => self.go_straight(area, purpose, word, count, parts),
+                if team.node_count() > 1 {
+                    self.meet_nodes(area, purpose, (mark << 16) | 1, count, payload);
                 }
                 area.node.open();
             }
@@ -226,59 +203,35 @@ impl Collective<'_> {
         }
     }
 
-    /// The rounds between nodes, by the last one to arrive on this node. So many messages come straight besides.
-    fn go_round(
+    /// Meets the other nodes, by the last one to arrive on this node: with a message to each node that there is something for. Unless
+    /// these come from all, they are no meeting, and the rounds of one follow.
+    fn meet_nodes(
         &self,
         area: &TeamArea,
         purpose: &Purpose<'_>,
         word: u64,
         count: u64,
         payload: &mut dyn Payload,
-        straight: u64,
     ) {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
         // Before the word for other nodes, which stands for all members of this one.
         self.compare_on_the_node(purpose, count, payload.signature());
-        payload.prepare(self);
-        let known = area.expected_straight[set].load(Ordering::Relaxed);
-        let strayed = || straight == 0 && area.straight[set].load(Ordering::Relaxed) != known;
-        for round in Round::all(nodes) {
-            let Round { number, distance, .. } = round;
-            let to = team.leader((team.node() + distance) % nodes);
-            let message = payload.send(self, round);
-            self.send(to, message, word_of(team, set, number), word);
-            let before = area.expected[set][number].load(Ordering::Relaxed);
-            let expected = before.wrapping_add(word);
-            let arrived = &area.rounds[set][number];
-            self.wait_for_nodes(purpose, count, || arrived.load(Ordering::SeqCst) != before || strayed());
-            let shown = arrived.load(Ordering::Acquire);
-            if shown == before {
-                self.disagree(purpose, count, Stranger::Elsewhere);
-            }
-            let says = |words| area.brought[set][number].says(words);
-            if shown != expected || !payload.signature().is_none_or(says) {
-                self.disagree(purpose, count, Stranger::On((team.node() + nodes - distance) % nodes));
-            }
-            area.expected[set][number].store(expected, Ordering::Relaxed);
-            payload.receive(self, round);
-        }
-        payload.finish(self);
-    }
-
-    /// A message from each node to each other that there is something for, by the last one to arrive on this node.
-    fn go_straight(&self, area: &TeamArea, purpose: &Purpose<'_>, word: u64, count: u64, parts: &Parts<'_>) {
-        let team = self.team;
-        let (nodes, set) = (team.node_count(), half(count));
-        let distances = parts.distances();
+        let distances = payload.distances();
         let messages = distances.len() as u64;
         for distance in distances {
             let to = team.leader((team.node() + distance) % nodes);
-            self.send(to, parts.message(self, distance), straight(team, set), word);
+            self.send(to, payload.straight(self, distance), straight(team, set), word);
         }
         if messages + 1 < nodes as u64 {
-            // They do not come from all: so that is no meeting.
-            self.go_round(area, purpose, word, count, &mut Nothing, messages);
+            payload.prepare(self);
+            for round in Round::all(nodes) {
+                self.go_round(area, purpose, (word, count), payload, (round, messages == 0));
+            }
+            payload.finish(self);
+        }
+        if messages == 0 {
+            return;
         }
         let expected = &area.expected_straight[set];
         let all = expected.load(Ordering::Relaxed).wrapping_add(word.wrapping_mul(messages));
@@ -293,6 +246,37 @@ impl Collective<'_> {
             self.disagree(purpose, count, Stranger::Elsewhere);
         }
         expected.store(all, Ordering::Relaxed);
+    }
+
+    /// A round between nodes. In a barrier of rounds nobody sends anything straight.
+    fn go_round(
+        &self,
+        area: &TeamArea,
+        purpose: &Purpose<'_>,
+        (word, count): (u64, u64),
+        payload: &mut dyn Payload,
+        (round, nothing_straight): (Round, bool),
+    ) {
+        let (team, nodes, set) = (self.team, self.team.node_count(), half(count));
+        let Round { number, distance, .. } = round;
+        let to = team.leader((team.node() + distance) % nodes);
+        let message = payload.send(self, round);
+        self.send(to, message, word_of(team, set, number), word);
+        let known = area.expected_straight[set].load(Ordering::Relaxed);
+        let strayed = || nothing_straight && area.straight[set].load(Ordering::Relaxed) != known;
+        let before = area.expected[set][number].load(Ordering::Relaxed);
+        let (expected, arrived) = (before.wrapping_add(word), &area.rounds[set][number]);
+        self.wait_for_nodes(purpose, count, || arrived.load(Ordering::SeqCst) != before || strayed());
+        let shown = arrived.load(Ordering::Acquire);
+        if shown == before {
+            self.disagree(purpose, count, Stranger::Elsewhere);
+        }
+        let says = |words| area.brought[set][number].says(words);
+        if shown != expected || !payload.signature().is_none_or(says) {
+            self.disagree(purpose, count, Stranger::On((team.node() + nodes - distance) % nodes));
+        }
+        area.expected[set][number].store(expected, Ordering::Relaxed);
+        payload.receive(self, round);
     }
 
     /// Sends a word to another node's first member, and what goes with it.
@@ -322,7 +306,6 @@ impl Collective<'_> {
         );
     }
 
-    /// The way of meetings to other nodes.
     fn far(&self) -> &Far {
         let far = self.team.job.network.meetings.as_ref();
         far.unwrap_or_else(|| unreachable!("several nodes have a transport"))

@@ -17,7 +17,7 @@ use super::payload::{Shares, room_of_one};
 use super::request::Task;
 use super::staging::{Direct, Ring, Staged, Turn};
 use super::start::Started;
-use crate::group::{Collective, Operation, Purpose, Team};
+use crate::group::{Collective, Purpose, Team};
 
 impl Team {
     /// Gives every member what `root` has. [`Contribution`] says what `data` can be: `&mut x` is changed in place, a value `x`
@@ -51,9 +51,8 @@ impl Team {
         let here = root.is_here(self);
         argument.changed(data, (here, !here), |_, data| {
             let (bytes, from) = (data.len(), data.object());
-            let (words, subject) =
-                (argument.words([root.word(), bytes as u64]), || show(&argument, bytes, &root));
-            argument.run(Operation::of(Family::Broadcast), words, &subject, bytes, |collective, purpose| {
+            let (words, subject) = ([root.word(), bytes as u64], || show(&argument, bytes, &root));
+            argument.run(Family::Broadcast, words, &subject, bytes, |collective, purpose| {
                 collective.broadcast(purpose, from, data, root.rank);
             });
         })
@@ -62,20 +61,6 @@ impl Team {
     /// Starts to give every member what `root` has, and goes on: what [`broadcast`](Self::broadcast) gives is there when the
     /// result is [waited](Started::wait) for. `data` is as there, and is read before this returns.
     /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[symmetric]
-    /// # static TABLE: [f64; 1000];
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let root = world.pes()[0];
-    /// let (table, seed) = (world.start_broadcast(&TABLE, root), world.start_broadcast(12_u64, root));
-    /// let seed: u64 = seed.wait();
-    /// table.wait();
-    /// # let _ = seed;
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -97,10 +82,9 @@ impl Team {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
         let given = data.read(token, |items| bytemuck::cast_slice(items).to_vec());
         let bytes = given.len();
-        let (words, subject) =
-            (argument.words([root.word(), bytes as u64]), || show(&argument, bytes, &root));
+        let (words, subject) = ([root.word(), bytes as u64], || show(&argument, bytes, &root));
         let task = Task::of(self.steps(Pattern::Broadcast(bytes), root.rank, 1), given);
-        argument.start(Operation::of(Family::StartBroadcast), words, &subject, (bytes, task), move |result| {
+        argument.start(Family::StartBroadcast, words, &subject, (bytes, task), move |result| {
             data.change(token, |items| bytemuck::cast_slice_mut(items).copy_from_slice(result))
         })
     }
@@ -145,7 +129,7 @@ impl Collective<'_> {
         // The others begin when the first chunk of a ring is there.
         let most = match by_ring {
             true => (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK),
-            false => room_of_one(self.team),
+            false => room_of_one(self.team.size(), self.team.node_count()),
         };
         let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
         // At least one piece, so that empty data meets as well.

@@ -16,7 +16,7 @@ use shmem_core::system::{CHUNK_BYTES, DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
 use super::layout::{Layout, most_values};
-use super::payload::{GRAIN, room_of_all, room_of_the_root};
+use super::payload::{GRAIN, room_of_each, room_of_one};
 use super::schedule::{Cut, Pairwise, Radices, Round};
 use crate::group::Team;
 use crate::model::Model;
@@ -90,7 +90,6 @@ impl Shape {
     /// Most members of a direct reduction.
     pub(crate) const MOST_DIRECT: usize = 127;
 
-    /// That of a team.
     pub(crate) fn of(team: &Team) -> Self {
         let (members, nodes) = (team.size(), team.node_count());
         Self {
@@ -191,7 +190,7 @@ impl Pattern {
     /// Bytes that come to a member along one way.
     pub(super) fn stream(self, members: usize) -> usize {
         match self {
-            Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).each()[0],
+            Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).first(),
             _ => self.bytes(),
         }
     }
@@ -307,7 +306,7 @@ impl Shape {
 
     /// What all have to all.
     fn gathered(self, bytes: usize) -> Load {
-        let (most, at_once) = room_of_all(self.members, self.nodes);
+        let (most, at_once) = room_of_each(self.members, self.nodes);
         let meetings = bytes.div_ceil(most) * self.members.div_ceil(at_once);
         self.met(meetings, (self.members - self.each()) as f64 * bytes as f64)
     }
@@ -331,7 +330,7 @@ impl Shape {
     fn dealt(self, bytes: usize) -> Load {
         let radices = Radices::of(self.members);
         let most = Pattern::Reduction(bytes).cut(self.members, false).most / GRAIN * GRAIN;
-        let blocks = bytes.div_ceil(most * radices.each()[0]);
+        let blocks = bytes.div_ceil(most * radices.first());
         let (mut joined, mut far) = (1, Load::default());
         for radix in radices.each() {
             joined *= radix;
@@ -354,7 +353,6 @@ impl Shape {
         self.each() * (self.members - self.each())
     }
 
-    /// Rounds of a meeting.
     fn rounds(self) -> usize {
         Round::all(self.nodes).count()
     }
@@ -366,7 +364,7 @@ impl Shape {
 
     /// Bytes of one member at a meeting.
     fn room(self) -> usize {
-        room_of_the_root(self.members, self.nodes)
+        room_of_one(self.members, self.nodes)
     }
 }
 

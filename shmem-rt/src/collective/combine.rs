@@ -14,6 +14,7 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Form, Pattern, Shape};
+use super::layout::Layout;
 use super::partial_results::most_bytes;
 use super::payload::{GRAIN, room_of_each};
 use super::placement::fits_a_tile;
@@ -144,7 +145,7 @@ impl Collective<'_> {
             let piece = start..bytes.min(start + most);
             start = piece.end;
             let mut step = Step::next(self, piece.len());
-            step.write(0, data.source().part(piece.clone()));
+            data.source().read(piece.start, step.room(0, piece.len()));
             self.meet(purpose);
             if !has_result {
                 continue;
@@ -176,7 +177,8 @@ impl Collective<'_> {
 
     /// A reduce-scatter and an allgather through rings: every member combines a slice of each piece, on one node. Of a piece it brings the
     /// others their slices, combines its own, and brings them the result; meanwhile the next piece is on its way. Chunks are
-    /// contributions to a piece and results of one in turn, as [`Turns`] numbers them.
+    /// contributions to a piece and results of one in turn: a contribution goes before the result of the piece before, so that it is on its
+    /// way while that is combined.
     ///
     /// Where members share cores, each chunk would wake everybody, who would sleep again until that of the next one. There they
     /// meet behind each piece, the last to come wakes all, and nobody finds a chunk missing or a slot that is not free: what is read
@@ -184,7 +186,9 @@ impl Collective<'_> {
     fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn Reduction) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let mut ring = Ring::new(self, purpose);
-        let turns = Turns { pieces: bytes.div_ceil(slice * members) };
+        let pieces = bytes.div_ceil(slice * members);
+        let contribution = |piece: usize| (2 * piece).saturating_sub(1);
+        let result_of = |piece: usize| (2 * piece + 2).min(2 * pieces - 1);
         let unit = op.size() * (GRAIN / op.size().min(GRAIN));
         let slice_of = |piece: usize, rank: usize| {
             let start = piece * slice * members;
@@ -196,7 +200,7 @@ impl Collective<'_> {
         let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice;
         let meets = !self.team.job.site.has_cores;
         let contribute = |ring: &Ring<'_>, data: &[u8], piece: usize| {
-            let mut slot = ring.slot(turns.contribution(piece));
+            let mut slot = ring.slot(contribution(piece));
             for to in (0..members).filter(|to| *to != rank) {
                 let part = slice_of(piece, to);
                 SendBuf::of(&data[part.clone()]).read(0, slot.room(place(rank, to), part.len()));
@@ -205,37 +209,37 @@ impl Collective<'_> {
         };
         contribute(&ring, data, 0);
         self.meet(purpose);
-        for piece in 0..=turns.pieces {
-            if piece + 1 < turns.pieces {
+        for piece in 0..=pieces {
+            if piece + 1 < pieces {
                 contribute(&ring, data, piece + 1);
             }
-            if piece < turns.pieces {
+            if piece < pieces {
                 let own = slice_of(piece, rank);
-                let mut slot = ring.slot(turns.result(piece));
+                let mut slot = ring.slot(result_of(piece));
                 let result = slot.room(0, own.len());
                 let operand = |of: usize| match of == rank {
                     true => &data[own.clone()],
-                    false => ring.read(turns.contribution(piece), of, place(of, rank), own.len()),
+                    false => ring.read(contribution(piece), of, place(of, rank), own.len()),
                 };
                 fold(members, Operands::InPlace(&operand), result, op);
                 op.settle(result);
                 data[own].copy_from_slice(result);
                 slot.show_unheard();
-                ring.take(turns.contribution(piece));
+                ring.take(contribution(piece));
                 if !meets {
                     ring.ring_others();
                 }
             }
             if let Some(before) = piece.checked_sub(1) {
-                let results = ring.chunk(turns.result(before));
                 // Each begins with another one, so that not all read the same.
                 for of in (rank + 1..members).chain(0..rank) {
                     let part = slice_of(before, of);
-                    RecvBuf::of(&mut data[part.clone()]).write(0, results.slice(of, 0, part.len()));
+                    RecvBuf::of(&mut data[part.clone()])
+                        .write(0, ring.read(result_of(before), of, 0, part.len()));
                 }
-                ring.take(turns.result(before));
+                ring.take(result_of(before));
             }
-            if meets && piece < turns.pieces {
+            if meets && piece < pieces {
                 self.meet(purpose);
             }
         }
@@ -301,7 +305,8 @@ impl Collective<'_> {
         let ranks = combined.of(team.rank(), team.size());
         let scan = (combined != Combined::All).then_some(ranks);
         let near = team.node_count() == 1;
-        let most = if near { 0 } else { most_bytes(team, op, scan.is_some()) / op.size() * op.size() };
+        let most =
+            if near { 0 } else { most_bytes(Layout::of(team), op, scan.is_some()) / op.size() * op.size() };
         if most > 0 {
             return data
                 .chunks_mut(most)
@@ -309,7 +314,7 @@ impl Collective<'_> {
         }
         // Every member gets the items of all, and combines them: of ranks that are dealt out to nodes in another order, and of items that
         // are larger than a room, on one node as well.
-        let most = (room_of_each(team).0 / op.size()).max(1) * op.size();
+        let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
         let mut all = vec![0; most.min(data.len()) * team.size()];
         for piece in data.chunks_mut(most) {
             let bytes = piece.len();
@@ -319,41 +324,6 @@ impl Collective<'_> {
                 0 => piece.fill(0),
                 ranks => fold(ranks, Operands::InPlace(&|rank| &all[rank * bytes..][..bytes]), piece, op),
             }
-        }
-    }
-}
-
-/// In which chunks of a series contributions to pieces, and results of pieces, travel: in turn, and a contribution goes
-/// before the result of the piece before, so that it is on its way while that is combined.
-#[derive(Clone, Copy)]
-struct Turns {
-    pieces: usize,
-}
-
-impl Turns {
-    fn contribution(self, piece: usize) -> usize {
-        (2 * piece).saturating_sub(1)
-    }
-
-    fn result(self, piece: usize) -> usize {
-        (2 * piece + 2).min(2 * self.pieces - 1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chunk_is_one_thing_and_each_comes_in_its_turn() {
-        for pieces in 1..9 {
-            let turns = Turns { pieces };
-            let mut order = vec![turns.contribution(0)];
-            for piece in 0..pieces {
-                order.extend((piece + 1 < pieces).then(|| turns.contribution(piece + 1)));
-                order.push(turns.result(piece));
-            }
-            assert!(order.iter().copied().eq(0..2 * pieces), "{pieces} pieces: {order:?}");
         }
     }
 }

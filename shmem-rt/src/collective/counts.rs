@@ -4,8 +4,8 @@
 use super::choose::Pattern;
 use super::engine::{Progress, Transfers, with_schedules};
 use super::layout::Layout;
-use super::partial_results::{PartialResults, most_bytes_of};
-use super::payload::{Blocks, Portion, Shares, room_of_all, room_of_the_root};
+use super::partial_results::{PartialResults, most_bytes};
+use super::payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::reduction::Typed;
 use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, Schedule, SendStep, TwoTree};
 
@@ -35,14 +35,14 @@ impl Nodes {
 
     /// Barriers of a broadcast of so many bytes, and the bytes that they bring.
     pub(crate) fn broadcast(&self, bytes: usize) -> (usize, usize) {
-        let most = room_of_the_root(self.members(), self.layout.nodes());
+        let most = room_of_one(self.members(), self.layout.nodes());
         let blocks = Blocks::of(&self.layout, Shares::Of { rank: 0, bytes: 1 }, 0);
         (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| blocks.sent(node, round)))
     }
 
     /// The same of an fcollect of so many bytes of each.
     pub(crate) fn fcollect(&self, bytes: usize) -> (usize, usize) {
-        let (most, at_once) = room_of_all(self.members(), self.layout.nodes());
+        let (most, at_once) = room_of_each(self.members(), self.layout.nodes());
         let barriers = bytes.div_ceil(most).max(1) * self.members().div_ceil(at_once);
         let blocks = Blocks::of(&self.layout, Shares::Equal(1), 0);
         (barriers, bytes * self.sent(|node, round| blocks.sent(node, round)))
@@ -51,7 +51,7 @@ impl Nodes {
     /// The same of a reduction or a scan of so many bytes of each.
     pub(crate) fn reduction(&self, bytes: usize, is_exact: bool, is_scan: bool) -> (usize, usize) {
         let op = Typed::new(|a: u64, _: u64| a, |sum| sum, is_exact);
-        let most = most_bytes_of(&self.layout, &op, is_scan);
+        let most = most_bytes(&self.layout, &op, is_scan);
         let partial = PartialResults::of(&self.layout, &op, is_scan);
         (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| partial.sent(node, round)))
     }
@@ -83,7 +83,7 @@ pub(crate) struct Sent {
 
 /// How many groups become one at each level of a reduction.
 pub(crate) fn groups(members: usize) -> Vec<usize> {
-    Radices::of(members).each().to_vec()
+    Radices::of(members).each().collect()
 }
 
 /// What is sent by the schedule of a pattern of data, which may lie in symmetric objects.

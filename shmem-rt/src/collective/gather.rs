@@ -16,7 +16,7 @@ use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_each};
 use super::request::{Sent, Task};
-use super::staging::{Direct, Ring, Staged, Step, Turn};
+use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn};
 use super::start::Started;
 use crate::group::{Collective, Operation, Purpose, Team};
 
@@ -63,10 +63,10 @@ impl Team {
         let (to, room, size) = (result.place, all.items(token), size_of::<I>());
         let items = argument.given(mine, to, |items, mine| {
             if is_room(self.size(), items, room) {
-                let words = argument.words([items as u64, size as u64, result.offset()]);
-                let (operation, subject) = (Operation::of(Family::Fcollect), || argument.show_to(items, to));
+                let words = [items as u64, size as u64, result.offset()];
+                let subject = || argument.show_to(items, to);
                 result.destination(all, |all| {
-                    argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
+                    argument.run(Family::Fcollect, words, &subject, mine.len(), |collective, purpose| {
                         collective.allgather(purpose, mine, all);
                     });
                 });
@@ -130,17 +130,6 @@ impl Team {
     /// What all members have, of any length on each, one behind the other in the order of ranks: `Some` on `root`, `None`
     /// on the others. `mine` is as in [`collect`](Self::collect), which gives it to all.
     ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let mine = vec![0.5; world.my_pe()];
-    /// if let Some(all) = world.collect_to(&mine, world.pes()[0]) {
-    ///     println!("{} numbers", all.len());
-    /// }
-    /// # }
-    /// ```
-    ///
     /// # Panics
     ///
     /// If `root` is not a member, or an object is of a team that lacks a member.
@@ -178,7 +167,7 @@ impl Team {
         I: PlainData,
     {
         let (argument, size) = (Argument::of::<I>(self, token, mine.place(token)), size_of::<I>());
-        let words = argument.words([number, size as u64]);
+        let words = [number, size as u64];
         argument.given(mine, to, |items, mine| {
             let what = || argument.show_to(items, to);
             let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
@@ -191,16 +180,6 @@ impl Team {
     /// Writes what all members have, of the same length on each, to `all` of `root` in the order of ranks. On the others
     /// `all` is left alone, and may be empty: `&mut []`. Both are as in [`fcollect`](Self::fcollect), which gives it to all; an
     /// object that is `all` need not be the same on all members.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let root = world.pes()[0];
-    /// let mut loads = vec![0.0; if world.me() == root { world.n_pes() } else { 0 }];
-    /// world.fcollect_to(&0.75, &mut loads, root);
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -222,10 +201,9 @@ impl Team {
         let result = Argument::of::<I>(self, token, all.place(token));
         let (room, size, is_here) = (all.items(token), size_of::<I>(), root.is_here(self));
         let gather = |items: usize, mine: SendBuf<'_>, all: Option<RecvBuf<'_>>| {
-            let words = argument.words([root.word(), items as u64, size as u64]);
+            let words = [root.word(), items as u64, size as u64];
             let subject = || format!("{} to PE {}", argument.show(items), root.pe);
-            let operation = Operation::of(Family::FcollectTo);
-            argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
+            argument.run(Family::FcollectTo, words, &subject, mine.len(), |collective, purpose| {
                 collective.gather_to(purpose, argument.place, mine, all);
             });
         };
@@ -274,13 +252,13 @@ impl Team {
             mine.read(token, |mine| (mine.len(), bytemuck::cast_slice(mine).to_vec()));
         require_room(members, items, room);
         let (bytes, from) = (mine.len(), self.rank() * mine.len());
-        let words = argument.words([items as u64, size_of::<I>() as u64, result.offset()]);
+        let words = [items as u64, size_of::<I>() as u64, result.offset()];
         let subject = || argument.show_to(items, result.place);
         let mut blocks = vec![0; bytes * members];
         blocks[from..][..bytes].copy_from_slice(&mine);
         let steps = self.steps(Pattern::Fcollect(bytes), 0, 1);
         let task = Task { sent: Sent::Result(from), ..Task::of(steps, blocks) };
-        argument.start(Operation::of(Family::StartFcollect), words, &subject, (bytes, task), move |result| {
+        argument.start(Family::StartFcollect, words, &subject, (bytes, task), move |result| {
             all.write(token, |all| bytemuck::cast_slice_mut(all).copy_from_slice(result));
         })
     }
@@ -309,7 +287,6 @@ enum Lengths<'l> {
 }
 
 impl Lengths<'_> {
-    /// Those of the member with a rank.
     fn of(self, rank: usize) -> usize {
         match self {
             Self::Equal(bytes) => bytes,
@@ -317,7 +294,6 @@ impl Lengths<'_> {
         }
     }
 
-    /// The most that a member has.
     fn longest(self) -> usize {
         match self {
             Self::Equal(bytes) => bytes,
@@ -339,7 +315,7 @@ impl Collective<'_> {
         let way = self.way(purpose, Pattern::Fcollect(bytes), places.is_some());
         if self.team.node_count() == 1 && way == Way::Meetings && bytes <= SCRATCH_BYTES {
             let mut step = Step::next(self, bytes);
-            step.write(0, mine);
+            mine.read(0, step.room(0, bytes));
             self.meet(purpose);
             // Each begins with itself, so that not all read the same.
             for from in (rank..members).chain(0..rank) {
@@ -424,7 +400,8 @@ impl Collective<'_> {
         room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
     ) {
         let team = self.team;
-        let ((most, at_once), members, rank) = (room_of_each(team), team.size(), team.rank());
+        let ((most, at_once), members, rank) =
+            (room_of_each(team.size(), team.node_count()), team.size(), team.rank());
         if at_once < members {
             // Lengths alone come in several steps.
             let mut lengths = vec![0_u64; members];
@@ -450,7 +427,8 @@ impl Collective<'_> {
         let bring = |done: usize, bytes: usize| {
             let mut step = Step::next(self, bytes);
             step.room(0, LENGTH).copy_from_slice(&(items as u64).to_le_bytes());
-            step.write(LENGTH, mine.part(piece(done, mine.len(), bytes)));
+            let part = piece(done, mine.len(), bytes);
+            mine.read(part.start, step.room(LENGTH, part.len()));
             step.meet(purpose, || Shares::Equal(bytes));
             step
         };
@@ -517,7 +495,7 @@ impl Collective<'_> {
         mut all: Option<RecvBuf<'_>>,
     ) {
         let team = self.team;
-        let (most, at_once) = room_of_each(team);
+        let (most, at_once) = room_of_each(team.size(), team.node_count());
         let longest = lengths.longest();
         let mut done = from;
         // At least one piece, so that empty data meets as well.
@@ -530,31 +508,18 @@ impl Collective<'_> {
                 first = ranks.end;
                 let mut step = Step::next(self, longest.saturating_sub(done).min(most));
                 if ranks.contains(&team.rank()) {
-                    let from = done.min(mine.len());
-                    step.write(0, mine.part(from..from + left(team.rank())));
+                    mine.read(done.min(mine.len()), step.room(0, left(team.rank())));
                 }
                 step.meet(purpose, || match lengths {
                     // Who receives nothing need not look at all members.
                     Lengths::Equal(_) if ranks.len() == team.size() => Shares::Equal(left(0)),
                     _ => Shares::each(team, |rank| if ranks.contains(&rank) { left(rank) } else { 0 }),
                 });
-                match (&mut all, lengths) {
-                    (None, _) => {}
-                    (Some(all), Lengths::Equal(bytes)) => {
-                        // Each begins with itself, if it can, so that not all read the same.
-                        let own = team.rank().clamp(ranks.start, ranks.end);
-                        for from in (own..ranks.end).chain(ranks.start..own) {
-                            all.write(from * bytes + done, step.slice(from, 0, left(from)));
-                        }
+                for from in ranks {
+                    if let (Some(all), true) = (&mut all, left(from) > 0) {
+                        all.write(start + done, step.slice(from, 0, left(from)));
                     }
-                    (Some(all), Lengths::Each(_)) => {
-                        for from in ranks {
-                            if left(from) > 0 {
-                                all.write(start + done, step.slice(from, 0, left(from)));
-                            }
-                            start += lengths.of(from);
-                        }
-                    }
+                    start += lengths.of(from);
                 }
             }
             done += most;

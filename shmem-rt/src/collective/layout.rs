@@ -18,7 +18,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// That of a team.
     pub(super) fn of(team: &Team) -> &Self {
         team.worked_out(|| Self::new(team.node_count(), team.size(), |rank| team.node_of(rank)))
     }
@@ -52,7 +51,6 @@ impl Layout {
         Self { before, order, most, unit }
     }
 
-    /// How many nodes there are.
     pub(super) fn nodes(&self) -> usize {
         self.before.len() - 1
     }
@@ -62,12 +60,10 @@ impl Layout {
         self.before[self.nodes()] as usize
     }
 
-    /// Members of the node that has most.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Members of a node.
     pub(super) fn members(&self, node: usize) -> usize {
         (self.before[node + 1] - self.before[node]) as usize
     }
@@ -86,7 +82,7 @@ impl Layout {
     /// How many lower ranks are on the node of a rank, which is on `node`.
     pub(super) fn slot(&self, rank: usize, node: usize) -> usize {
         match &self.order {
-            Some(order) => order[self.places(node)].partition_point(|lower| (*lower as usize) < rank),
+            Some(order) => order[self.ranks(node)].partition_point(|lower| (*lower as usize) < rank),
             None => rank - self.before[node] as usize,
         }
     }
@@ -96,15 +92,9 @@ impl Layout {
         self.order.is_none()
     }
 
-    /// The ranks of a node, where they are in order.
-    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
-        debug_assert!(self.is_in_order(), "the ranks of a node are no run");
-        self.places(node)
-    }
-
     /// The ranks of a node from the lowest on, whether they are in order or not.
     pub(super) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
-        self.places(node).map(|place| match &self.order {
+        self.ranks(node).map(|place| match &self.order {
             Some(order) => order[place] as usize,
             None => place,
         })
@@ -126,8 +116,8 @@ impl Layout {
         }
     }
 
-    /// Where its ranks stand among those of all nodes, node by node.
-    fn places(&self, node: usize) -> Range<usize> {
+    /// Where its ranks stand among those of all nodes, node by node: where they are in order these are its ranks.
+    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 

@@ -12,7 +12,7 @@ use shmem_core::pe::Pe;
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
 use super::layout::Layout;
-use super::payload::{GRAIN, Message, Payload, address, desk, is_alone, mirror, scratch};
+use super::payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
 use super::reduction::Reduction;
 use super::schedule::Round;
 use super::tree::{Operands, Vertex, fold, fold_vertices};
@@ -26,6 +26,8 @@ pub(super) struct PartialResults<'p> {
     bytes: usize,
     op: &'p dyn Reduction,
     is_scan: bool,
+    /// Whether one value stands for all nodes of a set.
+    is_exact: bool,
     /// The contribution of the only member of this node, which becomes the result. Several members contribute to their scratch.
     alone: Option<&'p mut [u8]>,
     /// Where the values of the nodes before lie, once there are any, from the start of the first member's slot. So are all places.
@@ -43,7 +45,7 @@ impl Collective<'_> {
     ) {
         let (team, half) = (self.team, (self.next_meeting() % 2) as usize);
         let (bytes, is_scan) = (piece.len(), scan.is_some());
-        assert!(bytes <= most_bytes(team, op, is_scan), "pieces of {bytes} bytes are too long");
+        assert!(bytes <= most_bytes(Layout::of(team), op, is_scan), "pieces of {bytes} bytes are too long");
         let mut partial = PartialResults { half, bytes, ..PartialResults::of(Layout::of(team), op, is_scan) };
         if !is_scan && is_alone(team) {
             partial.alone = Some(piece);
@@ -57,7 +59,7 @@ impl Collective<'_> {
         self.meet_with(purpose, &mut partial);
         match scan {
             // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
-            None => piece.copy_from_slice(unsafe { partial.values(self, partial.result(team), 1) }),
+            None => piece.copy_from_slice(unsafe { partial.values(self, partial.made(team, 0), 1) }),
             Some(0) => piece.fill(0),
             Some(ranks) => partial.combine_up_to(self, ranks, piece),
         }
@@ -66,12 +68,7 @@ impl Collective<'_> {
 
 /// Most bytes of a value, a multiple of [`GRAIN`]; 0 where ranks are dealt out to nodes in another order, of which a cover would have
 /// nearly as many values as members, unless one value stands for all.
-pub(super) fn most_bytes(team: &Team, op: &dyn Reduction, is_scan: bool) -> usize {
-    most_bytes_of(Layout::of(team), op, is_scan)
-}
-
-/// The same of members that lie so among nodes.
-pub(super) fn most_bytes_of(layout: &Layout, op: &dyn Reduction, is_scan: bool) -> usize {
+pub(super) fn most_bytes(layout: &Layout, op: &dyn Reduction, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
         return 0;
@@ -89,7 +86,8 @@ pub(super) fn most_bytes_of(layout: &Layout, op: &dyn Reduction, is_scan: bool) 
 impl<'p> PartialResults<'p> {
     /// Those of members that lie so among nodes, of values of one byte.
     pub(super) fn of(layout: &'p Layout, op: &'p dyn Reduction, is_scan: bool) -> Self {
-        Self { layout, half: 0, bytes: 1, op, is_scan, alone: None, others: None }
+        let is_exact = op.is_exact() && !is_scan;
+        Self { layout, half: 0, bytes: 1, op, is_scan, is_exact, alone: None, others: None }
     }
 
     /// How many values a node sends in a round.
@@ -100,10 +98,6 @@ impl<'p> PartialResults<'p> {
             (known, true) => self.count(node + 1, known + 1),
             (known, false) => self.count(node, known),
         }
-    }
-
-    fn is_exact(&self) -> bool {
-        self.op.is_exact() && !self.is_scan
     }
 
     /// The ranks of `count` nodes before the node `end`, round the circle of nodes; of a scan as far as there are any.
@@ -119,12 +113,12 @@ impl<'p> PartialResults<'p> {
     /// How many values stand for `count` nodes before the node `end`.
     fn count(&self, end: usize, count: usize) -> usize {
         let all = self.layout.members_of_all();
-        if self.is_exact() { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
+        if self.is_exact { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
     }
 
     /// Most values that stand for so many nodes.
     fn most(&self, nodes: usize) -> usize {
-        if self.is_exact() { 1 } else { self.layout.most_values(nodes) }
+        if self.is_exact { 1 } else { self.layout.most_values(nodes) }
     }
 
     /// Bytes of room for so many values.
@@ -138,15 +132,11 @@ impl<'p> PartialResults<'p> {
         mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// Where one of several rooms for the values of all other nodes is, behind those of this one.
+    /// Where one of several rooms for the values of all other nodes is, behind those of this one. In the first is what all members of the
+    /// node read in the end.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
-    }
-
-    /// Where what all members of the node read in the end lies.
-    fn result(&self, team: &Team) -> usize {
-        self.made(team, 0)
     }
 
     /// So many values at a place.
@@ -155,7 +145,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// They have been written, and nobody writes there for as long as the result is used.
     unsafe fn values<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v [u8] {
-        let start = address(collective.team, collective.endpoint, place);
+        let start = address(collective, place);
         // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
         // promise. It is mapped for as long as the endpoint is borrowed.
         unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
@@ -167,7 +157,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// Nobody else reads or writes there for as long as the result is used.
     unsafe fn room_at<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v mut [u8] {
-        let start = address(collective.team, collective.endpoint, place);
+        let start = address(collective, place);
         // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
         // promise. It is mapped for as long as the endpoint is borrowed.
         unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
@@ -179,9 +169,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// It has done so at this barrier.
     unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
-        let Collective { team, endpoint, .. } = *collective;
-        let from = endpoint.mapped(member, scratch(team, self.half));
-        let from = from.unwrap_or_else(|| unreachable!("it is on this node"));
+        let from = address_on(collective, member, scratch(collective.team, self.half));
         // SAFETY: the room has as many bytes (`most_bytes`). Its owner writes there again before the next barrier but one, which it cannot
         // come to before this PE has come to the one in between.
         unsafe { core::slice::from_raw_parts(from, self.bytes) }
@@ -216,7 +204,7 @@ impl<'p> PartialResults<'p> {
         let count = self.count(end, later + earlier);
         // SAFETY: only who acts for the node works at its desk, and what is joined lies elsewhere.
         let into = unsafe { self.room_at(collective, place, count) };
-        if self.is_exact() {
+        if self.is_exact {
             self.op.combine(into, Some(earliers), laters);
             return count;
         }
@@ -235,7 +223,7 @@ impl<'p> PartialResults<'p> {
         let before = Cover::of(from_ref(&before), team.size());
         let known = before.len();
         // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
-        let values = unsafe { self.values(collective, self.result(team), known) };
+        let values = unsafe { self.values(collective, self.made(team, 0), known) };
         let operand = |number: usize| match number.checked_sub(known) {
             None => &values[number * self.bytes..][..self.bytes],
             // SAFETY: all members of the node have come to this barrier.
@@ -259,7 +247,7 @@ impl Payload for PartialResults<'_> {
         let near = team.neighbours();
         // SAFETY: all members of the node have come to this barrier.
         let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
-        if self.is_exact() {
+        if self.is_exact {
             return fold(near.len(), Operands::InPlace(&contribution), own, self.op);
         }
         let ranks = self.layout.ranks(team.node());
@@ -307,7 +295,7 @@ impl Payload for PartialResults<'_> {
 
     fn finish(&mut self, collective: &Collective<'_>) {
         let (team, node) = (collective.team, collective.team.node());
-        let (others, result) = (self.layout.nodes() - 1, self.result(team));
+        let (others, result) = (self.layout.nodes() - 1, self.made(team, 0));
         let came = self.others(collective, others);
         if self.is_scan {
             // SAFETY: only who acts for the node works at its desk, and what is copied lies elsewhere.
@@ -323,7 +311,7 @@ impl Payload for PartialResults<'_> {
         }
         self.join(collective, (node + 1, 1, self.own(collective)), (others, came), result);
         if let Some(mine) = &mut self.alone {
-            let start = address(team, collective.endpoint, result).cast_const();
+            let start = address(collective, result).cast_const();
             // SAFETY: the room for the result has as many bytes (`most_bytes`). It has just been written, by who acts for the node.
             mine.copy_from_slice(unsafe { core::slice::from_raw_parts(start, self.bytes) });
         }

@@ -5,9 +5,9 @@
 //! its members contribute, and sends it with the words of the barrier. So only first members receive messages, and one round of messages
 //! carries synchronisation and data.
 //!
-//! Data for all nodes go by the [rounds](Round) of a dissemination: [`Blocks`](super::blocks::Blocks) unchanged, and
-//! [`PartialResults`](super::partial_results::PartialResults) of reductions as [covers](super::cover) of the ranks combined so far. Data for one
-//! node each ([`Parts`](super::parts::Parts)) go straight there, and their messages replace the rounds.
+//! Data for all nodes go by the [rounds](Round) of a dissemination: [`Blocks`] unchanged, and
+//! [`PartialResults`](super::partial_results::PartialResults) of reductions. Data for one node each ([`Parts`]) go straight there, and
+//! where they go to all nodes their messages replace the rounds.
 //!
 //! Each round brings the signature of one node before. The member that acts for a node compares it with its own before it begins the
 //! next round. So a member that has the word of a round knows that all nodes it has heard of, directly or through others, have the same
@@ -24,9 +24,10 @@
 //! most two messages from one node to another are under way, one in each set, and their order does not matter. Within a message the data
 //! arrive before the word ([`Transport::put_signal`](shmem_core::transport::Transport::put_signal)).
 
+use core::mem::offset_of;
 use core::ops::Range;
 
-use shmem_core::context::Endpoint;
+use shmem_core::pe::Pe;
 use shmem_core::sync::{STATEMENT_WORDS, Statement};
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, ROUNDS, SCRATCH_BYTES, SystemArea, TeamArea};
 
@@ -38,30 +39,36 @@ use crate::group::{Collective, Team};
 /// Contributions end at multiples of it, so that no number is cut.
 pub(super) const GRAIN: usize = 16;
 
-/// What goes with the words of the rounds.
+/// What goes with the words of a barrier between nodes, as seen by whoever acts for one. By itself it is nothing.
 pub(super) trait Payload {
-    /// What whoever acts for a node has come for, if that is compared word for word.
+    /// What the node has come for, if that is compared word for word.
     fn signature(&self) -> Option<&[u64; STATEMENT_WORDS]> {
         None
     }
 
-    /// Before the rounds, for whoever acts for a node: all of its members have contributed.
-    fn prepare(&mut self, collective: &Collective<'_>) {
-        _ = collective;
+    /// How far from the node those are to which something goes straight.
+    fn distances(&self) -> Range<usize> {
+        0..0
     }
+
+    /// What goes straight to the node at a distance.
+    fn straight(&self, _: &Collective<'_>, _: usize) -> Message {
+        Message::EMPTY
+    }
+
+    /// Before the rounds: all members of the node have contributed.
+    fn prepare(&mut self, _: &Collective<'_>) {}
 
     /// What is sent in a round.
-    fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message;
+    fn send(&mut self, _: &Collective<'_>, _: Round) -> Message {
+        Message::EMPTY
+    }
 
     /// The round's message has come, and its word is what it must be.
-    fn receive(&mut self, collective: &Collective<'_>, round: Round) {
-        _ = (collective, round);
-    }
+    fn receive(&mut self, _: &Collective<'_>, _: Round) {}
 
     /// Behind the rounds, before the members of the node go on.
-    fn finish(&mut self, collective: &Collective<'_>) {
-        _ = collective;
-    }
+    fn finish(&mut self, _: &Collective<'_>) {}
 }
 
 /// Bytes for another node.
@@ -75,18 +82,13 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// No bytes.
     pub(super) const EMPTY: Self = Self { source: core::ptr::null(), bytes: 0, to: 0 };
 }
 
 /// No payload: members synchronise.
 pub(super) struct Nothing;
 
-impl Payload for Nothing {
-    fn send(&mut self, _: &Collective<'_>, _: Round) -> Message {
-        Message::EMPTY
-    }
-}
+impl Payload for Nothing {}
 
 /// What whoever acts for a node has come for, word for word.
 pub(super) struct Signature<'w> {
@@ -101,54 +103,78 @@ impl Payload for Signature<'_> {
     }
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
-        let to = signature(collective.team, self.half, round.number);
+        let within = (self.half * ROUNDS + round.number) * size_of::<Statement>();
+        let to = area(collective.team) + offset_of!(TeamArea, brought) + within;
         Message { source: self.words.as_ptr().cast(), bytes: size_of_val(self.words), to }
     }
 }
 
 /// Where the words of a team lie, from the start of a PE's slot. So are all offsets here.
 pub(super) fn area(team: &Team) -> usize {
-    core::mem::offset_of!(SystemArea, teams) + team.index() * size_of::<TeamArea>()
+    offset_of!(SystemArea, teams) + team.index() * size_of::<TeamArea>()
 }
 
 /// Where a node's first member has the word of a round.
 pub(super) fn word_of(team: &Team, half: usize, round: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
+    area(team) + offset_of!(TeamArea, rounds) + (half * ROUNDS + round) * size_of::<u64>()
 }
 
 /// Where a node's first member has the word of what comes straight from other nodes.
 pub(super) fn straight(team: &Team, half: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, straight) + half * size_of::<u64>()
-}
-
-/// Where a node's first member has another node's signature, which a round brings.
-pub(super) fn signature(team: &Team, half: usize, round: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, brought) + (half * ROUNDS + round) * size_of::<Statement>()
+    area(team) + offset_of!(TeamArea, straight) + half * size_of::<u64>()
 }
 
 /// Where each member contributes: [`SCRATCH_BYTES`].
 pub(super) fn scratch(team: &Team, half: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
+    area(team) + offset_of!(TeamArea, scratch) + half * SCRATCH_BYTES
 }
 
 /// Where a node's first member has what comes from other nodes: [`MIRROR_BYTES`].
 pub(super) fn mirror(team: &Team, half: usize) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
+    area(team) + offset_of!(TeamArea, mirror) + half * MIRROR_BYTES
 }
 
-/// Where whoever acts for a node works, on its first member: [`DESK_BYTES`](shmem_core::system::DESK_BYTES).
+/// Where whoever acts for a node works, on its first member: [`DESK_BYTES`].
 pub(super) fn desk(team: &Team) -> usize {
-    area(team) + core::mem::offset_of!(TeamArea, desk)
+    area(team) + offset_of!(TeamArea, desk)
+}
+
+/// The address of an offset on a member of this node.
+#[inline]
+pub(super) fn address_on(collective: &Collective<'_>, member: Pe, offset: usize) -> *mut u8 {
+    let address = collective.endpoint.mapped(member, offset);
+    address.unwrap_or_else(|| unreachable!("PE {member} is on this node"))
 }
 
 /// The address of an offset on the first member of this node.
-pub(super) fn address(team: &Team, endpoint: &Endpoint, offset: usize) -> *mut u8 {
-    let leader = team.leader(team.node());
-    endpoint.mapped(leader, offset).unwrap_or_else(|| unreachable!("a neighbour is on this node"))
+pub(super) fn address(collective: &Collective<'_>, offset: usize) -> *mut u8 {
+    let team = collective.team;
+    address_on(collective, team.leader(team.node()), offset)
 }
 
-/// The contributions of all members, for all nodes. A mirror holds the block of its own node first, then that of the node
-/// before it, and so on: so what a round sends lies together, and comes to lie together.
+/// Whether each node has one member: then that is the first one, and contributes where others would be brought together.
+pub(super) fn is_alone(team: &Team) -> bool {
+    team.size() == team.node_count()
+}
+
+/// How many bytes one of so many members on so many nodes can contribute at a meeting.
+pub(super) fn room_of_one(members: usize, nodes: usize) -> usize {
+    if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
+}
+
+/// How many bytes of each of them fit one step, and of how many members: of all of them, unless there are very many.
+pub(super) fn room_of_each(members: usize, nodes: usize) -> (usize, usize) {
+    if nodes == 1 {
+        return (SCRATCH_BYTES, members);
+    }
+    match MIRROR_BYTES / members / GRAIN * GRAIN {
+        0 => (GRAIN, MIRROR_BYTES / GRAIN),
+        each => (each.min(room_of_one(members, nodes)), members),
+    }
+}
+
+/// Blocks: the contributions of all members, for all nodes, which receive them unchanged. A mirror holds the block of its own node first,
+/// then that of the node before it, and so on: so what a round sends lies together, and comes to lie together.
 pub(super) struct Blocks<'c> {
     half: usize,
     layout: &'c Layout,
@@ -159,24 +185,12 @@ pub(super) struct Blocks<'c> {
 
 /// How many bytes each member contributes: the same on all of them.
 pub(super) enum Shares {
-    /// One does, and no other.
-    Of {
-        /// The rank of that one.
-        rank: usize,
-        /// How many.
-        bytes: usize,
-    },
+    /// One does, with that rank, and no other.
+    Of { rank: usize, bytes: usize },
     /// All do, as many.
     Equal(usize),
-    /// By rank, and, worked out of that, by node, and before each on its node.
-    Each {
-        /// Those of each rank.
-        bytes: Vec<usize>,
-        /// Those of each node.
-        of_nodes: Vec<usize>,
-        /// Those of lower ranks on the node of each.
-        before: Vec<usize>,
-    },
+    /// By rank, and, worked out of that, by node, and of lower ranks on the node of each.
+    Each { bytes: Vec<usize>, of_nodes: Vec<usize>, before: Vec<usize> },
 }
 
 impl Shares {
@@ -191,6 +205,14 @@ impl Shares {
         };
         let before = bytes.iter().enumerate().map(place).collect();
         Self::Each { bytes, of_nodes, before }
+    }
+
+    fn of(&self, rank: usize) -> usize {
+        match self {
+            Self::Of { rank: root, bytes } => *bytes * usize::from(rank == *root),
+            Self::Equal(bytes) => *bytes,
+            Self::Each { bytes, .. } => bytes[rank],
+        }
     }
 }
 
@@ -211,9 +233,12 @@ impl<'c> Blocks<'c> {
 
     /// Bytes that a node sends in a round.
     pub(super) fn sent(&self, node: usize, round: Round) -> usize {
-        // The own block stands before those that came.
-        let start = if round.with_own { 0 } else { self.back(node, 1) };
-        self.back(node, round.known() + 1) - start
+        self.back(node, round.known() + 1) - self.start(node, round)
+    }
+
+    /// Where in its mirror a node has what it sends in a round: the own block stands before those that came.
+    fn start(&self, node: usize, round: Round) -> usize {
+        if round.with_own { 0 } else { self.back(node, 1) }
     }
 
     /// Where the contribution of a rank lies, on the first member of this node.
@@ -237,25 +262,10 @@ impl<'c> Blocks<'c> {
     fn back(&self, node: usize, count: usize) -> usize {
         let nodes = self.layout.nodes();
         match &self.shares {
-            Shares::Of { bytes, .. } => {
-                let is_among = (node + nodes - self.root) % nodes < count;
-                if is_among { *bytes } else { 0 }
-            }
+            Shares::Of { bytes, .. } => bytes * usize::from((node + nodes - self.root) % nodes < count),
             Shares::Equal(bytes) => bytes * self.layout.members_back(node, count),
             Shares::Each { of_nodes, .. } => (0..count).map(|k| of_nodes[(node + nodes - k) % nodes]).sum(),
         }
-    }
-
-    /// Puts the contribution of a member of this node into its block.
-    fn put(&self, collective: &Collective<'_>, rank: usize, bytes: usize) {
-        let Collective { team, endpoint, .. } = *collective;
-        let from = endpoint.mapped(team.member(rank), scratch(team, self.half));
-        let from = from.unwrap_or_else(|| unreachable!("it is on this node"));
-        let to = address(team, endpoint, self.offset(team, rank));
-        assert!(bytes <= SCRATCH_BYTES, "{bytes} bytes in a room of {SCRATCH_BYTES}");
-        // SAFETY: `new` found room for all; the owner has contributed as many bytes, and writes there
-        // again after the next meeting. Only who acts for the node writes its block.
-        unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
     }
 }
 
@@ -266,63 +276,31 @@ impl Payload for Blocks<'_> {
             // It has contributed there already.
             return;
         }
-        let here = self.layout.ranks_on(team.node());
-        match &self.shares {
-            Shares::Of { rank, bytes } if self.root == team.node() => {
-                self.put(collective, *rank, *bytes);
+        for (rank, member) in self.layout.ranks_on(team.node()).zip(team.neighbours()) {
+            let bytes = self.shares.of(rank);
+            if bytes > 0 {
+                let from = address_on(collective, *member, scratch(team, self.half));
+                let to = address(collective, self.offset(team, rank));
+                assert!(bytes <= SCRATCH_BYTES, "{bytes} bytes in a room of {SCRATCH_BYTES}");
+                // SAFETY: `new` found room for all; the owner has contributed as many bytes, and writes there
+                // again after the next meeting. Only who acts for the node writes its block.
+                unsafe { core::ptr::copy_nonoverlapping(from, to, bytes) };
             }
-            Shares::Of { .. } => {}
-            Shares::Equal(bytes) => here.for_each(|rank| self.put(collective, rank, *bytes)),
-            Shares::Each { bytes, .. } => here.for_each(|rank| self.put(collective, rank, bytes[rank])),
         }
     }
 
     fn send(&mut self, collective: &Collective<'_>, round: Round) -> Message {
-        let Collective { team, endpoint, .. } = *collective;
-        let (node, nodes) = (team.node(), team.node_count());
-        let start = if round.with_own { 0 } else { self.back(node, 1) };
-        let (bytes, mirror) = (self.sent(node, round), mirror(team, self.half));
+        let team = collective.team;
+        let (node, nodes, mirror) = (team.node(), team.node_count(), mirror(team, self.half));
         let to = self.back((node + round.distance) % nodes, round.distance + usize::from(!round.with_own));
-        Message { source: address(team, endpoint, mirror + start), bytes, to: mirror + to }
+        let source = address(collective, mirror + self.start(node, round));
+        Message { source, bytes: self.sent(node, round), to: mirror + to }
     }
 }
 
-/// Whether each node has one member: then that is the first one, and contributes where others would be brought together.
-pub(super) fn is_alone(team: &Team) -> bool {
-    team.size() == team.node_count()
-}
-
-/// How many bytes one member can contribute at a meeting.
-pub(super) fn room_of_one(team: &Team) -> usize {
-    room_of_the_root(team.size(), team.node_count())
-}
-
-/// The same of so many members on so many nodes.
-pub(super) fn room_of_the_root(members: usize, nodes: usize) -> usize {
-    if nodes > 1 && nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES }
-}
-
-/// How many bytes of each member fit one step, and how many members: all of them, unless there are very many.
-pub(super) fn room_of_each(team: &Team) -> (usize, usize) {
-    room_of_all(team.size(), team.node_count())
-}
-
-/// The same of so many members on so many nodes.
-pub(super) fn room_of_all(members: usize, nodes: usize) -> (usize, usize) {
-    let most = if nodes == members { MIRROR_BYTES } else { SCRATCH_BYTES };
-    if nodes == 1 {
-        (SCRATCH_BYTES, members)
-    } else if members <= MIRROR_BYTES / GRAIN {
-        (most.min(MIRROR_BYTES / members / GRAIN * GRAIN), members)
-    } else {
-        (GRAIN, MIRROR_BYTES / GRAIN)
-    }
-}
-
-/// What members have for members of other nodes, for those at certain distances from node to node. One message from
-/// each node to each of these brings it: for each member of the sender's, in the order of
-/// ranks, parts for all members of the receiver's. A mirror holds that of the node before it first. Where they go to all
-/// nodes, these messages are the meeting; otherwise there are the rounds of one besides.
+/// Parts: contributions with one receiver each, sent straight to its node (spread-out alltoall). One message from each node to each of
+/// those at certain distances brings, for each member of the sender's, in the order of ranks, parts for all members of the receiver's.
+/// A mirror holds that of the node before it first.
 pub(super) struct Parts<'c> {
     half: usize,
     layout: &'c Layout,
@@ -335,15 +313,15 @@ pub(super) struct Parts<'c> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Portion {
     /// Distances from node to node: the first, and how many.
-    pub(super) nodes: (usize, usize),
+    nodes: (usize, usize),
     /// Of the members of each receiving node, in the order of ranks: the first, and how many, as far as there are any.
-    pub(super) slots: (usize, usize),
-    /// Bytes of each part: the first, and how many.
+    slots: (usize, usize),
+    /// Of each part: the first byte, and how many.
     pub(super) bytes: (usize, usize),
 }
 
 impl Portion {
-    /// Those that parts of so many bytes go in, all of them together.
+    /// Those of the parts of members of a team, as few as there can be.
     pub(super) fn all(team: &Team, part: usize) -> impl Iterator<Item = Self> + use<> {
         let layout = Layout::of(team);
         Self::all_of(layout.nodes(), layout.most(), part)
@@ -383,11 +361,6 @@ impl Portion {
         })
     }
 
-    /// Bytes that a member contributes for each other node.
-    fn room(&self) -> usize {
-        self.slots.1 * self.bytes.1
-    }
-
     /// How many members of a node receive something.
     pub(super) fn receivers(&self, layout: &Layout, node: usize) -> usize {
         layout.members(node).saturating_sub(self.slots.0).min(self.slots.1)
@@ -397,6 +370,11 @@ impl Portion {
     pub(super) fn distances(&self) -> Range<usize> {
         let (first, width) = self.nodes;
         first.max(1)..(first + width).max(1)
+    }
+
+    /// Where in its room a member contributes for a receiver of the node at a distance.
+    fn at(&self, distance: usize, receiver: usize) -> usize {
+        ((distance - self.nodes.0) * self.slots.1 + receiver) * self.bytes.1
     }
 }
 
@@ -413,74 +391,41 @@ impl<'c> Parts<'c> {
             return;
         }
         let Collective { team, endpoint, .. } = *collective;
-        let (part, Portion { bytes: (from, bytes), .. }) = (source.len() / team.size(), self.portion);
-        for (rank, at) in self.receivers(team) {
-            let to = endpoint.mine(scratch(team, self.half) + at);
-            assert!(at + bytes <= SCRATCH_BYTES, "{bytes} bytes at {at} in a room of {SCRATCH_BYTES}");
-            // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
-            // have since met this PE, at the barrier before this one, whatever each has come for. No other thread of this PE is in a
-            // collective of the team (`Team::enter`).
-            let room = unsafe { core::slice::from_raw_parts_mut(to, bytes) };
-            source.read(rank * part + from, room);
+        let (part, Portion { nodes: (first, width), slots, bytes: (from, bytes) }) =
+            (source.len() / team.size(), self.portion);
+        for distance in first..first + width {
+            let there = (team.node() + distance) % team.node_count();
+            let ranks = self.layout.ranks_on(there).skip(slots.0).take(slots.1);
+            for (receiver, rank) in ranks.enumerate() {
+                let at = self.portion.at(distance, receiver);
+                let to = endpoint.mine(scratch(team, self.half) + at);
+                assert!(at + bytes <= SCRATCH_BYTES, "{bytes} bytes at {at} in a room of {SCRATCH_BYTES}");
+                // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last
+                // readers have since met this PE, at the barrier before this one, whatever each has come for. No other thread of this
+                // PE is in a collective of the team (`Team::enter`).
+                let room = unsafe { core::slice::from_raw_parts_mut(to, bytes) };
+                source.read(rank * part + from, room);
+            }
         }
-    }
-
-    /// How far from a node those are to which it sends.
-    pub(super) fn distances(&self) -> Range<usize> {
-        self.portion.distances()
-    }
-
-    /// What goes so many nodes further on, for whoever acts for the node: all of its members have contributed.
-    pub(super) fn message(&self, collective: &Collective<'_>, distance: usize) -> Message {
-        let Collective { team, endpoint, .. } = *collective;
-        let (nodes, portion) = (team.node_count(), &self.portion);
-        let there = (team.node() + distance) % nodes;
-        let taken = self.taken(there);
-        if taken == 0 || portion.bytes.1 == 0 {
-            return Message::EMPTY;
-        }
-        let to = mirror(team, self.half) + self.offset(there, distance);
-        if let Some((source, part)) = self.alone {
-            let rank = self.only_rank(team, there);
-            let bytes = portion.bytes.1;
-            return Message { source: source.at(rank * part + portion.bytes.0, bytes), bytes, to };
-        }
-        let at = (distance - portion.nodes.0) * portion.room();
-        let (each, near) = (taken * portion.bytes.1, team.neighbours());
-        assert!(near.len() * each <= DESK_BYTES, "{} parts of {each} bytes", near.len());
-        for (k, member) in near.iter().enumerate() {
-            let from = endpoint.mapped(*member, scratch(team, self.half) + at);
-            let from = from.unwrap_or_else(|| unreachable!("it is on this node"));
-            let into = address(team, endpoint, desk(team) + k * each);
-            // SAFETY: the owner has contributed as many bytes there, and writes there again after the next meeting; the
-            // desk has room for them, as just checked, and only who acts for the node works at it.
-            unsafe { core::ptr::copy_nonoverlapping(from, into, each) };
-        }
-        Message { source: address(team, endpoint, desk(team)), bytes: near.len() * each, to }
     }
 
     /// Reads what there is for the calling PE, after the meeting: each to where it belongs in parts of all ranks.
     pub(super) fn read(&self, collective: &Collective<'_>, into: &mut RecvBuf<'_>) {
-        let Collective { team, endpoint, .. } = *collective;
+        let team = collective.team;
         let Portion { nodes: (first, width), slots: (slot, _), bytes: (from, bytes) } = self.portion;
-        let (part, nodes) = (into.len() / team.size(), team.node_count());
+        let (part, nodes, taken) = (into.len() / team.size(), team.node_count(), self.taken(team.node()));
         let mine = self.layout.slot(team.rank(), team.node());
-        let Some(which) = mine.checked_sub(slot).filter(|which| *which < self.taken(team.node())) else {
-            return;
-        };
-        let taken = self.taken(team.node());
+        let Some(which) = mine.checked_sub(slot).filter(|which| *which < taken) else { return };
         for distance in first..first + width {
             let there = (team.node() + nodes - distance) % nodes;
-            for rank in self.layout.ranks_on(there) {
+            for (sender, rank) in self.layout.ranks_on(there).enumerate() {
                 let place = match distance {
-                    0 => endpoint.mapped(team.member(rank), scratch(team, self.half) + which * bytes),
+                    0 => address_on(collective, team.member(rank), scratch(team, self.half) + which * bytes),
                     _ => {
-                        let block = self.offset(team.node(), distance);
-                        let at = block + (self.layout.slot(rank, there) * taken + which) * bytes;
-                        Some(address(team, endpoint, mirror(team, self.half) + at).cast_const().cast_mut())
+                        let at = self.offset(team.node(), distance) + (sender * taken + which) * bytes;
+                        address(collective, mirror(team, self.half) + at)
                     }
                 };
-                let place = place.unwrap_or_else(|| unreachable!("it is on this node"));
                 // SAFETY: so many bytes have come with the barrier, or were contributed before it, and what comes there next comes at the
                 // next barrier but one.
                 into.write(rank * part + from, unsafe { core::slice::from_raw_parts(place, bytes) });
@@ -495,30 +440,42 @@ impl<'c> Parts<'c> {
 
     /// Where in a node's mirror what comes from so far before it lies.
     fn offset(&self, node: usize, distance: usize) -> usize {
-        let nodes = self.layout.nodes();
-        let first = self.portion.nodes.0.max(1);
-        let between = distance - first;
+        let (nodes, first) = (self.layout.nodes(), self.portion.nodes.0.max(1));
         // Members of the nodes from `first` before it on to the one before that.
-        let members = self.layout.members_back((node + nodes - first) % nodes, between);
+        let members = self.layout.members_back((node + nodes - first) % nodes, distance - first);
         members * self.taken(node) * self.portion.bytes.1
     }
+}
 
-    /// The rank of the only member of a node.
-    fn only_rank(&self, team: &Team, node: usize) -> usize {
-        // Nodes are in the order of their first ranks.
-        debug_assert!(team.node_of(node) == node, "each node has one member");
-        node
+impl Payload for Parts<'_> {
+    fn distances(&self) -> Range<usize> {
+        self.portion.distances()
     }
 
-    /// The ranks that parts are contributed for, and where.
-    fn receivers(&self, team: &Team) -> impl Iterator<Item = (usize, usize)> {
-        let Portion { nodes: (first, width), slots: (slot, _), bytes: (_, bytes) } = self.portion;
-        let (nodes, room) = (team.node_count(), self.portion.room());
-        (first..first + width).flat_map(move |distance| {
-            let there = (team.node() + distance) % nodes;
-            let ranks = self.layout.ranks_on(there).skip(slot).take(self.taken(there));
-            ranks.enumerate().map(move |(k, rank)| (rank, (distance - first) * room + k * bytes))
-        })
+    fn straight(&self, collective: &Collective<'_>, distance: usize) -> Message {
+        let team = collective.team;
+        let there = (team.node() + distance) % team.node_count();
+        let (taken, (from, bytes)) = (self.taken(there), self.portion.bytes);
+        if taken == 0 || bytes == 0 {
+            return Message::EMPTY;
+        }
+        let to = mirror(team, self.half) + self.offset(there, distance);
+        if let Some((source, part)) = self.alone {
+            // Nodes are in the order of their first ranks.
+            debug_assert!(team.node_of(there) == there, "each node has one member");
+            return Message { source: source.at(there * part + from, bytes), bytes, to };
+        }
+        let (each, near) = (taken * bytes, team.neighbours());
+        assert!(near.len() * each <= DESK_BYTES, "{} parts of {each} bytes", near.len());
+        for (k, member) in near.iter().enumerate() {
+            let from =
+                address_on(collective, *member, scratch(team, self.half) + self.portion.at(distance, 0));
+            let into = address(collective, desk(team) + k * each);
+            // SAFETY: the owner has contributed as many bytes there, and writes there again after the next meeting; the
+            // desk has room for them, as just checked, and only who acts for the node works at it.
+            unsafe { core::ptr::copy_nonoverlapping(from, into, each) };
+        }
+        Message { source: address(collective, desk(team)), bytes: near.len() * each, to }
     }
 }
 
@@ -530,16 +487,15 @@ mod tests {
     fn a_step_fits_the_mirror_however_many_members_there_are() {
         for members in [2, 3, 64, 2047, 2048, 2049, 4096, 4097, 100_000, 1 << 31] {
             for nodes in [2, members] {
-                let (bytes, at_once) = room_of_all(members, nodes);
+                let (bytes, at_once) = room_of_each(members, nodes);
                 assert!(bytes >= GRAIN && bytes.is_multiple_of(GRAIN) && at_once <= members, "{members}");
-                assert!(nodes == members || bytes <= SCRATCH_BYTES, "{members}");
-                assert!(bytes * at_once <= MIRROR_BYTES, "{members}");
+                assert!(bytes <= room_of_one(members, nodes) && bytes * at_once <= MIRROR_BYTES, "{members}");
                 // The most that is to be had: a grain more of each would not fit, or a member more.
                 let is_full = bytes == SCRATCH_BYTES || (bytes + GRAIN) * at_once > MIRROR_BYTES;
                 assert!(is_full && (at_once == members || bytes * (at_once + 1) > MIRROR_BYTES), "{members}");
             }
         }
-        assert_eq!(room_of_all(5000, 1), (SCRATCH_BYTES, 5000), "memory of one node is read where it lies");
+        assert_eq!(room_of_each(5000, 1), (SCRATCH_BYTES, 5000), "memory of one node is read where it lies");
     }
 
     #[test]

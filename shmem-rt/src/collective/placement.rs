@@ -119,9 +119,7 @@ impl Collective<'_> {
         under_way(quiet, || {
             let mut progress = progress_of(schedules, cut.slots);
             let mut carrier = Carrier {
-                job: &team.job,
-                members: team.members(),
-                rank: team.rank(),
+                reach: Reach { job: &team.job, members: team.members(), rank: team.rank() },
                 slots: Slots::of_window(team, cut),
                 source,
                 result,
@@ -207,21 +205,16 @@ pub(super) fn request_area(team: usize, place: usize) -> usize {
     offset_of!(SystemArea, requests) + (team * MOST_REQUESTS + place) * size_of::<RequestArea>()
 }
 
-/// Carries out the steps of a schedule for one member.
-pub(super) struct Carrier<'c> {
+/// The members of a collective, by rank, as one of them reaches their memory of the runtime.
+#[derive(Clone, Copy)]
+pub(super) struct Reach<'c> {
     pub(super) job: &'c Job,
     pub(super) members: &'c Members,
+    /// The rank of the one that reaches them.
     pub(super) rank: usize,
-    pub(super) slots: Slots,
-    pub(super) source: SendBuf<'c>,
-    pub(super) result: RecvBuf<'c>,
-    /// The object that the result is on every member, and its segment.
-    pub(super) object: Option<(u32, Extent)>,
-    /// What a reduction combines with.
-    pub(super) op: Option<&'c dyn Reduction>,
 }
 
-impl Carrier<'_> {
+impl<'c> Reach<'c> {
     /// The start of the slot of a member on this node.
     fn near(&self, rank: usize) -> Option<*mut u8> {
         Some(self.job.memory.arena.start_of(self.members.member(rank).on_node()?))
@@ -232,10 +225,16 @@ impl Carrier<'_> {
     }
 
     /// A counter at an offset from the start of a slot.
-    fn counter(&self, start: *mut u8, offset: usize) -> &AtomicU64 {
+    fn counter(&self, start: *mut u8, offset: usize) -> &'c AtomicU64 {
         // SAFETY: counters are `AtomicU64`s of the system area, or of a window that all members have taken, word for word
-        // (`take_windows`), at the offsets of `Slots`. The slots of this node are mapped for as long as the job, which is borrowed.
+        // (`take_windows`), at the offsets of `Slots` and `request_area`. The slots of this node are mapped for as long as the job, which
+        // is borrowed.
         unsafe { &*start.wrapping_add(offset).cast() }
+    }
+
+    /// The calling PE's word at an offset.
+    pub(super) fn own(&self, offset: usize) -> u64 {
+        self.counter(self.mine(), offset).load(Ordering::Acquire)
     }
 
     /// Rings the bell of a member on this node.
@@ -246,7 +245,7 @@ impl Carrier<'_> {
         bell.ring();
     }
 
-    fn far(&self) -> &Far {
+    fn far(&self) -> &'c Far {
         let far = self.job.network.own.as_ref();
         far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"))
     }
@@ -255,6 +254,36 @@ impl Carrier<'_> {
         Remote { pe: self.members.member(rank), segment, offset }
     }
 
+    /// Changes a word of a member, at an offset of `Slots` or `request_area`.
+    pub(super) fn signal(&self, rank: usize, offset: usize, op: SignalOp) {
+        if let Some(start) = self.near(rank) {
+            let word = self.counter(start, offset);
+            match op {
+                SignalOp::Add(more) => word.fetch_add(more, Ordering::AcqRel),
+                SignalOp::Set(value) => word.swap(value, Ordering::AcqRel),
+            };
+            return self.ring(start);
+        }
+        let (word, nothing, Far { transport, channel }) =
+            (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
+        // SAFETY: of no bytes the signal alone is changed; it is an aligned `AtomicU64` of every PE.
+        unsafe { transport.put_signal(*channel, word, nothing, 0, word, op, Until::Return) };
+    }
+}
+
+/// Carries out the steps of a schedule for one member.
+pub(super) struct Carrier<'c> {
+    pub(super) reach: Reach<'c>,
+    pub(super) slots: Slots,
+    pub(super) source: SendBuf<'c>,
+    pub(super) result: RecvBuf<'c>,
+    /// The object that the result is on every member, and its segment.
+    pub(super) object: Option<(u32, Extent)>,
+    /// What a reduction combines with.
+    pub(super) op: Option<&'c dyn Reduction>,
+}
+
+impl Carrier<'_> {
     /// The address of a part of the result.
     fn place(&self, Place { memory, at, bytes }: Place) -> *mut u8 {
         assert!(memory == Memory::Result, "{bytes} bytes at {at} of the source");
@@ -264,11 +293,11 @@ impl Carrier<'_> {
 
 impl Transfers for Carrier<'_> {
     fn arrived(&self, slot: usize) -> u64 {
-        self.counter(self.mine(), self.slots.arrived + slot * size_of::<u64>()).load(Ordering::Acquire)
+        self.reach.own(self.slots.arrived + slot * size_of::<u64>())
     }
 
     fn credits(&self, counter: usize) -> u64 {
-        self.counter(self.mine(), self.slots.credits + counter * size_of::<u64>()).load(Ordering::Acquire)
+        self.reach.own(self.slots.credits + counter * size_of::<u64>())
     }
 
     fn send(&mut self, step: &SendStep, slot: usize) {
@@ -288,17 +317,17 @@ impl Transfers for Carrier<'_> {
             }
             _ => (SYSTEM, self.slots.slot(slot, bytes)),
         };
-        let counter = self.slots.arrived + slot * size_of::<u64>();
-        if let Some(start) = self.near(to) {
+        let (reach, counter) = (self.reach, self.slots.arrived + slot * size_of::<u64>());
+        if let Some(start) = reach.near(to) {
             // SAFETY: the source was just found, and is kept (head of the module). Either the object has that many bytes there on every PE,
             // as its handle says, and the bytes are not those of the source, which is this PE's copy; or the slot has, and is empty: its
             // owner has said so, or it has not been written since the collective began; nobody else writes there (schedule).
             unsafe { shared::copy(start.wrapping_add(into), source, bytes) };
-            self.counter(start, counter).fetch_add(1, Ordering::AcqRel);
-            return self.ring(start);
+            reach.counter(start, counter).fetch_add(1, Ordering::AcqRel);
+            return reach.ring(start);
         }
-        let (into, word) = (self.at(to, segment, into), self.at(to, SYSTEM, counter));
-        let Far { transport, channel } = self.far();
+        let (into, word) = (reach.at(to, segment, into), reach.at(to, SYSTEM, counter));
+        let Far { transport, channel } = reach.far();
         // SAFETY: the source was just found, and is kept and not written until the channel is quiet (head of the module). It goes to a
         // part of an object that is reserved on every PE, or of a slot; the counter is an aligned `AtomicU64` of every PE.
         unsafe { transport.put_signal(*channel, into, source, bytes, word, SignalOp::Add(1), Until::Quiet) };
@@ -306,17 +335,7 @@ impl Transfers for Carrier<'_> {
 
     fn give(&mut self, rank: usize, counter: usize, chunks: u64) {
         assert!(counter < MOST_CREDITS, "counter {counter}");
-        let offset = self.slots.credits + counter * size_of::<u64>();
-        if let Some(start) = self.near(rank) {
-            self.counter(start, offset).fetch_add(chunks, Ordering::AcqRel);
-            return self.ring(start);
-        }
-        let (word, nothing, Far { transport, channel }) =
-            (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
-        // SAFETY: of no bytes the signal alone is changed; it is an aligned `AtomicU64` of every PE.
-        unsafe {
-            transport.put_signal(*channel, word, nothing, 0, word, SignalOp::Add(chunks), Until::Return)
-        };
+        self.reach.signal(rank, self.slots.credits + counter * size_of::<u64>(), SignalOp::Add(chunks));
     }
 
     fn copy(&mut self, slot: usize, into: Place) {
@@ -324,7 +343,7 @@ impl Transfers for Carrier<'_> {
             // It was written there.
             return;
         }
-        let from = self.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
+        let from = self.reach.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
         let to = self.place(into);
         // SAFETY: the slot has that many bytes, and nobody writes there between the count of the chunk, which was read, and the credit by
         // which the next may come; the result has as many, and is elsewhere.
@@ -333,7 +352,7 @@ impl Transfers for Carrier<'_> {
 
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place) {
         let op = self.op.unwrap_or_else(|| unreachable!("only reductions reduce"));
-        let (start, result) = (self.mine(), self.place(into));
+        let (start, result) = (self.reach.mine(), self.place(into));
         let operand = |member: usize| match (mine + members - member) % members {
             0 => result.cast_const(),
             before => {

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use bytemuck::Pod;
 use shmem_core::context::{Collected, Contribution, Initiator};
+use shmem_core::fingerprint::fingerprint_of_words;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 
@@ -16,7 +17,7 @@ use super::placement::fits_a_tile;
 use super::reduction::{Guarded, Reduction, Typed};
 use super::request::Task;
 use super::start::Started;
-use crate::group::{Collective, Operation, Purpose, Team};
+use crate::group::{Collective, Purpose, Team};
 
 /// An operation on the numbers that items consist of; whether rounded numbers give the same in any order.
 macro_rules! typed {
@@ -198,10 +199,10 @@ macro_rules! extremes {
                 N: Number,
             {
                 let argument = Argument::of::<N>(self, token, mine.place(token));
-                let words = argument.words([word_of(core::any::type_name::<N>())]);
+                let words = [word_of(core::any::type_name::<N>())];
                 argument.given(mine, None, |items, mine| {
-                    let (operation, subject) = (Operation::of(Family::$family), || argument.show(items));
-                    argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
+                    let subject = || argument.show(items);
+                    argument.run(Family::$family, words, &subject, mine.len(), |collective, purpose| {
                         collective.locate(purpose, (items, mine), N::$op)
                     })
                 })
@@ -326,15 +327,6 @@ impl Team {
     /// As [`reduce`](Self::reduce), over the members before the calling one: `Some` on all but the first, which has none
     /// before it. What that has given stays as it is.
     ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let most_before = world.reduce_exscan(world.my_pe() % 3, |a, b| a.max(b)).unwrap_or(0);
-    /// # let _ = most_before;
-    /// # }
-    /// ```
-    ///
     /// # Panics
     ///
     /// As [`reduce`](Self::reduce).
@@ -408,10 +400,8 @@ impl Team {
             let bytes = data.len();
             // Of items without bytes the number is compared.
             let amount = if argument.size() == 0 { items } else { bytes } as u64;
-            let words = match &root {
-                None => argument.words([amount, kind.word]),
-                Some(root) => argument.words([root.word(), amount, kind.word]),
-            };
+            let kinds =
+                root.as_ref().map_or(kind.word, |root| fingerprint_of_words([root.word(), kind.word]));
             let subject = || {
                 let what = argument.name_or(|| kind.show(bytes, items));
                 match &root {
@@ -419,7 +409,7 @@ impl Team {
                     Some(root) => format!("{what} to PE {}", root.pe),
                 }
             };
-            argument.run(Operation::of(family), words, &subject, bytes, |collective, purpose| {
+            argument.run(family, [amount, kinds], &subject, bytes, |collective, purpose| {
                 reduce(collective, purpose, results, data);
             });
         })
@@ -442,13 +432,13 @@ impl Team {
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
         let given: Vec<u8> = data.read(token, |items| bytemuck::cast_slice(items).to_vec());
         let (bytes, kind) = (given.len(), Kind::of::<N>());
-        let words = argument.words([bytes as u64, kind.word]);
+        let words = [bytes as u64, kind.word];
         let subject = || argument.name_or(|| kind.show(bytes, 0));
         let steps = self.steps(Pattern::Reduction(bytes), 0, size_of::<N>());
         // One member has no schedule that would settle.
         let lonely = steps.is_none().then_some(op);
         let task = Task { op: Some(Box::new(op)), ..Task::of(steps, given) };
-        argument.start(Operation::of(family), words, &subject, (bytes, task), move |result| {
+        argument.start(family, words, &subject, (bytes, task), move |result| {
             data.change(token, |items| {
                 let items = bytemuck::cast_slice_mut(items);
                 items.copy_from_slice(result);

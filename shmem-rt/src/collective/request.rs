@@ -26,48 +26,37 @@
 //! other PE, as [`placement`](super::placement) says.
 
 use core::mem::offset_of;
-use core::ptr::NonNull;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::Arc;
 
-use shmem_core::context::{Endpoint, Far};
+use shmem_core::context::Endpoint;
 use shmem_core::endpoint::{Step, Work};
 use shmem_core::exclusion::Mutex;
 use shmem_core::primitive::mutant;
-use shmem_core::segment::SYSTEM;
-use shmem_core::system::{Activity, ROUNDS, RequestArea, SystemArea};
+use shmem_core::system::{Activity, ROUNDS, RequestArea};
 use shmem_core::text::Text;
-use shmem_core::transport::{Remote, SignalOp, Until};
+use shmem_core::transport::SignalOp;
 use shmem_launch::say::say;
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::engine::Written;
 use super::mismatch::{Mark, Record, mismatch, place_of};
-use super::placement::{Carrier, Slots, request_area};
+use super::placement::{Carrier, Reach, Slots, request_area};
 use super::reduction::Reduction;
 use crate::group::{Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::uses::RequestClaim;
 
-/// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them.
-pub(super) struct Held {
-    start: NonNull<[u8]>,
-}
-
-// SAFETY: it owns its memory, which no thread is special to.
-unsafe impl Send for Held {}
-// SAFETY: of a shared one only the address is given away; who reads or writes there says why it may.
-unsafe impl Sync for Held {}
+/// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them as bytes.
+pub(super) struct Held(Box<[AtomicU8]>);
 
 impl Held {
     /// These bytes.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        Self { start: NonNull::from(Box::leak(bytes.into_boxed_slice())) }
-    }
-
-    fn len(&self) -> usize {
-        self.start.len()
+        let bytes = Box::into_raw(bytes.into_boxed_slice()) as *mut [AtomicU8];
+        // SAFETY: it was a box of bytes, whose size and alignment an `AtomicU8` has, and any byte is a value of both.
+        Self(unsafe { Box::from_raw(bytes) })
     }
 
     /// The bytes, to be written by transfers.
@@ -76,8 +65,8 @@ impl Held {
     ///
     /// The result is used for no longer than `self` lives, and [`settled`](Self::settled) is not meanwhile.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
-        // SAFETY: as many bytes were made (`new`), to which nobody has a reference (caller).
-        unsafe { RecvBuf::shared(self.start.cast().as_ptr(), self.len()) }
+        // SAFETY: as many bytes are there, in cells, to which nobody has a reference as bytes (caller).
+        unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }
     }
 
     /// The bytes.
@@ -86,15 +75,8 @@ impl Held {
     ///
     /// Nobody writes them for as long as the result is used.
     unsafe fn settled(&self) -> &[u8] {
-        // SAFETY: as many bytes were made (`new`); the rest is the caller's promise.
-        unsafe { self.start.as_ref() }
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // SAFETY: it was leaked from a box (`new`), once.
-        drop(unsafe { Box::from_raw(self.start.as_ptr()) });
+        // SAFETY: as many bytes are there; the rest is the caller's promise.
+        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
     }
 }
 
@@ -234,14 +216,12 @@ impl Request {
                 // SAFETY: used for this call; what is sent lives as long as the state, and is written by the schedule alone.
                 let all = unsafe { self.result.target() };
                 let source = match &state.sent {
-                    Sent::Result(from) => SendBuf::from(all).part(*from..self.result.len()),
+                    Sent::Result(from) => SendBuf::from(all).part(*from..self.result.0.len()),
                     // SAFETY: used for this call, in which what is given lives; nobody writes it.
                     Sent::Given(given) => SendBuf::from(unsafe { given.target() }),
                 };
                 let mut carrier = Carrier {
-                    job: &state.job,
-                    members: &state.members,
-                    rank: state.rank,
+                    reach: Reach { job: &state.job, members: &state.members, rank: state.rank },
                     slots: Slots::of_request(state.team, state.place.0),
                     source,
                     result,
@@ -299,27 +279,23 @@ impl State {
         (self.rank + self.members.size() - distance) % self.members.size()
     }
 
-    /// The marks and counters of a member on this node, and its bell.
-    fn near(&self, rank: usize) -> Option<&SystemArea> {
-        let slot = self.members.member(rank).on_node()?;
-        let system = self.job.memory.arena.start_of(slot).cast::<SystemArea>();
-        // SAFETY: the slots of this node are mapped for as long as the job, which is kept here. Each begins with a system area,
-        // which all zeroes initialise and which is shared by atomics, and beyond them through raw pointers.
-        Some(unsafe { &*system })
+    fn reach(&self) -> Reach<'_> {
+        Reach { job: &self.job, members: &self.members, rank: self.rank }
     }
 
-    /// Goes on with the barrier. Whether anything was done.
+    /// Goes on with the barrier: tells a member in each round what this one has started. Whether anything was done.
     fn meet(&mut self, activity: &Activity) -> bool {
         let mut moved = false;
         while !self.has_met() {
-            let distance = 1 << self.round;
+            let (distance, (place, set)) = (1 << self.round, self.place);
+            let word = offset_of!(RequestArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
+            let offset = request_area(self.team, place) + word;
             if !self.has_told {
-                self.tell((self.rank + distance) % self.members.size());
+                let to = (self.rank + distance) % self.members.size();
+                self.reach().signal(to, offset, SignalOp::Set(self.mark.0));
                 (self.has_told, moved) = (true, true);
             }
-            let mine = self.near(self.rank).unwrap_or_else(|| unreachable!("a PE is on its node"));
-            let heard = &mine.requests[self.team][self.place.0].met[self.place.1][self.round];
-            match Mark::heard(heard.load(Ordering::Acquire)) {
+            match Mark::heard(self.reach().own(offset)) {
                 None => break,
                 Some(mark) if mark == self.mark => (),
                 Some(_) => self.refuse(self.before(distance), activity),
@@ -327,27 +303,6 @@ impl State {
             (self.round, self.has_told, moved) = (self.round + 1, false, true);
         }
         moved
-    }
-
-    /// Tells a member in this round what this one has started.
-    fn tell(&self, rank: usize) {
-        let (place, set) = self.place;
-        if let Some(there) = self.near(rank) {
-            there.requests[self.team][place].met[set][self.round].swap(self.mark.0, Ordering::AcqRel);
-            return there.doorbell.ring();
-        }
-        let word = offset_of!(RequestArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
-        let offset = request_area(self.team, place) + word;
-        let (word, nothing) =
-            (Remote { pe: self.members.member(rank), segment: SYSTEM, offset }, core::ptr::dangling());
-        let far = self.job.network.own.as_ref();
-        let Far { transport, channel } =
-            far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"));
-        // SAFETY: of no bytes the signal alone is changed. It is an aligned `AtomicU64` of the system area of every PE.
-        unsafe {
-            let set = SignalOp::Set(self.mark.0);
-            transport.put_signal(*channel, word, nothing, 0, word, set, Until::Return);
-        }
     }
 
     /// The rank that it waits for, if it waits for any.

@@ -13,6 +13,7 @@ use super::argument::{Argument, Root, word_of};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Pattern, Shape};
 use super::combine::Combined;
+use super::layout::Layout;
 use super::number::{self, Number, Reducible};
 use super::partial_results::most_bytes;
 use super::payload::{GRAIN, Shares};
@@ -21,7 +22,7 @@ use super::reduce::{type_of, typed};
 use super::reduction::{Reduction, Typed};
 use super::staging::{Direct, Staged, Turn};
 use super::tree::{Operands, fold};
-use crate::group::{Collective, Operation, Purpose, Team};
+use crate::group::{Collective, Purpose, Team};
 
 impl Team {
     /// Gives every member its part of what `root` has in `all`: the k-th part goes to the member with rank k. All parts
@@ -59,18 +60,12 @@ impl Team {
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
         let mut fit = Ok(());
         let result = argument.changed(mine, (false, true), |items, mine| {
-            let words = argument.words([root.word(), items as u64, argument.size() as u64]);
+            let words = [root.word(), items as u64, argument.size() as u64];
             let subject = || format!("{} from PE {}", argument.show(items), root.pe);
             let scatter = |all: SendBuf<'_>, mine: RecvBuf<'_>| {
-                argument.run(
-                    Operation::of(Family::ScatterFrom),
-                    words,
-                    &subject,
-                    all.len(),
-                    |collective, purpose| {
-                        collective.scatter(purpose, &root, all, mine);
-                    },
-                );
+                argument.run(Family::ScatterFrom, words, &subject, all.len(), |collective, purpose| {
+                    collective.scatter(purpose, &root, all, mine);
+                });
             };
             if !root.is_here(self) {
                 return scatter(SendBuf::EMPTY, mine);
@@ -87,17 +82,6 @@ impl Team {
     /// [`alltoall`](Self::alltoall), the k-th part is for the member with rank k. `mine` becomes the sum of the parts for the
     /// calling PE, and is given as to [`sum`](Self::sum); so are sums made. `all` is a reference as to
     /// [`fcollect`](Self::fcollect), and has as many elements as `mine` for each member.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let mut share = [0.0; 100];
-    /// let all = vec![1.0; 100 * world.n_pes()];
-    /// world.sum_scatter(&all, &mut share[..]);
-    /// assert_eq!(share[0], world.n_pes() as f64);
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -172,9 +156,9 @@ impl Team {
         let result = argument.changed(mine, (false, true), |items, mine| {
             fit = source.given(all, argument.place, |all_items, all| {
                 is_parts(self, all_items, items)?;
-                let words = argument.words([items as u64, argument.size() as u64, kind, source.offset()]);
-                let (operation, subject) = (Operation::of(family), || argument.show(items));
-                argument.run(operation, words, &subject, all.len(), |collective, purpose| {
+                let words = [items as u64, argument.size() as u64, kind, source.offset()];
+                let subject = || argument.show(items);
+                argument.run(family, words, &subject, all.len(), |collective, purpose| {
                     combine(collective, purpose, all, mine);
                 });
                 Ok(())
@@ -287,7 +271,7 @@ impl Collective<'_> {
     /// Whether parts of so many bytes are sooner combined for all, where each takes its own.
     fn is_combined_for_all(&self, purpose: &Purpose<'_>, part: usize, op: &dyn Reduction) -> bool {
         let (team, size, exact) = (self.team, op.size(), op.is_exact());
-        if team.node_count() == 1 || !fits_a_tile(size) || most_bytes(team, op, false) < size {
+        if team.node_count() == 1 || !fits_a_tile(size) || most_bytes(Layout::of(team), op, false) < size {
             return false;
         }
         // Windows are taken where they would be the way.

@@ -31,18 +31,18 @@ use shmem_launch::env::CollectiveWay as Way;
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Form, Pattern, Shape};
-use super::payload::{Blocks, Shares, area, is_alone, mirror, scratch};
-use crate::group::{Collective, Meeting, Purpose, Team};
+use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
+use crate::group::{Collective, Meeting, Purpose};
 
 /// Room for the calling PE's part of a piece.
 pub(super) trait Room {
-    /// `bytes` bytes at an offset, to be written.
+    /// `bytes` bytes at an offset, to be written: of a step before its barrier.
     fn room(&mut self, at: usize, bytes: usize) -> &mut [u8];
 }
 
 /// A piece that has come.
 pub(super) trait Piece {
-    /// `bytes` bytes at an offset of what a rank has written.
+    /// `bytes` bytes at an offset of what a rank has written: of a step until its next barrier.
     fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8];
 }
 
@@ -75,24 +75,6 @@ impl<'c> Step<'c> {
         Self { collective, meeting, offset, room, blocks: None }
     }
 
-    /// Writes a part of the calling PE's contribution, before the barrier.
-    #[inline]
-    pub(super) fn write(&mut self, at: usize, from: SendBuf<'_>) {
-        from.read(0, self.room(at, from.len()));
-    }
-
-    /// A part of the calling PE's contribution, to be written before the barrier.
-    #[inline]
-    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
-        let to = self.collective.endpoint.mine(self.offset + at);
-        // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
-        // have since met this PE, at the barrier before this one. That holds whatever each has come for, because every barrier of a team
-        // takes the rooms in turn by its number, and all arrive at each. No other thread of this PE is in a collective of the team
-        // (`Team::enter`); this step is borrowed exclusively, and the barrier takes it, too.
-        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
-    }
-
     /// Synchronises all members. `shares` says how much each rank has contributed, from the start of its room: the same on all members.
     #[inline]
     pub(super) fn meet(&mut self, purpose: &Purpose<'_>, shares: impl FnOnce() -> Shares) {
@@ -103,24 +85,6 @@ impl<'c> Step<'c> {
         let mut blocks = Blocks::new(collective.team, self.meeting, shares());
         collective.meet_with(purpose, &mut blocks);
         self.blocks = Some(blocks);
-    }
-
-    /// A part of a rank's contribution, after the barrier. It lies there until the next one.
-    #[inline]
-    pub(super) fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
-        let Collective { team, endpoint, .. } = *self.collective;
-        let (pe, offset, end) = match &self.blocks {
-            None => (team.member(rank), self.offset, self.offset + self.room),
-            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
-        };
-        assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
-        let from = endpoint.mapped(pe, offset + at);
-        let from = from.unwrap_or_else(|| unreachable!("what other nodes contribute is brought to this one"));
-        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
-        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
-        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
-        // mirror (`payload`).
-        unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 }
 
@@ -148,14 +112,31 @@ pub(super) enum Turn<'t> {
 impl Room for Step<'_> {
     #[inline]
     fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        Step::room(self, at, bytes)
+        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
+        let to = self.collective.endpoint.mine(self.offset + at);
+        // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
+        // have since met this PE, at the barrier before this one. That holds whatever each has come for, because every barrier of a team
+        // takes the rooms in turn by its number, and all arrive at each. No other thread of this PE is in a collective of the team
+        // (`Team::enter`); this step is borrowed exclusively, and the barrier takes it, too.
+        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
     }
 }
 
 impl Piece for Step<'_> {
     #[inline]
     fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
-        Step::slice(self, rank, at, bytes)
+        let team = self.collective.team;
+        let (pe, offset, end) = match &self.blocks {
+            None => (team.member(rank), self.offset, self.offset + self.room),
+            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
+        };
+        assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
+        let from = address_on(self.collective, pe, offset + at);
+        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
+        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
+        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
+        // mirror (`payload`).
+        unsafe { core::slice::from_raw_parts(from, bytes) }
     }
 }
 
@@ -194,7 +175,7 @@ impl Collective<'_> {
                 self.meet(purpose);
             }
             if reads && let Some(before) = piece.checked_sub(ring.lag()) {
-                turn(Turn::Read(before, &ring.chunk(before)));
+                turn(Turn::Read(before, &(&ring, before)));
                 ring.take(before);
             }
         }
@@ -210,16 +191,6 @@ const ALL_RINGS: usize = 2 * RING_BYTES;
 /// Bytes of the ring of each of so many members, in its window.
 pub(super) fn ring_bytes(members: usize) -> usize {
     (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * MIRROR_BYTES, RING_BYTES)
-}
-
-/// Where the chunks of a team lie on each member, from the start of its slot in the arena, and for how many there is room: in its
-/// window, or where the team has none in what no other node sends to. The world's window is a part of the system area, and for another
-/// team all members have taken as many bytes there, word for word, between two barriers that all came to (`take_windows`).
-fn room_of(team: &Team) -> (usize, usize) {
-    match team.has_windows() {
-        Some(true) => (team.window() + size_of::<Window>(), ring_bytes(team.size()) / CHUNK_BYTES),
-        _ => (mirror(team, 0), 2 * MIRROR_BYTES / CHUNK_BYTES),
-    }
 }
 
 /// A series of chunks, of one collective.
@@ -241,11 +212,17 @@ impl<'c> Ring<'c> {
     /// Most bytes of a chunk.
     pub(super) const CHUNK: usize = CHUNK_BYTES;
 
-    /// A series of chunks for a collective.
+    /// A series of chunks for a collective. They lie in the window, or where the team has none in what no other node sends to. The
+    /// world's window is a part of the system area, and for another team all members have taken as many bytes there, word for word,
+    /// between two barriers that all came to (`take_windows`).
     pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
-        let (room, slots) = room_of(collective.team);
-        let mut ring =
-            Self { collective, purpose, room, slots, first: 0, taken: 0, owes_bells: Cell::new(false) };
+        let team = collective.team;
+        let (room, slots) = match team.has_windows() {
+            Some(true) => (team.window() + size_of::<Window>(), ring_bytes(team.size()) / CHUNK_BYTES),
+            _ => (mirror(team, 0), 2 * MIRROR_BYTES / CHUNK_BYTES),
+        };
+        let owes_bells = Cell::new(false);
+        let mut ring = Self { collective, purpose, room, slots, first: 0, taken: 0, owes_bells };
         ring.first = ring.words(collective.endpoint.me()).next();
         ring
     }
@@ -283,17 +260,11 @@ impl<'c> Ring<'c> {
         let (number, pe) = (self.first + k as u64, self.collective.team.member(rank));
         let words = self.words(pe);
         self.until(|| words.has(number));
-        let from = self.collective.endpoint.mapped(pe, self.offset(number) + at);
-        let from = from.unwrap_or_else(|| unreachable!("a ring is read on its node"));
+        let from = address_on(self.collective, pe, self.offset(number) + at);
         // SAFETY: a slot has so many bytes from there on. Its owner has written the chunk, as just seen, and writes there
         // again when this PE has taken it: by `take`, which borrows this exclusively and ends the reference, or by a later
         // series, which begins behind it.
         unsafe { core::slice::from_raw_parts(from, bytes) }
-    }
-
-    /// The k-th chunk of every member, each waited for when it is read.
-    pub(super) fn chunk(&self, k: usize) -> Chunk<'_> {
-        Chunk { ring: self, k }
     }
 
     /// Says that the calling PE has read all it needs of the k-th chunk of every member, and of those before.
@@ -383,22 +354,17 @@ impl Room for Slot<'_> {
         assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
         let Self { ring, number } = *self;
         let to = ring.collective.endpoint.mine(ring.offset(number) + at);
-        // SAFETY: the slot has so many bytes (`room_of`), of which any are a value, and nobody reads it: all others have taken what lay
+        // SAFETY: the slot has so many bytes (`Ring::new`), of which any are a value, and nobody reads it: all others have taken what lay
         // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
         // team (`Team::enter`), and a series has one slot for each number.
         unsafe { core::slice::from_raw_parts_mut(to, bytes) }
     }
 }
 
-/// A chunk of every member.
-pub(super) struct Chunk<'r> {
-    ring: &'r Ring<'r>,
-    k: usize,
-}
-
-impl Piece for Chunk<'_> {
+/// The k-th chunk of every member of a ring, each waited for when it is read.
+impl Piece for (&Ring<'_>, usize) {
     fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
-        self.ring.read(self.k, rank, at, bytes)
+        self.0.read(self.1, rank, at, bytes)
     }
 }
 
@@ -435,7 +401,7 @@ impl<'c> Direct<'c> {
     /// An object on the member with a rank, to be read.
     pub(super) fn of(&self, rank: usize, place: Extent) -> SendBuf<'c> {
         let Collective { team, endpoint, .. } = *self.collective;
-        SendBuf::on(endpoint, team.member(rank), place)
+        RecvBuf::on(endpoint, team.member(rank), place).into()
     }
 
     /// An object on the member with a rank, to be written.
@@ -537,17 +503,5 @@ impl Collective<'_> {
                 mine = room.lock().propose(highest as usize, bytes, align);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rings_of_a_team_are_as_large_as_caches_and_no_larger() {
-        let sizes = [1, 2, 3, 4, 8, 32, 33, 1000].map(ring_bytes);
-        let (most, least) = (RING_BYTES, 2 * MIRROR_BYTES);
-        assert_eq!(sizes, [most, most, 42 * CHUNK_BYTES, most / 2, most / 4, least, least, least]);
     }
 }

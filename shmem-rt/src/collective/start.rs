@@ -11,7 +11,7 @@ use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::system::{Activity, MOST_SLOTS};
 use shmem_core::text::Text;
 
-use super::argument::{Argument, Words};
+use super::argument::Argument;
 use super::choose::Pattern;
 use super::engine::{Written, with_schedules};
 use super::mismatch::place_of;
@@ -43,16 +43,18 @@ impl Team {
 impl<'t, K: Initiator + ?Sized> Argument<'t, K> {
     /// Starts a collective to which this PE gives so many bytes, and whose result `finish` writes to where it belongs. Members compare
     /// `words`; messages show `subject`.
-    pub(super) fn start<R>(
+    pub(super) fn start<const N: usize, R>(
         &self,
-        operation: Operation,
-        words: Words,
+        operation: impl Into<Operation>,
+        words: [u64; N],
         subject: &dyn Fn() -> String,
         (bytes, task): (usize, Task),
         finish: impl FnOnce(&[u8]) -> R + 't,
     ) -> Started<'t, R> {
         let (team, endpoint, location) = (self.team, self.token.endpoint(), self.location);
-        let purpose = self.purpose(operation, &words, subject);
+        let (words, compared) = self.compared(words);
+        let operation = operation.into();
+        let purpose = self.purpose(operation, &words[..compared], subject);
         let meeting = Meeting { team: team.index(), members: team.neighbours(), count: team.started() + 1 };
         let call = Call { bytes, ..Call::new(operation.family(), location).meets(meeting) };
         endpoint.tell(call, || {

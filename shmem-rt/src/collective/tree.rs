@@ -9,7 +9,7 @@
 //!
 //! No value has a second definition. So whoever combines the halves of vertices and nothing else comes to the same bits, whichever
 //! vertices it is given and wherever they were made: on another PE, in another round, piece by piece. What a member has of a set of
-//! ranks is its [cover](super::cover). The error of a sum grows with the logarithm of the ranks. The first ranks of many are a tree of
+//! ranks is its [cover](super::partial_results::Cover). The error of a sum grows with the logarithm of the ranks. The first ranks of many are a tree of
 //! their own, with vertices of the large one: so prefixes are [folded](fold) as all ranks are.
 //!
 //! Operands are combined in tiles that stay in the first cache: an operation on numbers becomes one on vectors of them.
@@ -69,7 +69,6 @@ impl Vertex {
         }
     }
 
-    /// Its ranks.
     pub(super) fn ranks(self) -> Range<usize> {
         self.first..self.end
     }
@@ -211,25 +210,6 @@ pub(super) mod tests {
     /// The same number, or both are none.
     pub(in crate::collective) fn same(one: f64, other: f64) -> bool {
         one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()
-    }
-
-    #[test]
-    fn seven_are_combined_as_the_head_of_the_module_says() {
-        // Not commutative, not associative, and every result shows how it was made.
-        let texts: Vec<String> = (0..7).map(|rank| rank.to_string()).collect();
-        let made = std::cell::RefCell::new(texts);
-        let op = |left: usize, right: usize| {
-            let mut made = made.borrow_mut();
-            let both = format!("({} {})", made[left], made[right]);
-            made.push(both);
-            made.len() - 1
-        };
-        let operands: Vec<[usize; 1]> = (0..7).map(|rank| [rank]).collect();
-        let mut into = [0];
-        let op = Typed::new(op, |result| result, false);
-        let operand = |rank: usize| bytemuck::cast_slice(&operands[rank]);
-        fold(7, Operands::InPlace(&operand), bytemuck::cast_slice_mut(&mut into), &op);
-        assert_eq!(made.borrow()[into[0]], "(((0 1) (2 3)) ((4 5) 6))");
     }
 
     #[test]

@@ -13,12 +13,12 @@ use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::text::counted;
 
-use super::argument::{Argument, Words, word_of};
+use super::argument::{Argument, word_of};
 use super::buffer::{RecvBuf, SendBuf};
 pub use super::combine::Combined;
 use super::reduction::{Reduction, require_same};
 use super::tree::{self, Operands};
-use crate::group::{Collective, Operation, Purpose, Team};
+use crate::group::{Collective, Purpose, Team};
 
 /// Where a collective reads, and where it writes: from the start of every member's slot.
 #[derive(Clone, Copy, Debug)]
@@ -71,14 +71,14 @@ pub unsafe fn broadcast(
     keeps: bool,
 ) {
     let (pe, bytes, is_root) = (team.member(root), from.bytes, root == team.rank());
-    let source = Argument::of_bytes(team, token, from);
+    let source = Argument::of_bytes(team, token, Some(from));
     let target = source.at(to);
-    let words = Words::of([pe.number() as u64, bytes as u64, from.offset as u64, to.offset as u64]);
+    let words = [pe.number() as u64, bytes as u64, to.offset as u64];
     let subject = || format!("{} from PE {pe}", show_size(bytes as u64));
     if is_root {
         source.tell(Family::HereLoad, 0..bytes);
     }
-    source.run(Operation::of(Family::Broadcast), words, &subject, bytes, |collective, purpose| {
+    source.run(Family::Broadcast, words, &subject, bytes, |collective, purpose| {
         // SAFETY: a place in a segment, which nobody else uses before this returns, and nobody writes on the root (caller).
         let data = unsafe { memory(collective, if is_root { from } else { to }) };
         let is_near = team.node_count() == 1;
@@ -100,7 +100,7 @@ pub unsafe fn broadcast(
 #[track_caller]
 pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let (bytes, show) = (places.from.bytes, || show_size(places.from.bytes as u64));
-    let form = (Family::Fcollect, [bytes as u64]);
+    let form = (Family::Fcollect, [bytes as u64, places.to.offset as u64]);
     moved(team, token, form, (bytes, places), &show, |collective, purpose, from, to| {
         collective.allgather(purpose, from, to);
     });
@@ -121,12 +121,10 @@ pub unsafe fn collect(
     place: impl FnOnce(usize) -> Option<Place>,
 ) {
     let items = from.bytes / size;
-    let source = Argument::of_bytes(team, token, from);
-    source.tell(Family::HereLoad, 0..from.bytes);
-    let mut written = None;
-    let (words, subject) =
-        (Words::of([size as u64]), || format!("{} of {size} bytes", counted(items, "item")));
-    source.run(Operation::of(Family::Collect), words, &subject, from.bytes, |collective, purpose| {
+    let call = Argument::of_bytes(team, token, None);
+    call.at(from).tell(Family::HereLoad, 0..from.bytes);
+    let (mut written, subject) = (None, || format!("{} of {size} bytes", counted(items, "item")));
+    call.run(Family::Collect, [size as u64], &subject, from.bytes, |collective, purpose| {
         let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(collective.endpoint, from) };
         collective.allgatherv(purpose, (items, size), mine, true, |items| {
             written = place(items * size);
@@ -134,7 +132,7 @@ pub unsafe fn collect(
         });
     });
     if let Some(to) = written {
-        source.at(to).tell(Family::HereStore, 0..to.bytes);
+        call.at(to).tell(Family::HereStore, 0..to.bytes);
     }
 }
 
@@ -147,7 +145,7 @@ pub unsafe fn collect(
 pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
     let part = places.from.bytes / team.size();
     let show = || show_size(part as u64);
-    let form = (Family::Alltoall, [part as u64]);
+    let form = (Family::Alltoall, [part as u64, places.to.offset as u64]);
     moved(team, token, form, (places.from.bytes, places), &show, |collective, purpose, from, to| {
         collective.alltoall(purpose, from, to);
     });
@@ -165,7 +163,7 @@ pub unsafe fn alltoalls(
     places: Places,
     Strides { items, size, from, to }: Strides,
 ) {
-    let words = [items, size, from, to].map(|number| number as u64);
+    let words = [items, size, from, to, places.to.offset].map(|number| number as u64);
     let show = || format!("{} of {size} bytes", counted(items, "item"));
     let bytes = items * size * team.size();
     moved(
@@ -196,7 +194,7 @@ pub unsafe fn reduce(
 ) {
     let Places { from, to } = places;
     let show = || format!("{}, by `{}`", counted(from.bytes / fold.size, "item"), fold.name);
-    let form = (family, [from.bytes as u64, word_of(fold.name)]);
+    let form = (family, [from.bytes as u64, word_of(fold.name), to.offset as u64]);
     moved(team, token, form, (from.bytes, places), &show, |collective, purpose, source, _| {
         let source = (from.offset != to.offset).then_some(source);
         // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
@@ -214,7 +212,8 @@ pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn F
     tree::fold(ranks, Operands::Read(read), into, &fold);
 }
 
-/// Carries out a collective of `bytes` bytes that reads one place and writes another: members compare `words` and both places.
+/// Carries out a collective of `bytes` bytes that reads one place and writes another: members compare `words` and
+/// where it reads.
 #[track_caller]
 fn moved<const N: usize>(
     team: &Team,
@@ -224,11 +223,9 @@ fn moved<const N: usize>(
     subject: &dyn Fn() -> String,
     work: impl FnOnce(&Collective<'_>, &Purpose<'_>, SendBuf<'_>, RecvBuf<'_>),
 ) {
-    let source = Argument::of_bytes(team, token, from);
+    let source = Argument::of_bytes(team, token, Some(from));
     source.tell(Family::HereLoad, 0..from.bytes);
-    let mut words = Words::of(words);
-    [from, to].iter().for_each(|place| words.push(place.offset as u64));
-    source.run(Operation::of(family), words, subject, bytes, |collective, purpose| {
+    source.run(family, words, subject, bytes, |collective, purpose| {
         let endpoint = collective.endpoint;
         work(collective, purpose, SendBuf::own(endpoint, from), RecvBuf::own(endpoint, to));
     });

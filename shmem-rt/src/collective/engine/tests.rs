@@ -318,7 +318,7 @@ fn every_number_of_nodes_reduces_to_the_tree() {
     for nodes in (2..=64).chain([65, 67, 97, 101, 131, 257]) {
         // Blocks of several chunks, of which slots are used again, and one that is cut short.
         let (blocks, slots) = (if nodes <= 64 { 4 } else { 1 }, if nodes % 2 == 0 { 16 } else { 8 });
-        let pattern = Pattern::Reduction((2 * blocks + 1) * Radices::of(nodes).each()[0] + 1);
+        let pattern = Pattern::Reduction((2 * blocks + 1) * Radices::of(nodes).first() + 1);
         Case { pattern, nodes, chunk: 2, slots, is_direct: nodes % 3 == 0, ..CASE }
             .check(&mut at_random(nodes as u64));
     }

@@ -205,26 +205,3 @@ impl Cut {
 fn shorter(bytes: usize, several: usize, most: usize) -> usize {
     (bytes / several).next_power_of_two().clamp(LEAST_CHUNK, most)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_are_short_enough_that_several_are_under_way() {
-        let cut = |bytes, pass_on| {
-            let Cut { most, slots } = Cut::in_windows(bytes, pass_on);
-            (most, slots)
-        };
-        let (few, many) = ((MOST_CHUNK, MOST_SLOTS / 2), (LEAST_CHUNK, MOST_SLOTS));
-        let passed_on = [0, 1, 256 << 10, (256 << 10) + 8, 1 << 30].map(|bytes| cut(bytes, true));
-        assert_eq!(passed_on, [many, many, many, few, few]);
-        let taken =
-            [0, 128 << 10, (128 << 10) + 8, 512 << 10, 1 << 20, 1 << 30].map(|bytes| cut(bytes, false));
-        assert_eq!(taken, [many, many, few, (256 << 10, 4), (MOST_TAKEN, 2), (MOST_TAKEN, 2)]);
-        let whole = |bytes| Cut::of(bytes, true, false).most;
-        assert_eq!([0, 100, 1 << 30].map(whole), [1, 100, 1 << 30], "nobody waits for a part");
-        let passed_on = |bytes| Cut::of(bytes, true, true).most;
-        assert_eq!([100, 1 << 30].map(passed_on), [LEAST_CHUNK, MOST_PASSED_ON]);
-    }
-}
