@@ -155,12 +155,10 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         Self { sends, receives, ahead: ahead.skip(slots), slots, turn, sent: 0, emptied: 0, held: 0 }
     }
 
-    /// Whether nothing is left to do.
     fn is_over(&mut self) -> bool {
         self.sends.peek().is_none() && self.receives.peek().is_none()
     }
 
-    /// Sends the next chunk, if it may be sent.
     fn send(&mut self, transfers: &mut impl Transfers) -> bool {
         let emptied = self.emptied;
         let early = if mutant("credit-early") { self.slots as u64 / 2 } else { 0 };
@@ -173,7 +171,6 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         true
     }
 
-    /// Takes the next chunk, if it has come.
     fn receive(&mut self, transfers: &mut impl Transfers) -> bool {
         let number = self.emptied + self.held;
         // Its slot has been written so many times that it has been written by this one.
@@ -216,7 +213,6 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         senders[..count].iter().for_each(|(rank, credit, chunks)| transfers.give(*rank, *credit, *chunks));
     }
 
-    /// The slot of a chunk with a number.
     fn slot(&self, number: usize) -> usize {
         let (index, count) = self.turn;
         number % self.slots * count + index

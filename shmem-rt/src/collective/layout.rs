@@ -11,7 +11,6 @@ pub(super) struct Layout {
     before: Box<[u32]>,
     /// The ranks of each node behind those of the node before; none if they follow each other.
     order: Option<Box<[u32]>>,
-    /// Members of the node that has most.
     most: usize,
     /// The largest power of two of which all nodes begin with a multiple, if the ranks of each follow each other.
     unit: usize,
@@ -23,39 +22,24 @@ impl Layout {
     }
 
     pub(super) fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
-        let mut counts = vec![0_u32; nodes];
-        let (mut last, mut follow) = (0, true);
-        for rank in 0..ranks {
-            let node = node_of(rank);
-            follow &= node >= last;
-            last = node;
-            counts[node] += 1;
-        }
-        let most = counts.iter().copied().max().unwrap_or_default() as usize;
-        let ends = counts.iter().scan(0, |end, count| {
-            *end += count;
-            Some(*end)
-        });
-        let before: Box<[u32]> = core::iter::once(0).chain(ends).collect();
+        let mut before = vec![0_u32; nodes + 1];
+        (0..ranks).for_each(|rank| before[node_of(rank) + 1] += 1);
+        let most = before.iter().copied().max().unwrap_or_default() as usize;
+        (0..nodes).for_each(|node| before[node + 1] += before[node]);
         let bits = before[..nodes].iter().fold(0, |bits, first| bits | first);
         let unit = if bits == 0 { ranks.next_power_of_two() } else { 1 << bits.trailing_zeros() };
-        let order = (!follow).then(|| {
-            let (mut order, mut ends) = (vec![0; ranks], before.clone());
-            for rank in 0..ranks {
-                let end = &mut ends[node_of(rank)];
-                order[*end as usize] = rank as u32;
-                *end += 1;
-            }
-            order.into()
+        let order = (!(0..ranks).is_sorted_by_key(&node_of)).then(|| {
+            let mut order: Box<[u32]> = (0..ranks as u32).collect();
+            order.sort_by_key(|rank| node_of(*rank as usize));
+            order
         });
-        Self { before, order, most, unit }
+        Self { before: before.into(), order, most, unit }
     }
 
     pub(super) fn nodes(&self) -> usize {
         self.before.len() - 1
     }
 
-    /// How many ranks there are.
     pub(super) fn members_of_all(&self) -> usize {
         self.before[self.nodes()] as usize
     }
@@ -70,13 +54,8 @@ impl Layout {
 
     /// Members of a node and of those before it, so many nodes together.
     pub(super) fn members_back(&self, node: usize, count: usize) -> usize {
-        let (nodes, all) = (self.nodes(), self.before[self.nodes()] as usize);
-        debug_assert!(count <= nodes, "{count} of {nodes} nodes");
-        let end = self.before[node + 1] as usize;
-        match (node + 1).checked_sub(count) {
-            Some(first) => end - self.before[first] as usize,
-            None => end + all - self.before[nodes + node + 1 - count] as usize,
-        }
+        let [first, second] = self.ranks_back(node, count);
+        first.len() + second.len()
     }
 
     /// How many lower ranks are on the node of a rank, which is on `node`.
@@ -100,9 +79,10 @@ impl Layout {
         })
     }
 
-    /// The ranks of a node and of those before it, so many nodes together, where they are in order: rising runs, of
-    /// which the first or both may have nothing.
+    /// Where the ranks of a node and of those before it, so many nodes together, stand: rising runs, of which the first or both may
+    /// have nothing.
     pub(super) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
+        debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;
         match (node + 1).checked_sub(count) {
             Some(first) => [0..0, self.before[first] as usize..end],

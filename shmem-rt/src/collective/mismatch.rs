@@ -38,37 +38,44 @@ pub(super) enum Stranger {
     Elsewhere,
 }
 
-/// A record of the system area of a PE.
-#[derive(Clone, Copy)]
-pub(super) enum Record {
-    /// What it does.
-    Doing,
-    /// What it has started last that has this place in a team, of all of a team that are under way.
-    Started { team: usize, place: usize },
+/// What a PE says that it does, or has started last that has a place in a team, of all of a team that are under way: if that can be
+/// read whole.
+fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> {
+    let offset = match request {
+        None => offset_of!(SystemArea, record),
+        Some((team, place)) => {
+            assert!(team < MAX_TEAMS && place < MOST_REQUESTS, "place {place} of team {team}");
+            request_area(team, place) + offset_of!(RequestArea, record)
+        }
+    };
+    if let Some(slot) = pe.on_node() {
+        let record = job.memory.arena.start_of(slot).wrapping_add(offset).cast::<PeRecord>();
+        // SAFETY: the slots of this node are mapped for as long as the job, which is borrowed. Each begins with a system
+        // area, which has a record at that offset, as just found; it is shared by atomics (`PeRecord`).
+        return unsafe { &*record }.activity();
+    }
+    let far = job.network.own.as_ref()?;
+    let read = || far_record(far, pe, offset).activity();
+    // It may be written while it is on its way.
+    let (first, second) = (read(), read());
+    first.filter(|_| first == second)
 }
 
-impl Record {
-    /// What a PE says there, if that can be read whole.
-    pub(super) fn of(self, job: &Job, pe: Pe) -> Option<Activity> {
-        let offset = match self {
-            Self::Doing => offset_of!(SystemArea, record),
-            Self::Started { team, place } => {
-                assert!(team < MAX_TEAMS && place < MOST_REQUESTS, "place {place} of team {team}");
-                request_area(team, place) + offset_of!(RequestArea, record)
-            }
-        };
-        if let Some(slot) = pe.on_node() {
-            let record = job.memory.arena.start_of(slot).wrapping_add(offset).cast::<PeRecord>();
-            // SAFETY: the slots of this node are mapped for as long as the job, which is borrowed. Each begins with a system
-            // area, which has a record at that offset, as just found; it is shared by atomics (`PeRecord`).
-            return unsafe { &*record }.activity();
-        }
-        let far = job.network.own.as_ref()?;
-        let read = || far_record(far, pe, offset).activity();
-        // It may be written while it is on its way.
-        let (first, second) = (read(), read());
-        first.filter(|_| first == second)
-    }
+/// Ends the job: this PE is elsewhere than another one has started a collective, which has a place in a team.
+#[cold]
+pub(super) fn refuse_started(
+    job: &Job,
+    (me, other): (Pe, Pe),
+    request: (usize, usize),
+    here: impl FnOnce(Option<Activity>) -> (String, String),
+) -> ! {
+    let (here, there) = here(said(job, other, Some(request)));
+    job.abort(1, &mismatch(vec![(here, vec![me.number()]), (there, vec![other.number()])]))
+}
+
+/// What a PE says it does, in words.
+pub(super) fn in_words(theirs: Option<Activity>) -> String {
+    theirs.map_or_else(|| "somewhere it did not say".to_owned(), |theirs| theirs.to_string())
 }
 
 impl Collective<'_> {
@@ -100,14 +107,13 @@ impl Collective<'_> {
         let mut places = Groups::new();
         for pe in team.neighbours().iter().copied().chain(there.take(MOST_ASKED)) {
             let place = loop {
-                match Record::Doing.of(&team.job, pe) {
+                match said(&team.job, pe, None) {
                     Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
                     Some(activity) if activity.count != 0 && has_place(pe, &activity) => {
                         break activity.to_string();
                     }
                     // One that has come for something else, and was not held up there.
-                    Some(activity) if start.elapsed() > TESTIMONY => break activity.to_string(),
-                    None if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
+                    theirs if start.elapsed() > TESTIMONY => break in_words(theirs),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
             };
@@ -128,19 +134,18 @@ impl Collective<'_> {
         };
         let distance = (1 << round) % team.size();
         let other = team.member((team.rank() + team.size() - distance) % team.size());
-        let theirs = Record::Started { team: team.index(), place }.of(&team.job, other);
-        let there = theirs.map_or_else(|| "somewhere it did not say".to_owned(), |theirs| theirs.to_string());
-        let here = match purpose.operation.name() {
-            END => RETURNED.to_owned(),
-            _ => self.activity_with_place(purpose, count).to_string(),
-        };
-        let places = vec![(here, vec![endpoint.me().number()]), (there, vec![other.number()])];
-        team.job.abort(1, &mismatch(places))
+        refuse_started(&team.job, (endpoint.me(), other), (team.index(), place), |theirs| {
+            let here = match purpose.operation.name() {
+                END => RETURNED.to_owned(),
+                _ => self.activity_with_place(purpose, count).to_string(),
+            };
+            (here, in_words(theirs))
+        })
     }
 }
 
 /// What members say of themselves: where they are, with the numbers of those who are there.
-pub(super) fn mismatch(mut places: Groups) -> String {
+fn mismatch(mut places: Groups) -> String {
     let left = places.split_off(places.len().min(MOST_NAMED));
     let named: Vec<_> = places
         .into_iter()

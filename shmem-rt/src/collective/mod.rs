@@ -12,9 +12,9 @@
 //! | scans | [`reduce`](mod@reduce), [`combine`] | partial results of lower ranks by dissemination | meetings | meetings |
 //! | fcollect | [`gather`] | blocks by dissemination (Bruck's allgather) | [ring allgather](schedule::RingAllgather) | circular buffers of all |
 //! | collect | [`gather`] | blocks with their lengths, by dissemination | meetings | meetings |
-//! | alltoall | [`alltoall`] | one message of [parts](payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
+//! | alltoall | [`alltoall`], [`exchange`] | one message of [parts](payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
 //! | scatter | [`scatter`] | blocks by dissemination | meetings | meetings |
-//! | reduce-scatter | [`scatter`] | an alltoall, then each combines | the same, or a reduction | as an alltoall |
+//! | reduce-scatter | [`scatter`], [`exchange`] | an alltoall, then each combines | the same, or a reduction | as an alltoall |
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
@@ -62,6 +62,7 @@ pub(crate) mod choose;
 mod combine;
 pub(crate) mod counts;
 mod engine;
+mod exchange;
 mod gather;
 mod layout;
 mod mismatch;

@@ -116,7 +116,6 @@ impl<'p> PartialResults<'p> {
         if self.is_exact { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
     }
 
-    /// Most values that stand for so many nodes.
     fn most(&self, nodes: usize) -> usize {
         if self.is_exact { 1 } else { self.layout.most_values(nodes) }
     }
@@ -175,7 +174,6 @@ impl<'p> PartialResults<'p> {
         unsafe { core::slice::from_raw_parts(from, self.bytes) }
     }
 
-    /// The values of this node.
     fn own<'s>(&'s self, collective: &Collective<'s>) -> &'s [u8] {
         if let Some(mine) = &self.alone {
             return mine;
@@ -336,12 +334,10 @@ impl<'r> Cover<'r> {
         Self { runs, ranks }
     }
 
-    /// How many vertices it has.
     pub(super) fn len(self) -> usize {
         self.vertices().count()
     }
 
-    /// The vertices.
     pub(super) fn vertices(self) -> impl Iterator<Item = Vertex> + Clone + use<'r> {
         self.runs.iter().flat_map(move |run| {
             let mut run = run.clone();
@@ -404,23 +400,6 @@ mod tests {
         let begins = |rank: &usize| set[*rank] && (*rank == 0 || !set[rank - 1]);
         let end = |first: usize| (first..set.len()).find(|rank| !set[*rank]).unwrap_or(set.len());
         (0..set.len()).filter(begins).map(|first| first..end(first)).collect()
-    }
-
-    #[test]
-    fn a_cover_has_as_few_vertices_as_is_said() {
-        let len = |first: usize, end: usize, ranks: usize| {
-            Cover::of(core::slice::from_ref(&(first..end)), ranks).len()
-        };
-        assert_eq!([len(64, 128, 1000), len(48, 96, 1000), len(28, 56, 1000)], [1, 2, 3]);
-        assert_eq!([len(0, 7, 7), len(4, 7, 7), len(6, 7, 7), len(0, 6, 7)], [1, 1, 1, 2]);
-        for ranks in [63_usize, 64, 65, 100] {
-            for first in 0..ranks {
-                for end in first + 1..=ranks {
-                    let most = (2 * (end - first).ilog2() as usize).max(1);
-                    assert!(len(first, end, ranks) <= most, "{first}..{end} of {ranks}");
-                }
-            }
-        }
     }
 
     proptest! {

@@ -75,7 +75,6 @@ pub(super) trait Payload {
 pub(super) struct Message {
     /// Where they lie. They stay until the operation that sends them returns.
     pub(super) source: *const u8,
-    /// How many there are.
     pub(super) bytes: usize,
     /// Where they go on the node's first member, from the start of its slot: to a room of the runtime that has as many.
     pub(super) to: usize,
@@ -194,7 +193,6 @@ pub(super) enum Shares {
 }
 
 impl Shares {
-    /// So many of each rank.
     pub(super) fn each(team: &Team, bytes_of: impl Fn(usize) -> usize) -> Self {
         let bytes: Vec<usize> = (0..team.size()).map(bytes_of).collect();
         let mut of_nodes = vec![0; team.node_count()];
@@ -366,7 +364,6 @@ impl Portion {
         layout.members(node).saturating_sub(self.slots.0).min(self.slots.1)
     }
 
-    /// The distances of other nodes.
     pub(super) fn distances(&self) -> Range<usize> {
         let (first, width) = self.nodes;
         first.max(1)..(first + width).max(1)
@@ -433,7 +430,6 @@ impl<'c> Parts<'c> {
         }
     }
 
-    /// How many members of a node receive something.
     fn taken(&self, node: usize) -> usize {
         self.portion.receivers(self.layout, node)
     }

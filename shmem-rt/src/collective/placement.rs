@@ -158,7 +158,6 @@ pub(super) struct Slots {
     room: usize,
     /// Bytes of a slot.
     pub(super) bytes: usize,
-    /// How many there are.
     pub(super) count: usize,
 }
 
@@ -237,7 +236,6 @@ impl<'c> Reach<'c> {
         self.counter(self.mine(), offset).load(Ordering::Acquire)
     }
 
-    /// Rings the bell of a member on this node.
     fn ring(&self, start: *mut u8) {
         // SAFETY: every slot begins with a system area, which all zeroes initialise and which is shared by atomics; it is mapped for as
         // long as the job, which is borrowed.

@@ -349,7 +349,6 @@ impl Team {
         (self.rank() > 0).then_some(result)
     }
 
-    /// Combines items by an operation of the program.
     #[track_caller]
     fn operation<X, R>(
         &self,
@@ -367,7 +366,6 @@ impl Team {
         })
     }
 
-    /// Combines numbers.
     #[inline]
     #[track_caller]
     fn reduction<X: Contribution<R>, R, N: Pod>(
@@ -415,7 +413,6 @@ impl Team {
         })
     }
 
-    /// Starts to combine numbers.
     #[track_caller]
     fn start_reduction<'t, X, R, N>(
         &'t self,
@@ -480,7 +477,6 @@ impl Kind {
         Self { word: word_of(name), name, size: size_of::<N>() }
     }
 
-    /// So many bytes, or items if they have none, in words.
     fn show(self, bytes: usize, items: usize) -> String {
         format!("{} x {}", bytes.checked_div(self.size).unwrap_or(items), self.name)
     }

@@ -35,7 +35,6 @@ pub(super) struct Typed<N, O, S> {
 }
 
 impl<N: Pod, O: Fn(N, N) -> N, S: Fn(N) -> N> Typed<N, O, S> {
-    /// Combines by `op`, and makes results by `settled`.
     pub(super) fn new(op: O, settled: S, is_exact: bool) -> Self {
         Self { op, settled, is_exact, items: PhantomData }
     }

@@ -40,7 +40,7 @@ use shmem_launch::say::say;
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::engine::Written;
-use super::mismatch::{Mark, Record, mismatch, place_of};
+use super::mismatch::{Mark, in_words, place_of, refuse_started};
 use super::placement::{Carrier, Reach, Slots, request_area};
 use super::reduction::Reduction;
 use crate::group::{Purpose, Team};
@@ -52,7 +52,6 @@ use crate::state::uses::RequestClaim;
 pub(super) struct Held(Box<[AtomicU8]>);
 
 impl Held {
-    /// These bytes.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         let bytes = Box::into_raw(bytes.into_boxed_slice()) as *mut [AtomicU8];
         // SAFETY: it was a box of bytes, whose size and alignment an `AtomicU8` has, and any byte is a value of both.
@@ -274,7 +273,6 @@ impl State {
         self.round == self.members.size().next_power_of_two().ilog2() as usize
     }
 
-    /// The rank so many before this one.
     fn before(&self, distance: usize) -> usize {
         (self.rank + self.members.size() - distance) % self.members.size()
     }
@@ -316,19 +314,15 @@ impl State {
     /// Ends the job: a member has started something else.
     #[cold]
     fn refuse(&self, other: usize, mine: &Activity) -> ! {
-        let (me, other) = (self.members.member(self.rank), self.members.member(other));
-        let theirs = Record::Started { team: self.team, place: self.place.0 }.of(&self.job, other);
-        let (here, there) = (mine.to_string(), theirs.map(|theirs| theirs.to_string()));
-        let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
-        let (here, there) = match (there, theirs) {
-            // The same, at another place of the program.
-            (Some(there), Some(theirs)) if here == there => {
-                (behind(&here, mine.count), behind(&there, theirs.count))
+        let pes = [self.rank, other].map(|rank| self.members.member(rank));
+        refuse_started(&self.job, (pes[0], pes[1]), (self.team, self.place.0), |theirs| {
+            let (here, there) = (mine.to_string(), in_words(theirs));
+            let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
+            match theirs {
+                // The same, at another place of the program.
+                Some(theirs) if here == there => (behind(&here, mine.count), behind(&there, theirs.count)),
+                _ => (here, there),
             }
-            (Some(there), _) => (here, there),
-            (None, _) => (here, "somewhere it did not say".to_owned()),
-        };
-        let places = vec![(here, vec![me.number()]), (there, vec![other.number()])];
-        self.job.abort(1, &mismatch(places))
+        })
     }
 }

@@ -8,11 +8,11 @@ use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::alltoall::most_in_a_step;
 use super::argument::{Argument, Root, word_of};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Pattern, Shape};
 use super::combine::Combined;
+use super::exchange::most_in_a_step;
 use super::layout::Layout;
 use super::number::{self, Number, Reducible};
 use super::partial_results::most_bytes;
@@ -259,8 +259,8 @@ impl Collective<'_> {
         }
         if team.node_count() == 1 && size <= SCRATCH_BYTES && members <= most_in_a_step(size) {
             let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);
-            return self.exchange_on_the_node(purpose, (part / size, size), pack, |came| {
-                make(came.items.start * size..came.items.end * size, came.read);
+            return self.exchange_on_the_node(purpose, (part / size, size), pack, |some, _, read| {
+                make(some.start * size..some.end * size, read);
             });
         }
         let mut rows = vec![0; all.len()];

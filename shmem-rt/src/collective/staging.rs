@@ -95,9 +95,7 @@ pub(super) struct Staged {
     pub(super) pieces: usize,
     /// Bytes that a member writes of a piece, at most.
     pub(super) bytes: usize,
-    /// Whether the calling PE writes.
     pub(super) writes: bool,
-    /// Whether the calling PE reads.
     pub(super) reads: bool,
 }
 
@@ -334,7 +332,6 @@ pub(super) struct Slot<'r> {
 }
 
 impl Slot<'_> {
-    /// Shows the chunk to the others.
     pub(super) fn show(self) {
         let ring = self.ring;
         self.show_unheard();

@@ -167,7 +167,6 @@ impl<R> Started<'_, R> {
         true
     }
 
-    /// Waits for the result.
     fn land(&self) {
         if self.finish.is_none() {
             return;
@@ -177,7 +176,6 @@ impl<R> Started<'_, R> {
         endpoint.tell(Call::new(Family::Started, location).meets(*meeting), land);
     }
 
-    /// The result, once, where it is there.
     fn take(&mut self) -> Option<R> {
         let finish = self.finish.take()?;
         Some(finish(self.request.result()))

@@ -44,13 +44,11 @@ pub(super) struct Vertex {
 }
 
 impl Vertex {
-    /// All of so many ranks.
     pub(super) const fn all(ranks: usize) -> Self {
         assert!(ranks > 0, "of no ranks there is no value");
         Self { first: 0, end: ranks }
     }
 
-    /// A single rank.
     pub(super) const fn rank(rank: usize) -> Self {
         Self { first: rank, end: rank + 1 }
     }
@@ -219,27 +217,6 @@ pub(super) mod tests {
             let operand = |_| bytemuck::bytes_of(&-0.0_f64);
             fold(ranks, Operands::InPlace(&operand), bytemuck::cast_slice_mut(&mut into), &added());
             assert_eq!(into[0].to_bits(), (-0.0_f64).to_bits(), "{ranks} ranks");
-        }
-    }
-
-    #[test]
-    fn the_largest_vertex_of_a_run_is_the_largest() {
-        for ranks in 1_usize..40 {
-            // All vertices there are, by the definition.
-            let levels = 0_u32..=ranks.next_power_of_two().ilog2();
-            let of_level = |level| (0..ranks.div_ceil(1_usize << level)).map(move |index| (level, index));
-            let vertices: Vec<Range<usize>> = levels
-                .flat_map(of_level)
-                .map(|(level, index): (u32, usize)| index << level..((index + 1) << level).min(ranks))
-                .collect();
-            for first in 0..ranks {
-                for end in first + 1..=ranks {
-                    let inside = |vertex: &&Range<usize>| vertex.start == first && vertex.end <= end;
-                    let largest = vertices.iter().filter(inside).map(|vertex| vertex.end).max();
-                    let found = Vertex::largest_in(first..end, ranks).ranks();
-                    assert_eq!(Some(found.end), largest, "{first}..{end} of {ranks}");
-                }
-            }
         }
     }
 

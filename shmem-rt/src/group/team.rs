@@ -220,12 +220,10 @@ impl Team {
         &self.uses
     }
 
-    /// How many nodes have members.
     pub(crate) fn node_count(&self) -> usize {
         self.members.node_count()
     }
 
-    /// Which of the nodes is ours.
     pub(crate) fn node(&self) -> usize {
         self.node
     }
@@ -240,7 +238,6 @@ impl Team {
         self.members.member(self.members.first_of(node))
     }
 
-    /// The member with a rank.
     pub(crate) fn member(&self, rank: usize) -> Pe {
         self.members.member(rank)
     }
@@ -440,7 +437,6 @@ impl Collective<'_> {
         self.activity(purpose, count)
     }
 
-    /// The number of its first meeting.
     pub(crate) fn began(&self) -> u64 {
         self.began
     }
@@ -450,7 +446,6 @@ impl Collective<'_> {
         self.team.count.load(Ordering::Relaxed) + 1
     }
 
-    /// Counts a meeting.
     pub(crate) fn count(&self) -> u64 {
         let Self { team, endpoint, .. } = self;
         let count = self.next_meeting();

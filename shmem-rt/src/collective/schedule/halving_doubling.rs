@@ -349,7 +349,6 @@ impl Radices {
         self.levels += 1;
     }
 
-    /// Says at which levels slices are cut.
     fn cut(&mut self) {
         let (mut slices, mut cut_levels, mut whole) = (1, ([0; MOST_LEVELS], 0), 0);
         for (number, level) in self.each[..self.levels].iter_mut().enumerate() {
@@ -405,7 +404,6 @@ struct Group {
     members: usize,
     /// Which of them the rank is.
     mine: usize,
-    /// The first rank.
     first: usize,
 }
 

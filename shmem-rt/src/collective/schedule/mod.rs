@@ -65,11 +65,9 @@ pub(in crate::collective) trait Schedule {
 /// A chunk that a rank sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct SendStep {
-    /// The rank that it goes to.
     pub(in crate::collective) to: usize,
     /// Its number among the chunks that come to that rank.
     pub(in crate::collective) number: usize,
-    /// Where it lies.
     pub(in crate::collective) from: Place,
     /// Where in the result of its receiver it belongs, if it is [copied](Then::Copy) there as it is.
     pub(in crate::collective) lands: Option<usize>,
@@ -84,26 +82,25 @@ pub(in crate::collective) struct SendStep {
 /// A chunk that comes to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct RecvStep {
-    /// The rank that sends it.
     pub(in crate::collective) from: usize,
     /// The credit counter of that rank.
     pub(in crate::collective) credit: usize,
-    /// Where it belongs.
     pub(in crate::collective) into: Place,
-    /// What is done with it.
     pub(in crate::collective) then: Then,
 }
 
 /// What is done with a chunk that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) enum Then {
-    /// It is copied to where it belongs.
     Copy,
     /// It stays in its slot until the operands that it is reduced with are there.
     Hold,
     /// It is the last one of a group of `members`, of whom this rank is number `mine`, and what it has lies at the same place. The
     /// others have come in the order `mine - 1`, `mine - 2` .., round the group. All are reduced there.
-    Reduce { members: usize, mine: usize },
+    Reduce {
+        members: usize,
+        mine: usize,
+    },
 }
 
 /// Bytes of the calling PE.
