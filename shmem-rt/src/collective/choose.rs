@@ -1,11 +1,4 @@
-//! Chooses the way of a collective's data, as a function of values that all members know alike.
-//!
-//! | way | |
-//! |---|---|
-//! | [`Meetings`](Way::Meetings) | a piece with each [barrier](super::staging) |
-//! | [`Rings`](Way::Rings) | on one node: chunks through [circular buffers](super::staging); in a reduction every member combines its slice |
-//! | [`Direct`](Way::Direct) | on one node: symmetric objects [in place](super::staging) |
-//! | [`Windows`](Way::Windows) | between nodes: chunks by [schedules](super::placement), into receive buffers or symmetric objects |
+//! Chooses the way of a collective's data ([`collective`](super) has the four), as a function of values that all members know alike.
 //!
 //! Every way gives the same result, bit for bit, so the choice affects time alone. On a node it compares lengths with measured thresholds,
 //! which depend on whether each member has a core of its own. Between nodes it compares estimated times, made from what is known of the
@@ -52,15 +45,6 @@ pub(crate) enum Pattern {
     Alltoall(usize),
 }
 
-/// In which form they are given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// They lie wherever the program has them.
-    Private,
-    /// They lie at one place of all members, and what is written is apart from what others read.
-    Symmetric,
-}
-
 /// Least bytes for which a direct form is faster than two copies.
 const LEAST_DIRECT: usize = 1 << 10;
 
@@ -75,14 +59,15 @@ const LEAST_OF_SHARED_RING: usize = 512 << 10;
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
 
 impl Team {
-    /// Which way data go, of the members of this team.
-    pub(crate) fn way(&self, pattern: Pattern, form: Form) -> Way {
-        Shape::of(self).way(self.job.settings.collective_ways, pattern, form)
+    /// Which way data go, of the members of this team: whether they lie at one place of all members, and what is written is apart from
+    /// what others read.
+    pub(crate) fn way(&self, pattern: Pattern, symmetric: bool) -> Way {
+        Shape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
     }
 
     /// Whether that is where they lie, on this node.
     pub(super) fn is_direct(&self, pattern: Pattern) -> bool {
-        self.way(pattern, Form::Symmetric) == Way::Direct
+        self.way(pattern, true) == Way::Direct
     }
 }
 
@@ -108,16 +93,16 @@ impl Shape {
     }
 
     /// Which way data go: the one that is asked for, if there is such a one, or the first that there is, and that pays.
-    pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, form: Form) -> Way {
-        if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, form)) {
+    pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, symmetric: bool) -> Way {
+        if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, symmetric)) {
             return way;
         }
-        let is_taken = |way: &Way| self.has(*way, pattern, form) && self.pays(*way, pattern, form);
+        let is_taken = |way: &Way| self.has(*way, pattern, symmetric) && self.pays(*way, pattern, symmetric);
         [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
     }
 
     /// Whether data can go a way, however many there are. Meetings bring all, and of nothing they are what there is to do.
-    pub(crate) fn has(self, way: Way, pattern: Pattern, form: Form) -> bool {
+    pub(crate) fn has(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
             (Way::Meetings, _) => return true,
@@ -131,7 +116,7 @@ impl Shape {
             {
                 false
             }
-            (Way::Direct, _) => is_near && form == Form::Symmetric,
+            (Way::Direct, _) => is_near && symmetric,
             (Way::Windows, Pattern::Alltoall(_)) if self.members > Pairwise::MOST_RANKS => false,
             (Way::Windows, _) => self.has_windows,
         };
@@ -139,7 +124,7 @@ impl Shape {
     }
 
     /// Whether a way that there is takes no longer than those behind it.
-    fn pays(self, way: Way, pattern: Pattern, form: Form) -> bool {
+    fn pays(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let others = self.members - 1;
         match (way, pattern) {
             (Way::Meetings, _) => true,
@@ -152,16 +137,18 @@ impl Shape {
             (Way::Rings, Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes)) => {
                 LEAST_SLICED.into_iter().any(|(members, least)| self.members >= members && bytes >= least)
             }
-            (Way::Windows, _) => self.time_in_windows(pattern, form) < self.time_in_meetings(pattern, form),
+            (Way::Windows, _) => {
+                self.time_in_windows(pattern, symmetric) < self.time_in_meetings(pattern, symmetric)
+            }
         }
     }
 
     /// Whether parts of so many bytes that each combines for itself are sooner combined for all, where each takes its own: between
     /// nodes, where all members of a node would send theirs.
     pub(crate) fn combines_for_all(self, asked: CollectiveWays, part: usize, is_exact: bool) -> bool {
-        let time = |pattern| match self.way(asked, pattern, Form::Private) {
-            Way::Windows => self.time_in_windows(pattern, Form::Private),
-            _ => self.time_in_meetings(pattern, Form::Private),
+        let time = |pattern| match self.way(asked, pattern, false) {
+            Way::Windows => self.time_in_windows(pattern, false),
+            _ => self.time_in_meetings(pattern, false),
         };
         let all = Pattern::reduction(part.saturating_mul(self.members), is_exact);
         self.nodes > 1 && part > 0 && time(all) < time(Pattern::Alltoall(part))
@@ -236,7 +223,7 @@ struct Load {
 
 impl Shape {
     /// Nanoseconds, with the words of meetings.
-    pub(super) fn time_in_meetings(self, pattern: Pattern, form: Form) -> f64 {
+    pub(super) fn time_in_meetings(self, pattern: Pattern, symmetric: bool) -> f64 {
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
                 self.met(bytes.div_ceil(self.room()), bytes as f64 * self.share_of_others())
@@ -246,9 +233,9 @@ impl Shape {
             Pattern::Fcollect(bytes) | Pattern::Reduction(bytes) => self.gathered(bytes),
             Pattern::Alltoall(part) => self.parted(part),
         };
-        let copies = match (pattern, form) {
+        let copies = match pattern {
             // Of an object, there and back.
-            (Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes), Form::Symmetric) => {
+            Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) if symmetric => {
                 2.0 * bytes.saturating_sub(CACHED) as f64
             }
             _ => 0.0,
@@ -257,9 +244,9 @@ impl Shape {
     }
 
     /// Nanoseconds, by windows, or past them.
-    pub(super) fn time_in_windows(self, pattern: Pattern, form: Form) -> f64 {
+    pub(super) fn time_in_windows(self, pattern: Pattern, symmetric: bool) -> f64 {
         let (members, others, nodes) = (self.members, self.members - 1, self.nodes);
-        let chunks = |bytes: usize| bytes.div_ceil(pattern.cut(members, form == Form::Symmetric).most);
+        let chunks = |bytes: usize| bytes.div_ceil(pattern.cut(members, symmetric).most);
         let load = match pattern {
             Pattern::Broadcast(bytes) => {
                 // Of the edges of two trees some are inside of nodes.
@@ -378,65 +365,66 @@ mod tests {
     }
 
     fn private(shape: Shape, pattern: Pattern) -> Way {
-        shape.way(CollectiveWays::default(), pattern, Form::Private)
+        shape.way(CollectiveWays::default(), pattern, false)
     }
 
     #[test]
     fn each_way_is_taken_where_it_is_said_to_be() {
-        use Form::{Private, Symmetric};
+        const PRIVATE: bool = false;
+        const SYMMETRIC: bool = true;
         use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
         use Way::{Direct, Meetings, Rings, Windows};
         let shared = Shape { shares_cores: true, ..of(16, 1) };
         let costly = Shape { model: Model { gap: 80_000.0, ..of(4, 4).model }, ..of(64, 64) };
         let without_windows = Shape { has_windows: false, ..of(4, 2) };
-        for (shape, form, pattern, way) in [
+        for (shape, symmetric, pattern, way) in [
             // From so many bytes on, rings.
-            (of(2, 1), Private, Broadcast(16 << 10), Rings),
-            (of(2, 1), Private, Broadcast((16 << 10) - 1), Meetings),
-            (of(2, 1), Private, Reduction(32 << 10), Rings),
-            (of(2, 1), Private, Reduction((32 << 10) - 1), Meetings),
-            (of(5, 1), Private, Reduction(16 << 10), Rings),
-            (of(5, 1), Private, Reduction((16 << 10) - 1), Meetings),
-            (of(3, 1), Private, Fcollect(16 << 10), Rings),
-            (of(3, 1), Private, Fcollect((16 << 10) - 1), Meetings),
-            (of(3, 1), Private, Alltoall(8 << 10), Rings),
-            (of(3, 1), Private, Alltoall((8 << 10) - 1), Meetings),
-            (of(1, 1), Private, Reduction(1 << 30), Meetings),
-            (of(16, 1), Private, Reduction(8), Meetings),
-            (of(1000, 1), Private, Reduction(1 << 20), Rings),
+            (of(2, 1), PRIVATE, Broadcast(16 << 10), Rings),
+            (of(2, 1), PRIVATE, Broadcast((16 << 10) - 1), Meetings),
+            (of(2, 1), PRIVATE, Reduction(32 << 10), Rings),
+            (of(2, 1), PRIVATE, Reduction((32 << 10) - 1), Meetings),
+            (of(5, 1), PRIVATE, Reduction(16 << 10), Rings),
+            (of(5, 1), PRIVATE, Reduction((16 << 10) - 1), Meetings),
+            (of(3, 1), PRIVATE, Fcollect(16 << 10), Rings),
+            (of(3, 1), PRIVATE, Fcollect((16 << 10) - 1), Meetings),
+            (of(3, 1), PRIVATE, Alltoall(8 << 10), Rings),
+            (of(3, 1), PRIVATE, Alltoall((8 << 10) - 1), Meetings),
+            (of(1, 1), PRIVATE, Reduction(1 << 30), Meetings),
+            (of(16, 1), PRIVATE, Reduction(8), Meetings),
+            (of(1000, 1), PRIVATE, Reduction(1 << 20), Rings),
             // Who shares cores is woken by a meeting, and not by each other one.
-            (shared, Private, Broadcast(64 << 10), Meetings),
-            (shared, Private, Broadcast(1 << 20), Rings),
-            (shared, Private, Fcollect(1 << 20), Meetings),
-            (shared, Private, Reduction(1 << 20), Rings),
+            (shared, PRIVATE, Broadcast(64 << 10), Meetings),
+            (shared, PRIVATE, Broadcast(1 << 20), Rings),
+            (shared, PRIVATE, Fcollect(1 << 20), Meetings),
+            (shared, PRIVATE, Reduction(1 << 20), Rings),
             // Where messages cost more, meetings; and where there are no windows, one goes nowhere, or each other has a word.
-            (of(64, 64), Private, Reduction(16 << 10), Windows),
-            (costly, Private, Reduction(16 << 10), Meetings),
-            (without_windows, Private, Broadcast(1 << 20), Meetings),
-            (of(1, 1), Private, Reduction(1 << 20), Meetings),
-            (of(7, 7), Private, Reduction(1 << 20), Windows),
-            (of(11, 11), Private, Reduction(1 << 20), Windows),
-            (of(1025, 1025), Private, Alltoall(1 << 20), Windows),
-            (of(1026, 1026), Private, Alltoall(1 << 20), Meetings),
-            (of(2, 2), Private, Reduction(512 << 10), Meetings),
-            (of(2, 2), Private, Reduction(1 << 20), Windows),
+            (of(64, 64), PRIVATE, Reduction(16 << 10), Windows),
+            (costly, PRIVATE, Reduction(16 << 10), Meetings),
+            (without_windows, PRIVATE, Broadcast(1 << 20), Meetings),
+            (of(1, 1), PRIVATE, Reduction(1 << 20), Meetings),
+            (of(7, 7), PRIVATE, Reduction(1 << 20), Windows),
+            (of(11, 11), PRIVATE, Reduction(1 << 20), Windows),
+            (of(1025, 1025), PRIVATE, Alltoall(1 << 20), Windows),
+            (of(1026, 1026), PRIVATE, Alltoall(1 << 20), Meetings),
+            (of(2, 2), PRIVATE, Reduction(512 << 10), Meetings),
+            (of(2, 2), PRIVATE, Reduction(1 << 20), Windows),
             // What lies at one place is reached there.
-            (of(2, 1), Symmetric, Reduction(1 << 10), Direct),
-            (of(2, 1), Symmetric, Reduction(1023), Meetings),
-            (of(1, 1), Symmetric, Broadcast(1 << 20), Meetings),
-            (of(127, 1), Symmetric, Reduction(1 << 20), Direct),
-            (of(128, 1), Symmetric, Reduction(1 << 20), Rings),
-            (of(128, 1), Symmetric, Fcollect(1 << 20), Direct),
+            (of(2, 1), SYMMETRIC, Reduction(1 << 10), Direct),
+            (of(2, 1), SYMMETRIC, Reduction(1023), Meetings),
+            (of(1, 1), SYMMETRIC, Broadcast(1 << 20), Meetings),
+            (of(127, 1), SYMMETRIC, Reduction(1 << 20), Direct),
+            (of(128, 1), SYMMETRIC, Reduction(1 << 20), Rings),
+            (of(128, 1), SYMMETRIC, Fcollect(1 << 20), Direct),
             // Meetings would copy it from the object and back, which takes long where it fits no cache.
-            (of(2, 2), Symmetric, Broadcast(1 << 20), Windows),
-            (of(2, 2), Symmetric, Reduction(512 << 10), Windows),
-            (of(2, 2), Symmetric, Reduction(64 << 10), Meetings),
+            (of(2, 2), SYMMETRIC, Broadcast(1 << 20), Windows),
+            (of(2, 2), SYMMETRIC, Reduction(512 << 10), Windows),
+            (of(2, 2), SYMMETRIC, Reduction(64 << 10), Meetings),
         ] {
-            let found = shape.way(CollectiveWays::default(), pattern, form);
-            assert_eq!(found, way, "{pattern:?} of {form:?} data in {shape:?}");
+            let found = shape.way(CollectiveWays::default(), pattern, symmetric);
+            assert_eq!(found, way, "{pattern:?}, {symmetric}, of {shape:?}");
         }
         let asked: CollectiveWays = "fcollect:rings".parse().unwrap();
-        assert_eq!(shared.way(asked, Fcollect(8), Private), Rings);
+        assert_eq!(shared.way(asked, Fcollect(8), PRIVATE), Rings);
     }
 
     #[test]
@@ -462,12 +450,12 @@ mod tests {
         let patterns = [Pattern::Broadcast, Pattern::Reduction, Pattern::Fcollect, Pattern::Alltoall];
         let without_windows = Shape { has_windows: false, ..of(4, 2) };
         for bytes in [0, 8, 1 << 20] {
-            for (shape, form, ways) in [
-                (of(4, 1), Form::Private, &[Way::Meetings, Way::Rings][..]),
-                (of(4, 1), Form::Symmetric, &[Way::Meetings, Way::Rings, Way::Direct]),
-                (of(4, 2), Form::Symmetric, &[Way::Meetings, Way::Windows]),
-                (without_windows, Form::Symmetric, &[Way::Meetings]),
-                (of(1, 1), Form::Symmetric, &[Way::Meetings]),
+            for (shape, symmetric, ways) in [
+                (of(4, 1), false, &[Way::Meetings, Way::Rings][..]),
+                (of(4, 1), true, &[Way::Meetings, Way::Rings, Way::Direct]),
+                (of(4, 2), true, &[Way::Meetings, Way::Windows]),
+                (without_windows, true, &[Way::Meetings]),
+                (of(1, 1), true, &[Way::Meetings]),
             ] {
                 for (way, pattern) in [Way::Meetings, Way::Rings, Way::Direct, Way::Windows]
                     .into_iter()
@@ -476,10 +464,10 @@ mod tests {
                     let asked = format!("{}:{}", pattern.family().name(), way.name()).parse().unwrap();
                     // Of no bytes there is nothing to bring.
                     let is_there = ways.contains(&way) && (bytes > 0 || way == Way::Meetings);
-                    let otherwise = shape.way(CollectiveWays::default(), pattern, form);
+                    let otherwise = shape.way(CollectiveWays::default(), pattern, symmetric);
                     let expected = if is_there { way } else { otherwise };
                     assert_eq!(
-                        shape.way(asked, pattern, form),
+                        shape.way(asked, pattern, symmetric),
                         expected,
                         "{way:?} of {shape:?}, {pattern:?}"
                     );
@@ -487,7 +475,7 @@ mod tests {
             }
         }
         let all: CollectiveWays = "broadcast:meetings,reduce:rings".parse().unwrap();
-        let taken = |pattern| of(4, 1).way(all, pattern, Form::Private);
+        let taken = |pattern| of(4, 1).way(all, pattern, false);
         assert_eq!(taken(Pattern::Broadcast(1 << 20)), Way::Meetings);
         assert_eq!([Pattern::Reduction(8), Pattern::Fcollect(8)].map(taken), [Way::Rings, Way::Meetings]);
     }

@@ -13,7 +13,7 @@ use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Form, Pattern, Shape};
+use super::choose::{Pattern, Shape};
 use super::layout::Layout;
 use super::partial_results::most_bytes;
 use super::payload::{GRAIN, room_of_each};
@@ -81,10 +81,7 @@ impl Collective<'_> {
             // Scans go through windows nowhere.
             Combined::UpTo | Combined::Before if !is_near => Way::Meetings,
             // Nor by rings do those that not all have.
-            _ if is_near && (combined != Combined::All || !is_for_all) => {
-                let form = if place.is_some() { Form::Symmetric } else { Form::Private };
-                team.way(pattern, form)
-            }
+            _ if is_near && (combined != Combined::All || !is_for_all) => team.way(pattern, place.is_some()),
             _ => self.way(purpose, pattern, place.is_some()),
         };
         if let (Way::Direct, Some(to)) = (way, place) {

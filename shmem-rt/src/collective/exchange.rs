@@ -13,7 +13,7 @@ use shmem_launch::env::CollectiveWay as Way;
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Pattern, Shape};
 use super::payload::{GRAIN, Parts, Portion};
-use super::staging::{Direct, Piece as _, Room as _, Staged, Step, Turn, ends, is_one};
+use super::staging::{Direct, Piece as _, Room as _, Staged, Step, Turn, ends, is_one, of_one_node};
 use crate::group::{Collective, Purpose};
 
 /// The least piece of a ring of which there are several: a shorter one takes about as long.
@@ -158,35 +158,27 @@ impl Collective<'_> {
             let slot_of = |distance: usize| (distance - distances.start.max(1)) * room_of_one;
             let bytes = (distances.end - distances.start.max(1)) * room_of_one;
             let staged = Staged { by_ring, pieces, bytes, writes: true, reads: true };
-            self.staged(
-                purpose,
-                staged,
-                |_| unreachable!("on one node"),
-                |turn| match turn {
-                    Turn::Write(piece, room) => {
-                        for distance in distances.start.max(1)..distances.end {
-                            let bytes = part(piece).len() * size;
-                            let to = (rank + distance) % members;
-                            pack(to, part(piece).start, room.room(slot_of(distance), bytes));
-                        }
+            self.staged(purpose, staged, of_one_node, |turn| match turn {
+                Turn::Write(piece, room) => {
+                    for distance in distances.start.max(1)..distances.end {
+                        let bytes = part(piece).len() * size;
+                        let to = (rank + distance) % members;
+                        pack(to, part(piece).start, room.room(slot_of(distance), bytes));
                     }
-                    Turn::Read(piece, come) => {
-                        let items = part(piece);
-                        let read = |from: usize, at: usize, into: &mut [u8]| match (rank + members - from)
-                            % members
-                        {
+                }
+                Turn::Read(piece, come) => {
+                    let items = part(piece);
+                    let read =
+                        |from: usize, at: usize, into: &mut [u8]| match (rank + members - from) % members {
                             0 => pack(rank, items.start + at / size, into),
                             distance => {
-                                shared::copy_slice(
-                                    into,
-                                    come.slice(from, slot_of(distance) + at, into.len()),
-                                );
+                                let come = come.slice(from, slot_of(distance) + at, into.len());
+                                shared::copy_slice(into, come);
                             }
                         };
-                        take(items.clone(), distances.clone(), &read);
-                    }
-                },
-            );
+                    take(items.clone(), distances.clone(), &read);
+                }
+            });
             first = distances.end;
         }
     }

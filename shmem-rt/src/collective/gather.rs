@@ -16,7 +16,7 @@ use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
 use super::payload::{Shares, room_of_each};
 use super::request::{Sent, Task};
-use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn};
+use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn, of_one_node};
 use super::start::Started;
 use crate::group::{Collective, Operation, Purpose, Team};
 
@@ -340,26 +340,21 @@ impl Collective<'_> {
         let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
         let staged =
             Staged { by_ring: true, pieces: bytes.div_ceil(most), bytes: most, writes: true, reads: true };
-        self.staged(
-            purpose,
-            staged,
-            |_| unreachable!("rings are of one node"),
-            |turn| match turn {
-                Turn::Write(piece, room) => {
-                    let part = part(piece);
-                    mine.read(part.start, room.room(0, part.len()));
+        self.staged(purpose, staged, of_one_node, |turn| match turn {
+            Turn::Write(piece, room) => {
+                let part = part(piece);
+                mine.read(part.start, room.room(0, part.len()));
+            }
+            Turn::Read(piece, come) => {
+                let part = part(piece);
+                // Others may have yet to show theirs, and it is in the cache.
+                all.copy_from(rank * bytes + part.start, mine.part(part.clone()));
+                // Each begins with another one, so that not all read the same.
+                for from in (rank + 1..members).chain(0..rank) {
+                    all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
                 }
-                Turn::Read(piece, come) => {
-                    let part = part(piece);
-                    // Others may have yet to show theirs, and it is in the cache.
-                    all.copy_from(rank * bytes + part.start, mine.part(part.clone()));
-                    // Each begins with another one, so that not all read the same.
-                    for from in (rank + 1..members).chain(0..rank) {
-                        all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
-                    }
-                }
-            },
-        );
+            }
+        });
     }
 
     /// Writes what each member has, as many bytes as the others, to who gives room for all of it in the order of ranks. `place` is where
@@ -386,8 +381,7 @@ impl Collective<'_> {
     }
 
     /// Writes what each member has, `items` items of `size` bytes, to who gives room for all of it in the order of ranks: `room` is asked
-    /// for that, in items, when all know how many they are. What is short takes one barrier, on one node what fits scratch. Nobody keeps
-    /// a list of lengths on one node: they come with each piece.
+    /// for that, in items, when all know how many they are. What is short takes one barrier, on one node what fits scratch.
     ///
     /// `into_object` says whether all members give room in an object. Then who has more than comes with its length writes it to where it
     /// belongs, if all have room for it.
@@ -419,31 +413,19 @@ impl Collective<'_> {
             step.slice(rank, 0, LENGTH).first_chunk().map_or(0, |word| u64::from_le_bytes(*word) as usize)
         };
         let is_direct = into_object && team.is_direct(Pattern::Fcollect(most));
-        // What comes in a step of so many bytes behind those that are done.
-        let piece = |done: usize, bytes: usize, step: usize| match bytes.min(done + step - LENGTH) {
-            end if is_direct && end < bytes => 0..0,
-            end => done.min(bytes)..end,
+        // What comes with its length of what a member has: of an object that is longer nothing.
+        let piece = |bytes: usize| match bytes.min(first - LENGTH) {
+            some if is_direct && some < bytes => 0,
+            some => some,
         };
-        let bring = |done: usize, bytes: usize| {
-            let mut step = Step::next(self, bytes);
+        let bring = || {
+            let mut step = Step::next(self, first);
             step.room(0, LENGTH).copy_from_slice(&(items as u64).to_le_bytes());
-            let part = piece(done, mine.len(), bytes);
-            mine.read(part.start, step.room(LENGTH, part.len()));
-            step.meet(purpose, || Shares::Equal(bytes));
+            mine.read(0, step.room(LENGTH, piece(mine.len())));
+            step.meet(purpose, || Shares::Equal(first));
             step
         };
-        let take = |step: &Step<'_>, done: usize, bytes: usize, all: &mut RecvBuf<'_>| {
-            let mut start = 0_usize;
-            for rank in 0..members {
-                let length = length(step, rank).saturating_mul(size);
-                let piece = piece(done, length, bytes);
-                if !piece.is_empty() {
-                    all.write(start + piece.start, step.slice(rank, LENGTH, piece.len()));
-                }
-                start = start.saturating_add(length);
-            }
-        };
-        let mut step = bring(0, first);
+        let mut step = bring();
         let (mut longest, mut found, mut before) = (0, 0_usize, 0);
         for of in 0..members {
             let items = length(&step, of);
@@ -453,12 +435,19 @@ impl Collective<'_> {
             longest = longest.max(items.saturating_mul(size));
             found = found.saturating_add(items);
         }
-        let mut all = room(found);
-        if let Some(all) = &mut all {
-            take(&step, 0, first, all);
+        let (mut all, mut start) = (room(found), 0_usize);
+        for of in 0..members {
+            let bytes = length(&step, of).saturating_mul(size);
+            if let (Some(all), some @ 1..) = (&mut all, piece(bytes)) {
+                all.write(start, step.slice(of, LENGTH, some));
+            }
+            start = start.saturating_add(bytes);
         }
         let mut done = first - LENGTH;
-        if is_direct && done < longest {
+        if longest <= done {
+            return;
+        }
+        if is_direct {
             let place = all.as_ref().and_then(RecvBuf::object);
             // Whether all have room, for what all know to be as much. Programs in C do not say where before.
             let alike = place.map(|place| place.offset as u64);
@@ -468,20 +457,10 @@ impl Collective<'_> {
                 return direct.leave();
             }
             // What came with the first barrier may be gone behind others.
-            (step, done) = (bring(0, first), 0);
+            (step, done) = (bring(), 0);
         }
-        if (is_far || is_direct) && done < longest {
-            let bytes: Vec<usize> =
-                (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
-            return self.gather_by_steps(purpose, mine, done, Lengths::Each(&bytes), all);
-        }
-        while done < longest {
-            let step = bring(done, most);
-            if let Some(all) = &mut all {
-                take(&step, done, most, all);
-            }
-            done += most - LENGTH;
-        }
+        let bytes: Vec<usize> = (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
+        self.gather_by_steps(purpose, mine, done, Lengths::Each(&bytes), all);
     }
 
     /// Brings what each member has, from a byte on, to who gives room for all of it in the order of ranks: a step for each piece, and of

@@ -34,22 +34,14 @@
 //! * **windows**: between nodes. Chunks are pipelined through receive buffers, each member's window. A [schedule] gives the order of
 //!   chunks, the [engine] carries it out, and [placement] gives the addresses.
 //!
-//! # Opening barrier
+//! # Opening barrier and results
 //!
-//! Every collective begins with a checked [`barrier`]; a started one runs it in the background. Members of a node meet in its memory.
-//! Between nodes the last member to arrive acts for its node, in a dissemination, or with one message to each node where that brings parts.
-//! The barrier carries a hash of the operation and its [arguments](argument). A difference that the hash shows ends the job with the calls of
-//! both ([`mismatch`]). A hash can collide: so where memory safety depends on agreement, members compare the arguments themselves
-//! ([`agreed`]).
-//!
-//! # Results
+//! Every collective begins with a checked [`barrier`]; a started one runs it in the background. It carries a hash of the operation and its
+//! [arguments](argument). A difference that the hash shows ends the job with the calls of both ([`mismatch`]). A hash can collide: so where
+//! memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
 //!
 //! A reduction combines in the order of one [`tree`] over ranks, so its result is the same to the bit on every layout and by every way.
-//! Operations combine tiles of bytes ([`reduction`]), so one routine ([`combine`]) serves all types ([`number`]). The partial results of a set
-//! of ranks are the largest vertices of the tree inside the set ([`Cover`](partial_results::Cover)). So the order does not depend on the number of nodes, whether a
-//! power of two or not.
-//!
-//! # Counts
+//! Operations combine tiles of bytes ([`reduction`]), so one routine ([`combine`]) serves all types ([`number`]).
 //!
 //! [`counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
 mod agreed;

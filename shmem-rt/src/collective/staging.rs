@@ -30,7 +30,7 @@ use shmem_core::system::{
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Form, Pattern, Shape};
+use super::choose::{Pattern, Shape};
 use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use crate::group::{Collective, Meeting, Purpose};
 
@@ -136,6 +136,11 @@ impl Piece for Step<'_> {
         // mirror (`payload`).
         unsafe { core::slice::from_raw_parts(from, bytes) }
     }
+}
+
+/// How much members write that are all on one node: nobody asks.
+pub(super) fn of_one_node(_: usize) -> Shares {
+    unreachable!("members are on one node")
 }
 
 impl Collective<'_> {
@@ -447,12 +452,12 @@ impl Collective<'_> {
     /// Which way data go, that lie in symmetric objects or anywhere. Windows are taken when they would be the way for the first time.
     #[inline]
     pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
-        let (team, form) = (self.team, if is_symmetric { Form::Symmetric } else { Form::Private });
+        let team = self.team;
         let asked = team.job.settings.collective_ways;
-        let way = Shape::hopeful(team).way(asked, pattern, form);
+        let way = Shape::hopeful(team).way(asked, pattern, is_symmetric);
         if team.has_windows().is_none() && matches!(way, Way::Windows | Way::Rings) {
             self.take_windows(purpose);
-            return team.way(pattern, form);
+            return team.way(pattern, is_symmetric);
         }
         way
     }
