@@ -10,7 +10,7 @@
 
 use shmem_launch::env::{CollectiveWay, CollectiveWays};
 
-use crate::collective::choose::{self, Form, Pattern};
+use crate::collective::choose::{self, Pattern};
 use crate::collective::counts;
 
 pub use crate::model::Model;
@@ -93,19 +93,17 @@ impl Collective {
     /// The way that all PEs of a job take for it, of which some may be asked for; whether its data lie in symmetric objects, and
     /// what is known of messages there.
     pub fn way(self, shape: Shape, asked: CollectiveWays, symmetric: bool, model: &Model) -> CollectiveWay {
-        let form = if symmetric { Form::Symmetric } else { Form::Private };
-        let way = |pattern| shape.choice(model).way(asked, pattern, form);
+        let way = |pattern| shape.choice(model).way(asked, pattern, symmetric);
         self.pattern().map_or(CollectiveWay::Meetings, way)
     }
 
     /// All ways that there are for it, whether they pay or not.
     pub fn ways(self, shape: Shape, symmetric: bool) -> impl Iterator<Item = CollectiveWay> {
-        let form = if symmetric { Form::Symmetric } else { Form::Private };
         let pattern = self.pattern();
         // Which ways there are is no question of time.
         let choice = shape.choice(&Model::FREE);
         CollectiveWay::ALL.into_iter().filter(move |way| match pattern {
-            Some(pattern) => choice.has(*way, pattern, form),
+            Some(pattern) => choice.has(*way, pattern, symmetric),
             None => *way == CollectiveWay::Meetings,
         })
     }

@@ -1,28 +1,17 @@
-//! alltoall, alltoalls and alltoallv: a part for each from each.
-//!
-//! On one node parts are packed where they are sent and unpacked where they are read, or objects are written where they belong. Between
-//! nodes short parts are [messages](super::parts) that are the barrier themselves, and much data are a
-//! [pairwise exchange](super::schedule::Pairwise).
+//! alltoall, alltoalls and alltoallv: a part for each from each, by an [exchange](super::exchange).
 
 use shmem_core::context::{Destination, Initiator, Source};
 use shmem_core::data::PlainData;
 use shmem_core::object::Extent;
 use shmem_core::observe::Family;
-use shmem_core::shared;
-use shmem_core::system::SCRATCH_BYTES;
-use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, new_list};
-use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Pattern, Shape};
-use super::direct::{Direct, ends, is_one};
-use super::parts::{Parts, Portion};
-use super::payload::GRAIN;
-use super::staging::{Staged, Step, Turn};
-use crate::group::{Collective, Operation, Purpose, Team};
-
-/// The least piece of a ring of which there are several: a shorter one takes about as long.
-const LEAST_CHUNK: usize = 8 << 10;
+use super::buffer::RecvBuf;
+use super::choose::Pattern;
+use super::request::{Held, Sent, Task};
+use super::schedule::Pairwise;
+use super::start::Started;
+use crate::group::{Operation, Team};
 
 impl Team {
     /// Sends the k-th part of `source` to the member with rank k, and writes what the member with rank k has
@@ -43,21 +32,21 @@ impl Team {
         S: Source<T> + ?Sized,
         D: Destination<T>,
     {
-        let members = self.size();
-        let (items, room) = (source.items(token), into.items(token));
-        require_parts(members, items, room);
+        let (members, items) = (self.size(), source.items(token));
+        require_parts(members, items, into.items(token));
         let argument = Argument::of::<T>(self, token, source.place(token));
         let result = Argument::of::<T>(self, token, into.place(token));
-        let (to, bytes) = (result.place(), items.saturating_mul(size_of::<T>()));
-        let arguments = [(items / members) as u64, size_of::<T>() as u64, result.offset()];
-        let (arguments, subject) = (argument.arguments(arguments), || argument.show_to(items / members, to));
-        let purpose = argument.purpose(Operation::of(Family::Alltoall), &arguments, &subject);
-        let collective = argument.enter().moving(bytes);
+        let (to, bytes) = (result.place, items.saturating_mul(size_of::<T>()));
+        let words = [(items / members) as u64, size_of::<T>() as u64, result.offset()];
+        let subject = || argument.show_to(items / members, to);
         argument.tell(Family::HereLoad, 0..bytes);
         argument.source(source, to, |source| {
-            result.destination(into, |into| collective.alltoall(&purpose, source, into));
+            result.destination(into, |into| {
+                argument.run(Family::Alltoall, words, &subject, bytes, |collective, purpose| {
+                    collective.alltoall(purpose, source, into);
+                });
+            });
         });
-        drop(collective);
         result.tell(Family::HereStore, 0..bytes);
     }
 
@@ -101,26 +90,33 @@ impl Team {
         require_room("destination", into.items(token), all, stride);
         let argument = Argument::of::<T>(self, token, source.place(token));
         let result = Argument::of::<T>(self, token, into.place(token));
-        let to = result.place();
-        let arguments = argument.arguments([items as u64, size as u64, result.offset()]);
+        let (to, is_object) = (result.place, argument.place.is_some());
+        let words = [items as u64, size as u64, result.offset()];
         let subject = || argument.show_to(items, to);
-        let purpose = argument.purpose(Operation::of(Family::Alltoalls), &arguments, &subject);
-        let collective = argument.enter().moving(all.saturating_mul(size));
-        if size == 0 {
-            // Of elements without bytes there may be more than any loop comes to the end of.
-            return collective.meet(&purpose);
-        }
         let place = |k: usize, stride: usize| k * stride * size..(k * stride + 1) * size;
-        let observed = if argument.is_observed() { 0..all } else { 0..0 };
+        // Of elements without bytes there may be more than any loop comes to the end of.
+        let observed = if argument.is_observed() && size > 0 { 0..all } else { 0..0 };
         observed.clone().for_each(|k| argument.tell(Family::HereLoad, place(k, source_stride)));
         argument.source(source, to, |source| {
             result.destination(into, |into| {
-                let strides = (source_stride, stride);
-                let is_object = argument.place().is_some();
-                collective.alltoall_strided(&purpose, (items, size), strides, (source, into), is_object);
+                argument.run(
+                    Family::Alltoalls,
+                    words,
+                    &subject,
+                    all.saturating_mul(size),
+                    |collective, purpose| {
+                        let strides = (source_stride, stride);
+                        collective.alltoall_strided(
+                            purpose,
+                            (items, size),
+                            strides,
+                            (source, into),
+                            is_object,
+                        );
+                    },
+                );
             });
         });
-        drop(collective);
         observed.for_each(|k| result.tell(Family::HereStore, place(k, stride)));
     }
 
@@ -161,9 +157,7 @@ impl Team {
         T: PlainData,
         S: Source<T> + ?Sized,
     {
-        require_counts(self, counts, source.items(token));
-        let argument = Argument::of::<T>(self, token, source.place(token));
-        self.give_parts((&argument, token), (source, counts), "alltoallv", (None, 0), |all| {
+        self.give_parts(token, (source, counts), "alltoallv", (None, 0), |all| {
             if size_of::<T>() == 0 {
                 return Some(new_list(into, all));
             }
@@ -175,22 +169,6 @@ impl Team {
 
     /// As [`alltoallv`](Self::alltoallv), to where the program says: `into` begins with what all members have sent to the calling
     /// PE, and the rest of it stays as it is. `into` is as in [`alltoall`](Self::alltoall).
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[symmetric]
-    /// # static OUT: [u32; 1000];
-    /// # #[symmetric]
-    /// # static IN: [u32; 1000];
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// // Two numbers for the first PE, and none for the others.
-    /// let counts: Vec<usize> = (0..world.n_pes()).map(|pe| if pe == 0 { 2 } else { 0 }).collect();
-    /// let came = world.alltoallv_into(&OUT.here(world).index(..2), &counts, &IN);
-    /// let found = IN.here(world).index(..came.iter().sum()).to_vec();
-    /// # let _ = found;
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -212,13 +190,11 @@ impl Team {
         S: Source<T> + ?Sized,
         D: Destination<T>,
     {
-        require_counts(self, counts, source.items(token));
-        let argument = Argument::of::<T>(self, token, source.place(token));
         let result = Argument::of::<T>(self, token, into.place(token));
-        let (to, room) = ((result.place(), result.offset()), into.items(token));
+        let (to, room) = ((result.place, result.offset()), into.items(token));
         let mut found = 0;
         let came = result.destination(into, |into| {
-            self.give_parts((&argument, token), (source, counts), "alltoallv_into", to, |all| {
+            self.give_parts(token, (source, counts), "alltoallv_into", to, |all| {
                 found = all;
                 (all <= room).then_some(into)
             })
@@ -229,9 +205,10 @@ impl Team {
     }
 
     /// What both forms of `alltoallv` have in common. `room` is asked for room for so many elements.
-    fn give_parts<'r, T, S, K>(
+    #[track_caller]
+    fn give_parts<'r, T, S>(
         &self,
-        (argument, token): (&Argument<'_, K>, &K),
+        token: &(impl Initiator + ?Sized),
         (source, counts): (&S, &[usize]),
         name: &'static str,
         (to, offset): (Option<Extent>, u64),
@@ -240,17 +217,66 @@ impl Team {
     where
         T: PlainData,
         S: Source<T> + ?Sized,
-        K: Initiator + ?Sized,
     {
         let (items, size) = (source.items(token), size_of::<T>());
-        let arguments = argument.arguments([size as u64, offset]);
-        let subject = || argument.show_to(items, to);
-        let purpose = argument.purpose(Operation::named(Family::Alltoallv, name), &arguments, &subject);
-        let bytes = items.saturating_mul(size);
-        let collective = argument.enter().moving(bytes);
+        require_counts(self, counts, items);
+        let argument = Argument::of::<T>(self, token, source.place(token));
+        let (words, bytes) = ([size as u64, offset], items.saturating_mul(size));
+        let (operation, subject) =
+            (Operation::named(Family::Alltoallv, name), || argument.show_to(items, to));
         argument.tell(Family::HereLoad, 0..bytes);
         argument.source(source, to, |source| {
-            collective.alltoallv(&purpose, (source, counts), size, to.is_some(), room)
+            argument.run(operation, words, &subject, bytes, |collective, purpose| {
+                collective.alltoallv(purpose, (source, counts), size, to.is_some(), room)
+            })
+        })
+    }
+
+    /// Starts to send the k-th part of `source` to the member with rank k, and goes on: what has come is written to `into` as by
+    /// [`alltoall`](Self::alltoall) when the result is [waited](Started::wait) for. Both are as there, and `source` is read
+    /// before this returns. [`start_barrier`](Self::start_barrier) says how what is started goes on. Of a team of more than 1025
+    /// members it is complete when this returns.
+    ///
+    /// # Panics
+    ///
+    /// If the lists differ in length, or cannot be divided by the number of members, or an object is of a team that lacks a
+    /// member.
+    ///
+    /// Source: MPI 4.1, `MPI_Ialltoall`; OpenSHMEM 1.6, `shmem_alltoall`.
+    #[doc(alias = "MPI_Ialltoall")]
+    #[track_caller]
+    pub fn start_alltoall<'t, T, S, D>(
+        &'t self,
+        token: &'t (impl Initiator + ?Sized),
+        source: &S,
+        into: D,
+    ) -> Started<'t, ()>
+    where
+        T: PlainData,
+        S: Source<T> + ?Sized,
+        D: Destination<T> + 't,
+    {
+        let (members, items) = (self.size(), source.items(token));
+        require_parts(members, items, into.items(token));
+        let argument = Argument::of::<T>(self, token, source.place(token));
+        let to = Argument::of::<T>(self, token, into.place(token));
+        let words = [(items / members) as u64, size_of::<T>() as u64, to.offset()];
+        let subject = || argument.show_to(items / members, to.place);
+        let given: Vec<u8> = source.read(token, |source| bytemuck::cast_slice(source).to_vec());
+        let (mut result, mut steps) = (vec![0; given.len()], None);
+        let part = given.len() / members;
+        if members <= Pairwise::MOST_RANKS {
+            let own = part * self.rank()..part * (self.rank() + 1);
+            result[own.clone()].copy_from_slice(&given[own]);
+            steps = self.steps(Pattern::Alltoall(part), 0, 1);
+        } else {
+            // There is a counter for each other member, and for no more: what is started is the barrier.
+            self.alltoall::<u8, [u8], _>(token, &given, &mut result[..]);
+        }
+        let task = Task { sent: Sent::Given(Held::new(given)), ..Task::of(steps, result) };
+        let bytes = items * size_of::<T>();
+        argument.start(Family::StartAlltoall, words, &subject, (bytes, task), move |result| {
+            into.write(token, |into| bytemuck::cast_slice_mut(into).copy_from_slice(result));
         })
     }
 }
@@ -284,302 +310,4 @@ fn require_counts(team: &Team, counts: &[usize], items: usize) {
         "the counts add up to {}, the source has {items} elements",
         all.map_or_else(|| "more than there can be".to_owned(), |all| all.to_string()),
     );
-}
-
-/// Items of every part that have come.
-pub(super) struct Came<'p> {
-    /// The first item of each part, and how many.
-    pub(super) first: usize,
-    pub(super) count: usize,
-    /// The ranks whose parts these are of, by how far they are before the calling one.
-    pub(super) distances: core::ops::Range<usize>,
-    read: &'p dyn Fn(usize, usize, &mut [u8]),
-}
-
-impl Came<'_> {
-    /// Copies what has come from a rank, from a byte on.
-    pub(super) fn read(&self, rank: usize, at: usize, into: &mut [u8]) {
-        (self.read)(rank, at, into);
-    }
-}
-
-/// Most members that can have a part of one item of so many bytes in one step, the calling one included.
-pub(super) fn most_in_a_step(size: usize) -> usize {
-    SCRATCH_BYTES / size.next_multiple_of(GRAIN) + 1
-}
-
-impl Collective<'_> {
-    /// Sends the k-th part of `source` to the member with rank k, and writes what that has sent to the k-th part of `into`. Objects that
-    /// lie apart are the same on all members.
-    pub(super) fn alltoall(&self, purpose: &Purpose<'_>, source: SendBuf<'_>, mut into: RecvBuf<'_>) {
-        let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
-        let part = source.len() / members;
-        let places = source.object().zip(into.object());
-        let way = self.way(purpose, Pattern::Alltoall(part), places.is_some());
-        if way == Way::Windows {
-            return self.pipelined_alltoall(purpose, source, into);
-        }
-        if let (Way::Direct, Some((_, to))) = (way, places) {
-            let direct = Direct::meet(self, purpose);
-            // Each writes: what it gives was written by itself, and may still lie in its cache.
-            for other in direct.ranks() {
-                direct.to(other, to).copy_from(rank * part, source.part(other * part..(other + 1) * part));
-            }
-            return direct.leave();
-        }
-        let others = (members - 1).saturating_mul(part);
-        if team.node_count() == 1 && way == Way::Meetings && others <= SCRATCH_BYTES {
-            let mut step = Step::next(self, others);
-            for distance in 1..members {
-                let to = (rank + distance) % members;
-                source.read(to * part, step.room((distance - 1) * part, part));
-            }
-            self.meet(purpose);
-            into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
-            for distance in 1..members {
-                let from = (rank + members - distance) % members;
-                into.write(from * part, step.slice(from, (distance - 1) * part, part));
-            }
-            return;
-        }
-        if team.node_count() == 1 {
-            let pack = |to: usize, first: usize, room: &mut [u8]| source.read(to * part + first, room);
-            return self.alltoall_packed(purpose, (part, 1), pack, |came| {
-                for distance in came.distances.clone() {
-                    let from = (rank + members - distance) % members;
-                    let start = from * part + came.first;
-                    into.fill(start..start + came.count, 1, &mut |at, into| came.read(from, at, into));
-                }
-            });
-        }
-        into.copy_from(rank * part, source.part(rank * part..(rank + 1) * part));
-        // Each barrier is a message from each node to each other, with all that there is room for.
-        for portion in Portion::all(team, part) {
-            let parts = Parts::new(team, self.next_meeting(), portion, source);
-            parts.contribute(self, source);
-            self.meet_straight(purpose, &parts);
-            parts.read(self, &mut into);
-        }
-    }
-
-    /// Exchanges parts of `items` items of `size` bytes on one node, piece by piece. `pack` writes items for a rank, from one on; `came` is
-    /// given those of each piece, the own ones included: of all members at once, unless there are very many.
-    #[inline]
-    pub(super) fn alltoall_packed(
-        &self,
-        purpose: &Purpose<'_>,
-        (items, size): (usize, usize),
-        pack: impl Fn(usize, usize, &mut [u8]),
-        mut came: impl FnMut(&Came<'_>),
-    ) {
-        let (team, members, rank) = (self.team, self.team.size(), self.team.rank());
-        let (shape, bytes) = (Shape::of(team), items.saturating_mul(size));
-        let by_ring = bytes > 0
-            && size <= shape.room_of_chunk()
-            && self.way(purpose, Pattern::Alltoall(bytes), false) == Way::Rings;
-        // Members that are served in one step.
-        let width = if by_ring { members } else { members.min(most_in_a_step(size)) };
-        let others = (width - 1).max(1);
-        let most = match by_ring {
-            // Short enough that several are under way.
-            true => {
-                let some = (bytes / 4).next_multiple_of(GRAIN);
-                shape.room_of_chunk().min(some.max(LEAST_CHUNK).next_multiple_of(size))
-            }
-            false if bytes.next_multiple_of(GRAIN).saturating_mul(others) <= SCRATCH_BYTES => bytes.max(size),
-            false => SCRATCH_BYTES / others / GRAIN * GRAIN,
-        };
-        let at_once = if most >= bytes { items.max(1) } else { most / size };
-        let room_of_one = (at_once * size).next_multiple_of(GRAIN);
-        // At least one piece, so that empty parts meet as well.
-        let pieces = if at_once >= items { 1 } else { items.div_ceil(at_once) };
-        let part = |piece: usize| piece * at_once..items.min((piece + 1) * at_once);
-        let mut first = 0;
-        while first < members {
-            // The own part takes no room.
-            let distances = first..(first.max(1) + others).min(members);
-            let slot_of = |distance: usize| (distance - distances.start.max(1)) * room_of_one;
-            let bytes = (distances.end - distances.start.max(1)) * room_of_one;
-            let staged = Staged { by_ring, pieces, bytes, writes: true, reads: true };
-            self.staged(
-                purpose,
-                staged,
-                |_| unreachable!("on one node"),
-                |turn| match turn {
-                    Turn::Write(piece, room) => {
-                        for distance in distances.start.max(1)..distances.end {
-                            let bytes = part(piece).len() * size;
-                            let to = (rank + distance) % members;
-                            pack(to, part(piece).start, room.room(slot_of(distance), bytes));
-                        }
-                    }
-                    Turn::Read(piece, come) => {
-                        let (first, count) = (part(piece).start, part(piece).len());
-                        let read = |from: usize, at: usize, into: &mut [u8]| match (rank + members - from)
-                            % members
-                        {
-                            0 => pack(rank, first + at / size, into),
-                            distance => {
-                                shared::copy_slice(
-                                    into,
-                                    come.slice(from, slot_of(distance) + at, into.len()),
-                                );
-                            }
-                        };
-                        came(&Came { first, count, distances: distances.clone(), read: &read });
-                    }
-                },
-            );
-            first = distances.end;
-        }
-    }
-
-    /// As [`alltoall`](Self::alltoall), of `items` items of `size` bytes for each member, which lie, and go to places, so many items apart;
-    /// and whether all members give them in an object.
-    pub(super) fn alltoall_strided(
-        &self,
-        purpose: &Purpose<'_>,
-        (items, size): (usize, usize),
-        (from_stride, to_stride): (usize, usize),
-        (source, mut into): (SendBuf<'_>, RecvBuf<'_>),
-        is_object: bool,
-    ) {
-        let (members, rank) = (self.team.size(), self.team.rank());
-        let pack_of = |source: SendBuf<'_>, to: usize, first: usize, room: &mut [u8]| {
-            let first = to * items + first;
-            if from_stride == 1 {
-                return source.read(first * size, room);
-            }
-            for (k, item) in room.chunks_exact_mut(size).enumerate() {
-                source.read((first + k) * from_stride * size, item);
-            }
-        };
-        let mut unpack = |from: usize, first: usize, count: usize, read: &dyn Fn(usize, &mut [u8])| {
-            let first = from * items + first;
-            if to_stride == 1 {
-                return into.fill(first * size..(first + count) * size, size, &mut |at, into| read(at, into));
-            }
-            for k in 0..count {
-                let start = (first + k) * to_stride * size;
-                into.fill(start..start + size, size, &mut |at, into| read(k * size + at, into));
-            }
-        };
-        if is_object && self.team.is_direct(Pattern::Alltoall(items * size)) {
-            // Strides are no arguments; and who has a copy has one because what it gives lies in what it takes.
-            let place = source.object();
-            if let (Some(direct), Some(place)) =
-                (Direct::meet_alike(self, purpose, place.map(|_| from_stride as u64)), place)
-            {
-                for of in direct.ranks() {
-                    let given = direct.of(of, place);
-                    unpack(of, 0, items, &|at, into| pack_of(given, rank, at / size, into));
-                }
-                return direct.leave();
-            }
-        }
-        let pack = |to: usize, first: usize, room: &mut [u8]| pack_of(source, to, first, room);
-        if self.team.node_count() == 1 && size <= SCRATCH_BYTES {
-            return self.alltoall_packed(purpose, (items, size), pack, |came| {
-                for distance in came.distances.clone() {
-                    let from = (rank + members - distance) % members;
-                    unpack(from, came.first, came.count, &|at, into| came.read(from, at, into));
-                }
-            });
-        }
-        let mut packed = vec![0; members * items * size];
-        (0..members).for_each(|to| pack(to, 0, &mut packed[to * items * size..][..items * size]));
-        let mut received = vec![0; packed.len()];
-        self.alltoall(purpose, SendBuf::of(&packed), RecvBuf::of(&mut received));
-        for from in 0..members {
-            let part = &received[from * items * size..][..items * size];
-            unpack(from, 0, items, &|at, into| into.copy_from_slice(&part[at..at + into.len()]));
-        }
-    }
-
-    /// Sends a part of any length to each member: first how much there is, then the parts, in pieces that are as long for all: as many as
-    /// the longest part of any member takes. Who gives no room for what comes sends all the same. If all give as much room in an object,
-    /// each writes to theirs what is for them: they tell it where that begins.
-    fn alltoallv<'r>(
-        &self,
-        purpose: &Purpose<'_>,
-        (source, counts): (SendBuf<'_>, &[usize]),
-        size: usize,
-        into_object: bool,
-        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
-    ) -> Vec<usize> {
-        let (members, rank) = (self.team.size(), self.team.rank());
-        let exchange = |numbers: &[usize]| {
-            let mut came = vec![0_usize; members];
-            let into = RecvBuf::of(bytemuck::cast_slice_mut(&mut came));
-            self.alltoall(purpose, SendBuf::of(bytemuck::cast_slice(numbers)), into);
-            came
-        };
-        let came = exchange(counts);
-        let mut into = room(came.iter().fold(0, |all: usize, count| all.saturating_add(*count)));
-        if size == 0 {
-            return came;
-        }
-        let longest = counts.iter().max().map_or(0, |count| *count as u64);
-        let place = into.as_ref().and_then(RecvBuf::object).filter(|_| into_object);
-        let alike = ends(place.map(|place| place.bytes as u64));
-        let mut most = [longest, alike[0], alike[1]];
-        self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut most), u64::max);
-        let [longest, alike @ ..] = most;
-        let longest = (longest as usize).saturating_mul(size);
-        if longest == 0 {
-            return came;
-        }
-        let begin = |end: &mut usize, count: &usize| Some(core::mem::replace(end, *end + count * size));
-        let starts: Vec<usize> = counts.iter().scan(0, begin).collect();
-        if let Some(place) = place
-            && is_one(alike)
-            && self.team.is_direct(Pattern::Alltoall(longest))
-        {
-            let begins: Vec<usize> = came.iter().scan(0, begin).collect();
-            let there = exchange(&begins);
-            let direct = Direct::met(self, purpose);
-            for to in direct.ranks() {
-                let part = source.part(starts[to]..starts[to] + counts[to] * size);
-                direct.to(to, place).copy_from(there[to], part);
-            }
-            direct.leave();
-            return came;
-        }
-        // Some bytes of the part for a rank: as many as there are.
-        let pack = |to: usize, first: usize, room: &mut [u8]| {
-            let bytes = (counts[to] * size).saturating_sub(first).min(room.len());
-            source.read(starts[to] + first.min(counts[to] * size), &mut room[..bytes]);
-        };
-        let begins: Vec<usize> = came.iter().scan(0, begin).collect();
-        let mut unpack = |from: usize, first: usize, count: usize, read: &dyn Fn(usize, &mut [u8])| {
-            let bytes = came[from] * size;
-            let some = first.min(bytes)..bytes.min(first.saturating_add(count));
-            if let (Some(into), false) = (&mut into, some.is_empty()) {
-                let start = begins[from];
-                into.fill(start + some.start..start + some.end, 1, &mut |at, into| read(at, into));
-            }
-        };
-        if self.team.node_count() == 1 {
-            self.alltoall_packed(purpose, (longest, 1), pack, |piece| {
-                for distance in piece.distances.clone() {
-                    let from = (rank + members - distance) % members;
-                    unpack(from, piece.first, piece.count, &|at, into| piece.read(from, at, into));
-                }
-            });
-            return came;
-        }
-        let piece = (SCRATCH_BYTES / members / GRAIN * GRAIN).max(GRAIN).min(longest);
-        let mut packed = vec![0; piece * members];
-        let mut received = packed.clone();
-        for done in (0..longest).step_by(piece) {
-            packed.chunks_exact_mut(piece).enumerate().for_each(|(to, room)| pack(to, done, room));
-            self.alltoall(purpose, SendBuf::of(&packed), RecvBuf::of(&mut received));
-            for from in 0..members {
-                unpack(from, done, piece, &|at, into| {
-                    into.copy_from_slice(&received[from * piece + at..][..into.len()]);
-                });
-            }
-        }
-        came
-    }
 }

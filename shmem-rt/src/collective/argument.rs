@@ -16,20 +16,14 @@ use crate::group::{Collective, Operation, Purpose, Team, words_of};
 
 /// Items of the program, or of a symmetric object, that a call gives to a collective.
 pub(super) struct Argument<'a, K: ?Sized> {
-    team: &'a Team,
-    token: &'a K,
+    pub(super) team: &'a Team,
+    pub(super) token: &'a K,
     /// The type of an item.
     kind: &'static str,
     /// Bytes of an item.
     item: usize,
-    location: &'static Location<'static>,
-    place: Option<Extent>,
-}
-
-/// What members compare: numbers, and where an object lies.
-pub(super) struct Arguments {
-    words: [u64; 5],
-    len: usize,
+    pub(super) location: &'static Location<'static>,
+    pub(super) place: Option<Extent>,
 }
 
 impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
@@ -55,13 +49,32 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         argument
     }
 
-    /// Enters the collective.
-    #[inline]
-    pub(super) fn enter(&self) -> Collective<'a> {
-        self.team.enter(self.token.endpoint(), Some(self.location))
+    /// Bytes of an object at `place` of every member.
+    #[track_caller]
+    pub(super) fn of_bytes(team: &'a Team, token: &'a K, place: Option<Extent>) -> Self {
+        Self { team, token, kind: "u8", item: 1, location: Location::caller(), place }
     }
 
-    /// What members come for.
+    /// The same, at another place.
+    pub(super) fn at(&self, place: Extent) -> Self {
+        Self { place: Some(place), ..*self }
+    }
+
+    /// Carries out `work` inside a collective to which this PE gives `bytes` bytes. Members compare `words`; messages show `subject`.
+    #[inline]
+    pub(super) fn run<const N: usize, R>(
+        &self,
+        operation: impl Into<Operation>,
+        words: [u64; N],
+        subject: &dyn Fn() -> String,
+        bytes: usize,
+        work: impl FnOnce(&Collective<'_>, &Purpose<'_>) -> R,
+    ) -> R {
+        let collective = self.team.enter(self.token.endpoint(), Some(self.location)).moving(bytes);
+        let (words, compared) = self.compared(words);
+        work(&collective, &self.purpose(operation.into(), &words[..compared], subject))
+    }
+
     #[inline]
     pub(super) fn purpose<'p>(
         &self,
@@ -72,35 +85,21 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         Purpose { operation, opens: false, arguments, subject, location: Some(self.location) }
     }
 
-    /// Where the object lies, if it is one.
-    #[inline]
-    pub(super) fn place(&self) -> Option<Extent> {
-        self.place
-    }
-
-    /// Bytes of an item.
     pub(super) fn size(&self) -> usize {
         self.item
     }
 
-    /// The type of an item.
-    pub(super) fn kind(&self) -> &'static str {
-        self.kind
-    }
-
-    /// What members compare: `others`, and where the object lies.
+    /// What members compare: `words`, and the offset of the object; at most six in all.
     #[inline]
-    pub(super) fn arguments<const N: usize>(&self, others: [u64; N]) -> Arguments {
-        let (mut words, mut len) = ([0; 5], N);
-        words[..N].copy_from_slice(&others);
-        if let Some(place) = self.place {
-            words[len] = place.offset as u64;
-            len += 1;
-        }
-        Arguments { words, len }
+    pub(super) fn compared<const N: usize>(&self, words: [u64; N]) -> ([u64; 6], usize) {
+        let mut all = [0; 6];
+        all[..N].copy_from_slice(&words);
+        let Some(place) = self.place else { return (all, N) };
+        all[N] = place.offset as u64;
+        (all, N + 1)
     }
 
-    /// Where the object lies, as one of the numbers that are compared of a call with two arguments: private memory may be anywhere.
+    /// The offset of the object, as a number to compare of a call with two arguments: private memory may be anywhere.
     pub(super) fn offset(&self) -> u64 {
         self.place.map_or(0, |place| place.offset as u64 + 1)
     }
@@ -217,18 +216,8 @@ impl<'a, K: Initiator + ?Sized> Argument<'a, K> {
         }
     }
 
-    /// Whether somebody looks on.
     pub(super) fn is_observed(&self) -> bool {
         self.token.endpoint().observer().is_some()
-    }
-}
-
-impl core::ops::Deref for Arguments {
-    type Target = [u64];
-
-    #[inline]
-    fn deref(&self) -> &[u64] {
-        &self.words[..self.len]
     }
 }
 
@@ -250,14 +239,8 @@ impl Root {
         Self { pe, rank: if mutant("next-root") { (rank + 1) % team.size() } else { rank } }
     }
 
-    /// Whether that is the calling PE.
     pub(super) fn is_here(&self, team: &Team) -> bool {
         self.rank == team.rank()
-    }
-
-    /// Those who have a result.
-    pub(super) fn alone(&self) -> Range<usize> {
-        self.rank..self.rank + 1
     }
 
     /// The number of the PE, to be compared.

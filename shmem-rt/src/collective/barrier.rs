@@ -7,7 +7,7 @@
 //!
 //! **Between nodes** members count, and the last to arrive acts for its node. In [round](super::schedule::Round) `k` of a dissemination it
 //! notifies one node further on, and waits for the one as far before it. After log2(nodes) rounds all nodes have arrived, and it
-//! releases its node. Where each node has data for each other one, their messages replace the rounds ([`Parts`](super::parts::Parts)).
+//! releases its node. Where each node has data for each other one, their messages replace the rounds ([`Parts`](super::payload::Parts)).
 //! A member that waits for a round's word also looks for such messages, which nobody sends in a barrier of rounds.
 //!
 //! **Check.** Every step carries the fingerprint of the operation: a hash, and a mark for what opens an exclusive phase, which no hash can
@@ -26,20 +26,13 @@ use shmem_core::sync::{Arrival, STATEMENT_WORDS, Shown};
 use shmem_core::system::TeamArea;
 use shmem_core::transport::{Remote, SignalOp, Until};
 
+use super::argument::Argument;
 use super::mismatch::Stranger;
-use super::parts::Parts;
-use super::payload::{Message, Nothing, Payload};
-use super::rooms;
+use super::payload::{Message, Nothing, Payload, straight, word_of};
+use super::request::Task;
 use super::schedule::Round;
+use super::start::Started;
 use crate::group::{Collective, Meeting, Operation, Purpose, Team};
-
-/// What nodes bring each other at a meeting, and how.
-pub(super) enum Between<'p> {
-    /// By the rounds of a dissemination.
-    Rounds(&'p mut dyn Payload),
-    /// Straight from each to each.
-    Straight(&'p Parts<'p>),
-}
 
 impl Team {
     /// Waits until all members are here, and all they have done is visible to all.
@@ -65,6 +58,37 @@ impl Team {
         self.meet_once(token.endpoint(), Operation::of(Family::TeamSync), Some(location));
     }
 
+    /// Starts to meet all members, and goes on. Who has [waited](Started::wait) for it knows that all have come to this call, and
+    /// that what they had done before is visible, as behind a [`barrier`](Self::barrier).
+    ///
+    /// All members start the same collectives of a team, in the same order, and between the same of those that block; those
+    /// that do not end the job, with both lines. Waited for they are in any order, or dropped. A team has up to
+    /// four under way; the start of a fifth waits for the end of the first. A start waits for nothing else.
+    ///
+    /// ```no_run
+    /// use shmem::prelude::*;
+    ///
+    /// #[shmem::main]
+    /// fn main(world: &mut World) {
+    ///     let met = world.start_barrier();
+    ///     while !met.is_complete() {
+    ///         // Something that needs nobody.
+    ///     }
+    ///     met.wait();
+    /// }
+    /// ```
+    ///
+    /// Source: MPI 4.1, `MPI_Ibarrier`.
+    #[doc(alias = "MPI_Ibarrier")]
+    #[track_caller]
+    pub fn start_barrier<'t>(&'t self, token: &'t (impl Initiator + ?Sized)) -> Started<'t, ()> {
+        if self.job.network.far.is_some() {
+            self.job.quiet_all();
+        }
+        let (argument, task) = (Argument::of::<()>(self, token, None), Task::of(None, Vec::new()));
+        argument.start(Family::StartBarrier, [], &String::new, (0, task), |_| ())
+    }
+
     /// Meets all members for an operation that is nothing else; without a location it is a turn in the
     /// job's life.
     pub(crate) fn meet_once(
@@ -81,28 +105,16 @@ impl Team {
 impl Collective<'_> {
     /// Meets all members, which must come for the same purpose.
     pub(crate) fn meet(&self, purpose: &Purpose<'_>) {
-        self.meet_bringing(purpose, Between::Rounds(&mut Nothing));
+        self.meet_with(purpose, &mut Nothing);
     }
 
     /// As [`meet`](Self::meet), and nodes bring each other what members have contributed.
     pub(super) fn meet_with(&self, purpose: &Purpose<'_>, payload: &mut dyn Payload) {
-        self.meet_bringing(purpose, Between::Rounds(payload));
-    }
-
-    /// As [`meet`](Self::meet), and each node brings each other what there is for that one.
-    pub(super) fn meet_straight(&self, purpose: &Purpose<'_>, parts: &Parts<'_>) {
-        self.meet_bringing(purpose, Between::Straight(parts));
-    }
-
-    fn meet_bringing(&self, purpose: &Purpose<'_>, between: Between<'_>) {
         let count = self.count();
         if self.endpoint.observer().is_some() {
             self.tell_purpose(purpose, count);
         }
-        let statement = match &between {
-            Between::Rounds(payload) => payload.signature().copied(),
-            Between::Straight(_) => None,
-        };
+        let statement = payload.signature().copied();
         if let Some(words) = &statement {
             let mine = self.team.system_at(self.endpoint, self.endpoint.me());
             mine.teams[self.team.index()].stated[half(count)].write(words);
@@ -113,7 +125,7 @@ impl Collective<'_> {
         let mark = purpose.fingerprint() ^ (started << 16);
         match self.team.meeting() {
             Meeting::Lines => self.meet_in_lines(purpose, mark, count),
-            Meeting::Counter => self.meet_at_counter(purpose, mark, count, between),
+            Meeting::Counter => self.meet_at_counter(purpose, mark, count, payload),
         }
         self.compare_on_the_node(purpose, count, statement.as_ref());
     }
@@ -169,7 +181,7 @@ impl Collective<'_> {
         }
     }
 
-    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, between: Between<'_>) {
+    fn meet_at_counter(&self, purpose: &Purpose<'_>, mark: u64, count: u64, payload: &mut dyn Payload) {
         let Self { team, endpoint, .. } = *self;
         let area = team.area(endpoint);
         match area.node.arrive(team.neighbours().len(), mark) {
@@ -182,11 +194,8 @@ impl Collective<'_> {
                 || self.activity(purpose, count),
             ),
             Arrival::Last => {
-                let word = (mark << 16) | 1;
-                match between {
-                    _ if team.node_count() == 1 => {}
-                    Between::Rounds(payload) => self.go_round(area, purpose, word, count, payload, 0),
-                    Between::Straight(parts) => self.go_straight(area, purpose, word, count, parts),
+                if team.node_count() > 1 {
+                    self.meet_nodes(area, purpose, (mark << 16) | 1, count, payload);
                 }
                 area.node.open();
             }
@@ -194,59 +203,35 @@ impl Collective<'_> {
         }
     }
 
-    /// The rounds between nodes, by the last one to arrive on this node. So many messages come straight besides.
-    fn go_round(
+    /// Meets the other nodes, by the last one to arrive on this node: with a message to each node that there is something for. Unless
+    /// these come from all, they are no meeting, and the rounds of one follow.
+    fn meet_nodes(
         &self,
         area: &TeamArea,
         purpose: &Purpose<'_>,
         word: u64,
         count: u64,
         payload: &mut dyn Payload,
-        straight: u64,
     ) {
         let team = self.team;
         let (nodes, set) = (team.node_count(), half(count));
         // Before the word for other nodes, which stands for all members of this one.
         self.compare_on_the_node(purpose, count, payload.signature());
-        payload.prepare(self);
-        let known = area.expected_straight[set].load(Ordering::Relaxed);
-        let strayed = || straight == 0 && area.straight[set].load(Ordering::Relaxed) != known;
-        for round in Round::all(nodes) {
-            let Round { number, distance, .. } = round;
-            let to = team.leader((team.node() + distance) % nodes);
-            let message = payload.send(self, round);
-            self.send(to, message, rooms::word_of(team, set, number), word);
-            let before = area.expected[set][number].load(Ordering::Relaxed);
-            let expected = before.wrapping_add(word);
-            let arrived = &area.rounds[set][number];
-            self.wait_for_nodes(purpose, count, || arrived.load(Ordering::SeqCst) != before || strayed());
-            let shown = arrived.load(Ordering::Acquire);
-            if shown == before {
-                self.disagree(purpose, count, Stranger::Elsewhere);
-            }
-            let says = |words| area.brought[set][number].says(words);
-            if shown != expected || !payload.signature().is_none_or(says) {
-                self.disagree(purpose, count, Stranger::On((team.node() + nodes - distance) % nodes));
-            }
-            area.expected[set][number].store(expected, Ordering::Relaxed);
-            payload.receive(self, round);
-        }
-        payload.finish(self);
-    }
-
-    /// A message from each node to each other that there is something for, by the last one to arrive on this node.
-    fn go_straight(&self, area: &TeamArea, purpose: &Purpose<'_>, word: u64, count: u64, parts: &Parts<'_>) {
-        let team = self.team;
-        let (nodes, set) = (team.node_count(), half(count));
-        let distances = parts.distances();
+        let distances = payload.distances();
         let messages = distances.len() as u64;
         for distance in distances {
             let to = team.leader((team.node() + distance) % nodes);
-            self.send(to, parts.message(self, distance), rooms::straight(team, set), word);
+            self.send(to, payload.straight(self, distance), straight(team, set), word);
         }
         if messages + 1 < nodes as u64 {
-            // They do not come from all: so that is no meeting.
-            self.go_round(area, purpose, word, count, &mut Nothing, messages);
+            payload.prepare(self);
+            for round in Round::all(nodes) {
+                self.go_round(area, purpose, (word, count), payload, (round, messages == 0));
+            }
+            payload.finish(self);
+        }
+        if messages == 0 {
+            return;
         }
         let expected = &area.expected_straight[set];
         let all = expected.load(Ordering::Relaxed).wrapping_add(word.wrapping_mul(messages));
@@ -261,6 +246,37 @@ impl Collective<'_> {
             self.disagree(purpose, count, Stranger::Elsewhere);
         }
         expected.store(all, Ordering::Relaxed);
+    }
+
+    /// A round between nodes. In a barrier of rounds nobody sends anything straight.
+    fn go_round(
+        &self,
+        area: &TeamArea,
+        purpose: &Purpose<'_>,
+        (word, count): (u64, u64),
+        payload: &mut dyn Payload,
+        (round, nothing_straight): (Round, bool),
+    ) {
+        let (team, nodes, set) = (self.team, self.team.node_count(), half(count));
+        let Round { number, distance, .. } = round;
+        let to = team.leader((team.node() + distance) % nodes);
+        let message = payload.send(self, round);
+        self.send(to, message, word_of(team, set, number), word);
+        let known = area.expected_straight[set].load(Ordering::Relaxed);
+        let strayed = || nothing_straight && area.straight[set].load(Ordering::Relaxed) != known;
+        let before = area.expected[set][number].load(Ordering::Relaxed);
+        let (expected, arrived) = (before.wrapping_add(word), &area.rounds[set][number]);
+        self.wait_for_nodes(purpose, count, || arrived.load(Ordering::SeqCst) != before || strayed());
+        let shown = arrived.load(Ordering::Acquire);
+        if shown == before {
+            self.disagree(purpose, count, Stranger::Elsewhere);
+        }
+        let says = |words| area.brought[set][number].says(words);
+        if shown != expected || !payload.signature().is_none_or(says) {
+            self.disagree(purpose, count, Stranger::On((team.node() + nodes - distance) % nodes));
+        }
+        area.expected[set][number].store(expected, Ordering::Relaxed);
+        payload.receive(self, round);
     }
 
     /// Sends a word to another node's first member, and what goes with it.
@@ -290,7 +306,6 @@ impl Collective<'_> {
         );
     }
 
-    /// The way of meetings to other nodes.
     fn far(&self) -> &Far {
         let far = self.team.job.network.meetings.as_ref();
         far.unwrap_or_else(|| unreachable!("several nodes have a transport"))

@@ -11,13 +11,13 @@ use shmem_core::pe::Pe;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, Root};
-use super::blocks::{Shares, room_of_one};
-use super::buffer::RecvBuf;
+use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
-use super::direct::Direct;
-use super::ring::Ring;
-use super::staging::{Staged, Turn};
-use crate::group::{Collective, Operation, Purpose, Team};
+use super::payload::{Shares, room_of_one};
+use super::request::Task;
+use super::staging::{Direct, Ring, Staged, Turn};
+use super::start::Started;
+use crate::group::{Collective, Purpose, Team};
 
 impl Team {
     /// Gives every member what `root` has. [`Contribution`] says what `data` can be: `&mut x` is changed in place, a value `x`
@@ -48,25 +48,50 @@ impl Team {
     {
         let root = Root::of(self, root, "broadcast");
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let collective = argument.enter();
         let here = root.is_here(self);
         argument.changed(data, (here, !here), |_, data| {
-            let collective = collective.moving(data.len());
-            let arguments = argument.arguments([root.word(), data.len() as u64]);
-            let bytes = data.len();
-            let subject = || broadcast_of(&argument, bytes, &root);
-            let purpose = argument.purpose(Operation::of(Family::Broadcast), &arguments, &subject);
-            let from = data.object();
-            collective.broadcast(&purpose, from, data, root.rank);
+            let (bytes, from) = (data.len(), data.object());
+            let (words, subject) = ([root.word(), bytes as u64], || show(&argument, bytes, &root));
+            argument.run(Family::Broadcast, words, &subject, bytes, |collective, purpose| {
+                collective.broadcast(purpose, from, data, root.rank);
+            });
+        })
+    }
+
+    /// Starts to give every member what `root` has, and goes on: what [`broadcast`](Self::broadcast) gives is there when the
+    /// result is [waited](Started::wait) for. `data` is as there, and is read before this returns.
+    /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+    ///
+    /// # Panics
+    ///
+    /// If `root` is not a member, or an object is of a team that lacks a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Ibcast`; OpenSHMEM 1.6, `shmem_broadcast`.
+    #[doc(alias = "MPI_Ibcast")]
+    #[track_caller]
+    pub fn start_broadcast<'t, X, R>(
+        &'t self,
+        token: &'t (impl Initiator + ?Sized),
+        data: X,
+        root: Pe,
+    ) -> Started<'t, R>
+    where
+        X: Contribution<R> + 't,
+    {
+        let root = Root::of(self, root, "start_broadcast");
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        let given = data.read(token, |items| bytemuck::cast_slice(items).to_vec());
+        let bytes = given.len();
+        let (words, subject) = ([root.word(), bytes as u64], || show(&argument, bytes, &root));
+        let task = Task::of(self.steps(Pattern::Broadcast(bytes), root.rank, 1), given);
+        argument.start(Family::StartBroadcast, words, &subject, (bytes, task), move |result| {
+            data.change(token, |items| bytemuck::cast_slice_mut(items).copy_from_slice(result))
         })
     }
 }
 
 /// What a broadcast is about, in words.
-pub(super) fn broadcast_of<K>(argument: &Argument<'_, K>, bytes: usize, root: &Root) -> String
-where
-    K: Initiator + ?Sized,
-{
+fn show<K: Initiator + ?Sized>(argument: &Argument<'_, K>, bytes: usize, root: &Root) -> String {
     format!("{} from PE {}", argument.name_or(|| show_size(bytes as u64)), root.pe)
 }
 
@@ -82,7 +107,15 @@ impl Collective<'_> {
         let (bytes, is_root) = (data.len(), root == self.team.rank());
         let way = self.way(purpose, Pattern::Broadcast(bytes), from.is_some());
         match (way, from) {
-            (Way::Windows, _) => return self.pipelined_broadcast(purpose, data, root),
+            (Way::Windows, _) => {
+                return self.pipelined(
+                    purpose,
+                    (Pattern::Broadcast(bytes), root),
+                    SendBuf::EMPTY,
+                    data,
+                    None,
+                );
+            }
             (Way::Direct, Some(from)) => {
                 let direct = Direct::meet(self, purpose);
                 if !is_root {
@@ -96,7 +129,7 @@ impl Collective<'_> {
         // The others begin when the first chunk of a ring is there.
         let most = match by_ring {
             true => (bytes / 8).next_multiple_of(4 << 10).clamp(8 << 10, Ring::CHUNK),
-            false => room_of_one(self.team),
+            false => room_of_one(self.team.size(), self.team.node_count()),
         };
         let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
         // At least one piece, so that empty data meets as well.

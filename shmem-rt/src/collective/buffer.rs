@@ -26,7 +26,7 @@ const FEW: usize = 64;
 /// Bytes that a collective reads.
 #[derive(Clone, Copy)]
 pub(super) struct SendBuf<'b> {
-    start: *const u8,
+    start: *mut u8,
     len: usize,
     /// The extent of the object, the same on every PE that has it; nothing of memory of the program.
     object: Option<Extent>,
@@ -34,12 +34,7 @@ pub(super) struct SendBuf<'b> {
 }
 
 /// Bytes that a collective writes, and may read.
-pub(super) struct RecvBuf<'b> {
-    start: *mut u8,
-    len: usize,
-    object: Option<Extent>,
-    borrowed: PhantomData<&'b mut [u8]>,
-}
+pub(super) struct RecvBuf<'b>(SendBuf<'b>);
 
 impl<'b> SendBuf<'b> {
     /// No bytes.
@@ -47,17 +42,11 @@ impl<'b> SendBuf<'b> {
 
     /// Bytes of the program.
     pub(super) const fn of(bytes: &'b [u8]) -> Self {
-        Self { start: bytes.as_ptr(), len: bytes.len(), object: None, borrowed: PhantomData }
+        Self { start: bytes.as_ptr().cast_mut(), len: bytes.len(), object: None, borrowed: PhantomData }
     }
 
-    /// The calling PE's copy of an object.
     pub(super) fn own(endpoint: &'b Endpoint, place: Extent) -> Self {
-        RecvBuf::own(endpoint, place).into()
-    }
-
-    /// The copy of an object on a PE of this node.
-    pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
-        RecvBuf::on(endpoint, pe, place).into()
+        RecvBuf::own(endpoint, place).0
     }
 
     pub(super) fn len(&self) -> usize {
@@ -69,12 +58,11 @@ impl<'b> SendBuf<'b> {
         self.object
     }
 
-    /// A part of them.
     #[inline]
     pub(super) fn part(self, part: Range<usize>) -> Self {
-        let start = self.at(part.start, part.len());
-        let object = self.object.map(|place| inside(place, &part));
-        Self { start, len: part.len(), object, borrowed: PhantomData }
+        let (start, len) = (self.at(part.start, part.len()).cast_mut(), part.len());
+        let object = self.object.map(|place| Extent { offset: place.offset + part.start, bytes: len });
+        Self { start, len, object, borrowed: PhantomData }
     }
 
     /// The address of `bytes` bytes at an offset.
@@ -84,7 +72,7 @@ impl<'b> SendBuf<'b> {
     /// If there are not so many.
     #[inline]
     pub(super) fn at(self, at: usize, bytes: usize) -> *const u8 {
-        require(at, bytes, self.len);
+        assert!(at <= self.len && bytes <= self.len - at, "{bytes} bytes at {at} of {}", self.len);
         self.start.wrapping_add(at)
     }
 
@@ -105,14 +93,15 @@ impl<'b> SendBuf<'b> {
 
 impl<'b> From<RecvBuf<'b>> for SendBuf<'b> {
     fn from(buf: RecvBuf<'b>) -> Self {
-        Self { start: buf.start, len: buf.len, object: buf.object, borrowed: PhantomData }
+        buf.0
     }
 }
 
 impl<'b> RecvBuf<'b> {
     /// Bytes of the program.
     pub(super) fn of(bytes: &'b mut [u8]) -> Self {
-        Self { start: bytes.as_mut_ptr(), len: bytes.len(), object: None, borrowed: PhantomData }
+        let (start, len) = (bytes.as_mut_ptr(), bytes.len());
+        Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
 
     /// Memory of the runtime that other threads and PEs may write meanwhile, by copies that race with nobody.
@@ -121,69 +110,56 @@ impl<'b> RecvBuf<'b> {
     ///
     /// `start` must be valid for reads and writes of `len` bytes while the result lives, and no reference leads there.
     pub(super) unsafe fn shared(start: *mut u8, len: usize) -> Self {
-        Self { start, len, object: None, borrowed: PhantomData }
+        Self(SendBuf { start, len, ..SendBuf::EMPTY })
     }
 
     /// The calling PE's copy of an object.
     pub(super) fn own(endpoint: &'b Endpoint, place: Extent) -> Self {
-        Self {
+        Self(SendBuf {
             start: endpoint.mine(place.offset),
             len: place.bytes,
             object: Some(place),
-            borrowed: PhantomData,
-        }
+            ..SendBuf::EMPTY
+        })
     }
 
     /// The copy of an object on a PE of this node.
     pub(super) fn on(endpoint: &'b Endpoint, pe: Pe, place: Extent) -> Self {
-        let start =
-            endpoint.mapped(pe, place.offset).unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
-        Self { start, len: place.bytes, object: Some(place), borrowed: PhantomData }
+        let start = endpoint.mapped(pe, place.offset);
+        let start = start.unwrap_or_else(|| unreachable!("PE {pe} is on this node"));
+        Self(SendBuf { start, ..Self::own(endpoint, place).0 })
     }
 
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.0.len
     }
 
-    /// The extent of the object, if it is one.
     pub(super) fn object(&self) -> Option<Extent> {
-        self.object
+        self.0.object
     }
 
     /// The bytes as they are before, to be read.
     pub(super) fn source(&self) -> SendBuf<'_> {
-        SendBuf { start: self.start, len: self.len, object: self.object, borrowed: PhantomData }
+        self.0
     }
 
-    /// The address of `bytes` bytes at an offset.
-    ///
-    /// # Panics
-    ///
-    /// If there are not so many.
+    /// As [`SendBuf::at`].
     #[inline]
     pub(super) fn at(&self, at: usize, bytes: usize) -> *mut u8 {
-        require(at, bytes, self.len);
-        self.start.wrapping_add(at)
+        self.0.at(at, bytes).cast_mut()
     }
 
-    /// Writes bytes at an offset.
     #[inline]
     pub(super) fn write(&mut self, at: usize, from: &[u8]) {
-        let to = self.at(at, from.len());
-        if let (None, 8, Some(word)) = (self.object, from.len(), from.first_chunk::<8>()) {
-            // A store where a copy would be a call.
-            // SAFETY: eight bytes, as just checked, which are borrowed exclusively (`of`), or written by nobody else now (`shared`).
-            return unsafe { to.cast::<[u8; 8]>().write(*word) };
-        }
-        // SAFETY: there are so many bytes (`at`), which are borrowed, memory of the runtime (`shared`), or a part of an object, as
-        // the head of this module says.
-        unsafe { shared::copy(to, from.as_ptr(), from.len()) };
+        self.copy_from(at, SendBuf::of(from));
     }
 
     /// Copies all bytes of `from`, which may overlap, to an offset.
+    #[inline]
     pub(super) fn copy_from(&mut self, at: usize, from: SendBuf<'_>) {
         let to = self.at(at, from.len);
-        if let (None, None, 8) = (self.object, from.object, from.len) {
+        if let (None, None, 8) = (self.0.object, from.object, from.len) {
+            // A load and a store where a copy would be a call.
             // SAFETY: eight bytes, which are borrowed (`of`), or written by nobody else now (`shared`).
             let word = unsafe { from.start.cast::<[u8; 8]>().read() };
             // SAFETY: eight bytes, which are borrowed exclusively (`of`), or used by nobody else now (`shared`).
@@ -199,7 +175,7 @@ impl<'b> RecvBuf<'b> {
     #[inline]
     pub(super) fn fill(&mut self, part: Range<usize>, item: usize, write: &mut dyn FnMut(usize, &mut [u8])) {
         let to = self.at(part.start, part.len());
-        if self.object.is_none() {
+        if self.0.object.is_none() {
             // SAFETY: so many bytes (`at`) of the program, borrowed exclusively (`of`).
             return write(0, unsafe { core::slice::from_raw_parts_mut(to, part.len()) });
         }
@@ -216,11 +192,11 @@ impl<'b> RecvBuf<'b> {
     /// Lends all bytes as memory of the program: themselves, or a copy of an object. If they are not `kept`, what is written there
     /// is forgotten.
     pub(super) fn with_private<R>(mut self, kept: bool, work: impl FnOnce(&mut [u8]) -> R) -> R {
-        if self.object.is_none() && kept {
+        if self.0.object.is_none() && kept {
             // SAFETY: the bytes of the program, borrowed exclusively (`of`).
-            return work(unsafe { core::slice::from_raw_parts_mut(self.start, self.len) });
+            return work(unsafe { core::slice::from_raw_parts_mut(self.0.start, self.0.len) });
         }
-        with_room(self.len, |copy| {
+        with_room(self.0.len, |copy| {
             self.source().read(0, copy);
             let result = work(copy);
             if kept {
@@ -239,13 +215,4 @@ fn with_room<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
         _ if bytes <= TILE => work(&mut [0; TILE][..bytes]),
         _ => work(&mut vec![0; bytes]),
     }
-}
-
-#[inline]
-fn require(at: usize, bytes: usize, len: usize) {
-    assert!(at <= len && bytes <= len - at, "{bytes} bytes at {at} of {len}");
-}
-
-fn inside(place: Extent, part: &Range<usize>) -> Extent {
-    Extent { offset: place.offset + part.start, bytes: part.len() }
 }

@@ -1,24 +1,16 @@
-//! Chooses the way of a collective's data, as a function of values that all members know alike.
-//!
-//! | way | |
-//! |---|---|
-//! | [`Meetings`](Way::Meetings) | a piece with each [barrier](super::staging) |
-//! | [`Rings`](Way::Rings) | on one node: chunks through [circular buffers](super::ring); in a reduction every member combines its slice |
-//! | [`Direct`](Way::Direct) | on one node: symmetric objects [in place](super::direct) |
-//! | [`Windows`](Way::Windows) | between nodes: chunks by [schedules](super::pipelined), into receive buffers or symmetric objects |
+//! Chooses the way of a collective's data ([`collective`](super) has the four), as a function of values that all members know alike.
 //!
 //! Every way gives the same result, bit for bit, so the choice affects time alone. On a node it compares lengths with measured thresholds,
-//! which depend on whether each member has a core of its own. Between nodes it compares [estimated times](super::cost), made from what
-//! is known of the provider. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken wherever it exists, also where it is slower.
+//! which depend on whether each member has a core of its own. Between nodes it compares estimated times, made from what is known of the
+//! provider. A way that `SHMEM_COLLECTIVE_ALGORITHM` asks for is taken wherever it exists, also where it is slower.
 //! These are functions of numbers: they reach no PE and send nothing.
 
-use shmem_core::system::CHUNK_BYTES;
-
+use shmem_core::system::{CHUNK_BYTES, DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 use shmem_launch::env::{CollectiveFamily, CollectiveWay as Way, CollectiveWays};
 
-use super::layout::Layout;
-use super::payload::GRAIN;
-use super::schedule::{Cut, Pairwise, Radices};
+use super::layout::{Layout, most_values};
+use super::payload::{GRAIN, room_of_each, room_of_one};
+use super::schedule::{Cut, Pairwise, Radices, Round};
 use crate::group::Team;
 use crate::model::Model;
 
@@ -53,15 +45,6 @@ pub(crate) enum Pattern {
     Alltoall(usize),
 }
 
-/// In which form they are given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// They lie wherever the program has them.
-    Private,
-    /// They lie at one place of all members, and what is written is apart from what others read.
-    Symmetric,
-}
-
 /// Least bytes for which a direct form is faster than two copies.
 const LEAST_DIRECT: usize = 1 << 10;
 
@@ -76,14 +59,15 @@ const LEAST_OF_SHARED_RING: usize = 512 << 10;
 const LEAST_SLICED: [(usize, usize); 2] = [(2, 32 << 10), (5, 16 << 10)];
 
 impl Team {
-    /// Which way data go, of the members of this team.
-    pub(crate) fn way(&self, pattern: Pattern, form: Form) -> Way {
-        Shape::of(self).way(self.job.settings.collective_ways, pattern, form)
+    /// Which way data go, of the members of this team: whether they lie at one place of all members, and what is written is apart from
+    /// what others read.
+    pub(crate) fn way(&self, pattern: Pattern, symmetric: bool) -> Way {
+        Shape::of(self).way(self.job.settings.collective_ways, pattern, symmetric)
     }
 
     /// Whether that is where they lie, on this node.
     pub(super) fn is_direct(&self, pattern: Pattern) -> bool {
-        self.way(pattern, Form::Symmetric) == Way::Direct
+        self.way(pattern, true) == Way::Direct
     }
 }
 
@@ -91,7 +75,6 @@ impl Shape {
     /// Most members of a direct reduction.
     pub(crate) const MOST_DIRECT: usize = 127;
 
-    /// That of a team.
     pub(crate) fn of(team: &Team) -> Self {
         let (members, nodes) = (team.size(), team.node_count());
         Self {
@@ -110,16 +93,16 @@ impl Shape {
     }
 
     /// Which way data go: the one that is asked for, if there is such a one, or the first that there is, and that pays.
-    pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, form: Form) -> Way {
-        if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, form)) {
+    pub(crate) fn way(self, asked: CollectiveWays, pattern: Pattern, symmetric: bool) -> Way {
+        if let Some(way) = asked.of(pattern.family()).filter(|way| self.has(*way, pattern, symmetric)) {
             return way;
         }
-        let is_taken = |way: &Way| self.has(*way, pattern, form) && self.pays(*way, pattern, form);
+        let is_taken = |way: &Way| self.has(*way, pattern, symmetric) && self.pays(*way, pattern, symmetric);
         [Way::Direct, Way::Rings, Way::Windows].into_iter().find(is_taken).unwrap_or(Way::Meetings)
     }
 
     /// Whether data can go a way, however many there are. Meetings bring all, and of nothing they are what there is to do.
-    pub(crate) fn has(self, way: Way, pattern: Pattern, form: Form) -> bool {
+    pub(crate) fn has(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let is_near = self.nodes == 1 && self.members > 1;
         let is_there = match (way, pattern) {
             (Way::Meetings, _) => return true,
@@ -133,7 +116,7 @@ impl Shape {
             {
                 false
             }
-            (Way::Direct, _) => is_near && form == Form::Symmetric,
+            (Way::Direct, _) => is_near && symmetric,
             (Way::Windows, Pattern::Alltoall(_)) if self.members > Pairwise::MOST_RANKS => false,
             (Way::Windows, _) => self.has_windows,
         };
@@ -141,7 +124,7 @@ impl Shape {
     }
 
     /// Whether a way that there is takes no longer than those behind it.
-    fn pays(self, way: Way, pattern: Pattern, form: Form) -> bool {
+    fn pays(self, way: Way, pattern: Pattern, symmetric: bool) -> bool {
         let others = self.members - 1;
         match (way, pattern) {
             (Way::Meetings, _) => true,
@@ -154,16 +137,18 @@ impl Shape {
             (Way::Rings, Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes)) => {
                 LEAST_SLICED.into_iter().any(|(members, least)| self.members >= members && bytes >= least)
             }
-            (Way::Windows, _) => self.time_in_windows(pattern, form) < self.time_in_meetings(pattern, form),
+            (Way::Windows, _) => {
+                self.time_in_windows(pattern, symmetric) < self.time_in_meetings(pattern, symmetric)
+            }
         }
     }
 
     /// Whether parts of so many bytes that each combines for itself are sooner combined for all, where each takes its own: between
     /// nodes, where all members of a node would send theirs.
     pub(crate) fn combines_for_all(self, asked: CollectiveWays, part: usize, is_exact: bool) -> bool {
-        let time = |pattern| match self.way(asked, pattern, Form::Private) {
-            Way::Windows => self.time_in_windows(pattern, Form::Private),
-            _ => self.time_in_meetings(pattern, Form::Private),
+        let time = |pattern| match self.way(asked, pattern, false) {
+            Way::Windows => self.time_in_windows(pattern, false),
+            _ => self.time_in_meetings(pattern, false),
         };
         let all = Pattern::reduction(part.saturating_mul(self.members), is_exact);
         self.nodes > 1 && part > 0 && time(all) < time(Pattern::Alltoall(part))
@@ -183,14 +168,17 @@ impl Pattern {
 
     /// How data are cut that go through windows of so many members, or past them.
     pub(crate) fn cut(self, members: usize, is_symmetric: bool) -> Cut {
+        let is_combined = matches!(self, Self::Reduction(_) | Self::ExactReduction(_));
+        // Between two nobody passes anything on, nor in an alltoall. What is combined comes to a window, wherever it goes from there.
+        let pass_on = members > 2 && !matches!(self, Self::Alltoall(_));
+        Cut::of(self.stream(members), is_symmetric && !is_combined, pass_on)
+    }
+
+    /// Bytes that come to a member along one way.
+    pub(super) fn stream(self, members: usize) -> usize {
         match self {
-            // Between two nobody passes anything on.
-            Self::Broadcast(bytes) | Self::Fcollect(bytes) => Cut::of(bytes, is_symmetric, members > 2),
-            Self::Alltoall(part) => Cut::of(part, is_symmetric, false),
-            // What is combined comes to a window, wherever it goes from there.
-            Self::Reduction(bytes) | Self::ExactReduction(bytes) => {
-                Cut::in_windows(bytes / Radices::of(members).each()[0], members > 2)
-            }
+            Self::Reduction(bytes) | Self::ExactReduction(bytes) => bytes / Radices::of(members).first(),
+            _ => self.bytes(),
         }
     }
 
@@ -203,7 +191,7 @@ impl Pattern {
         }
     }
 
-    fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::Broadcast(bytes)
             | Self::Reduction(bytes)
@@ -211,6 +199,159 @@ impl Pattern {
             | Self::Fcollect(bytes)
             | Self::Alltoall(bytes) => bytes,
         }
+    }
+}
+
+// Estimated times. The exact counts of each way are known (`counts` makes them), but computing them takes longer than the collective.
+// These are their leading terms: dependent messages, other messages of a node, and bytes of a node, for nodes of equal size. They decide
+// between two ways, so an error matters only where both take nearly the same time. A test compares the choice with the one that exact
+// counts would make.
+
+/// Nanoseconds in which a core copies a byte beyond its own caches, and bytes that stay in these.
+const COPY: f64 = 0.13;
+const CACHED: usize = 256 << 10;
+
+/// What a node sends, and waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Load {
+    /// Messages one behind the other.
+    rounds: usize,
+    /// Messages besides, which wait for no other.
+    messages: usize,
+    bytes: f64,
+}
+
+impl Shape {
+    /// Nanoseconds, with the words of meetings.
+    pub(super) fn time_in_meetings(self, pattern: Pattern, symmetric: bool) -> f64 {
+        let load = match pattern {
+            Pattern::Broadcast(bytes) => {
+                self.met(bytes.div_ceil(self.room()), bytes as f64 * self.share_of_others())
+            }
+            Pattern::ExactReduction(bytes) => self.added_up(bytes, true),
+            Pattern::Reduction(bytes) if self.in_order => self.added_up(bytes, false),
+            Pattern::Fcollect(bytes) | Pattern::Reduction(bytes) => self.gathered(bytes),
+            Pattern::Alltoall(part) => self.parted(part),
+        };
+        let copies = match pattern {
+            // Of an object, there and back.
+            Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) if symmetric => {
+                2.0 * bytes.saturating_sub(CACHED) as f64
+            }
+            _ => 0.0,
+        };
+        self.time(load) + copies * COPY
+    }
+
+    /// Nanoseconds, by windows, or past them.
+    pub(super) fn time_in_windows(self, pattern: Pattern, symmetric: bool) -> f64 {
+        let (members, others, nodes) = (self.members, self.members - 1, self.nodes);
+        let chunks = |bytes: usize| bytes.div_ceil(pattern.cut(members, symmetric).most);
+        let load = match pattern {
+            Pattern::Broadcast(bytes) => {
+                // Of the edges of two trees some are inside of nodes.
+                let far = if self.each() == 1 || nodes == 2 { 1 } else { 2 };
+                let hops = nodes.ilog2() as usize + 1;
+                let messages = (far * chunks(bytes)).saturating_sub(hops);
+                Load { rounds: hops, messages, bytes: far as f64 * bytes as f64 * self.share_of_others() }
+            }
+            Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) => self.dealt(bytes),
+            Pattern::Fcollect(bytes) => {
+                let (hops, chunks) = (nodes - 1, others * chunks(bytes));
+                Load { rounds: hops, messages: chunks - hops, bytes: others as f64 * bytes as f64 }
+            }
+            Pattern::Alltoall(part) => {
+                let parts = self.parts_of_a_node();
+                let messages = (parts * chunks(part)).saturating_sub(1);
+                Load { rounds: 1, messages, bytes: parts as f64 * part as f64 }
+            }
+        };
+        self.time(Load { rounds: self.rounds() + load.rounds, ..load })
+    }
+
+    fn time(self, Load { rounds, messages, bytes }: Load) -> f64 {
+        let model = self.model;
+        rounds as f64 * model.alpha / 2.0 + messages as f64 * model.gap + bytes * model.beta
+    }
+
+    /// So many meetings, in which a node sends so many bytes.
+    fn met(self, meetings: usize, bytes: f64) -> Load {
+        Load { rounds: meetings * self.rounds(), messages: 0, bytes }
+    }
+
+    /// A sum: one value stands for all that come in a round, or their cover.
+    fn added_up(self, bytes: usize, exact: bool) -> Load {
+        let values = |nodes: usize| if exact { 1 } else { most_values(nodes, self.each()) };
+        let arriving: usize = Round::all(self.nodes).map(|round| values(round.distance)).sum();
+        let own = if self.each() == 1 { 0 } else { values(1) };
+        let made = own + if self.rounds() > 1 { 4 } else { 1 } * values(self.nodes - 1);
+        let most = (MIRROR_BYTES / arriving).min(DESK_BYTES / made) / GRAIN * GRAIN;
+        // Room is for the most that there may be; some two thirds of that is sent.
+        let sent = if exact { arriving as f64 } else { arriving as f64 / 1.5 };
+        self.met(bytes.div_ceil(most.min(self.room()).max(1)), sent * bytes as f64)
+    }
+
+    /// What all have to all.
+    fn gathered(self, bytes: usize) -> Load {
+        let (most, at_once) = room_of_each(self.members, self.nodes);
+        let meetings = bytes.div_ceil(most) * self.members.div_ceil(at_once);
+        self.met(meetings, (self.members - self.each()) as f64 * bytes as f64)
+    }
+
+    /// Parts for the members of other nodes, which go straight, and in meetings where they are for some nodes at a time.
+    fn parted(self, part: usize) -> Load {
+        let (each, nodes) = (self.each(), self.nodes);
+        let room = if each == 1 { MIRROR_BYTES } else { SCRATCH_BYTES.min(MIRROR_BYTES / each) };
+        let piece = part.clamp(1, room);
+        let slots = (room / piece).clamp(1, each);
+        let others = nodes - usize::from(each == 1);
+        let width = if slots < each { 1 } else { (room / slots / piece).clamp(1, others) };
+        let times = part.div_ceil(piece) * each.div_ceil(slots);
+        let turns = others.div_ceil(width);
+        let (rounds, messages) = if turns == 1 { (1, nodes - 2) } else { (turns * self.rounds(), nodes - 1) };
+        let bytes = self.parts_of_a_node() as f64 * part as f64;
+        Load { rounds: times * rounds, messages: times * messages, bytes }
+    }
+
+    /// A reduction by levels: those of the members of a node are stores.
+    fn dealt(self, bytes: usize) -> Load {
+        let radices = Radices::of(self.members);
+        let most = Pattern::Reduction(bytes).cut(self.members, false).most / GRAIN * GRAIN;
+        let blocks = bytes.div_ceil(most * radices.first());
+        let (mut joined, mut far) = (1, Load::default());
+        for radix in radices.each() {
+            joined *= radix;
+            if joined > self.each() {
+                far.rounds += 2;
+                far.messages += 2 * (radix - 1) * self.each();
+            }
+        }
+        let messages = (blocks * far.messages).saturating_sub(far.rounds);
+        Load { rounds: far.rounds, messages, bytes: 2.0 * bytes as f64 * self.share_of_others() }
+    }
+
+    /// How much of what all have other nodes have.
+    fn share_of_others(self) -> f64 {
+        (self.nodes - 1) as f64 / self.nodes as f64
+    }
+
+    /// Parts of an alltoall that leave a node.
+    fn parts_of_a_node(self) -> usize {
+        self.each() * (self.members - self.each())
+    }
+
+    fn rounds(self) -> usize {
+        Round::all(self.nodes).count()
+    }
+
+    /// Members of a node.
+    fn each(self) -> usize {
+        self.members.div_ceil(self.nodes)
+    }
+
+    /// Bytes of one member at a meeting.
+    fn room(self) -> usize {
+        room_of_one(self.members, self.nodes)
     }
 }
 
@@ -224,65 +365,66 @@ mod tests {
     }
 
     fn private(shape: Shape, pattern: Pattern) -> Way {
-        shape.way(CollectiveWays::default(), pattern, Form::Private)
+        shape.way(CollectiveWays::default(), pattern, false)
     }
 
     #[test]
     fn each_way_is_taken_where_it_is_said_to_be() {
-        use Form::{Private, Symmetric};
+        const PRIVATE: bool = false;
+        const SYMMETRIC: bool = true;
         use Pattern::{Alltoall, Broadcast, Fcollect, Reduction};
         use Way::{Direct, Meetings, Rings, Windows};
         let shared = Shape { shares_cores: true, ..of(16, 1) };
         let costly = Shape { model: Model { gap: 80_000.0, ..of(4, 4).model }, ..of(64, 64) };
         let without_windows = Shape { has_windows: false, ..of(4, 2) };
-        for (shape, form, pattern, way) in [
+        for (shape, symmetric, pattern, way) in [
             // From so many bytes on, rings.
-            (of(2, 1), Private, Broadcast(16 << 10), Rings),
-            (of(2, 1), Private, Broadcast((16 << 10) - 1), Meetings),
-            (of(2, 1), Private, Reduction(32 << 10), Rings),
-            (of(2, 1), Private, Reduction((32 << 10) - 1), Meetings),
-            (of(5, 1), Private, Reduction(16 << 10), Rings),
-            (of(5, 1), Private, Reduction((16 << 10) - 1), Meetings),
-            (of(3, 1), Private, Fcollect(16 << 10), Rings),
-            (of(3, 1), Private, Fcollect((16 << 10) - 1), Meetings),
-            (of(3, 1), Private, Alltoall(8 << 10), Rings),
-            (of(3, 1), Private, Alltoall((8 << 10) - 1), Meetings),
-            (of(1, 1), Private, Reduction(1 << 30), Meetings),
-            (of(16, 1), Private, Reduction(8), Meetings),
-            (of(1000, 1), Private, Reduction(1 << 20), Rings),
+            (of(2, 1), PRIVATE, Broadcast(16 << 10), Rings),
+            (of(2, 1), PRIVATE, Broadcast((16 << 10) - 1), Meetings),
+            (of(2, 1), PRIVATE, Reduction(32 << 10), Rings),
+            (of(2, 1), PRIVATE, Reduction((32 << 10) - 1), Meetings),
+            (of(5, 1), PRIVATE, Reduction(16 << 10), Rings),
+            (of(5, 1), PRIVATE, Reduction((16 << 10) - 1), Meetings),
+            (of(3, 1), PRIVATE, Fcollect(16 << 10), Rings),
+            (of(3, 1), PRIVATE, Fcollect((16 << 10) - 1), Meetings),
+            (of(3, 1), PRIVATE, Alltoall(8 << 10), Rings),
+            (of(3, 1), PRIVATE, Alltoall((8 << 10) - 1), Meetings),
+            (of(1, 1), PRIVATE, Reduction(1 << 30), Meetings),
+            (of(16, 1), PRIVATE, Reduction(8), Meetings),
+            (of(1000, 1), PRIVATE, Reduction(1 << 20), Rings),
             // Who shares cores is woken by a meeting, and not by each other one.
-            (shared, Private, Broadcast(64 << 10), Meetings),
-            (shared, Private, Broadcast(1 << 20), Rings),
-            (shared, Private, Fcollect(1 << 20), Meetings),
-            (shared, Private, Reduction(1 << 20), Rings),
+            (shared, PRIVATE, Broadcast(64 << 10), Meetings),
+            (shared, PRIVATE, Broadcast(1 << 20), Rings),
+            (shared, PRIVATE, Fcollect(1 << 20), Meetings),
+            (shared, PRIVATE, Reduction(1 << 20), Rings),
             // Where messages cost more, meetings; and where there are no windows, one goes nowhere, or each other has a word.
-            (of(64, 64), Private, Reduction(16 << 10), Windows),
-            (costly, Private, Reduction(16 << 10), Meetings),
-            (without_windows, Private, Broadcast(1 << 20), Meetings),
-            (of(1, 1), Private, Reduction(1 << 20), Meetings),
-            (of(7, 7), Private, Reduction(1 << 20), Windows),
-            (of(11, 11), Private, Reduction(1 << 20), Windows),
-            (of(1025, 1025), Private, Alltoall(1 << 20), Windows),
-            (of(1026, 1026), Private, Alltoall(1 << 20), Meetings),
-            (of(2, 2), Private, Reduction(512 << 10), Meetings),
-            (of(2, 2), Private, Reduction(1 << 20), Windows),
+            (of(64, 64), PRIVATE, Reduction(16 << 10), Windows),
+            (costly, PRIVATE, Reduction(16 << 10), Meetings),
+            (without_windows, PRIVATE, Broadcast(1 << 20), Meetings),
+            (of(1, 1), PRIVATE, Reduction(1 << 20), Meetings),
+            (of(7, 7), PRIVATE, Reduction(1 << 20), Windows),
+            (of(11, 11), PRIVATE, Reduction(1 << 20), Windows),
+            (of(1025, 1025), PRIVATE, Alltoall(1 << 20), Windows),
+            (of(1026, 1026), PRIVATE, Alltoall(1 << 20), Meetings),
+            (of(2, 2), PRIVATE, Reduction(512 << 10), Meetings),
+            (of(2, 2), PRIVATE, Reduction(1 << 20), Windows),
             // What lies at one place is reached there.
-            (of(2, 1), Symmetric, Reduction(1 << 10), Direct),
-            (of(2, 1), Symmetric, Reduction(1023), Meetings),
-            (of(1, 1), Symmetric, Broadcast(1 << 20), Meetings),
-            (of(127, 1), Symmetric, Reduction(1 << 20), Direct),
-            (of(128, 1), Symmetric, Reduction(1 << 20), Rings),
-            (of(128, 1), Symmetric, Fcollect(1 << 20), Direct),
+            (of(2, 1), SYMMETRIC, Reduction(1 << 10), Direct),
+            (of(2, 1), SYMMETRIC, Reduction(1023), Meetings),
+            (of(1, 1), SYMMETRIC, Broadcast(1 << 20), Meetings),
+            (of(127, 1), SYMMETRIC, Reduction(1 << 20), Direct),
+            (of(128, 1), SYMMETRIC, Reduction(1 << 20), Rings),
+            (of(128, 1), SYMMETRIC, Fcollect(1 << 20), Direct),
             // Meetings would copy it from the object and back, which takes long where it fits no cache.
-            (of(2, 2), Symmetric, Broadcast(1 << 20), Windows),
-            (of(2, 2), Symmetric, Reduction(512 << 10), Windows),
-            (of(2, 2), Symmetric, Reduction(64 << 10), Meetings),
+            (of(2, 2), SYMMETRIC, Broadcast(1 << 20), Windows),
+            (of(2, 2), SYMMETRIC, Reduction(512 << 10), Windows),
+            (of(2, 2), SYMMETRIC, Reduction(64 << 10), Meetings),
         ] {
-            let found = shape.way(CollectiveWays::default(), pattern, form);
-            assert_eq!(found, way, "{pattern:?} of {form:?} data in {shape:?}");
+            let found = shape.way(CollectiveWays::default(), pattern, symmetric);
+            assert_eq!(found, way, "{pattern:?}, {symmetric}, of {shape:?}");
         }
         let asked: CollectiveWays = "fcollect:rings".parse().unwrap();
-        assert_eq!(shared.way(asked, Fcollect(8), Private), Rings);
+        assert_eq!(shared.way(asked, Fcollect(8), PRIVATE), Rings);
     }
 
     #[test]
@@ -291,38 +433,6 @@ mod tests {
             let shape = Shape { members, model: Model::FREE, ..of(1, 1) };
             for pattern in [Pattern::Reduction(1 << 20), Pattern::Alltoall(1 << 20)] {
                 assert!(private(shape, pattern) != Way::Rings || shape.room_of_chunk() > 0, "{members}");
-            }
-        }
-    }
-
-    #[test]
-    fn more_members_and_bytes_never_go_back_from_slices() {
-        for members in 1..100 {
-            for bytes in (0..1 << 16).step_by(512) {
-                let sliced =
-                    |members, bytes| private(of(members, 1), Pattern::Reduction(bytes)) == Way::Rings;
-                if sliced(members, bytes) {
-                    assert!(sliced(members + 1, bytes) && sliced(members, bytes + 512));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn little_goes_with_the_meeting_and_much_through_windows() {
-        use Pattern::{Alltoall, Broadcast, ExactReduction, Fcollect, Reduction};
-        for (nodes, each) in [(2, 1), (3, 1), (16, 1), (64, 1), (2, 2), (4, 4), (64, 16)] {
-            let shape = of(nodes * each, nodes);
-            for pattern in [Broadcast, Reduction, ExactReduction, Fcollect, Alltoall] {
-                let pattern: fn(usize) -> Pattern = pattern;
-                let ways = (3..=26).map(|k| private(shape, pattern(1 << k)) == Way::Windows);
-                let ways: Vec<_> = ways.collect();
-                // Reductions of many neighbours on each node make many short messages of levels, and of two nodes
-                // both ways send as much.
-                let is_near =
-                    matches!(pattern(0), Reduction(_) | ExactReduction(_)) && (each > 1 || nodes == 2);
-                assert!(!ways[0] && (is_near || ways.is_sorted()), "{:?} of {shape:?}: {ways:?}", pattern(1));
-                assert!(is_near || ways[ways.len() - 1], "{:?} of {shape:?}", pattern(1));
             }
         }
     }
@@ -338,41 +448,35 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_taken_where_there_is_such_a_way() {
         let patterns = [Pattern::Broadcast, Pattern::Reduction, Pattern::Fcollect, Pattern::Alltoall];
-        let taken = |shape: Shape, way: Way, form, bytes| {
-            patterns.map(|pattern| {
-                let pattern: Pattern = pattern(bytes);
-                let asked = format!("{}:{}", pattern.family().name(), way.name());
-                shape.way(asked.parse().unwrap(), pattern, form)
-            })
-        };
-        let team = Shape { has_windows: false, ..of(4, 2) };
-        for bytes in [8, 1 << 20] {
-            for (shape, form, ways) in [
-                (of(4, 1), Form::Private, &[Way::Meetings, Way::Rings][..]),
-                (of(4, 1), Form::Symmetric, &[Way::Meetings, Way::Rings, Way::Direct]),
-                (of(4, 2), Form::Symmetric, &[Way::Meetings, Way::Windows]),
-                (team, Form::Symmetric, &[Way::Meetings]),
-                (of(1, 1), Form::Symmetric, &[Way::Meetings]),
+        let without_windows = Shape { has_windows: false, ..of(4, 2) };
+        for bytes in [0, 8, 1 << 20] {
+            for (shape, symmetric, ways) in [
+                (of(4, 1), false, &[Way::Meetings, Way::Rings][..]),
+                (of(4, 1), true, &[Way::Meetings, Way::Rings, Way::Direct]),
+                (of(4, 2), true, &[Way::Meetings, Way::Windows]),
+                (without_windows, true, &[Way::Meetings]),
+                (of(1, 1), true, &[Way::Meetings]),
             ] {
-                for way in [Way::Meetings, Way::Rings, Way::Direct, Way::Windows] {
-                    let otherwise =
-                        patterns.map(|pattern| shape.way(CollectiveWays::default(), pattern(bytes), form));
-                    let expected = if ways.contains(&way) { [way; 4] } else { otherwise };
-                    assert_eq!(taken(shape, way, form, bytes), expected, "{way:?} of {shape:?}, {bytes}");
+                for (way, pattern) in [Way::Meetings, Way::Rings, Way::Direct, Way::Windows]
+                    .into_iter()
+                    .flat_map(|way| patterns.map(|pattern: fn(usize) -> Pattern| (way, pattern(bytes))))
+                {
+                    let asked = format!("{}:{}", pattern.family().name(), way.name()).parse().unwrap();
+                    // Of no bytes there is nothing to bring.
+                    let is_there = ways.contains(&way) && (bytes > 0 || way == Way::Meetings);
+                    let otherwise = shape.way(CollectiveWays::default(), pattern, symmetric);
+                    let expected = if is_there { way } else { otherwise };
+                    assert_eq!(
+                        shape.way(asked, pattern, symmetric),
+                        expected,
+                        "{way:?} of {shape:?}, {pattern:?}"
+                    );
                 }
             }
         }
-        for way in [Way::Rings, Way::Direct] {
-            assert_eq!(
-                taken(of(4, 1), way, Form::Symmetric, 0),
-                [Way::Meetings; 4],
-                "there is nothing to bring"
-            );
-        }
-        assert_eq!(taken(of(4, 4), Way::Windows, Form::Private, 0), [Way::Meetings; 4]);
         let all: CollectiveWays = "broadcast:meetings,reduce:rings".parse().unwrap();
-        assert_eq!(of(4, 1).way(all, Pattern::Broadcast(1 << 20), Form::Private), Way::Meetings);
-        assert_eq!(of(4, 1).way(all, Pattern::Reduction(8), Form::Symmetric), Way::Rings);
-        assert_eq!(of(4, 1).way(all, Pattern::Fcollect(8), Form::Private), Way::Meetings);
+        let taken = |pattern| of(4, 1).way(all, pattern, false);
+        assert_eq!(taken(Pattern::Broadcast(1 << 20)), Way::Meetings);
+        assert_eq!([Pattern::Reduction(8), Pattern::Fcollect(8)].map(taken), [Way::Rings, Way::Meetings]);
     }
 }

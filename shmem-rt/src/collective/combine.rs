@@ -12,17 +12,14 @@ use shmem_core::object::Extent;
 use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
-use super::blocks::room_of_each;
 use super::buffer::{RecvBuf, SendBuf};
-use super::choose::{Form, Pattern, Shape};
-use super::direct::Direct;
+use super::choose::{Pattern, Shape};
+use super::layout::Layout;
 use super::partial_results::most_bytes;
-use super::payload::GRAIN;
-use super::pipelined::fits_a_tile;
+use super::payload::{GRAIN, room_of_each};
+use super::placement::fits_a_tile;
 use super::reduction::{Reduction, Typed};
-use super::ring::Ring;
-use super::rooms::{Piece as _, Room as _};
-use super::staging::Step;
+use super::staging::{Direct, Piece as _, Ring, Room as _, Step};
 use super::tree::{Operands, fold};
 use crate::group::{Collective, Purpose};
 
@@ -84,10 +81,7 @@ impl Collective<'_> {
             // Scans go through windows nowhere.
             Combined::UpTo | Combined::Before if !is_near => Way::Meetings,
             // Nor by rings do those that not all have.
-            _ if is_near && (combined != Combined::All || !is_for_all) => {
-                let form = if place.is_some() { Form::Symmetric } else { Form::Private };
-                team.way(pattern, form)
-            }
+            _ if is_near && (combined != Combined::All || !is_for_all) => team.way(pattern, place.is_some()),
             _ => self.way(purpose, pattern, place.is_some()),
         };
         if let (Way::Direct, Some(to)) = (way, place) {
@@ -99,10 +93,14 @@ impl Collective<'_> {
         }
         let has_result = results.contains(&team.rank());
         match way {
-            Way::Windows if fits_a_tile(size) && is_for_all => self.pipelined_reduction(purpose, data, op),
-            Way::Windows if fits_a_tile(size) => data.with_private(has_result, |data| {
-                self.pipelined_reduction(purpose, RecvBuf::of(data), op);
-            }),
+            Way::Windows if fits_a_tile(size) => {
+                let pipelined =
+                    |data: RecvBuf<'_>| self.pipelined(purpose, (pattern, 0), SendBuf::EMPTY, data, Some(op));
+                match is_for_all {
+                    true => pipelined(data),
+                    false => data.with_private(has_result, |data| pipelined(RecvBuf::of(data))),
+                }
+            }
             Way::Rings if combined == Combined::All && is_for_all && self.slice_of(bytes, size) > 0 => {
                 let slice = self.slice_of(bytes, size);
                 data.with_private(true, |data| self.reduce_sliced(purpose, slice, data, op));
@@ -144,7 +142,7 @@ impl Collective<'_> {
             let piece = start..bytes.min(start + most);
             start = piece.end;
             let mut step = Step::next(self, piece.len());
-            step.write(0, data.source().part(piece.clone()));
+            data.source().read(piece.start, step.room(0, piece.len()));
             self.meet(purpose);
             if !has_result {
                 continue;
@@ -176,7 +174,8 @@ impl Collective<'_> {
 
     /// A reduce-scatter and an allgather through rings: every member combines a slice of each piece, on one node. Of a piece it brings the
     /// others their slices, combines its own, and brings them the result; meanwhile the next piece is on its way. Chunks are
-    /// contributions to a piece and results of one in turn, as [`Turns`] numbers them.
+    /// contributions to a piece and results of one in turn: a contribution goes before the result of the piece before, so that it is on its
+    /// way while that is combined.
     ///
     /// Where members share cores, each chunk would wake everybody, who would sleep again until that of the next one. There they
     /// meet behind each piece, the last to come wakes all, and nobody finds a chunk missing or a slot that is not free: what is read
@@ -184,7 +183,9 @@ impl Collective<'_> {
     fn reduce_sliced(&self, purpose: &Purpose<'_>, slice: usize, data: &mut [u8], op: &dyn Reduction) {
         let (members, rank, bytes) = (self.team.size(), self.team.rank(), data.len());
         let mut ring = Ring::new(self, purpose);
-        let turns = Turns { pieces: bytes.div_ceil(slice * members) };
+        let pieces = bytes.div_ceil(slice * members);
+        let contribution = |piece: usize| (2 * piece).saturating_sub(1);
+        let result_of = |piece: usize| (2 * piece + 2).min(2 * pieces - 1);
         let unit = op.size() * (GRAIN / op.size().min(GRAIN));
         let slice_of = |piece: usize, rank: usize| {
             let start = piece * slice * members;
@@ -196,7 +197,7 @@ impl Collective<'_> {
         let place = |of: usize, to: usize| (to - usize::from(to > of)) * slice;
         let meets = !self.team.job.site.has_cores;
         let contribute = |ring: &Ring<'_>, data: &[u8], piece: usize| {
-            let mut slot = ring.slot(turns.contribution(piece));
+            let mut slot = ring.slot(contribution(piece));
             for to in (0..members).filter(|to| *to != rank) {
                 let part = slice_of(piece, to);
                 SendBuf::of(&data[part.clone()]).read(0, slot.room(place(rank, to), part.len()));
@@ -205,37 +206,37 @@ impl Collective<'_> {
         };
         contribute(&ring, data, 0);
         self.meet(purpose);
-        for piece in 0..=turns.pieces {
-            if piece + 1 < turns.pieces {
+        for piece in 0..=pieces {
+            if piece + 1 < pieces {
                 contribute(&ring, data, piece + 1);
             }
-            if piece < turns.pieces {
+            if piece < pieces {
                 let own = slice_of(piece, rank);
-                let mut slot = ring.slot(turns.result(piece));
+                let mut slot = ring.slot(result_of(piece));
                 let result = slot.room(0, own.len());
                 let operand = |of: usize| match of == rank {
                     true => &data[own.clone()],
-                    false => ring.read(turns.contribution(piece), of, place(of, rank), own.len()),
+                    false => ring.read(contribution(piece), of, place(of, rank), own.len()),
                 };
                 fold(members, Operands::InPlace(&operand), result, op);
                 op.settle(result);
                 data[own].copy_from_slice(result);
                 slot.show_unheard();
-                ring.take(turns.contribution(piece));
+                ring.take(contribution(piece));
                 if !meets {
                     ring.ring_others();
                 }
             }
             if let Some(before) = piece.checked_sub(1) {
-                let results = ring.chunk(turns.result(before));
                 // Each begins with another one, so that not all read the same.
                 for of in (rank + 1..members).chain(0..rank) {
                     let part = slice_of(before, of);
-                    RecvBuf::of(&mut data[part.clone()]).write(0, results.slice(of, 0, part.len()));
+                    RecvBuf::of(&mut data[part.clone()])
+                        .write(0, ring.read(result_of(before), of, 0, part.len()));
                 }
-                ring.take(turns.result(before));
+                ring.take(result_of(before));
             }
-            if meets && piece < turns.pieces {
+            if meets && piece < pieces {
                 self.meet(purpose);
             }
         }
@@ -301,7 +302,8 @@ impl Collective<'_> {
         let ranks = combined.of(team.rank(), team.size());
         let scan = (combined != Combined::All).then_some(ranks);
         let near = team.node_count() == 1;
-        let most = if near { 0 } else { most_bytes(team, op, scan.is_some()) / op.size() * op.size() };
+        let most =
+            if near { 0 } else { most_bytes(Layout::of(team), op, scan.is_some()) / op.size() * op.size() };
         if most > 0 {
             return data
                 .chunks_mut(most)
@@ -309,7 +311,7 @@ impl Collective<'_> {
         }
         // Every member gets the items of all, and combines them: of ranks that are dealt out to nodes in another order, and of items that
         // are larger than a room, on one node as well.
-        let most = (room_of_each(team).0 / op.size()).max(1) * op.size();
+        let most = (room_of_each(team.size(), team.node_count()).0 / op.size()).max(1) * op.size();
         let mut all = vec![0; most.min(data.len()) * team.size()];
         for piece in data.chunks_mut(most) {
             let bytes = piece.len();
@@ -319,41 +321,6 @@ impl Collective<'_> {
                 0 => piece.fill(0),
                 ranks => fold(ranks, Operands::InPlace(&|rank| &all[rank * bytes..][..bytes]), piece, op),
             }
-        }
-    }
-}
-
-/// In which chunks of a series contributions to pieces, and results of pieces, travel: in turn, and a contribution goes
-/// before the result of the piece before, so that it is on its way while that is combined.
-#[derive(Clone, Copy)]
-struct Turns {
-    pieces: usize,
-}
-
-impl Turns {
-    fn contribution(self, piece: usize) -> usize {
-        (2 * piece).saturating_sub(1)
-    }
-
-    fn result(self, piece: usize) -> usize {
-        (2 * piece + 2).min(2 * self.pieces - 1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chunk_is_one_thing_and_each_comes_in_its_turn() {
-        for pieces in 1..9 {
-            let turns = Turns { pieces };
-            let mut order = vec![turns.contribution(0)];
-            for piece in 0..pieces {
-                order.extend((piece + 1 < pieces).then(|| turns.contribution(piece + 1)));
-                order.push(turns.result(piece));
-            }
-            assert!(order.iter().copied().eq(0..2 * pieces), "{pieces} pieces: {order:?}");
         }
     }
 }

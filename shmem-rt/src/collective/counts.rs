@@ -1,16 +1,13 @@
 //! What collectives send between nodes, counted without a job: the payloads of barriers node by node, and schedules by the
 //! [engine](super::engine) rank by rank, on transfers that only count.
 
-use super::blocks::{Blocks, Shares, room_of_all, room_of_the_root};
 use super::choose::Pattern;
-use super::engine::{Progress, Transfers};
+use super::engine::{Progress, Transfers, with_schedules};
 use super::layout::Layout;
-use super::partial_results::{PartialResults, most_bytes_of};
-use super::parts::Portion;
+use super::partial_results::{PartialResults, most_bytes};
+use super::payload::{Blocks, Portion, Shares, room_of_each, room_of_one};
 use super::reduction::Typed;
-use super::schedule::{
-    Chunks, HalvingDoubling, Pairwise, Place, Radices, RingAllgather, Round, Schedule, SendStep, TwoTree,
-};
+use super::schedule::{Chunks, HalvingDoubling, Place, Radices, Round, Schedule, SendStep, TwoTree};
 
 /// Bytes of an item of what is reduced.
 const ITEM: usize = 8;
@@ -38,14 +35,14 @@ impl Nodes {
 
     /// Barriers of a broadcast of so many bytes, and the bytes that they bring.
     pub(crate) fn broadcast(&self, bytes: usize) -> (usize, usize) {
-        let most = room_of_the_root(self.members(), self.layout.nodes());
+        let most = room_of_one(self.members(), self.layout.nodes());
         let blocks = Blocks::of(&self.layout, Shares::Of { rank: 0, bytes: 1 }, 0);
         (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| blocks.sent(node, round)))
     }
 
     /// The same of an fcollect of so many bytes of each.
     pub(crate) fn fcollect(&self, bytes: usize) -> (usize, usize) {
-        let (most, at_once) = room_of_all(self.members(), self.layout.nodes());
+        let (most, at_once) = room_of_each(self.members(), self.layout.nodes());
         let barriers = bytes.div_ceil(most).max(1) * self.members().div_ceil(at_once);
         let blocks = Blocks::of(&self.layout, Shares::Equal(1), 0);
         (barriers, bytes * self.sent(|node, round| blocks.sent(node, round)))
@@ -54,7 +51,7 @@ impl Nodes {
     /// The same of a reduction or a scan of so many bytes of each.
     pub(crate) fn reduction(&self, bytes: usize, is_exact: bool, is_scan: bool) -> (usize, usize) {
         let op = Typed::new(|a: u64, _: u64| a, |sum| sum, is_exact);
-        let most = most_bytes_of(&self.layout, &op, is_scan);
+        let most = most_bytes(&self.layout, &op, is_scan);
         let partial = PartialResults::of(&self.layout, &op, is_scan);
         (bytes.div_ceil(most).max(1), bytes * self.sent(|node, round| partial.sent(node, round)))
     }
@@ -86,52 +83,42 @@ pub(crate) struct Sent {
 
 /// How many groups become one at each level of a reduction.
 pub(crate) fn groups(members: usize) -> Vec<usize> {
-    Radices::of(members).each().to_vec()
+    Radices::of(members).each().collect()
 }
 
 /// What is sent by the schedule of a pattern of data, which may lie in symmetric objects.
 pub(crate) fn of_schedule(pattern: Pattern, symmetric: bool, nodes: usize, per_node: usize) -> Sent {
     let (ranks, cut) = (nodes * per_node, pattern.cut(nodes * per_node, symmetric));
     let mut counter = Counter { sent: Sent::default(), node: 0, per_node, weight: 1 };
+    // The ranks of all nodes do the same in a ring and a pairwise exchange.
+    let (ranks_run, weight) = match pattern {
+        Pattern::Fcollect(_) | Pattern::Alltoall(_) => (per_node, nodes),
+        _ => (ranks, 1),
+    };
+    for rank in 0..ranks_run {
+        with_schedules!(pattern, (ranks, rank, 0), cut, ITEM, |schedules| {
+            counter.run((rank, weight), schedules, cut.slots);
+        });
+    }
     let node_of = |rank: usize| rank / per_node;
-    match pattern {
+    counter.sent.hops = match pattern {
         Pattern::Broadcast(bytes) => {
             let chunks = Chunks::new(bytes, cut.most, 1);
-            for rank in 0..ranks {
-                let trees = TwoTree::both(ranks, rank, 0, chunks, cut.slots);
-                let trees = &trees[..TwoTree::ways(ranks)];
-                let hops = trees.iter().map(|tree| tree.hops(|one, other| node_of(one) != node_of(other)));
-                counter.sent.hops = hops.fold(counter.sent.hops, usize::max);
-                counter.run((rank, 1), trees, cut.slots);
-            }
+            let trees = |rank| {
+                TwoTree::both(ranks, rank, 0, chunks, cut.slots).into_iter().take(TwoTree::ways(ranks))
+            };
+            let hops = |tree: TwoTree| tree.hops(|one, other| node_of(one) != node_of(other));
+            (0..ranks).flat_map(trees).map(hops).max().unwrap_or_default()
         }
         Pattern::Reduction(bytes) | Pattern::ExactReduction(bytes) => {
-            let (radices, mut steps) = (Radices::of(ranks), 0_u64);
-            for rank in 0..ranks {
-                let schedule = HalvingDoubling::new(rank, radices, bytes, cut.most, ITEM, cut.slots);
-                steps |= schedule.steps_to(|other| node_of(other) != node_of(rank));
-                counter.run((rank, 1), &[schedule], cut.slots);
-            }
-            counter.sent.hops = steps.count_ones() as usize;
+            let schedule =
+                |rank| HalvingDoubling::new(rank, Radices::of(ranks), bytes, cut.most, ITEM, cut.slots);
+            let steps = |rank| schedule(rank).steps_to(|other| node_of(other) != node_of(rank));
+            (0..ranks).map(steps).fold(0, |all, steps| all | steps).count_ones() as usize
         }
-        // The ranks of all nodes do the same.
-        Pattern::Fcollect(bytes) => {
-            let chunks = Chunks::new(bytes, cut.most, 1);
-            for rank in 0..per_node {
-                let schedule = RingAllgather::new(ranks, rank, chunks, cut.slots);
-                counter.run((rank, nodes), &[schedule], cut.slots);
-            }
-            counter.sent.hops = nodes - 1;
-        }
-        Pattern::Alltoall(part) => {
-            let chunks = Chunks::new(part, cut.most, 1);
-            for rank in 0..per_node {
-                let schedule = Pairwise::new(ranks, rank, chunks, cut.slots);
-                counter.run((rank, nodes), &[schedule], cut.slots);
-            }
-            counter.sent.hops = 1;
-        }
-    }
+        Pattern::Fcollect(_) => nodes - 1,
+        Pattern::Alltoall(_) => 1,
+    };
     counter.sent
 }
 
@@ -147,7 +134,7 @@ struct Counter {
 
 impl Counter {
     /// Carries out the schedules of a rank, which stands for so many.
-    fn run(&mut self, (rank, weight): (usize, usize), schedules: &[impl Schedule], slots: usize) {
+    fn run<'s, S: Schedule>(&mut self, (rank, weight): (usize, usize), schedules: &'s [S], slots: usize) {
         (self.node, self.weight) = (rank / self.per_node, weight as u64);
         for step in schedules
             .iter()
@@ -158,10 +145,8 @@ impl Counter {
             self.sent.bytes += self.weight * step.into.bytes as u64;
         }
         // What comes to all ranks is what they send.
-        let pipelines = schedules
-            .iter()
-            .map(|schedule| (core::iter::empty(), [schedule.receives(), schedule.receives()]));
-        let is_over = Progress::new(pipelines, slots).poll(self);
+        let receives = |of: &'s S| (core::iter::empty(), [of.receives(), of.receives()]);
+        let is_over = Progress::new(schedules, slots, receives).poll(self);
         assert!(is_over, "a schedule waits though everything has come");
     }
 }

@@ -9,6 +9,39 @@ use shmem_core::primitive::mutant;
 
 use super::schedule::{Place, RecvStep, Schedule, SendStep, Then};
 
+/// Evaluates an expression of the schedules, side by side, of a rank for data of a pattern, from a root, in items of so many bytes.
+macro_rules! with_schedules {
+    ($pattern:expr, ($ranks:expr, $rank:expr, $root:expr), $cut:expr, $item:expr, |$schedules:ident| $use:expr) => {{
+        use $crate::collective::choose::Pattern as Of;
+        use $crate::collective::schedule::{
+            Chunks, HalvingDoubling, Pairwise, Radices, RingAllgather, TwoTree,
+        };
+        let (ranks, rank, cut) = ($ranks, $rank, $cut);
+        let chunks = |bytes| Chunks::new(bytes, cut.most, 1);
+        match $pattern {
+            Of::Broadcast(bytes) => {
+                let trees = TwoTree::both(ranks, rank, $root, chunks(bytes), cut.slots);
+                let $schedules = &trees[..TwoTree::ways(ranks)];
+                $use
+            }
+            Of::Reduction(bytes) | Of::ExactReduction(bytes) => {
+                let radices = Radices::of(ranks);
+                let $schedules = &[HalvingDoubling::new(rank, radices, bytes, cut.most, $item, cut.slots)];
+                $use
+            }
+            Of::Fcollect(bytes) => {
+                let $schedules = &[RingAllgather::new(ranks, rank, chunks(bytes), cut.slots)];
+                $use
+            }
+            Of::Alltoall(part) => {
+                let $schedules = &[Pairwise::new(ranks, rank, chunks(part), cut.slots)];
+                $use
+            }
+        }
+    }};
+}
+pub(super) use with_schedules;
+
 /// The slots and credits of a member, and its way to the others, which are called by their ranks.
 pub(super) trait Transfers {
     /// How many chunks have come to a slot.
@@ -37,12 +70,12 @@ pub(super) struct Progress<S: Iterator, R: Iterator> {
 }
 
 impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Progress<S, R> {
-    /// At the beginning of one pipeline, or two that share a window of so many slots. Of each the sends are given, and the receives
+    /// At the beginning of one schedule, or two that share a window of so many slots. `steps` gives the sends of one, and the receives
     /// twice.
-    pub(super) fn new(pipelines: impl ExactSizeIterator<Item = (S, [R; 2])>, slots: usize) -> Self {
-        let (count, mut pipelines) = (pipelines.len(), pipelines.enumerate());
-        let mut next = || pipelines.next().map(|(index, steps)| Pipeline::new(steps, (index, count), slots));
-        Self { pipelines: [next(), next()] }
+    pub(super) fn new<'s, T>(schedules: &'s [T], slots: usize, steps: impl Fn(&'s T) -> (S, [R; 2])) -> Self {
+        let count = schedules.len();
+        let pipeline = |index| Some(Pipeline::new(steps(schedules.get(index)?), (index, count), slots));
+        Self { pipelines: [pipeline(0), pipeline(1)] }
     }
 
     /// A number that changes when something was done.
@@ -72,18 +105,23 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Progress<S, R> 
     }
 }
 
-/// A schedule that was written down, so that it outlives the call that has made it.
+/// The progress of schedules, whose steps are made as they are needed.
+pub(super) fn progress_of(
+    schedules: &[impl Schedule],
+    slots: usize,
+) -> Progress<impl Iterator<Item = SendStep>, impl Iterator<Item = RecvStep>> {
+    Progress::new(schedules, slots, |of| (of.sends(), [of.receives(), of.receives()]))
+}
+
+/// The progress of schedules that were written down, so that it outlives the call that has made them.
 pub(super) type Written = Progress<std::vec::IntoIter<SendStep>, std::vec::IntoIter<RecvStep>>;
 
 impl Written {
-    /// Schedules side by side, written down.
     pub(super) fn of(schedules: &[impl Schedule], slots: usize) -> Self {
-        let pipelines = schedules.iter().map(|schedule| {
-            let receives: Vec<RecvStep> = schedule.receives().collect();
-            let sends: Vec<SendStep> = schedule.sends().collect();
+        Self::new(schedules, slots, |of| {
+            let (sends, receives): (Vec<_>, Vec<_>) = (of.sends().collect(), of.receives().collect());
             (sends.into_iter(), [receives.clone().into_iter(), receives.into_iter()])
-        });
-        Self::new(pipelines, slots)
+        })
     }
 }
 
@@ -117,12 +155,10 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         Self { sends, receives, ahead: ahead.skip(slots), slots, turn, sent: 0, emptied: 0, held: 0 }
     }
 
-    /// Whether nothing is left to do.
     fn is_over(&mut self) -> bool {
         self.sends.peek().is_none() && self.receives.peek().is_none()
     }
 
-    /// Sends the next chunk, if it may be sent.
     fn send(&mut self, transfers: &mut impl Transfers) -> bool {
         let emptied = self.emptied;
         let early = if mutant("credit-early") { self.slots as u64 / 2 } else { 0 };
@@ -135,7 +171,6 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         true
     }
 
-    /// Takes the next chunk, if it has come.
     fn receive(&mut self, transfers: &mut impl Transfers) -> bool {
         let number = self.emptied + self.held;
         // Its slot has been written so many times that it has been written by this one.
@@ -178,7 +213,6 @@ impl<S: Iterator<Item = SendStep>, R: Iterator<Item = RecvStep>> Pipeline<S, R> 
         senders[..count].iter().for_each(|(rank, credit, chunks)| transfers.give(*rank, *credit, *chunks));
     }
 
-    /// The slot of a chunk with a number.
     fn slot(&self, number: usize) -> usize {
         let (index, count) = self.turn;
         number % self.slots * count + index

@@ -12,12 +12,12 @@ use shmem_core::system::SCRATCH_BYTES;
 use shmem_launch::env::CollectiveWay as Way;
 
 use super::argument::{Argument, Root, new_list};
-use super::blocks::{Shares, room_of_each};
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::Pattern;
-use super::direct::Direct;
-use super::ring::Ring;
-use super::staging::{Staged, Step, Turn};
+use super::payload::{Shares, room_of_each};
+use super::request::{Sent, Task};
+use super::staging::{Direct, Piece as _, Ring, Room as _, Staged, Step, Turn, of_one_node};
+use super::start::Started;
 use crate::group::{Collective, Operation, Purpose, Team};
 
 /// Bytes of the length that goes before what a member has.
@@ -60,21 +60,22 @@ impl Team {
     {
         let argument = Argument::of::<I>(self, token, mine.place(token));
         let result = Argument::of::<I>(self, token, all.place(token));
-        let (to, room, members) = (result.place(), all.items(token), self.size());
-        let collective = argument.enter();
-        let mut given = 0;
-        argument.given(mine, to, |items, mine| {
-            given = items;
-            if !is_room(members, items, room) {
-                return;
+        let (to, room, size) = (result.place, all.items(token), size_of::<I>());
+        let items = argument.given(mine, to, |items, mine| {
+            if is_room(self.size(), items, room) {
+                let words = [items as u64, size as u64, result.offset()];
+                let subject = || argument.show_to(items, to);
+                result.destination(all, |all| {
+                    argument.run(Family::Fcollect, words, &subject, mine.len(), |collective, purpose| {
+                        collective.allgather(purpose, mine, all);
+                    });
+                });
             }
-            let arguments = argument.arguments([items as u64, size_of::<I>() as u64, result.offset()]);
-            let subject = || argument.show_to(items, to);
-            let purpose = argument.purpose(Operation::of(Family::Fcollect), &arguments, &subject);
-            result.destination(all, |all| collective.moving(mine.len()).allgather(&purpose, mine, all));
+            items
         });
-        require_room(members, given, room);
-        result.tell(Family::HereStore, 0..room * size_of::<I>());
+        // No closure has the caller's line.
+        require_room(self.size(), items, room);
+        result.tell(Family::HereStore, 0..room * size);
     }
 
     /// What all members have, of any length on each, one behind the other in the order of ranks. Where that
@@ -92,36 +93,13 @@ impl Team {
         T: Collected<I> + ?Sized,
         I: PlainData,
     {
-        let argument = Argument::of::<I>(self, token, mine.place(token));
-        let collective = argument.enter();
-        let mut all = Vec::new();
-        argument.given(mine, None, |items, mine| {
-            let (arguments, subject) =
-                (argument.arguments([size_of::<I>() as u64, 0]), || argument.show(items));
-            let purpose = argument.purpose(Operation::of(Family::Collect), &arguments, &subject);
-            let given = (items, size_of::<I>());
-            collective
-                .moving(mine.len())
-                .allgatherv(&purpose, given, mine, false, |items| Some(new_list(&mut all, items)));
-        });
+        let (mut all, operation) = (Vec::new(), Operation::of(Family::Collect));
+        self.collected(token, mine, (operation, None), (None, 0), |items| Some(new_list(&mut all, items)));
         all
     }
 
     /// As [`collect`](Self::collect), to where the program says: `all` begins with what all members have, and the rest of it
     /// stays as it is. How many elements they have is returned. `all` is as in [`fcollect`](Self::fcollect).
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[symmetric]
-    /// # static ALL: [u32; 1000];
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let mine = vec![7_u32; world.my_pe()];
-    /// let count = world.collect_into(&mine, &ALL);
-    /// let found = ALL.here(world).index(..count).to_vec();
-    /// # assert_eq!(found.len(), count);
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -135,47 +113,22 @@ impl Team {
         I: PlainData,
         D: Destination<I>,
     {
-        let argument = Argument::of::<I>(self, token, mine.place(token));
         let result = Argument::of::<I>(self, token, all.place(token));
-        let collective = argument.enter();
-        let (to, room, size) = (result.place(), all.items(token), size_of::<I>());
-        let mut found = 0;
-        argument.given(mine, to, |items, mine| {
-            let arguments = argument.arguments([size as u64, result.offset()]);
-            let subject = || argument.show_to(items, to);
-            let name = Operation::named(Family::Collect, "collect_into");
-            let purpose = argument.purpose(name, &arguments, &subject);
-            result.destination(all, |all| {
-                collective.moving(mine.len()).allgatherv(
-                    &purpose,
-                    (items, size),
-                    mine,
-                    to.is_some(),
-                    |items| {
-                        found = items;
-                        (items <= room).then_some(all)
-                    },
-                );
+        let (to, room) = ((result.place, result.offset()), all.items(token));
+        let (mut found, operation) = (0, Operation::named(Family::Collect, "collect_into"));
+        result.destination(all, |all| {
+            self.collected(token, mine, (operation, None), to, |items| {
+                found = items;
+                (items <= room).then_some(all)
             });
         });
         assert!(found <= room, "the members have {found} elements, the destination has room for {room}");
-        result.tell(Family::HereStore, 0..found * size);
+        result.tell(Family::HereStore, 0..found * size_of::<I>());
         found
     }
 
     /// What all members have, of any length on each, one behind the other in the order of ranks: `Some` on `root`, `None`
     /// on the others. `mine` is as in [`collect`](Self::collect), which gives it to all.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let mine = vec![0.5; world.my_pe()];
-    /// if let Some(all) = world.collect_to(&mine, world.pes()[0]) {
-    ///     println!("{} numbers", all.len());
-    /// }
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -191,33 +144,42 @@ impl Team {
         I: PlainData,
     {
         let root = Root::of(self, root, "collect_to");
-        let argument = Argument::of::<I>(self, token, mine.place(token));
-        let collective = argument.enter();
-        let mut all = None;
-        argument.given(mine, None, |items, mine| {
-            let arguments = argument.arguments([root.word(), size_of::<I>() as u64]);
-            let subject = || format!("{} to PE {}", argument.show(items), root.pe);
-            let purpose = argument.purpose(Operation::of(Family::CollectTo), &arguments, &subject);
-            let (here, list) = (root.is_here(self), &mut all);
-            let room = move |items| here.then(move || new_list(list.insert(Vec::new()), items));
-            collective.moving(mine.len()).allgatherv(&purpose, (items, size_of::<I>()), mine, false, room);
+        let (mut all, is_here) = (None, root.is_here(self));
+        let form = (Operation::of(Family::CollectTo), Some(&root));
+        self.collected(token, mine, form, (None, root.word()), |items| {
+            is_here.then(|| new_list(all.insert(Vec::new()), items))
         });
         all
+    }
+
+    /// What the forms of `collect` have in common: for a root, or to an object of all members, with a number to compare. `room` is asked
+    /// for room for so many elements.
+    #[track_caller]
+    fn collected<'r, T, I>(
+        &self,
+        token: &(impl Initiator + ?Sized),
+        mine: &T,
+        (operation, root): (Operation, Option<&Root>),
+        (to, number): (Option<Extent>, u64),
+        room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
+    ) where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+    {
+        let (argument, size) = (Argument::of::<I>(self, token, mine.place(token)), size_of::<I>());
+        let words = [number, size as u64];
+        argument.given(mine, to, |items, mine| {
+            let what = || argument.show_to(items, to);
+            let subject = || root.map_or_else(what, |root| format!("{} to PE {}", what(), root.pe));
+            argument.run(operation, words, &subject, mine.len(), |collective, purpose| {
+                collective.allgatherv(purpose, (items, size), mine, to.is_some(), room);
+            });
+        });
     }
 
     /// Writes what all members have, of the same length on each, to `all` of `root` in the order of ranks. On the others
     /// `all` is left alone, and may be empty: `&mut []`. Both are as in [`fcollect`](Self::fcollect), which gives it to all; an
     /// object that is `all` need not be the same on all members.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let root = world.pes()[0];
-    /// let mut loads = vec![0.0; if world.me() == root { world.n_pes() } else { 0 }];
-    /// world.fcollect_to(&0.75, &mut loads, root);
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -237,29 +199,68 @@ impl Team {
         let argument = Argument::of::<I>(self, token, mine.place(token));
         // Where `all` lies is the root's own affair.
         let result = Argument::of::<I>(self, token, all.place(token));
-        let (collective, room) = (argument.enter(), all.items(token));
+        let (room, size, is_here) = (all.items(token), size_of::<I>(), root.is_here(self));
         let gather = |items: usize, mine: SendBuf<'_>, all: Option<RecvBuf<'_>>| {
-            let arguments = argument.arguments([root.word(), items as u64, size_of::<I>() as u64]);
+            let words = [root.word(), items as u64, size as u64];
             let subject = || format!("{} to PE {}", argument.show(items), root.pe);
-            let purpose = argument.purpose(Operation::of(Family::FcollectTo), &arguments, &subject);
-            collective.moving(mine.len()).gather_to(&purpose, argument.place(), mine, all);
+            argument.run(Family::FcollectTo, words, &subject, mine.len(), |collective, purpose| {
+                collective.gather_to(purpose, argument.place, mine, all);
+            });
         };
-        let mut unfit = None;
-        argument.given(mine, result.place(), |items, mine| {
-            if !root.is_here(self) {
-                return gather(items, mine, None);
+        let items = argument.given(mine, result.place, |items, mine| {
+            match is_here {
+                false => gather(items, mine, None),
+                true if is_room(self.size(), items, room) => {
+                    result.destination(all, |all| gather(items, mine, Some(all)));
+                }
+                true => {}
             }
-            if !is_room(self.size(), items, room) {
-                unfit = Some(items);
-                return;
-            }
-            result.destination(all, |all| gather(items, mine, Some(all)));
-            result.tell(Family::HereStore, 0..room * size_of::<I>());
+            items
         });
-        // Not in what is given to others: the panic is that of the caller's line.
-        if let Some(items) = unfit {
+        if is_here {
             require_room(self.size(), items, room);
+            result.tell(Family::HereStore, 0..room * size);
         }
+    }
+
+    /// Starts to write what all members have to `all`, and goes on: it is written as by [`fcollect`](Self::fcollect) when the
+    /// result is [waited](Started::wait) for. `mine` and `all` are as there, and `mine` is read before this returns.
+    /// [`start_barrier`](Self::start_barrier) says how what is started goes on.
+    ///
+    /// # Panics
+    ///
+    /// If `all` has not room for exactly that, or an object is of a team that lacks a member.
+    ///
+    /// Source: MPI 4.1, `MPI_Iallgather`; OpenSHMEM 1.6, `shmem_fcollect`.
+    #[doc(alias = "MPI_Iallgather")]
+    #[track_caller]
+    pub fn start_fcollect<'t, T, I, D>(
+        &'t self,
+        token: &'t (impl Initiator + ?Sized),
+        mine: &T,
+        all: D,
+    ) -> Started<'t, ()>
+    where
+        T: Collected<I> + ?Sized,
+        I: PlainData,
+        D: Destination<I> + 't,
+    {
+        let argument = Argument::of::<I>(self, token, mine.place(token));
+        let result = Argument::of::<I>(self, token, all.place(token));
+        let (members, room) = (self.size(), all.items(token));
+        let (items, mine): (usize, Vec<u8>) =
+            mine.read(token, |mine| (mine.len(), bytemuck::cast_slice(mine).to_vec()));
+        require_room(members, items, room);
+        let (bytes, from) = (mine.len(), self.rank() * mine.len());
+        let words = [items as u64, size_of::<I>() as u64, result.offset()];
+        let subject = || argument.show_to(items, result.place);
+        let mut blocks = vec![0; bytes * members];
+        blocks[from..][..bytes].copy_from_slice(&mine);
+        let steps = self.steps(Pattern::Fcollect(bytes), 0, 1);
+        let task = Task { sent: Sent::Result(from), ..Task::of(steps, blocks) };
+        argument.start(Family::StartFcollect, words, &subject, (bytes, task), move |result| {
+            all.write(token, |all| bytemuck::cast_slice_mut(all).copy_from_slice(result));
+        })
     }
 }
 
@@ -268,9 +269,9 @@ fn is_room(members: usize, items: usize, room: usize) -> bool {
     items.checked_mul(members) == Some(room)
 }
 
-/// Requires that, for the caller's line: no closure has that.
+/// Requires that.
 #[track_caller]
-pub(super) fn require_room(members: usize, items: usize, room: usize) {
+fn require_room(members: usize, items: usize, room: usize) {
     if !is_room(members, items, room) {
         panic!("{members} members have {items} elements each, the destination has {room}");
     }
@@ -286,7 +287,6 @@ enum Lengths<'l> {
 }
 
 impl Lengths<'_> {
-    /// Those of the member with a rank.
     fn of(self, rank: usize) -> usize {
         match self {
             Self::Equal(bytes) => bytes,
@@ -294,7 +294,6 @@ impl Lengths<'_> {
         }
     }
 
-    /// The most that a member has.
     fn longest(self) -> usize {
         match self {
             Self::Equal(bytes) => bytes,
@@ -316,7 +315,7 @@ impl Collective<'_> {
         let way = self.way(purpose, Pattern::Fcollect(bytes), places.is_some());
         if self.team.node_count() == 1 && way == Way::Meetings && bytes <= SCRATCH_BYTES {
             let mut step = Step::next(self, bytes);
-            step.write(0, mine);
+            mine.read(0, step.room(0, bytes));
             self.meet(purpose);
             // Each begins with itself, so that not all read the same.
             for from in (rank..members).chain(0..rank) {
@@ -325,7 +324,9 @@ impl Collective<'_> {
             return;
         }
         match (way, places) {
-            (Way::Windows, _) => return self.pipelined_allgather(purpose, mine, all),
+            (Way::Windows, _) => {
+                return self.pipelined(purpose, (Pattern::Fcollect(bytes), 0), mine, all, None);
+            }
             (Way::Direct, Some((_, to))) => {
                 let direct = Direct::meet(self, purpose);
                 // Each writes: what it gives was written by itself, and may still lie in its cache.
@@ -339,26 +340,21 @@ impl Collective<'_> {
         let part = |piece: usize| piece * most..bytes.min((piece + 1) * most);
         let staged =
             Staged { by_ring: true, pieces: bytes.div_ceil(most), bytes: most, writes: true, reads: true };
-        self.staged(
-            purpose,
-            staged,
-            |_| unreachable!("rings are of one node"),
-            |turn| match turn {
-                Turn::Write(piece, room) => {
-                    let part = part(piece);
-                    mine.read(part.start, room.room(0, part.len()));
+        self.staged(purpose, staged, of_one_node, |turn| match turn {
+            Turn::Write(piece, room) => {
+                let part = part(piece);
+                mine.read(part.start, room.room(0, part.len()));
+            }
+            Turn::Read(piece, come) => {
+                let part = part(piece);
+                // Others may have yet to show theirs, and it is in the cache.
+                all.copy_from(rank * bytes + part.start, mine.part(part.clone()));
+                // Each begins with another one, so that not all read the same.
+                for from in (rank + 1..members).chain(0..rank) {
+                    all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
                 }
-                Turn::Read(piece, come) => {
-                    let part = part(piece);
-                    // Others may have yet to show theirs, and it is in the cache.
-                    all.copy_from(rank * bytes + part.start, mine.part(part.clone()));
-                    // Each begins with another one, so that not all read the same.
-                    for from in (rank + 1..members).chain(0..rank) {
-                        all.write(from * bytes + part.start, come.slice(from, 0, part.len()));
-                    }
-                }
-            },
-        );
+            }
+        });
     }
 
     /// Writes what each member has, as many bytes as the others, to who gives room for all of it in the order of ranks. `place` is where
@@ -385,8 +381,7 @@ impl Collective<'_> {
     }
 
     /// Writes what each member has, `items` items of `size` bytes, to who gives room for all of it in the order of ranks: `room` is asked
-    /// for that, in items, when all know how many they are. What is short takes one barrier, on one node what fits scratch. Nobody keeps
-    /// a list of lengths on one node: they come with each piece.
+    /// for that, in items, when all know how many they are. What is short takes one barrier, on one node what fits scratch.
     ///
     /// `into_object` says whether all members give room in an object. Then who has more than comes with its length writes it to where it
     /// belongs, if all have room for it.
@@ -399,7 +394,8 @@ impl Collective<'_> {
         room: impl FnOnce(usize) -> Option<RecvBuf<'r>>,
     ) {
         let team = self.team;
-        let ((most, at_once), members, rank) = (room_of_each(team), team.size(), team.rank());
+        let ((most, at_once), members, rank) =
+            (room_of_each(team.size(), team.node_count()), team.size(), team.rank());
         if at_once < members {
             // Lengths alone come in several steps.
             let mut lengths = vec![0_u64; members];
@@ -417,30 +413,19 @@ impl Collective<'_> {
             step.slice(rank, 0, LENGTH).first_chunk().map_or(0, |word| u64::from_le_bytes(*word) as usize)
         };
         let is_direct = into_object && team.is_direct(Pattern::Fcollect(most));
-        // What comes in a step of so many bytes behind those that are done.
-        let piece = |done: usize, bytes: usize, step: usize| match bytes.min(done + step - LENGTH) {
-            end if is_direct && end < bytes => 0..0,
-            end => done.min(bytes)..end,
+        // What comes with its length of what a member has: of an object that is longer nothing.
+        let piece = |bytes: usize| match bytes.min(first - LENGTH) {
+            some if is_direct && some < bytes => 0,
+            some => some,
         };
-        let bring = |done: usize, bytes: usize| {
-            let mut step = Step::next(self, bytes);
+        let bring = || {
+            let mut step = Step::next(self, first);
             step.room(0, LENGTH).copy_from_slice(&(items as u64).to_le_bytes());
-            step.write(LENGTH, mine.part(piece(done, mine.len(), bytes)));
-            step.meet(purpose, || Shares::Equal(bytes));
+            mine.read(0, step.room(LENGTH, piece(mine.len())));
+            step.meet(purpose, || Shares::Equal(first));
             step
         };
-        let take = |step: &Step<'_>, done: usize, bytes: usize, all: &mut RecvBuf<'_>| {
-            let mut start = 0_usize;
-            for rank in 0..members {
-                let length = length(step, rank).saturating_mul(size);
-                let piece = piece(done, length, bytes);
-                if !piece.is_empty() {
-                    all.write(start + piece.start, step.slice(rank, LENGTH, piece.len()));
-                }
-                start = start.saturating_add(length);
-            }
-        };
-        let mut step = bring(0, first);
+        let mut step = bring();
         let (mut longest, mut found, mut before) = (0, 0_usize, 0);
         for of in 0..members {
             let items = length(&step, of);
@@ -450,12 +435,19 @@ impl Collective<'_> {
             longest = longest.max(items.saturating_mul(size));
             found = found.saturating_add(items);
         }
-        let mut all = room(found);
-        if let Some(all) = &mut all {
-            take(&step, 0, first, all);
+        let (mut all, mut start) = (room(found), 0_usize);
+        for of in 0..members {
+            let bytes = length(&step, of).saturating_mul(size);
+            if let (Some(all), some @ 1..) = (&mut all, piece(bytes)) {
+                all.write(start, step.slice(of, LENGTH, some));
+            }
+            start = start.saturating_add(bytes);
         }
         let mut done = first - LENGTH;
-        if is_direct && done < longest {
+        if longest <= done {
+            return;
+        }
+        if is_direct {
             let place = all.as_ref().and_then(RecvBuf::object);
             // Whether all have room, for what all know to be as much. Programs in C do not say where before.
             let alike = place.map(|place| place.offset as u64);
@@ -465,20 +457,10 @@ impl Collective<'_> {
                 return direct.leave();
             }
             // What came with the first barrier may be gone behind others.
-            (step, done) = (bring(0, first), 0);
+            (step, done) = (bring(), 0);
         }
-        if (is_far || is_direct) && done < longest {
-            let bytes: Vec<usize> =
-                (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
-            return self.gather_by_steps(purpose, mine, done, Lengths::Each(&bytes), all);
-        }
-        while done < longest {
-            let step = bring(done, most);
-            if let Some(all) = &mut all {
-                take(&step, done, most, all);
-            }
-            done += most - LENGTH;
-        }
+        let bytes: Vec<usize> = (0..members).map(|rank| length(&step, rank).saturating_mul(size)).collect();
+        self.gather_by_steps(purpose, mine, done, Lengths::Each(&bytes), all);
     }
 
     /// Brings what each member has, from a byte on, to who gives room for all of it in the order of ranks: a step for each piece, and of
@@ -492,7 +474,7 @@ impl Collective<'_> {
         mut all: Option<RecvBuf<'_>>,
     ) {
         let team = self.team;
-        let (most, at_once) = room_of_each(team);
+        let (most, at_once) = room_of_each(team.size(), team.node_count());
         let longest = lengths.longest();
         let mut done = from;
         // At least one piece, so that empty data meets as well.
@@ -505,31 +487,18 @@ impl Collective<'_> {
                 first = ranks.end;
                 let mut step = Step::next(self, longest.saturating_sub(done).min(most));
                 if ranks.contains(&team.rank()) {
-                    let from = done.min(mine.len());
-                    step.write(0, mine.part(from..from + left(team.rank())));
+                    mine.read(done.min(mine.len()), step.room(0, left(team.rank())));
                 }
                 step.meet(purpose, || match lengths {
                     // Who receives nothing need not look at all members.
                     Lengths::Equal(_) if ranks.len() == team.size() => Shares::Equal(left(0)),
                     _ => Shares::each(team, |rank| if ranks.contains(&rank) { left(rank) } else { 0 }),
                 });
-                match (&mut all, lengths) {
-                    (None, _) => {}
-                    (Some(all), Lengths::Equal(bytes)) => {
-                        // Each begins with itself, if it can, so that not all read the same.
-                        let own = team.rank().clamp(ranks.start, ranks.end);
-                        for from in (own..ranks.end).chain(ranks.start..own) {
-                            all.write(from * bytes + done, step.slice(from, 0, left(from)));
-                        }
+                for from in ranks {
+                    if let (Some(all), true) = (&mut all, left(from) > 0) {
+                        all.write(start + done, step.slice(from, 0, left(from)));
                     }
-                    (Some(all), Lengths::Each(_)) => {
-                        for from in ranks {
-                            if left(from) > 0 {
-                                all.write(start + done, step.slice(from, 0, left(from)));
-                            }
-                            start += lengths.of(from);
-                        }
-                    }
+                    start += lengths.of(from);
                 }
             }
             done += most;

@@ -11,82 +11,57 @@ pub(super) struct Layout {
     before: Box<[u32]>,
     /// The ranks of each node behind those of the node before; none if they follow each other.
     order: Option<Box<[u32]>>,
-    /// Members of the node that has most.
     most: usize,
     /// The largest power of two of which all nodes begin with a multiple, if the ranks of each follow each other.
     unit: usize,
 }
 
 impl Layout {
-    /// That of a team.
     pub(super) fn of(team: &Team) -> &Self {
         team.worked_out(|| Self::new(team.node_count(), team.size(), |rank| team.node_of(rank)))
     }
 
     pub(super) fn new(nodes: usize, ranks: usize, node_of: impl Fn(usize) -> usize) -> Self {
-        let mut counts = vec![0_u32; nodes];
-        let (mut last, mut follow) = (0, true);
-        for rank in 0..ranks {
-            let node = node_of(rank);
-            follow &= node >= last;
-            last = node;
-            counts[node] += 1;
-        }
-        let most = counts.iter().copied().max().unwrap_or_default() as usize;
-        let ends = counts.iter().scan(0, |end, count| {
-            *end += count;
-            Some(*end)
-        });
-        let before: Box<[u32]> = core::iter::once(0).chain(ends).collect();
+        let mut before = vec![0_u32; nodes + 1];
+        (0..ranks).for_each(|rank| before[node_of(rank) + 1] += 1);
+        let most = before.iter().copied().max().unwrap_or_default() as usize;
+        (0..nodes).for_each(|node| before[node + 1] += before[node]);
         let bits = before[..nodes].iter().fold(0, |bits, first| bits | first);
         let unit = if bits == 0 { ranks.next_power_of_two() } else { 1 << bits.trailing_zeros() };
-        let order = (!follow).then(|| {
-            let (mut order, mut ends) = (vec![0; ranks], before.clone());
-            for rank in 0..ranks {
-                let end = &mut ends[node_of(rank)];
-                order[*end as usize] = rank as u32;
-                *end += 1;
-            }
-            order.into()
+        let order = (!(0..ranks).is_sorted_by_key(&node_of)).then(|| {
+            let mut order: Box<[u32]> = (0..ranks as u32).collect();
+            order.sort_by_key(|rank| node_of(*rank as usize));
+            order
         });
-        Self { before, order, most, unit }
+        Self { before: before.into(), order, most, unit }
     }
 
-    /// How many nodes there are.
     pub(super) fn nodes(&self) -> usize {
         self.before.len() - 1
     }
 
-    /// How many ranks there are.
     pub(super) fn members_of_all(&self) -> usize {
         self.before[self.nodes()] as usize
     }
 
-    /// Members of the node that has most.
     pub(super) fn most(&self) -> usize {
         self.most
     }
 
-    /// Members of a node.
     pub(super) fn members(&self, node: usize) -> usize {
         (self.before[node + 1] - self.before[node]) as usize
     }
 
     /// Members of a node and of those before it, so many nodes together.
     pub(super) fn members_back(&self, node: usize, count: usize) -> usize {
-        let (nodes, all) = (self.nodes(), self.before[self.nodes()] as usize);
-        debug_assert!(count <= nodes, "{count} of {nodes} nodes");
-        let end = self.before[node + 1] as usize;
-        match (node + 1).checked_sub(count) {
-            Some(first) => end - self.before[first] as usize,
-            None => end + all - self.before[nodes + node + 1 - count] as usize,
-        }
+        let [first, second] = self.ranks_back(node, count);
+        first.len() + second.len()
     }
 
     /// How many lower ranks are on the node of a rank, which is on `node`.
     pub(super) fn slot(&self, rank: usize, node: usize) -> usize {
         match &self.order {
-            Some(order) => order[self.places(node)].partition_point(|lower| (*lower as usize) < rank),
+            Some(order) => order[self.ranks(node)].partition_point(|lower| (*lower as usize) < rank),
             None => rank - self.before[node] as usize,
         }
     }
@@ -96,23 +71,18 @@ impl Layout {
         self.order.is_none()
     }
 
-    /// The ranks of a node, where they are in order.
-    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
-        debug_assert!(self.is_in_order(), "the ranks of a node are no run");
-        self.places(node)
-    }
-
     /// The ranks of a node from the lowest on, whether they are in order or not.
     pub(super) fn ranks_on(&self, node: usize) -> impl Iterator<Item = usize> {
-        self.places(node).map(|place| match &self.order {
+        self.ranks(node).map(|place| match &self.order {
             Some(order) => order[place] as usize,
             None => place,
         })
     }
 
-    /// The ranks of a node and of those before it, so many nodes together, where they are in order: rising runs, of
-    /// which the first or both may have nothing.
+    /// Where the ranks of a node and of those before it, so many nodes together, stand: rising runs, of which the first or both may
+    /// have nothing.
     pub(super) fn ranks_back(&self, node: usize, count: usize) -> [Range<usize>; 2] {
+        debug_assert!(count <= self.nodes(), "{count} of {} nodes", self.nodes());
         let end = self.before[node + 1] as usize;
         match (node + 1).checked_sub(count) {
             Some(first) => [0..0, self.before[first] as usize..end],
@@ -126,8 +96,8 @@ impl Layout {
         }
     }
 
-    /// Where its ranks stand among those of all nodes, node by node.
-    fn places(&self, node: usize) -> Range<usize> {
+    /// Where its ranks stand among those of all nodes, node by node: where they are in order these are its ranks.
+    pub(super) fn ranks(&self, node: usize) -> Range<usize> {
         self.before[node] as usize..self.before[node + 1] as usize
     }
 
@@ -155,7 +125,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::cover::Cover;
+    use crate::collective::partial_results::Cover;
 
     #[test]
     fn few_values_are_enough_for_nodes_that_are_powers_of_two() {

@@ -8,7 +8,6 @@ use shmem_core::pe::Pe;
 use shmem_core::system::{Activity, MAX_TEAMS, MOST_REQUESTS, PeRecord, RequestArea, SystemArea};
 use shmem_launch::text::numbers;
 
-use super::mark::{Mark, place_of};
 use super::placement::request_area;
 use crate::caller;
 use crate::group::{Collective, END, Purpose};
@@ -39,37 +38,44 @@ pub(super) enum Stranger {
     Elsewhere,
 }
 
-/// A record of the system area of a PE.
-#[derive(Clone, Copy)]
-pub(super) enum Record {
-    /// What it does.
-    Doing,
-    /// What it has started last that has this place in a team, of all of a team that are under way.
-    Started { team: usize, place: usize },
+/// What a PE says that it does, or has started last that has a place in a team, of all of a team that are under way: if that can be
+/// read whole.
+fn said(job: &Job, pe: Pe, request: Option<(usize, usize)>) -> Option<Activity> {
+    let offset = match request {
+        None => offset_of!(SystemArea, record),
+        Some((team, place)) => {
+            assert!(team < MAX_TEAMS && place < MOST_REQUESTS, "place {place} of team {team}");
+            request_area(team, place) + offset_of!(RequestArea, record)
+        }
+    };
+    if let Some(slot) = pe.on_node() {
+        let record = job.memory.arena.start_of(slot).wrapping_add(offset).cast::<PeRecord>();
+        // SAFETY: the slots of this node are mapped for as long as the job, which is borrowed. Each begins with a system
+        // area, which has a record at that offset, as just found; it is shared by atomics (`PeRecord`).
+        return unsafe { &*record }.activity();
+    }
+    let far = job.network.own.as_ref()?;
+    let read = || far_record(far, pe, offset).activity();
+    // It may be written while it is on its way.
+    let (first, second) = (read(), read());
+    first.filter(|_| first == second)
 }
 
-impl Record {
-    /// What a PE says there, if that can be read whole.
-    pub(super) fn of(self, job: &Job, pe: Pe) -> Option<Activity> {
-        let offset = match self {
-            Self::Doing => offset_of!(SystemArea, record),
-            Self::Started { team, place } => {
-                assert!(team < MAX_TEAMS && place < MOST_REQUESTS, "place {place} of team {team}");
-                request_area(team, place) + offset_of!(RequestArea, record)
-            }
-        };
-        if let Some(slot) = pe.on_node() {
-            let record = job.memory.arena.start_of(slot).wrapping_add(offset).cast::<PeRecord>();
-            // SAFETY: the slots of this node are mapped for as long as the job, which is borrowed. Each begins with a system
-            // area, which has a record at that offset, as just found; it is shared by atomics (`PeRecord`).
-            return unsafe { &*record }.activity();
-        }
-        let far = job.network.own.as_ref()?;
-        let read = || far_record(far, pe, offset).activity();
-        // It may be written while it is on its way.
-        let (first, second) = (read(), read());
-        first.filter(|_| first == second)
-    }
+/// Ends the job: this PE is elsewhere than another one has started a collective, which has a place in a team.
+#[cold]
+pub(super) fn refuse_started(
+    job: &Job,
+    (me, other): (Pe, Pe),
+    request: (usize, usize),
+    here: impl FnOnce(Option<Activity>) -> (String, String),
+) -> ! {
+    let (here, there) = here(said(job, other, Some(request)));
+    job.abort(1, &mismatch(vec![(here, vec![me.number()]), (there, vec![other.number()])]))
+}
+
+/// What a PE says it does, in words.
+pub(super) fn in_words(theirs: Option<Activity>) -> String {
+    theirs.map_or_else(|| "somewhere it did not say".to_owned(), |theirs| theirs.to_string())
 }
 
 impl Collective<'_> {
@@ -101,14 +107,13 @@ impl Collective<'_> {
         let mut places = Groups::new();
         for pe in team.neighbours().iter().copied().chain(there.take(MOST_ASKED)) {
             let place = loop {
-                match Record::Doing.of(&team.job, pe) {
+                match said(&team.job, pe, None) {
                     Some(activity) if activity.operation.as_str() == END => break RETURNED.to_owned(),
                     Some(activity) if activity.count != 0 && has_place(pe, &activity) => {
                         break activity.to_string();
                     }
                     // One that has come for something else, and was not held up there.
-                    Some(activity) if start.elapsed() > TESTIMONY => break activity.to_string(),
-                    None if start.elapsed() > TESTIMONY => break "somewhere it did not say".to_owned(),
+                    theirs if start.elapsed() > TESTIMONY => break in_words(theirs),
                     _ => std::thread::sleep(Duration::from_millis(1)),
                 }
             };
@@ -129,19 +134,18 @@ impl Collective<'_> {
         };
         let distance = (1 << round) % team.size();
         let other = team.member((team.rank() + team.size() - distance) % team.size());
-        let theirs = Record::Started { team: team.index(), place }.of(&team.job, other);
-        let there = theirs.map_or_else(|| "somewhere it did not say".to_owned(), |theirs| theirs.to_string());
-        let here = match purpose.operation.name() {
-            END => RETURNED.to_owned(),
-            _ => self.activity_with_place(purpose, count).to_string(),
-        };
-        let places = vec![(here, vec![endpoint.me().number()]), (there, vec![other.number()])];
-        team.job.abort(1, &mismatch(places))
+        refuse_started(&team.job, (endpoint.me(), other), (team.index(), place), |theirs| {
+            let here = match purpose.operation.name() {
+                END => RETURNED.to_owned(),
+                _ => self.activity_with_place(purpose, count).to_string(),
+            };
+            (here, in_words(theirs))
+        })
     }
 }
 
 /// What members say of themselves: where they are, with the numbers of those who are there.
-pub(super) fn mismatch(mut places: Groups) -> String {
+fn mismatch(mut places: Groups) -> String {
     let left = places.split_off(places.len().min(MOST_NAMED));
     let named: Vec<_> = places
         .into_iter()
@@ -168,9 +172,45 @@ pub(super) fn mismatch(mut places: Groups) -> String {
     )
 }
 
+/// Bits in which barriers are counted.
+const MEETINGS: u32 = 24;
+
+/// What a member has started, as a word that is never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark(pub(super) u64);
+
+impl Mark {
+    /// Of the request with a number, started behind so many barriers.
+    pub(super) fn new(purpose: &Purpose<'_>, number: u64, meetings: u64) -> Self {
+        let hash = purpose.fingerprint() >> 16 & 0xffff_ffff;
+        Self(meetings << (u64::BITS - MEETINGS) | hash << 8 | (number & 0x7f) << 1 | 1)
+    }
+
+    /// What was heard, if anything was.
+    pub(super) fn heard(word: u64) -> Option<Self> {
+        (word != 0).then_some(Self(word))
+    }
+
+    /// Whether it was started before a barrier, by who had not come to that.
+    pub(super) fn is_before(self, meeting: u64) -> bool {
+        // Of two numbers that are not far from each other the lower one, however often they have begun anew.
+        let ahead = meeting.wrapping_sub(self.0 >> (u64::BITS - MEETINGS)) << (u64::BITS - MEETINGS);
+        ahead.cast_signed() > 0
+    }
+}
+
+/// Which place the request with a number has among those of its team, and which set of marks its barrier uses.
+pub(super) fn place_of(number: u64) -> (usize, usize) {
+    let (places, number) = (MOST_REQUESTS, number as usize);
+    (number % places, number / places % 2)
+}
+
 #[cfg(test)]
 mod tests {
+    use shmem_core::observe::Family;
+
     use super::*;
+    use crate::group::Operation;
 
     #[test]
     fn those_who_say_the_same_are_named_together_and_many_are_counted() {
@@ -191,5 +231,32 @@ mod tests {
         )));
         let said = mismatch((0..5).map(alone).collect());
         assert!(said.contains("a.rs:1 and one more PE is elsewhere; "), "{said}");
+    }
+
+    fn mark(arguments: &[u64], number: u64, meetings: u64) -> Mark {
+        let operation = Operation::of(Family::StartSum);
+        let purpose = Purpose { operation, opens: false, arguments, subject: &String::new, location: None };
+        Mark::new(&purpose, number, meetings)
+    }
+
+    #[test]
+    fn marks_differ_by_all_that_members_agree_on() {
+        assert_eq!(mark(&[3], 5, 7), mark(&[3], 5, 7));
+        let all = [mark(&[3], 5, 7), mark(&[4], 5, 7), mark(&[3], 6, 7), mark(&[3], 5, 8)];
+        for (k, one) in all.iter().enumerate() {
+            assert!(all[..k].iter().all(|other| one != other), "{k}");
+            assert_eq!(Mark::heard(one.0), Some(*one));
+        }
+        assert_eq!(Mark::heard(0), None);
+    }
+
+    #[test]
+    fn who_has_come_to_fewer_meetings_is_known_when_they_begin_to_count_anew() {
+        for meetings in [0, 1, 1000, (1 << 24) - 2, (1 << 24) - 1, 1 << 24, (1 << 40) - 1] {
+            let mark = mark(&[], 1, meetings);
+            assert!(mark.is_before(meetings + 1) && mark.is_before(meetings + 2), "{meetings}");
+            assert!(!mark.is_before(meetings), "{meetings}");
+            assert!(meetings == 0 || !mark.is_before(meetings - 1), "{meetings}");
+        }
     }
 }

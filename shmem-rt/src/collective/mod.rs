@@ -1,20 +1,20 @@
 //! Collectives of teams.
 //!
-//! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below), by the estimated
-//! [cost](mod@cost). [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`start`] and
+//! A call is a method of `Team` in the file of its family. [`choose`] picks how its data travel, one of four *ways* (below), by estimated
+//! time. [`world`] repeats the methods for the world, and [`untyped`] for bytes, which a library in C calls. [`start`] and
 //! [`request`] are the non-blocking forms: a PE makes progress on them whenever it waits in the library or tests a request.
 //!
 //! | family | file | between nodes, short (meetings) | between nodes, long (windows) | on one node, long (rings) |
 //! |---|---|---|---|---|
 //! | barrier, sync | [`barrier`] | [dissemination](schedule::Round) | | |
-//! | broadcast | [`broadcast`] | [blocks] by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
+//! | broadcast | [`broadcast`] | [blocks](payload::Blocks) by dissemination | [two trees](schedule::TwoTree) | circular buffer of the root |
 //! | reductions | [`reduce`](mod@reduce), [`combine`] | [partial results](partial_results) by dissemination | [recursive halving and doubling][hd] (Rabenseifner) | reduce-scatter and allgather |
 //! | scans | [`reduce`](mod@reduce), [`combine`] | partial results of lower ranks by dissemination | meetings | meetings |
 //! | fcollect | [`gather`] | blocks by dissemination (Bruck's allgather) | [ring allgather](schedule::RingAllgather) | circular buffers of all |
 //! | collect | [`gather`] | blocks with their lengths, by dissemination | meetings | meetings |
-//! | alltoall | [`alltoall`] | one message of [parts] to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
+//! | alltoall | [`alltoall`], [`exchange`] | one message of [parts](payload::Parts) to each node | [pairwise exchange](schedule::Pairwise) | circular buffers of all |
 //! | scatter | [`scatter`] | blocks by dissemination | meetings | meetings |
-//! | reduce-scatter | [`scatter`] | an alltoall, then each combines | the same, or a reduction | as an alltoall |
+//! | reduce-scatter | [`scatter`], [`exchange`] | an alltoall, then each combines | the same, or a reduction | as an alltoall |
 //!
 //! [hd]: schedule::HalvingDoubling
 //!
@@ -28,70 +28,53 @@
 //!
 //! * **meetings**: data ride on barriers. A member copies a piece to its [staging] buffer and comes to a barrier. The first piece rides on
 //!   the opening barrier; each further piece takes one more. Between nodes the piece is the [payload] of the barrier's messages.
-//! * **rings**: on one node. A member writes chunks to a circular buffer ([`ring`]) in its [`window`], and the others read them there. If
+//! * **rings**: on one node. A member writes chunks to a circular buffer ([`Ring`](staging::Ring)) in its window, and the others read them there. If
 //!   every member has its own core, only the opening barrier is needed.
-//! * **direct**: on one node. Symmetric objects are read and written in place ([`direct`]): one copy.
-//! * **windows**: between nodes. Chunks are [pipelined] through receive buffers ([`window`]). A [schedule] gives the order of chunks, the
-//!   [engine] carries it out, and [placement] gives the addresses.
+//! * **direct**: on one node. Symmetric objects are read and written in place ([`Direct`](staging::Direct)): one copy.
+//! * **windows**: between nodes. Chunks are pipelined through receive buffers, each member's window. A [schedule] gives the order of
+//!   chunks, the [engine] carries it out, and [placement] gives the addresses.
 //!
-//! # Opening barrier
+//! # Opening barrier and results
 //!
-//! Every collective begins with a checked [`barrier`]; a started one runs it in the background. Members of a node meet in its memory.
-//! Between nodes the last member to arrive acts for its node, in a dissemination, or with one message to each node where that brings parts.
-//! The barrier carries a hash of the operation and its [arguments](argument). A difference that the hash shows ends the job with the calls of
-//! both ([`mismatch`]). A hash can collide: so where memory safety depends on agreement, members compare the arguments themselves
-//! ([`agreed`]).
-//!
-//! # Results
+//! Every collective begins with a checked [`barrier`]; a started one runs it in the background. It carries a hash of the operation and its
+//! [arguments](argument). A difference that the hash shows ends the job with the calls of both ([`mismatch`]). A hash can collide: so where
+//! memory safety depends on agreement, members compare the arguments themselves ([`agreed`]).
 //!
 //! A reduction combines in the order of one [`tree`] over ranks, so its result is the same to the bit on every layout and by every way.
-//! Operations combine tiles of bytes ([`reduction`]), so one routine ([`combine`]) serves all types ([`number`]). The partial results of a set
-//! of ranks are the largest vertices of the tree inside the set ([`cover`]). So the order does not depend on the number of nodes, whether a
-//! power of two or not.
-//!
-//! # Counts
+//! Operations combine tiles of bytes ([`reduction`]), so one routine ([`combine`]) serves all types ([`number`]).
 //!
 //! [`counts`] runs the same schedules and payloads without data, and counts their messages and bytes for jobs of any size.
 mod agreed;
 mod alltoall;
 mod argument;
 mod barrier;
-mod blocks;
 mod broadcast;
 mod buffer;
 pub(crate) mod choose;
 mod combine;
-mod cost;
 pub(crate) mod counts;
-mod cover;
-mod direct;
 mod engine;
+mod exchange;
 mod gather;
 mod layout;
-mod mark;
 mod mismatch;
 mod number;
 mod partial_results;
-mod parts;
 mod payload;
-mod pipelined;
 mod placement;
 mod reduce;
 mod reduction;
 mod request;
-mod ring;
-mod rooms;
 mod scatter;
 mod schedule;
 mod staging;
 mod start;
 mod tree;
 pub(crate) mod untyped;
-mod window;
 mod world;
 
 pub(crate) use agreed::Agreed;
 pub use number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
 pub use reduce::Located;
-pub use request::Started;
-pub(crate) use request::land_all;
+pub use start::Started;
+pub(crate) use start::land_all;

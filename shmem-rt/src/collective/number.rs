@@ -184,50 +184,38 @@ impl<A: Number, B: Number> Number for Both<A, B> {
     }
 }
 
-macro_rules! numbers {
-    ($rounds:literal; $($t:ident: $zero:literal, $added:path, $multiplied:path, $lesser:path, $greater:path, $settled:path;)*) => {$(
+macro_rules! integers {
+    ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
         impl Reducible for $t {
             type Number = $t;
         }
+        impl BitReducible for $t {
+            type Bits = $t;
+        }
 
         impl Number for $t {
-            const ZERO: Self = $zero;
-            const ROUNDS: bool = $rounds;
+            const ZERO: Self = 0;
 
             #[inline(always)]
             fn added(self, other: Self) -> Self {
-                $added(self, other)
+                self.wrapping_add(other)
             }
 
             #[inline(always)]
             fn multiplied(self, other: Self) -> Self {
-                $multiplied(self, other)
+                self.wrapping_mul(other)
             }
 
             #[inline(always)]
             fn lesser(self, other: Self) -> Self {
-                $lesser(self, other)
+                self.min(other)
             }
 
             #[inline(always)]
             fn greater(self, other: Self) -> Self {
-                $greater(self, other)
+                self.max(other)
             }
-
-            #[inline(always)]
-            fn settled(self) -> Self {
-                $settled(self)
-            }
-        }
-    )*};
-}
-macro_rules! integers {
-    ($($t:ident)*) => {
-        numbers! { false; $($t: 0, $t::wrapping_add, $t::wrapping_mul, Ord::min, Ord::max, core::convert::identity;)* }
-
-        $(impl BitReducible for $t {
-            type Bits = $t;
         }
 
         impl BitNumber for $t {
@@ -245,41 +233,55 @@ macro_rules! integers {
             fn xored(self, other: Self) -> Self {
                 self ^ other
             }
-        })*
-    };
+        }
+    )*};
 }
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+/// What the operations of a floating type give, to the bit, in any order: smaller and larger go by the number and, of zeroes, by the
+/// sign. Compared as numbers and by their bits, and not by one key: so loops become vectors.
 macro_rules! floats {
-    ($($float:ident)*) => {$(
-        /// What the operations of a floating type give, to the bit, in any order: smaller and larger go by the number and,
-        /// of zeroes, by the sign. Compared as numbers and by their bits, and not by one key: so loops become vectors.
-        mod $float {
-            #[inline(always)]
-            pub(super) fn lesser(a: $float, b: $float) -> $float {
-                if a == b {
-                    // The same bits, but for zeroes, of which the one with the sign is smaller.
-                    return $float::from_bits(a.to_bits() | b.to_bits());
-                }
-                if a < b || b.is_nan() { a } else { b }
-            }
-
-            #[inline(always)]
-            pub(super) fn greater(a: $float, b: $float) -> $float {
-                if a == b {
-                    return $float::from_bits(a.to_bits() & b.to_bits());
-                }
-                if a > b || b.is_nan() { a } else { b }
-            }
-
-            #[inline(always)]
-            pub(super) fn settled(number: $float) -> $float {
-                if number.is_nan() { $float::NAN } else { number }
-            }
+    ($($t:ident)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Reducible for $t {
+            type Number = $t;
         }
 
-        numbers! {
-            true;
-            $float: 0.0, core::ops::Add::add, core::ops::Mul::mul, $float::lesser, $float::greater, $float::settled;
+        impl Number for $t {
+            const ZERO: Self = 0.0;
+            const ROUNDS: bool = true;
+
+            #[inline(always)]
+            fn added(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn multiplied(self, other: Self) -> Self {
+                self * other
+            }
+
+            #[inline(always)]
+            fn lesser(self, other: Self) -> Self {
+                if self == other {
+                    // The same bits, but for zeroes, of which the one with the sign is smaller.
+                    return $t::from_bits(self.to_bits() | other.to_bits());
+                }
+                if self < other || other.is_nan() { self } else { other }
+            }
+
+            #[inline(always)]
+            fn greater(self, other: Self) -> Self {
+                if self == other {
+                    return $t::from_bits(self.to_bits() & other.to_bits());
+                }
+                if self > other || other.is_nan() { self } else { other }
+            }
+
+            #[inline(always)]
+            fn settled(self) -> Self {
+                if self.is_nan() { $t::NAN } else { self }
+            }
         }
     )*};
 }
@@ -322,12 +324,6 @@ mod tests {
             let most = real.max_by_key(|number| key(*number)).unwrap_or(f64::NAN);
             prop_assert_eq!(of(f64::lesser), least.to_bits());
             prop_assert_eq!(of(f64::greater), most.to_bits());
-        }
-
-        #[test]
-        fn a_float_of_32_bits_is_as_one_of_64(a: f32, b: f32) {
-            prop_assert_eq!(f64::from(a.lesser(b)), f64::from(a).lesser(f64::from(b)));
-            prop_assert_eq!(f64::from(a.greater(b)), f64::from(a).greater(f64::from(b)));
         }
     }
 }

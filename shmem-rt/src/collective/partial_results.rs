@@ -11,14 +11,11 @@ use core::slice::from_ref;
 use shmem_core::pe::Pe;
 use shmem_core::system::{DESK_BYTES, MIRROR_BYTES, SCRATCH_BYTES};
 
-use super::blocks::is_alone;
-use super::cover::Cover;
 use super::layout::Layout;
-use super::payload::{GRAIN, Message, Payload};
+use super::payload::{GRAIN, Message, Payload, address, address_on, desk, is_alone, mirror, scratch};
 use super::reduction::Reduction;
-use super::rooms::{address, desk, mirror, scratch};
 use super::schedule::Round;
-use super::tree::{Operands, Vertex, fold};
+use super::tree::{Operands, Vertex, fold, fold_vertices};
 use crate::group::{Collective, Purpose, Team};
 
 /// The partial results of a piece: of all members, or, for a scan, of those on lower nodes.
@@ -29,6 +26,8 @@ pub(super) struct PartialResults<'p> {
     bytes: usize,
     op: &'p dyn Reduction,
     is_scan: bool,
+    /// Whether one value stands for all nodes of a set.
+    is_exact: bool,
     /// The contribution of the only member of this node, which becomes the result. Several members contribute to their scratch.
     alone: Option<&'p mut [u8]>,
     /// Where the values of the nodes before lie, once there are any, from the start of the first member's slot. So are all places.
@@ -46,7 +45,7 @@ impl Collective<'_> {
     ) {
         let (team, half) = (self.team, (self.next_meeting() % 2) as usize);
         let (bytes, is_scan) = (piece.len(), scan.is_some());
-        assert!(bytes <= most_bytes(team, op, is_scan), "pieces of {bytes} bytes are too long");
+        assert!(bytes <= most_bytes(Layout::of(team), op, is_scan), "pieces of {bytes} bytes are too long");
         let mut partial = PartialResults { half, bytes, ..PartialResults::of(Layout::of(team), op, is_scan) };
         if !is_scan && is_alone(team) {
             partial.alone = Some(piece);
@@ -60,7 +59,7 @@ impl Collective<'_> {
         self.meet_with(purpose, &mut partial);
         match scan {
             // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
-            None => piece.copy_from_slice(unsafe { partial.values(self, partial.result(team), 1) }),
+            None => piece.copy_from_slice(unsafe { partial.values(self, partial.made(team, 0), 1) }),
             Some(0) => piece.fill(0),
             Some(ranks) => partial.combine_up_to(self, ranks, piece),
         }
@@ -69,12 +68,7 @@ impl Collective<'_> {
 
 /// Most bytes of a value, a multiple of [`GRAIN`]; 0 where ranks are dealt out to nodes in another order, of which a cover would have
 /// nearly as many values as members, unless one value stands for all.
-pub(super) fn most_bytes(team: &Team, op: &dyn Reduction, is_scan: bool) -> usize {
-    most_bytes_of(Layout::of(team), op, is_scan)
-}
-
-/// The same of members that lie so among nodes.
-pub(super) fn most_bytes_of(layout: &Layout, op: &dyn Reduction, is_scan: bool) -> usize {
+pub(super) fn most_bytes(layout: &Layout, op: &dyn Reduction, is_scan: bool) -> usize {
     let is_exact = op.is_exact() && !is_scan;
     if !is_exact && !layout.is_in_order() {
         return 0;
@@ -92,7 +86,8 @@ pub(super) fn most_bytes_of(layout: &Layout, op: &dyn Reduction, is_scan: bool) 
 impl<'p> PartialResults<'p> {
     /// Those of members that lie so among nodes, of values of one byte.
     pub(super) fn of(layout: &'p Layout, op: &'p dyn Reduction, is_scan: bool) -> Self {
-        Self { layout, half: 0, bytes: 1, op, is_scan, alone: None, others: None }
+        let is_exact = op.is_exact() && !is_scan;
+        Self { layout, half: 0, bytes: 1, op, is_scan, is_exact, alone: None, others: None }
     }
 
     /// How many values a node sends in a round.
@@ -103,10 +98,6 @@ impl<'p> PartialResults<'p> {
             (known, true) => self.count(node + 1, known + 1),
             (known, false) => self.count(node, known),
         }
-    }
-
-    fn is_exact(&self) -> bool {
-        self.op.is_exact() && !self.is_scan
     }
 
     /// The ranks of `count` nodes before the node `end`, round the circle of nodes; of a scan as far as there are any.
@@ -122,12 +113,11 @@ impl<'p> PartialResults<'p> {
     /// How many values stand for `count` nodes before the node `end`.
     fn count(&self, end: usize, count: usize) -> usize {
         let all = self.layout.members_of_all();
-        if self.is_exact() { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
+        if self.is_exact { 1 } else { Cover::of(&self.ranks(end, count), all).len() }
     }
 
-    /// Most values that stand for so many nodes.
     fn most(&self, nodes: usize) -> usize {
-        if self.is_exact() { 1 } else { self.layout.most_values(nodes) }
+        if self.is_exact { 1 } else { self.layout.most_values(nodes) }
     }
 
     /// Bytes of room for so many values.
@@ -141,15 +131,11 @@ impl<'p> PartialResults<'p> {
         mirror(team, self.half) + before.map(|round| self.room(self.most(round.distance))).sum::<usize>()
     }
 
-    /// Where one of several rooms for the values of all other nodes is, behind those of this one.
+    /// Where one of several rooms for the values of all other nodes is, behind those of this one. In the first is what all members of the
+    /// node read in the end.
     fn made(&self, team: &Team, which: usize) -> usize {
         let own = if self.alone.is_none() { self.room(self.most(1)) } else { 0 };
         desk(team) + own + which * self.room(self.most(self.layout.nodes() - 1))
-    }
-
-    /// Where what all members of the node read in the end lies.
-    fn result(&self, team: &Team) -> usize {
-        self.made(team, 0)
     }
 
     /// So many values at a place.
@@ -158,7 +144,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// They have been written, and nobody writes there for as long as the result is used.
     unsafe fn values<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v [u8] {
-        let start = address(collective.team, collective.endpoint, place);
+        let start = address(collective, place);
         // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
         // promise. It is mapped for as long as the endpoint is borrowed.
         unsafe { core::slice::from_raw_parts(start, values * self.bytes) }
@@ -170,7 +156,7 @@ impl<'p> PartialResults<'p> {
     ///
     /// Nobody else reads or writes there for as long as the result is used.
     unsafe fn room_at<'v>(&self, collective: &Collective<'v>, place: usize, values: usize) -> &'v mut [u8] {
-        let start = address(collective.team, collective.endpoint, place);
+        let start = address(collective, place);
         // SAFETY: a room on the first member of this node has as many (`most_bytes`), and any bytes are numbers; the rest is the caller's
         // promise. It is mapped for as long as the endpoint is borrowed.
         unsafe { core::slice::from_raw_parts_mut(start, values * self.bytes) }
@@ -182,15 +168,12 @@ impl<'p> PartialResults<'p> {
     ///
     /// It has done so at this barrier.
     unsafe fn contribution<'v>(&self, collective: &Collective<'v>, member: Pe) -> &'v [u8] {
-        let Collective { team, endpoint, .. } = *collective;
-        let from = endpoint.mapped(member, scratch(team, self.half));
-        let from = from.unwrap_or_else(|| unreachable!("it is on this node"));
+        let from = address_on(collective, member, scratch(collective.team, self.half));
         // SAFETY: the room has as many bytes (`most_bytes`). Its owner writes there again before the next barrier but one, which it cannot
         // come to before this PE has come to the one in between.
         unsafe { core::slice::from_raw_parts(from, self.bytes) }
     }
 
-    /// The values of this node.
     fn own<'s>(&'s self, collective: &Collective<'s>) -> &'s [u8] {
         if let Some(mine) = &self.alone {
             return mine;
@@ -219,7 +202,7 @@ impl<'p> PartialResults<'p> {
         let count = self.count(end, later + earlier);
         // SAFETY: only who acts for the node works at its desk, and what is joined lies elsewhere.
         let into = unsafe { self.room_at(collective, place, count) };
-        if self.is_exact() {
+        if self.is_exact {
             self.op.combine(into, Some(earliers), laters);
             return count;
         }
@@ -238,7 +221,7 @@ impl<'p> PartialResults<'p> {
         let before = Cover::of(from_ref(&before), team.size());
         let known = before.len();
         // SAFETY: who acted for the node has written them, and nobody writes there before this PE comes to the next barrier.
-        let values = unsafe { self.values(collective, self.result(team), known) };
+        let values = unsafe { self.values(collective, self.made(team, 0), known) };
         let operand = |number: usize| match number.checked_sub(known) {
             None => &values[number * self.bytes..][..self.bytes],
             // SAFETY: all members of the node have come to this barrier.
@@ -262,7 +245,7 @@ impl Payload for PartialResults<'_> {
         let near = team.neighbours();
         // SAFETY: all members of the node have come to this barrier.
         let contribution = |k: usize| unsafe { self.contribution(collective, near[k]) };
-        if self.is_exact() {
+        if self.is_exact {
             return fold(near.len(), Operands::InPlace(&contribution), own, self.op);
         }
         let ranks = self.layout.ranks(team.node());
@@ -310,7 +293,7 @@ impl Payload for PartialResults<'_> {
 
     fn finish(&mut self, collective: &Collective<'_>) {
         let (team, node) = (collective.team, collective.team.node());
-        let (others, result) = (self.layout.nodes() - 1, self.result(team));
+        let (others, result) = (self.layout.nodes() - 1, self.made(team, 0));
         let came = self.others(collective, others);
         if self.is_scan {
             // SAFETY: only who acts for the node works at its desk, and what is copied lies elsewhere.
@@ -326,9 +309,152 @@ impl Payload for PartialResults<'_> {
         }
         self.join(collective, (node + 1, 1, self.own(collective)), (others, came), result);
         if let Some(mine) = &mut self.alone {
-            let start = address(team, collective.endpoint, result).cast_const();
+            let start = address(collective, result).cast_const();
             // SAFETY: the room for the result has as many bytes (`most_bytes`). It has just been written, by who acts for the node.
             mine.copy_from_slice(unsafe { core::slice::from_raw_parts(start, self.bytes) });
+        }
+    }
+}
+
+/// The largest [vertices](Vertex) whose ranks all lie in a set, in the order of ranks: together they are the set. Whoever has their
+/// values can make those of a larger set of them and of the cover of what is missing. The bits are the same in whatever order sets
+/// are joined: each value that is made on the way is that of a vertex.
+///
+/// `c` ranks that follow each other have at most `2 log2(c)` vertices, and a power of two from a multiple of it on has one. Values of a
+/// cover lie one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cover<'r> {
+    runs: &'r [Range<usize>],
+    ranks: usize,
+}
+
+impl<'r> Cover<'r> {
+    /// Of runs of ranks that rise and do not touch each other, among so many ranks.
+    pub(super) fn of(runs: &'r [Range<usize>], ranks: usize) -> Self {
+        Self { runs, ranks }
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.vertices().count()
+    }
+
+    pub(super) fn vertices(self) -> impl Iterator<Item = Vertex> + Clone + use<'r> {
+        self.runs.iter().flat_map(move |run| {
+            let mut run = run.clone();
+            core::iter::from_fn(move || {
+                let vertex = (!run.is_empty()).then(|| Vertex::largest_in(run.clone(), self.ranks))?;
+                run.start = vertex.ranks().end;
+                Some(vertex)
+            })
+        })
+    }
+
+    /// The vertices, with numbers that are even or odd.
+    fn numbered(self, first: usize) -> impl Iterator<Item = (Vertex, usize)> + Clone + use<'r> {
+        self.vertices().enumerate().map(move |(k, vertex)| (vertex, 2 * k + first))
+    }
+
+    /// Writes its values to `into`, of operands that are given for other vertices, with their numbers, in the order of ranks.
+    pub(super) fn fold<'v>(
+        self,
+        given: impl Iterator<Item = (Vertex, usize)> + Clone,
+        operand: &dyn Fn(usize) -> &'v [u8],
+        into: &mut [u8],
+        op: &dyn Reduction,
+    ) {
+        fold_vertices(self.vertices(), given, Operands::InPlace(operand), into, op);
+    }
+
+    /// Writes its values to `into`, of those of two covers of which it is both together.
+    pub(super) fn join(
+        self,
+        (one, ones): (Cover<'_>, &[u8]),
+        (other, others): (Cover<'_>, &[u8]),
+        into: &mut [u8],
+        op: &dyn Reduction,
+    ) {
+        let mut one_given = one.numbered(0).peekable();
+        let mut other_given = other.numbered(1).peekable();
+        let given = core::iter::from_fn(move || match (one_given.peek(), other_given.peek()) {
+            (Some((left, _)), Some((right, _))) if left.ranks().start > right.ranks().start => {
+                other_given.next()
+            }
+            (Some(_), _) => one_given.next(),
+            _ => other_given.next(),
+        });
+        let bytes = into.len().checked_div(self.len()).unwrap_or_default();
+        let operand = |number: usize| &[ones, others][number % 2][number / 2 * bytes..][..bytes];
+        fold_vertices(self.vertices(), given, Operands::InPlace(&operand), into, op);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::collective::tree::tests::{added, operand, root, same};
+
+    /// The runs that a set of ranks has.
+    fn runs(set: &[bool]) -> Vec<Range<usize>> {
+        let begins = |rank: &usize| set[*rank] && (*rank == 0 || !set[rank - 1]);
+        let end = |first: usize| (first..set.len()).find(|rank| !set[*rank]).unwrap_or(set.len());
+        (0..set.len()).filter(begins).map(|first| first..end(first)).collect()
+    }
+
+    proptest! {
+        /// Every rank is in a set of its own at first, or in that of a node; sets are joined in a random order.
+        #[test]
+        fn covers_make_the_same_bits_in_every_order_of_joining(
+            operands in proptest::collection::vec(proptest::collection::vec(operand(), 3), 1..300),
+            nodes in 1_usize..20,
+            placement in 0..4,
+            seed: u64,
+        ) {
+            let ranks = operands.len();
+            let mut random = seed | 1;
+            let mut next = |below: usize| {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33) as usize % below
+            };
+            let node = |rank: usize, next: &mut dyn FnMut(usize) -> usize| match placement {
+                0 => rank * nodes / ranks,
+                1 => rank % nodes,
+                2 => rank,
+                _ => next(nodes),
+            };
+            let of: Vec<usize> = (0..ranks).map(|rank| node(rank, &mut next)).collect();
+            let mut sets: Vec<(Vec<bool>, Vec<f64>)> = Vec::new();
+            for node in 0..nodes.max(ranks) {
+                let set: Vec<bool> = of.iter().map(|of| *of == node).collect();
+                let cover = runs(&set);
+                let cover = Cover::of(&cover, ranks);
+                let given = (0..ranks).filter(|rank| set[*rank]).map(|rank| (Vertex::rank(rank), rank));
+                let operand = |rank: usize| bytemuck::cast_slice(&operands[rank]);
+                let mut values = vec![0.0; 3 * cover.len()];
+                cover.fold(given, &operand, bytemuck::cast_slice_mut(&mut values), &added());
+                if cover.len() > 0 {
+                    sets.push((set, values));
+                }
+            }
+            while sets.len() > 1 {
+                let (one, left) = sets.swap_remove(next(sets.len()));
+                let (other, right) = sets.swap_remove(next(sets.len()));
+                let set: Vec<bool> = one.iter().zip(&other).map(|(one, other)| one | other).collect();
+                let runs = [runs(&set), runs(&one), runs(&other)];
+                let [cover, ones, others] = [0, 1, 2].map(|k| Cover::of(&runs[k], ranks));
+                let mut values = vec![0.0; 3 * cover.len()];
+                let [left, right] = [&left, &right].map(|values| bytemuck::cast_slice(values));
+                cover.join((ones, left), (others, right), bytemuck::cast_slice_mut(&mut values), &added());
+                sets.push((set, values));
+            }
+            let (set, values) = &sets[0];
+            let all = runs(set);
+            prop_assert_eq!(Cover::of(&all, ranks).vertices().collect::<Vec<_>>(), [Vertex::all(ranks)]);
+            for (k, value) in values.iter().enumerate() {
+                let column: Vec<f64> = operands.iter().map(|of_rank| of_rank[k]).collect();
+                prop_assert!(same(*value, root(&column, &|a, b| a + b)));
+            }
         }
     }
 }

@@ -1,4 +1,10 @@
-//! Where the chunks and credits of a schedule go: into slots of the receiver, or straight to where they belong in an object.
+//! Pipelined collectives, of much data between nodes: the barrier opens the windows, and the [engine](super::engine) carries out a
+//! schedule. Its chunks and credits go into slots of the receiver, or straight to where they belong in an object.
+//!
+//! What fits a barrier travels with its words; of what is longer the barrier brings nothing. Each PE has a window for the world, and one
+//! for every other team that has [taken](super::memory) some. All have come to the opening barrier, and all came to the end of the
+//! collective before, where all chunks and credits that schedules make members send were waited for. So nothing is under way when a
+//! window is opened, and each begins with all slots free and counters of zero: they are cleared before the barrier.
 //!
 //! A chunk is one put with a signal: its bytes go to a slot of its receiver, and the counter of that slot counts it. On the same node it
 //! is a copy and an addition. Where the result is an object at one place of all members, a chunk is written to where it belongs in the
@@ -14,15 +20,17 @@
 //!   costs a result or a wait. Who has come for something else is found at the barrier that begins every collective.
 //! * **What others write to objects** they could write there by puts ([`buffer`](super::buffer)).
 //! * **What the program gave** is read by transfers that go on after they were started. Whoever makes a [`Carrier`] keeps it until they
-//!   are complete.
+//!   are complete: neither a blocking call nor the process ends before ([`under_way`]).
 //! * **What is read by a transfer is not written meanwhile**, by a collective: sources are shared; a result is sent on after it has come,
 //!   and what a reduction writes where it has sent from is made of what was sent (`schedule/halving_doubling.rs`).
 
 use core::mem::offset_of;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use shmem_core::context::Far;
 use shmem_core::object::Extent;
+use shmem_core::primitive::mutant;
 use shmem_core::segment::SYSTEM;
 use shmem_core::shared;
 use shmem_core::sync::Doorbell;
@@ -30,17 +38,117 @@ use shmem_core::system::{
     MOST_CREDITS, MOST_REQUESTS, MOST_SLOTS, REQUEST_BYTES, RequestArea, SystemArea, WINDOW_BYTES,
     WORLD_REQUEST_BYTES, Window,
 };
-use shmem_core::transport::{Remote, SignalOp, Until};
+use shmem_core::transport::{Remote, SignalOp, Until, under_way};
 
 use super::buffer::{RecvBuf, SendBuf};
-use super::engine::Transfers;
+use super::choose::Pattern;
+use super::engine::{Transfers, progress_of, with_schedules};
 use super::reduction::Reduction;
-use super::schedule::{Cut, Memory, Place, SendStep};
+use super::schedule::{Cut, Memory, Place, Radices, Schedule, SendStep};
 use super::tree::{Operands, PARTIALS, fold};
-use crate::group::Team;
+use crate::group::{Collective, Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::indexes::WORLD;
+
+/// Most bytes of an item that is combined where it comes: there is room for as many as are partial results of a group.
+const LARGEST: usize = 1 << 10;
+
+const _: () = assert!(LARGEST * Radices::MOST.next_power_of_two().ilog2() as usize <= PARTIALS);
+
+/// Whether items of so many bytes can be combined where they come in chunks.
+pub(super) const fn fits_a_tile(size: usize) -> bool {
+    size <= LARGEST
+}
+
+impl Collective<'_> {
+    /// Brings data of a pattern through windows, or past them: `source` if they come from elsewhere than the result, and `op` if they are
+    /// combined. What comes of that is settled.
+    pub(super) fn pipelined(
+        &self,
+        purpose: &Purpose<'_>,
+        (pattern, root): (Pattern, usize),
+        source: SendBuf<'_>,
+        result: RecvBuf<'_>,
+        op: Option<&dyn Reduction>,
+    ) {
+        let (ranks, rank, item) = (self.team.size(), self.team.rank(), op.map_or(1, Reduction::size));
+        let cut = pattern.cut(ranks, result.object().is_some());
+        // What goes no way: from where in the source, to where in the result.
+        let own = match pattern {
+            Pattern::Fcollect(bytes) => Some((0..bytes, rank * bytes)),
+            Pattern::Alltoall(part) => Some((rank * part..(rank + 1) * part, rank * part)),
+            _ => None,
+        };
+        with_schedules!(pattern, (ranks, rank, root), cut, item, |schedules| {
+            self.carry_out(purpose, (schedules, cut), (source, own), result, op);
+        });
+    }
+
+    /// Opens the windows, and carries out schedules side by side.
+    fn carry_out(
+        &self,
+        purpose: &Purpose<'_>,
+        (schedules, cut): (&[impl Schedule], Cut),
+        (source, own): (SendBuf<'_>, Option<(Range<usize>, usize)>),
+        result: RecvBuf<'_>,
+        op: Option<&dyn Reduction>,
+    ) {
+        let Self { team, endpoint, .. } = *self;
+        // The stream of the runtime: what the program has started is not waited for here.
+        let far = team.job.network.own.as_ref();
+        let far = far.unwrap_or_else(|| unreachable!("several nodes have a transport"));
+        // SAFETY: that of the world is a part of the system area. For another team all its members have taken as many bytes there, aligned
+        // as a window is, for nothing else, as long as the team has a handle; they know so, word for word (`take_windows`). It is
+        // atomics.
+        let window = unsafe { &*endpoint.mine(team.window()).cast::<Window>() };
+        window.clear(schedules[0].credits());
+        let count = self.next_meeting();
+        if !mutant("stream-unopened") {
+            self.meet(purpose);
+        }
+        let object = result.object().map(|place| {
+            let segment = endpoint.segments().holding(place.offset, place.bytes);
+            (segment.unwrap_or_else(|| unreachable!("an object lies in a segment")), place)
+        });
+        let quiet = || {
+            if !mutant("stream-without-quiet") {
+                far.transport.quiet(far.channel);
+            }
+        };
+        under_way(quiet, || {
+            let mut progress = progress_of(schedules, cut.slots);
+            let mut carrier = Carrier {
+                reach: Reach { job: &team.job, members: team.members(), rank: team.rank() },
+                slots: Slots::of_window(team, cut),
+                source,
+                result,
+                object,
+                op,
+            };
+            let mut is_over = progress.poll(&mut carrier);
+            if let Some((from, into)) = own {
+                carrier.result.copy_from(into, source.part(from));
+            }
+            let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
+            while !is_over {
+                // Each chunk is waited for anew: who has just got on will soon again.
+                let moved = progress.moved();
+                let got_on = || {
+                    is_over = progress.poll(&mut carrier);
+                    is_over || progress.moved() != moved
+                };
+                endpoint.waiting().until_brought(
+                    cut.most,
+                    endpoint,
+                    got_on,
+                    |timeout, done| bell.sleep(timeout, done),
+                    || purpose.activity(team.index(), count),
+                );
+            }
+        });
+    }
+}
 
 /// The slots and credit counters of a collective: at the same offsets, from the start of its slot of the arena, on every member.
 #[derive(Clone, Copy)]
@@ -50,7 +158,6 @@ pub(super) struct Slots {
     room: usize,
     /// Bytes of a slot.
     pub(super) bytes: usize,
-    /// How many there are.
     pub(super) count: usize,
 }
 
@@ -97,21 +204,16 @@ pub(super) fn request_area(team: usize, place: usize) -> usize {
     offset_of!(SystemArea, requests) + (team * MOST_REQUESTS + place) * size_of::<RequestArea>()
 }
 
-/// Carries out the steps of a schedule for one member.
-pub(super) struct Carrier<'c> {
+/// The members of a collective, by rank, as one of them reaches their memory of the runtime.
+#[derive(Clone, Copy)]
+pub(super) struct Reach<'c> {
     pub(super) job: &'c Job,
     pub(super) members: &'c Members,
+    /// The rank of the one that reaches them.
     pub(super) rank: usize,
-    pub(super) slots: Slots,
-    pub(super) source: SendBuf<'c>,
-    pub(super) result: RecvBuf<'c>,
-    /// The object that the result is on every member, and its segment.
-    pub(super) object: Option<(u32, Extent)>,
-    /// What a reduction combines with.
-    pub(super) op: Option<&'c dyn Reduction>,
 }
 
-impl Carrier<'_> {
+impl<'c> Reach<'c> {
     /// The start of the slot of a member on this node.
     fn near(&self, rank: usize) -> Option<*mut u8> {
         Some(self.job.memory.arena.start_of(self.members.member(rank).on_node()?))
@@ -122,13 +224,18 @@ impl Carrier<'_> {
     }
 
     /// A counter at an offset from the start of a slot.
-    fn counter(&self, start: *mut u8, offset: usize) -> &AtomicU64 {
+    fn counter(&self, start: *mut u8, offset: usize) -> &'c AtomicU64 {
         // SAFETY: counters are `AtomicU64`s of the system area, or of a window that all members have taken, word for word
-        // (`take_windows`), at the offsets of `Slots`. The slots of this node are mapped for as long as the job, which is borrowed.
+        // (`take_windows`), at the offsets of `Slots` and `request_area`. The slots of this node are mapped for as long as the job, which
+        // is borrowed.
         unsafe { &*start.wrapping_add(offset).cast() }
     }
 
-    /// Rings the bell of a member on this node.
+    /// The calling PE's word at an offset.
+    pub(super) fn own(&self, offset: usize) -> u64 {
+        self.counter(self.mine(), offset).load(Ordering::Acquire)
+    }
+
     fn ring(&self, start: *mut u8) {
         // SAFETY: every slot begins with a system area, which all zeroes initialise and which is shared by atomics; it is mapped for as
         // long as the job, which is borrowed.
@@ -136,7 +243,7 @@ impl Carrier<'_> {
         bell.ring();
     }
 
-    fn far(&self) -> &Far {
+    fn far(&self) -> &'c Far {
         let far = self.job.network.own.as_ref();
         far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"))
     }
@@ -145,6 +252,36 @@ impl Carrier<'_> {
         Remote { pe: self.members.member(rank), segment, offset }
     }
 
+    /// Changes a word of a member, at an offset of `Slots` or `request_area`.
+    pub(super) fn signal(&self, rank: usize, offset: usize, op: SignalOp) {
+        if let Some(start) = self.near(rank) {
+            let word = self.counter(start, offset);
+            match op {
+                SignalOp::Add(more) => word.fetch_add(more, Ordering::AcqRel),
+                SignalOp::Set(value) => word.swap(value, Ordering::AcqRel),
+            };
+            return self.ring(start);
+        }
+        let (word, nothing, Far { transport, channel }) =
+            (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
+        // SAFETY: of no bytes the signal alone is changed; it is an aligned `AtomicU64` of every PE.
+        unsafe { transport.put_signal(*channel, word, nothing, 0, word, op, Until::Return) };
+    }
+}
+
+/// Carries out the steps of a schedule for one member.
+pub(super) struct Carrier<'c> {
+    pub(super) reach: Reach<'c>,
+    pub(super) slots: Slots,
+    pub(super) source: SendBuf<'c>,
+    pub(super) result: RecvBuf<'c>,
+    /// The object that the result is on every member, and its segment.
+    pub(super) object: Option<(u32, Extent)>,
+    /// What a reduction combines with.
+    pub(super) op: Option<&'c dyn Reduction>,
+}
+
+impl Carrier<'_> {
     /// The address of a part of the result.
     fn place(&self, Place { memory, at, bytes }: Place) -> *mut u8 {
         assert!(memory == Memory::Result, "{bytes} bytes at {at} of the source");
@@ -154,11 +291,11 @@ impl Carrier<'_> {
 
 impl Transfers for Carrier<'_> {
     fn arrived(&self, slot: usize) -> u64 {
-        self.counter(self.mine(), self.slots.arrived + slot * size_of::<u64>()).load(Ordering::Acquire)
+        self.reach.own(self.slots.arrived + slot * size_of::<u64>())
     }
 
     fn credits(&self, counter: usize) -> u64 {
-        self.counter(self.mine(), self.slots.credits + counter * size_of::<u64>()).load(Ordering::Acquire)
+        self.reach.own(self.slots.credits + counter * size_of::<u64>())
     }
 
     fn send(&mut self, step: &SendStep, slot: usize) {
@@ -178,17 +315,17 @@ impl Transfers for Carrier<'_> {
             }
             _ => (SYSTEM, self.slots.slot(slot, bytes)),
         };
-        let counter = self.slots.arrived + slot * size_of::<u64>();
-        if let Some(start) = self.near(to) {
+        let (reach, counter) = (self.reach, self.slots.arrived + slot * size_of::<u64>());
+        if let Some(start) = reach.near(to) {
             // SAFETY: the source was just found, and is kept (head of the module). Either the object has that many bytes there on every PE,
             // as its handle says, and the bytes are not those of the source, which is this PE's copy; or the slot has, and is empty: its
             // owner has said so, or it has not been written since the collective began; nobody else writes there (schedule).
             unsafe { shared::copy(start.wrapping_add(into), source, bytes) };
-            self.counter(start, counter).fetch_add(1, Ordering::AcqRel);
-            return self.ring(start);
+            reach.counter(start, counter).fetch_add(1, Ordering::AcqRel);
+            return reach.ring(start);
         }
-        let (into, word) = (self.at(to, segment, into), self.at(to, SYSTEM, counter));
-        let Far { transport, channel } = self.far();
+        let (into, word) = (reach.at(to, segment, into), reach.at(to, SYSTEM, counter));
+        let Far { transport, channel } = reach.far();
         // SAFETY: the source was just found, and is kept and not written until the channel is quiet (head of the module). It goes to a
         // part of an object that is reserved on every PE, or of a slot; the counter is an aligned `AtomicU64` of every PE.
         unsafe { transport.put_signal(*channel, into, source, bytes, word, SignalOp::Add(1), Until::Quiet) };
@@ -196,17 +333,7 @@ impl Transfers for Carrier<'_> {
 
     fn give(&mut self, rank: usize, counter: usize, chunks: u64) {
         assert!(counter < MOST_CREDITS, "counter {counter}");
-        let offset = self.slots.credits + counter * size_of::<u64>();
-        if let Some(start) = self.near(rank) {
-            self.counter(start, offset).fetch_add(chunks, Ordering::AcqRel);
-            return self.ring(start);
-        }
-        let (word, nothing, Far { transport, channel }) =
-            (self.at(rank, SYSTEM, offset), core::ptr::dangling(), self.far());
-        // SAFETY: of no bytes the signal alone is changed; it is an aligned `AtomicU64` of every PE.
-        unsafe {
-            transport.put_signal(*channel, word, nothing, 0, word, SignalOp::Add(chunks), Until::Return)
-        };
+        self.reach.signal(rank, self.slots.credits + counter * size_of::<u64>(), SignalOp::Add(chunks));
     }
 
     fn copy(&mut self, slot: usize, into: Place) {
@@ -214,7 +341,7 @@ impl Transfers for Carrier<'_> {
             // It was written there.
             return;
         }
-        let from = self.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
+        let from = self.reach.mine().wrapping_add(self.slots.slot(slot, into.bytes)).cast_const();
         let to = self.place(into);
         // SAFETY: the slot has that many bytes, and nobody writes there between the count of the chunk, which was read, and the credit by
         // which the next may come; the result has as many, and is elsewhere.
@@ -223,7 +350,7 @@ impl Transfers for Carrier<'_> {
 
     fn reduce(&mut self, first: usize, members: usize, mine: usize, into: Place) {
         let op = self.op.unwrap_or_else(|| unreachable!("only reductions reduce"));
-        let (start, result) = (self.mine(), self.place(into));
+        let (start, result) = (self.reach.mine(), self.place(into));
         let operand = |member: usize| match (mine + members - member) % members {
             0 => result.cast_const(),
             before => {

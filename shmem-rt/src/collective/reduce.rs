@@ -1,52 +1,38 @@
 //! Reductions and scans: by operations on numbers, which stand in one table, and by operations of the program.
 
+use core::ops::Range;
+
 use bytemuck::Pod;
 use shmem_core::context::{Collected, Contribution, Initiator};
+use shmem_core::fingerprint::fingerprint_of_words;
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 
 use super::argument::{Argument, Root, word_of};
 use super::buffer::{RecvBuf, SendBuf};
+use super::choose::Pattern;
 use super::combine::Combined;
 use super::number::{BitNumber, BitOperands, BitReducible, Number, Operands, Reducible};
-use super::pipelined::fits_a_tile;
+use super::placement::fits_a_tile;
 use super::reduction::{Guarded, Reduction, Typed};
-use super::request::Started;
-use crate::group::{Collective, Operation, Purpose, Team};
-use crate::thread::ThreadLevel;
-use crate::world::World;
+use super::request::Task;
+use super::start::Started;
+use crate::group::{Collective, Purpose, Team};
 
-/// Forms of a row that a world has, unless it has another operation of that name: `and`, `or` and `xor` are atomic ones.
-macro_rules! of_the_world {
-    (world: $operands:ident $all:ident $to:ident $what:literal $note:literal) => {
-        impl<L: ThreadLevel> World<L> {
-            #[doc = concat!("The ", $what, $note, ".")]
-            ///
-            #[doc = concat!("Over all PEs; see [`Team::", stringify!($all), "`].")]
-            #[track_caller]
-            pub fn $all<X: $operands<R>, R>(&self, data: X) -> R {
-                self.team().$all(self, data)
-            }
-
-            #[doc = concat!("The ", $what, " for one PE", $note, ".")]
-            ///
-            #[doc = concat!("Over all PEs; see [`Team::", stringify!($to), "`].")]
-            #[track_caller]
-            pub fn $to<X: $operands<R>, R>(&self, data: X, root: Pe) -> Option<R> {
-                self.team().$to(self, data, root)
-            }
-        }
-    };
-    (team: $($rest:tt)*) => {};
+/// An operation on the numbers that items consist of; whether rounded numbers give the same in any order.
+macro_rules! typed {
+    ($item:ty, $reducible:ident::$number:ident, $op:ident, $exact:expr) => {{
+        type Of<I> = <I as $reducible>::$number;
+        Typed::new(Of::<$item>::$op, Of::<$item>::settled, $exact || !Of::<$item>::ROUNDS)
+    }};
 }
+pub(super) use typed;
 
-/// A row says whether the world has it as well; what it is called, for all, for one PE and started, and by which families; what is
-/// combined; how, and whether the order makes no difference even to numbers that round; and what it is in words.
+/// A row has the names and families of an operation for all members, for one, and started; the numbers that it takes, its method of
+/// these, and whether the order makes no difference even to numbers that round; and what it is in words.
 macro_rules! reductions {
-    ($($whose:ident: $all:ident $of_all:ident, $to:ident $of_one:ident, $start:ident $started:ident,
+    ($($all:ident $of_all:ident, $to:ident $of_one:ident, $start:ident $started:ident,
         ($operands:ident: $reducible:ident::$number:ident) $op:ident $exact:literal, $what:literal, $note:literal;)*) => {
-        $(of_the_world! { $whose: $operands $all $to $what $note })*
-
         impl Team {$(
             #[doc = concat!("The ", $what, $note, ".")]
             ///
@@ -79,31 +65,15 @@ macro_rules! reductions {
             where
                 X: $operands<R>,
             {
-                type Of<I> = <I as $reducible>::$number;
-                let exact = $exact || !Of::<X::Item>::ROUNDS;
-                let op = Typed::new(Of::<X::Item>::$op, Of::<X::Item>::settled, exact);
-                self.reduction(token, (Family::$of_all, Combined::All), data, op)
+                let op = typed!(X::Item, $reducible::$number, $op, $exact);
+                self.reduction(token, Form::of_all(self, Family::$of_all, Combined::All), data, op)
             }
 
             #[doc = concat!("The ", $what, " for one PE", $note, ".")]
             ///
-            #[doc = concat!("As [`", stringify!($all), "`](Self::", stringify!($all), "), for one member:")]
+            #[doc = concat!("As [`", stringify!($all), "`](Self::", stringify!($all), "), for one member, as [`reduce_to`](Self::reduce_to):")]
             /// on `root` the result is `Some` of what it would be there, on the others `None`. What they have given stays as
             /// it is.
-            ///
-            /// ```no_run
-            /// # use shmem::prelude::*;
-            /// # #[shmem::main]
-            /// # fn main(world: &mut World) {
-            /// # let team = world.team();
-            /// let root = team.pes()[0];
-            #[doc = concat!("if let Some(total) = team.", stringify!($to), "(world, 2_u64, root) {")]
-            ///     println!("of all members: {total}");
-            /// }
-            /// let mut counts = vec![1_u64; 10];
-            #[doc = concat!("team.", stringify!($to), "(world, &mut counts, root);")]
-            /// # }
-            /// ```
             ///
             /// # Panics
             ///
@@ -116,10 +86,11 @@ macro_rules! reductions {
             where
                 X: $operands<R>,
             {
-                type Of<I> = <I as $reducible>::$number;
-                let exact = $exact || !Of::<X::Item>::ROUNDS;
-                let op = Typed::new(Of::<X::Item>::$op, Of::<X::Item>::settled, exact);
-                self.reduction_to(token, Family::$of_one, data, Root::of(self, root, stringify!($to)), op)
+                let op = typed!(X::Item, $reducible::$number, $op, $exact);
+                let root = Root::of(self, root, stringify!($to));
+                let is_here = root.is_here(self);
+                let result = self.reduction(token, Form::of_one(Family::$of_one, root), data, op);
+                is_here.then_some(result)
             }
 
             #[doc = concat!("Starts the ", $what)]
@@ -138,34 +109,20 @@ macro_rules! reductions {
             where
                 X: $operands<R> + 't,
             {
-                type Of<I> = <I as $reducible>::$number;
-                let exact = $exact || !Of::<X::Item>::ROUNDS;
-                let op = Typed::new(Of::<X::Item>::$op, Of::<X::Item>::settled, exact);
+                let op = typed!(X::Item, $reducible::$number, $op, $exact);
                 self.start_reduction(token, Family::$started, data, op)
-            }
-        )*}
-
-        impl<L: ThreadLevel> World<L> {$(
-            #[doc = concat!("Starts the ", $what)]
-            #[doc = concat!("of what all PEs have, and goes on; see [`Team::", stringify!($start), "`].")]
-            #[track_caller]
-            pub fn $start<'t, X, R>(&'t self, data: X) -> Started<'t, R>
-            where
-                X: $operands<R> + 't,
-            {
-                self.team().$start(self, data)
             }
         )*}
     };
 }
 reductions! {
-    world: sum Sum, sum_to SumTo, start_sum StartSum, (Operands: Reducible::Number) added false, "sum", "; integers wrap";
-    world: prod Prod, prod_to ProdTo, start_prod StartProd, (Operands: Reducible::Number) multiplied false, "product", "; integers wrap";
-    world: min Min, min_to MinTo, start_min StartMin, (Operands: Reducible::Number) lesser true, "minimum", "";
-    world: max Max, max_to MaxTo, start_max StartMax, (Operands: Reducible::Number) greater true, "maximum", "";
-    team: and And, and_to AndTo, start_and StartAnd, (BitOperands: BitReducible::Bits) anded true, "bitwise and", "";
-    team: or Or, or_to OrTo, start_or StartOr, (BitOperands: BitReducible::Bits) ored true, "bitwise or", "";
-    team: xor Xor, xor_to XorTo, start_xor StartXor, (BitOperands: BitReducible::Bits) xored true, "bitwise exclusive or", "";
+    sum Sum, sum_to SumTo, start_sum StartSum, (Operands: Reducible::Number) added false, "sum", "; integers wrap";
+    prod Prod, prod_to ProdTo, start_prod StartProd, (Operands: Reducible::Number) multiplied false, "product", "; integers wrap";
+    min Min, min_to MinTo, start_min StartMin, (Operands: Reducible::Number) lesser true, "minimum", "";
+    max Max, max_to MaxTo, start_max StartMax, (Operands: Reducible::Number) greater true, "maximum", "";
+    and And, and_to AndTo, start_and StartAnd, (BitOperands: BitReducible::Bits) anded true, "bitwise and", "";
+    or Or, or_to OrTo, start_or StartOr, (BitOperands: BitReducible::Bits) ored true, "bitwise or", "";
+    xor Xor, xor_to XorTo, start_xor StartXor, (BitOperands: BitReducible::Bits) xored true, "bitwise exclusive or", "";
 }
 
 macro_rules! scans {
@@ -185,19 +142,8 @@ macro_rules! scans {
             where
                 X: Operands<R>,
             {
-                type Of<I> = <I as Reducible>::Number;
-                let op = Typed::new(Of::<X::Item>::added, Of::<X::Item>::settled, !Of::<X::Item>::ROUNDS);
-                self.reduction(token, (Family::$family, $combined), data, op)
-            }
-        )*}
-
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs; see [`Team::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<X: Operands<R>, R>(&self, data: X) -> R {
-                self.team().$name(self, data)
+                let op = typed!(X::Item, Reducible::Number, added, false);
+                self.reduction(token, Form::of_all(self, Family::$family, $combined), data, op)
             }
         )*}
     };
@@ -222,16 +168,6 @@ pub struct Located<N> {
 
 macro_rules! extremes {
     ($($(#[$doc:meta])* $name:ident as $family:ident = $op:ident, $alias:literal;)*) => {
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs; see [`Team::", stringify!($name), "`].")]
-            #[track_caller]
-            pub fn $name<T: Collected<N> + ?Sized, N: Number>(&self, mine: &T) -> Option<Located<N>> {
-                self.team().$name(self, mine)
-            }
-        )*}
-
         impl Team {$(
             $(#[$doc])*
             ///
@@ -263,11 +199,12 @@ macro_rules! extremes {
                 N: Number,
             {
                 let argument = Argument::of::<N>(self, token, mine.place(token));
-                let collective = argument.enter();
+                let words = [word_of(core::any::type_name::<N>())];
                 argument.given(mine, None, |items, mine| {
-                    let (arguments, subject) = (argument.arguments([word_of(argument.kind())]), || argument.show(items));
-                    let purpose = argument.purpose(Operation::of(Family::$family), &arguments, &subject);
-                    collective.moving(mine.len()).locate(&purpose, (items, mine), N::$op)
+                    let subject = || argument.show(items);
+                    argument.run(Family::$family, words, &subject, mine.len(), |collective, purpose| {
+                        collective.locate(purpose, (items, mine), N::$op)
+                    })
                 })
             }
         )*}
@@ -326,7 +263,7 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, (Family::Reduce, Combined::All), data, op)
+        self.operation(token, Form::of_all(self, Family::Reduce, Combined::All), data, op)
     }
 
     /// As [`reduce`](Self::reduce), for one member: on `root` the result is `Some` of what it would be there, on the others
@@ -345,7 +282,7 @@ impl Team {
     ///
     /// # Panics
     ///
-    /// If `root` is not a member, or an object is of a team that lacks a member. A panic inside `op` ends the job.
+    /// As [`reduce`](Self::reduce), and if `root` is not a member.
     ///
     /// Source: MPI 4.1, `MPI_Reduce` with an operation of `MPI_Op_create`.
     #[doc(alias = "MPI_Reduce")]
@@ -361,39 +298,16 @@ impl Team {
         X: Contribution<R>,
     {
         let root = Root::of(self, root, "reduce_to");
-        let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let (collective, here) = (argument.enter(), root.is_here(self));
-        let result = argument.changed(data, (true, here), |items, data| {
-            let arguments =
-                argument.arguments([root.word(), items as u64, argument.size() as u64, type_of(&op)]);
-            let subject = || format!("{} to PE {}", argument.show(items), root.pe);
-            let purpose = argument.purpose(Operation::of(Family::ReduceTo), &arguments, &subject);
-            let collective = collective.moving(data.len());
-            collective.reduce(
-                &purpose,
-                (Combined::All, root.alone()),
-                None,
-                data,
-                &collective.guarded(&purpose, &op),
-            );
-        });
-        here.then_some(result)
+        let is_here = root.is_here(self);
+        let result = self.operation(token, Form::of_one(Family::ReduceTo, root), data, op);
+        is_here.then_some(result)
     }
 
     /// As [`reduce`](Self::reduce), over the members up to the calling one, which is included.
     ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let most_so_far = world.reduce_inscan(world.my_pe() % 3, |a, b| a.max(b));
-    /// # let _ = most_so_far;
-    /// # }
-    /// ```
-    ///
     /// # Panics
     ///
-    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
+    /// As [`reduce`](Self::reduce).
     ///
     /// Source: MPI 4.1, `MPI_Scan`.
     #[doc(alias = "MPI_Scan")]
@@ -407,24 +321,15 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        self.operation(token, (Family::ReduceInscan, Combined::UpTo), data, op)
+        self.operation(token, Form::of_all(self, Family::ReduceInscan, Combined::UpTo), data, op)
     }
 
     /// As [`reduce`](Self::reduce), over the members before the calling one: `Some` on all but the first, which has none
     /// before it. What that has given stays as it is.
     ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let most_before = world.reduce_exscan(world.my_pe() % 3, |a, b| a.max(b)).unwrap_or(0);
-    /// # let _ = most_before;
-    /// # }
-    /// ```
-    ///
     /// # Panics
     ///
-    /// If an object is of a team that lacks a member. A panic inside `op` ends the job.
+    /// As [`reduce`](Self::reduce).
     ///
     /// Source: MPI 4.1, `MPI_Exscan`.
     #[doc(alias = "MPI_Exscan")]
@@ -438,77 +343,142 @@ impl Team {
     where
         X: Contribution<R>,
     {
-        let result = self.operation(token, (Family::ReduceExscan, Combined::Before), data, op);
+        let form =
+            Form { results: 1..self.size(), ..Form::of_all(self, Family::ReduceExscan, Combined::Before) };
+        let result = self.operation(token, form, data, op);
         (self.rank() > 0).then_some(result)
     }
 
-    /// Combines items by an operation of the program.
     #[track_caller]
     fn operation<X, R>(
         &self,
         token: &(impl Initiator + ?Sized),
-        (family, combined): (Family, Combined),
+        form: Form,
         data: X,
         op: impl Fn(X::Item, X::Item) -> X::Item,
     ) -> R
     where
         X: Contribution<R>,
     {
-        let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let collective = argument.enter();
-        let results = usize::from(combined == Combined::Before)..self.size();
-        argument.changed(data, (true, results.contains(&self.rank())), |items, data| {
-            let arguments = argument.arguments([items as u64, argument.size() as u64, type_of(&op)]);
-            let subject = || argument.show(items);
-            let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
-            let collective = collective.moving(data.len());
-            collective.reduce(&purpose, (combined, results), None, data, &collective.guarded(&purpose, &op));
+        let (combined, kind) = (form.combined, Kind { word: type_of(&op), ..Kind::of::<X::Item>() });
+        self.reduced(token, form, data, kind, |collective, purpose, results, data| {
+            collective.reduce(purpose, (combined, results), None, data, &collective.guarded(purpose, &op));
         })
     }
 
-    /// Combines numbers.
     #[inline]
     #[track_caller]
     fn reduction<X: Contribution<R>, R, N: Pod>(
         &self,
         token: &(impl Initiator + ?Sized),
-        (family, combined): (Family, Combined),
+        form: Form,
         data: X,
         op: Typed<N, impl Fn(N, N) -> N, impl Fn(N) -> N>,
     ) -> R {
         const { assert!(fits_a_tile(size_of::<N>()), "numbers have at most 1024 bytes") };
-        let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let collective = argument.enter();
-        argument.changed(data, (true, true), |_, data| {
-            let (bytes, kind) = (data.len(), core::any::type_name::<N>());
-            let arguments = argument.arguments([bytes as u64, word_of(kind)]);
-            let subject = || argument.name_or(|| format!("{} x {kind}", bytes / size_of::<N>()));
-            let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
-            collective.moving(bytes).reduce(&purpose, (combined, 0..self.size()), None, data, &op);
+        let combined = form.combined;
+        self.reduced(token, form, data, Kind::of::<N>(), |collective, purpose, results, data| {
+            collective.reduce(purpose, (combined, results), None, data, &op);
         })
     }
 
-    /// Combines numbers for one member.
+    /// Carries out `reduce`, of items of a kind; it is given the ranks that have the result.
+    #[inline]
     #[track_caller]
-    fn reduction_to<X: Contribution<R>, R, N: Pod>(
+    fn reduced<X: Contribution<R>, R>(
         &self,
         token: &(impl Initiator + ?Sized),
+        Form { family, root, results, .. }: Form,
+        data: X,
+        kind: Kind,
+        reduce: impl FnOnce(&Collective<'_>, &Purpose<'_>, Range<usize>, RecvBuf<'_>),
+    ) -> R {
+        let argument = Argument::of::<X::Item>(self, token, data.place(token));
+        argument.changed(data, (true, results.contains(&self.rank())), |items, data| {
+            let bytes = data.len();
+            // Of items without bytes the number is compared.
+            let amount = if argument.size() == 0 { items } else { bytes } as u64;
+            let kinds =
+                root.as_ref().map_or(kind.word, |root| fingerprint_of_words([root.word(), kind.word]));
+            let subject = || {
+                let what = argument.name_or(|| kind.show(bytes, items));
+                match &root {
+                    None => what,
+                    Some(root) => format!("{what} to PE {}", root.pe),
+                }
+            };
+            argument.run(family, [amount, kinds], &subject, bytes, |collective, purpose| {
+                reduce(collective, purpose, results, data);
+            });
+        })
+    }
+
+    #[track_caller]
+    fn start_reduction<'t, X, R, N>(
+        &'t self,
+        token: &'t (impl Initiator + ?Sized),
         family: Family,
         data: X,
-        root: Root,
-        op: Typed<N, impl Fn(N, N) -> N, impl Fn(N) -> N>,
-    ) -> Option<R> {
+        op: Typed<N, impl Fn(N, N) -> N + Copy + Send + 'static, impl Fn(N) -> N + Copy + Send + 'static>,
+    ) -> Started<'t, R>
+    where
+        X: Contribution<R> + 't,
+        N: Pod,
+    {
+        const { assert!(fits_a_tile(size_of::<N>()), "numbers have at most 1024 bytes") };
         let argument = Argument::of::<X::Item>(self, token, data.place(token));
-        let (collective, here) = (argument.enter(), root.is_here(self));
-        let result = argument.changed(data, (true, here), |_, data| {
-            let (bytes, kind) = (data.len(), core::any::type_name::<N>());
-            let arguments = argument.arguments([root.word(), bytes as u64, word_of(kind)]);
-            let numbers = || format!("{} x {kind}", bytes / size_of::<N>());
-            let subject = || format!("{} to PE {}", argument.name_or(numbers), root.pe);
-            let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
-            collective.moving(bytes).reduce(&purpose, (Combined::All, root.alone()), None, data, &op);
-        });
-        here.then_some(result)
+        let given: Vec<u8> = data.read(token, |items| bytemuck::cast_slice(items).to_vec());
+        let (bytes, kind) = (given.len(), Kind::of::<N>());
+        let words = [bytes as u64, kind.word];
+        let subject = || argument.name_or(|| kind.show(bytes, 0));
+        let steps = self.steps(Pattern::Reduction(bytes), 0, size_of::<N>());
+        // One member has no schedule that would settle.
+        let lonely = steps.is_none().then_some(op);
+        let task = Task { op: Some(Box::new(op)), ..Task::of(steps, given) };
+        argument.start(family, words, &subject, (bytes, task), move |result| {
+            data.change(token, |items| {
+                let items = bytemuck::cast_slice_mut(items);
+                items.copy_from_slice(result);
+                lonely.iter().for_each(|op| op.settle(items));
+            })
+        })
+    }
+}
+
+/// A form of a reduction: whose items it combines, and which ranks have the result.
+struct Form {
+    family: Family,
+    combined: Combined,
+    root: Option<Root>,
+    results: Range<usize>,
+}
+
+impl Form {
+    fn of_all(team: &Team, family: Family, combined: Combined) -> Self {
+        Self { family, combined, root: None, results: 0..team.size() }
+    }
+
+    fn of_one(family: Family, root: Root) -> Self {
+        Self { family, combined: Combined::All, results: root.rank..root.rank + 1, root: Some(root) }
+    }
+}
+
+/// What is combined: a number to compare, the name of a type, and its bytes.
+#[derive(Clone, Copy)]
+struct Kind {
+    word: u64,
+    name: &'static str,
+    size: usize,
+}
+
+impl Kind {
+    fn of<N>() -> Self {
+        let name = core::any::type_name::<N>();
+        Self { word: word_of(name), name, size: size_of::<N>() }
+    }
+
+    fn show(self, bytes: usize, items: usize) -> String {
+        format!("{} x {}", bytes.checked_div(self.size).unwrap_or(items), self.name)
     }
 }
 
@@ -529,7 +499,7 @@ impl Collective<'_> {
 
     /// Finds the number that `op` chooses of all.
     fn locate<N: Number>(
-        self,
+        &self,
         purpose: &Purpose<'_>,
         (items, mine): (usize, SendBuf<'_>),
         op: fn(N, N) -> N,

@@ -2,7 +2,7 @@
 //! and of C.
 
 use core::marker::PhantomData;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use bytemuck::Pod;
 use shmem_core::primitive::mutant;
@@ -35,7 +35,6 @@ pub(super) struct Typed<N, O, S> {
 }
 
 impl<N: Pod, O: Fn(N, N) -> N, S: Fn(N) -> N> Typed<N, O, S> {
-    /// Combines by `op`, and makes results by `settled`.
     pub(super) fn new(op: O, settled: S, is_exact: bool) -> Self {
         Self { op, settled, is_exact, items: PhantomData }
     }
@@ -103,20 +102,16 @@ impl<O: Reduction> Reduction for Guarded<'_, O> {
     }
 
     fn combine(&self, into: &mut [u8], left: Option<&[u8]>, right: &[u8]) {
-        let guard = Guard { collective: self.collective, purpose: self.purpose };
-        self.op.combine(into, left, right);
-        core::mem::forget(guard);
+        let combine = AssertUnwindSafe(|| self.op.combine(into, left, right));
+        if catch_unwind(combine).is_err() {
+            self.refuse();
+        }
     }
 }
 
-/// Dropped by a panic alone.
-struct Guard<'g> {
-    collective: &'g Collective<'g>,
-    purpose: &'g Purpose<'g>,
-}
-
-impl Drop for Guard<'_> {
-    fn drop(&mut self) {
+impl<O> Guarded<'_, O> {
+    #[cold]
+    fn refuse(&self) -> ! {
         let Purpose { operation, subject, location, .. } = self.purpose;
         let location = location.unwrap_or(const { Location::caller() });
         let said = format!(
@@ -126,6 +121,6 @@ impl Drop for Guard<'_> {
             location.file(),
             location.line()
         );
-        self.collective.team.job.abort(101, &said);
+        self.collective.team.job.abort(101, &said)
     }
 }

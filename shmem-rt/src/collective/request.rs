@@ -1,9 +1,8 @@
-//! Requests: collectives that go on beside the program. They are started, and waited for later.
+//! Requests: collectives that go on beside the program. They are [started](super::start), and waited for later.
 //!
-//! A started collective is what a blocking one of much data is, but for who does it: a barrier of all members, in which each finds that
-//! it has come for the same as the others, and behind it a [schedule](super::schedule). Both are one [work](Work) of the PE, and go on
-//! whenever it waits inside the library, whatever for, and when it asks. No thread is made for it: a PE that only computes holds up
-//! those that need what it has.
+//! A started collective is what a blocking one of much data is, but for who does it: a barrier of all members, and behind it a
+//! [schedule](super::schedule). Both are one [work](Work) of the PE, and go on whenever it waits inside the library, whatever for, and
+//! when it asks. No thread is made for it: a PE that only computes holds up those that need what it has.
 //!
 //! **Barrier.** A dissemination: in round `k` each member tells the one `2^k` ranks further on what it has started, in a [`Mark`], and
 //! waits for that of the one as far before it. A mark is a hash of the purpose, how many barriers of the team the member has come to
@@ -27,53 +26,36 @@
 //! other PE, as [`placement`](super::placement) says.
 
 use core::mem::offset_of;
-use core::panic::Location;
-use core::pin::Pin;
-use core::ptr::NonNull;
-use core::sync::atomic::{AtomicBool, Ordering};
-use core::task::{Context, Poll};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::Arc;
 
-use shmem_core::context::{Endpoint, Far};
+use shmem_core::context::Endpoint;
 use shmem_core::endpoint::{Step, Work};
 use shmem_core::exclusion::Mutex;
-use shmem_core::observe::{Call, Family, Meeting};
 use shmem_core::primitive::mutant;
-use shmem_core::segment::SYSTEM;
-use shmem_core::system::{Activity, ROUNDS, RequestArea, SystemArea};
+use shmem_core::system::{Activity, ROUNDS, RequestArea};
 use shmem_core::text::Text;
-use shmem_core::transport::{Remote, SignalOp, Until};
+use shmem_core::transport::SignalOp;
 use shmem_launch::say::say;
 
 use super::buffer::{RecvBuf, SendBuf};
 use super::engine::Written;
-use super::mark::{Mark, place_of};
-use super::mismatch::{Record, mismatch};
-use super::placement::{Carrier, Slots, request_area};
+use super::mismatch::{Mark, in_words, place_of, refuse_started};
+use super::placement::{Carrier, Reach, Slots, request_area};
 use super::reduction::Reduction;
-use crate::group::{END, Purpose, Team};
+use crate::group::{Purpose, Team};
 use crate::job::Job;
 use crate::members::Members;
 use crate::state::uses::RequestClaim;
 
-/// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them.
-pub(super) struct Held {
-    start: NonNull<[u8]>,
-}
-
-// SAFETY: it owns its memory, which no thread is special to.
-unsafe impl Send for Held {}
-// SAFETY: of a shared one only the address is given away; who reads or writes there says why it may.
-unsafe impl Sync for Held {}
+/// Bytes of the runtime that transfers read and chunks are written to, while nobody has a reference to them as bytes.
+pub(super) struct Held(Box<[AtomicU8]>);
 
 impl Held {
-    /// These bytes.
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        Self { start: NonNull::from(Box::leak(bytes.into_boxed_slice())) }
-    }
-
-    fn len(&self) -> usize {
-        self.start.len()
+        let bytes = Box::into_raw(bytes.into_boxed_slice()) as *mut [AtomicU8];
+        // SAFETY: it was a box of bytes, whose size and alignment an `AtomicU8` has, and any byte is a value of both.
+        Self(unsafe { Box::from_raw(bytes) })
     }
 
     /// The bytes, to be written by transfers.
@@ -82,8 +64,8 @@ impl Held {
     ///
     /// The result is used for no longer than `self` lives, and [`settled`](Self::settled) is not meanwhile.
     unsafe fn target<'h>(&self) -> RecvBuf<'h> {
-        // SAFETY: as many bytes were made (`new`), to which nobody has a reference (caller).
-        unsafe { RecvBuf::shared(self.start.cast().as_ptr(), self.len()) }
+        // SAFETY: as many bytes are there, in cells, to which nobody has a reference as bytes (caller).
+        unsafe { RecvBuf::shared(self.0.as_ptr().cast::<u8>().cast_mut(), self.0.len()) }
     }
 
     /// The bytes.
@@ -92,15 +74,8 @@ impl Held {
     ///
     /// Nobody writes them for as long as the result is used.
     unsafe fn settled(&self) -> &[u8] {
-        // SAFETY: as many bytes were made (`new`); the rest is the caller's promise.
-        unsafe { self.start.as_ref() }
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        // SAFETY: it was leaked from a box (`new`), once.
-        drop(unsafe { Box::from_raw(self.start.as_ptr()) });
+        // SAFETY: as many bytes are there; the rest is the caller's promise.
+        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
     }
 }
 
@@ -119,6 +94,13 @@ pub(super) struct Task {
     pub(super) sent: Sent,
     pub(super) result: Held,
     pub(super) op: Option<Box<dyn Reduction + Send>>,
+}
+
+impl Task {
+    /// Of a result that is sent on as it comes, and in which nothing is combined.
+    pub(super) fn of(schedule: Option<(Written, usize)>, result: Vec<u8>) -> Self {
+        Self { schedule, sent: Sent::Result(0), result: Held::new(result), op: None }
+    }
 }
 
 /// A collective that goes on beside the program.
@@ -189,7 +171,7 @@ impl Request {
         request
     }
 
-    fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.is_complete.load(Ordering::Acquire)
     }
 
@@ -198,14 +180,14 @@ impl Request {
     /// # Panics
     ///
     /// If it is not there yet.
-    fn result(&self) -> &[u8] {
+    pub(super) fn result(&self) -> &[u8] {
         assert!(self.is_complete(), "the result of a collective is asked for before it is there");
         // SAFETY: behind the end of the schedule nobody writes the result: only its steps do.
         unsafe { self.result.settled() }
     }
 
     /// What it is, and whom it waits for.
-    fn activity(&self) -> Activity {
+    pub(super) fn activity(&self) -> Activity {
         let mut activity = self.activity;
         let state = self.state.try_lock();
         let awaited = state.and_then(|mut state| {
@@ -233,14 +215,12 @@ impl Request {
                 // SAFETY: used for this call; what is sent lives as long as the state, and is written by the schedule alone.
                 let all = unsafe { self.result.target() };
                 let source = match &state.sent {
-                    Sent::Result(from) => SendBuf::from(all).part(*from..self.result.len()),
+                    Sent::Result(from) => SendBuf::from(all).part(*from..self.result.0.len()),
                     // SAFETY: used for this call, in which what is given lives; nobody writes it.
                     Sent::Given(given) => SendBuf::from(unsafe { given.target() }),
                 };
                 let mut carrier = Carrier {
-                    job: &state.job,
-                    members: &state.members,
-                    rank: state.rank,
+                    reach: Reach { job: &state.job, members: &state.members, rank: state.rank },
                     slots: Slots::of_request(state.team, state.place.0),
                     source,
                     result,
@@ -293,32 +273,27 @@ impl State {
         self.round == self.members.size().next_power_of_two().ilog2() as usize
     }
 
-    /// The rank so many before this one.
     fn before(&self, distance: usize) -> usize {
         (self.rank + self.members.size() - distance) % self.members.size()
     }
 
-    /// The marks and counters of a member on this node, and its bell.
-    fn near(&self, rank: usize) -> Option<&SystemArea> {
-        let slot = self.members.member(rank).on_node()?;
-        let system = self.job.memory.arena.start_of(slot).cast::<SystemArea>();
-        // SAFETY: the slots of this node are mapped for as long as the job, which is kept here. Each begins with a system area,
-        // which all zeroes initialise and which is shared by atomics, and beyond them through raw pointers.
-        Some(unsafe { &*system })
+    fn reach(&self) -> Reach<'_> {
+        Reach { job: &self.job, members: &self.members, rank: self.rank }
     }
 
-    /// Goes on with the barrier. Whether anything was done.
+    /// Goes on with the barrier: tells a member in each round what this one has started. Whether anything was done.
     fn meet(&mut self, activity: &Activity) -> bool {
         let mut moved = false;
         while !self.has_met() {
-            let distance = 1 << self.round;
+            let (distance, (place, set)) = (1 << self.round, self.place);
+            let word = offset_of!(RequestArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
+            let offset = request_area(self.team, place) + word;
             if !self.has_told {
-                self.tell((self.rank + distance) % self.members.size());
+                let to = (self.rank + distance) % self.members.size();
+                self.reach().signal(to, offset, SignalOp::Set(self.mark.0));
                 (self.has_told, moved) = (true, true);
             }
-            let mine = self.near(self.rank).unwrap_or_else(|| unreachable!("a PE is on its node"));
-            let heard = &mine.requests[self.team][self.place.0].met[self.place.1][self.round];
-            match Mark::heard(heard.load(Ordering::Acquire)) {
+            match Mark::heard(self.reach().own(offset)) {
                 None => break,
                 Some(mark) if mark == self.mark => (),
                 Some(_) => self.refuse(self.before(distance), activity),
@@ -326,27 +301,6 @@ impl State {
             (self.round, self.has_told, moved) = (self.round + 1, false, true);
         }
         moved
-    }
-
-    /// Tells a member in this round what this one has started.
-    fn tell(&self, rank: usize) {
-        let (place, set) = self.place;
-        if let Some(there) = self.near(rank) {
-            there.requests[self.team][place].met[set][self.round].swap(self.mark.word(), Ordering::AcqRel);
-            return there.doorbell.ring();
-        }
-        let word = offset_of!(RequestArea, met) + (set * ROUNDS + self.round) * size_of::<u64>();
-        let offset = request_area(self.team, place) + word;
-        let (word, nothing) =
-            (Remote { pe: self.members.member(rank), segment: SYSTEM, offset }, core::ptr::dangling());
-        let far = self.job.network.own.as_ref();
-        let Far { transport, channel } =
-            far.unwrap_or_else(|| unreachable!("a member on another node is reached by a transport"));
-        // SAFETY: of no bytes the signal alone is changed. It is an aligned `AtomicU64` of the system area of every PE.
-        unsafe {
-            let set = SignalOp::Set(self.mark.word());
-            transport.put_signal(*channel, word, nothing, 0, word, set, Until::Return);
-        }
     }
 
     /// The rank that it waits for, if it waits for any.
@@ -360,180 +314,15 @@ impl State {
     /// Ends the job: a member has started something else.
     #[cold]
     fn refuse(&self, other: usize, mine: &Activity) -> ! {
-        let (me, other) = (self.members.member(self.rank), self.members.member(other));
-        let theirs = Record::Started { team: self.team, place: self.place.0 }.of(&self.job, other);
-        let (here, there) = (mine.to_string(), theirs.map(|theirs| theirs.to_string()));
-        let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
-        let (here, there) = match (there, theirs) {
-            // The same, at another place of the program.
-            (Some(there), Some(theirs)) if here == there => {
-                (behind(&here, mine.count), behind(&there, theirs.count))
+        let pes = [self.rank, other].map(|rank| self.members.member(rank));
+        refuse_started(&self.job, (pes[0], pes[1]), (self.team, self.place.0), |theirs| {
+            let (here, there) = (mine.to_string(), in_words(theirs));
+            let behind = |text: &str, meetings| format!("{text} behind {meetings} other meetings");
+            match theirs {
+                // The same, at another place of the program.
+                Some(theirs) if here == there => (behind(&here, mine.count), behind(&there, theirs.count)),
+                _ => (here, there),
             }
-            (Some(there), _) => (here, there),
-            (None, _) => (here, "somewhere it did not say".to_owned()),
-        };
-        let places = vec![(here, vec![me.number()]), (there, vec![other.number()])];
-        self.job.abort(1, &mismatch(places))
-    }
-}
-
-impl Team {
-    /// Waits until nothing that the team has started goes on.
-    pub(crate) fn land(&self, endpoint: &Endpoint) {
-        let activity = Activity { operation: Text::head("destroy"), ..Activity::NONE };
-        wait_until(endpoint, || self.uses().has_landed(), || activity);
-    }
-}
-
-/// Waits until nothing that any team of this PE has started goes on, before the program ends.
-pub(crate) fn land_all(endpoint: &Endpoint) {
-    let activity = Activity { operation: Text::head(END), ..Activity::NONE };
-    wait_until(endpoint, || !endpoint.waiting().has_work(), || activity);
-}
-
-/// Waits until works of this PE have come somewhere.
-pub(super) fn wait_until(endpoint: &Endpoint, done: impl FnMut() -> bool, activity: impl Fn() -> Activity) {
-    // SAFETY: its bell is listened to, as by everybody who waits for a word of this PE.
-    let bell = &unsafe { endpoint.system() }.doorbell;
-    endpoint.waiting().until(endpoint, done, |timeout, done| bell.watch(timeout, done), activity);
-}
-
-/// What writes a result to where it belongs.
-type Finish<'t, R> = Box<dyn FnOnce(&[u8]) -> R + 't>;
-
-/// A collective that was started, such as by [`start_sum`](crate::Team::start_sum), and goes on beside the program. Waiting for
-/// it gives what the blocking call of that family gives: a value comes back, and `&mut x`, a destination or a symmetric object is
-/// written then, and not before.
-///
-/// It goes on whenever this PE waits inside the library, whatever for, and when it is asked [whether it is
-/// complete](Self::is_complete). No thread of the library goes on with it: while a PE only computes, members that need
-/// what it has wait for it. One that computes for long asks now and then.
-///
-/// Dropping it waits, as [`wait`](Self::wait) does, and writes what is written in place; not so while a panic unwinds, whose
-/// PE ends the job. Forgetting it forgets the result: the collective goes on. It stays with the thread that has started
-/// it.
-///
-/// It is a future as well, with the result, for whatever executor the program has. A poll that comes too early goes on with
-/// the collective, and wakes its own task at once, as that of a [`Pending`](crate::Pending) does.
-///
-/// ```no_run
-/// use shmem::prelude::*;
-///
-/// #[shmem::main]
-/// fn main(world: &mut World) {
-///     let norm = world.start_sum(vec![1.0; 1000]);
-///     let inner: f64 = (0..1_000_000).map(f64::from).sum();
-///     let norm = norm.wait();
-///     println!("{inner} {}", norm[0]);
-/// }
-/// ```
-#[must_use = "the result comes by `wait` or `.await`; dropping it waits as well"]
-pub struct Started<'t, R> {
-    endpoint: &'t Endpoint,
-    request: Arc<Request>,
-    /// For who looks on.
-    meeting: Meeting<'t>,
-    /// Taken by who takes the result.
-    finish: Option<Finish<'t, R>>,
-    location: &'static Location<'static>,
-}
-
-impl<'t, R> Started<'t, R> {
-    pub(super) fn new(
-        endpoint: &'t Endpoint,
-        request: Arc<Request>,
-        meeting: Meeting<'t>,
-        finish: Finish<'t, R>,
-        location: &'static Location<'static>,
-    ) -> Self {
-        Self { endpoint, request, meeting, finish: Some(finish), location }
-    }
-
-    /// Waits until the collective is complete on this PE, and gives the result.
-    ///
-    /// # Panics
-    ///
-    /// If a poll has given the result.
-    ///
-    /// Source: MPI 4.1, `MPI_Wait`.
-    #[doc(alias = "MPI_Wait")]
-    #[track_caller]
-    pub fn wait(mut self) -> R {
-        self.location = Location::caller();
-        self.land();
-        match self.take() {
-            Some(result) => result,
-            None => given(),
-        }
-    }
-
-    /// Whether the collective is complete on this PE: [`wait`](Self::wait) would return at once. Goes on with all that the PE
-    /// has started, and does not wait.
-    ///
-    /// Source: MPI 4.1, `MPI_Test`.
-    #[doc(alias = "MPI_Test")]
-    pub fn is_complete(&self) -> bool {
-        if !self.request.is_complete() {
-            self.endpoint.waiting().go_on(self.endpoint);
-        }
-        if !self.request.is_complete() {
-            return false;
-        }
-        // Whoever looks on is to know, as behind a wait.
-        self.land();
-        true
-    }
-
-    /// Waits for the result.
-    fn land(&self) {
-        if self.finish.is_none() {
-            return;
-        }
-        let Self { endpoint, request, meeting, location, .. } = self;
-        let land = || wait_until(endpoint, || request.is_complete(), || request.activity());
-        endpoint.tell(Call::new(Family::Started, location).meets(*meeting), land);
-    }
-
-    /// The result, once, where it is there.
-    fn take(&mut self) -> Option<R> {
-        let finish = self.finish.take()?;
-        Some(finish(self.request.result()))
-    }
-}
-
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn given() -> ! {
-    panic!("the collective is complete, and a poll has given its result already: it is given once")
-}
-
-/// See [`Started`] for who wakes.
-///
-/// # Panics
-///
-/// A poll, if one before it has given the result.
-impl<R> Future for Started<'_, R> {
-    type Output = R;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
-        if !self.is_complete() {
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        match self.take() {
-            Some(result) => Poll::Ready(result),
-            None => given(),
-        }
-    }
-}
-
-impl<R> Drop for Started<'_, R> {
-    fn drop(&mut self) {
-        if self.finish.is_some() && !std::thread::panicking() {
-            self.land();
-            self.take();
-        }
+        })
     }
 }

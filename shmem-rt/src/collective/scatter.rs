@@ -1,26 +1,28 @@
 //! scatter: what one member has for each of the others, and sums of what all have for each.
 
+use core::any::type_name;
+use core::ops::Range;
+
 use shmem_core::context::{Collected, Contribution, Initiator};
 use shmem_core::observe::Family;
 use shmem_core::pe::Pe;
 use shmem_core::system::SCRATCH_BYTES;
 
-use super::alltoall::most_in_a_step;
 use super::argument::{Argument, Root, word_of};
-use super::blocks::Shares;
 use super::buffer::{RecvBuf, SendBuf};
 use super::choose::{Pattern, Shape};
 use super::combine::Combined;
-use super::direct::Direct;
+use super::exchange::most_in_a_step;
+use super::layout::Layout;
 use super::number::{self, Number, Reducible};
 use super::partial_results::most_bytes;
-use super::payload::GRAIN;
-use super::pipelined::fits_a_tile;
-use super::reduce::type_of;
+use super::payload::{GRAIN, Shares};
+use super::placement::fits_a_tile;
+use super::reduce::{type_of, typed};
 use super::reduction::{Reduction, Typed};
-use super::staging::{Staged, Turn};
+use super::staging::{Direct, Staged, Turn};
 use super::tree::{Operands, fold};
-use crate::group::{Collective, Operation, Purpose, Team};
+use crate::group::{Collective, Purpose, Team};
 
 impl Team {
     /// Gives every member its part of what `root` has in `all`: the k-th part goes to the member with rank k. All parts
@@ -56,21 +58,23 @@ impl Team {
         // Where `all` lies is the root's own affair.
         let source = Argument::of::<X::Item>(self, token, all.place(token));
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
-        let collective = argument.enter();
-        let mut unfit = None;
+        let mut fit = Ok(());
         let result = argument.changed(mine, (false, true), |items, mine| {
-            let arguments = argument.arguments([root.word(), items as u64, argument.size() as u64]);
+            let words = [root.word(), items as u64, argument.size() as u64];
             let subject = || format!("{} from PE {}", argument.show(items), root.pe);
-            let purpose = argument.purpose(Operation::of(Family::ScatterFrom), &arguments, &subject);
+            let scatter = |all: SendBuf<'_>, mine: RecvBuf<'_>| {
+                argument.run(Family::ScatterFrom, words, &subject, all.len(), |collective, purpose| {
+                    collective.scatter(purpose, &root, all, mine);
+                });
+            };
             if !root.is_here(self) {
-                return collective.scatter(&purpose, &root, SendBuf::EMPTY, mine);
+                return scatter(SendBuf::EMPTY, mine);
             }
-            source.given(all, argument.place(), |all_items, all| match is_parts(self, all_items, items) {
-                true => collective.moving(all.len()).scatter(&purpose, &root, all, mine),
-                false => unfit = Some((all_items, items)),
+            fit = source.given(all, argument.place, |all_items, all| {
+                is_parts(self, all_items, items).map(|()| scatter(all, mine))
             });
         });
-        require_parts(self, unfit);
+        require_parts(self, fit);
         result
     }
 
@@ -78,17 +82,6 @@ impl Team {
     /// [`alltoall`](Self::alltoall), the k-th part is for the member with rank k. `mine` becomes the sum of the parts for the
     /// calling PE, and is given as to [`sum`](Self::sum); so are sums made. `all` is a reference as to
     /// [`fcollect`](Self::fcollect), and has as many elements as `mine` for each member.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let mut share = [0.0; 100];
-    /// let all = vec![1.0; 100 * world.n_pes()];
-    /// world.sum_scatter(&all, &mut share[..]);
-    /// assert_eq!(share[0], world.n_pes() as f64);
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -102,14 +95,12 @@ impl Team {
         T: Collected<X::Item> + ?Sized,
         X: number::Operands<R>,
     {
-        type Of<I> = <I as Reducible>::Number;
-        let op = Typed::new(Of::<X::Item>::added, Of::<X::Item>::settled, !Of::<X::Item>::ROUNDS);
-        let kind = core::any::type_name::<Of<X::Item>>();
+        let (op, kind) =
+            (typed!(X::Item, Reducible::Number, added, false), type_name::<<X::Item as Reducible>::Number>());
         self.combine_parts(
             token,
             (all, mine),
-            Family::SumScatter,
-            word_of(kind),
+            (Family::SumScatter, word_of(kind)),
             |collective, purpose, all, mine| {
                 collective.reduce_scatter(purpose, all, mine, &op);
             },
@@ -117,16 +108,6 @@ impl Team {
     }
 
     /// As [`sum_scatter`](Self::sum_scatter), by an operation of the program, as [`reduce`](Self::reduce) has it.
-    ///
-    /// ```no_run
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) {
-    /// let all = vec![world.my_pe(); world.n_pes()];
-    /// let most = world.reduce_scatter(&all, 0, |a, b| a.max(b));
-    /// assert_eq!(most, world.n_pes() - 1);
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///
@@ -149,8 +130,7 @@ impl Team {
         self.combine_parts(
             token,
             (all, mine),
-            Family::ReduceScatter,
-            type_of(&op),
+            (Family::ReduceScatter, type_of(&op)),
             |collective, purpose, all, mine| {
                 collective.reduce_scatter(purpose, all, mine, &collective.guarded(purpose, &op));
             },
@@ -159,49 +139,45 @@ impl Team {
 
     /// What `sum_scatter` and `reduce_scatter` have in common. `kind` says what is combined.
     #[track_caller]
-    fn combine_parts<T, X, R, K>(
+    fn combine_parts<T, X, R>(
         &self,
-        token: &K,
+        token: &(impl Initiator + ?Sized),
         (all, mine): (&T, X),
-        family: Family,
-        kind: u64,
+        (family, kind): (Family, u64),
         combine: impl FnOnce(&Collective<'_>, &Purpose<'_>, SendBuf<'_>, RecvBuf<'_>),
     ) -> R
     where
-        K: Initiator + ?Sized,
         T: Collected<X::Item> + ?Sized,
         X: Contribution<R>,
     {
         let source = Argument::of::<X::Item>(self, token, all.place(token));
         let argument = Argument::of::<X::Item>(self, token, mine.place(token));
-        let collective = argument.enter();
-        let mut unfit = None;
+        let mut fit = Ok(());
         let result = argument.changed(mine, (false, true), |items, mine| {
-            source.given(all, argument.place(), |all_items, all| {
-                if !is_parts(self, all_items, items) {
-                    unfit = Some((all_items, items));
-                    return;
-                }
-                let arguments = [items as u64, argument.size() as u64, kind, source.offset()];
-                let (arguments, subject) = (argument.arguments(arguments), || argument.show(items));
-                let purpose = argument.purpose(Operation::of(family), &arguments, &subject);
-                combine(&collective.moving(all.len()), &purpose, all, mine);
+            fit = source.given(all, argument.place, |all_items, all| {
+                is_parts(self, all_items, items)?;
+                let words = [items as u64, argument.size() as u64, kind, source.offset()];
+                let subject = || argument.show(items);
+                argument.run(family, words, &subject, all.len(), |collective, purpose| {
+                    combine(collective, purpose, all, mine);
+                });
+                Ok(())
             });
         });
-        require_parts(self, unfit);
+        require_parts(self, fit);
         result
     }
 }
 
-/// Whether so many items are a part for each member.
-fn is_parts(team: &Team, all: usize, part: usize) -> bool {
-    part.checked_mul(team.size()) == Some(all)
+/// Whether so many items are a part for each member; both numbers if not.
+fn is_parts(team: &Team, all: usize, part: usize) -> Result<(), (usize, usize)> {
+    if part.checked_mul(team.size()) == Some(all) { Ok(()) } else { Err((all, part)) }
 }
 
 /// Refuses items that are not, for the caller's line: no closure has that.
 #[track_caller]
-fn require_parts(team: &Team, unfit: Option<(usize, usize)>) {
-    if let Some((all, part)) = unfit {
+fn require_parts(team: &Team, fit: Result<(), (usize, usize)>) {
+    if let Err((all, part)) = fit {
         let members = team.size();
         panic!("{all} elements are not {members} parts of {part} elements, one for each member");
     }
@@ -267,7 +243,7 @@ impl Collective<'_> {
             return mine.write(0, &combined[rank * part..][..part]);
         }
         // Makes some bytes of the result, of parts that are read from a byte on.
-        let mut make = |range: core::ops::Range<usize>, read: &dyn Fn(usize, usize, &mut [u8])| {
+        let mut make = |range: Range<usize>, read: &dyn Fn(usize, usize, &mut [u8])| {
             mine.fill(range, size, &mut |at, into| {
                 fold(members, Operands::Read(&|of, first, tile| read(of, at + first, tile)), into, op);
                 op.settle(into);
@@ -283,9 +259,8 @@ impl Collective<'_> {
         }
         if team.node_count() == 1 && size <= SCRATCH_BYTES && members <= most_in_a_step(size) {
             let pack = |to: usize, first: usize, into: &mut [u8]| all.read(to * part + first * size, into);
-            return self.alltoall_packed(purpose, (part / size, size), pack, |came| {
-                let start = came.first * size;
-                make(start..start + came.count * size, &|of, at, into| came.read(of, at, into));
+            return self.exchange_on_the_node(purpose, (part / size, size), pack, |some, _, read| {
+                make(some.start * size..some.end * size, read);
             });
         }
         let mut rows = vec![0; all.len()];
@@ -296,7 +271,7 @@ impl Collective<'_> {
     /// Whether parts of so many bytes are sooner combined for all, where each takes its own.
     fn is_combined_for_all(&self, purpose: &Purpose<'_>, part: usize, op: &dyn Reduction) -> bool {
         let (team, size, exact) = (self.team, op.size(), op.is_exact());
-        if team.node_count() == 1 || !fits_a_tile(size) || most_bytes(team, op, false) < size {
+        if team.node_count() == 1 || !fits_a_tile(size) || most_bytes(Layout::of(team), op, false) < size {
             return false;
         }
         // Windows are taken where they would be the way.

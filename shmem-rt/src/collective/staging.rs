@@ -1,17 +1,50 @@
-//! Staging buffers: memory of the runtime through which members pass data to each other.
+//! Staging: how members pass data to each other through memory of the runtime, and on one node past it.
 //!
-//! Each member has staging buffers for a team. The first member of a node has more, for data from other nodes. A [`Step`] is one barrier
-//! with the buffers that belong to it. A larger contribution goes in pieces, each with a step of its own; on one node it may go through
-//! a [`Ring`] instead, without a barrier for each piece. [`Collective::staged`] does either.
+//! A [`Step`] is one barrier with the buffers that belong to it. A larger contribution goes in pieces, each with a step of its own; on one
+//! node it may go through a [`Ring`], a circular buffer of each member, without a barrier for each piece.
+//! [`Collective::staged`] does either. Symmetric objects of one node are read and written in place ([`Direct`]).
+//!
+//! **Rings.** A member writes the next chunk while others still read the ones before, up to the number of slots. All members step through
+//! the same chunks in the same order; a member also takes those that it has nothing to do with. The first chunk may be written before
+//! the opening barrier. It lies in the member's own slot, and each member keeps the three rules of rings ([`RingWords`]) by itself,
+//! whatever the others have come for. So no slot is read while it is written, also where members do not agree and nobody has found it yet.
+//!
+//! A ring is larger than a core's own cache. A line that another core has read stays in that one's cache, and to write it again takes
+//! until it has been taken from there: on a Zen 4 in a virtual machine 34 ns, where a copy takes 1.4 ns a line. Behind so many other chunks
+//! it has left that cache by itself (design.md, section 12, has the times).
+//!
+//! Where PEs share cores, waking a PE costs more than a chunk. So a member rings late: with the next chunk that it shows, before it waits
+//! itself, and at the end of the series. Nobody waits in vain meanwhile.
 
-use shmem_core::sync::{LINE_BYTES, MeetingLines};
-use shmem_core::system::{MIRROR_BYTES, SCRATCH_BYTES, TeamArea};
+use core::cell::Cell;
+use core::ops::Range;
 
-use super::blocks::{Blocks, Shares, is_alone};
-use super::buffer::SendBuf;
-use super::ring::Ring;
-use super::rooms::{Piece, Room, area, mirror, scratch};
+use shmem_core::heap::MAX_ALIGN;
+use shmem_core::object::Extent;
+use shmem_core::pe::Pe;
+use shmem_core::primitive::mutant;
+use shmem_core::sync::{LINE_BYTES, MeetingLines, RingWords};
+use shmem_core::system::{
+    CHUNK_BYTES, MIRROR_BYTES, RING_BYTES, SCRATCH_BYTES, TeamArea, WINDOW_BYTES, Window,
+};
+use shmem_launch::env::CollectiveWay as Way;
+
+use super::buffer::{RecvBuf, SendBuf};
+use super::choose::{Pattern, Shape};
+use super::payload::{Blocks, Shares, address_on, area, is_alone, mirror, scratch};
 use crate::group::{Collective, Meeting, Purpose};
+
+/// Room for the calling PE's part of a piece.
+pub(super) trait Room {
+    /// `bytes` bytes at an offset, to be written: of a step before its barrier.
+    fn room(&mut self, at: usize, bytes: usize) -> &mut [u8];
+}
+
+/// A piece that has come.
+pub(super) trait Piece {
+    /// `bytes` bytes at an offset of what a rank has written: of a step until its next barrier.
+    fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8];
+}
 
 /// One barrier, and the room for contributions that belongs to it: of a line where that is enough, or half of the scratch. There are
 /// several of both, used in turn, so one barrier for each step is enough: who writes again has met, since, all who read.
@@ -42,24 +75,6 @@ impl<'c> Step<'c> {
         Self { collective, meeting, offset, room, blocks: None }
     }
 
-    /// Writes a part of the calling PE's contribution, before the barrier.
-    #[inline]
-    pub(super) fn write(&mut self, at: usize, from: SendBuf<'_>) {
-        from.read(0, self.room(at, from.len()));
-    }
-
-    /// A part of the calling PE's contribution, to be written before the barrier.
-    #[inline]
-    pub(super) fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
-        let to = self.collective.endpoint.mine(self.offset + at);
-        // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
-        // have since met this PE, at the barrier before this one. That holds whatever each has come for, because every barrier of a team
-        // takes the rooms in turn by its number, and all arrive at each. No other thread of this PE is in a collective of the team
-        // (`Team::enter`); this step is borrowed exclusively, and the barrier takes it, too.
-        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
-    }
-
     /// Synchronises all members. `shares` says how much each rank has contributed, from the start of its room: the same on all members.
     #[inline]
     pub(super) fn meet(&mut self, purpose: &Purpose<'_>, shares: impl FnOnce() -> Shares) {
@@ -71,24 +86,6 @@ impl<'c> Step<'c> {
         collective.meet_with(purpose, &mut blocks);
         self.blocks = Some(blocks);
     }
-
-    /// A part of a rank's contribution, after the barrier. It lies there until the next one.
-    #[inline]
-    pub(super) fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
-        let Collective { team, endpoint, .. } = *self.collective;
-        let (pe, offset, end) = match &self.blocks {
-            None => (team.member(rank), self.offset, self.offset + self.room),
-            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
-        };
-        assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
-        let from = endpoint.mapped(pe, offset + at);
-        let from = from.unwrap_or_else(|| unreachable!("what other nodes contribute is brought to this one"));
-        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
-        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
-        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
-        // mirror (`payload`).
-        unsafe { core::slice::from_raw_parts(from, bytes) }
-    }
 }
 
 /// How members give pieces to each other through rooms of the runtime.
@@ -98,9 +95,7 @@ pub(super) struct Staged {
     pub(super) pieces: usize,
     /// Bytes that a member writes of a piece, at most.
     pub(super) bytes: usize,
-    /// Whether the calling PE writes.
     pub(super) writes: bool,
-    /// Whether the calling PE reads.
     pub(super) reads: bool,
 }
 
@@ -115,15 +110,37 @@ pub(super) enum Turn<'t> {
 impl Room for Step<'_> {
     #[inline]
     fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
-        Step::room(self, at, bytes)
+        assert!(at + bytes <= self.room, "{bytes} bytes at {at} in a room of {}", self.room);
+        let to = self.collective.endpoint.mine(self.offset + at);
+        // SAFETY: the room has that many bytes, as just checked, of which any are a value, and nobody reads it now: its last readers
+        // have since met this PE, at the barrier before this one. That holds whatever each has come for, because every barrier of a team
+        // takes the rooms in turn by its number, and all arrive at each. No other thread of this PE is in a collective of the team
+        // (`Team::enter`); this step is borrowed exclusively, and the barrier takes it, too.
+        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
     }
 }
 
 impl Piece for Step<'_> {
     #[inline]
     fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
-        Step::slice(self, rank, at, bytes)
+        let team = self.collective.team;
+        let (pe, offset, end) = match &self.blocks {
+            None => (team.member(rank), self.offset, self.offset + self.room),
+            Some(blocks) => (team.leader(team.node()), blocks.offset(team, rank), blocks.end(team)),
+        };
+        assert!(offset + at + bytes <= end, "{bytes} bytes at {at} of rank {rank}");
+        let from = address_on(self.collective, pe, offset + at);
+        // SAFETY: the room of a PE on this node, or the mirror of its first member, ends behind these bytes, as just checked; any bytes are
+        // a value. The room's owner, whatever it has come for, writes it before a barrier and again for the next but one, which it cannot
+        // come to before this PE has come to the one in between: then this step, which is borrowed, is no more. The same holds for a
+        // mirror (`payload`).
+        unsafe { core::slice::from_raw_parts(from, bytes) }
     }
+}
+
+/// How much members write that are all on one node: nobody asks.
+pub(super) fn of_one_node(_: usize) -> Shares {
+    unreachable!("members are on one node")
 }
 
 impl Collective<'_> {
@@ -161,12 +178,332 @@ impl Collective<'_> {
                 self.meet(purpose);
             }
             if reads && let Some(before) = piece.checked_sub(ring.lag()) {
-                turn(Turn::Read(before, &ring.chunk(before)));
+                turn(Turn::Read(before, &(&ring, before)));
                 ring.take(before);
             }
         }
         if !reads {
             ring.take(pieces - 1);
+        }
+    }
+}
+
+/// Bytes of the rings of all members together, unless they are very many or few.
+const ALL_RINGS: usize = 2 * RING_BYTES;
+
+/// Bytes of the ring of each of so many members, in its window.
+pub(super) fn ring_bytes(members: usize) -> usize {
+    (ALL_RINGS / members / CHUNK_BYTES * CHUNK_BYTES).clamp(2 * MIRROR_BYTES, RING_BYTES)
+}
+
+/// A series of chunks, of one collective.
+pub(super) struct Ring<'c> {
+    collective: &'c Collective<'c>,
+    purpose: &'c Purpose<'c>,
+    /// Where chunks lie on each member, from the start of its slot in the arena, and for how many there is room.
+    room: usize,
+    slots: usize,
+    /// Its first one, in the life of the team.
+    first: u64,
+    /// How many of them the calling PE has taken.
+    taken: usize,
+    /// Whether the others' bells are to be rung for what it has done.
+    owes_bells: Cell<bool>,
+}
+
+impl<'c> Ring<'c> {
+    /// Most bytes of a chunk.
+    pub(super) const CHUNK: usize = CHUNK_BYTES;
+
+    /// A series of chunks for a collective. They lie in the window, or where the team has none in what no other node sends to. The
+    /// world's window is a part of the system area, and for another team all members have taken as many bytes there, word for word,
+    /// between two barriers that all came to (`take_windows`).
+    pub(super) fn new(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
+        let team = collective.team;
+        let (room, slots) = match team.has_windows() {
+            Some(true) => (team.window() + size_of::<Window>(), ring_bytes(team.size()) / CHUNK_BYTES),
+            _ => (mirror(team, 0), 2 * MIRROR_BYTES / CHUNK_BYTES),
+        };
+        let owes_bells = Cell::new(false);
+        let mut ring = Self { collective, purpose, room, slots, first: 0, taken: 0, owes_bells };
+        ring.first = ring.words(collective.endpoint.me()).next();
+        ring
+    }
+
+    /// How many chunks behind the one that it writes a member reads, if it does both: half of what there is room for. What another core
+    /// has just written lies in that one's cache, and is read from there half as fast as later from the one behind it.
+    pub(super) fn lag(&self) -> usize {
+        self.slots / 2
+    }
+
+    /// Waits until the slot of the k-th chunk is free.
+    pub(super) fn slot(&self, k: usize) -> Slot<'_> {
+        let number = self.first + k as u64;
+        let mut missing = self.others();
+        let mut next = missing.next();
+        self.until(|| {
+            while let Some(pe) = next {
+                if !self.words(pe).is_free(number, self.slots as u64) {
+                    return false;
+                }
+                next = missing.next();
+            }
+            true
+        });
+        Slot { ring: self, number }
+    }
+
+    /// A part of what a rank has for the others in the k-th chunk, once that has come.
+    ///
+    /// # Panics
+    ///
+    /// If the calling PE has taken that chunk.
+    pub(super) fn read(&self, k: usize, rank: usize, at: usize, bytes: usize) -> &[u8] {
+        assert!(k >= self.taken && at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of chunk {k}");
+        let (number, pe) = (self.first + k as u64, self.collective.team.member(rank));
+        let words = self.words(pe);
+        self.until(|| words.has(number));
+        let from = address_on(self.collective, pe, self.offset(number) + at);
+        // SAFETY: a slot has so many bytes from there on. Its owner has written the chunk, as just seen, and writes there
+        // again when this PE has taken it: by `take`, which borrows this exclusively and ends the reference, or by a later
+        // series, which begins behind it.
+        unsafe { core::slice::from_raw_parts(from, bytes) }
+    }
+
+    /// Says that the calling PE has read all it needs of the k-th chunk of every member, and of those before.
+    pub(super) fn take(&mut self, k: usize) {
+        self.taken = k + 1;
+        self.words(self.collective.endpoint.me()).take(self.first + k as u64);
+        self.owes_bells.set(true);
+    }
+
+    /// Waits until all others have taken the k-th chunk.
+    pub(super) fn until_taken(&self, k: usize) {
+        let number = self.first + k as u64;
+        self.until(|| self.others().all(|pe| self.words(pe).has_taken(number)));
+    }
+
+    fn others(&self) -> impl Iterator<Item = Pe> + use<'c> {
+        let Collective { team, endpoint, .. } = *self.collective;
+        team.neighbours().iter().copied().filter(|pe| *pe != endpoint.me())
+    }
+
+    /// Rings the bells of the others, who may wait for what the calling PE has done: by read-modify-writes
+    /// ([`RingWords`]), as bells need it.
+    pub(super) fn ring_others(&self) {
+        if self.owes_bells.replace(false) {
+            let Collective { team, endpoint, .. } = *self.collective;
+            self.others().for_each(|pe| team.system_at(endpoint, pe).doorbell.ring());
+        }
+    }
+
+    fn until(&self, mut done: impl FnMut() -> bool) {
+        if done() {
+            return;
+        }
+        // Somebody may sleep until the calling PE has done what it owes bells for, and be who it would wait for.
+        self.ring_others();
+        let Self { collective, purpose, .. } = *self;
+        let Collective { team, endpoint, .. } = *collective;
+        let bell = &team.system_at(endpoint, endpoint.me()).doorbell;
+        collective.wait_until(
+            done,
+            |timeout, done| bell.sleep(timeout, done),
+            || purpose.activity(team.index(), collective.began()),
+        );
+    }
+
+    fn words(&self, pe: Pe) -> &'c RingWords {
+        let Collective { team, endpoint, .. } = *self.collective;
+        &team.system_at(endpoint, pe).teams[team.index()].ring
+    }
+
+    /// Where a chunk lies, from the start of its owner's slot in the arena.
+    fn offset(&self, number: u64) -> usize {
+        self.room + (number % self.slots as u64) as usize * CHUNK_BYTES
+    }
+}
+
+impl Drop for Ring<'_> {
+    fn drop(&mut self) {
+        self.ring_others();
+    }
+}
+
+/// A slot that is free, for a chunk of the calling PE's.
+pub(super) struct Slot<'r> {
+    ring: &'r Ring<'r>,
+    number: u64,
+}
+
+impl Slot<'_> {
+    pub(super) fn show(self) {
+        let ring = self.ring;
+        self.show_unheard();
+        ring.ring_others();
+    }
+
+    /// As [`show`](Self::show), where what rings the others' bells comes straight behind.
+    pub(super) fn show_unheard(self) {
+        let Self { ring, number } = self;
+        ring.words(ring.collective.endpoint.me()).fill(number);
+        ring.owes_bells.set(true);
+    }
+}
+
+impl Room for Slot<'_> {
+    fn room(&mut self, at: usize, bytes: usize) -> &mut [u8] {
+        assert!(at + bytes <= CHUNK_BYTES, "{bytes} bytes at {at} of a chunk");
+        let Self { ring, number } = *self;
+        let to = ring.collective.endpoint.mine(ring.offset(number) + at);
+        // SAFETY: the slot has so many bytes (`Ring::new`), of which any are a value, and nobody reads it: all others have taken what lay
+        // there before (`Ring::slot`), and this chunk is shown later. No other thread of this PE is in a collective of the
+        // team (`Team::enter`), and a series has one slot for each number.
+        unsafe { core::slice::from_raw_parts_mut(to, bytes) }
+    }
+}
+
+/// The k-th chunk of every member of a ring, each waited for when it is read.
+impl Piece for (&Ring<'_>, usize) {
+    fn slice(&self, rank: usize, at: usize, bytes: usize) -> &[u8] {
+        self.0.read(self.1, rank, at, bytes)
+    }
+}
+
+/// A collective on symmetric objects of one node, which members read and write in place. The opening barrier shows that they have come
+/// for the same object. A member leaves when nobody reads its copy any more. [`buffer`](super::buffer) says why that is sound.
+pub(super) struct Direct<'c> {
+    collective: &'c Collective<'c>,
+    purpose: &'c Purpose<'c>,
+}
+
+impl<'c> Direct<'c> {
+    /// Meets all members. What they have done to the objects before is visible to all.
+    pub(super) fn meet(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
+        collective.meet(purpose);
+        Self::met(collective, purpose)
+    }
+
+    /// As [`meet`](Self::meet), if all have come with one number, or none of it: what the arguments do not say.
+    pub(super) fn meet_alike(
+        collective: &'c Collective<'c>,
+        purpose: &'c Purpose<'c>,
+        number: Option<u64>,
+    ) -> Option<Self> {
+        let mut ends = ends(number);
+        collective.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::max);
+        is_one(ends).then(|| Self::met(collective, purpose))
+    }
+
+    /// Behind a barrier of all members.
+    pub(super) fn met(collective: &'c Collective<'c>, purpose: &'c Purpose<'c>) -> Self {
+        Self { collective, purpose }
+    }
+
+    /// An object on the member with a rank, to be read.
+    pub(super) fn of(&self, rank: usize, place: Extent) -> SendBuf<'c> {
+        let Collective { team, endpoint, .. } = *self.collective;
+        RecvBuf::on(endpoint, team.member(rank), place).into()
+    }
+
+    /// An object on the member with a rank, to be written.
+    pub(super) fn to(&self, rank: usize, place: Extent) -> RecvBuf<'c> {
+        let Collective { team, endpoint, .. } = *self.collective;
+        RecvBuf::on(endpoint, team.member(rank), place)
+    }
+
+    /// The ranks of all members, from the own one on: so not all read or write the same.
+    pub(super) fn ranks(&self) -> impl Iterator<Item = usize> + use<> {
+        let (members, rank) = (self.collective.team.size(), self.collective.team.rank());
+        (rank..members).chain(0..rank)
+    }
+
+    /// Ends it where one member owns what the others read: that one waits until they have, and the others go on.
+    pub(super) fn leave_source(&self, rank: usize) {
+        let mut ring = Ring::new(self.collective, self.purpose);
+        ring.take(0);
+        if rank == self.collective.team.rank() && !mutant("direct-without-leave") {
+            ring.until_taken(0);
+        }
+    }
+
+    /// Ends it where each has read of the others, or written to them.
+    pub(super) fn leave(&self) {
+        if !mutant("direct-without-leave") {
+            self.collective.meet(self.purpose);
+        }
+    }
+}
+
+/// A number and its complement, or what no number has: the largest of both, of all members, are those of one number if all have come
+/// with the same.
+pub(super) fn ends(number: Option<u64>) -> [u64; 2] {
+    number.map_or([u64::MAX; 2], |number| [number, !number])
+}
+
+/// Whether all have come with one number.
+pub(super) fn is_one([highest, lowest]: [u64; 2]) -> bool {
+    highest == !lowest
+}
+
+const _: () = assert!(align_of::<Window>() <= MAX_ALIGN);
+
+impl Collective<'_> {
+    /// Which way data go, that lie in symmetric objects or anywhere. Windows are taken when they would be the way for the first time.
+    #[inline]
+    pub(super) fn way(&self, purpose: &Purpose<'_>, pattern: Pattern, is_symmetric: bool) -> Way {
+        let team = self.team;
+        let asked = team.job.settings.collective_ways;
+        let way = Shape::hopeful(team).way(asked, pattern, is_symmetric);
+        if team.has_windows().is_none() && matches!(way, Way::Windows | Way::Rings) {
+            self.take_windows(purpose);
+            return team.way(pattern, is_symmetric);
+        }
+        way
+    }
+
+    /// Takes a window on each member, or on none if there is no room on all of them. They are kept as long as there is
+    /// anything of the team.
+    ///
+    /// Others will write there what no message says the place of. So members must know, and not only believe, that all
+    /// are here: they state it ([`agreed`](super::agreed)).
+    fn take_windows(&self, purpose: &Purpose<'_>) {
+        self.state(purpose);
+        let team = self.team;
+        let room = if team.node_count() == 1 { ring_bytes(team.size()) } else { WINDOW_BYTES };
+        let range = self.place(purpose, size_of::<Window>() + room, align_of::<Window>());
+        if let Some(range) = &range {
+            team.job.teams.room.lock().name(
+                range.start,
+                range.len(),
+                "what comes to a team in chunks".to_owned(),
+            );
+        }
+        team.keep_window(range);
+    }
+
+    /// The first place that all members have free, taken on each; none if there is none. All members are known to be here.
+    pub(crate) fn place(&self, purpose: &Purpose<'_>, bytes: usize, align: usize) -> Option<Range<usize>> {
+        const NOWHERE: u64 = u64::MAX;
+        let room = &self.team.job.teams.room;
+        let mut mine = room.lock().propose(0, bytes, align);
+        loop {
+            let proposal = mine.as_ref().map_or(NOWHERE, |range| range.start as u64);
+            // The highest, and what is the lowest with its bits turned.
+            let mut ends = [proposal, !proposal];
+            self.reduce_for(purpose, bytemuck::cast_slice_mut(&mut ends), u64::max);
+            let (highest, lowest) = (ends[0], !ends[1]);
+            match mine.take() {
+                Some(range) if highest == lowest => return Some(range),
+                Some(range) if range.start as u64 == highest => mine = Some(range),
+                other => other.into_iter().for_each(|range| room.lock().give(range)),
+            }
+            if highest == NOWHERE {
+                return None;
+            }
+            if mine.is_none() {
+                mine = room.lock().propose(highest as usize, bytes, align);
+            }
         }
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! No value has a second definition. So whoever combines the halves of vertices and nothing else comes to the same bits, whichever
 //! vertices it is given and wherever they were made: on another PE, in another round, piece by piece. What a member has of a set of
-//! ranks is its [cover](super::cover). The error of a sum grows with the logarithm of the ranks. The first ranks of many are a tree of
+//! ranks is its [cover](super::partial_results::Cover). The error of a sum grows with the logarithm of the ranks. The first ranks of many are a tree of
 //! their own, with vertices of the large one: so prefixes are [folded](fold) as all ranks are.
 //!
 //! Operands are combined in tiles that stay in the first cache: an operation on numbers becomes one on vectors of them.
@@ -44,13 +44,11 @@ pub(super) struct Vertex {
 }
 
 impl Vertex {
-    /// All of so many ranks.
     pub(super) const fn all(ranks: usize) -> Self {
         assert!(ranks > 0, "of no ranks there is no value");
         Self { first: 0, end: ranks }
     }
 
-    /// A single rank.
     pub(super) const fn rank(rank: usize) -> Self {
         Self { first: rank, end: rank + 1 }
     }
@@ -69,7 +67,6 @@ impl Vertex {
         }
     }
 
-    /// Its ranks.
     pub(super) fn ranks(self) -> Range<usize> {
         self.first..self.end
     }
@@ -214,52 +211,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn seven_are_combined_as_the_head_of_the_module_says() {
-        // Not commutative, not associative, and every result shows how it was made.
-        let texts: Vec<String> = (0..7).map(|rank| rank.to_string()).collect();
-        let made = std::cell::RefCell::new(texts);
-        let op = |left: usize, right: usize| {
-            let mut made = made.borrow_mut();
-            let both = format!("({} {})", made[left], made[right]);
-            made.push(both);
-            made.len() - 1
-        };
-        let operands: Vec<[usize; 1]> = (0..7).map(|rank| [rank]).collect();
-        let mut into = [0];
-        let op = Typed::new(op, |result| result, false);
-        let operand = |rank: usize| bytemuck::cast_slice(&operands[rank]);
-        fold(7, Operands::InPlace(&operand), bytemuck::cast_slice_mut(&mut into), &op);
-        assert_eq!(made.borrow()[into[0]], "(((0 1) (2 3)) ((4 5) 6))");
-    }
-
-    #[test]
     fn a_missing_right_half_is_no_zero() {
         for ranks in 1..70 {
             let mut into = [0.0_f64];
             let operand = |_| bytemuck::bytes_of(&-0.0_f64);
             fold(ranks, Operands::InPlace(&operand), bytemuck::cast_slice_mut(&mut into), &added());
             assert_eq!(into[0].to_bits(), (-0.0_f64).to_bits(), "{ranks} ranks");
-        }
-    }
-
-    #[test]
-    fn the_largest_vertex_of_a_run_is_the_largest() {
-        for ranks in 1_usize..40 {
-            // All vertices there are, by the definition.
-            let levels = 0_u32..=ranks.next_power_of_two().ilog2();
-            let of_level = |level| (0..ranks.div_ceil(1_usize << level)).map(move |index| (level, index));
-            let vertices: Vec<Range<usize>> = levels
-                .flat_map(of_level)
-                .map(|(level, index): (u32, usize)| index << level..((index + 1) << level).min(ranks))
-                .collect();
-            for first in 0..ranks {
-                for end in first + 1..=ranks {
-                    let inside = |vertex: &&Range<usize>| vertex.start == first && vertex.end <= end;
-                    let largest = vertices.iter().filter(inside).map(|vertex| vertex.end).max();
-                    let found = Vertex::largest_in(first..end, ranks).ranks();
-                    assert_eq!(Some(found.end), largest, "{first}..{end} of {ranks}");
-                }
-            }
         }
     }
 

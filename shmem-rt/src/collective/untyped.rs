@@ -1,26 +1,24 @@
 //! Collectives of bytes, for callers that know types while they run only: a C library.
 //!
 //! What is given and taken lies in symmetric memory, at [places](Places) that are the same on all members. So large data
-//! go [directly](super::direct), as those of symmetric objects do; and the rest as if it lay in memory of the program, by
+//! go [directly](super::staging::Direct), as those of symmetric objects do; and the rest as if it lay in memory of the program, by
 //! the ways that typed collectives take. A [`Fold`] combines items, of which only the size is known. Its result is that of the
 //! [tree](super::tree): the same bits as those of a typed reduction.
 //!
 //! What members have come for is compared as it is there: sizes, places, the root, and the name of what combines.
 
-use std::panic::Location;
-
-use shmem_core::context::{Endpoint, Initiator};
+use shmem_core::context::Initiator;
 use shmem_core::object::Extent as Place;
-use shmem_core::observe::{Call, Family};
+use shmem_core::observe::Family;
 use shmem_core::partition::show_size;
 use shmem_core::text::counted;
 
-use super::argument::word_of;
+use super::argument::{Argument, word_of};
 use super::buffer::{RecvBuf, SendBuf};
 pub use super::combine::Combined;
 use super::reduction::{Reduction, require_same};
 use super::tree::{self, Operands};
-use crate::group::{Collective, Operation, Purpose, Team};
+use crate::group::{Collective, Purpose, Team};
 
 /// Where a collective reads, and where it writes: from the start of every member's slot.
 #[derive(Clone, Copy, Debug)]
@@ -73,23 +71,24 @@ pub unsafe fn broadcast(
     keeps: bool,
 ) {
     let (pe, bytes, is_root) = (team.member(root), from.bytes, root == team.rank());
-    let arguments = [pe.number() as u64, bytes as u64, from.offset as u64, to.offset as u64];
+    let source = Argument::of_bytes(team, token, Some(from));
+    let target = source.at(to);
+    let words = [pe.number() as u64, bytes as u64, to.offset as u64];
     let subject = || format!("{} from PE {pe}", show_size(bytes as u64));
-    let call = Untyped::of(team, token.endpoint());
     if is_root {
-        call.tell(Family::HereLoad, from);
+        source.tell(Family::HereLoad, 0..bytes);
     }
-    let place = if is_root { from } else { to };
-    call.run(Family::Broadcast, &arguments, &subject, bytes, |collective, purpose| {
+    source.run(Family::Broadcast, words, &subject, bytes, |collective, purpose| {
         // SAFETY: a place in a segment, which nobody else uses before this returns, and nobody writes on the root (caller).
-        let data = unsafe { call.target(place) };
-        collective.broadcast(purpose, call.is_near().then_some(from), data, root);
+        let data = unsafe { memory(collective, if is_root { from } else { to }) };
+        let is_near = team.node_count() == 1;
+        collective.broadcast(purpose, is_near.then_some(from), data, root);
     });
     if is_root && keeps && from.offset != to.offset {
-        RecvBuf::own(call.endpoint, to).copy_from(0, SendBuf::own(call.endpoint, from));
+        RecvBuf::own(token.endpoint(), to).copy_from(0, SendBuf::own(token.endpoint(), from));
     }
     if !is_root || keeps {
-        call.tell(Family::HereStore, to);
+        target.tell(Family::HereStore, 0..bytes);
     }
 }
 
@@ -99,21 +98,12 @@ pub unsafe fn broadcast(
 ///
 /// As [`broadcast`], but that what is written has as many bytes for each member, and both lie apart.
 #[track_caller]
-pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), Places { from, to }: Places) {
-    let arguments = [from.bytes as u64, from.offset as u64, to.offset as u64];
-    let call = Untyped::of(team, token.endpoint());
-    call.tell(Family::HereLoad, from);
-    call.run(
-        Family::Fcollect,
-        &arguments,
-        &|| show_size(from.bytes as u64),
-        from.bytes,
-        |collective, purpose| {
-            let (from, to) = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
-            collective.allgather(purpose, from, to);
-        },
-    );
-    call.tell(Family::HereStore, to);
+pub unsafe fn fcollect(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
+    let (bytes, show) = (places.from.bytes, || show_size(places.from.bytes as u64));
+    let form = (Family::Fcollect, [bytes as u64, places.to.offset as u64]);
+    moved(team, token, form, (bytes, places), &show, |collective, purpose, from, to| {
+        collective.allgather(purpose, from, to);
+    });
 }
 
 /// Writes what all members have at `from`, items of so many bytes and as many of them as each likes, in the order of ranks.
@@ -131,19 +121,18 @@ pub unsafe fn collect(
     place: impl FnOnce(usize) -> Option<Place>,
 ) {
     let items = from.bytes / size;
-    let call = Untyped::of(team, token.endpoint());
-    call.tell(Family::HereLoad, from);
-    let mut written = None;
-    let subject = || format!("{} of {size} bytes", counted(items, "item"));
-    call.run(Family::Collect, &[size as u64], &subject, from.bytes, |collective, purpose| {
-        let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(call.endpoint, from) };
+    let call = Argument::of_bytes(team, token, None);
+    call.at(from).tell(Family::HereLoad, 0..from.bytes);
+    let (mut written, subject) = (None, || format!("{} of {size} bytes", counted(items, "item")));
+    call.run(Family::Collect, [size as u64], &subject, from.bytes, |collective, purpose| {
+        let mine = if from.bytes == 0 { SendBuf::EMPTY } else { SendBuf::own(collective.endpoint, from) };
         collective.allgatherv(purpose, (items, size), mine, true, |items| {
             written = place(items * size);
-            written.map(|to| RecvBuf::own(call.endpoint, to))
+            written.map(|to| RecvBuf::own(collective.endpoint, to))
         });
     });
     if let Some(to) = written {
-        call.tell(Family::HereStore, to);
+        call.at(to).tell(Family::HereStore, 0..to.bytes);
     }
 }
 
@@ -153,16 +142,13 @@ pub unsafe fn collect(
 ///
 /// As [`broadcast`]; the bytes can be divided by the number of members, and both places lie apart.
 #[track_caller]
-pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), Places { from, to }: Places) {
-    let part = from.bytes / team.size();
-    let arguments = [part as u64, from.offset as u64, to.offset as u64];
-    let call = Untyped::of(team, token.endpoint());
-    call.tell(Family::HereLoad, from);
-    call.run(Family::Alltoall, &arguments, &|| show_size(part as u64), from.bytes, |collective, purpose| {
-        let (from, to) = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
+pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), places: Places) {
+    let part = places.from.bytes / team.size();
+    let show = || show_size(part as u64);
+    let form = (Family::Alltoall, [part as u64, places.to.offset as u64]);
+    moved(team, token, form, (places.from.bytes, places), &show, |collective, purpose, from, to| {
         collective.alltoall(purpose, from, to);
     });
-    call.tell(Family::HereStore, to);
 }
 
 /// As [`alltoall`], of items that lie apart. What lies between them is neither read nor written.
@@ -174,33 +160,22 @@ pub unsafe fn alltoall(team: &Team, token: &(impl Initiator + ?Sized), Places { 
 pub unsafe fn alltoalls(
     team: &Team,
     token: &(impl Initiator + ?Sized),
-    Places { from, to }: Places,
-    strides: Strides,
+    places: Places,
+    Strides { items, size, from, to }: Strides,
 ) {
-    let Strides { items, size, .. } = strides;
-    let [from_stride, to_stride] = [strides.from, strides.to];
-    let numbers = [items, size, from.offset, to.offset, from_stride, to_stride];
-    let subject = || format!("{} of {size} bytes", counted(items, "item"));
-    let (call, bytes) = (Untyped::of(team, token.endpoint()), items * size * team.size());
-    if items > 0 {
-        call.tell(Family::HereLoad, from);
-    }
-    call.run(
-        Family::Alltoalls,
-        &numbers.map(|number| number as u64),
-        &subject,
-        bytes,
-        |collective, purpose| {
-            if items == 0 {
-                return collective.meet(purpose);
-            }
-            let given = (SendBuf::own(call.endpoint, from), RecvBuf::own(call.endpoint, to));
-            collective.alltoall_strided(purpose, (items, size), (from_stride, to_stride), given, true);
+    let words = [items, size, from, to, places.to.offset].map(|number| number as u64);
+    let show = || format!("{} of {size} bytes", counted(items, "item"));
+    let bytes = items * size * team.size();
+    moved(
+        team,
+        token,
+        (Family::Alltoalls, words),
+        (bytes, places),
+        &show,
+        |collective, purpose, source, into| {
+            collective.alltoall_strided(purpose, (items, size), (from, to), (source, into), true);
         },
     );
-    if items > 0 {
-        call.tell(Family::HereStore, to);
-    }
 }
 
 /// Combines what members have at `from` to what each has at `to`.
@@ -218,17 +193,14 @@ pub unsafe fn reduce(
     fold: Fold,
 ) {
     let Places { from, to } = places;
-    let arguments = [from.bytes as u64, word_of(fold.name), from.offset as u64, to.offset as u64];
-    let subject = || format!("{}, by `{}`", counted(from.bytes / fold.size, "item"), fold.name);
-    let call = Untyped::of(team, token.endpoint());
-    call.tell(Family::HereLoad, from);
-    call.run(family, &arguments, &subject, from.bytes, |collective, purpose| {
-        let source = (from.offset != to.offset).then(|| SendBuf::own(call.endpoint, from));
+    let show = || format!("{}, by `{}`", counted(from.bytes / fold.size, "item"), fold.name);
+    let form = (family, [from.bytes as u64, word_of(fold.name), to.offset as u64]);
+    moved(team, token, form, (from.bytes, places), &show, |collective, purpose, source, _| {
+        let source = (from.offset != to.offset).then_some(source);
         // SAFETY: a place in a segment, which nobody else uses before this returns (caller).
-        let data = unsafe { call.target(to) };
+        let data = unsafe { memory(collective, to) };
         collective.reduce(purpose, (combined, 0..team.size()), source, data, &fold);
     });
-    call.tell(Family::HereStore, to);
 }
 
 /// Combines what so many ranks have, in the order that reductions have; `read` writes what a rank has, from a byte on.
@@ -240,59 +212,39 @@ pub unsafe fn fold_ranks(ranks: usize, fold: Fold, into: &mut [u8], read: &dyn F
     tree::fold(ranks, Operands::Read(read), into, &fold);
 }
 
-/// A call of a library in C.
-struct Untyped<'c> {
-    team: &'c Team,
-    endpoint: &'c Endpoint,
-    location: &'static Location<'static>,
+/// Carries out a collective of `bytes` bytes that reads one place and writes another: members compare `words` and
+/// where it reads.
+#[track_caller]
+fn moved<const N: usize>(
+    team: &Team,
+    token: &(impl Initiator + ?Sized),
+    (family, words): (Family, [u64; N]),
+    (bytes, Places { from, to }): (usize, Places),
+    subject: &dyn Fn() -> String,
+    work: impl FnOnce(&Collective<'_>, &Purpose<'_>, SendBuf<'_>, RecvBuf<'_>),
+) {
+    let source = Argument::of_bytes(team, token, Some(from));
+    source.tell(Family::HereLoad, 0..from.bytes);
+    source.run(family, words, subject, bytes, |collective, purpose| {
+        let endpoint = collective.endpoint;
+        work(collective, purpose, SendBuf::own(endpoint, from), RecvBuf::own(endpoint, to));
+    });
+    source.at(to).tell(Family::HereStore, 0..to.bytes);
 }
 
-impl<'c> Untyped<'c> {
-    #[track_caller]
-    fn of(team: &'c Team, endpoint: &'c Endpoint) -> Self {
-        Self { team, endpoint, location: Location::caller() }
+/// The calling PE's bytes at a place: as a symmetric object on one node, where the other members have it at this place, or as memory
+/// of the program.
+///
+/// # Safety
+///
+/// The place lies in a segment, and while the result lives nobody else uses it, or others read it as well.
+unsafe fn memory<'c>(collective: &Collective<'c>, place: Place) -> RecvBuf<'c> {
+    let Collective { team, endpoint, .. } = *collective;
+    if team.node_count() == 1 || place.bytes == 0 {
+        return RecvBuf::own(endpoint, place);
     }
-
-    /// Enters the collective that members have come for, and leaves it.
-    fn run(
-        &self,
-        family: Family,
-        arguments: &[u64],
-        subject: &dyn Fn() -> String,
-        bytes: usize,
-        work: impl FnOnce(&Collective<'_>, &Purpose<'_>),
-    ) {
-        let (operation, location) = (Operation::of(family), Some(self.location));
-        let purpose = Purpose { operation, opens: false, arguments, subject, location };
-        work(&self.team.enter(self.endpoint, location).moving(bytes), &purpose);
-    }
-
-    /// Whether all members are on one node.
-    fn is_near(&self) -> bool {
-        self.team.node_count() == 1
-    }
-
-    /// The calling PE's bytes at a place: as a symmetric object on one node, where the other members have it at this place, or as memory
-    /// of the program.
-    ///
-    /// # Safety
-    ///
-    /// The place lies in a segment, and while the result lives nobody else uses it, or others read it as well.
-    unsafe fn target(&self, place: Place) -> RecvBuf<'c> {
-        if self.is_near() || place.bytes == 0 {
-            return RecvBuf::own(self.endpoint, place);
-        }
-        // SAFETY: a place in a segment is memory of this PE, of which any bytes are a value, and nobody else writes it (caller).
-        RecvBuf::of(unsafe { core::slice::from_raw_parts_mut(self.endpoint.mine(place.offset), place.bytes) })
-    }
-
-    /// Tells the observer, if there is one, what a collective does to the calling PE's memory.
-    fn tell(&self, family: Family, place: Place) {
-        if self.endpoint.observer().is_some() {
-            let call = Call::new(family, self.location);
-            self.endpoint.tell(call.at(self.endpoint.me(), 0, place.offset, place.bytes), || ());
-        }
-    }
+    // SAFETY: a place in a segment is memory of this PE, of which any bytes are a value, and nobody else writes it (caller).
+    RecvBuf::of(unsafe { core::slice::from_raw_parts_mut(endpoint.mine(place.offset), place.bytes) })
 }
 
 impl Reduction for Fold {

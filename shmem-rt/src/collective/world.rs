@@ -1,22 +1,23 @@
-//! The collectives of teams as methods of a world, over all PEs. Those that stand in tables have theirs beside them.
+//! The collectives of teams as methods of a world, over all PEs. It has no `and`, `or` and `xor`: its own are atomic operations.
 
 use shmem_core::context::{Collected, Contribution, Destination, Source};
 use shmem_core::data::PlainData;
 use shmem_core::pe::Pe;
 
-use super::number;
-use super::request::Started;
+use super::number::{self, Number};
+use super::reduce::Located;
+use super::start::Started;
 use crate::thread::ThreadLevel;
 use crate::world::World;
 
 macro_rules! of_the_world {
-    ($($(#[$doc:meta])* $name:ident as $method:ident [$($generic:tt)*] ($($argument:ident: $of:ty),*) -> $result:ty;)*) => {
+    ($($(#[$doc:meta])* $name:ident as $method:ident $(<$life:lifetime>)? [$($generic:tt)*] ($($argument:ident: $of:ty),*) -> $result:ty;)*) => {
         impl<L: ThreadLevel> World<L> {$(
             $(#[$doc])*
             ///
             #[doc = concat!("Over all PEs; see [`Team::", stringify!($method), "`](crate::Team::", stringify!($method), ").")]
             #[track_caller]
-            pub fn $name<$($generic)*>(&self, $($argument: $of),*) -> $result {
+            pub fn $name<$($life,)? $($generic)*>(&$($life)? self, $($argument: $of),*) -> $result {
                 self.team().$method(self, $($argument),*)
             }
         )*}
@@ -61,28 +62,50 @@ of_the_world! {
     reduce_inscan as reduce_inscan [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> R;
     /// Combines what the PEs before the calling one have by an operation of the program.
     reduce_exscan as reduce_exscan [X: Contribution<R>, R](data: X, op: impl Fn(X::Item, X::Item) -> X::Item) -> Option<R>;
-}
-
-macro_rules! started {
-    ($($(#[$doc:meta])* $name:ident [$($generic:tt)*] ($($argument:ident: $of:ty),*) -> $result:ty;)*) => {
-        impl<L: ThreadLevel> World<L> {$(
-            $(#[$doc])*
-            ///
-            #[doc = concat!("Over all PEs; see [`Team::", stringify!($name), "`](crate::Team::", stringify!($name), ").")]
-            #[track_caller]
-            pub fn $name<'t, $($generic)*>(&'t self, $($argument: $of),*) -> Started<'t, $result> {
-                self.team().$name(self, $($argument),*)
-            }
-        )*}
-    };
-}
-started! {
+    /// The sum; integers wrap.
+    sum as sum [X: number::Operands<R>, R](data: X) -> R;
+    /// The sum for one PE; integers wrap.
+    sum_to as sum_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    /// The product; integers wrap.
+    prod as prod [X: number::Operands<R>, R](data: X) -> R;
+    /// The product for one PE; integers wrap.
+    prod_to as prod_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    /// The minimum.
+    min as min [X: number::Operands<R>, R](data: X) -> R;
+    /// The minimum for one PE.
+    min_to as min_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    /// The maximum.
+    max as max [X: number::Operands<R>, R](data: X) -> R;
+    /// The maximum for one PE.
+    max_to as max_to [X: number::Operands<R>, R](data: X, root: Pe) -> Option<R>;
+    /// Each element becomes its sum over the PEs up to the calling one, which is included.
+    sum_inscan as sum_inscan [X: number::Operands<R>, R](data: X) -> R;
+    /// Each element becomes its sum over the PEs before the calling one: zero on the first.
+    sum_exscan as sum_exscan [X: number::Operands<R>, R](data: X) -> R;
+    /// The least number, and where it lies.
+    min_at as min_at [T: Collected<N> + ?Sized, N: Number](mine: &T) -> Option<Located<N>>;
+    /// The largest number, and where it lies.
+    max_at as max_at [T: Collected<N> + ?Sized, N: Number](mine: &T) -> Option<Located<N>>;
     /// Starts to meet all PEs, and goes on.
-    start_barrier []() -> ();
+    start_barrier as start_barrier <'t> []() -> Started<'t, ()>;
     /// Starts to give every PE what `root` has, and goes on.
-    start_broadcast [X: Contribution<R> + 't, R](data: X, root: Pe) -> R;
+    start_broadcast as start_broadcast <'t> [X: Contribution<R> + 't, R](data: X, root: Pe) -> Started<'t, R>;
     /// Starts to write what all PEs have to `all`, and goes on.
-    start_fcollect [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I> + 't](mine: &T, all: D) -> ();
+    start_fcollect as start_fcollect <'t> [T: Collected<I> + ?Sized, I: PlainData, D: Destination<I> + 't](mine: &T, all: D) -> Started<'t, ()>;
     /// Starts to send a part of `source` to each PE, and goes on.
-    start_alltoall [T: PlainData, S: Source<T> + ?Sized, D: Destination<T> + 't](source: &S, into: D) -> ();
+    start_alltoall as start_alltoall <'t> [T: PlainData, S: Source<T> + ?Sized, D: Destination<T> + 't](source: &S, into: D) -> Started<'t, ()>;
+    /// Starts the sum of what all PEs have, and goes on.
+    start_sum as start_sum <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    /// Starts the product of what all PEs have, and goes on.
+    start_prod as start_prod <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    /// Starts the minimum of what all PEs have, and goes on.
+    start_min as start_min <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    /// Starts the maximum of what all PEs have, and goes on.
+    start_max as start_max <'t> [X: number::Operands<R> + 't, R](data: X) -> Started<'t, R>;
+    /// Starts the bitwise and of what all PEs have, and goes on.
+    start_and as start_and <'t> [X: number::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
+    /// Starts the bitwise or of what all PEs have, and goes on.
+    start_or as start_or <'t> [X: number::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
+    /// Starts the bitwise exclusive or of what all PEs have, and goes on.
+    start_xor as start_xor <'t> [X: number::BitOperands<R> + 't, R](data: X) -> Started<'t, R>;
 }

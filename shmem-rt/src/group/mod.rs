@@ -3,12 +3,9 @@
 //! How they meet, and what they do together, stands above: in [`collective`](mod@crate::collective), and for what only some
 //! PEs have together in [`team`](crate::team).
 
-mod caller;
-mod meeting;
 mod purpose;
 mod team;
 
-pub(crate) use meeting::Meeting;
 pub(crate) use purpose::{END, Operation, Purpose, words_of};
-pub(crate) use team::Collective;
 pub use team::Team;
+pub(crate) use team::{Collective, Meeting};

@@ -1,5 +1,6 @@
 //! What members of a team come together for.
 
+use std::cell::Cell;
 use std::panic::Location;
 
 use shmem_core::fingerprint::fingerprint_of_words;
@@ -8,7 +9,7 @@ use shmem_core::sync::STATEMENT_WORDS;
 use shmem_core::system::Activity;
 use shmem_core::text::Text;
 
-use super::caller;
+use crate::caller::{Place, finds};
 
 /// Bytes of the longest name.
 const NAME: usize = 24;
@@ -52,6 +53,12 @@ impl Operation {
     }
 }
 
+impl From<Family> for Operation {
+    fn from(family: Family) -> Self {
+        Self::of(family)
+    }
+}
+
 /// What a PE enters a collective for: what all members must agree on.
 pub(crate) struct Purpose<'a> {
     /// The operation.
@@ -74,7 +81,18 @@ impl<'a> Purpose<'a> {
         arguments: &'a [u64],
         subject: &'a dyn Fn() -> String,
     ) -> Self {
-        let (operation, location) = (Operation::named(Family::Memory, name), Some(Location::caller()));
+        Self::of_call(Family::Memory, name, arguments, subject)
+    }
+
+    /// The purpose of the calling line of the program: one of several operations of a row.
+    #[track_caller]
+    pub(crate) fn of_call(
+        family: Family,
+        name: &'static str,
+        arguments: &'a [u64],
+        subject: &'a dyn Fn() -> String,
+    ) -> Self {
+        let (operation, location) = (Operation::named(family, name), Some(Location::caller()));
         Self { operation, opens: false, arguments, subject, location }
     }
 }
@@ -108,7 +126,7 @@ impl Purpose<'_> {
 
     /// What a member of the team with that index does at a meeting, for messages.
     pub(crate) fn activity(&self, team: usize, count: u64) -> Activity {
-        let (file, line) = match (self.location, caller::place(team, count)) {
+        let (file, line) = match (self.location, place(team, count)) {
             (None, _) | (_, Some(None)) => (Text::EMPTY, 0),
             (Some(location), None) => (Text::tail(location.file()), location.line()),
             (Some(_), Some(Some((file, line)))) => (Text::tail(file), line),
@@ -123,6 +141,19 @@ impl Purpose<'_> {
             count,
         }
     }
+}
+
+thread_local! {
+    /// The meeting that was asked for last: the index of its team, and its number.
+    static ASKED: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
+}
+
+/// Where the calling thread's program called for a meeting, if calls are not in Rust: `None` if they are. It is looked for when that is
+/// asked for the second time: a barrier in which a PE sleeps for microseconds must not search debug information.
+fn place(team: usize, count: u64) -> Option<Option<Place>> {
+    let finds = finds()?;
+    let is_known = ASKED.replace((team, count)) == (team, count);
+    Some(is_known.then(finds).flatten())
 }
 
 /// A text as arguments: its length, then its bytes.

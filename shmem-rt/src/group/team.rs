@@ -22,10 +22,11 @@ use shmem_core::indexed::Ranked;
 use shmem_core::object::SymAddr;
 use shmem_core::observe::{Call, Family, Meeting as Met};
 use shmem_core::pe::Pe;
+use shmem_core::sync::NodeBarrier;
 use shmem_core::system::{Activity, SystemArea, TeamArea};
 use shmem_core::text::{Text, counted};
+use shmem_launch::env::BarrierChoice;
 
-use super::meeting::Meeting;
 use super::purpose::Purpose;
 use crate::error::Result;
 use crate::job::Job;
@@ -34,6 +35,33 @@ use crate::pes::Pes;
 use crate::state::config::TeamConfig;
 use crate::state::indexes::{NODE, WORLD};
 use crate::state::uses::{ContextClaim, Uses};
+
+/// How the members of a team meet: the same for everything they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    /// Each looks at a line of each other.
+    Lines,
+    /// Each counts itself at the first member of its node.
+    Counter,
+}
+
+/// Most members that meet in lines. Each looks at all others, so this grows with the square, and the wait
+/// with the number.
+const MOST_IN_LINES: usize = 8;
+
+impl Meeting {
+    /// How `members` on `nodes` nodes meet. `has_cores` says that there is one for each of them. Who
+    /// sleeps is woken once by a counter, but in lines by each that comes.
+    pub(crate) fn choose(wanted: BarrierChoice, members: usize, nodes: usize, has_cores: bool) -> Self {
+        assert!(members <= NodeBarrier::MAX_PES * nodes, "{members} PEs on {nodes} nodes are too many");
+        let possible = nodes == 1;
+        match wanted {
+            BarrierChoice::Lines if possible => Self::Lines,
+            BarrierChoice::Auto if possible && has_cores && members <= MOST_IN_LINES => Self::Lines,
+            _ => Self::Counter,
+        }
+    }
+}
 
 /// A set of PEs with a number of its own for each: its rank.
 ///
@@ -192,12 +220,10 @@ impl Team {
         &self.uses
     }
 
-    /// How many nodes have members.
     pub(crate) fn node_count(&self) -> usize {
         self.members.node_count()
     }
 
-    /// Which of the nodes is ours.
     pub(crate) fn node(&self) -> usize {
         self.node
     }
@@ -212,7 +238,6 @@ impl Team {
         self.members.member(self.members.first_of(node))
     }
 
-    /// The member with a rank.
     pub(crate) fn member(&self, rank: usize) -> Pe {
         self.members.member(rank)
     }
@@ -412,7 +437,6 @@ impl Collective<'_> {
         self.activity(purpose, count)
     }
 
-    /// The number of its first meeting.
     pub(crate) fn began(&self) -> u64 {
         self.began
     }
@@ -422,7 +446,6 @@ impl Collective<'_> {
         self.team.count.load(Ordering::Relaxed) + 1
     }
 
-    /// Counts a meeting.
     pub(crate) fn count(&self) -> u64 {
         let Self { team, endpoint, .. } = self;
         let count = self.next_meeting();
@@ -453,5 +476,27 @@ impl Drop for Team {
 impl std::fmt::Debug for Team {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Team #{} ({}, rank {})", self.index, counted(self.size(), "PE"), self.rank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_with_cores_on_one_node_meet_in_lines() {
+        use BarrierChoice::{Auto, Counter, Lines};
+        for (choice, members, nodes, has_cores, meeting) in [
+            (Auto, 8, 1, true, Meeting::Lines),
+            (Auto, 9, 1, true, Meeting::Counter),
+            (Auto, 2, 1, false, Meeting::Counter),
+            (Auto, 2, 2, true, Meeting::Counter),
+            (Lines, 20, 1, false, Meeting::Lines),
+            (Lines, 20, 2, false, Meeting::Counter),
+            (Counter, 20, 1, false, Meeting::Counter),
+        ] {
+            let chosen = Meeting::choose(choice, members, nodes, has_cores);
+            assert_eq!(chosen, meeting, "{choice:?}: {members} on {nodes}");
+        }
     }
 }

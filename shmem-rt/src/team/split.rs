@@ -21,7 +21,7 @@ use shmem_core::system::RequestArea;
 
 use crate::collective::Agreed;
 use crate::error::{Result, TeamError};
-use crate::group::{Operation, Purpose, Team};
+use crate::group::{Purpose, Team};
 use crate::members::Members;
 use crate::state::config::TeamConfig;
 use crate::state::indexes::Set;
@@ -67,13 +67,8 @@ impl Team {
         config: &TeamConfig,
     ) -> Result<Option<Self>> {
         let subject = || format!("start {start}, stride {stride}, size {size}");
-        let purpose = Purpose {
-            operation: Operation::named(Family::Teams, "split_strided"),
-            opens: false,
-            arguments: &[start as u64, stride as u64, size as u64, config.contexts as u64],
-            subject: &subject,
-            location: Some(Location::caller()),
-        };
+        let arguments = [start as u64, stride as u64, size as u64, config.contexts as u64];
+        let purpose = Purpose::of_call(Family::Teams, "split_strided", &arguments, &subject);
         let agreed = self.agree_on(token.endpoint(), &purpose);
         let groups = strided(self.size(), start, stride, size).map(|ranks| vec![ranks]);
         agreed.divide(config, groups)
@@ -97,22 +92,18 @@ impl Team {
         columns: &TeamConfig,
     ) -> Result<(Self, Self)> {
         let subject = || format!("width {width}");
-        let purpose = Purpose {
-            operation: Operation::named(Family::Teams, "split_2d"),
-            opens: false,
-            arguments: &[width as u64, rows.contexts as u64, columns.contexts as u64],
-            subject: &subject,
-            location: Some(Location::caller()),
-        };
+        let arguments = [width as u64, rows.contexts as u64, columns.contexts as u64];
+        let purpose = Purpose::of_call(Family::Teams, "split_2d", &arguments, &subject);
         let agreed = self.agree_on(token.endpoint(), &purpose);
-        let n = self.size();
-        let width_in = width.min(n);
-        let by = |group: &dyn Fn(usize) -> usize| match width {
+        let (ranks, width): (Vec<usize>, _) = ((0..self.size()).collect(), width.min(self.size()));
+        let is_grid = |groups: &dyn Fn() -> Groups| match width {
             0 => Err(TeamError::Empty { what: "a row of a grid of width 0" }),
-            _ => Ok(grouped((0..n).map(|rank| (group(rank), rank)))),
+            _ => Ok(groups()),
         };
-        let row = agreed.divide(rows, by(&|rank| rank / width_in))?;
-        let column = agreed.divide(columns, by(&|rank| rank % width_in))?;
+        let in_rows = is_grid(&|| ranks.chunks(width).map(<[usize]>::to_vec).collect());
+        let row = agreed.divide(rows, in_rows)?;
+        let column = |first| (first..self.size()).step_by(width).collect();
+        let column = agreed.divide(columns, is_grid(&|| (0..width).map(column).collect()))?;
         match (row, column) {
             (Some(row), Some(column)) => Ok((row, column)),
             _ => unreachable!("every rank has a quotient and a remainder"),
@@ -134,13 +125,8 @@ impl Team {
         config: &TeamConfig,
     ) -> Result<Option<Self>> {
         let subject = || colour.map_or_else(|| "no colour".to_owned(), |colour| format!("colour {colour}"));
-        let purpose = Purpose {
-            operation: Operation::named(Family::Teams, "split_by"),
-            opens: false,
-            arguments: &[config.contexts as u64],
-            subject: &subject,
-            location: Some(Location::caller()),
-        };
+        let arguments = [config.contexts as u64];
+        let purpose = Purpose::of_call(Family::Teams, "split_by", &arguments, &subject);
         let agreed = self.agree_on(token.endpoint(), &purpose);
         let said = agreed.tell([u64::from(colour.is_some()), colour.unwrap_or(0), key as u64]);
         let mut members: Vec<(u64, i64, usize)> = said
@@ -150,7 +136,8 @@ impl Team {
             .map(|(rank, [_, colour, key])| (*colour, *key as i64, rank))
             .collect();
         members.sort_unstable();
-        let groups = grouped(members.into_iter().map(|(colour, _, rank)| (colour, rank)));
+        let groups = members.chunk_by(|a, b| a.0 == b.0);
+        let groups = groups.map(|group| group.iter().map(|(.., rank)| *rank).collect()).collect();
         agreed.divide(config, Ok(groups))
     }
 
@@ -165,15 +152,8 @@ impl Team {
     /// Source: OpenSHMEM 1.6, `shmem_team_destroy`.
     #[track_caller]
     pub fn destroy(self, token: &(impl Initiator + ?Sized)) -> Result<()> {
-        let location = Location::caller();
-        let purpose = Purpose {
-            operation: Operation::named(Family::Teams, "destroy"),
-            opens: false,
-            arguments: &[],
-            subject: &String::new,
-            location: Some(location),
-        };
-        token.endpoint().require_open(location);
+        let purpose = Purpose::of_call(Family::Teams, "destroy", &[], &String::new);
+        token.endpoint().require_open(Location::caller());
         self.land(token.endpoint());
         let mine = [self.uses().contexts() as u64, self.uses().objects() as u64];
         let said = self.agree_on(token.endpoint(), &purpose).tell(mine);
@@ -268,27 +248,11 @@ fn strided(parent: usize, start: usize, stride: isize, size: usize) -> Result<Ve
     if stride == 0 && size > 1 {
         return Err(TeamError::Repeated { size });
     }
-    let last = isize::try_from(size - 1).ok().and_then(|steps| stride.checked_mul(steps));
-    let last = last.and_then(|distance| start.checked_add_signed(distance));
-    if start >= parent || last.is_none_or(|last| last >= parent) {
-        return Err(TeamError::Outside { start, stride, size, parent });
-    }
-    let ranks = (0..size).scan(start, |next, _| {
-        let rank = *next;
-        *next = next.wrapping_add_signed(stride);
-        Some(rank)
-    });
-    Ok(ranks.collect())
-}
-
-/// Ranks with equal keys, in the order in which keys first come.
-fn grouped<K: PartialEq>(ranks: impl IntoIterator<Item = (K, usize)>) -> Groups {
-    let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
-    for (key, rank) in ranks {
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, group)) => group.push(rank),
-            None => groups.push((key, vec![rank])),
-        }
-    }
-    groups.into_iter().map(|(_, group)| group).collect()
+    let rank = |k: usize| {
+        let distance = stride.checked_mul(isize::try_from(k).ok()?)?;
+        start.checked_add_signed(distance).filter(|rank| *rank < parent)
+    };
+    // The last one is outside where any is.
+    let ranks = rank(size - 1).and_then(|_| (0..size).map(rank).collect());
+    ranks.ok_or(TeamError::Outside { start, stride, size, parent })
 }

@@ -20,12 +20,17 @@
 
 use core::ops::Range;
 
-use super::seat::{Group, Seat, given};
-use super::{Chunks, Memory, Place, Radices, RecvStep, Schedule, SendStep, Then};
+use super::{Chunks, Memory, Place, RecvStep, Schedule, SendStep, Then};
 
 /// By how many turns of the wave each step comes behind the one before it. What a step of one block waits for is then
 /// under way while another block is sent.
 const LAG: usize = 2;
+
+/// Most levels: as many as halve 2^24 ranks.
+const MOST_LEVELS: usize = 24;
+
+/// Most slices of a block below the last level: of more, those who hold them send messages that are all gap.
+const MOST_SLICES: usize = 64;
 
 /// A reduction, as one rank sees it.
 pub(in crate::collective) struct HalvingDoubling {
@@ -58,27 +63,20 @@ impl HalvingDoubling {
         grain: usize,
         slots: usize,
     ) -> Self {
-        let first = radices.each().first().copied().unwrap_or(1);
-        let blocks = Chunks::new(bytes, most / grain * grain * first, grain);
+        let blocks = Chunks::new(bytes, most / grain * grain * radices.first(), grain);
         Self { radices, seat: Seat::new(radices, rank), blocks, grain, slots }
     }
 
     /// The steps of a block, as bits, in which this rank sends to one of whom `is_far` says so.
     pub(in crate::collective) fn steps_to(&self, is_far: impl Fn(usize) -> bool) -> u64 {
         let first = self.walk().filter(|(passage, _)| passage.block == 0);
-        let sends = first.filter(|(passage, group)| {
-            let Passage { step, slice, turn, distance, .. } = *passage;
-            let to = (group.mine + distance) % group.members;
-            let owner = if self.returns(step) { group.mine } else { to };
-            let level = self.level(step);
-            let is_sent = self.piece(level, *group, owner, slice, turn).is_some();
-            is_sent && is_far(self.holder(level, *group, to, slice).rank())
-        });
+        let sends = first
+            .filter(|(passage, group)| self.sent(*passage, *group).is_some_and(|(to, _)| is_far(to.rank)));
         sends.fold(0, |steps, (passage, _)| steps | 1 << passage.step)
     }
 
     fn steps(&self) -> usize {
-        2 * self.radices.each().len()
+        2 * self.radices.levels
     }
 
     /// The level of a step, from 0.
@@ -111,34 +109,48 @@ impl HalvingDoubling {
 
     /// The order of what is sent for one slice.
     fn inside(&self, level: usize, group: Group) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let pieces = self.radices.cut(level).div_ceil(group.members);
+        let pieces = self.radices.each[level].cut.div_ceil(group.members);
         (0..pieces).flat_map(move |turn| (1..group.members).map(move |distance| (turn, distance)))
     }
 
+    /// Who is sent a chunk by this rank, and which piece, if there is such a one.
+    fn sent(&self, passage: Passage, group: Group) -> Option<(Seat, usize)> {
+        let level = self.level(passage.step);
+        let to = (group.mine + passage.distance) % group.members;
+        let owner = if self.returns(passage.step) { group.mine } else { to };
+        let piece = self.piece(level, group, owner, passage)?;
+        Some((self.holder(level, group, to, passage.slice), piece))
+    }
+
     /// A piece of a slice, which a member of a group owns above a level: it is a slice there.
-    fn piece(&self, level: usize, group: Group, owner: usize, slice: usize, turn: usize) -> Option<usize> {
-        let decider = self.radices.decider(level);
-        let mut owned = given(self.radices.cut(decider), group.members, owner);
+    fn piece(
+        &self,
+        level: usize,
+        group: Group,
+        owner: usize,
+        Passage { slice, turn, .. }: Passage,
+    ) -> Option<usize> {
+        let decider = self.radices.each[level].decider;
+        let mut owned = given(self.radices.each[decider].cut, group.members, owner);
         if decider == level {
-            return owned.nth(turn).map(|piece| slice + piece * self.radices.weight(level));
+            return owned.nth(turn).map(|piece| slice + piece * self.radices.each[level].weight);
         }
         (turn == 0 && owned.contains(&self.radices.digit(slice, decider))).then_some(slice)
     }
 
     /// The member of a group who holds a slice.
     fn holder(&self, level: usize, group: Group, member: usize, slice: usize) -> Seat {
-        let first = group.first + member * self.radices.distance(level);
-        Seat::new(self.radices, Seat::holder(&self.radices, level, first, slice))
+        let first = group.first + member * self.radices.each[level].distance;
+        Seat::new(self.radices, self.radices.holder(level, first, slice))
     }
 
     /// How many chunks come to a rank in a step of each block.
     fn coming(&self, seat: &Seat, step: usize) -> usize {
         let level = self.level(step);
-        let owned = seat.held(level + 1);
-        if self.returns(step) {
-            seat.held(level) * self.radices.cut(level) - owned
-        } else {
-            owned * (seat.group(level).members - 1)
+        let owned = seat.held[level + 1];
+        match self.returns(step) {
+            true => seat.held[level] * self.radices.each[level].cut - owned,
+            false => owned * (seat.group(level).members - 1),
         }
     }
 
@@ -159,10 +171,10 @@ impl HalvingDoubling {
         }
         let comes = |(turn, distance): &(usize, usize)| {
             let owner = (group.mine + group.members - distance) % group.members;
-            self.piece(level, group, owner, slice, *turn).is_some()
+            self.piece(level, group, owner, Passage { turn: *turn, ..passage }).is_some()
         };
         let here = self.inside(level, group).take_while(|at| *at != (turn, distance)).filter(comes).count();
-        seat.before(level, slice) * self.radices.cut(level) - seat.before(level + 1, slice) + here
+        seat.before(level, slice) * self.radices.each[level].cut - seat.before(level + 1, slice) + here
     }
 
     /// Credit counters of the sender, for the chunks of a step.
@@ -171,59 +183,51 @@ impl HalvingDoubling {
         let others = seat.group(level).members - 1;
         match (others, self.returns(step)) {
             (0, _) => 0,
-            (_, true) => seat.held(level + 1) * others,
+            (_, true) => seat.held[level + 1] * others,
             // One for each piece: those that it keeps have one as well.
-            (_, false) => seat.held(level) * self.radices.cut(level),
+            (_, false) => seat.held[level] * self.radices.each[level].cut,
         }
     }
 
     /// The credit counter of the sender of a piece.
-    fn credit(&self, seat: &Seat, passage: Passage, piece: usize) -> usize {
-        let Passage { step, slice, distance, .. } = passage;
+    fn credit(&self, seat: &Seat, Passage { step, slice, distance, .. }: Passage, piece: usize) -> usize {
         let level = self.level(step);
         let first: usize = (0..step).map(|before| self.credits_of(seat, before)).sum();
-        let within = if self.returns(step) {
-            seat.before(level + 1, piece) * (seat.group(level).members - 1) + distance - 1
-        } else {
-            let cut = self.radices.cut(level);
-            seat.before(level, slice) * cut + self.radices.digit(piece, level)
-        };
-        first + within
+        first
+            + match self.returns(step) {
+                true => seat.before(level + 1, piece) * (seat.group(level).members - 1) + distance - 1,
+                false => {
+                    seat.before(level, slice) * self.radices.each[level].cut
+                        + self.radices.digit(piece, level)
+                }
+            }
     }
 
     /// The bytes of a slice of a block below a level.
     fn at(&self, block: usize, level: usize, slice: usize) -> Place {
         let part = (0..level).fold(self.blocks.range(block), |part, below| {
-            self.cut(&part, self.radices.cut(below), self.radices.digit(slice, below))
+            let each = part.len().div_ceil(self.radices.each[below].cut).next_multiple_of(self.grain);
+            let start = part.start + self.radices.digit(slice, below) * each;
+            part.end.min(start)..part.end.min(start + each)
         });
         Place::of(Memory::Result, 0, part)
-    }
-
-    fn cut(&self, part: &Range<usize>, pieces: usize, piece: usize) -> Range<usize> {
-        let each = part.len().div_ceil(pieces).next_multiple_of(self.grain);
-        let cut = |pieces: usize| part.end.min(part.start + pieces * each);
-        cut(piece)..cut(piece + 1)
     }
 }
 
 impl Schedule for HalvingDoubling {
     fn sends(&self) -> impl Iterator<Item = SendStep> {
         self.walk().filter_map(|(passage, group)| {
-            let Passage { block, step, slice, turn, distance } = passage;
-            let level = self.level(step);
-            let to = (group.mine + distance) % group.members;
-            let owner = if self.returns(step) { group.mine } else { to };
-            let piece = self.piece(level, group, owner, slice, turn)?;
-            let to = self.holder(level, group, to, slice);
+            let Passage { block, step, .. } = passage;
+            let (to, piece) = self.sent(passage, group)?;
             let within = self.before_in_step(&to, passage, piece);
             let number = |block| self.before(&to, block, step) + within;
             // Every block comes later than the one before, so few have a slot from the start.
-            let free = |number: &usize| *number < self.slots;
             let late = number(block) >= self.slots;
-            let first = if late { (0..=block).take_while(|block| free(&number(*block))).count() } else { 0 };
-            let from = self.at(block, level + 1, piece);
+            let is_free = |block: &usize| number(*block) < self.slots;
+            let first = if late { (0..=block).take_while(is_free).count() } else { 0 };
+            let from = self.at(block, self.level(step) + 1, piece);
             Some(SendStep {
-                to: to.rank(),
+                to: to.rank,
                 number: number(block),
                 from,
                 lands: self.returns(step).then_some(from.at),
@@ -239,27 +243,240 @@ impl Schedule for HalvingDoubling {
 
     fn receives(&self) -> impl Iterator<Item = RecvStep> {
         self.walk().filter_map(|(passage, group)| {
-            let Passage { block, step, slice, turn, distance } = passage;
+            let Passage { block, step, slice, distance, .. } = passage;
             let level = self.level(step);
             let from = (group.mine + group.members - distance) % group.members;
             let owner = if self.returns(step) { from } else { group.mine };
-            let piece = self.piece(level, group, owner, slice, turn)?;
+            let piece = self.piece(level, group, owner, passage)?;
             let from = self.holder(level, group, from, slice);
             let then = match (self.returns(step), distance + 1 == group.members) {
                 (true, _) => Then::Copy,
                 (false, false) => Then::Hold,
                 (false, true) => Then::Reduce { members: group.members, mine: group.mine },
             };
-            Some(RecvStep {
-                from: from.rank(),
-                credit: self.credit(&from, passage, piece),
-                into: self.at(block, level + 1, piece),
-                then,
-            })
+            let (credit, into) = (self.credit(&from, passage, piece), self.at(block, level + 1, piece));
+            Some(RecvStep { from: from.rank, credit, into, then })
         })
     }
 
     fn credits(&self) -> usize {
         (0..self.steps()).map(|step| self.credits_of(&self.seat, step)).sum()
     }
+}
+
+/// How many groups of a level make up one of the next. The groups of the first are ranks, and that of the last is all
+/// of them.
+///
+/// All but the last are powers of two, so that a group is one vertex of the tree over ranks
+/// ([`tree`](crate::collective::tree)): one value stands for it, and is combined with those of its neighbours alone.
+/// Where ranks end, the last group of a level has fewer members, down to a single rank.
+///
+/// At each level a slice of a block is cut into as many, until there are enough; behind that slices stay whole
+/// but for the last level, and one of those who hold them is given all.
+#[derive(Clone, Copy)]
+pub(in crate::collective) struct Radices {
+    ranks: usize,
+    each: [Level; MOST_LEVELS],
+    levels: usize,
+}
+
+/// A level of a reduction.
+#[derive(Clone, Copy)]
+struct Level {
+    /// Groups that become one.
+    radix: usize,
+    /// Slices into which each is cut; 1 where it stays whole.
+    cut: usize,
+    /// The level whose digit of a slice says which member of a group is given it: this one, if it is cut.
+    decider: usize,
+    /// Ranks from one member of a group to the next.
+    distance: usize,
+    /// What one more at this level adds to the number of a slice: all that it is cut into further on.
+    weight: usize,
+}
+
+impl Radices {
+    /// Groups that are made one at most: each other member of one needs a slot, and of two chunks at a time.
+    pub(in crate::collective) const MOST: usize = 8;
+
+    /// Those of so many ranks: of four, which take as many messages as of two and half the rounds, and what is left.
+    pub(in crate::collective) fn of(ranks: usize) -> Self {
+        assert!(ranks > 0, "of no ranks there is no value");
+        let level = Level { radix: 1, cut: 1, decider: 0, distance: 1, weight: 1 };
+        let mut radices = Self { ranks, each: [level; MOST_LEVELS], levels: 0 };
+        let (twos, odd) = (ranks.trailing_zeros(), ranks >> ranks.trailing_zeros());
+        if odd <= Self::MOST {
+            // What is odd is in the last level, beside as many twos as leave few enough. Every group has all members.
+            let together = odd > 1 && odd * 2 <= Self::MOST && twos > 0;
+            let (twos, last) = if together { (twos - 1, odd * 2) } else { (twos, odd) };
+            (0..twos / 2).for_each(|_| radices.push(4));
+            [1 << (twos % 2), last]
+                .into_iter()
+                .filter(|radix| *radix > 1)
+                .for_each(|radix| radices.push(radix));
+        } else {
+            let mut groups = ranks;
+            // Three that are left of four would have to share four slices: of two, two share as many, or one has both.
+            if ranks % 4 == 3 {
+                radices.push(2);
+                groups = groups.div_ceil(2);
+            }
+            while groups > Self::MOST {
+                radices.push(4);
+                groups = groups.div_ceil(4);
+            }
+            radices.push(groups);
+        }
+        radices.cut();
+        radices
+    }
+
+    /// From the first level on.
+    pub(in crate::collective) fn each(&self) -> impl Iterator<Item = usize> {
+        self.each[..self.levels].iter().map(|level| level.radix)
+    }
+
+    /// The ranks that become one group at the first level.
+    pub(in crate::collective) fn first(&self) -> usize {
+        self.each[0].radix
+    }
+
+    fn push(&mut self, radix: usize) {
+        if let Some(before) = self.levels.checked_sub(1) {
+            self.each[self.levels].distance = self.each[before].distance * self.each[before].radix;
+        }
+        self.each[self.levels].radix = radix;
+        self.levels += 1;
+    }
+
+    fn cut(&mut self) {
+        let (mut slices, mut cut_levels, mut whole) = (1, ([0; MOST_LEVELS], 0), 0);
+        for (number, level) in self.each[..self.levels].iter_mut().enumerate() {
+            if slices * level.radix <= MOST_SLICES || number + 1 == self.levels {
+                (level.cut, level.decider) = (level.radix, number);
+                slices *= level.radix;
+                cut_levels.0[cut_levels.1] = number;
+                cut_levels.1 += 1;
+            } else {
+                // Another digit each time, so that slices come to other members, on other nodes.
+                level.decider = cut_levels.0[whole % cut_levels.1];
+                whole += 1;
+            }
+        }
+        for level in (1..self.levels).rev() {
+            self.each[level - 1].weight = self.each[level].weight * self.each[level].cut;
+        }
+    }
+
+    /// Which of those that a slice was cut into at a level one is.
+    fn digit(&self, slice: usize, level: usize) -> usize {
+        slice / self.each[level].weight % self.each[level].cut
+    }
+
+    /// Who of the group of a level that begins with a rank holds a slice below the level. The group is one of those
+    /// that become one at the level.
+    fn holder(&self, level: usize, first: usize, slice: usize) -> usize {
+        self.each[..level].iter().rev().fold(first, |first, below| {
+            let present = (self.ranks - first).div_ceil(below.distance).min(below.radix);
+            let cut = self.each[below.decider].cut;
+            first + self.digit(slice, below.decider) * present / cut * below.distance
+        })
+    }
+}
+
+/// What a rank is in its group of each level, and what it holds of a block there.
+///
+/// The number of a slice is made of digits, one for each level that cuts: the first says which of the first cut it
+/// is. In a group with all members each holds the slice with the digits of its rank. Where some are missing, those present
+/// have what would be theirs: a member holds those slices of which each digit is in a range. It is the same
+/// range whatever the other digits are, so slices are found and counted by calculation.
+struct Seat {
+    radices: Radices,
+    rank: usize,
+    /// How many slices it holds below each level, and in the end.
+    held: [usize; MOST_LEVELS + 1],
+}
+
+/// A group of groups at one level, as one of its members sees it.
+#[derive(Clone, Copy)]
+struct Group {
+    /// How many are there.
+    members: usize,
+    /// Which of them the rank is.
+    mine: usize,
+    first: usize,
+}
+
+impl Seat {
+    fn new(radices: Radices, rank: usize) -> Self {
+        let mut seat = Self { radices, rank, held: [1; _] };
+        for level in 1..=radices.levels {
+            seat.held[level] = seat.digits(level).map(|digit| seat.range(digit, level).len()).product();
+        }
+        seat
+    }
+
+    /// Its group of a level.
+    fn group(&self, level: usize) -> Group {
+        let Level { radix, distance, .. } = self.radices.each[level];
+        let reach = distance * radix;
+        let first = self.rank / reach * reach;
+        let present = (self.radices.ranks - first).min(reach);
+        Group { members: present.div_ceil(distance), mine: (self.rank - first) / distance, first }
+    }
+
+    /// The slices that it holds below a level, in order.
+    fn slices(&self, level: usize) -> impl Iterator<Item = usize> {
+        (0..self.held[level]).map(move |index| {
+            let (mut slice, mut left) = (0, index);
+            for digit in self.digits(level).rev() {
+                let range = self.range(digit, level);
+                slice += (range.start + left % range.len()) * self.radices.each[digit].weight;
+                left /= range.len();
+            }
+            slice
+        })
+    }
+
+    /// How many slices it holds below a level that come before one.
+    fn before(&self, level: usize, slice: usize) -> usize {
+        let (mut before, mut behind) = (0, self.held[level]);
+        for digit in self.digits(level) {
+            let range = self.range(digit, level);
+            if behind == 0 || range.is_empty() {
+                break;
+            }
+            behind /= range.len();
+            let value = self.radices.digit(slice, digit);
+            before += value.clamp(range.start, range.end).saturating_sub(range.start) * behind;
+            if !range.contains(&value) {
+                break;
+            }
+        }
+        before
+    }
+
+    /// The levels below one that cut slices, in order: those that have digits.
+    fn digits(&self, level: usize) -> impl DoubleEndedIterator<Item = usize> {
+        (0..level).filter(|digit| self.radices.each[*digit].cut > 1)
+    }
+
+    /// The values of a digit of slices that it holds below a level.
+    fn range(&self, digit: usize, level: usize) -> Range<usize> {
+        let cut = self.radices.each[digit].cut;
+        (digit..level).filter(|below| self.radices.each[*below].decider == digit).fold(
+            0..cut,
+            |range, below| {
+                let Group { members, mine, .. } = self.group(below);
+                let given = given(cut, members, mine);
+                let start = range.start.max(given.start);
+                start..range.end.min(given.end).max(start)
+            },
+        )
+    }
+}
+
+/// The values of a digit for which a member of a group is given slices: all of them are dealt, in order.
+fn given(cut: usize, members: usize, member: usize) -> Range<usize> {
+    (member * cut).div_ceil(members)..((member + 1) * cut).div_ceil(members)
 }

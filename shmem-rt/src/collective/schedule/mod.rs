@@ -34,22 +34,19 @@
 //! Two ranks could send each other all that they reduce. By a model of two nodes halving and doubling takes 0.86 to 1.09 of that time for
 //! 8 KiB to 16 MiB over TCP, and each combines half as much.
 
-mod cut;
 mod dissemination;
 mod halving_doubling;
 mod pairwise;
-mod radices;
 mod ring_allgather;
-mod seat;
 mod two_tree;
 
 use core::ops::Range;
 
-pub(crate) use cut::Cut;
+use shmem_core::system::{MOST_SLOTS, WINDOW_BYTES};
+
 pub(in crate::collective) use dissemination::Round;
-pub(in crate::collective) use halving_doubling::HalvingDoubling;
+pub(in crate::collective) use halving_doubling::{HalvingDoubling, Radices};
 pub(in crate::collective) use pairwise::Pairwise;
-pub(in crate::collective) use radices::Radices;
 pub(in crate::collective) use ring_allgather::RingAllgather;
 pub(in crate::collective) use two_tree::TwoTree;
 
@@ -68,11 +65,9 @@ pub(in crate::collective) trait Schedule {
 /// A chunk that a rank sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct SendStep {
-    /// The rank that it goes to.
     pub(in crate::collective) to: usize,
     /// Its number among the chunks that come to that rank.
     pub(in crate::collective) number: usize,
-    /// Where it lies.
     pub(in crate::collective) from: Place,
     /// Where in the result of its receiver it belongs, if it is [copied](Then::Copy) there as it is.
     pub(in crate::collective) lands: Option<usize>,
@@ -87,26 +82,25 @@ pub(in crate::collective) struct SendStep {
 /// A chunk that comes to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) struct RecvStep {
-    /// The rank that sends it.
     pub(in crate::collective) from: usize,
     /// The credit counter of that rank.
     pub(in crate::collective) credit: usize,
-    /// Where it belongs.
     pub(in crate::collective) into: Place,
-    /// What is done with it.
     pub(in crate::collective) then: Then,
 }
 
 /// What is done with a chunk that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collective) enum Then {
-    /// It is copied to where it belongs.
     Copy,
     /// It stays in its slot until the operands that it is reduced with are there.
     Hold,
     /// It is the last one of a group of `members`, of whom this rank is number `mine`, and what it has lies at the same place. The
     /// others have come in the order `mine - 1`, `mine - 2` .., round the group. All are reduced there.
-    Reduce { members: usize, mine: usize },
+    Reduce {
+        members: usize,
+        mine: usize,
+    },
 }
 
 /// Bytes of the calling PE.
@@ -161,4 +155,50 @@ impl Chunks {
         let start = chunk * self.each;
         start..self.bytes.min(start + self.each)
     }
+}
+
+/// The least chunk of a window, of which as many as there can be slots fit it: what is shorter takes a provider about as long.
+const LEAST_CHUNK: usize = WINDOW_BYTES / MOST_SLOTS;
+
+/// The longest of a window that is passed on, or combined with those of several others, which lie there together: half as
+/// many fit.
+const MOST_CHUNK: usize = 2 * LEAST_CHUNK;
+
+/// The longest of a window that is neither. Two fit, so one can be on its way while another is copied. More of them gain nothing
+/// where cores carry what is on its way, and each is announced and acknowledged by itself.
+const MOST_TAKEN: usize = WINDOW_BYTES / 2;
+
+/// The longest chunk that needs no window, and is passed on.
+const MOST_PASSED_ON: usize = 256 << 10;
+
+/// How data are cut, and how many chunks may be on their way to a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Bytes of a chunk at most, and of a slot.
+    pub(crate) most: usize,
+    /// How many there is room for.
+    pub(crate) slots: usize,
+}
+
+impl Cut {
+    /// Of so many bytes that come along one way, past windows or through them, from where some may pass them on.
+    pub(crate) fn of(bytes: usize, past_windows: bool, pass_on: bool) -> Self {
+        match (past_windows, pass_on) {
+            (false, _) => Self::in_windows(bytes, pass_on),
+            // A slot is a word, and nothing lies in it. What nobody waits for in parts comes as a whole.
+            (true, false) => Self { most: bytes.max(1), slots: MOST_SLOTS },
+            (true, true) => Self { most: shorter(bytes, 8, MOST_PASSED_ON), slots: MOST_SLOTS },
+        }
+    }
+
+    /// Of so many that come along one way through a window, from where some may pass them on or combine those of several.
+    pub(crate) fn in_windows(bytes: usize, pass_on: bool) -> Self {
+        // Short enough that several are under way.
+        let most = if pass_on { shorter(bytes, 4, MOST_CHUNK) } else { shorter(bytes, 2, MOST_TAKEN) };
+        Self { most, slots: WINDOW_BYTES / most }
+    }
+}
+
+fn shorter(bytes: usize, several: usize, most: usize) -> usize {
+    (bytes / several).next_power_of_two().clamp(LEAST_CHUNK, most)
 }

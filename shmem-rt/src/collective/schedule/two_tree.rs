@@ -45,7 +45,6 @@ impl TwoTree {
         (ranks - 1).min(2)
     }
 
-    /// Ranks but the root.
     fn others(&self) -> usize {
         self.ranks - 1
     }
