@@ -6,7 +6,7 @@ use crate::fixture::{Slots, assert_says, refusal};
 use crate::pe::Pe;
 use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{Change, EachOp, Elements, Operand};
+use crate::transport::{Change, Deed, EachOp, Elements, Operand};
 
 const CHANNEL: Channel = Channel(0);
 
@@ -340,20 +340,20 @@ fn long_lists_arrive_whole() {
     let increments = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
     let (mut before, mut after) = (vec![0_u64; ELEMENTS], vec![0_u64; ELEMENTS]);
     // SAFETY: the elements lie in PE 1's memory, and there is a value for each until the channel is quiet.
-    unsafe { from.place(CHANNEL, words, source.as_ptr().cast(), Until::Quiet) };
+    unsafe { from.list(CHANNEL, words, Deed::Place(source.as_ptr().cast()), None, Until::Quiet) };
     for value in &source[..ELEMENTS / 4] {
         from.fence(CHANNEL);
         put(&from, *value as usize * 8, *value);
     }
     from.fence(CHANNEL);
     // SAFETY: the elements are aligned words in PE 1's memory.
-    unsafe { from.each(CHANNEL, words, increments) };
+    unsafe { from.list(CHANNEL, words, Deed::Change(increments, None), None, Until::Return) };
     from.fence(CHANNEL);
     let into = before.as_mut_ptr().cast();
     // SAFETY: the elements are aligned words in PE 1's memory, and there is room for what was in each.
-    unsafe { from.fetch_each(CHANNEL, into, None, words, increments, Until::Return) };
+    unsafe { from.list(CHANNEL, words, Deed::Change(increments, Some(into)), None, Until::Return) };
     // SAFETY: the elements lie in PE 1's memory, and there is room for each.
-    unsafe { from.pick(CHANNEL, after.as_mut_ptr().cast(), None, words, Until::Return) };
+    unsafe { from.list(CHANNEL, words, Deed::Pick(after.as_mut_ptr().cast()), None, Until::Return) };
     let times = |index: usize| (ELEMENTS - index).div_ceil(WORDS) as u64;
     for ((index, before), after) in indices.iter().zip(before).zip(after) {
         let (start, times) = (u64::from(*index), times(*index as usize));

@@ -35,7 +35,7 @@ use crate::strided::{Algorithm, Pattern, settings};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
 use crate::transport::{
-    AtomicOp, Change, Channel, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
+    AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
 };
 
 /// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
@@ -261,18 +261,20 @@ impl Fabric {
         !is_split && self.row().choose(blocks, message) == Way::Messages
     }
 
-    /// Whether elements go in messages, if one of them fits a message.
-    fn lists(&self, elements: Elements<'_>, fits: bool) -> bool {
+    /// Whether a list goes in messages.
+    fn lists(&self, elements: Elements<'_>, deed: Deed<'_>) -> bool {
+        let limits = self.engine.limits();
+        let fits = match deed {
+            _ if elements.len() < 2 => return false,
+            Deed::Pick(_) => limits.picks(elements.size),
+            Deed::Place(_) => limits.places(elements.size),
+            // What only the engine does is a message for each word otherwise.
+            Deed::Change(change, _) if !self.carries_out(change.width, change.at(0)) => return true,
+            Deed::Change(..) => true,
+        };
         let blocks = Blocks { count: elements.len(), bytes: elements.size };
-        let message = self.engine.limits().carries(blocks.count.saturating_mul(blocks.bytes), false);
-        blocks.count > 1 && fits && self.row().choose(blocks, message) == Way::Messages
-    }
-
-    /// Whether words are changed by messages.
-    fn lists_words(&self, words: Elements<'_>, change: Change<'_>) -> bool {
-        // What only the engine does is a message for each word otherwise.
-        let is_cheaper = words.len() > 1 && !self.carries_out(change.width, change.at(0));
-        is_cheaper || self.lists(words, true)
+        let message = limits.carries(blocks.count.saturating_mul(blocks.bytes), false);
+        fits && self.row().choose(blocks, message) == Way::Messages
     }
 }
 
@@ -383,58 +385,21 @@ unsafe impl Transport for Ofi {
         atomic_nbi = fetch_nbi(word: Remote, width: Width, op: AtomicOp, result: *mut u8);
     }
 
-    unsafe fn pick(
+    unsafe fn list(
         &self,
         channel: Channel,
-        into: *mut u8,
+        elements: Elements<'_>,
+        deed: Deed<'_>,
         positions: Option<&[u32]>,
-        from: Elements<'_>,
         until: Until,
     ) {
-        let Fabric { engine, .. } = &*self.fabric;
-        if self.fabric.lists(from, engine.limits().picks(from.size)) {
+        let fabric = &*self.fabric;
+        if fabric.lists(elements, deed) {
             // SAFETY: the caller's promise.
-            return unsafe { engine.pick(&self.fabric.line(), channel, into, positions, from, until) };
+            return unsafe { fabric.engine.list(&fabric.line(), channel, elements, deed, positions, until) };
         }
         // SAFETY: the caller's promise.
-        unsafe { singly::pick(self, channel, into, positions, from, until) };
-    }
-
-    unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
-        let Fabric { engine, .. } = &*self.fabric;
-        if self.fabric.lists(to, engine.limits().places(to.size)) {
-            // SAFETY: the caller's promise.
-            return unsafe { engine.place(&self.fabric.line(), channel, to, source) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { singly::place(self, channel, to, source, until) };
-    }
-
-    unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
-        if self.fabric.lists_words(words, change) {
-            return self.fabric.engine.each(&self.fabric.line(), channel, words, change);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { singly::each(self, channel, words, change) };
-    }
-
-    unsafe fn fetch_each(
-        &self,
-        channel: Channel,
-        before: *mut u8,
-        positions: Option<&[u32]>,
-        words: Elements<'_>,
-        change: Change<'_>,
-        until: Until,
-    ) {
-        let Fabric { engine, .. } = &*self.fabric;
-        if self.fabric.lists_words(words, change) {
-            let line = self.fabric.line();
-            // SAFETY: the caller's promise.
-            return unsafe { engine.fetch_each(&line, channel, before, positions, words, change, until) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { singly::fetch_each(self, channel, before, positions, words, change, until) };
+        unsafe { singly::list(self, channel, elements, deed, positions, until) };
     }
 
     fn fence(&self, channel: Channel) {

@@ -5,7 +5,7 @@ use std::sync::RwLockReadGuard;
 
 use super::debts::{Answer, Found, Owed, Read, Standing, Value, Wanted as Asked};
 use super::loan::Loan;
-use super::message::{self, Answers, List, Message, Sender, Spot, Wanted};
+use super::message::{self, Answers, List, Message, Sender, Spot, Task, Wanted};
 use super::requests::{Destination, Due};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Limits, Peer, SLOTS, token};
@@ -112,13 +112,13 @@ impl Engine {
                 self.change(word, width, op)?;
                 done(channel)
             }
-            Message::Each { channel, words, change } => {
-                self.with_elements(words, |words| words.change(&change))?;
-                done(channel)
+            Message::List { number, list, task: Task::Change { change, fetches: false } } => {
+                self.with_elements(list, |words| words.change(change, None))?;
+                done(number)
             }
-            Message::Place { channel, to, data } => {
-                self.with_elements(to, |elements| elements.place(data))?;
-                done(channel)
+            Message::List { number, list, task: Task::Place(data) } => {
+                self.with_elements(list, |elements| elements.place(data))?;
+                done(number)
             }
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
@@ -133,11 +133,11 @@ impl Engine {
             Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
                 Owed::Value(Value { request, before: self.change(word, width, op)? })
             }
-            Message::Fetch { request, words, change } => {
-                self.find((from, request), words, |words, before| words.fetch(&change, before))?
+            Message::List { number, list, task: Task::Change { change, .. } } => {
+                self.find((from, number), list, |words, before| words.change(change, Some(before)))?
             }
-            Message::Pick { request, from: elements } => {
-                self.find((from, request), elements, |elements, into| elements.pick(into))?
+            Message::List { number, list, task: Task::Pick } => {
+                self.find((from, number), list, |elements, into| elements.pick(into))?
             }
             Message::Data { request, data } => return self.data(peer, request, data),
             Message::Answers(answers) => return self.answered(peer, &answers),
@@ -149,7 +149,7 @@ impl Engine {
         };
         let standing = peer.debts().owe(owed, &self.limits)?;
         match standing {
-            Standing::New => self.list(from),
+            Standing::New => self.enlist(from),
             Standing::Lingering => self.linger(from),
             Standing::Same => {}
         }
@@ -178,7 +178,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Has `find` write what a PE wants to have of a list to a room of as many bytes: that is owed.
+    /// Has `find` write what a PE wants to have of a list to room for as many bytes: that is owed.
     fn find(
         &self,
         (from, request): (u32, u32),
@@ -190,21 +190,20 @@ impl Engine {
         if bytes > self.limits.answer(bytes > asked.bytes && self.borrowers.has(from)) {
             return Err(Flaw::Elements);
         }
-        let mut values = self.rooms.take(bytes);
-        self.with_elements(list, |elements| find(elements, values.bytes_mut()))?;
-        Ok(Owed::Wanted(Asked::Found(Found { request, values })))
+        let mut found = Found::new(request, bytes);
+        self.with_elements(list, |elements| find(elements, found.bytes_mut()))?;
+        Ok(Owed::Wanted(Asked::Found(found)))
     }
 
     /// Has `work` done on elements, all of which are registered.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
         let List { first: Spot { segment, offset }, size, indices } = list;
         // Read once: in a slot may stand something else when it is read again.
-        let indices = self.scratch.copy(indices);
+        let indices: Vec<u32> = indices.iter().map(|index| u32::from_le_bytes(*index)).collect();
         let memory = Memory(self.segments());
         let of =
             |Beyond { bytes }| bytes.map_or(Flaw::Elements, |bytes| Flaw::Bounds { segment, offset, bytes });
         work(memory.target(segment)?.listed(offset, size, &indices).map_err(of)?);
-        self.scratch.give_back(indices);
         Ok(())
     }
 
@@ -226,16 +225,12 @@ impl Engine {
             }
             Destination::Elements { into, size, count, positions } if data.len() == count * size => {
                 match positions {
-                    // SAFETY: as many elements from `into` on are writable until the request is finished (`pick`). Only what
+                    // SAFETY: as many elements from `into` on are writable until the request is finished (`list`). Only what
                     // has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again.
                     None => unsafe { shared::copy(into, data.as_ptr(), data.len()) },
-                    Some(kept) => {
-                        let positions = self.positions.take(kept);
-                        // SAFETY: there are as many positions as elements, at each of which one is writable until the request
-                        // is finished (`pick`), which only what has `arriving` does, below.
-                        unsafe { spread(into, size, &positions, data) };
-                        self.positions.give_back(kept, positions);
-                    }
+                    // SAFETY: there are as many positions as elements, at each of which one is writable until the request is
+                    // finished (`list`), which only what has `arriving` does, below.
+                    Some(positions) => unsafe { spread(into, size, &positions, data) },
                 }
             }
             Destination::Word { .. } => return Err(Flaw::Answer),
@@ -275,7 +270,7 @@ impl Engine {
                 Answer::Loan => message::LOAN_BYTES,
                 Answer::Batch(batch) => batch.bytes(),
                 Answer::Wanted(Asked::Read(read)) => message::BEFORE_ANSWER + read.pattern.bytes(),
-                Answer::Wanted(Asked::Found(found)) => message::BEFORE_ANSWER + found.values.bytes().len(),
+                Answer::Wanted(Asked::Found(found)) => message::BEFORE_ANSWER + found.bytes().len(),
             };
             let packed = &mut Ok(());
             let sent = wire.try_send(pe, bytes, &mut |buffer| match &answer {
@@ -285,7 +280,7 @@ impl Engine {
                     *packed = self.pack(read, message::write_data(buffer, from, read.request));
                 }
                 Answer::Wanted(Asked::Found(found)) => {
-                    message::write_data(buffer, from, found.request).copy_from_slice(found.values.bytes());
+                    message::write_data(buffer, from, found.request).copy_from_slice(found.bytes());
                 }
             });
             packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
@@ -294,7 +289,6 @@ impl Engine {
                     self.peer(pe).debts().put_back(answer);
                     return Ok(Sent::Full);
                 }
-                (Sent::Done, Answer::Wanted(Asked::Found(found))) => self.rooms.give_back(found.values),
                 (Sent::Done, _) => {}
             }
         }

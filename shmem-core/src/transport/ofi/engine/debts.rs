@@ -11,7 +11,6 @@
 use std::collections::VecDeque;
 
 use super::limits::Limits;
-use super::rooms::Room;
 use super::wire::Flaw;
 use crate::strided::Pattern;
 
@@ -44,11 +43,28 @@ pub(super) struct Read {
     pub(super) pattern: Pattern,
 }
 
-/// Values of a list that another PE wants to have: what was found when it asked.
+/// Values of a list that another PE wants to have: what was found when it asked, since what words were cannot be found again.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) request: u32,
-    pub(super) values: Room,
+    /// Aligned for words; of the last one the first bytes may count alone.
+    values: Box<[u64]>,
+    bytes: usize,
+}
+
+impl Found {
+    /// Room for so many bytes.
+    pub(super) fn new(request: u32, bytes: usize) -> Self {
+        Self { request, values: vec![0; bytes.div_ceil(size_of::<u64>())].into(), bytes }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.values)[..self.bytes]
+    }
+
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.values)[..self.bytes]
+    }
 }
 
 /// What comes back for a request.

@@ -14,15 +14,6 @@ use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Until, Width};
 /// Parts of one get, or of one list, that are waited for at a time.
 pub(super) const PARTS: usize = 32;
 
-/// How a message goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Road {
-    /// It is sent.
-    Sent,
-    /// It is written to a slot that was lent.
-    Written,
-}
-
 impl Engine {
     /// Writes blocks.
     ///
@@ -39,12 +30,11 @@ impl Engine {
     ) {
         let bytes = pattern.bytes();
         let borrows = self.limits.lends(bytes) && self.has_borrowed(wire, to.pe.number());
-        let road = if borrows { Road::Written } else { Road::Sent };
         strided::each_fitting(pattern, self.limits.carries(bytes, borrows), |at, of, part| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
             unsafe {
-                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::default(), road)
+                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::default(), borrows)
             };
         });
     }
@@ -111,7 +101,7 @@ impl Engine {
         let behind = Behind { signal: Some((signal.into(), op)), patient };
         // SAFETY: one block (caller).
         unsafe {
-            self.send_put(wire, channel, to, source, &Pattern::contiguous(bytes), behind, Road::Sent);
+            self.send_put(wire, channel, to, source, &Pattern::contiguous(bytes), behind, false);
         };
     }
 
@@ -235,7 +225,7 @@ impl Engine {
     /// # Safety
     ///
     /// As [`put`](Self::put), for a pattern that fits a message.
-    #[expect(clippy::too_many_arguments, reason = "a put, its signal and its road")]
+    #[expect(clippy::too_many_arguments, reason = "a put, its signal, and which way it goes")]
     unsafe fn send_put(
         &self,
         wire: &dyn Wire,
@@ -244,7 +234,7 @@ impl Engine {
         source: *const u8,
         pattern: &Pattern,
         behind: Behind,
-        road: Road,
+        borrows: bool,
     ) {
         let (from, put) = (self.sender(to.pe.number()), Some(behind));
         let blocks = Blocks { from, number: channel.0, at: to.into(), pattern, put };
@@ -255,7 +245,7 @@ impl Engine {
             // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.
             unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         };
-        self.send(wire, channel, to.pe.number(), blocks.bytes(), write, road);
+        self.send(wire, channel, to.pe.number(), blocks.bytes(), write, borrows);
     }
 
     /// # Safety
@@ -295,7 +285,7 @@ impl Engine {
         })
     }
 
-    /// Sends a message that is only acknowledged.
+    /// Sends a message that is only acknowledged, or writes it to a slot, if the sender `borrows`.
     pub(super) fn send(
         &self,
         wire: &dyn Wire,
@@ -303,11 +293,11 @@ impl Engine {
         pe: usize,
         bytes: usize,
         write: &mut dyn FnMut(&mut [u8]),
-        road: Road,
+        borrows: bool,
     ) {
-        self.start(wire, channel, pe, None, |_| match road {
-            Road::Sent => wire.try_send(pe, bytes, write),
-            Road::Written => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
+        self.start(wire, channel, pe, None, |_| match borrows {
+            false => wire.try_send(pe, bytes, write),
+            true => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
         });
     }
 
@@ -346,7 +336,7 @@ impl Engine {
         mut send: impl FnMut(Option<Ticket>) -> Sent,
     ) -> Option<Ticket> {
         loop {
-            if let Some(ticket) = self.try_start(channel, pe, destination, &mut send) {
+            if let Some(ticket) = self.try_start(channel, pe, destination.clone(), &mut send) {
                 return ticket;
             }
             wire.progress();

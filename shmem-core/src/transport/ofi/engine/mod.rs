@@ -51,7 +51,6 @@ mod lists;
 mod loan;
 mod message;
 mod requests;
-mod rooms;
 mod wire;
 
 use std::collections::VecDeque;
@@ -68,7 +67,6 @@ use debts::{Debts, Standing};
 use loan::{Borrowed, Borrowers};
 use message::Sender;
 use requests::{Requests, Streams};
-use rooms::{Positions, Rooms, Scratch};
 
 use super::secret::Secret;
 use super::sparse::Sparse;
@@ -104,9 +102,6 @@ pub struct Engine {
     late: Mutex<Vec<u32>>,
     looks: AtomicU32,
     borrowers: Borrowers,
-    rooms: Rooms,
-    positions: Positions,
-    scratch: Scratch,
     secret: Secret,
     /// Messages that were dropped.
     strangers: AtomicU64,
@@ -181,9 +176,6 @@ impl Engine {
             late: Mutex::default(),
             looks: AtomicU32::new(NOBODY),
             borrowers: Borrowers::default(),
-            rooms: Rooms::new(limits.asked),
-            positions: Positions::default(),
-            scratch: Scratch::default(),
             secret,
             strangers: AtomicU64::new(0),
         }
@@ -248,7 +240,7 @@ impl Engine {
             let Some(creditor) = self.creditors().pop_front() else { break };
             self.owing.fetch_sub(1, Ordering::Relaxed);
             if self.answer(wire, creditor)? == Sent::Full {
-                self.list(creditor);
+                self.enlist(creditor);
             }
         }
         Ok(())
@@ -293,7 +285,7 @@ impl Engine {
         };
         while let Some(creditor) = next() {
             if self.peer(creditor as usize).debts().hurry() == Standing::New {
-                self.list(creditor);
+                self.enlist(creditor);
             }
         }
         self.drain(wire)
@@ -306,7 +298,7 @@ impl Engine {
         self.looks.store(0, Ordering::Relaxed);
     }
 
-    fn list(&self, creditor: u32) {
+    fn enlist(&self, creditor: u32) {
         self.creditors().push_back(creditor);
         self.owing.fetch_add(1, Ordering::Release);
     }

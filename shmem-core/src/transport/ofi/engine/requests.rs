@@ -5,16 +5,16 @@
 //! that something comes back for are kept, with where it goes. [`Streams`] counts them by channel.
 
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use super::super::sparse::Sparse;
 use super::limits::Limits;
-use super::rooms::Kept;
 use super::wire::Flaw;
 use crate::strided::Pattern;
 use crate::transport::{Channel, Width};
 
 /// Where the answer to a request goes, in the memory of whoever asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Destination {
     /// Blocks.
     Blocks {
@@ -38,8 +38,8 @@ pub(super) enum Destination {
         size: usize,
         /// How many there are.
         count: usize,
-        /// Where they go; `None`: one behind the other.
-        positions: Option<Kept>,
+        /// Where they go; `None`: one behind the other. The caller's own may be used for something else before they come.
+        positions: Option<Arc<[u32]>>,
     },
 }
 
@@ -77,7 +77,6 @@ struct Slot {
     state: State,
 }
 
-#[derive(Clone, Copy)]
 #[expect(clippy::large_enum_variant, reason = "it lies in a table; nothing is allocated for a request")]
 enum State {
     Free,
@@ -162,12 +161,12 @@ impl Requests {
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
-        match slot.state {
-            State::Asked(channel, destination) if name(number, slot.uses) == named => {
-                slot.state = State::Arriving;
-                Ok((Arriving(number), channel, destination))
-            }
-            _ => Err(Flaw::Answer),
+        if name(number, slot.uses) != named || !matches!(slot.state, State::Asked(..)) {
+            return Err(Flaw::Answer);
+        }
+        match core::mem::replace(&mut slot.state, State::Arriving) {
+            State::Asked(channel, destination) => Ok((Arriving(number), channel, destination)),
+            State::Free | State::Arriving => unreachable!("it was asked for"),
         }
     }
 
