@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::error::OfiError;
-use super::names::Names;
+use super::keys::Names;
 use super::provider::{Chosen, Demands};
 use super::secret::Secret;
 use super::sparse::Sparse;

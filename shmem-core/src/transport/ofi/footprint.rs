@@ -5,8 +5,7 @@
 
 use super::domain::Entries;
 use super::engine::Engine;
-use super::keys::Keys;
-use super::names::Names;
+use super::keys::{Keys, Names};
 use super::record::Records;
 use super::streams::Streams;
 use super::unit::{self, Unit};

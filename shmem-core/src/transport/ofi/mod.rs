@@ -10,8 +10,7 @@
 //! domain      what all endpoints share: addresses of PEs, limits
 //! secret      what the PEs of a job know, and nobody else
 //! sparse      what is kept for those that one has to do with
-//! names       keys, which follow from it
-//! keys        registered memory and its names on every PE
+//! keys        remote keys, and registered memory
 //! loans       memory that is lent to others, for long messages
 //! streams     channels by number
 //! unit        an endpoint, its queue, its counter, and whether everything that was started is complete
@@ -48,7 +47,6 @@ mod footprint;
 mod interface;
 mod keys;
 mod loans;
-mod names;
 mod operation;
 mod port;
 mod provider;

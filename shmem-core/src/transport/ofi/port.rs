@@ -175,7 +175,7 @@ impl Port<'_> {
         posted.map(|posted| posted.map(|()| number))
     }
 
-    /// Makes attempts until one succeeds, or one only; `awaits` says of what. No lock is held while progress is made.
+    /// Makes attempts until one succeeds, or one only; `awaits` says of what.
     #[inline]
     fn until_done<T>(
         &self,
@@ -184,14 +184,25 @@ impl Port<'_> {
         waits: bool,
         mut attempt: impl FnMut() -> Result<Option<T>, isize>,
     ) -> Result<Option<T>, isize> {
+        let mut attempt = || attempt().transpose();
+        let done = if waits {
+            Some(self.wait_until(attempt, || format!("{awaits}{}", self.describe(what))))
+        } else {
+            attempt()
+        };
+        done.transpose()
+    }
+
+    /// Makes progress until `attempt` gives something; no lock is held meanwhile.
+    #[inline]
+    fn wait_until<T>(&self, mut attempt: impl FnMut() -> Option<T>, what: impl Fn() -> String) -> T {
         let mut stall = Stall::new(self.fabric);
         loop {
-            let done = attempt()?;
-            if done.is_some() || !waits {
-                return Ok(done);
+            if let Some(done) = attempt() {
+                return done;
             }
             self.drive(&stall);
-            stall.pause(|| self.completed(), || format!("{awaits}{}", self.describe(what)));
+            stall.pause(|| self.completed(), &what);
         }
     }
 
@@ -227,12 +238,8 @@ impl Port<'_> {
     /// Waits for an operation that is awaited; gives its record to `read` and frees it.
     #[inline]
     pub(super) fn wait_for<R>(&self, number: u32, what: What, read: impl FnOnce(&Record) -> R) -> R {
-        let mut stall = Stall::new(self.fabric);
         let record = self.unit.records.get(number);
-        while !record.is_done() {
-            self.drive(&stall);
-            stall.pause(|| self.completed(), || self.describe(what));
-        }
+        self.wait_until(|| record.is_done().then_some(()), || self.describe(what));
         let result = read(record);
         self.unit.lock().give_back(number);
         result
@@ -270,11 +277,8 @@ impl Port<'_> {
     /// Waits while operations of a stream that are events are under way.
     #[inline]
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
-        let mut stall = Stall::new(self.fabric);
-        while goes_on() {
-            self.drive(&stall);
-            stall.pause(|| self.completed(), || format!("{} operations of a context", stream.events()));
-        }
+        let is_over = || (!goes_on()).then_some(());
+        self.wait_until(is_over, || format!("{} operations of a context", stream.events()));
     }
 
     /// Whether an operation with a PE may be under way.
@@ -459,12 +463,7 @@ impl Fabric {
         let (stream, port) = (self.streams.get(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
         port.quiet(stream.counted());
-        if !self.engine.is_quiet(channel) {
-            let line = self.line();
-            while !self.engine.is_quiet(channel) {
-                line.progress();
-            }
-        }
+        self.wait_while(|| !self.engine.is_quiet(channel));
     }
 
     /// Whether what a stream has started is over. Makes progress, and asks in the order in which [`quiet`](Self::quiet)
@@ -484,10 +483,14 @@ impl Fabric {
         if port.may_have(pe) {
             port.quiet(stream.counted());
         }
-        let is_quiet = || self.engine.is_quiet(channel) || self.engine.unanswered_by(pe) == 0;
-        if !is_quiet() {
+        self.wait_while(|| !self.engine.is_quiet(channel) && self.engine.unanswered_by(pe) > 0);
+    }
+
+    /// Waits while messages are not answered.
+    fn wait_while(&self, goes_on: impl Fn() -> bool) {
+        if goes_on() {
             let line = self.line();
-            while !is_quiet() {
+            while goes_on() {
                 line.progress();
             }
         }
