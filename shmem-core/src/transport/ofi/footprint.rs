@@ -118,9 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn channels_have_as_many_bytes_as_the_formula_says() {
+    fn channels_and_what_is_under_way_have_as_many_bytes_as_the_formula_says() {
         let says = Footprint::with_messages_of(Limits::DEFAULT.message);
-        let made = |streams: u32| {
+        let made = |streams: usize| {
             kept(|| {
                 let table = Streams::new();
                 let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient: false };
@@ -129,15 +129,9 @@ mod tests {
             })
         };
         let each = made(1) - made(0);
-        assert_eq!(made(Footprint::BLOCK as u32) - made(0), each, "of a block");
+        assert_eq!(made(Footprint::BLOCK) - made(0), each, "of a block");
         assert_eq!(says.first - Keys::OF_FIRST - Engine::OF_FIRST_CHANNELS - size_of::<Unit>(), each);
-    }
-
-    #[test]
-    fn room_for_what_is_under_way_is_no_table() {
-        let says = Footprint::with_messages_of(Limits::DEFAULT.message);
-        let records = Records::new(unit::RECORDS).unwrap();
-        assert_eq!(records.memory().1, says.for_each_unit);
+        assert_eq!(Records::new(unit::RECORDS).unwrap().memory().1, says.for_each_unit);
         assert_eq!(kept(|| Records::new(unit::RECORDS).unwrap()), 0, "it is mapped, not allocated");
     }
 }

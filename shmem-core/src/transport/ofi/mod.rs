@@ -31,7 +31,7 @@
 //! buffers     where they lie
 //! ```
 //!
-//! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
+//! Nothing is allocated per operation but for lists, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 //!
 //! These files import each other in a circle: they are one type, `Fabric`, by what it does. Whoever waits, in whatever part,

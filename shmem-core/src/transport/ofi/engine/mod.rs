@@ -1,9 +1,6 @@
 //! Messages between PEs, for what one operation of a network interface cannot do.
 //!
-//! An interface writes and reads contiguous bytes of another PE, a few pieces at a time, without that PE
-//! knowing. Everything else is a message, which the target's engine carries out: blocks that came packed
-//! are unpacked by the same kernels that packed them, blocks that are wanted are packed and sent back, words
-//! are changed where the interface has no atomics, and the signal behind data comes with the data.
+//! Everything but a write or a read of contiguous bytes is a message, which the target's engine carries out.
 //!
 //! ```text
 //! initiator                                    target
@@ -26,16 +23,16 @@
 //! ```
 //!
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
-//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that. What words were before
-//!   cannot be computed again, so lists that are answered are kept until they are sent: fewer of them may be unanswered, and they are
-//!   short (`Limits::asked`).
+//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that. Answers to lists are kept
+//!   until they are sent, since what words were cannot be found again: fewer of them may be unanswered, and they are short
+//!   (`Limits::asked`).
 //! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room
 //!   for it. Answers that find no room on the wire wait in those queues, and nothing waits for them but
 //!   whoever asked. Answers are not answered.
 //! * **No order.** A message says all that is needed to carry it out. A transfer of more bytes than a message
 //!   has is cut into parts that may arrive in any order. What must come after something else is sent when
 //!   that has been acknowledged.
-//! * **Nothing is allocated** per operation: messages are put together in the wire's buffers, requests and
+//! * **Nothing is allocated** per operation, but for lists: messages are put together in the wire's buffers, requests and
 //!   what is owed lie in tables that grow to the window and stay.
 //! * **Trust.** Each message has a token, which follows from the job's [secret](super::Secret) for its sender and its receiver.
 //!   One without is a stranger's: it is dropped and [counted](Engine::strangers). What has one is read as what it is, bytes: a
