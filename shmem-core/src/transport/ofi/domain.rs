@@ -74,10 +74,6 @@ impl Domain {
     }
 
     /// How a PE is addressed, for the first time; `None`: nobody has told where it is.
-    ///
-    /// # Errors
-    ///
-    /// If the provider does not take its address.
     pub(super) fn enter(&self, pe: usize) -> Result<Option<fi_addr_t>, OfiError> {
         let Some(address) = self.told.get().and_then(|told| told.of(pe)) else { return Ok(None) };
         let _entering = self.entering.lock();
@@ -110,10 +106,6 @@ impl Domain {
     }
 
     /// The address alone, in what [`address_of`](Self::address_of) has given on PE `pe`, and `own` here.
-    ///
-    /// # Errors
-    ///
-    /// If it is of another provider, or of another length.
     pub(super) fn address_in<'s>(&self, pe: usize, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
         let head = self.provider.len() + 1;
         // The provider reads as many bytes as its addresses have.

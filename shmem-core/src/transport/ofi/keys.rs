@@ -187,10 +187,6 @@ impl Keys {
     }
 
     /// Takes what another PE's [`register`](Self::register) has given.
-    ///
-    /// # Panics
-    ///
-    /// If it is garbled.
     pub(super) fn learn(&self, segment: u32, pe: usize, said: &[u8]) {
         if said.is_empty() {
             return;
@@ -224,10 +220,6 @@ impl Keys {
 
 impl Domain {
     /// Registers memory for the PE's own use, where that must be done.
-    ///
-    /// # Errors
-    ///
-    /// If the provider refuses.
     ///
     /// # Safety
     ///

@@ -6,16 +6,13 @@
 //! * **One message**: the target's [engine](super::engine) copies the data to its place and then changes the signal. For what
 //!   is short enough to be sent at once.
 //! * **One write to two places**: the data to where it belongs, and a message about the signal to a slot that the target has
-//!   [lent](super::loans). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`), and carries the message out. Nothing
-//!   is copied, and any length is one operation. It takes a provider that tells eight bytes and writes to two places at once,
-//!   and a loan; that is asked for by the first put that would need it, which goes the third way.
+//!   [lent](super::loans). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`). It takes a provider that tells eight
+//!   bytes and writes to two places at once, and a loan; the first put that would need it asks for that, and goes the third way.
 //! * **Delivered, then signalled**: the data as operations that are reported when they are delivered, and the signal
-//!   [when all of them are](super::signals). That takes a round trip until the signal can leave, but nobody waits for it, and
-//!   the data of others is under way meanwhile.
+//!   [when all of them are](super::signals): a round trip later.
 //!
 //! **Blocks and elements** go in messages of the engine, which has the target's processor move many at once, or one by one: as the
-//! [model](super::strided::Row) says. A list of one element is the single operation. The engine may always change words: it does so
-//! by the processor's atomics, and a provider's are used only where they are atomic against these.
+//! [model](super::strided::Row) says.
 
 use core::time::Duration;
 
@@ -150,37 +147,6 @@ impl Fabric {
         }
     }
 
-    /// Writes bytes, then changes a signal.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::put_signal`].
-    unsafe fn put_before(&self, change: Signal, to: Remote, source: *const u8, bytes: usize, until: Until) {
-        let Signal { channel, signal, op } = change;
-        if self.engine.fits(bytes) && self.row().prefers_one_message(bytes) {
-            let (line, patient) = (self.line(), self.streams.get(channel).is_patient());
-            // SAFETY: the caller's promise.
-            return unsafe { self.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient) };
-        }
-        let described = self.keys.describe(&self.domain, source, bytes);
-        if let Some(description) = described.filter(|_| bytes > 0 && self.writes_both(to, bytes)) {
-            let local = Local { from: source.cast_mut(), description };
-            // SAFETY: the caller's promise.
-            return unsafe { self.put_with(change, to, local, bytes, until) };
-        }
-        // What is waited for has the signal changed at once.
-        let waits = until == Until::Return && described.is_some() && bytes > BUFFER_BYTES;
-        let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
-        if bytes > 0 {
-            // SAFETY: the caller's promise, of bytes that are waited for, are copied, or may stay.
-            unsafe { self.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
-        }
-        if bytes == 0 || waits {
-            // SAFETY: the caller's promise; a signal has 64 bits.
-            unsafe { self.update(channel, signal, Width::W8, op.into(), true) };
-        }
-    }
-
     /// Whether so many bytes and a message to a slot may be one write. If the PE was not asked for slots yet, it is now.
     fn writes_both(&self, to: Remote, bytes: usize) -> bool {
         let demands = &self.domain.demands;
@@ -193,7 +159,7 @@ impl Fabric {
     ///
     /// # Safety
     ///
-    /// As [`put_before`](Self::put_before), of a PE that has lent slots.
+    /// As [`Transport::put_signal`], of a PE that has lent slots.
     unsafe fn put_with(&self, change: Signal, to: Remote, local: Local, bytes: usize, until: Until) {
         let Signal { channel, signal, op } = change;
         let (at, port) = (self.target(to), self.port(channel));
@@ -236,7 +202,7 @@ impl Fabric {
     pub(super) fn hand_signals_over(&self) {
         for _ in 0..self.signals.due() {
             let Some((number, Signal { channel, signal, op })) = self.signals.next() else { break };
-            // SAFETY: who has put the data has promised an aligned signal (`put_before`).
+            // SAFETY: who has put the data has promised an aligned signal (`put_signal`).
             match unsafe { self.update(channel, signal, Width::W8, op.into(), false) } {
                 Sent::Full => self.signals.put_back(number),
                 Sent::Done => {
@@ -283,16 +249,6 @@ fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
 }
 
-/// Operations that functions of other modules carry out.
-macro_rules! carried_out {
-    ($($name:ident = $by:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
-        unsafe fn $name(&self, channel: Channel, $($argument: $type),*) $(-> $result)? {
-            // SAFETY: the caller's promise, which that function asks for.
-            unsafe { self.fabric.$by(channel, $($argument),*) }
-        }
-    )*};
-}
-
 // SAFETY: the provider touches the bytes that an operation names, and is done with them when it says so: sources
 // that must be free on return are copied, injected or waited for, and `quiet` waits until all that the unit (or,
 // of events, the stream) has started is complete, which is asked to mean delivered.
@@ -337,8 +293,31 @@ unsafe impl Transport for Ofi {
         op: SignalOp,
         until: Until,
     ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.fabric.put_before(Signal { channel, signal, op }, to, source, bytes, until) };
+        let (fabric, change) = (&*self.fabric, Signal { channel, signal, op });
+        if fabric.engine.fits(bytes) && fabric.row().prefers_one_message(bytes) {
+            let (line, patient) = (fabric.line(), fabric.streams.get(channel).is_patient());
+            // SAFETY: the caller's promise.
+            return unsafe {
+                fabric.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient);
+            };
+        }
+        let described = fabric.keys.describe(&fabric.domain, source, bytes);
+        if let Some(description) = described.filter(|_| bytes > 0 && fabric.writes_both(to, bytes)) {
+            let local = Local { from: source.cast_mut(), description };
+            // SAFETY: the caller's promise.
+            return unsafe { fabric.put_with(change, to, local, bytes, until) };
+        }
+        // What is waited for has the signal changed at once.
+        let waits = until == Until::Return && described.is_some() && bytes > BUFFER_BYTES;
+        let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
+        if bytes > 0 {
+            // SAFETY: the caller's promise, of bytes that are waited for, are copied, or may stay.
+            unsafe { fabric.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
+        }
+        if bytes == 0 || waits {
+            // SAFETY: the caller's promise; a signal has 64 bits.
+            unsafe { fabric.update(channel, signal, Width::W8, op.into(), true) };
+        }
     }
 
     unsafe fn put_strided(
@@ -380,9 +359,14 @@ unsafe impl Transport for Ofi {
         unsafe { self.fabric.update(channel, word, width, op, true) };
     }
 
-    carried_out! {
-        atomic = fetch(word: Remote, width: Width, op: AtomicOp) -> u64;
-        atomic_nbi = fetch_nbi(word: Remote, width: Width, op: AtomicOp, result: *mut u8);
+    unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.fetch(channel, word, width, op) }
+    }
+
+    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.fetch_nbi(channel, word, width, op, result) };
     }
 
     unsafe fn list(
@@ -482,18 +466,5 @@ unsafe impl Transport for Ofi {
     unsafe fn forget(&self, segment: u32) {
         self.fabric.engine.forget(segment);
         self.fabric.keys.forget(segment);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_cover_a_transfer_once() {
-        assert_eq!(pieces(10, 4).collect::<Vec<_>>(), [(0, 4), (4, 4), (8, 2)]);
-        assert_eq!(pieces(8, 8).collect::<Vec<_>>(), [(0, 8)]);
-        assert_eq!(pieces(5, usize::MAX).collect::<Vec<_>>(), [(0, 5)]);
-        assert_eq!(pieces(0, 8).count(), 0);
     }
 }

@@ -69,9 +69,6 @@ struct Stop {
 }
 
 impl ProgressThread {
-    /// # Errors
-    ///
-    /// If the system has no thread or no descriptor left.
     pub(super) fn start(fabric: &Arc<Fabric>) -> io::Result<Self> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stop = Arc::new(Stop { is_asked: AtomicBool::new(false), descriptor });
@@ -224,9 +221,6 @@ pub(super) struct Handover {
 }
 
 impl Handover {
-    /// # Errors
-    ///
-    /// If the system has no descriptor left.
     pub(super) fn new() -> io::Result<Self> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self { sleeps: AtomicU64::new(0), parked: AtomicBool::new(false), descriptor })

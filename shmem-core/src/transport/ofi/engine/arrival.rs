@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
-use super::debts::{Answer, Found, Owed, Read, Standing, Value, Wanted as Asked};
+use super::debts::{Answer, Found, Owed, Read, Standing, Value};
 use super::loan::Loan;
 use super::message::{self, Answers, List, Message, Sender, Spot, Task, Wanted};
 use super::requests::{Destination, Due};
@@ -128,7 +128,7 @@ impl Engine {
                     return Err(Flaw::Blocks);
                 }
                 Memory(self.segments()).at(Spot { segment, offset }, pattern.hulls().1)?;
-                Owed::Wanted(Asked::Read(read))
+                Owed::Answer(Answer::Read(read))
             }
             Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
                 Owed::Value(Value { request, before: self.change(word, width, op)? })
@@ -141,7 +141,7 @@ impl Engine {
             }
             Message::Data { request, data } => return self.data(peer, request, data),
             Message::Answers(answers) => return self.answered(peer, &answers),
-            Message::Borrow => Owed::Loan,
+            Message::Borrow => Owed::Answer(Answer::Loan),
             Message::Loan(loan) => {
                 peer.borrowed().answered(loan)?;
                 return peer.requests().answered(1);
@@ -192,7 +192,7 @@ impl Engine {
         }
         let mut found = Found::new(request, bytes);
         self.with_elements(list, |elements| find(elements, found.bytes_mut()))?;
-        Ok(Owed::Wanted(Asked::Found(found)))
+        Ok(Owed::Answer(Answer::Found(found)))
     }
 
     /// Has `work` done on elements, all of which are registered.
@@ -269,27 +269,24 @@ impl Engine {
             let bytes = match &answer {
                 Answer::Loan => message::LOAN_BYTES,
                 Answer::Batch(batch) => batch.bytes(),
-                Answer::Wanted(Asked::Read(read)) => message::BEFORE_ANSWER + read.pattern.bytes(),
-                Answer::Wanted(Asked::Found(found)) => message::BEFORE_ANSWER + found.bytes().len(),
+                Answer::Read(read) => message::BEFORE_ANSWER + read.pattern.bytes(),
+                Answer::Found(found) => message::BEFORE_ANSWER + found.bytes().len(),
             };
             let packed = &mut Ok(());
             let sent = wire.try_send(pe, bytes, &mut |buffer| match &answer {
                 Answer::Loan => message::write_loan(buffer, from, loan),
                 Answer::Batch(batch) => batch.write(from, buffer),
-                Answer::Wanted(Asked::Read(read)) => {
+                Answer::Read(read) => {
                     *packed = self.pack(read, message::write_data(buffer, from, read.request));
                 }
-                Answer::Wanted(Asked::Found(found)) => {
+                Answer::Found(found) => {
                     message::write_data(buffer, from, found.request).copy_from_slice(found.bytes());
                 }
             });
             packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
-            match (sent, answer) {
-                (Sent::Full, answer) => {
-                    self.peer(pe).debts().put_back(answer);
-                    return Ok(Sent::Full);
-                }
-                (Sent::Done, _) => {}
+            if sent == Sent::Full {
+                self.peer(pe).debts().put_back(answer);
+                return Ok(Sent::Full);
             }
         }
     }

@@ -11,8 +11,26 @@ use super::wire::{Flaw, Sent, Wire};
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Until, Width};
 
-/// Parts of one get, or of one list, that are waited for at a time.
-pub(super) const PARTS: usize = 32;
+/// Parts of one get, or of one list, that are waited for: some at a time.
+#[derive(Default)]
+pub(super) struct Parts {
+    tickets: [Option<Ticket>; 32],
+    sent: usize,
+}
+
+impl Parts {
+    /// Another part was sent, for which whoever asked waits if it is `awaited`. Gives one that is to be waited for before.
+    pub(super) fn add(&mut self, ticket: Ticket, awaited: bool) -> Option<Ticket> {
+        let place = &mut self.tickets[self.sent % 32];
+        self.sent += usize::from(awaited);
+        if awaited { place.replace(ticket) } else { None }
+    }
+
+    /// All that are still to be waited for.
+    pub(super) fn rest(self) -> impl Iterator<Item = Ticket> {
+        self.tickets.into_iter().flatten()
+    }
+}
 
 impl Engine {
     /// Writes blocks.
@@ -143,21 +161,16 @@ impl Engine {
         pattern: &Pattern,
         until: Until,
     ) {
-        let (mut tickets, mut sent) = ([None; PARTS], 0);
+        let mut parts = Parts::default();
         let most = self.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, part| {
             let from = Remote { offset: from.offset + of, ..from };
-            let awaited = &mut tickets[sent % PARTS];
-            self.wait(wire, from.pe.number(), awaited.take());
             let into = into.wrapping_add(at);
             // SAFETY: the part's blocks are some of the pattern's (caller), and are waited for here or below, or until quiet.
             let ticket = unsafe { self.send_get(wire, channel, into, from, &part) };
-            *awaited = (until == Until::Return).then_some(ticket);
-            sent += 1;
+            self.wait(wire, from.pe.number(), parts.add(ticket, until == Until::Return));
         });
-        for ticket in tickets {
-            self.wait(wire, from.pe.number(), ticket);
-        }
+        parts.rest().for_each(|ticket| self.wait(wire, from.pe.number(), Some(ticket)));
     }
 
     /// Changes a word; nothing comes back but an acknowledgement.
@@ -323,10 +336,6 @@ impl Engine {
 
     /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window. Gives its ticket, if
     /// something comes back, for which there is a destination.
-    ///
-    /// # Panics
-    ///
-    /// As [`try_start`](Self::try_start).
     fn start(
         &self,
         wire: &dyn Wire,

@@ -5,7 +5,7 @@
 //! none makes progress until there is one.
 
 use super::Engine;
-use super::initiate::{Awaited, PARTS};
+use super::initiate::{Awaited, Parts};
 use super::message::{INDEX, Listing, bytes_of_each};
 use super::requests::Destination;
 use super::wire::Wire;
@@ -53,7 +53,7 @@ impl Engine {
         let borrows = self.limits.lends(list.len().saturating_mul(each)) && self.has_borrowed(wire, pe);
         let most = self.limits.sent(list.len(), each, borrows);
         assert!(most > 0, "elements of {} bytes fit no message", list.size);
-        for (from, part) in parts(list, most) {
+        for (from, part) in cut(list, most) {
             let deed = deed.part(from, part.len(), list.size);
             let listing = Listing { from: self.sender(pe), number: channel.0, elements: part, deed };
             let write = &mut |buffer: &mut [u8]| {
@@ -94,10 +94,10 @@ impl Engine {
         let borrows = bytes > self.limits.asked.bytes && self.has_borrowed(wire, pe);
         let most = self.limits.asked(size, bytes_of_each(deed, size), borrows);
         assert!(most > 0, "elements of {size} bytes fit no answer");
-        let (mut tickets, mut sent) = ([None; PARTS], 0);
+        let mut parts = Parts::default();
         // A wire that unwinds would leave the destinations of what was asked for behind.
         let awaited = Awaited;
-        for (from, part) in parts(list, most) {
+        for (from, part) in cut(list, most) {
             let deed = deed.part(from, part.len(), size);
             let listing = Listing { from: self.sender(pe), number: 0, elements: part, deed };
             let (into, positions) = match positions {
@@ -110,21 +110,15 @@ impl Engine {
                 assert!(room.is_empty(), "a buffer has the size that was asked for");
             };
             let ticket = self.ask(wire, channel, pe, destination, listing.bytes(), write);
-            if until == Until::Return {
-                let before = tickets[sent % PARTS].replace(ticket);
-                self.wait(wire, pe, before);
-                sent += 1;
-            }
+            self.wait(wire, pe, parts.add(ticket, until == Until::Return));
         }
         core::mem::forget(awaited);
-        for ticket in tickets {
-            self.wait(wire, pe, ticket);
-        }
+        parts.rest().for_each(|ticket| self.wait(wire, pe, Some(ticket)));
     }
 }
 
 /// The parts of a list of at most so many elements, and where in it each begins.
-fn parts(list: Elements<'_>, most: usize) -> impl Iterator<Item = (usize, Elements<'_>)> {
+fn cut(list: Elements<'_>, most: usize) -> impl Iterator<Item = (usize, Elements<'_>)> {
     let parts = list.indices.chunks(most).enumerate();
     parts.map(move |(k, indices)| (k * most, Elements { indices, ..list }))
 }

@@ -189,10 +189,6 @@ impl Sender {
 
 impl<'a> Message<'a> {
     /// Reads a message. Blocks are fewer bytes than `most`, or there is a flaw.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
     pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<Self, Flaw> {
         let mut reader = Reader(bytes);
         let [kind, a, b, c] = reader.bytes()?;

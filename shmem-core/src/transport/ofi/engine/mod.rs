@@ -344,4 +344,4 @@ fn token(secret: &Secret, from: u32, to: u32) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

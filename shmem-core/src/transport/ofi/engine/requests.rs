@@ -143,10 +143,6 @@ impl Requests {
     }
 
     /// Messages have been acknowledged.
-    ///
-    /// # Errors
-    ///
-    /// If there were not so many.
     pub(super) fn answered(&mut self, count: u32) -> Result<(), Flaw> {
         self.unacknowledged = self.unacknowledged.checked_sub(count).ok_or(Flaw::Answer)?;
         Ok(())
@@ -154,10 +150,6 @@ impl Requests {
 
     /// Where the answer to a request of this name goes. Until [`finish`](Self::finish) it is not answered again, and
     /// cannot be withdrawn.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such request.
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
@@ -247,10 +239,6 @@ impl Streams {
     }
 
     /// Messages have been answered, or were not sent after all.
-    ///
-    /// # Errors
-    ///
-    /// If there were not so many.
     pub(super) fn answered(&self, channel: Channel, due: Due, count: u64) -> Result<(), Flaw> {
         // Release: whoever finds the channel quiet finds what the answers have brought.
         let less = |unanswered: u64| unanswered.checked_sub(count);

@@ -108,7 +108,7 @@ impl Network {
 
 /// Messages to PE 1 and what becomes of them: those that were found to be handled wrongly once, and one for each way that
 /// a message can be wrong in.
-fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+pub(in crate::transport::ofi) fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let lines = include_str!("corpus.txt").lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| {
         let (outcome, hex) =
