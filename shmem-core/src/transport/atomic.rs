@@ -1,5 +1,9 @@
 //! Words that PEs change atomically, and how.
 
+use core::cmp::{
+    self,
+    Ordering::{Greater, Less},
+};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::primitive::mutant;
@@ -135,8 +139,8 @@ impl AtomicOp {
                     Self::Or(v) => before | v as $bits,
                     Self::Xor(v) => before ^ v as $bits,
                     Self::AddFloat(v) => before.float_sum(v as $bits),
-                    Self::Min(number, v) => before.lesser(v as $bits, number),
-                    Self::Max(number, v) => before.greater(v as $bits, number),
+                    Self::Min(number, v) => before.extreme(v as $bits, number, Less),
+                    Self::Max(number, v) => before.extreme(v as $bits, number, Greater),
                 };
                 after as u64
             }};
@@ -289,11 +293,8 @@ trait Bits: Copy {
     /// Those of the sum of two floating-point numbers.
     fn float_sum(self, other: Self) -> Self;
 
-    /// Those of the smaller number.
-    fn lesser(self, other: Self, number: Number) -> Self;
-
-    /// Those of the larger number.
-    fn greater(self, other: Self, number: Number) -> Self;
+    /// Those of the smaller number (`Less`), or of the larger one (`Greater`). A NaN loses.
+    fn extreme(self, other: Self, number: Number, wanted: cmp::Ordering) -> Self;
 }
 
 macro_rules! bits {
@@ -307,27 +308,20 @@ macro_rules! bits {
             }
 
             #[inline(always)]
-            fn lesser(self, other: Self, number: Number) -> Self {
-                match number {
-                    Number::Unsigned => self.min(other),
-                    Number::Signed => self.cast_signed().min(other.cast_signed()).cast_unsigned(),
+            fn extreme(self, other: Self, number: Number, wanted: cmp::Ordering) -> Self {
+                let order = match number {
+                    Number::Unsigned => self.cmp(&other),
+                    Number::Signed => self.cast_signed().cmp(&other.cast_signed()),
                     Number::Float => {
                         let (a, b) = ($float::from_bits(self), $float::from_bits(other));
-                        if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_le()) { self } else { other }
+                        match (a.is_nan(), b.is_nan()) {
+                            (_, true) => wanted,
+                            (true, false) => return other,
+                            (false, false) => a.total_cmp(&b),
+                        }
                     }
-                }
-            }
-
-            #[inline(always)]
-            fn greater(self, other: Self, number: Number) -> Self {
-                match number {
-                    Number::Unsigned => self.max(other),
-                    Number::Signed => self.cast_signed().max(other.cast_signed()).cast_unsigned(),
-                    Number::Float => {
-                        let (a, b) = ($float::from_bits(self), $float::from_bits(other));
-                        if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_ge()) { self } else { other }
-                    }
-                }
+                };
+                if order == wanted { self } else { other }
             }
         }
     )*};
@@ -394,8 +388,10 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                 }
                 // No instruction does these. Also a word that stays as it is is written: see `Doorbell`.
                 AtomicOp::AddFloat(v) => retried!(word, |before| before.float_sum(v as $bits)),
-                AtomicOp::Min(number, v) => retried!(word, |before| before.lesser(v as $bits, number)),
-                AtomicOp::Max(number, v) => retried!(word, |before| before.greater(v as $bits, number)),
+                AtomicOp::Min(number, v) => retried!(word, |before| before.extreme(v as $bits, number, Less)),
+                AtomicOp::Max(number, v) => {
+                    retried!(word, |before| before.extreme(v as $bits, number, Greater))
+                }
             }
         }};
     }

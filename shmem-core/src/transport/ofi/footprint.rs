@@ -62,11 +62,6 @@ impl Footprint {
     pub fn tables(&self, pes: usize, segments: usize) -> usize {
         self.fixed + pes.div_ceil(Self::REGION) * self.for_each_region + pes * segments * self.for_each_key
     }
-
-    /// Bytes of tables besides, where PEs of so many blocks were addressed, in so many regions.
-    pub fn met(&self, blocks: usize, regions: usize) -> usize {
-        blocks * self.for_each_block_met + regions * self.for_each_region_met
-    }
 }
 
 #[cfg(test)]
@@ -109,9 +104,10 @@ mod tests {
                     }
                     (names, keys, engine, Streams::new(), entries, units(usize::MAX))
                 });
-                let met = [Footprint::BLOCK, Footprint::REGION].map(|each| addressed.div_ceil(each));
+                let met = addressed.div_ceil(Footprint::BLOCK) * says.for_each_block_met
+                    + addressed.div_ceil(Footprint::REGION) * says.for_each_region_met;
                 let of_keys = if segments > 0 { Keys::OF_FIRST } else { 0 };
-                let says = says.tables(pes, segments as usize) + of_keys + says.met(met[0], met[1]);
+                let says = says.tables(pes, segments as usize) + of_keys + met;
                 assert_eq!(tables, says, "{pes} PEs, {segments} segments, {addressed} addressed");
             }
         }

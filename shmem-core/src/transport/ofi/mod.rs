@@ -22,7 +22,7 @@
 //! amo         atomic operations among them
 //! signals     those behind puts that wait until their data is delivered
 //! trial       whether the provider's atomics may be trusted
-//! stall       how long to wait
+//! backoff       how long to wait
 //! footprint   what all of that keeps, in bytes
 //! thread      progress while the program is elsewhere
 //! strided     which way blocks take
@@ -38,6 +38,7 @@
 //! makes progress for all of it, and progress starts operations: the circle is the transport's own.
 
 mod amo;
+mod backoff;
 mod buffers;
 mod descriptors;
 mod domain;
@@ -55,7 +56,6 @@ mod rma;
 mod secret;
 mod signals;
 mod sparse;
-mod stall;
 mod streams;
 pub mod strided;
 mod thread;

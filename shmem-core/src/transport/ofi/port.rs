@@ -8,11 +8,11 @@
 use core::ffi::c_void;
 
 use super::Fabric;
+use super::backoff::Backoff;
 use super::buffers::Moved;
 use super::engine::{Sent, Wire as _};
 use super::loans::Written;
 use super::record::{Free, Purpose, Record};
-use super::stall::Stall;
 use super::streams::Stream;
 use super::unit::Unit;
 use super::wire::Arrival;
@@ -111,7 +111,7 @@ impl Port<'_> {
         };
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
         match (started, purpose) {
-            (Some(()), Purpose::Counted) => stream.count(self.unit.tally.started()),
+            (Some(()), Purpose::Counted) => stream.count(self.unit.counter.started()),
             (None, Purpose::Event(stream)) => self.fabric.streams.ended(stream),
             _ => {}
         }
@@ -196,13 +196,13 @@ impl Port<'_> {
     /// Makes progress until `attempt` gives something; no lock is held meanwhile.
     #[inline]
     fn wait_until<T>(&self, mut attempt: impl FnMut() -> Option<T>, what: impl Fn() -> String) -> T {
-        let mut stall = Stall::new(self.fabric);
+        let mut backoff = Backoff::new(self.fabric);
         loop {
             if let Some(done) = attempt() {
                 return done;
             }
-            self.drive(&stall);
-            stall.pause(|| self.completed(), &what);
+            self.drive(&backoff);
+            backoff.pause(|| self.completed(), &what);
         }
     }
 
@@ -214,14 +214,14 @@ impl Port<'_> {
     #[inline]
     pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
         let _held = self.unit.lock();
-        if !self.unit.tally.is_open() {
+        if !self.unit.counter.is_open() {
             return Ok(None);
         }
-        if self.unit.tally.is_settled(self.unit.tally.started()) {
+        if self.unit.counter.is_settled(self.unit.counter.started()) {
             self.unit.addressed.clear();
         }
         self.unit.addressed.add(pe);
-        self.unit.tally.begin();
+        self.unit.counter.begin();
         match attempt() {
             0 => {
                 // Whoever starts much will look soon.
@@ -229,7 +229,7 @@ impl Port<'_> {
                 Ok(Some(()))
             }
             answer => {
-                self.unit.tally.undo();
+                self.unit.counter.undo();
                 if answer == -(FI_EAGAIN as isize) { Ok(None) } else { Err(answer) }
             }
         }
@@ -248,30 +248,37 @@ impl Port<'_> {
     /// Waits until the first so many operations are complete. Looks at nothing where that is known.
     #[inline]
     pub(super) fn quiet(&self, operations: u64) {
-        if self.unit.tally.is_settled(operations) {
+        if self.unit.counter.is_settled(operations) {
             return;
         }
-        let (mut stall, mut waiting) = (Stall::new(self.fabric), self.unit.tally.wait());
+        let (mut backoff, mut waiting) = (Backoff::new(self.fabric), self.unit.counter.wait());
         loop {
             let completed = self.completed();
-            if self.unit.tally.is_complete(completed) || self.unit.tally.is_settled(operations) {
+            if self.unit.counter.is_complete(completed) || self.unit.counter.is_settled(operations) {
                 return;
             }
-            if stall.is_eighth() {
-                self.drive(&stall);
+            if backoff.is_eighth() {
+                self.drive(&backoff);
             }
             waiting.looked();
-            stall.pause(
+            backoff.pause(
                 || completed,
-                || format!("{completed} of {} operations of this PE are complete", self.unit.tally.started()),
+                || {
+                    format!(
+                        "{completed} of {} operations of this PE are complete",
+                        self.unit.counter.started()
+                    )
+                },
             );
         }
     }
 
     /// Whether the first so many operations are known to be complete now.
     pub(super) fn is_quiet(&self, operations: u64) -> bool {
-        let tally = &self.unit.tally;
-        tally.is_settled(operations) || tally.is_complete(self.completed()) || tally.is_settled(operations)
+        let counter = &self.unit.counter;
+        counter.is_settled(operations)
+            || counter.is_complete(self.completed())
+            || counter.is_settled(operations)
     }
 
     /// Waits while operations of a stream that are events are under way.
@@ -301,22 +308,22 @@ impl Port<'_> {
 
     /// Reads completions, here and now and then on the unit that others address.
     #[inline]
-    pub(super) fn drive(&self, stall: &Stall<'_>) {
+    pub(super) fn drive(&self, backoff: &Backoff<'_>) {
         self.progress();
-        if stall.is_eighth() {
+        if backoff.is_eighth() {
             self.fabric.progress();
         }
     }
 
     /// Whether an operation is under way. Makes progress.
     pub(super) fn is_under_way(&self) -> bool {
-        !self.unit.tally.is_complete(self.count())
+        !self.unit.counter.is_complete(self.count())
     }
 
     /// How many operations are, at most.
     pub(super) fn under_way(&self) -> u64 {
         let completed = self.count();
-        self.unit.tally.started().saturating_sub(completed)
+        self.unit.counter.started().saturating_sub(completed)
     }
 
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.

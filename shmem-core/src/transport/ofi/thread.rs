@@ -27,7 +27,7 @@ use std::time::Instant;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::Fabric;
-use super::stall::Waited;
+use super::backoff::Waited;
 
 /// How long the thread leaves polling to the program's threads before it looks again whether they still do: at first,
 /// when it may have seen the last of a few looks, and at most.

@@ -3,9 +3,9 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
-use super::debts::{Answer, Found, Owed, Read, Standing, Value};
 use super::loan::Loan;
 use super::message::{self, Answers, List, Message, Sender, Spot, Task, Wanted};
+use super::pending::{Answer, Found, Owed, Read, Standing, Value};
 use super::requests::{Destination, Due};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Limits, Peer, SLOTS, token};
@@ -123,11 +123,10 @@ impl Engine {
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get(read) => {
-                let Read { segment, offset, pattern, .. } = read;
-                if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
+                if message::BEFORE_ANSWER + read.pattern.bytes() > self.limits.message {
                     return Err(Flaw::Blocks);
                 }
-                Memory(self.segments()).at(Spot { segment, offset }, pattern.hulls().1)?;
+                Memory(self.segments()).at(read.from, read.pattern.hulls().1)?;
                 Owed::Answer(Answer::Read(read))
             }
             Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
@@ -147,7 +146,7 @@ impl Engine {
                 return peer.requests().answered(1);
             }
         };
-        let standing = peer.debts().owe(owed, &self.limits)?;
+        let standing = peer.pending().owe(owed, &self.limits)?;
         match standing {
             Standing::New => self.enlist(from),
             Standing::Lingering => self.linger(from),
@@ -263,7 +262,7 @@ impl Engine {
     pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
         let (pe, from) = (creditor as usize, self.sender(creditor as usize));
         loop {
-            let next = self.peer(pe).debts().next();
+            let next = self.peer(pe).pending().next();
             let Some(answer) = next else { return Ok(Sent::Done) };
             let loan = matches!(answer, Answer::Loan).then(|| self.lend(wire, creditor)).flatten();
             let bytes = match &answer {
@@ -285,7 +284,7 @@ impl Engine {
             });
             packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
             if sent == Sent::Full {
-                self.peer(pe).debts().put_back(answer);
+                self.peer(pe).pending().put_back(answer);
                 return Ok(Sent::Full);
             }
         }
@@ -300,9 +299,8 @@ impl Engine {
 
     /// Packs blocks of this PE into as many bytes.
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
-        let Read { segment, offset, pattern, .. } = read;
-        let memory = Memory(self.segments());
-        let (_, source) = memory.at(Spot { segment: *segment, offset: *offset }, pattern.hulls().1)?;
+        let (memory, pattern) = (Memory(self.segments()), &read.pattern);
+        let (_, source) = memory.at(read.from, pattern.hulls().1)?;
         assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
         // SAFETY: the blocks lie in the hull, which is registered while `memory` is borrowed; packed, they are as

@@ -32,8 +32,8 @@
 
 use core::ops::Range;
 
-use super::debts::{Acknowledged, Batch, Read, Value};
 use super::loan::{Loan, Place};
+use super::pending::{Acknowledged, Batch, Read, Value};
 use super::wire::Flaw;
 use crate::segment::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
@@ -201,9 +201,9 @@ impl<'a> Message<'a> {
                 Self::Put { channel: number, to, pattern, data: reader.take(pattern.bytes())?, behind }
             }
             GET => {
-                let Spot { segment, offset } = reader.spot(segment)?;
+                let from = reader.spot(segment)?;
                 let pattern = reader.pattern(a, most, |count, from, to| Level { count, to, from })?;
-                Self::Get(Read { request: number, segment, offset, pattern })
+                Self::Get(Read { request: number, from, pattern })
             }
             ATOMIC => {
                 let word = reader.spot(segment)?;

@@ -41,12 +41,12 @@
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
 mod arrival;
-mod debts;
 mod initiate;
 mod limits;
 mod lists;
 mod loan;
 mod message;
+mod pending;
 mod requests;
 mod wire;
 
@@ -60,9 +60,9 @@ pub use loan::{Place, SLOTS, Slot};
 pub use message::TOKEN;
 pub use wire::{Fault, Flaw, Sent, Wire};
 
-use debts::{Debts, Standing};
 use loan::{Borrowed, Borrowers};
 use message::Sender;
+use pending::{Pending, Standing};
 use requests::{Requests, Streams};
 
 use super::secret::Secret;
@@ -110,7 +110,7 @@ struct Peer {
     sends: u64,
     receives: u64,
     requests: Mutex<Requests>,
-    debts: Mutex<Debts>,
+    pending: Mutex<Pending>,
     borrowed: Mutex<Borrowed>,
 }
 
@@ -124,8 +124,8 @@ impl Peer {
         self.requests.lock()
     }
 
-    fn debts(&self) -> MutexGuard<'_, Debts> {
-        self.debts.lock()
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock()
     }
 
     fn borrowed(&self) -> MutexGuard<'_, Borrowed> {
@@ -281,7 +281,7 @@ impl Engine {
             late.pop()
         };
         while let Some(creditor) = next() {
-            if self.peer(creditor as usize).debts().hurry() == Standing::New {
+            if self.peer(creditor as usize).pending().hurry() == Standing::New {
                 self.enlist(creditor);
             }
         }
@@ -326,7 +326,7 @@ impl Engine {
                 sends: token(&self.secret, me, other),
                 receives: token(&self.secret, other, me),
                 requests: Mutex::default(),
-                debts: Mutex::default(),
+                pending: Mutex::default(),
                 borrowed: Mutex::default(),
             })
         })

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 
 use super::limits::Limits;
+use super::message::Spot;
 use super::wire::Flaw;
 use crate::strided::Pattern;
 
@@ -37,8 +38,7 @@ pub(super) struct Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) request: u32,
-    pub(super) segment: u32,
-    pub(super) offset: usize,
+    pub(super) from: Spot,
     /// Where they are, and how they are packed.
     pub(super) pattern: Pattern,
 }
@@ -137,7 +137,7 @@ pub(super) enum Standing {
 
 /// What one PE is owed.
 #[derive(Default)]
-pub(super) struct Debts {
+pub(super) struct Pending {
     acknowledged: Vec<Acknowledged>,
     values: VecDeque<Value>,
     /// Messages of their own, in the order in which they were asked for.
@@ -155,7 +155,7 @@ pub(super) struct Debts {
     lingers: bool,
 }
 
-impl Debts {
+impl Pending {
     /// Owes something more.
     ///
     /// An acknowledgement that may come late lingers. A sender whose window is full waits for answers: half of it is always left
