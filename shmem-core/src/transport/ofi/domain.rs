@@ -20,7 +20,8 @@ use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 /// The domain.
 #[derive(Debug)]
 pub(super) struct Domain {
-    addresses: Arc<Addresses>,
+    /// The addresses that endpoints are to know.
+    pub(super) addresses: Arc<Addresses>,
     /// Where PEs have said that they are.
     told: OnceLock<Whereabouts>,
     entries: Entries,
@@ -60,11 +61,6 @@ impl Domain {
 
     pub(super) fn opened(&self) -> &Arc<libfabric::Domain> {
         self.addresses.domain()
-    }
-
-    /// The addresses that endpoints are to know.
-    pub(super) fn addresses(&self) -> &Arc<Addresses> {
-        &self.addresses
     }
 
     /// How a PE is addressed, if it was addressed before.

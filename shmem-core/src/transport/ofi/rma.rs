@@ -453,7 +453,7 @@ unsafe impl Transport for Ofi {
 
     fn sleeps(&self) -> Duration {
         self.fabric.handover.to_thread();
-        match self.fabric.first().unit.descriptor() {
+        match self.fabric.first().unit.endpoint.descriptor() {
             Some(_) => SLEEP,
             None => Duration::from_millis(1),
         }

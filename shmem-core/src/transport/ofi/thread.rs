@@ -114,7 +114,7 @@ fn run(fabric: &Fabric, stop: &Stop) {
             continue;
         }
         fabric.hurry();
-        match fabric.first().unit.descriptor() {
+        match fabric.first().unit.endpoint.descriptor() {
             Some(arrival) => {
                 let limit = if fabric.is_under_way() { UNDER_WAY } else { WATCH };
                 if fabric.first().may_sleep() {

@@ -20,7 +20,6 @@
 //! failure names those it may be of. The list is changed behind the lock of the unit, and read anywhere.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::os::fd::BorrowedFd;
 use std::sync::MutexGuard;
 
 use super::domain::Domain;
@@ -56,7 +55,7 @@ impl Unit {
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
         let own = 2 * RECORDS + buffers::COMPLETIONS + loans::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
-        let open = || Endpoint::open(domain.addresses(), entries, wakes, Reports::Asked);
+        let open = || Endpoint::open(&domain.addresses, entries, wakes, Reports::Asked);
         let mut endpoint = open();
         for _ in 1..TRIES {
             match &endpoint {
@@ -72,16 +71,6 @@ impl Unit {
         let (counter, addressed, looks) =
             (CompletionCounter::default(), Addressed::default(), AtomicU64::new(0));
         Ok(Self { endpoint, registered, records, free, counter, addressed, looks })
-    }
-
-    /// Readable when something has arrived, if there is such a thing.
-    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.endpoint.descriptor()
-    }
-
-    /// How often threads of the program have looked.
-    pub(super) fn looks(&self) -> u64 {
-        self.looks.load(Ordering::Relaxed)
     }
 
     /// Not a read-modify-write: a look that is lost among others does not matter.

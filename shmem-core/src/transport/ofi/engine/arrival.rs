@@ -126,7 +126,7 @@ impl Engine {
                 if message::BEFORE_ANSWER + read.pattern.bytes() > self.limits.message {
                     return Err(Flaw::Blocks);
                 }
-                Memory(self.segments()).at(read.from, read.pattern.hulls().1)?;
+                Memory(self.segments.read()).at(read.from, read.pattern.hulls().1)?;
                 Owed::Answer(Answer::Read(read))
             }
             Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
@@ -142,11 +142,11 @@ impl Engine {
             Message::Answers(answers) => return self.answered(peer, &answers),
             Message::Borrow => Owed::Answer(Answer::Loan),
             Message::Loan(loan) => {
-                peer.borrowed().answered(loan)?;
-                return peer.requests().answered(1);
+                peer.borrowed.lock().answered(loan)?;
+                return peer.requests.lock().answered(1);
             }
         };
-        let standing = peer.pending().owe(owed, &self.limits)?;
+        let standing = peer.pending.lock().owe(owed, &self.limits)?;
         match standing {
             Standing::New => self.enlist(from),
             Standing::Lingering => self.linger(from),
@@ -163,7 +163,7 @@ impl Engine {
         data: &[u8],
         signal: Option<(Spot, SignalOp)>,
     ) -> Result<(), Flaw> {
-        let memory = Memory(self.segments());
+        let memory = Memory(self.segments.read());
         if let Some((spot, _)) = signal {
             memory.word(spot, Width::W8)?;
         }
@@ -199,7 +199,7 @@ impl Engine {
         let List { first: Spot { segment, offset }, size, indices } = list;
         // Read once: in a slot may stand something else when it is read again.
         let indices: Vec<u32> = indices.iter().map(|index| u32::from_le_bytes(*index)).collect();
-        let memory = Memory(self.segments());
+        let memory = Memory(self.segments.read());
         let of =
             |Beyond { bytes }| bytes.map_or(Flaw::Elements, |bytes| Flaw::Bounds { segment, offset, bytes });
         work(memory.target(segment)?.listed(offset, size, &indices).map_err(of)?);
@@ -207,13 +207,13 @@ impl Engine {
     }
 
     fn change(&self, word: Spot, width: Width, op: AtomicOp) -> Result<u64, Flaw> {
-        let memory = Memory(self.segments());
+        let memory = Memory(self.segments.read());
         Ok(memory.word(word, width)?.update(word.offset, width, op))
     }
 
     /// Blocks that this PE wanted to have.
     fn data(&self, peer: &Peer, request: u32, data: &[u8]) -> Result<(), Flaw> {
-        let (arriving, channel, destination) = peer.requests().take(request)?;
+        let (arriving, channel, destination) = peer.requests.lock().take(request)?;
         match destination {
             Destination::Blocks { into, pattern } if data.len() == pattern.bytes() => {
                 let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
@@ -235,24 +235,24 @@ impl Engine {
             Destination::Word { .. } => return Err(Flaw::Answer),
             Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Flaw::Length),
         }
-        peer.requests().finish(arriving);
+        peer.requests.lock().finish(arriving);
         self.streams.answered(channel, Due::Result, 1)
     }
 
     fn answered(&self, peer: &Peer, answers: &Answers<'_>) -> Result<(), Flaw> {
         for value in answers.values() {
-            let (arriving, channel, destination) = peer.requests().take(value.request)?;
+            let (arriving, channel, destination) = peer.requests.lock().take(value.request)?;
             let Destination::Word { into, width } = destination else { return Err(Flaw::Answer) };
             // SAFETY: aligned, and writable until the request is finished (`atomic_nbi`). Only what has `arriving` finishes
             // it, below: while it is arriving it is neither withdrawn nor answered again.
             unsafe { width.write(into, value.before) };
-            peer.requests().finish(arriving);
+            peer.requests.lock().finish(arriving);
             self.streams.answered(channel, Due::Result, 1)?;
         }
-        peer.borrowed().give_back(answers.slots)?;
+        peer.borrowed.lock().give_back(answers.slots)?;
         for one in answers.acknowledged() {
             // The window first: who finds the channel quiet may want to send.
-            peer.requests().answered(one.count)?;
+            peer.requests.lock().answered(one.count)?;
             self.streams.answered(Channel(one.channel), Due::Acknowledgement, one.count.into())?;
         }
         Ok(())
@@ -262,7 +262,7 @@ impl Engine {
     pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
         let (pe, from) = (creditor as usize, self.sender(creditor as usize));
         loop {
-            let next = self.peer(pe).pending().next();
+            let next = self.peer(pe).pending.lock().next();
             let Some(answer) = next else { return Ok(Sent::Done) };
             let loan = matches!(answer, Answer::Loan).then(|| self.lend(wire, creditor)).flatten();
             let bytes = match &answer {
@@ -284,7 +284,7 @@ impl Engine {
             });
             packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
             if sent == Sent::Full {
-                self.peer(pe).pending().put_back(answer);
+                self.peer(pe).pending.lock().put_back(answer);
                 return Ok(Sent::Full);
             }
         }
@@ -299,7 +299,7 @@ impl Engine {
 
     /// Packs blocks of this PE into as many bytes.
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
-        let (memory, pattern) = (Memory(self.segments()), &read.pattern);
+        let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
         let (_, source) = memory.at(read.from, pattern.hulls().1)?;
         assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);

@@ -63,10 +63,10 @@ impl Engine {
             return false;
         }
         let peer = self.peer(pe);
-        let mut borrowed = peer.borrowed();
+        let mut borrowed = peer.borrowed.lock();
         match *borrowed {
             Borrowed::Slots { .. } => return true,
-            Borrowed::Unasked if peer.requests().start(&self.limits, None).is_some() => {
+            Borrowed::Unasked if peer.requests.lock().start(&self.limits, None).is_some() => {
                 *borrowed = Borrowed::Asked;
             }
             Borrowed::Unasked | Borrowed::Asked | Borrowed::Refused => return false,
@@ -75,16 +75,16 @@ impl Engine {
         drop(borrowed);
         let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
         if wire.try_send(pe, message::BORROW_BYTES, write) == Sent::Full {
-            let withdrawn = peer.requests().withdraw(None);
+            let withdrawn = peer.requests.lock().withdraw(None);
             withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
-            peer.borrowed().withdraw();
+            peer.borrowed.lock().withdraw();
         }
         false
     }
 
     /// Bytes of blocks that each message of a transfer of so many bytes to a PE carries, at least.
     pub fn carries(&self, pe: usize, bytes: usize) -> usize {
-        let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed() != Borrowed::Refused;
+        let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed.lock() != Borrowed::Refused;
         self.limits.carries(bytes, borrows)
     }
 
@@ -367,13 +367,13 @@ impl Engine {
     ) -> Option<Option<Ticket>> {
         let peer = self.peer(pe);
         let wanted = destination.map(|destination| (channel, destination));
-        let ticket = peer.requests().start(&self.limits, wanted)?;
+        let ticket = peer.requests.lock().start(&self.limits, wanted)?;
         let due = ticket.map_or(Due::Acknowledgement, |_| Due::Result);
         self.streams.start(channel, due);
         if send(ticket) == Sent::Done {
             return Some(ticket);
         }
-        let left = peer.requests().withdraw(ticket);
+        let left = peer.requests.lock().withdraw(ticket);
         let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1));
         withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
         None
@@ -381,11 +381,11 @@ impl Engine {
 
     /// Has `write` write to a slot that was lent, if one is free.
     fn with_slot(&self, pe: usize, write: impl FnOnce(Slot) -> Sent) -> Sent {
-        let taken = self.peer(pe).borrowed().take();
+        let taken = self.peer(pe).borrowed.lock().take();
         let Some(slot) = taken else { return Sent::Full };
         let sent = write(slot);
         if sent == Sent::Full {
-            let untouched = self.peer(pe).borrowed().give_back(1 << slot.index);
+            let untouched = self.peer(pe).borrowed.lock().give_back(1 << slot.index);
             untouched.unwrap_or_else(|flaw| unreachable!("slot {} was taken: {flaw}", slot.number));
         }
         sent
@@ -395,7 +395,7 @@ impl Engine {
     pub(super) fn wait(&self, wire: &dyn Wire, pe: usize, ticket: Option<Ticket>) {
         let Some(ticket) = ticket else { return };
         let awaited = Awaited;
-        while !self.peer(pe).requests().is_finished(ticket) {
+        while !self.peer(pe).requests.lock().is_finished(ticket) {
             wire.progress();
         }
         core::mem::forget(awaited);

@@ -51,7 +51,7 @@ mod requests;
 mod wire;
 
 use std::collections::VecDeque;
-use std::sync::{MutexGuard, OnceLock, RwLockReadGuard};
+use std::sync::OnceLock;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -118,18 +118,6 @@ impl Peer {
     /// Who sends to the other: PE `me`.
     fn sender(&self, me: u32) -> Sender {
         Sender { pe: me, token: self.sends }
-    }
-
-    fn requests(&self) -> MutexGuard<'_, Requests> {
-        self.requests.lock()
-    }
-
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock()
-    }
-
-    fn borrowed(&self) -> MutexGuard<'_, Borrowed> {
-        self.borrowed.lock()
     }
 }
 
@@ -212,13 +200,14 @@ impl Engine {
 
     /// The PEs that have not answered all, and how many messages each: for reports.
     pub fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
-        let each = self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests().unanswered())));
+        let each =
+            self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests.lock().unanswered())));
         each.filter(|&(_, unanswered)| unanswered > 0)
     }
 
     /// Messages to a PE that it has not answered.
     pub fn unanswered_by(&self, pe: usize) -> u32 {
-        self.met(pe).map_or(0, |peer| peer.requests().unanswered())
+        self.met(pe).map_or(0, |peer| peer.requests.lock().unanswered())
     }
 
     /// Messages that were dropped, because no PE of this job has sent them.
@@ -234,7 +223,7 @@ impl Engine {
     /// If what somebody wanted to have is no longer there.
     pub fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
-            let Some(creditor) = self.creditors().pop_front() else { break };
+            let Some(creditor) = self.creditors.lock().pop_front() else { break };
             self.owing.fetch_sub(1, Ordering::Relaxed);
             if self.answer(wire, creditor)? == Sent::Full {
                 self.enlist(creditor);
@@ -281,7 +270,7 @@ impl Engine {
             late.pop()
         };
         while let Some(creditor) = next() {
-            if self.peer(creditor as usize).pending().hurry() == Standing::New {
+            if self.peer(creditor as usize).pending.lock().hurry() == Standing::New {
                 self.enlist(creditor);
             }
         }
@@ -296,16 +285,8 @@ impl Engine {
     }
 
     fn enlist(&self, creditor: u32) {
-        self.creditors().push_back(creditor);
+        self.creditors.lock().push_back(creditor);
         self.owing.fetch_add(1, Ordering::Release);
-    }
-
-    fn creditors(&self) -> MutexGuard<'_, VecDeque<u32>> {
-        self.creditors.lock()
-    }
-
-    fn segments(&self) -> RwLockReadGuard<'_, [Option<Target>; MAX_SEGMENTS]> {
-        self.segments.read()
     }
 
     /// What there is of a PE, if there was a message.

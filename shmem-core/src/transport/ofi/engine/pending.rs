@@ -124,7 +124,7 @@ impl Answer {
     }
 }
 
-/// What a new debt changes for the PE that is owed it.
+/// What a new answer changes for the PE that is owed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// It must be listed: it is to be answered now.
