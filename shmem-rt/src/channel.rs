@@ -2,16 +2,12 @@
 //!
 //! From each PE to each other one a ring of slots lies at the receiver, with a signal beside each slot. A message is a put
 //! with signal: the signal is the number of the message, so it stands for this message alone, and comes behind its data on
-//! any network. A counter that every message adds to would not do: signals of different puts come in any order,
-//! unless fences are between them, and "two have come" may mean the second and the third.
+//! any network. (Of a counter that every message adds to, "two have come" may mean the second and the third.) Numbers count on
+//! for ever, and their lower bits find the slot. Messages that are sent together lie in slots that follow each other, and take
+//! one put: the signal of the first of them is the number behind the last.
 //!
-//! A slot is written again only when the receiver has said that it has taken what was in it, in a word of the sender. It says
-//! so of several at once, so a ring has more slots than the channel promises to have room for. Each PE waits on its own memory
-//! alone: the sender for that word, and the receiver for a signal.
-//!
-//! Numbers count on for ever, and a slot is found by their lower bits; so a number that is left from the last time round is
-//! never taken for a new one. Messages that are sent together lie in slots that follow each other, and take one put: the signal
-//! of the first of them is the number behind the last.
+//! Credits for slots that were taken go to a word of the sender, several at once: so a ring has more slots than the channel
+//! promises. Each PE waits on its own memory alone.
 
 use std::fmt;
 use std::panic::Location;
@@ -172,24 +168,6 @@ impl<T: PlainData> Channel<T> {
 
     /// Sends a message. While there is no room for it, takes messages, and gives them to `take` with who has sent them; waits
     /// while there is neither. PEs that all send by this never wait for each other for ever.
-    ///
-    /// ```
-    /// # use shmem::prelude::*;
-    /// # #[shmem::main]
-    /// # fn main(world: &mut World) -> Result<()> {
-    /// # let (_, east) = world.ring_neighbours();
-    /// let mut channel = world.channel::<u64>(4)?;
-    /// let mut come = Vec::new();
-    /// for number in 0..100 {
-    ///     channel.send_taking(world, east, number, |_from, number| come.push(number));
-    /// }
-    /// while let Some((_from, number)) = channel.next(world) {
-    ///     come.push(number);
-    /// }
-    /// assert_eq!(come, (0..100).collect::<Vec<_>>());
-    /// # Ok(())
-    /// # }
-    /// ```
     ///
     /// # Panics
     ///

@@ -8,7 +8,7 @@ use super::combined::{self, COPIES};
 use super::listed::sealed::{Span, Spread};
 use super::listed::{ListIndex, Picked, Wrong};
 use super::near::Near;
-use super::rounds::{Deed, carry_out, with_kept};
+use super::rounds::{carry_out, with_kept};
 use super::verb::Verb;
 use super::verb::sealed::Sealed as Values;
 use crate::data::{PlainData, copied};
@@ -16,7 +16,7 @@ use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, AtomicWord, object_at};
 use crate::observe::{Call, Family, Listed};
 use crate::text::counted;
-use crate::transport::{Change, Width};
+use crate::transport::{Change, Deed, Width};
 
 /// The number in the words of a list.
 pub(super) type ValueOf<P> = <<P as Picked>::Item as AtomicWord>::Value;

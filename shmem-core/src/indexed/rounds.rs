@@ -14,7 +14,7 @@ use super::listed::sealed::{Span, Spread};
 use crate::endpoint::{Endpoint, Far};
 use crate::pe::Pe;
 use crate::transport::indexed::kernel::Near;
-use crate::transport::{Change, Completes, Elements, Operand, Remote, Until};
+use crate::transport::{Change, Completes, Deed, Elements, Operand, Remote, Until};
 
 /// Elements of a round.
 const ROUND: usize = 128 << 10;
@@ -25,43 +25,11 @@ const VALUES: usize = 1 << 20;
 /// Elements of a group, which have numbers of 32 bits.
 const GROUP: usize = if usize::BITS > 32 { 1 << 32 } else { 1 << 31 };
 
-/// What is done to the elements of a list.
-#[derive(Clone, Copy)]
-pub(super) enum Deed<'d> {
-    /// Reads them, to where one behind the other goes.
-    Pick(*mut u8),
-    /// Writes them, from where one lies behind the other.
-    Place(*const u8),
-    /// Changes them, and writes what was there before to where one value behind the other goes, if anybody asks.
-    Change(Change<'d>, Option<*mut u8>),
-}
-
-impl<'d> Deed<'d> {
-    /// That for elements from `first` of the list on, so many.
-    fn part(self, first: usize, count: usize, size: usize) -> Self {
-        match self {
-            Self::Pick(into) => Self::Pick(into.wrapping_add(first * size)),
-            Self::Place(source) => Self::Place(source.wrapping_add(first * size)),
-            Self::Change(change, before) => {
-                let own = |operand: Operand<'d>| operand.part(first, count, change.width);
-                let change =
-                    Change { operand: own(change.operand), expected: own(change.expected), ..change };
-                Self::Change(change, before.map(|before| before.wrapping_add(first * size)))
-            }
-        }
-    }
-
-    /// Elements that one round may have.
-    fn round(self, size: usize) -> usize {
-        match self {
-            Self::Place(_) => (VALUES / size).clamp(1, ROUND),
-            Self::Pick(_) | Self::Change(..) => ROUND,
-        }
-    }
-
-    /// Whether something comes back.
-    fn is_answered(self) -> bool {
-        matches!(self, Self::Pick(_) | Self::Change(_, Some(_)))
+/// Elements that one round may have.
+fn round(deed: Deed<'_>, size: usize) -> usize {
+    match deed {
+        Deed::Place(_) => (VALUES / size).clamp(1, ROUND),
+        Deed::Pick(_) | Deed::Change(..) => ROUND,
     }
 }
 
@@ -91,35 +59,15 @@ impl Group<'_> {
         let Self { pe, segment, offset, length, size, indices, positions } = *self;
         if let Some(slot) = endpoint.mapped(pe, 0) {
             let near = Near { first: slot.wrapping_add(offset), size, indices };
-            return match deed {
-                // SAFETY: elements in a slot of this node, and room for as many (caller).
-                Deed::Pick(into) => unsafe { near.pick(into, positions) },
-                // SAFETY: elements in a slot of this node, and as many values (caller).
-                Deed::Place(source) => unsafe { near.place(source) },
-                Deed::Change(change, before) => {
-                    // SAFETY: the start of a slot of this node.
-                    let bell = unsafe { Endpoint::bell_at(slot) };
-                    let before = before.map(|before| (before, positions));
-                    // SAFETY: words in a slot of this node, and room for as many values (caller).
-                    unsafe { near.change(&change, before, || bell.ring_watchers()) };
-                }
-            };
+            // SAFETY: the start of a slot of this node.
+            let bell = unsafe { Endpoint::bell_at(slot) };
+            // SAFETY: elements in a slot of this node, and as much local memory as the deed takes (caller).
+            return unsafe { near.carry_out(deed, positions, || bell.ring_watchers()) };
         }
         let Far { transport, channel } = endpoint.far();
-        let (channel, elements) =
-            (*channel, Elements { first: Remote { pe, segment, offset }, size, length, indices });
-        match deed {
-            // SAFETY: elements in a segment of the PE, and room for as many (caller).
-            Deed::Pick(into) => unsafe { transport.pick(channel, into, positions, elements, until) },
-            // SAFETY: elements in a segment of the PE, and as many values (caller).
-            Deed::Place(source) => unsafe { transport.place(channel, elements, source, until) },
-            // SAFETY: words in a segment of the PE, and as many operands (caller).
-            Deed::Change(change, None) => unsafe { transport.each(channel, elements, change) },
-            // SAFETY: words in a segment of the PE, as many operands, and room for as many values (caller).
-            Deed::Change(change, Some(before)) => unsafe {
-                transport.fetch_each(channel, before, positions, elements, change, until);
-            },
-        }
+        let elements = Elements { first: Remote { pe, segment, offset }, size, length, indices };
+        // SAFETY: elements in a segment of the PE, and as much local memory as the deed takes (caller).
+        unsafe { transport.list(*channel, elements, deed, positions, until) };
     }
 }
 
@@ -146,7 +94,7 @@ pub(super) unsafe fn carry_out<P: Spread, X: ListIndex>(
         return (0..indices.len()).try_for_each(|k| check(place, indices, k).map(drop));
     }
     let is_sorted = place.pes().len() * groups == 1;
-    let round = deed.round(size);
+    let round = round(deed, size);
     let begin = |number: usize| number * round;
     // Dropped last: behind everything that it is to complete.
     let mut answers = Answers { far: None };
@@ -280,7 +228,7 @@ unsafe fn sorted<'e, P: Spread, X: ListIndex>(
             Deed::Change(Change { operand, expected, ..change }, before)
         }
     };
-    let until = match (deed.is_answered(), until) {
+    let until = match (deed.into().is_some(), until) {
         (true, Until::Return) if far > 1 || !is_only => {
             answers.far = endpoint.far_if_any();
             Until::Quiet

@@ -143,6 +143,16 @@ impl Drop for Info {
     }
 }
 
+macro_rules! attributes {
+    ($($(#[$doc:meta])* $visibility:vis $name:ident = $field:ident: $type:ty;)*) => {$(
+        $(#[$doc])*
+        $visibility fn $name(self) -> &'i $type {
+            // SAFETY: an entry has all attributes (field), which live as long as its list.
+            unsafe { &*self.info().$field }
+        }
+    )*};
+}
+
 impl<'i> Entry<'i> {
     /// A copy of it alone.
     ///
@@ -213,38 +223,22 @@ impl<'i> Entry<'i> {
         Some((pci.domain_id, pci.bus_id, pci.device_id, pci.function_id))
     }
 
-    /// What domains have and demand.
-    pub fn domain(self) -> &'i fi_domain_attr {
-        // SAFETY: an entry has all attributes (field), which live as long as its list.
-        unsafe { &*self.info().domain_attr }
-    }
-
-    /// What endpoints have.
-    pub fn endpoint(self) -> &'i fi_ep_attr {
-        // SAFETY: an entry has all attributes (field), which live as long as its list.
-        unsafe { &*self.info().ep_attr }
-    }
-
-    /// Limits of what is sent.
-    pub fn transmit(self) -> &'i fi_tx_attr {
-        // SAFETY: an entry has all attributes (field), which live as long as its list.
-        unsafe { &*self.info().tx_attr }
-    }
-
-    /// Limits of what is received.
-    pub fn receive(self) -> &'i fi_rx_attr {
-        // SAFETY: an entry has all attributes (field), which live as long as its list.
-        unsafe { &*self.info().rx_attr }
+    attributes! {
+        /// What domains have and demand.
+        pub domain = domain_attr: fi_domain_attr;
+        /// What endpoints have.
+        pub endpoint = ep_attr: fi_ep_attr;
+        /// Limits of what is sent.
+        pub transmit = tx_attr: fi_tx_attr;
+        /// Limits of what is received.
+        pub receive = rx_attr: fi_rx_attr;
+        /// What the provider and its network are called.
+        fabric = fabric_attr: fi_fabric_attr;
     }
 
     /// For the call that opens a fabric.
     pub(super) fn fabric_attributes(self) -> *mut fi_fabric_attr {
         self.info().fabric_attr
-    }
-
-    fn fabric(self) -> &'i fi_fabric_attr {
-        // SAFETY: an entry has all attributes (field), which live as long as its list.
-        unsafe { &*self.info().fabric_attr }
     }
 
     fn info(self) -> &'i fi_info {

@@ -1,5 +1,9 @@
 //! Words that PEs change atomically, and how.
 
+use core::cmp::{
+    self,
+    Ordering::{Greater, Less},
+};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::primitive::mutant;
@@ -135,8 +139,8 @@ impl AtomicOp {
                     Self::Or(v) => before | v as $bits,
                     Self::Xor(v) => before ^ v as $bits,
                     Self::AddFloat(v) => before.float_sum(v as $bits),
-                    Self::Min(number, v) => before.lesser(v as $bits, number),
-                    Self::Max(number, v) => before.greater(v as $bits, number),
+                    Self::Min(number, v) => before.extreme(v as $bits, number, Less),
+                    Self::Max(number, v) => before.extreme(v as $bits, number, Greater),
                 };
                 after as u64
             }};
@@ -148,23 +152,117 @@ impl AtomicOp {
     }
 
     /// What [`into_words`](Self::into_words) took apart.
-    pub(crate) fn from_words((code, a, b): (u32, u64, u64)) -> Self {
-        match code {
-            0 => Self::Fetch,
-            1 => Self::Set(a),
-            2 => Self::Swap(a),
-            3 => Self::CompareSwap { expected: a, desired: b },
-            4 => Self::Add(a),
-            5 => Self::And(a),
-            6 => Self::Or(a),
-            7 => Self::Xor(a),
-            8 => Self::AddFloat(a),
-            9 => Self::Min(Number::Unsigned, a),
-            10 => Self::Min(Number::Signed, a),
-            11 => Self::Min(Number::Float, a),
-            12 => Self::Max(Number::Unsigned, a),
-            13 => Self::Max(Number::Signed, a),
-            _ => Self::Max(Number::Float, a),
+    pub(crate) fn from_words((code, first, second): (u32, u64, u64)) -> Self {
+        EachOp::ALL[code as usize].of_words(first, second)
+    }
+}
+
+/// An atomic operation without its operands: [`AtomicOp`] has what each does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EachOp {
+    /// Reads.
+    Fetch,
+    /// Writes.
+    Set,
+    /// Writes, and gives what was there.
+    Swap,
+    /// Writes if the word is what is expected.
+    CompareSwap,
+    /// Adds, wrapping.
+    Add,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Adds floating-point numbers.
+    AddFloat,
+    /// Leaves the smaller one.
+    Min(Number),
+    /// Leaves the larger one.
+    Max(Number),
+}
+
+impl EachOp {
+    /// All of them: the index is the [code](Self::code).
+    pub const ALL: [Self; 15] = [
+        Self::Fetch,
+        Self::Set,
+        Self::Swap,
+        Self::CompareSwap,
+        Self::Add,
+        Self::And,
+        Self::Or,
+        Self::Xor,
+        Self::AddFloat,
+        Self::Min(Number::Unsigned),
+        Self::Min(Number::Signed),
+        Self::Min(Number::Float),
+        Self::Max(Number::Unsigned),
+        Self::Max(Number::Signed),
+        Self::Max(Number::Float),
+    ];
+
+    /// A number for messages.
+    pub fn code(self) -> u8 {
+        self.with(0, 0).into_words().0 as u8
+    }
+
+    /// The operation of a code; nothing, if there is none.
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Operands that it takes of each word.
+    pub const fn operands(self) -> usize {
+        match self {
+            Self::Fetch => 0,
+            Self::CompareSwap => 2,
+            _ => 1,
+        }
+    }
+
+    /// The operand that leaves every word as it is, if two operands of the operation make one that does the work of both.
+    pub(crate) const fn neutral(self, width: Width) -> Option<u64> {
+        let (unsigned, signed, zero, nan) = match width {
+            Width::W4 => {
+                (u32::MAX as u64, i32::MAX as u64, (-0.0_f32).to_bits() as u64, f32::NAN.to_bits() as u64)
+            }
+            Width::W8 => (u64::MAX, i64::MAX as u64, (-0.0_f64).to_bits(), f64::NAN.to_bits()),
+        };
+        match self {
+            Self::Add | Self::Or | Self::Xor | Self::Max(Number::Unsigned) => Some(0),
+            Self::And | Self::Min(Number::Unsigned) => Some(unsigned),
+            Self::AddFloat => Some(zero),
+            Self::Min(Number::Signed) => Some(signed),
+            Self::Max(Number::Signed) => Some(signed ^ unsigned),
+            Self::Min(Number::Float) | Self::Max(Number::Float) => Some(nan),
+            Self::Fetch | Self::Set | Self::Swap | Self::CompareSwap => None,
+        }
+    }
+
+    /// The operation with its operands in the order of [`AtomicOp::into_words`].
+    #[inline]
+    pub(crate) fn of_words(self, first: u64, second: u64) -> AtomicOp {
+        if self == Self::CompareSwap { self.with(second, first) } else { self.with(first, second) }
+    }
+
+    /// The operation with its operands. What it does not take is not looked at.
+    #[inline(always)]
+    pub fn with(self, operand: u64, expected: u64) -> AtomicOp {
+        match self {
+            Self::Fetch => AtomicOp::Fetch,
+            Self::Set => AtomicOp::Set(operand),
+            Self::Swap => AtomicOp::Swap(operand),
+            Self::CompareSwap => AtomicOp::CompareSwap { expected, desired: operand },
+            Self::Add => AtomicOp::Add(operand),
+            Self::And => AtomicOp::And(operand),
+            Self::Or => AtomicOp::Or(operand),
+            Self::Xor => AtomicOp::Xor(operand),
+            Self::AddFloat => AtomicOp::AddFloat(operand),
+            Self::Min(number) => AtomicOp::Min(number, operand),
+            Self::Max(number) => AtomicOp::Max(number, operand),
         }
     }
 }
@@ -195,11 +293,8 @@ trait Bits: Copy {
     /// Those of the sum of two floating-point numbers.
     fn float_sum(self, other: Self) -> Self;
 
-    /// Those of the smaller number.
-    fn lesser(self, other: Self, number: Number) -> Self;
-
-    /// Those of the larger number.
-    fn greater(self, other: Self, number: Number) -> Self;
+    /// Those of the smaller number (`Less`), or of the larger one (`Greater`). A NaN loses.
+    fn extreme(self, other: Self, number: Number, wanted: cmp::Ordering) -> Self;
 }
 
 macro_rules! bits {
@@ -213,27 +308,20 @@ macro_rules! bits {
             }
 
             #[inline(always)]
-            fn lesser(self, other: Self, number: Number) -> Self {
-                match number {
-                    Number::Unsigned => self.min(other),
-                    Number::Signed => self.cast_signed().min(other.cast_signed()).cast_unsigned(),
+            fn extreme(self, other: Self, number: Number, wanted: cmp::Ordering) -> Self {
+                let order = match number {
+                    Number::Unsigned => self.cmp(&other),
+                    Number::Signed => self.cast_signed().cmp(&other.cast_signed()),
                     Number::Float => {
                         let (a, b) = ($float::from_bits(self), $float::from_bits(other));
-                        if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_le()) { self } else { other }
+                        match (a.is_nan(), b.is_nan()) {
+                            (_, true) => wanted,
+                            (true, false) => return other,
+                            (false, false) => a.total_cmp(&b),
+                        }
                     }
-                }
-            }
-
-            #[inline(always)]
-            fn greater(self, other: Self, number: Number) -> Self {
-                match number {
-                    Number::Unsigned => self.max(other),
-                    Number::Signed => self.cast_signed().max(other.cast_signed()).cast_unsigned(),
-                    Number::Float => {
-                        let (a, b) = ($float::from_bits(self), $float::from_bits(other));
-                        if b.is_nan() || (!a.is_nan() && a.total_cmp(&b).is_ge()) { self } else { other }
-                    }
-                }
+                };
+                if order == wanted { self } else { other }
             }
         }
     )*};
@@ -300,8 +388,10 @@ pub(crate) unsafe fn apply(word: *mut u8, width: Width, op: AtomicOp) -> u64 {
                 }
                 // No instruction does these. Also a word that stays as it is is written: see `Doorbell`.
                 AtomicOp::AddFloat(v) => retried!(word, |before| before.float_sum(v as $bits)),
-                AtomicOp::Min(number, v) => retried!(word, |before| before.lesser(v as $bits, number)),
-                AtomicOp::Max(number, v) => retried!(word, |before| before.greater(v as $bits, number)),
+                AtomicOp::Min(number, v) => retried!(word, |before| before.extreme(v as $bits, number, Less)),
+                AtomicOp::Max(number, v) => {
+                    retried!(word, |before| before.extreme(v as $bits, number, Greater))
+                }
             }
         }};
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::ofi::strided::Row;
 use super::{
-    AtomicOp, Change, Channel, Elements, Lane, Remote, SessionOptions, SignalOp, Transport, Until, Width,
+    AtomicOp, Channel, Deed, Elements, Lane, Remote, SessionOptions, SignalOp, Transport, Until, Width,
 };
 use crate::pe::Pe;
 use crate::strided::Pattern;
@@ -93,12 +93,9 @@ unsafe impl Transport for CountedTransport {
             to, bytes + Width::W8.bytes();
             to: Remote, source: *const u8, bytes: usize, signal: Remote, op: SignalOp, until: Until
         );
-        pick(from.first, from.len() * from.size; into: *mut u8, positions: Option<&[u32]>, from: Elements<'_>, until: Until);
-        place(to.first, to.len() * to.size; to: Elements<'_>, source: *const u8, until: Until);
-        each(words.first, words.len() * words.size; words: Elements<'_>, change: Change<'_>);
-        fetch_each(
-            words.first, words.len() * words.size;
-            before: *mut u8, positions: Option<&[u32]>, words: Elements<'_>, change: Change<'_>, until: Until
+        list(
+            elements.first, elements.len() * elements.size;
+            elements: Elements<'_>, deed: Deed<'_>, positions: Option<&[u32]>, until: Until
         );
         atomic(word, width.bytes(); word: Remote, width: Width, op: AtomicOp) -> u64;
         atomic_nbi(word, width.bytes(); word: Remote, width: Width, op: AtomicOp, result: *mut u8);

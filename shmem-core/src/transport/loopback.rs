@@ -63,10 +63,6 @@ impl Loopback {
     }
 
     /// The key for a segment of another PE.
-    ///
-    /// # Panics
-    ///
-    /// If none was learnt.
     fn key(&self, to: Remote) -> u64 {
         let (segment, pe) = (to.segment, to.pe.number());
         if segment < FIRST_LATER {

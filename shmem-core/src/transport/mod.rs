@@ -18,9 +18,9 @@ pub mod target;
 mod terms;
 mod under_way;
 
-pub use atomic::{AtomicOp, Number, SignalOp, Width};
+pub use atomic::{AtomicOp, EachOp, Number, SignalOp, Width};
 pub use counted::{CountedTransport, Traffic};
-pub use indexed::{Change, EachOp, Elements, Operand};
+pub use indexed::{Change, Deed, Elements, Operand};
 pub(crate) use terms::Completes;
 pub use terms::{Lane, Remote, Tracking, Until};
 pub use under_way::under_way;
@@ -219,70 +219,27 @@ pub unsafe trait Transport: Send + Sync {
         unsafe { width.write(result, before) };
     }
 
-    /// Reads elements: that of `indices[k]` goes to `into + positions[k] * size`, or to `into + k * size` where there are no
-    /// positions. They are there on return, or after [`quiet`](Self::quiet), as `until` says. Indices and positions
-    /// are read before this returns.
+    /// Does something to elements. What comes back for element `k` of the list goes to place `positions[k]` of the deed's local
+    /// memory, or to place `k` where there are no positions: until this returns, or until [`quiet`](Self::quiet), as `until`
+    /// says. What was written or changed is remotely visible after `quiet`. Indices, positions and operands are read before
+    /// this returns.
     ///
     /// # Safety
     ///
-    /// `from` must name an object of `length` elements in a segment, and every index be less than that. There must be a
-    /// position for each index, and `into` be writable for an element at each of them, and nobody else's, for as long
-    /// as `until` says.
-    unsafe fn pick(
+    /// `elements` must name an object of `length` elements in a segment, for changes aligned words of the change's width, and
+    /// every index be less than that. There must be an operand for each index, where they have their own, and a position.
+    /// The deed's memory must be readable for as many elements, and unchanged, or writable for one at each position, nobody
+    /// else's, and aligned for a change, for as long as `until` says.
+    unsafe fn list(
         &self,
         channel: Channel,
-        into: *mut u8,
+        elements: Elements<'_>,
+        deed: Deed<'_>,
         positions: Option<&[u32]>,
-        from: Elements<'_>,
         until: Until,
     ) {
         // SAFETY: the caller's promise.
-        unsafe { singly::pick(self, channel, into, positions, from, until) };
-    }
-
-    /// Writes elements: that of `indices[k]` gets what lies at `source + k * size`. Of several values for one element, one
-    /// stays. They are remotely visible after [`quiet`](Self::quiet). Indices are read before this returns.
-    ///
-    /// # Safety
-    ///
-    /// `to` must name an object of `length` elements in a segment, and every index be less than that; as many elements
-    /// as there are indices must be readable at `source`, and unchanged, for as long as `until` says.
-    unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
-        // SAFETY: the caller's promise.
-        unsafe { singly::place(self, channel, to, source, until) };
-    }
-
-    /// Changes words, each as by [`atomic_update`](Self::atomic_update), as often as its index is there, in any order; remotely
-    /// visible after [`quiet`](Self::quiet). All arguments are read before this returns.
-    ///
-    /// # Safety
-    ///
-    /// `words` must name an object of `length` aligned words of the change's width in a segment, and every index be less than
-    /// that. There must be an operand for each, where they have their own.
-    unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
-        // SAFETY: the caller's promise.
-        unsafe { singly::each(self, channel, words, change) };
-    }
-
-    /// As [`each`](Self::each), and what was there before goes to `before + positions[k] * width`, or to
-    /// `before + k * width` where there are no positions: until this returns, or until [`quiet`](Self::quiet), as `until` says.
-    /// Of several changes of one word each is told what another one has left.
-    ///
-    /// # Safety
-    ///
-    /// As `each`. There must be a position for each index, and `before` be aligned for the width, and writable for a value at
-    /// each of them, and nobody else's, for as long as `until` says.
-    unsafe fn fetch_each(
-        &self,
-        channel: Channel,
-        before: *mut u8,
-        positions: Option<&[u32]>,
-        words: Elements<'_>,
-        change: Change<'_>,
-        until: Until,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe { singly::fetch_each(self, channel, before, positions, words, change, until) };
+        unsafe { singly::list(self, channel, elements, deed, positions, until) };
     }
 
     /// Orders puts, updates and signals of a channel to each PE: those before are delivered before those
@@ -407,7 +364,7 @@ mod singly {
     //! What is read is all under way before the first of it is waited for.
 
     use super::indexed::position;
-    use super::{Change, Channel, Completes, Elements, Remote, Transport, Until};
+    use super::{Channel, Completes, Deed, Elements, Remote, Transport, Until};
     use crate::pe::Pe;
     use crate::strided::Pattern;
 
@@ -464,90 +421,47 @@ mod singly {
         });
     }
 
-    /// As [`Transport::pick`], a get for each element.
+    /// As [`Transport::list`], an operation for each element.
     ///
     /// # Safety
     ///
     /// As there.
-    pub(super) unsafe fn pick<T: Transport + ?Sized>(
+    pub(super) unsafe fn list<T: Transport + ?Sized>(
         transport: &T,
         channel: Channel,
-        into: *mut u8,
+        elements: Elements<'_>,
+        deed: Deed<'_>,
         positions: Option<&[u32]>,
-        from: Elements<'_>,
         until: Until,
     ) {
-        let (until, _end) = together(transport, (channel, from.first.pe), from.len(), until);
-        for (k, place) in from.places().enumerate() {
-            let to = into.wrapping_add(position(positions, k) * from.size);
-            // SAFETY: the caller's promise, for one element; what goes on is complete when `_end` is dropped.
-            unsafe { transport.get(channel, to, place, from.size, until) };
-        }
-    }
-
-    /// As [`Transport::place`], a put for each element.
-    ///
-    /// # Safety
-    ///
-    /// As there.
-    pub(super) unsafe fn place<T: Transport + ?Sized>(
-        transport: &T,
-        channel: Channel,
-        to: Elements<'_>,
-        source: *const u8,
-        until: Until,
-    ) {
-        for (k, place) in to.places().enumerate() {
-            // SAFETY: the caller's promise, for one element.
-            unsafe { transport.put(channel, place, source.wrapping_add(k * to.size), to.size, until) };
-        }
-    }
-
-    /// As [`Transport::each`], an update of each word.
-    ///
-    /// # Safety
-    ///
-    /// As there.
-    pub(super) unsafe fn each<T: Transport + ?Sized>(
-        transport: &T,
-        channel: Channel,
-        words: Elements<'_>,
-        change: Change<'_>,
-    ) {
-        for (k, word) in words.places().enumerate() {
-            // SAFETY: the caller's promise, for one word.
-            unsafe { transport.atomic_update(channel, word, change.width, change.at(k)) };
-        }
-    }
-
-    /// As [`Transport::fetch_each`], an atomic operation on each word.
-    ///
-    /// # Safety
-    ///
-    /// As there.
-    pub(super) unsafe fn fetch_each<T: Transport + ?Sized>(
-        transport: &T,
-        channel: Channel,
-        before: *mut u8,
-        positions: Option<&[u32]>,
-        words: Elements<'_>,
-        change: Change<'_>,
-        until: Until,
-    ) {
-        let width = change.width;
-        let (until, _end) = together(transport, (channel, words.first.pe), words.len(), until);
-        for (k, word) in words.places().enumerate() {
-            let to = before.wrapping_add(position(positions, k) * width.bytes());
-            if until == Until::Quiet {
-                // SAFETY: the caller's promise, for one word, and for its result until quiet, which comes when `_end` is
-                // dropped, or later.
-                unsafe { transport.atomic_nbi(channel, word, width, change.at(k), to) };
-                continue;
+        let size = elements.size;
+        let answers = if deed.into().is_some() { elements.len() } else { 0 };
+        let (until, _end) = together(transport, (channel, elements.first.pe), answers, until);
+        for (k, place) in elements.places().enumerate() {
+            let of = |into: *mut u8| into.wrapping_add(position(positions, k) * size);
+            match deed {
+                // SAFETY: the caller's promise, for one element; what goes on is complete when `_end` is dropped.
+                Deed::Pick(into) => unsafe { transport.get(channel, of(into), place, size, until) },
+                // SAFETY: the caller's promise, for one element.
+                Deed::Place(source) => unsafe {
+                    transport.put(channel, place, source.wrapping_add(k * size), size, until);
+                },
+                // SAFETY: the caller's promise, for one word.
+                Deed::Change(change, None) => unsafe {
+                    transport.atomic_update(channel, place, change.width, change.at(k));
+                },
+                // SAFETY: the caller's promise, for one word, and for its result until quiet, which comes when `_end` is dropped,
+                // or later.
+                Deed::Change(change, Some(into)) if until == Until::Quiet => unsafe {
+                    transport.atomic_nbi(channel, place, change.width, change.at(k), of(into));
+                },
+                Deed::Change(change, Some(into)) => {
+                    // SAFETY: the caller's promise, for one word.
+                    let found = unsafe { transport.atomic(channel, place, change.width, change.at(k)) };
+                    // SAFETY: aligned and writable for a value (caller).
+                    unsafe { change.width.write(of(into), found) };
+                }
             }
-            // SAFETY: the caller's promise, for one word.
-            let found = unsafe { transport.atomic(channel, word, width, change.at(k)) };
-            // SAFETY: aligned and writable for a value (caller).
-            unsafe { width.write(to, found) };
         }
     }
 }

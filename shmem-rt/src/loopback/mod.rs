@@ -10,7 +10,6 @@
 //!
 //! A PE that calls `exit` ends the process, and with it all PEs. A handler at exit says so, and which PEs had not left the job.
 
-mod nodes;
 mod threads;
 
 use std::cell::Cell;
@@ -34,8 +33,7 @@ use shmem_launch::launch::report::Standing;
 use shmem_launch::launch::{self, HOSTS_AS, HostsAs};
 use shmem_launch::say::say;
 
-use self::nodes::Nodes;
-use self::threads::{Shared, Threads};
+use self::threads::{Nodes, Shared, Threads};
 use crate::error::{Error, Result};
 use crate::grants::by_partition;
 use crate::members::Directory;

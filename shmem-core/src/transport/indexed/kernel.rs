@@ -4,10 +4,10 @@
 //! time, locked instructions on many processors for one after the other. So lines are asked for some elements [before](led)
 //! anything is done to them. What is done is what single operations do ([`shm`], [`apply`]).
 
-use super::{Change, EachOp, Operand, position};
+use super::{Change, Deed, Operand, position};
 use crate::primitive::mutant;
 use crate::transport::atomic::apply;
-use crate::transport::{AtomicOp, Number, Width, shm};
+use crate::transport::{AtomicOp, EachOp, Number, Width, shm};
 
 /// Elements whose lines are on their way: some more than a core may wait for at a time, of which the next ones would wait.
 pub(crate) const LEAD: usize = 32;
@@ -81,12 +81,36 @@ impl Near<'_> {
         let Ok(()) = led::<core::convert::Infallible>(false, indices.len(), address, expect, work);
     }
 
-    /// Reads them, as [`Transport::pick`](crate::transport::Transport::pick).
+    /// Carries out a deed; what comes back goes to `positions` if there are some. `ring` rings the bell of the owner: it is called
+    /// behind each [`RING`] changes of words, and behind the last one.
     ///
     /// # Safety
     ///
-    /// Every element of the list must be readable, and `into` be writable for one at each position.
-    pub(crate) unsafe fn pick(self, into: *mut u8, positions: Option<&[u32]>) {
+    /// Every element of the list must be readable or writable, as the deed needs it; for a change, an aligned word of `size`
+    /// bytes, the change's width, that is only changed atomically. Local memory must be readable for as many elements, or
+    /// writable for one at each position, and aligned for a change.
+    ///
+    /// # Panics
+    ///
+    /// If words have operands of their own, and there are fewer of these.
+    pub(crate) unsafe fn carry_out(self, deed: Deed<'_>, positions: Option<&[u32]>, ring: impl Fn()) {
+        match deed {
+            // SAFETY: the caller's promise.
+            Deed::Pick(into) => unsafe { self.pick(into, positions) },
+            // SAFETY: the caller's promise.
+            Deed::Place(source) => unsafe { self.place(source) },
+            Deed::Change(change, before) => {
+                let before = before.map(|before| (before, positions));
+                // SAFETY: the caller's promise.
+                unsafe { self.change(&change, before, ring) };
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`carry_out`](Self::carry_out).
+    unsafe fn pick(self, into: *mut u8, positions: Option<&[u32]>) {
         macro_rules! picked {
             ($bytes:expr) => {
                 self.each(
@@ -107,12 +131,10 @@ impl Near<'_> {
         }
     }
 
-    /// Writes them, as [`Transport::place`](crate::transport::Transport::place).
-    ///
     /// # Safety
     ///
-    /// Every element of the list must be writable, and as many be readable at `source`.
-    pub(crate) unsafe fn place(self, source: *const u8) {
+    /// As [`carry_out`](Self::carry_out).
+    unsafe fn place(self, source: *const u8) {
         macro_rules! placed {
             ($bytes:expr) => {
                 self.each(
@@ -132,24 +154,10 @@ impl Near<'_> {
         }
     }
 
-    /// Changes them, as [`Transport::fetch_each`](crate::transport::Transport::fetch_each), or as
-    /// [`each`](crate::transport::Transport::each) where nobody asks what was there before. `ring` is called behind each
-    /// [`RING`] of them, and behind the last one; it rings the bell of their owner.
-    ///
     /// # Safety
     ///
-    /// Every element of the list must be an aligned word of the change's width that is only changed atomically, `size` the
-    /// width, and `before`, if it is given, be aligned for the width and writable for a value at each position.
-    ///
-    /// # Panics
-    ///
-    /// If words have operands of their own, and there are fewer of these.
-    pub(crate) unsafe fn change(
-        self,
-        change: &Change<'_>,
-        before: Option<(*mut u8, Option<&[u32]>)>,
-        ring: impl Fn(),
-    ) {
+    /// As [`carry_out`](Self::carry_out).
+    unsafe fn change(self, change: &Change<'_>, before: Option<(*mut u8, Option<&[u32]>)>, ring: impl Fn()) {
         // One loop for each, in which nothing is left to decide.
         macro_rules! by {
             ($width:expr, |$k:ident| $op:expr) => {{
@@ -210,26 +218,9 @@ impl Near<'_> {
 mod tests {
     use core::cell::{Cell, RefCell};
 
-    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Words that operations may change, and numbers to change them by.
-    fn words() -> impl Strategy<Value = (Vec<u64>, Vec<u32>, Vec<u64>)> {
-        let values = || any::<u64>().prop_map(|value| value % 7);
-        (1..50_usize).prop_flat_map(move |length| {
-            let list = vec(0..length as u32, 0..200);
-            (vec(values(), length), list).prop_flat_map(move |(words, list)| {
-                let count = list.len();
-                (Just(words), Just(list), vec(values(), count))
-            })
-        })
-    }
-
-    fn near<'a, T>(words: &mut [T], indices: &'a [u32]) -> Near<'a> {
-        Near { first: words.as_mut_ptr().cast(), size: size_of::<T>(), indices }
-    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 128 }))]
@@ -259,60 +250,6 @@ mod tests {
             prop_assert_eq!(led(is_kept, count, address, |_| (), |_, _| done.set(done.get() + 1)), Err(wrong));
             prop_assert!(done.get() <= wrong);
         }
-
-        #[test]
-        fn changes_are_those_of_single_operations((start, list, operands) in words(), op in 0..15_usize, narrow: bool, same: bool) {
-            let op = EachOp::ALL[op];
-            let (width, bytes) = if narrow { (Width::W4, 4) } else { (Width::W8, 8) };
-            let packed: Vec<u8> = operands.iter().flat_map(|operand| operand.to_ne_bytes()[..bytes].to_vec()).collect();
-            let operand = if same { Operand::Same(3) } else { Operand::Own(&packed) };
-            let change = Change { op, width, operand, expected: Operand::Same(2) };
-            let mut expected: Vec<u64> = start.clone();
-            let found: Vec<u64> = list.iter().enumerate().map(|(k, index)| {
-                let word = &raw mut expected[*index as usize];
-                // SAFETY: an aligned word, of which the lower half may be changed alone.
-                unsafe { apply(word.cast(), width, change.at(k)) }
-            }).collect();
-            let rung = Cell::new(0);
-            let (mut words, mut before) = (start.clone(), vec![0_u64; list.len()]);
-            let mut narrow_words: Vec<u32> = start.iter().map(|word| *word as u32).collect();
-            let mut narrow_before = vec![0_u32; list.len()];
-            let (near, to) = if narrow {
-                (near(&mut narrow_words, &list), narrow_before.as_mut_ptr().cast())
-            } else {
-                (near(&mut words, &list), before.as_mut_ptr().cast())
-            };
-            // SAFETY: words of the test's own, and as many values; indices are below their number.
-            unsafe { near.change(&change, Some((to, None)), || rung.set(rung.get() + 1)) };
-            if narrow {
-                words = narrow_words.iter().map(|word| u64::from(*word)).collect();
-                before = narrow_before.iter().map(|value| u64::from(*value)).collect();
-            }
-            prop_assert_eq!(&words, &expected);
-            prop_assert_eq!(&before, &found);
-            prop_assert_eq!(rung.get(), usize::from(op != EachOp::Fetch));
-        }
-
-        #[test]
-        fn what_is_placed_is_picked((start, list, _) in words(), size in 1..40_usize) {
-            let mut object: Vec<u8> = start.iter().flat_map(|word| core::iter::repeat_n(*word as u8, size)).collect();
-            let near = Near { first: object.as_mut_ptr(), size, indices: &list };
-            let mut picked = vec![0_u8; list.len() * size];
-            let turned: Vec<u32> = (0..list.len() as u32).rev().collect();
-            // SAFETY: elements of the test's own, and room for as many.
-            unsafe { near.pick(picked.as_mut_ptr(), Some(&turned)) };
-            let expected: Vec<u8> = list.iter().rev().flat_map(|index| core::iter::repeat_n(start[*index as usize] as u8, size)).collect();
-            prop_assert_eq!(&picked, &expected);
-            // In order, here: the last value stays.
-            let values: Vec<u8> = (0..list.len()).flat_map(|k| core::iter::repeat_n(k as u8, size)).collect();
-            // SAFETY: elements of the test's own, and as many values.
-            unsafe { near.place(values.as_ptr()) };
-            for (index, word) in start.iter().enumerate() {
-                let last = list.iter().rposition(|other| *other as usize == index);
-                let value = last.map_or(*word as u8, |last| last as u8);
-                prop_assert!(object[index * size..][..size].iter().all(|byte| *byte == value));
-            }
-        }
     }
 
     #[test]
@@ -320,9 +257,9 @@ mod tests {
         let (mut words, list) = ([0_u32; 4], vec![1; 3 * RING + 1]);
         let rung = Cell::new(0);
         let change = Change::new(EachOp::Add, Width::W4, Operand::Same(1));
-        let seen = near(&mut words, &list);
+        let seen = Near { first: words.as_mut_ptr().cast(), size: 4, indices: &list };
         // SAFETY: words of the test's own.
-        unsafe { seen.change(&change, None, || rung.set(rung.get() + 1)) };
+        unsafe { seen.carry_out(Deed::Change(change, None), None, || rung.set(rung.get() + 1)) };
         assert_eq!((words, rung.get()), ([0, 3 * RING as u32 + 1, 0, 0], 4));
     }
 }

@@ -3,8 +3,8 @@
 //! A list that has arrived is [checked](Target::listed) once, and then carried out by the [`kernel`](super::kernel), without a
 //! comparison for each element.
 
-use super::Change;
 use super::kernel::Near;
+use super::{Change, Deed};
 use crate::transport::target::Target;
 
 /// Elements that lie in a target's memory, all of them.
@@ -44,7 +44,7 @@ impl Listed<'_> {
     pub(crate) fn pick(self, into: &mut [u8]) {
         self.must_have(into.len());
         // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `into` (`must_have`).
-        unsafe { self.near.pick(into.as_mut_ptr(), None) };
+        unsafe { self.near.carry_out(Deed::Pick(into.as_mut_ptr()), None, || ()) };
     }
 
     /// Writes them from bytes that lie one behind the other. Of several for one element the last stays.
@@ -55,35 +55,29 @@ impl Listed<'_> {
     pub(crate) fn place(self, data: &[u8]) {
         self.must_have(data.len());
         // SAFETY: all elements lie in the target's memory (`listed`), and as many bytes in `data` (`must_have`).
-        unsafe { self.near.place(data.as_ptr()) };
+        unsafe { self.near.carry_out(Deed::Place(data.as_ptr()), None, || ()) };
     }
 
-    /// Changes words, and rings the bell.
+    /// Changes words, rings the bell, and writes what was there before, one behind the other, if it is wanted.
     ///
     /// # Panics
     ///
-    /// If they are not aligned, have another width, or there are fewer operands.
-    pub(crate) fn change(self, change: &Change<'_>) {
-        self.must_be_words(change);
-        // SAFETY: aligned words of that width (`must_be_words`), all of which lie in the target's memory (`listed`); words are
-        // changed through here, `Target::update` or `shm::atomic` only.
-        unsafe { self.near.change(change, None, || self.target.ring()) };
-    }
-
-    /// As [`change`](Self::change), and writes what was there before, one behind the other.
-    ///
-    /// # Panics
-    ///
-    /// As `change`, and if `before` is not as long as all of them, or not aligned for them.
-    pub(crate) fn fetch(self, change: &Change<'_>, before: &mut [u8]) {
-        self.must_be_words(change);
-        self.must_have(before.len());
-        let before = before.as_mut_ptr();
-        assert!(before.addr().is_multiple_of(change.width.bytes()), "words are written to {before:p}");
-        // SAFETY: aligned words of that width (`must_be_words`), all of which lie in the target's memory (`listed`), and as many
-        // bytes at `before` (`must_have`), which is aligned, too; words are changed through here, `Target::update` or
-        // `shm::atomic` only.
-        unsafe { self.near.change(change, Some((before, None)), || self.target.ring()) };
+    /// If words are not aligned, have another width, or there are fewer operands; or if `before` is not as long as all of them,
+    /// or not aligned for them.
+    pub(crate) fn change(self, change: Change<'_>, before: Option<&mut [u8]>) {
+        let Near { first, size, indices } = self.near;
+        let width = change.width.bytes();
+        assert!(size == width && first.addr().is_multiple_of(width), "words of {size} bytes at {first:p}");
+        assert!(change.is_for(indices.len()), "{} words have fewer operands", indices.len());
+        let before = before.map(|before| {
+            self.must_have(before.len());
+            before.as_mut_ptr()
+        });
+        let is_aligned = before.is_none_or(|before| before.addr().is_multiple_of(width));
+        assert!(is_aligned, "words are written to {before:?}");
+        // SAFETY: aligned words of that width (asserted), all of which lie in the target's memory (`listed`), and as many bytes
+        // at `before` (`must_have`), which is aligned, too; words are changed through here, `Target::update` or `shm::atomic` only.
+        unsafe { self.near.carry_out(Deed::Change(change, before), None, || self.target.ring()) };
     }
 
     fn must_have(&self, bytes: usize) {
@@ -93,13 +87,6 @@ impl Listed<'_> {
             "{} elements of {size} bytes in {bytes}",
             indices.len()
         );
-    }
-
-    fn must_be_words(&self, change: &Change<'_>) {
-        let Near { first, size, indices } = self.near;
-        let width = change.width.bytes();
-        assert!(size == width && first.addr().is_multiple_of(width), "words of {size} bytes at {first:p}");
-        assert!(change.is_for(indices.len()), "{} words have fewer operands", indices.len());
     }
 }
 

@@ -1,15 +1,14 @@
 //! Elements by index: what lists of indices ask of a transport.
 //!
 //! Whoever makes [`Elements`] has checked every index, and has put those of one PE together. A
-//! [`Transport`](super::Transport) moves them by `pick` and `place`, and changes them, where they are words, by `each` and
-//! `fetch_each`, which take a [`Change`]. Each of these may come as a loop of single operations, which is what it is by
-//! default, or as messages that its target carries out, by the [`kernel`] that a node has for its own memory.
+//! [`Transport`](super::Transport) carries out a [`Deed`] on them: as a loop of single operations, which is the default, or
+//! as messages that the target carries out by the [`kernel`] that a node has for its own memory.
 
 mod change;
 pub(crate) mod kernel;
 mod listed;
 
-pub use change::{Change, EachOp, Operand};
+pub use change::{Change, Operand};
 pub(crate) use listed::{Beyond, Listed};
 
 use super::Remote;
@@ -44,6 +43,48 @@ impl<'a> Elements<'a> {
     pub fn places(&self) -> impl Iterator<Item = Remote> + use<'a> {
         let Self { first, size, indices, .. } = *self;
         indices.iter().map(move |index| Remote { offset: first.offset + *index as usize * size, ..first })
+    }
+}
+
+/// What is done to the elements of a list. Local values lie one behind the other, in the order of the list.
+#[derive(Clone, Copy, Debug)]
+pub enum Deed<'d> {
+    /// Reads them into local memory.
+    Pick(*mut u8),
+    /// Writes them from local memory. Of several values for one element, one stays.
+    Place(*const u8),
+    /// Changes words, each as often as its index is there, in any order, and writes what was there before to local memory,
+    /// if it is wanted. Of several changes of one word each finds what another one has left.
+    Change(Change<'d>, Option<*mut u8>),
+}
+
+impl<'d> Deed<'d> {
+    /// The deed for `count` elements of `size` bytes from element `first` of the list on.
+    pub(crate) fn part(self, first: usize, count: usize, size: usize) -> Self {
+        match self {
+            Self::Pick(into) => Self::Pick(into.wrapping_add(first * size)),
+            Self::Place(source) => Self::Place(source.wrapping_add(first * size)),
+            Self::Change(change, before) => {
+                let own = |which: usize, operand: Operand<'d>| {
+                    if which < change.op.operands() {
+                        operand.part(first, count, change.width)
+                    } else {
+                        Operand::Same(0)
+                    }
+                };
+                let change =
+                    Change { operand: own(0, change.operand), expected: own(1, change.expected), ..change };
+                Self::Change(change, before.map(|before| before.wrapping_add(first * size)))
+            }
+        }
+    }
+
+    /// Where values come back to, if any do.
+    pub(crate) fn into(self) -> Option<*mut u8> {
+        match self {
+            Self::Pick(into) | Self::Change(_, Some(into)) => Some(into),
+            Self::Place(_) | Self::Change(_, None) => None,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::fixture::{Slots, assert_says, refusal};
 use crate::pe::Pe;
 use crate::strided::{Layout, Pattern};
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{Change, EachOp, Elements, Operand};
+use crate::transport::{Change, Deed, EachOp, Elements, Operand};
 
 const CHANNEL: Channel = Channel(0);
 
@@ -169,9 +169,11 @@ fn what_lies_outside_a_later_segment_is_refused() {
 
 const OTHER: Channel = Channel(1);
 
-fn on(pe: u32, offset: usize) -> Remote {
-    // SAFETY: no operation of an arena uses it; the transport knows the PE.
-    Remote { pe: unsafe { Pe::new(pe, Pe::OFF_NODE) }, ..remote(offset) }
+/// A put with a signal at offset 64.
+fn put_signal(from: &Loopback, offset: usize, data: &[u64], op: SignalOp) {
+    let (to, signal, source) = (remote(offset), remote(64), data.as_ptr().cast());
+    // SAFETY: the source has so many bytes until this returns; the places are PE 1's memory.
+    unsafe { from.put_signal(CHANNEL, to, source, size_of_val(data), signal, op, Until::Return) };
 }
 
 /// Changes to the source are seen: that is what the caller promises not to make.
@@ -184,48 +186,38 @@ fn a_source_is_read_when_the_data_leaves() {
     let every_second =
         Pattern::join(&Layout::block(8, 1).repeated(2, 8), &Layout::block(8, 1).repeated(2, 16));
     // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
-    unsafe { from.put(CHANNEL, remote(0), start.cast(), 8, Until::Quiet) };
-    // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
     unsafe { from.put_strided(CHANNEL, remote(64), start.cast(), &every_second, Until::Quiet) };
+    let (to, signal, add) = (remote(128), remote(192), SignalOp::Add(5));
     // SAFETY: the source lives until quiet, and nothing delivers before; the places are PE 1's memory.
-    unsafe {
-        from.put_signal(CHANNEL, remote(128), start.cast(), 8, remote(192), SignalOp::Add(5), Until::Quiet)
-    };
+    unsafe { from.put_signal(CHANNEL, to, start.cast(), 8, signal, add, Until::Quiet) };
     // SAFETY: nobody reads it now.
     unsafe { start.write(10) };
     // SAFETY: nobody reads it now.
     unsafe { start.wrapping_add(2).write(30) };
     from.quiet(CHANNEL);
-    assert_eq!([0, 64, 72, 80, 128, 192].map(|at| get(&from, at)), [10, 10, 30, 0, 10, 5]);
+    assert_eq!([64, 72, 80, 128, 192].map(|at| get(&from, at)), [10, 30, 0, 10, 5]);
 }
 
 #[test]
 fn a_destination_is_written_when_the_channel_is_quiet() {
     let (network, _places) = lazy(2, 2);
     let from = network.transport(0);
-    let (mut whole, mut blocks, mut before) = ([0_u64; 2], [0_u64; 3], 0_u32);
-    let (whole_at, blocks_at) = (whole.as_mut_ptr(), blocks.as_mut_ptr());
-    let before_at = &raw mut before;
+    let (mut blocks, mut before) = ([0_u64; 3], 0_u32);
+    let (blocks_at, before_at) = (blocks.as_mut_ptr(), &raw mut before);
     let every_second =
         Pattern::join(&Layout::block(8, 1).repeated(2, 16), &Layout::block(8, 1).repeated(2, 8));
     // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory.
-    unsafe { from.get(CHANNEL, whole_at.cast(), remote(0), 16, Until::Quiet) };
-    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory.
     unsafe { from.get_strided(CHANNEL, blocks_at.cast(), remote(0), &every_second, Until::Quiet) };
-    let add = AtomicOp::Add(2);
-    // SAFETY: the destinations live until quiet, and nobody else uses them; the places are PE 1's memory; an
-    // aligned word.
-    unsafe { from.atomic_nbi(CHANNEL, remote(64), Width::W4, add, before_at.cast()) };
+    // SAFETY: the result lives until quiet, and nobody else uses it; an aligned word of PE 1's memory.
+    unsafe { from.atomic_nbi(CHANNEL, remote(64), Width::W4, AtomicOp::Add(2), before_at.cast()) };
     from.fence(CHANNEL);
-    put(&from, 0, 7);
-    put(&from, 8, 8);
-    put(&from, 64, 40);
+    [(0, 7), (8, 8), (64, 40)].into_iter().for_each(|(at, value)| put(&from, at, value));
     // Another channel's quiet, and what is behind a fence, change nothing.
     from.quiet(OTHER);
     // SAFETY: nothing is written before quiet.
-    assert_eq!(unsafe { whole_at.read() }, 0);
+    assert_eq!(unsafe { blocks_at.read() }, 0);
     from.quiet(CHANNEL);
-    assert!(whole == [0, 0] || whole == [7, 8] || whole == [7, 0] || whole == [0, 8], "{whole:?}");
+    assert!([0, 7].contains(&blocks[0]) && [0, 8].contains(&blocks[2]), "{blocks:?}");
     assert_eq!(blocks[1], 0, "gaps are left alone");
     assert_eq!((before, get(&from, 64)), (0, 40), "an update is ordered by a fence, its result is here");
 }
@@ -253,19 +245,7 @@ fn a_signal_comes_behind_its_data_and_before_what_a_fence_puts_behind() {
     for seed in 0..64 {
         let (network, _places) = lazy(2, seed);
         let (from, to) = (network.transport(0), network.transport(1));
-        let data = 3_u64;
-        // SAFETY: the source is a value, the places lie in PE 1's memory.
-        unsafe {
-            from.put_signal(
-                CHANNEL,
-                remote(0),
-                (&raw const data).cast(),
-                8,
-                remote(64),
-                SignalOp::Set(9),
-                Until::Return,
-            );
-        }
+        put_signal(&from, 0, &[3], SignalOp::Set(9));
         from.fence(CHANNEL);
         put(&from, 128, 1);
         for _ in 0..20 {
@@ -286,17 +266,14 @@ fn a_signal_comes_behind_its_data_and_before_what_a_fence_puts_behind() {
 fn without_data_there_is_only_the_signal() {
     let (network, _places) = lazy(2, 4);
     let from = network.transport(0);
-    let nothing = core::ptr::NonNull::<u8>::dangling().as_ptr();
-    // SAFETY: of no bytes, none is read; the word is aligned in PE 1's memory.
-    unsafe {
-        from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(2), Until::Return)
-    };
-    // SAFETY: of no bytes, none is read; the word is aligned in PE 1's memory.
-    unsafe {
-        from.put_signal(CHANNEL, remote(BYTES), nothing, 0, remote(64), SignalOp::Add(3), Until::Quiet)
-    };
+    [2, 3].into_iter().for_each(|add| put_signal(&from, BYTES, &[], SignalOp::Add(add)));
     from.quiet(CHANNEL);
     assert_eq!(get(&from, 64), 5);
+}
+
+fn on(pe: u32, offset: usize) -> Remote {
+    // SAFETY: no operation of an arena uses it; the transport knows the PE.
+    Remote { pe: unsafe { Pe::new(pe, Pe::OFF_NODE) }, ..remote(offset) }
 }
 
 #[test]
@@ -340,20 +317,20 @@ fn long_lists_arrive_whole() {
     let increments = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
     let (mut before, mut after) = (vec![0_u64; ELEMENTS], vec![0_u64; ELEMENTS]);
     // SAFETY: the elements lie in PE 1's memory, and there is a value for each until the channel is quiet.
-    unsafe { from.place(CHANNEL, words, source.as_ptr().cast(), Until::Quiet) };
+    unsafe { from.list(CHANNEL, words, Deed::Place(source.as_ptr().cast()), None, Until::Quiet) };
     for value in &source[..ELEMENTS / 4] {
         from.fence(CHANNEL);
         put(&from, *value as usize * 8, *value);
     }
     from.fence(CHANNEL);
     // SAFETY: the elements are aligned words in PE 1's memory.
-    unsafe { from.each(CHANNEL, words, increments) };
+    unsafe { from.list(CHANNEL, words, Deed::Change(increments, None), None, Until::Return) };
     from.fence(CHANNEL);
     let into = before.as_mut_ptr().cast();
     // SAFETY: the elements are aligned words in PE 1's memory, and there is room for what was in each.
-    unsafe { from.fetch_each(CHANNEL, into, None, words, increments, Until::Return) };
+    unsafe { from.list(CHANNEL, words, Deed::Change(increments, Some(into)), None, Until::Return) };
     // SAFETY: the elements lie in PE 1's memory, and there is room for each.
-    unsafe { from.pick(CHANNEL, after.as_mut_ptr().cast(), None, words, Until::Return) };
+    unsafe { from.list(CHANNEL, words, Deed::Pick(after.as_mut_ptr().cast()), None, Until::Return) };
     let times = |index: usize| (ELEMENTS - index).div_ceil(WORDS) as u64;
     for ((index, before), after) in indices.iter().zip(before).zip(after) {
         let (start, times) = (u64::from(*index), times(*index as usize));

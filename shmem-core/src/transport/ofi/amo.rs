@@ -63,7 +63,7 @@ impl Fabric {
                 (operands_of(posting), 0)
             };
             // SAFETY: the operand is the operation's until it is complete, or the provider copies it (FI_INJECT).
-            unsafe { target.update(posting, local, word, flags) }
+            unsafe { target.change(posting, local, None, word, flags) }
         };
         let prepare = |record: &Record| keep(record, word);
         // SAFETY: one operation; what it reads and writes is its record's, if anything stays.
@@ -95,7 +95,7 @@ impl Fabric {
                 None => Local { from: record_of(posting).buffer(), description: posting.description },
             };
             // SAFETY: operands and buffer are the operation's until it is complete, the result until quiet (caller).
-            unsafe { target.fetch(posting, operands_of(posting), into, word) }
+            unsafe { target.change(posting, operands_of(posting), Some(into), word, 0) }
         };
         let (port, prepare) = (self.port(channel), |record: &Record| keep(record, word));
         if described.is_some() {
@@ -129,7 +129,7 @@ pub(super) fn keep(record: &Record, word: Word) {
 pub(super) fn fetch_to_record(target: Target, posting: &Posting<'_>, word: Word) -> isize {
     let result = Local { from: record_of(posting).result().cast(), description: posting.description };
     // SAFETY: operands and result are the operation's until it is complete.
-    unsafe { target.fetch(posting, operands_of(posting), result, word) }
+    unsafe { target.change(posting, operands_of(posting), Some(result), word, 0) }
 }
 
 /// What an operation has fetched to its record.

@@ -170,10 +170,6 @@ unsafe impl Sync for Pages {}
 
 impl Pages {
     /// At least so many bytes.
-    ///
-    /// # Errors
-    ///
-    /// If the system has none.
     pub(super) fn of(bytes: usize) -> Result<Self, OfiError> {
         Self::new(bytes).map_err(|error| OfiError::Memory { bytes, why: error.to_string() })
     }

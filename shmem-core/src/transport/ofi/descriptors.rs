@@ -44,10 +44,6 @@ impl Descriptors {
     }
 
     /// Whether there are enough for connections of `units` units to `peers` PEs and back.
-    ///
-    /// # Errors
-    ///
-    /// If there are not.
     pub(super) fn leave_room(self, units: usize, peers: usize) -> Result<(), OfiError> {
         let Self { limit, open } = self;
         let (left, needed) = (limit.saturating_sub(open), 2 * units as u64 * peers as u64);

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::error::OfiError;
-use super::names::Names;
+use super::keys::Names;
 use super::provider::{Chosen, Demands};
 use super::secret::Secret;
 use super::sparse::Sparse;
@@ -20,7 +20,8 @@ use crate::libfabric::{self, Addresses, Endpoint, Library, Refused};
 /// The domain.
 #[derive(Debug)]
 pub(super) struct Domain {
-    addresses: Arc<Addresses>,
+    /// The addresses that endpoints are to know.
+    pub(super) addresses: Arc<Addresses>,
     /// Where PEs have said that they are.
     told: OnceLock<Whereabouts>,
     entries: Entries,
@@ -62,11 +63,6 @@ impl Domain {
         self.addresses.domain()
     }
 
-    /// The addresses that endpoints are to know.
-    pub(super) fn addresses(&self) -> &Arc<Addresses> {
-        &self.addresses
-    }
-
     /// How a PE is addressed, if it was addressed before.
     #[inline(always)]
     pub(super) fn entered(&self, pe: usize) -> Option<fi_addr_t> {
@@ -74,10 +70,6 @@ impl Domain {
     }
 
     /// How a PE is addressed, for the first time; `None`: nobody has told where it is.
-    ///
-    /// # Errors
-    ///
-    /// If the provider does not take its address.
     pub(super) fn enter(&self, pe: usize) -> Result<Option<fi_addr_t>, OfiError> {
         let Some(address) = self.told.get().and_then(|told| told.of(pe)) else { return Ok(None) };
         let _entering = self.entering.lock();
@@ -110,10 +102,6 @@ impl Domain {
     }
 
     /// The address alone, in what [`address_of`](Self::address_of) has given on PE `pe`, and `own` here.
-    ///
-    /// # Errors
-    ///
-    /// If it is of another provider, or of another length.
     pub(super) fn address_in<'s>(&self, pe: usize, said: &'s [u8], own: &[u8]) -> Result<&'s [u8], OfiError> {
         let head = self.provider.len() + 1;
         // The provider reads as many bytes as its addresses have.

@@ -5,8 +5,7 @@
 
 use super::domain::Entries;
 use super::engine::Engine;
-use super::keys::Keys;
-use super::names::Names;
+use super::keys::{Keys, Names};
 use super::record::Records;
 use super::streams::Streams;
 use super::unit::{self, Unit};
@@ -63,11 +62,6 @@ impl Footprint {
     pub fn tables(&self, pes: usize, segments: usize) -> usize {
         self.fixed + pes.div_ceil(Self::REGION) * self.for_each_region + pes * segments * self.for_each_key
     }
-
-    /// Bytes of tables besides, where PEs of so many blocks were addressed, in so many regions.
-    pub fn met(&self, blocks: usize, regions: usize) -> usize {
-        blocks * self.for_each_block_met + regions * self.for_each_region_met
-    }
 }
 
 #[cfg(test)]
@@ -110,18 +104,19 @@ mod tests {
                     }
                     (names, keys, engine, Streams::new(), entries, units(usize::MAX))
                 });
-                let met = [Footprint::BLOCK, Footprint::REGION].map(|each| addressed.div_ceil(each));
+                let met = addressed.div_ceil(Footprint::BLOCK) * says.for_each_block_met
+                    + addressed.div_ceil(Footprint::REGION) * says.for_each_region_met;
                 let of_keys = if segments > 0 { Keys::OF_FIRST } else { 0 };
-                let says = says.tables(pes, segments as usize) + of_keys + says.met(met[0], met[1]);
+                let says = says.tables(pes, segments as usize) + of_keys + met;
                 assert_eq!(tables, says, "{pes} PEs, {segments} segments, {addressed} addressed");
             }
         }
     }
 
     #[test]
-    fn channels_have_as_many_bytes_as_the_formula_says() {
+    fn channels_and_what_is_under_way_have_as_many_bytes_as_the_formula_says() {
         let says = Footprint::with_messages_of(Limits::DEFAULT.message);
-        let made = |streams: u32| {
+        let made = |streams: usize| {
             kept(|| {
                 let table = Streams::new();
                 let lane = Lane { unit: 0, shared: true, tracking: Tracking::Events, patient: false };
@@ -130,15 +125,9 @@ mod tests {
             })
         };
         let each = made(1) - made(0);
-        assert_eq!(made(Footprint::BLOCK as u32) - made(0), each, "of a block");
+        assert_eq!(made(Footprint::BLOCK) - made(0), each, "of a block");
         assert_eq!(says.first - Keys::OF_FIRST - Engine::OF_FIRST_CHANNELS - size_of::<Unit>(), each);
-    }
-
-    #[test]
-    fn room_for_what_is_under_way_is_no_table() {
-        let says = Footprint::with_messages_of(Limits::DEFAULT.message);
-        let records = Records::new(unit::RECORDS).unwrap();
-        assert_eq!(records.memory().1, says.for_each_unit);
+        assert_eq!(Records::new(unit::RECORDS).unwrap().memory().1, says.for_each_unit);
         assert_eq!(kept(|| Records::new(unit::RECORDS).unwrap()), 0, "it is mapped, not allocated");
     }
 }

@@ -1,18 +1,19 @@
-//! Which memory of which PE is named how.
+//! Remote keys: how memory of another PE is named, and memory that is registered here.
 //!
-//! Where the provider lets us choose, the key of a segment follows from its number and the job's secret
-//! ([names](super::names)), and its first byte has address 0: then no PE keeps anything of another. Otherwise each PE tells
-//! what it was given, and there is a table per segment, found by index.
+//! A key is all that stands between a stranger who reaches a PE's port and its memory. Where the provider lets us choose, keys
+//! follow from the job's [secret](super::Secret) and have as many bytes as the provider takes. The key of a segment is the
+//! same on all PEs, and its first byte has address 0: then no PE keeps anything of another. Otherwise each PE tells what it
+//! was given, and there is a table per segment, found by index. Memory that is no segment has keys of its own PE.
 
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::domain::Domain;
 use super::error::OfiError;
-use super::names::Names;
+use super::secret::Secret;
 use super::sparse::Sparse;
 use crate::exclusion::{Mutex, RwLock};
 use crate::libfabric::bindings::*;
@@ -26,6 +27,63 @@ const LOCAL_ACCESS: u32 = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
 
 /// How many keys are tried for memory that is no segment: of short ones, one may be taken.
 const MOST_KEYS: usize = 1000;
+
+/// The keys that follow from the job's secret.
+#[derive(Debug)]
+pub(super) struct Names {
+    secret: Secret,
+    /// Bits that a key may have.
+    bits: u64,
+    segments: Box<[u64]>,
+    /// How many keys of what is no segment were given.
+    others: AtomicU32,
+}
+
+impl Names {
+    /// Bytes of the keys of segments.
+    pub(super) const BYTES: usize = MAX_SEGMENTS * size_of::<u64>();
+
+    /// Keys of so many bytes.
+    pub(super) fn new(secret: Secret, bytes: usize) -> Self {
+        let bits = if (1..size_of::<u64>()).contains(&bytes) { (1 << (8 * bytes)) - 1 } else { u64::MAX };
+        let mut segments: Vec<u64> = Vec::with_capacity(MAX_SEGMENTS);
+        for segment in 0..MAX_SEGMENTS as u32 {
+            // Two that would be the same are told apart in the order of their numbers, everywhere alike.
+            let mut tries =
+                (0..).map(|attempt| secret.number("the key of a segment", segment, attempt) & bits);
+            let key = tries.find(|key| is_key(*key, bits) && !segments.contains(key));
+            segments.push(key.unwrap_or_else(|| unreachable!("there are more keys than segments")));
+        }
+        Self { secret, bits, segments: segments.into(), others: AtomicU32::new(0) }
+    }
+
+    /// The key of a segment, on every PE.
+    pub(super) fn of_segment(&self, segment: u32) -> u64 {
+        self.segments[segment as usize]
+    }
+
+    /// A key of no segment, another one each time. Where keys are short it may be that of something registered: the
+    /// provider says so then.
+    pub(super) fn of_another(&self) -> u64 {
+        loop {
+            let number = self.others.fetch_add(1, Ordering::Relaxed);
+            let key = self.secret.number("the key of other memory", number, 0) & self.bits;
+            if is_key(key, self.bits) && !self.segments.contains(&key) {
+                return key;
+            }
+        }
+    }
+
+    /// A number that only those know who were told it, for a loan.
+    pub(super) fn mark(&self, loan: usize) -> u32 {
+        self.secret.number("the mark of a loan", loan as u32, 0) as u32
+    }
+}
+
+/// Whether a key is none of those that stand for something else with some providers.
+fn is_key(key: u64, bits: u64) -> bool {
+    key != 0 && key != bits
+}
 
 /// Keys of all PEs' segments, and the own registrations.
 pub(super) struct Keys {
@@ -110,7 +168,7 @@ impl Keys {
         memory: (*mut u8, usize),
     ) -> Result<Vec<u8>, c_int> {
         // SAFETY: the caller's promise.
-        let registered = unsafe { register(domain, memory, ACCESS, domain.names.of_segment(segment)) }?;
+        let registered = unsafe { domain.register(memory, ACCESS, domain.names.of_segment(segment)) }?;
         domain.enable(&registered, endpoint)?;
         self.segments.entry(segment as usize).start.store(start, Ordering::Relaxed);
         if domain.demands.local {
@@ -129,10 +187,6 @@ impl Keys {
     }
 
     /// Takes what another PE's [`register`](Self::register) has given.
-    ///
-    /// # Panics
-    ///
-    /// If it is garbled.
     pub(super) fn learn(&self, segment: u32, pe: usize, said: &[u8]) {
         if said.is_empty() {
             return;
@@ -166,10 +220,6 @@ impl Keys {
 
 impl Domain {
     /// Registers memory for the PE's own use, where that must be done.
-    ///
-    /// # Errors
-    ///
-    /// If the provider refuses.
     ///
     /// # Safety
     ///
@@ -213,14 +263,24 @@ impl Domain {
     /// It must outlive what is given.
     unsafe fn register_other(&self, memory: (*mut u8, usize), access: u32) -> Result<Registration, c_int> {
         const TAKEN: c_int = FI_ENOKEY as c_int;
-        for _ in 0..MOST_KEYS {
-            // SAFETY: the caller's promise.
-            match unsafe { register(self, memory, access, self.names.of_another()) } {
-                Err(TAKEN) => {}
-                done => return done,
-            }
-        }
-        Err(TAKEN)
+        // SAFETY: the caller's promise, for each try.
+        let tries = (0..MOST_KEYS).map(|_| unsafe { self.register(memory, access, self.names.of_another()) });
+        let mut tries = tries.skip_while(|tried| matches!(tried, Err(TAKEN)));
+        tries.next().unwrap_or(Err(TAKEN))
+    }
+
+    /// # Safety
+    ///
+    /// The memory must be mapped for as long as what is given lives, and be such that who has its key or its description may
+    /// use it so.
+    unsafe fn register(
+        &self,
+        memory: (*mut u8, usize),
+        access: u32,
+        key: u64,
+    ) -> Result<Registration, c_int> {
+        // SAFETY: the caller's promise.
+        unsafe { Registration::new(self.opened(), memory, access, key) }.map_err(|refused| refused.code)
     }
 
     /// Lets registered memory be used, at an endpoint where it has to be bound to one.
@@ -232,16 +292,44 @@ impl Domain {
     }
 }
 
-/// # Safety
-///
-/// The memory must be mapped for as long as what is given lives, and be such that who has its key or its description may use
-/// it so.
-unsafe fn register(
-    domain: &Domain,
-    memory: (*mut u8, usize),
-    access: u32,
-    key: u64,
-) -> Result<Registration, c_int> {
-    // SAFETY: the caller's promise.
-    unsafe { Registration::new(domain.opened(), memory, access, key) }.map_err(|refused| refused.code)
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn names(secret: u8, bytes: usize) -> Names {
+        Names::new(Secret::of_bytes([secret; Secret::BYTES]), bytes)
+    }
+
+    fn segments(names: &Names) -> Vec<u64> {
+        (0..MAX_SEGMENTS as u32).map(|segment| names.of_segment(segment)).collect()
+    }
+
+    #[test]
+    fn no_key_is_that_of_a_segment_however_short_they_are() {
+        for bytes in [0, 2, 4, 8, 16] {
+            let names = names(3, bytes);
+            let of_segments: BTreeSet<_> = segments(&names).into_iter().collect();
+            assert_eq!(of_segments.len(), MAX_SEGMENTS, "{bytes} bytes");
+            let others: Vec<_> = (0..70_000).map(|_| names.of_another()).collect();
+            assert!(others.iter().all(|key| !of_segments.contains(key)), "{bytes} bytes");
+            let any = others.into_iter().chain(of_segments).fold(0, |any, key| any | key);
+            let bits = if bytes == 2 || bytes == 4 { 8 * bytes as u32 } else { 64 };
+            assert_eq!(
+                (64 - any.leading_zeros(), any.count_ones()),
+                (bits, bits),
+                "all bytes are used, and no more"
+            );
+        }
+    }
+
+    #[test]
+    fn keys_of_segments_are_the_same_on_all_pes_and_others_in_another_job() {
+        let (first, second) = (names(3, 2), names(3, 2));
+        (0..500).for_each(|_| _ = second.of_another());
+        assert_eq!(segments(&first), segments(&second));
+        let other: BTreeSet<_> = segments(&names(4, 8)).into_iter().collect();
+        assert!(segments(&names(3, 8)).iter().all(|key| !other.contains(key)));
+    }
 }

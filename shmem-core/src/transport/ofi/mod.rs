@@ -2,43 +2,42 @@
 //!
 //! Every PE has units: endpoints with a completion queue and a counter each. Others address the first one. Puts,
 //! gets and atomics are the provider's own; each asks for delivery, so that what is counted is remotely visible.
-//! Connections are made when they are first needed, by the provider.
+//! Connections are made when they are first needed, by the provider. Layers, and the files of each:
 //!
 //! ```text
-//! provider    which provider, and what it demands
-//! interface   which interface, of several of one network
-//! domain      what all endpoints share: addresses of PEs, limits
-//! secret      what the PEs of a job know, and nobody else
-//! sparse      what is kept for those that one has to do with
-//! names       keys, which follow from it
-//! keys        registered memory and its names on every PE
-//! loans       memory that is lent to others, for long messages
-//! streams     channels by number
-//! unit        an endpoint, its queue, its counter, and whether everything that was started is complete
-//! port        a unit, as somebody works on it: starting operations, progress, completion
-//! record      what an operation keeps until its completion is reported
-//! descriptors whether there are enough for connections
-//! operation   messages for the provider
-//! rma         the operations of a transport
-//! amo         atomic operations among them
-//! signals     those behind puts that wait until their data is delivered
-//! trial       whether the provider's atomics may be trusted
-//! stall       how long to wait
-//! footprint   what all of that keeps, in bytes
-//! thread      progress while the program is elsewhere
-//! strided     which way blocks take
-//! engine      what the target does: messages between PEs, where the provider has no operation
-//! wire        how those messages travel
-//! buffers     where they lie
+//! endpoints and completion
+//!   unit, port    an endpoint, its queue and its counter; starting operations, progress, completion
+//!   record        what an operation keeps until its completion is reported
+//!   streams       channels by number
+//!   backoff       how long to wait
+//!   thread        progress while the program is elsewhere
+//!   descriptors   whether there are enough for connections
+//! remote keys and addresses
+//!   provider      which provider, and what it demands
+//!   interface     which interface, of several of one network
+//!   domain        what all endpoints share: addresses of PEs, limits
+//!   secret, keys  what the PEs of a job know, and nobody else; keys that follow from it, and registered memory
+//!   sparse        what is kept for those that one has to do with; `footprint`: bytes of all of it
+//! RMA and atomics by the provider
+//!   operation     messages for the provider
+//!   rma, amo      the operations of a transport
+//!   signals       those behind puts that wait until their data is delivered
+//!   trial         whether the provider's atomics may be trusted
+//!   strided       which way blocks take
+//! messages for what the provider does not do
+//!   engine        what the target carries out
+//!   wire, buffers how those messages travel, and where they lie
+//!   loans         bounce buffers that are lent to others, for long messages
 //! ```
 //!
-//! Nothing is allocated per operation, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
+//! Nothing is allocated per operation but for lists, and every queue is bounded: where one is full (`-FI_EAGAIN`, no record) the
 //! caller makes progress and tries again.
 //!
 //! These files import each other in a circle: they are one type, `Fabric`, by what it does. Whoever waits, in whatever part,
 //! makes progress for all of it, and progress starts operations: the circle is the transport's own.
 
 mod amo;
+mod backoff;
 mod buffers;
 mod descriptors;
 mod domain;
@@ -48,7 +47,6 @@ mod footprint;
 mod interface;
 mod keys;
 mod loans;
-mod names;
 mod operation;
 mod port;
 mod provider;
@@ -57,7 +55,6 @@ mod rma;
 mod secret;
 mod signals;
 mod sparse;
-mod stall;
 mod streams;
 pub mod strided;
 mod thread;
@@ -389,7 +386,7 @@ impl Fabric {
 
     /// A number that changes while threads of the program poll.
     fn activity(&self) -> u64 {
-        self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks()))
+        self.made().fold(0, |looks, port| looks.wrapping_add(port.unit.looks.load(Ordering::Relaxed)))
     }
 
     /// A PE and where it is, for messages.

@@ -108,40 +108,43 @@ impl Target {
         })
     }
 
-    /// Changes a word.
+    /// Changes a word, or only reads it, and gives what was there, if there is a place for the result. The operands lie at the
+    /// start of the local memory: what is written or added, then what is compared.
     ///
     /// # Safety
     ///
-    /// As [`write`](Self::write), of a word that is aligned.
+    /// As [`write`](Self::write), of a word that is aligned; `result` be writable for the word's width until the operation is
+    /// complete.
     #[inline(always)]
-    pub(super) unsafe fn update(self, posting: &Posting<'_>, local: Local, word: Word, flags: u32) -> isize {
-        let (mut description, memory) = (local.description, fi_ioc { addr: local.from.cast(), count: 1 });
-        let remote = fi_rma_ioc { addr: self.address, count: 1, key: self.key };
-        let message = self.atomic(posting, &memory, &mut description, &remote, word);
-        // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
-        unsafe { posting.endpoint.atomicmsg(&message, posting.flags | u64::from(flags)) }
-    }
-
-    /// Changes a word and gives what was there, or only reads it. The operands lie at the start of the local
-    /// memory: what is written or added, then what is compared.
-    ///
-    /// # Safety
-    ///
-    /// As [`update`](Self::update); `result` be writable for the word's width until the operation is complete.
-    #[inline(always)]
-    pub(super) unsafe fn fetch(
+    pub(super) unsafe fn change(
         self,
         posting: &Posting<'_>,
         operands: Local,
-        result: Local,
+        result: Option<Local>,
         word: Word,
+        flags: u32,
     ) -> isize {
-        let (mut description, memory) =
-            (operands.description, fi_ioc { addr: operands.from.cast(), count: 1 });
+        let place = |from: *mut u8| fi_ioc { addr: from.cast(), count: 1 };
+        let (memory, compared) = (place(operands.from), place(operands.from.wrapping_add(8)));
+        let (mut description, mut compared_description) = (operands.description, operands.description);
         let remote = fi_rma_ioc { addr: self.address, count: 1, key: self.key };
-        let message = self.atomic(posting, &memory, &mut description, &remote, word);
-        let mut before = fi_ioc { addr: result.from.cast(), count: 1 };
-        let mut result_description = result.description;
+        let message = fi_msg_atomic {
+            msg_iov: &raw const memory,
+            desc: &raw mut description,
+            iov_count: 1,
+            addr: self.peer,
+            rma_iov: &raw const remote,
+            rma_iov_count: 1,
+            datatype: word.datatype,
+            op: word.op,
+            context: posting.context,
+            data: 0,
+        };
+        let Some(result) = result else {
+            // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
+            return unsafe { posting.endpoint.atomicmsg(&message, posting.flags | u64::from(flags)) };
+        };
+        let (mut before, mut result_description) = (place(result.from), result.description);
         let to = (&mut before, &mut result_description);
         // Whoever has what was there knows that it is delivered; cxi refuses to be asked for it here.
         let flags = posting.flags & !u64::from(FI_DELIVERY_COMPLETE);
@@ -149,34 +152,9 @@ impl Target {
             // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
             return unsafe { posting.endpoint.fetch_atomicmsg(&message, to, flags) };
         }
-        let compared = fi_ioc { addr: operands.from.wrapping_add(8).cast(), count: 1 };
-        let mut compared_description = operands.description;
         let compare = (&compared, &mut compared_description);
         // SAFETY: a posting's context stays with its record or buffer, or is none; the rest is the caller's promise.
         unsafe { posting.endpoint.compare_atomicmsg(&message, compare, to, flags) }
-    }
-
-    #[inline(always)]
-    fn atomic(
-        self,
-        posting: &Posting<'_>,
-        memory: &fi_ioc,
-        description: &mut *mut c_void,
-        remote: &fi_rma_ioc,
-        word: Word,
-    ) -> fi_msg_atomic {
-        fi_msg_atomic {
-            msg_iov: memory,
-            desc: description,
-            iov_count: 1,
-            addr: self.peer,
-            rma_iov: remote,
-            rma_iov_count: 1,
-            datatype: word.datatype,
-            op: word.op,
-            context: posting.context,
-            data: 0,
-        }
     }
 }
 

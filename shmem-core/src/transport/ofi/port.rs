@@ -8,11 +8,11 @@
 use core::ffi::c_void;
 
 use super::Fabric;
+use super::backoff::Backoff;
 use super::buffers::Moved;
 use super::engine::{Sent, Wire as _};
 use super::loans::Written;
 use super::record::{Free, Purpose, Record};
-use super::stall::Stall;
 use super::streams::Stream;
 use super::unit::Unit;
 use super::wire::Arrival;
@@ -111,7 +111,7 @@ impl Port<'_> {
         };
         let started = started.unwrap_or_else(|error| self.refuse(what, error));
         match (started, purpose) {
-            (Some(()), Purpose::Counted) => stream.count(self.unit.tally.started()),
+            (Some(()), Purpose::Counted) => stream.count(self.unit.counter.started()),
             (None, Purpose::Event(stream)) => self.fabric.streams.ended(stream),
             _ => {}
         }
@@ -175,7 +175,7 @@ impl Port<'_> {
         posted.map(|posted| posted.map(|()| number))
     }
 
-    /// Makes attempts until one succeeds, or one only; `awaits` says of what. No lock is held while progress is made.
+    /// Makes attempts until one succeeds, or one only; `awaits` says of what.
     #[inline]
     fn until_done<T>(
         &self,
@@ -184,14 +184,25 @@ impl Port<'_> {
         waits: bool,
         mut attempt: impl FnMut() -> Result<Option<T>, isize>,
     ) -> Result<Option<T>, isize> {
-        let mut stall = Stall::new(self.fabric);
+        let mut attempt = || attempt().transpose();
+        let done = if waits {
+            Some(self.wait_until(attempt, || format!("{awaits}{}", self.describe(what))))
+        } else {
+            attempt()
+        };
+        done.transpose()
+    }
+
+    /// Makes progress until `attempt` gives something; no lock is held meanwhile.
+    #[inline]
+    fn wait_until<T>(&self, mut attempt: impl FnMut() -> Option<T>, what: impl Fn() -> String) -> T {
+        let mut backoff = Backoff::new(self.fabric);
         loop {
-            let done = attempt()?;
-            if done.is_some() || !waits {
-                return Ok(done);
+            if let Some(done) = attempt() {
+                return done;
             }
-            self.drive(&stall);
-            stall.pause(|| self.completed(), || format!("{awaits}{}", self.describe(what)));
+            self.drive(&backoff);
+            backoff.pause(|| self.completed(), &what);
         }
     }
 
@@ -203,14 +214,14 @@ impl Port<'_> {
     #[inline]
     pub(super) fn post_once(&self, pe: usize, attempt: impl FnOnce() -> isize) -> Result<Option<()>, isize> {
         let _held = self.unit.lock();
-        if !self.unit.tally.is_open() {
+        if !self.unit.counter.is_open() {
             return Ok(None);
         }
-        if self.unit.tally.is_settled(self.unit.tally.started()) {
+        if self.unit.counter.is_settled(self.unit.counter.started()) {
             self.unit.addressed.clear();
         }
         self.unit.addressed.add(pe);
-        self.unit.tally.begin();
+        self.unit.counter.begin();
         match attempt() {
             0 => {
                 // Whoever starts much will look soon.
@@ -218,7 +229,7 @@ impl Port<'_> {
                 Ok(Some(()))
             }
             answer => {
-                self.unit.tally.undo();
+                self.unit.counter.undo();
                 if answer == -(FI_EAGAIN as isize) { Ok(None) } else { Err(answer) }
             }
         }
@@ -227,12 +238,8 @@ impl Port<'_> {
     /// Waits for an operation that is awaited; gives its record to `read` and frees it.
     #[inline]
     pub(super) fn wait_for<R>(&self, number: u32, what: What, read: impl FnOnce(&Record) -> R) -> R {
-        let mut stall = Stall::new(self.fabric);
         let record = self.unit.records.get(number);
-        while !record.is_done() {
-            self.drive(&stall);
-            stall.pause(|| self.completed(), || self.describe(what));
-        }
+        self.wait_until(|| record.is_done().then_some(()), || self.describe(what));
         let result = read(record);
         self.unit.lock().give_back(number);
         result
@@ -241,40 +248,44 @@ impl Port<'_> {
     /// Waits until the first so many operations are complete. Looks at nothing where that is known.
     #[inline]
     pub(super) fn quiet(&self, operations: u64) {
-        if self.unit.tally.is_settled(operations) {
+        if self.unit.counter.is_settled(operations) {
             return;
         }
-        let (mut stall, mut waiting) = (Stall::new(self.fabric), self.unit.tally.wait());
+        let (mut backoff, mut waiting) = (Backoff::new(self.fabric), self.unit.counter.wait());
         loop {
             let completed = self.completed();
-            if self.unit.tally.is_complete(completed) || self.unit.tally.is_settled(operations) {
+            if self.unit.counter.is_complete(completed) || self.unit.counter.is_settled(operations) {
                 return;
             }
-            if stall.is_eighth() {
-                self.drive(&stall);
+            if backoff.is_eighth() {
+                self.drive(&backoff);
             }
             waiting.looked();
-            stall.pause(
+            backoff.pause(
                 || completed,
-                || format!("{completed} of {} operations of this PE are complete", self.unit.tally.started()),
+                || {
+                    format!(
+                        "{completed} of {} operations of this PE are complete",
+                        self.unit.counter.started()
+                    )
+                },
             );
         }
     }
 
     /// Whether the first so many operations are known to be complete now.
     pub(super) fn is_quiet(&self, operations: u64) -> bool {
-        let tally = &self.unit.tally;
-        tally.is_settled(operations) || tally.is_complete(self.completed()) || tally.is_settled(operations)
+        let counter = &self.unit.counter;
+        counter.is_settled(operations)
+            || counter.is_complete(self.completed())
+            || counter.is_settled(operations)
     }
 
     /// Waits while operations of a stream that are events are under way.
     #[inline]
     pub(super) fn wait_while(&self, stream: &Stream, mut goes_on: impl FnMut() -> bool) {
-        let mut stall = Stall::new(self.fabric);
-        while goes_on() {
-            self.drive(&stall);
-            stall.pause(|| self.completed(), || format!("{} operations of a context", stream.events()));
-        }
+        let is_over = || (!goes_on()).then_some(());
+        self.wait_until(is_over, || format!("{} operations of a context", stream.events()));
     }
 
     /// Whether an operation with a PE may be under way.
@@ -297,22 +308,22 @@ impl Port<'_> {
 
     /// Reads completions, here and now and then on the unit that others address.
     #[inline]
-    pub(super) fn drive(&self, stall: &Stall<'_>) {
+    pub(super) fn drive(&self, backoff: &Backoff<'_>) {
         self.progress();
-        if stall.is_eighth() {
+        if backoff.is_eighth() {
             self.fabric.progress();
         }
     }
 
     /// Whether an operation is under way. Makes progress.
     pub(super) fn is_under_way(&self) -> bool {
-        !self.unit.tally.is_complete(self.count())
+        !self.unit.counter.is_complete(self.count())
     }
 
     /// How many operations are, at most.
     pub(super) fn under_way(&self) -> u64 {
         let completed = self.count();
-        self.unit.tally.started().saturating_sub(completed)
+        self.unit.counter.started().saturating_sub(completed)
     }
 
     /// Whether everything that has come was read, so that what comes next wakes who sleeps.
@@ -459,12 +470,7 @@ impl Fabric {
         let (stream, port) = (self.streams.get(channel), self.port(channel));
         port.wait_while(stream, || stream.events() > 0);
         port.quiet(stream.counted());
-        if !self.engine.is_quiet(channel) {
-            let line = self.line();
-            while !self.engine.is_quiet(channel) {
-                line.progress();
-            }
-        }
+        self.wait_while(|| !self.engine.is_quiet(channel));
     }
 
     /// Whether what a stream has started is over. Makes progress, and asks in the order in which [`quiet`](Self::quiet)
@@ -484,10 +490,14 @@ impl Fabric {
         if port.may_have(pe) {
             port.quiet(stream.counted());
         }
-        let is_quiet = || self.engine.is_quiet(channel) || self.engine.unanswered_by(pe) == 0;
-        if !is_quiet() {
+        self.wait_while(|| !self.engine.is_quiet(channel) && self.engine.unanswered_by(pe) > 0);
+    }
+
+    /// Waits while messages are not answered.
+    fn wait_while(&self, goes_on: impl Fn() -> bool) {
+        if goes_on() {
             let line = self.line();
-            while !is_quiet() {
+            while goes_on() {
                 line.progress();
             }
         }

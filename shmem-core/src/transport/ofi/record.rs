@@ -81,9 +81,6 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// # Errors
-    ///
-    /// If there is no memory for them.
     pub(super) fn new(count: usize) -> Result<Self, OfiError> {
         Ok(Self { memory: Pages::of(Self::bytes(count))?, count })
     }

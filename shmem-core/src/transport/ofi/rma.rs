@@ -6,16 +6,13 @@
 //! * **One message**: the target's [engine](super::engine) copies the data to its place and then changes the signal. For what
 //!   is short enough to be sent at once.
 //! * **One write to two places**: the data to where it belongs, and a message about the signal to a slot that the target has
-//!   [lent](super::loans). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`), and carries the message out. Nothing
-//!   is copied, and any length is one operation. It takes a provider that tells eight bytes and writes to two places at once,
-//!   and a loan; that is asked for by the first put that would need it, which goes the third way.
+//!   [lent](super::loans). The target is told when all of it is there (`FI_REMOTE_CQ_DATA`). It takes a provider that tells eight
+//!   bytes and writes to two places at once, and a loan; the first put that would need it asks for that, and goes the third way.
 //! * **Delivered, then signalled**: the data as operations that are reported when they are delivered, and the signal
-//!   [when all of them are](super::signals). That takes a round trip until the signal can leave, but nobody waits for it, and
-//!   the data of others is under way meanwhile.
+//!   [when all of them are](super::signals): a round trip later.
 //!
 //! **Blocks and elements** go in messages of the engine, which has the target's processor move many at once, or one by one: as the
-//! [model](super::strided::Row) says. A list of one element is the single operation. The engine may always change words: it does so
-//! by the processor's atomics, and a provider's are used only where they are atomic against these.
+//! [model](super::strided::Row) says.
 
 use core::time::Duration;
 
@@ -35,7 +32,7 @@ use crate::strided::{Algorithm, Pattern, settings};
 use crate::system::SYSTEM_BYTES;
 use crate::transport::target::Target as Memory;
 use crate::transport::{
-    AtomicOp, Change, Channel, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
+    AtomicOp, Channel, Deed, Elements, Lane, Remote, SignalOp, Transport, Until, Width, singly,
 };
 
 /// How long a sleeper sleeps at most. The progress thread wakes it; but what a thread of the program has let in
@@ -150,37 +147,6 @@ impl Fabric {
         }
     }
 
-    /// Writes bytes, then changes a signal.
-    ///
-    /// # Safety
-    ///
-    /// As [`Transport::put_signal`].
-    unsafe fn put_before(&self, change: Signal, to: Remote, source: *const u8, bytes: usize, until: Until) {
-        let Signal { channel, signal, op } = change;
-        if self.engine.fits(bytes) && self.row().prefers_one_message(bytes) {
-            let (line, patient) = (self.line(), self.streams.get(channel).is_patient());
-            // SAFETY: the caller's promise.
-            return unsafe { self.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient) };
-        }
-        let described = self.keys.describe(&self.domain, source, bytes);
-        if let Some(description) = described.filter(|_| bytes > 0 && self.writes_both(to, bytes)) {
-            let local = Local { from: source.cast_mut(), description };
-            // SAFETY: the caller's promise.
-            return unsafe { self.put_with(change, to, local, bytes, until) };
-        }
-        // What is waited for has the signal changed at once.
-        let waits = until == Until::Return && described.is_some() && bytes > BUFFER_BYTES;
-        let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
-        if bytes > 0 {
-            // SAFETY: the caller's promise, of bytes that are waited for, are copied, or may stay.
-            unsafe { self.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
-        }
-        if bytes == 0 || waits {
-            // SAFETY: the caller's promise; a signal has 64 bits.
-            unsafe { self.update(channel, signal, Width::W8, op.into(), true) };
-        }
-    }
-
     /// Whether so many bytes and a message to a slot may be one write. If the PE was not asked for slots yet, it is now.
     fn writes_both(&self, to: Remote, bytes: usize) -> bool {
         let demands = &self.domain.demands;
@@ -193,7 +159,7 @@ impl Fabric {
     ///
     /// # Safety
     ///
-    /// As [`put_before`](Self::put_before), of a PE that has lent slots.
+    /// As [`Transport::put_signal`], of a PE that has lent slots.
     unsafe fn put_with(&self, change: Signal, to: Remote, local: Local, bytes: usize, until: Until) {
         let Signal { channel, signal, op } = change;
         let (at, port) = (self.target(to), self.port(channel));
@@ -236,7 +202,7 @@ impl Fabric {
     pub(super) fn hand_signals_over(&self) {
         for _ in 0..self.signals.due() {
             let Some((number, Signal { channel, signal, op })) = self.signals.next() else { break };
-            // SAFETY: who has put the data has promised an aligned signal (`put_before`).
+            // SAFETY: who has put the data has promised an aligned signal (`put_signal`).
             match unsafe { self.update(channel, signal, Width::W8, op.into(), false) } {
                 Sent::Full => self.signals.put_back(number),
                 Sent::Done => {
@@ -261,34 +227,26 @@ impl Fabric {
         !is_split && self.row().choose(blocks, message) == Way::Messages
     }
 
-    /// Whether elements go in messages, if one of them fits a message.
-    fn lists(&self, elements: Elements<'_>, fits: bool) -> bool {
+    /// Whether a list goes in messages.
+    fn lists(&self, elements: Elements<'_>, deed: Deed<'_>) -> bool {
+        let limits = self.engine.limits();
+        let fits = match deed {
+            _ if elements.len() < 2 => return false,
+            Deed::Pick(_) => limits.picks(elements.size),
+            Deed::Place(_) => limits.places(elements.size),
+            // What only the engine does is a message for each word otherwise.
+            Deed::Change(change, _) if !self.carries_out(change.width, change.at(0)) => return true,
+            Deed::Change(..) => true,
+        };
         let blocks = Blocks { count: elements.len(), bytes: elements.size };
-        let message = self.engine.limits().carries(blocks.count.saturating_mul(blocks.bytes), false);
-        blocks.count > 1 && fits && self.row().choose(blocks, message) == Way::Messages
-    }
-
-    /// Whether words are changed by messages.
-    fn lists_words(&self, words: Elements<'_>, change: Change<'_>) -> bool {
-        // What only the engine does is a message for each word otherwise.
-        let is_cheaper = words.len() > 1 && !self.carries_out(change.width, change.at(0));
-        is_cheaper || self.lists(words, true)
+        let message = limits.carries(blocks.count.saturating_mul(blocks.bytes), false);
+        fits && self.row().choose(blocks, message) == Way::Messages
     }
 }
 
 /// The pieces in which a transfer goes: offset and length of each.
 fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes).step_by(most.max(1)).map(move |from| (from, most.min(bytes - from)))
-}
-
-/// Operations that functions of other modules carry out.
-macro_rules! carried_out {
-    ($($name:ident = $by:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
-        unsafe fn $name(&self, channel: Channel, $($argument: $type),*) $(-> $result)? {
-            // SAFETY: the caller's promise, which that function asks for.
-            unsafe { self.fabric.$by(channel, $($argument),*) }
-        }
-    )*};
 }
 
 // SAFETY: the provider touches the bytes that an operation names, and is done with them when it says so: sources
@@ -335,8 +293,31 @@ unsafe impl Transport for Ofi {
         op: SignalOp,
         until: Until,
     ) {
-        // SAFETY: the caller's promise.
-        unsafe { self.fabric.put_before(Signal { channel, signal, op }, to, source, bytes, until) };
+        let (fabric, change) = (&*self.fabric, Signal { channel, signal, op });
+        if fabric.engine.fits(bytes) && fabric.row().prefers_one_message(bytes) {
+            let (line, patient) = (fabric.line(), fabric.streams.get(channel).is_patient());
+            // SAFETY: the caller's promise.
+            return unsafe {
+                fabric.engine.put_signal(&line, channel, to, source, bytes, signal, op, patient);
+            };
+        }
+        let described = fabric.keys.describe(&fabric.domain, source, bytes);
+        if let Some(description) = described.filter(|_| bytes > 0 && fabric.writes_both(to, bytes)) {
+            let local = Local { from: source.cast_mut(), description };
+            // SAFETY: the caller's promise.
+            return unsafe { fabric.put_with(change, to, local, bytes, until) };
+        }
+        // What is waited for has the signal changed at once.
+        let waits = until == Until::Return && described.is_some() && bytes > BUFFER_BYTES;
+        let transfer = if waits { Transfer::Put } else { Transfer::PutBefore(change) };
+        if bytes > 0 {
+            // SAFETY: the caller's promise, of bytes that are waited for, are copied, or may stay.
+            unsafe { fabric.transfer(channel, transfer, to, source.cast_mut(), bytes, until) };
+        }
+        if bytes == 0 || waits {
+            // SAFETY: the caller's promise; a signal has 64 bits.
+            unsafe { fabric.update(channel, signal, Width::W8, op.into(), true) };
+        }
     }
 
     unsafe fn put_strided(
@@ -378,63 +359,31 @@ unsafe impl Transport for Ofi {
         unsafe { self.fabric.update(channel, word, width, op, true) };
     }
 
-    carried_out! {
-        atomic = fetch(word: Remote, width: Width, op: AtomicOp) -> u64;
-        atomic_nbi = fetch_nbi(word: Remote, width: Width, op: AtomicOp, result: *mut u8);
+    unsafe fn atomic(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.fetch(channel, word, width, op) }
     }
 
-    unsafe fn pick(
+    unsafe fn atomic_nbi(&self, channel: Channel, word: Remote, width: Width, op: AtomicOp, result: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { self.fabric.fetch_nbi(channel, word, width, op, result) };
+    }
+
+    unsafe fn list(
         &self,
         channel: Channel,
-        into: *mut u8,
+        elements: Elements<'_>,
+        deed: Deed<'_>,
         positions: Option<&[u32]>,
-        from: Elements<'_>,
         until: Until,
     ) {
-        let Fabric { engine, .. } = &*self.fabric;
-        if self.fabric.lists(from, engine.limits().picks(from.size)) {
+        let fabric = &*self.fabric;
+        if fabric.lists(elements, deed) {
             // SAFETY: the caller's promise.
-            return unsafe { engine.pick(&self.fabric.line(), channel, into, positions, from, until) };
+            return unsafe { fabric.engine.list(&fabric.line(), channel, elements, deed, positions, until) };
         }
         // SAFETY: the caller's promise.
-        unsafe { singly::pick(self, channel, into, positions, from, until) };
-    }
-
-    unsafe fn place(&self, channel: Channel, to: Elements<'_>, source: *const u8, until: Until) {
-        let Fabric { engine, .. } = &*self.fabric;
-        if self.fabric.lists(to, engine.limits().places(to.size)) {
-            // SAFETY: the caller's promise.
-            return unsafe { engine.place(&self.fabric.line(), channel, to, source) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { singly::place(self, channel, to, source, until) };
-    }
-
-    unsafe fn each(&self, channel: Channel, words: Elements<'_>, change: Change<'_>) {
-        if self.fabric.lists_words(words, change) {
-            return self.fabric.engine.each(&self.fabric.line(), channel, words, change);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { singly::each(self, channel, words, change) };
-    }
-
-    unsafe fn fetch_each(
-        &self,
-        channel: Channel,
-        before: *mut u8,
-        positions: Option<&[u32]>,
-        words: Elements<'_>,
-        change: Change<'_>,
-        until: Until,
-    ) {
-        let Fabric { engine, .. } = &*self.fabric;
-        if self.fabric.lists_words(words, change) {
-            let line = self.fabric.line();
-            // SAFETY: the caller's promise.
-            return unsafe { engine.fetch_each(&line, channel, before, positions, words, change, until) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { singly::fetch_each(self, channel, before, positions, words, change, until) };
+        unsafe { singly::list(self, channel, elements, deed, positions, until) };
     }
 
     fn fence(&self, channel: Channel) {
@@ -504,7 +453,7 @@ unsafe impl Transport for Ofi {
 
     fn sleeps(&self) -> Duration {
         self.fabric.handover.to_thread();
-        match self.fabric.first().unit.descriptor() {
+        match self.fabric.first().unit.endpoint.descriptor() {
             Some(_) => SLEEP,
             None => Duration::from_millis(1),
         }
@@ -517,18 +466,5 @@ unsafe impl Transport for Ofi {
     unsafe fn forget(&self, segment: u32) {
         self.fabric.engine.forget(segment);
         self.fabric.keys.forget(segment);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_cover_a_transfer_once() {
-        assert_eq!(pieces(10, 4).collect::<Vec<_>>(), [(0, 4), (4, 4), (8, 2)]);
-        assert_eq!(pieces(8, 8).collect::<Vec<_>>(), [(0, 8)]);
-        assert_eq!(pieces(5, usize::MAX).collect::<Vec<_>>(), [(0, 5)]);
-        assert_eq!(pieces(0, 8).count(), 0);
     }
 }

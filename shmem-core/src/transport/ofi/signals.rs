@@ -9,7 +9,6 @@
 //! The table grows to as many as are under way, and stays.
 
 use std::collections::VecDeque;
-use std::sync::MutexGuard;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -50,7 +49,7 @@ impl Signals {
     /// A signal behind so many pieces, none of which was started yet: where it stands, for these.
     pub(super) fn expect(&self, change: Change, pieces: usize) -> u32 {
         assert!(pieces > 0, "a signal behind nothing waits for ever");
-        let table = &mut *self.table();
+        let table = &mut *self.table.lock();
         let number = table.free.pop().unwrap_or_else(|| {
             table.entries.push(None);
             (table.entries.len() - 1) as u32
@@ -62,7 +61,7 @@ impl Signals {
 
     /// A piece of a signal's data is delivered.
     pub(super) fn delivered(&self, number: u32) {
-        let table = &mut *self.table();
+        let table = &mut *self.table.lock();
         let Some(entry) = &mut table.entries[number as usize] else {
             unreachable!("signal {number} went before its data was delivered")
         };
@@ -81,7 +80,7 @@ impl Signals {
 
     /// One that may be handed over; to be [put back](Self::put_back), or told that it [was](Self::handed_over).
     pub(super) fn next(&self) -> Option<(u32, Change)> {
-        let table = &mut *self.table();
+        let table = &mut *self.table.lock();
         let number = table.due.pop_front()?;
         self.due.store(table.due.len(), Ordering::Release);
         table.entries[number as usize].as_ref().map(|entry| (number, entry.change))
@@ -89,14 +88,14 @@ impl Signals {
 
     /// There was no room for it.
     pub(super) fn put_back(&self, number: u32) {
-        let table = &mut *self.table();
+        let table = &mut *self.table.lock();
         table.due.push_back(number);
         self.due.store(table.due.len(), Ordering::Release);
     }
 
     /// It is on its way.
     pub(super) fn handed_over(&self, number: u32) {
-        let table = &mut *self.table();
+        let table = &mut *self.table.lock();
         table.entries[number as usize] = None;
         table.free.push(number);
         self.waiting.fetch_sub(1, Ordering::Release);
@@ -111,17 +110,13 @@ impl Signals {
     /// Whether there is one of a channel, for a PE.
     pub(super) fn has(&self, channel: Channel, pe: usize) -> bool {
         let is_one = |entry: &Entry| entry.change.channel == channel && entry.change.signal.pe.number() == pe;
-        self.wait() && self.table().entries.iter().flatten().any(is_one)
+        self.wait() && self.table.lock().entries.iter().flatten().any(is_one)
     }
 
     /// Whether there is one of a channel, for a PE, or else an operation of theirs, as `operation` says. That is asked behind:
     /// a signal that is handed over between the two is an operation before it is none here.
     pub(super) fn has_or(&self, channel: Channel, pe: usize, operation: impl FnOnce() -> bool) -> bool {
         self.has(channel, pe) || operation()
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock()
     }
 }
 

@@ -46,10 +46,6 @@ impl<T: Default> Sparse<T> {
     }
 
     /// What there is for a number.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such number, nor one near it.
     #[inline(always)]
     pub(super) fn entry(&self, number: usize) -> &T {
         self.get(number).unwrap_or_else(|| self.make(number))

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
+use super::engine::tests::fuzz::corpus;
 use super::engine::{Sent, TOKEN, Wire as _};
 use super::*;
 use crate::fixture::Slots;
@@ -126,16 +127,6 @@ impl Drop for Pair {
         // SAFETY: both have finished, so nobody reaches for the segment.
         unsafe { self.victim.forget(SEGMENT) };
     }
-}
-
-/// The corpus of the engine's tests: what becomes of each message to PE 1.
-fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
-    let lines = include_str!("engine/tests/corpus.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| {
-        let (outcome, hex) = line.split_once(" | ").unwrap();
-        let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
-        (outcome, (0..hex.len()).step_by(2).map(byte).collect())
-    })
 }
 
 #[test]

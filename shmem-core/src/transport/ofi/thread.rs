@@ -12,13 +12,9 @@
 //! The thread also watches that what is under way gets on: who waits for a word that another PE is to write asks the
 //! fabric for nothing, though what it has sent before may never arrive.
 //!
-//! A thread that waits polls at first, and the progress thread leaves it to that for some time (it parks). When the
-//! waiter falls asleep nobody would serve until the parking is over: a PE that is read while it waits in a barrier
-//! would answer once in a parking. So whoever is about to sleep says so, which ends the parking. What it has looked at
-//! before was no polling that goes on.
-//!
-//! The waiter counts, then looks whether the thread is parked; the thread says that it is parked, then looks at the
-//! count. One of them sees the other.
+//! A waiter polls at first. Who is about to sleep says so, which ends the parking: otherwise a PE that is read while it waits
+//! in a barrier would answer once in a parking. The waiter counts, then looks whether the thread is parked; the thread says
+//! that it is parked, then looks at the count. One of them sees the other.
 
 use core::time::Duration;
 use std::io;
@@ -31,7 +27,7 @@ use std::time::Instant;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::Fabric;
-use super::stall::Waited;
+use super::backoff::Waited;
 
 /// How long the thread leaves polling to the program's threads before it looks again whether they still do: at first,
 /// when it may have seen the last of a few looks, and at most.
@@ -73,9 +69,6 @@ struct Stop {
 }
 
 impl ProgressThread {
-    /// # Errors
-    ///
-    /// If the system has no thread or no descriptor left.
     pub(super) fn start(fabric: &Arc<Fabric>) -> io::Result<Self> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stop = Arc::new(Stop { is_asked: AtomicBool::new(false), descriptor });
@@ -121,7 +114,7 @@ fn run(fabric: &Fabric, stop: &Stop) {
             continue;
         }
         fabric.hurry();
-        match fabric.first().unit.descriptor() {
+        match fabric.first().unit.endpoint.descriptor() {
             Some(arrival) => {
                 let limit = if fabric.is_under_way() { UNDER_WAY } else { WATCH };
                 if fabric.first().may_sleep() {
@@ -228,9 +221,6 @@ pub(super) struct Handover {
 }
 
 impl Handover {
-    /// # Errors
-    ///
-    /// If the system has no descriptor left.
     pub(super) fn new() -> io::Result<Self> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Self { sleeps: AtomicU64::new(0), parked: AtomicBool::new(false), descriptor })
@@ -280,32 +270,21 @@ mod tests {
 
     #[test]
     fn who_polls_is_left_alone_for_longer_and_longer_until_it_stops() {
-        let mut polling = Polling::new();
-        assert_eq!(polling.park(0, 0), None);
         // So many looks are often, however long this test was off its core.
         let many = 1 << 40;
+        let mut polling = Polling::new();
+        assert_eq!(polling.park(0, 0), None);
         let parks: Vec<_> = (1..6).map(|times| polling.park(times * many, 0)).collect();
         assert_eq!(parks[0], Some(FIRST_PARK));
         assert!(parks.windows(2).all(|pair| pair[0] <= pair[1]), "{parks:?}");
         assert_eq!(parks[4], Some(LAST_PARK));
         assert_eq!(polling.park(5 * many + 1, 0), Some(LAST_PARK), "a look that moves much data takes long");
         assert_eq!(polling.park(5 * many + 1, 0), None, "nobody has looked");
-    }
-
-    #[test]
-    fn who_looks_and_falls_asleep_does_not_poll() {
-        let mut polling = Polling::new();
-        let many = 1 << 40;
-        assert_eq!(polling.park(many, 1), None);
-        assert_eq!(polling.park(2 * many, 1), Some(FIRST_PARK), "nobody has fallen asleep since");
-        assert_eq!(polling.park(3 * many, 2), None);
-    }
-
-    #[test]
-    fn a_look_now_and_then_is_no_polling() {
-        let mut polling = Polling::new();
+        assert_eq!(polling.park(6 * many, 1), None, "who looks and falls asleep does not poll");
+        assert_eq!(polling.park(7 * many, 1), Some(FIRST_PARK), "nobody has fallen asleep since");
+        assert_eq!(polling.park(8 * many, 2), None);
         std::thread::sleep(4 * POLLING);
-        assert_eq!(polling.park(1, 0), None);
+        assert_eq!(polling.park(8 * many + 1, 2), None, "a look now and then is no polling");
     }
 
     const LONG: Duration = Duration::from_secs(20);

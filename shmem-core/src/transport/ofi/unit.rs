@@ -2,14 +2,14 @@
 //!
 //! Every operation asks for delivery to be complete before it counts (`FI_DELIVERY_COMPLETE`): otherwise a
 //! provider may count what still lies in a buffer of its own. Operations are counted; those that keep a record
-//! are reported as well. So what a unit has started is complete when the [tally](Tally) says so, whoever
+//! are reported as well. So what a unit has started is complete when the [counter](CompletionCounter) says so, whoever
 //! looks.
 //!
 //! A unit has a lock. Where the [`Lane`](crate::transport::Lane) says that one thread uses it, nobody but the
 //! progress thread ever meets that thread there, and only while it is elsewhere: the lock costs two
 //! instructions on a line of its own. In return any thread may wait for what another has started.
 //!
-//! **The tally.** A provider's counter says how many operations are complete, not which. Where several threads use a unit, later
+//! **The counter.** A provider's counter says how many operations are complete, not which. Where several threads use a unit, later
 //! operations may be complete before earlier ones. So everything is complete only at a moment at which both
 //! numbers are equal: the completed ones are read first, and nothing that was started by then is missing. Threads that
 //! go on starting could put that moment off for ever; who has waited for some time keeps them from it. The last such
@@ -20,7 +20,6 @@
 //! failure names those it may be of. The list is changed behind the lock of the unit, and read anywhere.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::os::fd::BorrowedFd;
 use std::sync::MutexGuard;
 
 use super::domain::Domain;
@@ -45,7 +44,7 @@ pub(super) struct Unit {
     pub(super) registered: Option<Registration>,
     pub(super) records: Records,
     pub(super) free: Mutex<Free>,
-    pub(super) tally: Tally,
+    pub(super) counter: CompletionCounter,
     pub(super) addressed: Addressed,
     /// Looks of the program's own threads at what has come: it changes while one of them polls.
     pub(super) looks: AtomicU64,
@@ -56,7 +55,7 @@ impl Unit {
     pub(super) fn open(domain: &Domain, wakes: bool) -> Result<Self, OfiError> {
         let own = 2 * RECORDS + buffers::COMPLETIONS + loans::COMPLETIONS;
         let entries = domain.demands.queue.saturating_add(own);
-        let open = || Endpoint::open(domain.addresses(), entries, wakes, Reports::Asked);
+        let open = || Endpoint::open(&domain.addresses, entries, wakes, Reports::Asked);
         let mut endpoint = open();
         for _ in 1..TRIES {
             match &endpoint {
@@ -69,18 +68,9 @@ impl Unit {
         // SAFETY: the records are dropped after it.
         let registered = unsafe { domain.register_local(records.memory()) }?;
         let free = Mutex::new(Free::new(RECORDS));
-        let (tally, addressed, looks) = (Tally::default(), Addressed::default(), AtomicU64::new(0));
-        Ok(Self { endpoint, registered, records, free, tally, addressed, looks })
-    }
-
-    /// Readable when something has arrived, if there is such a thing.
-    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.endpoint.descriptor()
-    }
-
-    /// How often threads of the program have looked.
-    pub(super) fn looks(&self) -> u64 {
-        self.looks.load(Ordering::Relaxed)
+        let (counter, addressed, looks) =
+            (CompletionCounter::default(), Addressed::default(), AtomicU64::new(0));
+        Ok(Self { endpoint, registered, records, free, counter, addressed, looks })
     }
 
     /// Not a read-modify-write: a look that is lost among others does not matter.
@@ -105,7 +95,7 @@ const LOOKS: u32 = 64;
 
 /// Operations started on a unit.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct CompletionCounter {
     started: AtomicU64,
     /// So many operations were started, and all complete, at the last moment that anybody has found.
     settled: AtomicU64,
@@ -113,7 +103,7 @@ pub(super) struct Tally {
     closed: AtomicU32,
 }
 
-impl Tally {
+impl CompletionCounter {
     /// Whether operations may be started now.
     #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
@@ -160,13 +150,13 @@ impl Tally {
     /// Begins to wait until everything is complete.
     #[inline(always)]
     pub(super) fn wait(&self) -> Waiting<'_> {
-        Waiting { tally: self, looks: 0 }
+        Waiting { counter: self, looks: 0 }
     }
 }
 
 /// Somebody who waits until everything is complete.
 pub(super) struct Waiting<'t> {
-    tally: &'t Tally,
+    counter: &'t CompletionCounter,
     looks: u32,
 }
 
@@ -177,7 +167,7 @@ impl Waiting<'_> {
     pub(super) fn looked(&mut self) {
         self.looks = self.looks.saturating_add(1);
         if self.looks == LOOKS {
-            self.tally.closed.fetch_add(1, Ordering::SeqCst);
+            self.counter.closed.fetch_add(1, Ordering::SeqCst);
         }
     }
 }
@@ -186,7 +176,7 @@ impl Drop for Waiting<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.looks >= LOOKS {
-            self.tally.closed.fetch_sub(1, Ordering::SeqCst);
+            self.counter.closed.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }
@@ -243,34 +233,34 @@ mod tests {
 
     #[test]
     fn later_operations_that_are_complete_do_not_stand_for_earlier_ones() {
-        let tally = Tally::default();
-        tally.begin();
-        let before = tally.started();
-        tally.begin();
+        let counter = CompletionCounter::default();
+        counter.begin();
+        let before = counter.started();
+        counter.begin();
         // The second is complete, the first is not.
         let completed = 1;
         assert!(completed >= before, "a number read before would say that all is over");
-        assert!(!tally.is_complete(completed) && !tally.is_settled(1), "nobody knows which is complete");
-        assert!(tally.is_complete(2));
-        tally.begin();
-        assert!(tally.is_settled(2) && !tally.is_settled(3), "what was complete once needs no look");
-        tally.undo();
-        assert!(tally.is_complete(2), "what was not started is not waited for");
+        assert!(!counter.is_complete(completed) && !counter.is_settled(1), "nobody knows which is complete");
+        assert!(counter.is_complete(2));
+        counter.begin();
+        assert!(counter.is_settled(2) && !counter.is_settled(3), "what was complete once needs no look");
+        counter.undo();
+        assert!(counter.is_complete(2), "what was not started is not waited for");
     }
 
     #[test]
     fn who_waits_for_long_keeps_others_from_starting() {
-        let tally = Tally::default();
-        let (mut one, mut other) = (tally.wait(), tally.wait());
+        let counter = CompletionCounter::default();
+        let (mut one, mut other) = (counter.wait(), counter.wait());
         (1..LOOKS).for_each(|_| one.looked());
-        assert!(tally.is_open());
+        assert!(counter.is_open());
         one.looked();
-        assert!(!tally.is_open());
+        assert!(!counter.is_open());
         (0..2 * LOOKS).for_each(|_| other.looked());
         drop(one);
-        assert!(!tally.is_open());
+        assert!(!counter.is_open());
         drop(other);
-        assert!(tally.is_open());
+        assert!(counter.is_open());
     }
 
     #[test]

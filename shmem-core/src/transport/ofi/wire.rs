@@ -10,11 +10,11 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering;
 
 use super::Fabric;
+use super::backoff::Backoff;
 use super::engine::{Place, Sent, Slot, Wire};
 use super::loans::Written;
 use super::operation::{Local, Piece, Target, write_told};
 use super::port::{Port, Posting};
-use super::stall::Stall;
 use crate::libfabric::bindings::*;
 
 /// Most bytes that are handed over without a buffer.
@@ -110,7 +110,7 @@ impl Fabric {
 
     /// The wire, for somebody who waits for room on a unit as well.
     pub(super) fn line_with<'f>(&'f self, port: Port<'f>) -> Line<'f> {
-        Line { fabric: self, port, stall: UnsafeCell::new(Stall::new(self)) }
+        Line { fabric: self, port, backoff: UnsafeCell::new(Backoff::new(self)) }
     }
 }
 
@@ -192,7 +192,7 @@ pub(super) struct Line<'f> {
     /// What is driven besides the unit that messages come to, if it is another one.
     port: Port<'f>,
     /// Used inside [`progress`](Wire::progress) alone, which does not call itself.
-    stall: UnsafeCell<Stall<'f>>,
+    backoff: UnsafeCell<Backoff<'f>>,
 }
 
 impl Wire for Line<'_> {
@@ -249,9 +249,9 @@ impl Wire for Line<'_> {
             self.port.progress();
         }
         // SAFETY: one thread has this value, and nothing below comes back here.
-        let stall = unsafe { &mut *self.stall.get() };
+        let backoff = unsafe { &mut *self.backoff.get() };
         let moved = self.fabric.buffers.moved();
-        stall.pause(|| moved, || self.fabric.unanswered());
+        backoff.pause(|| moved, || self.fabric.unanswered());
     }
 }
 

@@ -3,9 +3,9 @@
 use core::sync::atomic::Ordering;
 use std::sync::RwLockReadGuard;
 
-use super::debts::{Answer, Found, Owed, Read, Standing, Value, Wanted as Asked};
 use super::loan::Loan;
-use super::message::{self, Answers, List, Message, Sender, Spot, Wanted};
+use super::message::{self, Answers, List, Message, Sender, Spot, Task, Wanted};
+use super::pending::{Answer, Found, Owed, Read, Standing, Value};
 use super::requests::{Destination, Due};
 use super::wire::{Fault, Flaw, Sent, Wire};
 use super::{Engine, Limits, Peer, SLOTS, token};
@@ -112,44 +112,43 @@ impl Engine {
                 self.change(word, width, op)?;
                 done(channel)
             }
-            Message::Each { channel, words, change } => {
-                self.with_elements(words, |words| words.change(&change))?;
-                done(channel)
+            Message::List { number, list, task: Task::Change { change, fetches: false } } => {
+                self.with_elements(list, |words| words.change(change, None))?;
+                done(number)
             }
-            Message::Place { channel, to, data } => {
-                self.with_elements(to, |elements| elements.place(data))?;
-                done(channel)
+            Message::List { number, list, task: Task::Place(data) } => {
+                self.with_elements(list, |elements| elements.place(data))?;
+                done(number)
             }
             // Nothing else is long, nor behind anything.
             _ if slot.is_some() => return Err(Flaw::Slot(slot.unwrap_or_default())),
             Message::Get(read) => {
-                let Read { segment, offset, pattern, .. } = read;
-                if message::BEFORE_ANSWER + pattern.bytes() > self.limits.message {
+                if message::BEFORE_ANSWER + read.pattern.bytes() > self.limits.message {
                     return Err(Flaw::Blocks);
                 }
-                Memory(self.segments()).at(Spot { segment, offset }, pattern.hulls().1)?;
-                Owed::Wanted(Asked::Read(read))
+                Memory(self.segments.read()).at(read.from, read.pattern.hulls().1)?;
+                Owed::Answer(Answer::Read(read))
             }
             Message::Atomic { wanted: Wanted::Value(request), word, width, op } => {
                 Owed::Value(Value { request, before: self.change(word, width, op)? })
             }
-            Message::Fetch { request, words, change } => {
-                self.find((from, request), words, |words, before| words.fetch(&change, before))?
+            Message::List { number, list, task: Task::Change { change, .. } } => {
+                self.find((from, number), list, |words, before| words.change(change, Some(before)))?
             }
-            Message::Pick { request, from: elements } => {
-                self.find((from, request), elements, |elements, into| elements.pick(into))?
+            Message::List { number, list, task: Task::Pick } => {
+                self.find((from, number), list, |elements, into| elements.pick(into))?
             }
             Message::Data { request, data } => return self.data(peer, request, data),
             Message::Answers(answers) => return self.answered(peer, &answers),
-            Message::Borrow => Owed::Loan,
+            Message::Borrow => Owed::Answer(Answer::Loan),
             Message::Loan(loan) => {
-                peer.borrowed().answered(loan)?;
-                return peer.requests().answered(1);
+                peer.borrowed.lock().answered(loan)?;
+                return peer.requests.lock().answered(1);
             }
         };
-        let standing = peer.debts().owe(owed, &self.limits)?;
+        let standing = peer.pending.lock().owe(owed, &self.limits)?;
         match standing {
-            Standing::New => self.list(from),
+            Standing::New => self.enlist(from),
             Standing::Lingering => self.linger(from),
             Standing::Same => {}
         }
@@ -164,7 +163,7 @@ impl Engine {
         data: &[u8],
         signal: Option<(Spot, SignalOp)>,
     ) -> Result<(), Flaw> {
-        let memory = Memory(self.segments());
+        let memory = Memory(self.segments.read());
         if let Some((spot, _)) = signal {
             memory.word(spot, Width::W8)?;
         }
@@ -178,7 +177,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Has `find` write what a PE wants to have of a list to a room of as many bytes: that is owed.
+    /// Has `find` write what a PE wants to have of a list to room for as many bytes: that is owed.
     fn find(
         &self,
         (from, request): (u32, u32),
@@ -190,32 +189,31 @@ impl Engine {
         if bytes > self.limits.answer(bytes > asked.bytes && self.borrowers.has(from)) {
             return Err(Flaw::Elements);
         }
-        let mut values = self.rooms.take(bytes);
-        self.with_elements(list, |elements| find(elements, values.bytes_mut()))?;
-        Ok(Owed::Wanted(Asked::Found(Found { request, values })))
+        let mut found = Found::new(request, bytes);
+        self.with_elements(list, |elements| find(elements, found.bytes_mut()))?;
+        Ok(Owed::Answer(Answer::Found(found)))
     }
 
     /// Has `work` done on elements, all of which are registered.
     fn with_elements(&self, list: List<'_>, work: impl FnOnce(Listed<'_>)) -> Result<(), Flaw> {
         let List { first: Spot { segment, offset }, size, indices } = list;
         // Read once: in a slot may stand something else when it is read again.
-        let indices = self.scratch.copy(indices);
-        let memory = Memory(self.segments());
+        let indices: Vec<u32> = indices.iter().map(|index| u32::from_le_bytes(*index)).collect();
+        let memory = Memory(self.segments.read());
         let of =
             |Beyond { bytes }| bytes.map_or(Flaw::Elements, |bytes| Flaw::Bounds { segment, offset, bytes });
         work(memory.target(segment)?.listed(offset, size, &indices).map_err(of)?);
-        self.scratch.give_back(indices);
         Ok(())
     }
 
     fn change(&self, word: Spot, width: Width, op: AtomicOp) -> Result<u64, Flaw> {
-        let memory = Memory(self.segments());
+        let memory = Memory(self.segments.read());
         Ok(memory.word(word, width)?.update(word.offset, width, op))
     }
 
     /// Blocks that this PE wanted to have.
     fn data(&self, peer: &Peer, request: u32, data: &[u8]) -> Result<(), Flaw> {
-        let (arriving, channel, destination) = peer.requests().take(request)?;
+        let (arriving, channel, destination) = peer.requests.lock().take(request)?;
         match destination {
             Destination::Blocks { into, pattern } if data.len() == pattern.bytes() => {
                 let plan = Plan::of(pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
@@ -226,39 +224,35 @@ impl Engine {
             }
             Destination::Elements { into, size, count, positions } if data.len() == count * size => {
                 match positions {
-                    // SAFETY: as many elements from `into` on are writable until the request is finished (`pick`). Only what
+                    // SAFETY: as many elements from `into` on are writable until the request is finished (`list`). Only what
                     // has `arriving` finishes it, below: while it is arriving it is neither withdrawn nor answered again.
                     None => unsafe { shared::copy(into, data.as_ptr(), data.len()) },
-                    Some(kept) => {
-                        let positions = self.positions.take(kept);
-                        // SAFETY: there are as many positions as elements, at each of which one is writable until the request
-                        // is finished (`pick`), which only what has `arriving` does, below.
-                        unsafe { spread(into, size, &positions, data) };
-                        self.positions.give_back(kept, positions);
-                    }
+                    // SAFETY: there are as many positions as elements, at each of which one is writable until the request is
+                    // finished (`list`), which only what has `arriving` does, below.
+                    Some(positions) => unsafe { spread(into, size, &positions, data) },
                 }
             }
             Destination::Word { .. } => return Err(Flaw::Answer),
             Destination::Blocks { .. } | Destination::Elements { .. } => return Err(Flaw::Length),
         }
-        peer.requests().finish(arriving);
+        peer.requests.lock().finish(arriving);
         self.streams.answered(channel, Due::Result, 1)
     }
 
     fn answered(&self, peer: &Peer, answers: &Answers<'_>) -> Result<(), Flaw> {
         for value in answers.values() {
-            let (arriving, channel, destination) = peer.requests().take(value.request)?;
+            let (arriving, channel, destination) = peer.requests.lock().take(value.request)?;
             let Destination::Word { into, width } = destination else { return Err(Flaw::Answer) };
             // SAFETY: aligned, and writable until the request is finished (`atomic_nbi`). Only what has `arriving` finishes
             // it, below: while it is arriving it is neither withdrawn nor answered again.
             unsafe { width.write(into, value.before) };
-            peer.requests().finish(arriving);
+            peer.requests.lock().finish(arriving);
             self.streams.answered(channel, Due::Result, 1)?;
         }
-        peer.borrowed().give_back(answers.slots)?;
+        peer.borrowed.lock().give_back(answers.slots)?;
         for one in answers.acknowledged() {
             // The window first: who finds the channel quiet may want to send.
-            peer.requests().answered(one.count)?;
+            peer.requests.lock().answered(one.count)?;
             self.streams.answered(Channel(one.channel), Due::Acknowledgement, one.count.into())?;
         }
         Ok(())
@@ -268,34 +262,30 @@ impl Engine {
     pub(super) fn answer(&self, wire: &dyn Wire, creditor: u32) -> Result<Sent, Fault> {
         let (pe, from) = (creditor as usize, self.sender(creditor as usize));
         loop {
-            let next = self.peer(pe).debts().next();
+            let next = self.peer(pe).pending.lock().next();
             let Some(answer) = next else { return Ok(Sent::Done) };
             let loan = matches!(answer, Answer::Loan).then(|| self.lend(wire, creditor)).flatten();
             let bytes = match &answer {
                 Answer::Loan => message::LOAN_BYTES,
                 Answer::Batch(batch) => batch.bytes(),
-                Answer::Wanted(Asked::Read(read)) => message::BEFORE_ANSWER + read.pattern.bytes(),
-                Answer::Wanted(Asked::Found(found)) => message::BEFORE_ANSWER + found.values.bytes().len(),
+                Answer::Read(read) => message::BEFORE_ANSWER + read.pattern.bytes(),
+                Answer::Found(found) => message::BEFORE_ANSWER + found.bytes().len(),
             };
             let packed = &mut Ok(());
             let sent = wire.try_send(pe, bytes, &mut |buffer| match &answer {
                 Answer::Loan => message::write_loan(buffer, from, loan),
                 Answer::Batch(batch) => batch.write(from, buffer),
-                Answer::Wanted(Asked::Read(read)) => {
+                Answer::Read(read) => {
                     *packed = self.pack(read, message::write_data(buffer, from, read.request));
                 }
-                Answer::Wanted(Asked::Found(found)) => {
-                    message::write_data(buffer, from, found.request).copy_from_slice(found.values.bytes());
+                Answer::Found(found) => {
+                    message::write_data(buffer, from, found.request).copy_from_slice(found.bytes());
                 }
             });
             packed.map_err(|flaw| Fault { from: creditor, bytes: 0, flaw })?;
-            match (sent, answer) {
-                (Sent::Full, answer) => {
-                    self.peer(pe).debts().put_back(answer);
-                    return Ok(Sent::Full);
-                }
-                (Sent::Done, Answer::Wanted(Asked::Found(found))) => self.rooms.give_back(found.values),
-                (Sent::Done, _) => {}
+            if sent == Sent::Full {
+                self.peer(pe).pending.lock().put_back(answer);
+                return Ok(Sent::Full);
             }
         }
     }
@@ -309,9 +299,8 @@ impl Engine {
 
     /// Packs blocks of this PE into as many bytes.
     fn pack(&self, read: &Read, data: &mut [u8]) -> Result<(), Flaw> {
-        let Read { segment, offset, pattern, .. } = read;
-        let memory = Memory(self.segments());
-        let (_, source) = memory.at(Spot { segment: *segment, offset: *offset }, pattern.hulls().1)?;
+        let (memory, pattern) = (Memory(self.segments.read()), &read.pattern);
+        let (_, source) = memory.at(read.from, pattern.hulls().1)?;
         assert_eq!(data.len(), pattern.bytes(), "a buffer has the size that was asked for");
         let plan = Plan::of(*pattern, 1, Algorithm::Auto, &strided::settings().thresholds);
         // SAFETY: the blocks lie in the hull, which is registered while `memory` is borrowed; packed, they are as

@@ -11,16 +11,25 @@ use super::wire::{Flaw, Sent, Wire};
 use crate::strided::{self, Algorithm, Pattern, Plan};
 use crate::transport::{AtomicOp, Channel, Remote, SignalOp, Until, Width};
 
-/// Parts of one get, or of one list, that are waited for at a time.
-pub(super) const PARTS: usize = 32;
+/// Parts of one get, or of one list, that are waited for: some at a time.
+#[derive(Default)]
+pub(super) struct Parts {
+    tickets: [Option<Ticket>; 32],
+    sent: usize,
+}
 
-/// How a message goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Road {
-    /// It is sent.
-    Sent,
-    /// It is written to a slot that was lent.
-    Written,
+impl Parts {
+    /// Another part was sent, for which whoever asked waits if it is `awaited`. Gives one that is to be waited for before.
+    pub(super) fn add(&mut self, ticket: Ticket, awaited: bool) -> Option<Ticket> {
+        let place = &mut self.tickets[self.sent % 32];
+        self.sent += usize::from(awaited);
+        if awaited { place.replace(ticket) } else { None }
+    }
+
+    /// All that are still to be waited for.
+    pub(super) fn rest(self) -> impl Iterator<Item = Ticket> {
+        self.tickets.into_iter().flatten()
+    }
 }
 
 impl Engine {
@@ -39,12 +48,11 @@ impl Engine {
     ) {
         let bytes = pattern.bytes();
         let borrows = self.limits.lends(bytes) && self.has_borrowed(wire, to.pe.number());
-        let road = if borrows { Road::Written } else { Road::Sent };
         strided::each_fitting(pattern, self.limits.carries(bytes, borrows), |at, of, part| {
             let to = Remote { offset: to.offset + at, ..to };
             // SAFETY: the part's blocks are some of the pattern's (caller).
             unsafe {
-                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::default(), road)
+                self.send_put(wire, channel, to, source.wrapping_add(of), &part, Behind::default(), borrows)
             };
         });
     }
@@ -55,10 +63,10 @@ impl Engine {
             return false;
         }
         let peer = self.peer(pe);
-        let mut borrowed = peer.borrowed();
+        let mut borrowed = peer.borrowed.lock();
         match *borrowed {
             Borrowed::Slots { .. } => return true,
-            Borrowed::Unasked if peer.requests().start(&self.limits, None).is_some() => {
+            Borrowed::Unasked if peer.requests.lock().start(&self.limits, None).is_some() => {
                 *borrowed = Borrowed::Asked;
             }
             Borrowed::Unasked | Borrowed::Asked | Borrowed::Refused => return false,
@@ -67,16 +75,16 @@ impl Engine {
         drop(borrowed);
         let write = &mut |buffer: &mut [u8]| message::write_borrow(buffer, peer.sender(self.me));
         if wire.try_send(pe, message::BORROW_BYTES, write) == Sent::Full {
-            let withdrawn = peer.requests().withdraw(None);
+            let withdrawn = peer.requests.lock().withdraw(None);
             withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
-            peer.borrowed().withdraw();
+            peer.borrowed.lock().withdraw();
         }
         false
     }
 
     /// Bytes of blocks that each message of a transfer of so many bytes to a PE carries, at least.
     pub fn carries(&self, pe: usize, bytes: usize) -> usize {
-        let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed() != Borrowed::Refused;
+        let borrows = self.limits.lends(bytes) && *self.peer(pe).borrowed.lock() != Borrowed::Refused;
         self.limits.carries(bytes, borrows)
     }
 
@@ -111,7 +119,7 @@ impl Engine {
         let behind = Behind { signal: Some((signal.into(), op)), patient };
         // SAFETY: one block (caller).
         unsafe {
-            self.send_put(wire, channel, to, source, &Pattern::contiguous(bytes), behind, Road::Sent);
+            self.send_put(wire, channel, to, source, &Pattern::contiguous(bytes), behind, false);
         };
     }
 
@@ -153,21 +161,16 @@ impl Engine {
         pattern: &Pattern,
         until: Until,
     ) {
-        let (mut tickets, mut sent) = ([None; PARTS], 0);
+        let mut parts = Parts::default();
         let most = self.limits.message_for(pattern.bytes(), false) - BEFORE_ANSWER;
         strided::each_fitting(pattern, most, |at, of, part| {
             let from = Remote { offset: from.offset + of, ..from };
-            let awaited = &mut tickets[sent % PARTS];
-            self.wait(wire, from.pe.number(), awaited.take());
             let into = into.wrapping_add(at);
             // SAFETY: the part's blocks are some of the pattern's (caller), and are waited for here or below, or until quiet.
             let ticket = unsafe { self.send_get(wire, channel, into, from, &part) };
-            *awaited = (until == Until::Return).then_some(ticket);
-            sent += 1;
+            self.wait(wire, from.pe.number(), parts.add(ticket, until == Until::Return));
         });
-        for ticket in tickets {
-            self.wait(wire, from.pe.number(), ticket);
-        }
+        parts.rest().for_each(|ticket| self.wait(wire, from.pe.number(), Some(ticket)));
     }
 
     /// Changes a word; nothing comes back but an acknowledgement.
@@ -235,7 +238,7 @@ impl Engine {
     /// # Safety
     ///
     /// As [`put`](Self::put), for a pattern that fits a message.
-    #[expect(clippy::too_many_arguments, reason = "a put, its signal and its road")]
+    #[expect(clippy::too_many_arguments, reason = "a put, its signal, and which way it goes")]
     unsafe fn send_put(
         &self,
         wire: &dyn Wire,
@@ -244,7 +247,7 @@ impl Engine {
         source: *const u8,
         pattern: &Pattern,
         behind: Behind,
-        road: Road,
+        borrows: bool,
     ) {
         let (from, put) = (self.sender(to.pe.number()), Some(behind));
         let blocks = Blocks { from, number: channel.0, at: to.into(), pattern, put };
@@ -255,7 +258,7 @@ impl Engine {
             // SAFETY: every block of the source is readable (caller); packed, they are as many bytes as `data` has.
             unsafe { strided::execute_dyn(&plan, data.as_mut_ptr(), source) };
         };
-        self.send(wire, channel, to.pe.number(), blocks.bytes(), write, road);
+        self.send(wire, channel, to.pe.number(), blocks.bytes(), write, borrows);
     }
 
     /// # Safety
@@ -295,7 +298,7 @@ impl Engine {
         })
     }
 
-    /// Sends a message that is only acknowledged.
+    /// Sends a message that is only acknowledged, or writes it to a slot, if the sender `borrows`.
     pub(super) fn send(
         &self,
         wire: &dyn Wire,
@@ -303,11 +306,11 @@ impl Engine {
         pe: usize,
         bytes: usize,
         write: &mut dyn FnMut(&mut [u8]),
-        road: Road,
+        borrows: bool,
     ) {
-        self.start(wire, channel, pe, None, |_| match road {
-            Road::Sent => wire.try_send(pe, bytes, write),
-            Road::Written => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
+        self.start(wire, channel, pe, None, |_| match borrows {
+            false => wire.try_send(pe, bytes, write),
+            true => self.with_slot(pe, |slot| wire.try_write(pe, slot, bytes, write)),
         });
     }
 
@@ -333,10 +336,6 @@ impl Engine {
 
     /// Has `send` send a message to a PE as soon as there is room on the wire, and a place in the window. Gives its ticket, if
     /// something comes back, for which there is a destination.
-    ///
-    /// # Panics
-    ///
-    /// As [`try_start`](Self::try_start).
     fn start(
         &self,
         wire: &dyn Wire,
@@ -346,7 +345,7 @@ impl Engine {
         mut send: impl FnMut(Option<Ticket>) -> Sent,
     ) -> Option<Ticket> {
         loop {
-            if let Some(ticket) = self.try_start(channel, pe, destination, &mut send) {
+            if let Some(ticket) = self.try_start(channel, pe, destination.clone(), &mut send) {
                 return ticket;
             }
             wire.progress();
@@ -368,13 +367,13 @@ impl Engine {
     ) -> Option<Option<Ticket>> {
         let peer = self.peer(pe);
         let wanted = destination.map(|destination| (channel, destination));
-        let ticket = peer.requests().start(&self.limits, wanted)?;
+        let ticket = peer.requests.lock().start(&self.limits, wanted)?;
         let due = ticket.map_or(Due::Acknowledgement, |_| Due::Result);
         self.streams.start(channel, due);
         if send(ticket) == Sent::Done {
             return Some(ticket);
         }
-        let left = peer.requests().withdraw(ticket);
+        let left = peer.requests.lock().withdraw(ticket);
         let withdrawn = left.and_then(|()| self.streams.answered(channel, due, 1));
         withdrawn.unwrap_or_else(|flaw| answered_unsent(pe, flaw));
         None
@@ -382,11 +381,11 @@ impl Engine {
 
     /// Has `write` write to a slot that was lent, if one is free.
     fn with_slot(&self, pe: usize, write: impl FnOnce(Slot) -> Sent) -> Sent {
-        let taken = self.peer(pe).borrowed().take();
+        let taken = self.peer(pe).borrowed.lock().take();
         let Some(slot) = taken else { return Sent::Full };
         let sent = write(slot);
         if sent == Sent::Full {
-            let untouched = self.peer(pe).borrowed().give_back(1 << slot.index);
+            let untouched = self.peer(pe).borrowed.lock().give_back(1 << slot.index);
             untouched.unwrap_or_else(|flaw| unreachable!("slot {} was taken: {flaw}", slot.number));
         }
         sent
@@ -396,7 +395,7 @@ impl Engine {
     pub(super) fn wait(&self, wire: &dyn Wire, pe: usize, ticket: Option<Ticket>) {
         let Some(ticket) = ticket else { return };
         let awaited = Awaited;
-        while !self.peer(pe).requests().is_finished(ticket) {
+        while !self.peer(pe).requests.lock().is_finished(ticket) {
             wire.progress();
         }
         core::mem::forget(awaited);

@@ -95,10 +95,6 @@ impl Borrowed {
     }
 
     /// Slots are free again.
-    ///
-    /// # Errors
-    ///
-    /// If nothing was written to them.
     pub(super) fn give_back(&mut self, slots: u32) -> Result<(), Flaw> {
         match self {
             _ if slots == 0 => Ok(()),
@@ -134,10 +130,6 @@ impl Borrowers {
     }
 
     /// The bit of a slot, in the loan of a PE.
-    ///
-    /// # Errors
-    ///
-    /// If it was not lent to it.
     pub(super) fn bit(&self, slot: u32, pe: u32) -> Result<u32, Flaw> {
         let borrowers = self.0.lock();
         let (loan, index) = (slot as usize / SLOTS, slot as usize % SLOTS);

@@ -32,12 +32,12 @@
 
 use core::ops::Range;
 
-use super::debts::{Acknowledged, Batch, Read, Value};
 use super::loan::{Loan, Place};
+use super::pending::{Acknowledged, Batch, Read, Value};
 use super::wire::Flaw;
 use crate::segment::MAX_SEGMENTS;
 use crate::strided::{Level, MAX_LEVELS, Pattern};
-use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, Remote, SignalOp, Width};
+use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, SignalOp, Width};
 
 /// Bytes that every message starts with.
 pub(super) const HEAD: usize = 24;
@@ -129,14 +129,19 @@ pub(super) enum Message<'a> {
     Borrow,
     /// The slots that were wanted, if there are any.
     Loan(Option<Loan>),
-    /// Words are changed.
-    Each { channel: u32, words: List<'a>, change: Change<'a> },
-    /// The same, and what they were is wanted.
-    Fetch { request: u32, words: List<'a>, change: Change<'a> },
+    /// Something is done to elements: `number` is a channel, or a request where something is wanted.
+    List { number: u32, list: List<'a>, task: Task<'a> },
+}
+
+/// What is done to the elements of a list.
+#[derive(Debug)]
+pub(super) enum Task<'a> {
+    /// Words are changed, and what they were is wanted or not.
+    Change { change: Change<'a>, fetches: bool },
     /// Elements are written.
-    Place { channel: u32, to: List<'a>, data: &'a [u8] },
+    Place(&'a [u8]),
     /// Elements are wanted.
-    Pick { request: u32, from: List<'a> },
+    Pick,
 }
 
 /// Entries of a message.
@@ -184,10 +189,6 @@ impl Sender {
 
 impl<'a> Message<'a> {
     /// Reads a message. Blocks are fewer bytes than `most`, or there is a flaw.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it.
     pub(super) fn read(bytes: &'a [u8], most: usize) -> Result<Self, Flaw> {
         let mut reader = Reader(bytes);
         let [kind, a, b, c] = reader.bytes()?;
@@ -200,23 +201,19 @@ impl<'a> Message<'a> {
                 Self::Put { channel: number, to, pattern, data: reader.take(pattern.bytes())?, behind }
             }
             GET => {
-                let Spot { segment, offset } = reader.spot(segment)?;
+                let from = reader.spot(segment)?;
                 let pattern = reader.pattern(a, most, |count, from, to| Level { count, to, from })?;
-                Self::Get(Read { request: number, segment, offset, pattern })
+                Self::Get(Read { request: number, from, pattern })
             }
             ATOMIC => {
                 let word = reader.spot(segment)?;
-                let words = (a.into(), reader.u64()?, reader.u64()?);
+                let (op, first, second) = (EachOp::of_code(a), reader.u64()?, reader.u64()?);
                 let wanted = match b & WANTS_VALUE {
                     0 => Wanted::Acknowledgement(number),
                     _ => Wanted::Value(number),
                 };
                 let width = width_of((b & !WANTS_VALUE).into())?;
-                let op = AtomicOp::from_words(words);
-                // A code that does not exist was taken for another one.
-                if op.into_words().0 != words.0 {
-                    return Err(Flaw::Operation);
-                }
+                let op = op.ok_or(Flaw::Operation)?.of_words(first, second);
                 Self::Atomic { wanted, word, width, op }
             }
             DATA => Self::Data { request: number, data: reader.take(reader.0.len())? },
@@ -232,22 +229,15 @@ impl<'a> Message<'a> {
                 let place = Place { address, key, mark };
                 Self::Loan((a != 0).then_some(Loan { first: segment, place }))
             }
-            EACH => {
-                let (words, change) = reader.change(a, b, segment)?;
-                Self::Each { channel: number, words, change }
+            EACH | FETCH => {
+                let (list, change) = reader.change(a, b, segment)?;
+                Self::List { number, list, task: Task::Change { change, fetches: kind == FETCH } }
             }
-            FETCH => {
-                let (words, change) = reader.change(a, b, segment)?;
-                Self::Fetch { request: number, words, change }
-            }
-            PLACE => {
+            PLACE | PICK => {
                 let (head, first) = reader.elements(segment)?;
-                let to = reader.list(first, head)?;
-                Self::Place { channel: number, to, data: reader.values(to)? }
-            }
-            PICK => {
-                let (head, first) = reader.elements(segment)?;
-                Self::Pick { request: number, from: reader.list(first, head)? }
+                let list = reader.list(first, head)?;
+                let task = if kind == PLACE { Task::Place(reader.values(list)?) } else { Task::Pick };
+                Self::List { number, list, task }
             }
             kind => return Err(Flaw::Kind(kind)),
         };
@@ -533,76 +523,64 @@ pub(super) fn write_loan(buffer: &mut [u8], from: Sender, loan: Option<Loan>) {
     writer.u64(place.mark.into());
 }
 
-/// What is done with the elements of a list.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Errand<'a> {
-    Each(Change<'a>),
-    Fetch(Change<'a>),
-    Place,
-    Pick,
+/// The operands of a deed: one for all words, or one for each of them.
+fn operands<'a>(deed: Deed<'a>) -> impl Iterator<Item = Operand<'a>> {
+    let (taken, both) = match deed {
+        Deed::Change(change, _) => (change.op.operands(), [change.operand, change.expected]),
+        Deed::Place(_) | Deed::Pick(_) => (0, [Operand::Same(0); 2]),
+    };
+    both.into_iter().take(taken)
 }
 
-impl<'a> Errand<'a> {
-    /// What changes the words, and the operands that it has: for all words one, or for each of them.
-    fn operands(&self) -> impl Iterator<Item = Operand<'a>> + use<'a> {
-        let (taken, both) = match self {
-            Self::Each(change) | Self::Fetch(change) => {
-                (change.op.operands(), [change.operand, change.expected])
-            }
-            Self::Place | Self::Pick => (0, [Operand::Same(0); 2]),
-        };
-        both.into_iter().take(taken)
-    }
-
-    /// Bytes that each element of `size` bytes takes of a message.
-    pub(super) fn each(&self, size: usize) -> usize {
-        let own = |operand: &Operand<'_>| matches!(operand, Operand::Own(_));
-        let values = if matches!(self, Self::Place) { 1 } else { self.operands().filter(own).count() };
-        INDEX + values * size
-    }
+/// Bytes that each element of `size` bytes takes of a message.
+pub(super) fn bytes_of_each(deed: Deed<'_>, size: usize) -> usize {
+    let own = |operand: &Operand<'_>| matches!(operand, Operand::Own(_));
+    let values = if matches!(deed, Deed::Place(_)) { 1 } else { operands(deed).filter(own).count() };
+    INDEX + values * size
 }
 
 /// A message about a list, to be written.
+#[derive(Clone, Copy)]
 pub(super) struct Listing<'a> {
     pub(super) from: Sender,
     /// Channel, or request.
     pub(super) number: u32,
     pub(super) elements: Elements<'a>,
-    pub(super) errand: Errand<'a>,
+    pub(super) deed: Deed<'a>,
 }
 
-impl<'a> Listing<'a> {
+impl Listing<'_> {
     /// Bytes of the message.
     pub(super) fn bytes(&self) -> usize {
         let (count, size) = (self.elements.len(), self.elements.size);
-        let same = self.errand.operands().filter(|operand| matches!(operand, Operand::Same(_))).count();
+        let same = operands(self.deed).filter(|operand| matches!(operand, Operand::Same(_))).count();
         let indices = (INDEX * count).next_multiple_of(8);
-        HEAD + 16 + 8 * same + indices + (self.errand.each(size) - INDEX) * count
+        HEAD + 16 + 8 * same + indices + (bytes_of_each(self.deed, size) - INDEX) * count
     }
 
     /// Writes the message but for elements that are to be placed; gives the room for those.
     pub(super) fn write<'b>(&self, buffer: &'b mut [u8]) -> &'b mut [u8] {
         let mut writer = Writer(buffer);
         let Elements { first, size, indices, .. } = self.elements;
-        let (kind, op) = match self.errand {
-            Errand::Each(change) => (EACH, change.op.code()),
-            Errand::Fetch(change) => (FETCH, change.op.code()),
-            Errand::Place => (PLACE, 0),
-            Errand::Pick => (PICK, 0),
+        let (kind, op) = match self.deed {
+            Deed::Change(change, None) => (EACH, change.op.code()),
+            Deed::Change(change, Some(_)) => (FETCH, change.op.code()),
+            Deed::Place(_) => (PLACE, 0),
+            Deed::Pick(_) => (PICK, 0),
         };
         let own = |(operand, bit)| if matches!(operand, Operand::Own(_)) { bit } else { 0 };
-        let own = self.errand.operands().zip(OWN).map(own).sum();
+        let own = operands(self.deed).zip(OWN).map(own).sum();
         writer.head([kind, op, own, 0], self.from, self.number, first.segment);
         writer.u64(first.offset as u64);
         writer.u32(indices.len() as u32);
         writer.u32(size as u32);
-        for operand in self.errand.operands() {
+        for operand in operands(self.deed) {
             if let Operand::Same(bits) = operand {
                 writer.u64(bits);
             }
         }
         writer.indices(indices);
-        for operand in self.errand.operands() {
+        for operand in operands(self.deed) {
             if let Operand::Own(packed) = operand {
                 // As the target takes them from there.
                 const { assert!(cfg!(target_endian = "little"), "operands lie as they are in memory") };

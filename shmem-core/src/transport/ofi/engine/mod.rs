@@ -1,9 +1,6 @@
 //! Messages between PEs, for what one operation of a network interface cannot do.
 //!
-//! An interface writes and reads contiguous bytes of another PE, a few pieces at a time, without that PE
-//! knowing. Everything else is a message, which the target's engine carries out: blocks that came packed
-//! are unpacked by the same kernels that packed them, blocks that are wanted are packed and sent back, words
-//! are changed where the interface has no atomics, and the signal behind data comes with the data.
+//! Everything but a write or a read of contiguous bytes is a message, which the target's engine carries out.
 //!
 //! ```text
 //! initiator                                    target
@@ -26,16 +23,16 @@
 //! ```
 //!
 //! * **Windows.** So many messages may be unanswered for each pair of PEs ([`Limits::window`]). Who wants to
-//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that. What words were before
-//!   cannot be computed again, so lists that are answered are kept until they are sent: fewer of them may be unanswered, and they are
-//!   short (`Limits::asked`).
+//!   send more makes progress until an answer comes. What a target keeps for a sender is bounded by that. Answers to lists are kept
+//!   until they are sent, since what words were cannot be found again: fewer of them may be unanswered, and they are short
+//!   (`Limits::asked`).
 //! * **No deadlock.** What arrives is always taken: it is carried out, or queued where the window leaves room
 //!   for it. Answers that find no room on the wire wait in those queues, and nothing waits for them but
 //!   whoever asked. Answers are not answered.
 //! * **No order.** A message says all that is needed to carry it out. A transfer of more bytes than a message
 //!   has is cut into parts that may arrive in any order. What must come after something else is sent when
 //!   that has been acknowledged.
-//! * **Nothing is allocated** per operation: messages are put together in the wire's buffers, requests and
+//! * **Nothing is allocated** per operation, but for lists: messages are put together in the wire's buffers, requests and
 //!   what is owed lie in tables that grow to the window and stay.
 //! * **Trust.** Each message has a token, which follows from the job's [secret](super::Secret) for its sender and its receiver.
 //!   One without is a stranger's: it is dropped and [counted](Engine::strangers). What has one is read as what it is, bytes: a
@@ -44,18 +41,17 @@
 //! The engine knows no network: it is given a [`Wire`], and the bytes that have arrived.
 
 mod arrival;
-mod debts;
 mod initiate;
 mod limits;
 mod lists;
 mod loan;
 mod message;
+mod pending;
 mod requests;
-mod rooms;
 mod wire;
 
 use std::collections::VecDeque;
-use std::sync::{MutexGuard, OnceLock, RwLockReadGuard};
+use std::sync::OnceLock;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -64,11 +60,10 @@ pub use loan::{Place, SLOTS, Slot};
 pub use message::TOKEN;
 pub use wire::{Fault, Flaw, Sent, Wire};
 
-use debts::{Debts, Standing};
 use loan::{Borrowed, Borrowers};
 use message::Sender;
+use pending::{Pending, Standing};
 use requests::{Requests, Streams};
-use rooms::{Positions, Rooms, Scratch};
 
 use super::secret::Secret;
 use super::sparse::Sparse;
@@ -104,9 +99,6 @@ pub struct Engine {
     late: Mutex<Vec<u32>>,
     looks: AtomicU32,
     borrowers: Borrowers,
-    rooms: Rooms,
-    positions: Positions,
-    scratch: Scratch,
     secret: Secret,
     /// Messages that were dropped.
     strangers: AtomicU64,
@@ -118,7 +110,7 @@ struct Peer {
     sends: u64,
     receives: u64,
     requests: Mutex<Requests>,
-    debts: Mutex<Debts>,
+    pending: Mutex<Pending>,
     borrowed: Mutex<Borrowed>,
 }
 
@@ -126,18 +118,6 @@ impl Peer {
     /// Who sends to the other: PE `me`.
     fn sender(&self, me: u32) -> Sender {
         Sender { pe: me, token: self.sends }
-    }
-
-    fn requests(&self) -> MutexGuard<'_, Requests> {
-        self.requests.lock()
-    }
-
-    fn debts(&self) -> MutexGuard<'_, Debts> {
-        self.debts.lock()
-    }
-
-    fn borrowed(&self) -> MutexGuard<'_, Borrowed> {
-        self.borrowed.lock()
     }
 }
 
@@ -181,9 +161,6 @@ impl Engine {
             late: Mutex::default(),
             looks: AtomicU32::new(NOBODY),
             borrowers: Borrowers::default(),
-            rooms: Rooms::new(limits.asked),
-            positions: Positions::default(),
-            scratch: Scratch::default(),
             secret,
             strangers: AtomicU64::new(0),
         }
@@ -223,13 +200,14 @@ impl Engine {
 
     /// The PEs that have not answered all, and how many messages each: for reports.
     pub fn unanswered(&self) -> impl Iterator<Item = (usize, u32)> {
-        let each = self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests().unanswered())));
+        let each =
+            self.peers.iter().filter_map(|(pe, peer)| Some((pe, peer.get()?.requests.lock().unanswered())));
         each.filter(|&(_, unanswered)| unanswered > 0)
     }
 
     /// Messages to a PE that it has not answered.
     pub fn unanswered_by(&self, pe: usize) -> u32 {
-        self.met(pe).map_or(0, |peer| peer.requests().unanswered())
+        self.met(pe).map_or(0, |peer| peer.requests.lock().unanswered())
     }
 
     /// Messages that were dropped, because no PE of this job has sent them.
@@ -245,10 +223,10 @@ impl Engine {
     /// If what somebody wanted to have is no longer there.
     pub fn drain(&self, wire: &dyn Wire) -> Result<(), Fault> {
         for _ in 0..self.owing.load(Ordering::Acquire) {
-            let Some(creditor) = self.creditors().pop_front() else { break };
+            let Some(creditor) = self.creditors.lock().pop_front() else { break };
             self.owing.fetch_sub(1, Ordering::Relaxed);
             if self.answer(wire, creditor)? == Sent::Full {
-                self.list(creditor);
+                self.enlist(creditor);
             }
         }
         Ok(())
@@ -292,8 +270,8 @@ impl Engine {
             late.pop()
         };
         while let Some(creditor) = next() {
-            if self.peer(creditor as usize).debts().hurry() == Standing::New {
-                self.list(creditor);
+            if self.peer(creditor as usize).pending.lock().hurry() == Standing::New {
+                self.enlist(creditor);
             }
         }
         self.drain(wire)
@@ -306,17 +284,9 @@ impl Engine {
         self.looks.store(0, Ordering::Relaxed);
     }
 
-    fn list(&self, creditor: u32) {
-        self.creditors().push_back(creditor);
+    fn enlist(&self, creditor: u32) {
+        self.creditors.lock().push_back(creditor);
         self.owing.fetch_add(1, Ordering::Release);
-    }
-
-    fn creditors(&self) -> MutexGuard<'_, VecDeque<u32>> {
-        self.creditors.lock()
-    }
-
-    fn segments(&self) -> RwLockReadGuard<'_, [Option<Target>; MAX_SEGMENTS]> {
-        self.segments.read()
     }
 
     /// What there is of a PE, if there was a message.
@@ -337,7 +307,7 @@ impl Engine {
                 sends: token(&self.secret, me, other),
                 receives: token(&self.secret, other, me),
                 requests: Mutex::default(),
-                debts: Mutex::default(),
+                pending: Mutex::default(),
                 borrowed: Mutex::default(),
             })
         })
@@ -355,4 +325,4 @@ fn token(secret: &Secret, from: u32, to: u32) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

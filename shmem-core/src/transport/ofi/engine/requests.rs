@@ -5,16 +5,16 @@
 //! that something comes back for are kept, with where it goes. [`Streams`] counts them by channel.
 
 use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use super::super::sparse::Sparse;
 use super::limits::Limits;
-use super::rooms::Kept;
 use super::wire::Flaw;
 use crate::strided::Pattern;
 use crate::transport::{Channel, Width};
 
 /// Where the answer to a request goes, in the memory of whoever asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Destination {
     /// Blocks.
     Blocks {
@@ -38,8 +38,8 @@ pub(super) enum Destination {
         size: usize,
         /// How many there are.
         count: usize,
-        /// Where they go; `None`: one behind the other.
-        positions: Option<Kept>,
+        /// Where they go; `None`: one behind the other. The caller's own may be used for something else before they come.
+        positions: Option<Arc<[u32]>>,
     },
 }
 
@@ -77,7 +77,6 @@ struct Slot {
     state: State,
 }
 
-#[derive(Clone, Copy)]
 #[expect(clippy::large_enum_variant, reason = "it lies in a table; nothing is allocated for a request")]
 enum State {
     Free,
@@ -144,10 +143,6 @@ impl Requests {
     }
 
     /// Messages have been acknowledged.
-    ///
-    /// # Errors
-    ///
-    /// If there were not so many.
     pub(super) fn answered(&mut self, count: u32) -> Result<(), Flaw> {
         self.unacknowledged = self.unacknowledged.checked_sub(count).ok_or(Flaw::Answer)?;
         Ok(())
@@ -155,19 +150,15 @@ impl Requests {
 
     /// Where the answer to a request of this name goes. Until [`finish`](Self::finish) it is not answered again, and
     /// cannot be withdrawn.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such request.
     pub(super) fn take(&mut self, named: u32) -> Result<(Arriving, Channel, Destination), Flaw> {
         let number = named as u16;
         let slot = self.slots.get_mut(usize::from(number)).ok_or(Flaw::Answer)?;
-        match slot.state {
-            State::Asked(channel, destination) if name(number, slot.uses) == named => {
-                slot.state = State::Arriving;
-                Ok((Arriving(number), channel, destination))
-            }
-            _ => Err(Flaw::Answer),
+        if name(number, slot.uses) != named || !matches!(slot.state, State::Asked(..)) {
+            return Err(Flaw::Answer);
+        }
+        match core::mem::replace(&mut slot.state, State::Arriving) {
+            State::Asked(channel, destination) => Ok((Arriving(number), channel, destination)),
+            State::Free | State::Arriving => unreachable!("it was asked for"),
         }
     }
 
@@ -248,10 +239,6 @@ impl Streams {
     }
 
     /// Messages have been answered, or were not sent after all.
-    ///
-    /// # Errors
-    ///
-    /// If there were not so many.
     pub(super) fn answered(&self, channel: Channel, due: Due, count: u64) -> Result<(), Flaw> {
         // Release: whoever finds the channel quiet finds what the answers have brought.
         let less = |unanswered: u64| unanswered.checked_sub(count);

@@ -29,50 +29,30 @@ fn messages() -> Vec<Vec<u8>> {
     let source: Vec<u8> = (0..2048).map(|i: usize| i as u8).collect();
     let levels = [Level { count: 3, to: 400, from: 300 }, Level { count: 5, to: 40, from: 50 }];
     let pattern = Pattern::of_levels(24, &levels);
-    let mut into = vec![0; 2048];
-    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
-    unsafe { engine.put(&end, channel, remote(1, 8), source.as_ptr(), &pattern) };
-    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
-    unsafe {
-        let (to, signal, add) = (remote(1, 16), remote(1, 8), SignalOp::Add(1));
-        engine.put_signal(&end, channel, to, source.as_ptr(), 40, signal, add, false);
-    };
-    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
-    unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &pattern, Until::Return) };
+    end.put(channel, remote(1, 8), &source, &pattern);
+    end.put_signal(channel, remote(1, 16), &source[..40], (remote(1, 8), SignalOp::Add(1)), false);
+    end.get(channel, &mut vec![0; 2048], remote(1, 0), &pattern);
     engine.update(&end, channel, remote(1, 4), Width::W4, AtomicOp::Add(1));
-    engine.atomic(&end, channel, remote(1, 8), Width::W8, AtomicOp::CompareSwap { expected: 1, desired: 2 });
-    engine.update(&end, channel, remote(1, 8), Width::W8, AtomicOp::Max(Number::Float, 1.0_f64.to_bits()));
+    end.atomic(channel, remote(1, 8), AtomicOp::CompareSwap { expected: 1, desired: 2 });
+    end.update(channel, remote(1, 8), AtomicOp::Max(Number::Float, 1.0_f64.to_bits()));
     let indices = [3, 1, 4, 1, 5];
     let words = |size| Elements { first: remote(1, 64), size, length: 100, indices: &indices };
-    let own = Operand::Own(&source[..5 * 8]);
-    engine.each(&end, channel, words(8), transport::Change::new(EachOp::Add, Width::W8, Operand::Same(1)));
-    engine.each(
-        &end,
-        channel,
-        words(4),
-        transport::Change::new(EachOp::Xor, Width::W4, Operand::Own(&source[..5 * 4])),
-    );
+    let own = |bytes| Operand::Own(&source[..bytes]);
+    end.change(channel, words(8), transport::Change::new(EachOp::Add, Width::W8, Operand::Same(1)));
+    end.change(channel, words(4), transport::Change::new(EachOp::Xor, Width::W4, own(5 * 4)));
     let swaps = transport::Change {
         op: EachOp::CompareSwap,
         width: Width::W8,
-        operand: own,
+        operand: own(5 * 8),
         expected: Operand::Same(7),
     };
-    // SAFETY: the buffer has room for five words.
-    unsafe { engine.fetch_each(&end, channel, into.as_mut_ptr(), None, words(8), swaps, Until::Return) };
-    // SAFETY: the buffer holds five elements.
-    unsafe { engine.place(&end, channel, words(3), source.as_ptr()) };
-    // SAFETY: the buffer has room for an element at each of these positions.
-    unsafe { engine.pick(&end, channel, into.as_mut_ptr(), Some(&[0, 2, 4, 6, 8]), words(3), Until::Return) };
+    end.fetch(channel, words(8), Some(swaps));
+    end.place(channel, words(3), &source);
+    end.fetch(channel, words(3), None);
     // So long that something is borrowed for the next one.
-    // SAFETY: the buffers hold all blocks, and so does PE 1's memory.
-    unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &Pattern::contiguous(1000)) };
+    end.put(channel, remote(1, 0), &source, &Pattern::contiguous(1000));
     // Of one who has time.
-    // SAFETY: of no bytes; the signal is a word.
-    unsafe {
-        let signal = remote(1, 8);
-        engine.put_signal(&end, channel, signal, source.as_ptr(), 0, signal, SignalOp::Add(1), true);
-    }
+    end.put_signal(channel, remote(1, 8), &[], (remote(1, 8), SignalOp::Add(1)), true);
     network.settle();
     network.heard()
 }
@@ -128,7 +108,7 @@ impl Network {
 
 /// Messages to PE 1 and what becomes of them: those that were found to be handled wrongly once, and one for each way that
 /// a message can be wrong in.
-fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+pub(in crate::transport::ofi) fn corpus() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let lines = include_str!("corpus.txt").lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| {
         let (outcome, hex) =
@@ -375,14 +355,14 @@ fn what_was_taken_from_a_slot_is_not_taken_again() {
 fn an_answer_that_comes_again_is_refused() {
     let network = network(8);
     _ = network.heard();
-    let (engine, end) = (&network.engines[0], network.end(0));
-    engine.update(&end, Channel(0), remote(1, 0), Width::W8, AtomicOp::Add(1));
-    engine.atomic(&end, Channel(0), remote(1, 0), Width::W8, AtomicOp::Add(1));
+    let end = network.end(0);
+    end.update(Channel(0), remote(1, 0), AtomicOp::Add(1));
+    end.atomic(Channel(0), remote(1, 0), AtomicOp::Add(1));
     network.settle();
     for answer in network.heard().iter().filter(|message| message[0] == 5) {
         assert_eq!(network.arrived(0, answer), Err(Flaw::Answer));
     }
-    assert!(engine.is_quiet(Channel(0)));
+    assert!(network.engines[0].is_quiet(Channel(0)));
 }
 
 /// What PE 1 answers to what is under way.
@@ -404,32 +384,26 @@ fn an_answer_to_something_else_is_refused() {
     let network = network(8);
     _ = network.heard();
     let (engine, end, channel) = (&network.engines[0], network.end(0), Channel(0));
-    let refuses = |message: &[u8], flaw: Flaw| {
-        assert_eq!(network.arrived(0, message), Err(flaw));
-    };
-    engine.atomic(&end, channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
+    end.atomic(channel, remote(1, 0), AtomicOp::Add(1));
     let stale = network.heard().pop().unwrap();
     let mut before = 0_u64;
     let into = (&raw mut before).cast();
     // SAFETY: `before` stays until all is answered.
     unsafe { engine.atomic_nbi(&end, channel, remote(1, 0), Width::W8, AtomicOp::Fetch, into) };
-    refuses(&stale, Flaw::Answer);
+    assert_eq!(network.arrived(0, &stale), Err(Flaw::Answer));
     network.settle();
     assert_eq!(before, 1);
 
-    let mut into = [0_u8; 64];
+    let (mut into, whole) = ([0_u8; 64], Pattern::contiguous(64));
     // SAFETY: `into` has so many bytes, and stays until all is answered.
-    unsafe {
-        engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &Pattern::contiguous(64), Until::Quiet)
-    };
+    unsafe { engine.get(&end, channel, into.as_mut_ptr(), remote(1, 0), &whole, Until::Quiet) };
     let data = answer(&network);
     assert_eq!(data[0], 4);
-    refuses(&data[..data.len() - 1], Flaw::Length);
+    assert_eq!(network.arrived(0, &data[..data.len() - 1]), Err(Flaw::Length));
 
     let network = self::network(8);
-    let engine = &network.engines[0];
     _ = network.heard();
-    engine.update(&network.end(0), channel, remote(1, 0), Width::W8, AtomicOp::Add(1));
+    network.end(0).update(channel, remote(1, 0), AtomicOp::Add(1));
     let mut answer = answer(&network);
     answer[24] = 1;
     assert_eq!(network.arrived(0, &answer), Err(Flaw::Answer));
@@ -444,7 +418,7 @@ fn an_acknowledgement_stands_for_no_result() {
         let (mut into, limits) = ([0_u8; 64], *network(8).engines[0].limits());
         let network = Network::new(3, BYTES, limits, 64, 77);
         let (engine, end) = (&network.engines[0], network.end(0));
-        engine.update(&end, updates, remote(1, 0), Width::W8, AtomicOp::Add(1));
+        end.update(updates, remote(1, 0), AtomicOp::Add(1));
         let mut answer = answer(&network);
         let pattern = Pattern::contiguous(64);
         // SAFETY: `into` has so many bytes, and stays longer than the network.
@@ -464,7 +438,7 @@ fn an_acknowledgement_stands_for_no_result() {
 fn a_forgotten_segment_is_reached_by_nobody() {
     let network = network(8);
     _ = network.heard();
-    network.engines[0].update(&network.end(0), Channel(0), remote(1, 0), Width::W8, AtomicOp::Add(1));
+    network.end(0).update(Channel(0), remote(1, 0), AtomicOp::Add(1));
     network.engines[1].forget(SEGMENT);
     let update = network.heard().remove(0);
     assert_eq!(network.arrived(1, &update), Err(Flaw::Segment(SEGMENT)));

@@ -1,9 +1,9 @@
-//! Lists of elements: what they cost, and what they keep.
+//! Lists of elements: what they cost.
 
 use super::super::message::{INDEX, MOST_BEFORE_DATA, MOST_BESIDE_ELEMENTS};
 use super::super::*;
 use super::network::{Network, remote};
-use crate::transport::{Change, EachOp, Elements, Operand, Until, Width};
+use crate::transport::{Change, Deed, EachOp, Elements, Operand, Until, Width};
 
 const CHANNEL: Channel = Channel(4);
 const ONE: Change<'static> = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
@@ -63,53 +63,38 @@ fn messages_and_their_bytes_are_as_many_as_the_formula_says() {
         let longest = if borrows { 65 << 10 } else { 16 << 10 };
         for count in [1, 2, 3, 100, 1361, 5000, 20_000, 20_001, 20_002] {
             let (list, operands) = (indices(count), vec![1; 8 * count]);
-            for (own, bytes) in [(false, 4), (true, 12)] {
-                let operand = if own { Operand::Own(&operands) } else { Operand::Same(1) };
+            let own = Change::new(EachOp::Add, Width::W8, Operand::Own(&operands));
+            // What each element takes of a message, and what all of a message share.
+            for (change, kind, bytes, shared) in
+                [(Some(ONE), each, 4, 8), (Some(own), each, 12, 0), (None, place, 12, 0)]
+            {
                 let fits = count * bytes + MOST_BEFORE_DATA <= 16 << 10;
                 let most = (if fits { 16 << 10 } else { longest } - MOST_BESIDE_ELEMENTS) / bytes;
-                engine.each(&end, CHANNEL, words(&list), Change::new(EachOp::Add, Width::W8, operand));
+                match change {
+                    Some(change) => end.change(CHANNEL, words(&list), change),
+                    None => end.place(CHANNEL, words(&list), &operands),
+                }
                 let messages = count.div_ceil(most);
-                let same = if own { 0 } else { 8 * messages };
-                assert_eq!(
-                    sent(&network, &[each]),
-                    (messages, all_beside(count, most) + same + bytes * count)
-                );
+                let wanted = all_beside(count, most) + shared * messages + bytes * count;
+                assert_eq!(sent(&network, &[kind]), (messages, wanted));
             }
-            let fits = count * 12 + MOST_BEFORE_DATA <= 16 << 10;
-            let most = (if fits { 16 << 10 } else { longest } - MOST_BESIDE_ELEMENTS) / 12;
-            // SAFETY: the source holds all elements.
-            unsafe { engine.place(&end, CHANNEL, words(&list), operands.as_ptr()) };
-            assert_eq!(
-                sent(&network, &[place]),
-                (count.div_ceil(most), all_beside(count, most) + 12 * count)
-            );
-
             let answer = if borrows { (16 << 10) - 24 } else { 2 << 10 };
-            let (mut into, most) = (vec![0_u8; 8 * count], answer / 8);
-            // SAFETY: there is room for all elements.
-            unsafe { engine.pick(&end, CHANNEL, into.as_mut_ptr(), None, words(&list), Until::Return) };
-            let messages = count.div_ceil(most);
-            let asked = (messages, all_beside(count, most) + 4 * count);
-            let answered = (messages, 24 * messages + 8 * count);
-            assert_eq!(sent(&network, &[pick, data]), (2 * messages, asked.1 + answered.1));
-
-            let most = most.min(((16 << 10) - MOST_BESIDE_ELEMENTS) / 12);
-            let change = Change::new(EachOp::Add, Width::W8, Operand::Own(&operands));
-            // SAFETY: there is room for all words.
-            unsafe {
-                engine.fetch_each(&end, CHANNEL, into.as_mut_ptr(), None, words(&list), change, Until::Return)
-            };
-            let messages = count.div_ceil(most);
-            let bytes = all_beside(count, most) + 12 * count + 24 * messages + 8 * count;
-            assert_eq!(sent(&network, &[fetch, data]), (2 * messages, bytes));
+            let requested = ((16 << 10) - MOST_BESIDE_ELEMENTS) / 12;
+            for (change, kind, bytes, most) in
+                [(None, pick, 4, answer / 8), (Some(own), fetch, 12, requested.min(answer / 8))]
+            {
+                _ = end.fetch(CHANNEL, words(&list), change);
+                let messages = count.div_ceil(most);
+                let wanted = all_beside(count, most) + bytes * count + 24 * messages + 8 * count;
+                assert_eq!(sent(&network, &[kind, data]), (2 * messages, wanted));
+            }
         }
     }
 }
 
-/// Two PEs ask each other for more than there is room for, and take no answer until they find no place: what each keeps
-/// is bounded, and both go on.
+/// Two PEs ask each other for more than there is room for, and take no answer until they find no place: both go on.
 #[test]
-fn pes_that_flood_each_other_go_on_in_bounded_memory() {
+fn pes_that_flood_each_other_go_on() {
     const COUNT: usize = 3000;
     const ROUNDS: usize = 6;
     for (window, loans, room) in [(1, 0, 1), (3, 0, 1), (64, 0, 64), (2, 1, 1), (64, 1, 64)] {
@@ -124,10 +109,10 @@ fn pes_that_flood_each_other_go_on_in_bounded_memory() {
                 // With positions or without.
                 let positions: Vec<u32> = (0..words.len() as u32).rev().collect();
                 let positions = (round % 2 == 0).then_some(&positions[..]);
-                let into = before[round].as_mut_ptr().cast();
+                let deed = Deed::Change(ONE, Some(before[round].as_mut_ptr().cast()));
                 // SAFETY: there is room for all words until the channel is quiet.
-                unsafe { engine.fetch_each(&end, CHANNEL, into, positions, words, ONE, Until::Quiet) };
-                engine.each(&end, CHANNEL, words, ONE);
+                unsafe { engine.list(&end, CHANNEL, words, deed, positions, Until::Quiet) };
+                end.change(CHANNEL, words, ONE);
             }
         }
         network.settle();
@@ -138,10 +123,6 @@ fn pes_that_flood_each_other_go_on_in_bounded_memory() {
             assert!(there(&network, 1 - me) == times, "each counts once");
             let most = 2 * ROUNDS as u64 * 2;
             assert!(before.iter().flatten().all(|found| *found < most));
-            let long = if loans > 0 { 16 << 10 } else { 0 };
-            let bound = usize::from(Asked::DEFAULT.lists) * (long + (2 << 10));
-            let kept = network.engines[me].room_bytes();
-            assert!(kept <= bound, "{kept} bytes are kept, and not {bound}");
         }
     }
 }
@@ -151,28 +132,21 @@ fn pes_that_flood_each_other_go_on_in_bounded_memory() {
 fn lists_that_change_words_ring_the_bell() {
     use crate::system::SystemArea;
     let network = Network::new(2, 8 << 12, LIMITS, 64, 3);
-    let (engine, end) = (&network.engines[0], network.end(0));
+    let end = network.end(0);
     // SAFETY: a slot begins with its system area, all zeroes, and its words are atomics.
     let area = unsafe { &*network.places.start_of(1).cast::<SystemArea>() };
     let list = indices(100);
-    let mut into = vec![0_u64; list.len()];
-    let rings = |act: &mut dyn FnMut()| {
-        area.doorbell.is_rung_by(|| {
-            act();
-            network.quiet(0, CHANNEL);
-        })
-    };
-    assert!(rings(&mut || engine.each(&end, CHANNEL, words(&list), ONE)));
-    let into = into.as_mut_ptr().cast();
-    // SAFETY: there is room for all words.
-    assert!(rings(&mut || unsafe {
-        engine.fetch_each(&end, CHANNEL, into, None, words(&list), ONE, Until::Return)
-    }));
     let looks = Change::new(EachOp::Fetch, Width::W8, Operand::Same(0));
-    // SAFETY: there is room for all words.
-    assert!(!rings(&mut || unsafe {
-        engine.fetch_each(&end, CHANNEL, into, None, words(&list), looks, Until::Return)
-    }));
+    for (change, fetches, rings) in [(ONE, false, true), (ONE, true, true), (looks, true, false)] {
+        let is_rung = area.doorbell.is_rung_by(|| {
+            match fetches {
+                true => _ = end.fetch(CHANNEL, words(&list), Some(change)),
+                false => end.change(CHANNEL, words(&list), change),
+            }
+            network.quiet(0, CHANNEL);
+        });
+        assert_eq!(is_rung, rings);
+    }
 }
 
 #[test]
@@ -180,5 +154,5 @@ fn lists_that_change_words_ring_the_bell() {
 fn operands_that_are_missing_are_not_made_up() {
     let network = Network::new(2, 8 << 12, LIMITS, 64, 3);
     let change = Change::new(EachOp::Add, Width::W8, Operand::Own(&[0; 16]));
-    network.engines[0].each(&network.end(0), CHANNEL, words(&[1, 2, 3]), change);
+    network.end(0).change(CHANNEL, words(&[1, 2, 3]), change);
 }

@@ -5,7 +5,7 @@ use super::super::*;
 use super::network::{Network, remote, secret};
 use crate::fixture::{aborts, assert_says, refusal};
 use crate::strided::Pattern;
-use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, Until, Width};
+use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, Remote, Until, Width};
 
 const CHANNEL: Channel = Channel(0);
 
@@ -37,20 +37,30 @@ fn network() -> Network {
 
 const ANSWERED: &str = "PE 1 answers a message for which the wire had no room";
 
+type Act<'a> = &'a dyn Fn(&Engine, &dyn Wire);
+
+fn word() -> Remote {
+    remote(1, 0)
+}
+
+/// Carries out a deed on three elements, of which two are one.
+fn list(engine: &Engine, wire: &dyn Wire, deed: Deed<'_>, positions: Option<&[u32]>) {
+    let words = Elements { first: word(), size: 8, length: 10, indices: &[1, 2, 1] };
+    // SAFETY: callers give room for three elements, which stays until the process ends.
+    unsafe { engine.list(wire, CHANNEL, words, deed, positions, Until::Quiet) };
+}
+
 /// Nor does the answer to what was asked for a long message, a loan, wait for a lock that the asking thread holds.
 #[test]
 fn what_is_acknowledged_was_sent() {
-    let words = Elements { first: remote(1, 0), size: 8, length: 10, indices: &[1, 2, 1] };
     let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
-    let (source, add) = (vec![0_u8; 4096], AtomicOp::Add(1));
-    type Act<'a> = &'a dyn Fn(&Engine, &Liar<'_>);
+    let source = vec![0_u8; 4096];
     let acts: [Act<'_>; 3] = [
-        &|engine, liar| engine.update(liar, CHANNEL, remote(1, 0), Width::W8, add),
-        &|engine, liar| engine.each(liar, CHANNEL, words, one),
+        &|engine, liar| engine.update(liar, CHANNEL, word(), Width::W8, AtomicOp::Add(1)),
+        &|engine, liar| list(engine, liar, Deed::Change(one, None), None),
         // SAFETY: both sides have so many bytes.
         &|engine, liar| unsafe {
-            let pattern = Pattern::contiguous(source.len());
-            engine.put(liar, CHANNEL, remote(1, 0), source.as_ptr(), &pattern);
+            engine.put(liar, CHANNEL, word(), source.as_ptr(), &Pattern::contiguous(source.len()));
         },
     ];
     for act in acts {
@@ -64,18 +74,16 @@ fn what_is_acknowledged_was_sent() {
 fn a_request_that_is_answered_was_sent() {
     aborts(ANSWERED, || {
         let network = network();
-        network.engines[0].atomic(&Liar(&network), CHANNEL, remote(1, 0), Width::W8, AtomicOp::Fetch);
+        network.engines[0].atomic(&Liar(&network), CHANNEL, word(), Width::W8, AtomicOp::Fetch);
     });
 }
 
 #[test]
 fn a_list_that_is_answered_was_asked_for() {
     aborts(ANSWERED, || {
-        let (network, mut into, positions) = (network(), [0_u8; 3 * 8], Some(&[2, 0, 1][..]));
-        let words = Elements { first: remote(1, 0), size: 8, length: 10, indices: &[1, 2, 1] };
-        let liar = Liar(&network);
-        // SAFETY: `into` has room for three elements, and stays until the process ends.
-        unsafe { network.engines[0].pick(&liar, CHANNEL, into.as_mut_ptr(), positions, words, Until::Quiet) };
+        let (network, mut into) = (network(), [0_u8; 3 * 8]);
+        let deed = Deed::Pick(into.as_mut_ptr());
+        list(&network.engines[0], &Liar(&network), deed, Some(&[2, 0, 1]));
     });
 }
 

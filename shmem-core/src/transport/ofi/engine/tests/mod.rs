@@ -1,5 +1,5 @@
 mod allocation;
-mod fuzz;
+pub(in crate::transport::ofi) mod fuzz;
 mod lists;
 mod lying;
 mod model;

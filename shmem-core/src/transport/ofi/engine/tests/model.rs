@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::network::{Network, remote};
 use crate::strided::{Level, Pattern};
-use crate::transport::{AtomicOp, Number, Remote, SignalOp, Until, Width};
+use crate::transport::{AtomicOp, Number, SignalOp, Until, Width};
 
 const PES: usize = 3;
 /// Areas that each PE has in the memory of every other, and their bytes.
@@ -203,24 +203,20 @@ impl Cluster {
         match act {
             Act::Put { area, pattern } => {
                 self.claim_to_write(me, pe, area);
-                let (at, (_, hull)) = (self::area(me, area), pattern.hulls());
-                let source = self.fresh(hull);
-                let (network, to) = (&self.network, remote(pe, at));
-                // SAFETY: the source holds all blocks, and the area does.
-                unsafe { network.engines[me].put(&network.end(me), channel, to, source.as_ptr(), &pattern) };
+                let at = self::area(me, area);
+                let source = self.fresh(pattern.hulls().1);
+                self.network.end(me).put(channel, remote(pe, at), &source, &pattern);
                 let memory = &mut self.memory[pe][at..];
                 pattern.each_block(|to, from| {
                     memory[to..to + pattern.block()].copy_from_slice(&source[from..from + pattern.block()]);
                 });
             }
-            Act::PutSignal { area, bytes } => self.put_signal(me, pe, area, bytes),
+            Act::PutSignal { area, bytes } => self.put_signal(me, pe, area, bytes, false),
             // Who has borrowed nothing sends what fits a message.
             Act::PutLongSignal { area, bytes } => {
                 let network = &self.network;
-                match network.engines[me].has_borrowed(&network.end(me), pe) {
-                    true => self.put_long_signal(me, pe, area, bytes),
-                    false => self.put_signal(me, pe, area, bytes % 300),
-                }
+                let borrows = network.engines[me].has_borrowed(&network.end(me), pe);
+                self.put_signal(me, pe, area, if borrows { bytes } else { bytes % 300 }, borrows);
             }
             Act::Get { area, pattern, nbi } => {
                 self.claim(me, pe, area);
@@ -231,20 +227,20 @@ impl Cluster {
                 pattern.each_block(|to, from| {
                     wanted[to..to + pattern.block()].copy_from_slice(&memory[from..from + pattern.block()]);
                 });
-                let (network, from) = (&self.network, remote(pe, at));
-                let (engine, end) = (&network.engines[me], network.end(me));
-                let until = if nbi { Until::Quiet } else { Until::Return };
-                // SAFETY: `into` has room for all blocks, and stays where it is until quiet.
-                unsafe { engine.get(&end, channel, into.as_mut_ptr(), from, &pattern, until) };
-                match until {
-                    Until::Quiet => self.reading[me].push(Reading { into, wanted }),
-                    Until::Return => assert_eq!(into, wanted),
+                let (end, from) = (self.network.end(me), remote(pe, at));
+                if nbi {
+                    let to = into.as_mut_ptr();
+                    // SAFETY: `into` has room for all blocks, and stays where it is until quiet.
+                    unsafe { end.engine().get(&end, channel, to, from, &pattern, Until::Quiet) };
+                    self.reading[me].push(Reading { into, wanted });
+                } else {
+                    end.get(channel, &mut into, from, &pattern);
+                    assert_eq!(into, wanted);
                 }
             }
             Act::Update(op) => {
                 let at = word(me);
-                let network = &self.network;
-                network.engines[me].update(&network.end(me), channel, remote(pe, at), Width::W8, op);
+                self.network.end(me).update(channel, remote(pe, at), op);
                 let after = op.applied_to(self.model_word(pe, at), Width::W8);
                 self.set_model_word(pe, at, after);
                 self.quiet(me);
@@ -261,17 +257,15 @@ impl Cluster {
             }
             Act::Add { fetch, nbi } => {
                 self.added[pe] += 1;
-                let network = &self.network;
-                let (engine, end, at) = (&network.engines[me], network.end(me), remote(pe, ALL_ADD));
-                let one = AtomicOp::Add(1);
+                let (end, at, one) = (self.network.end(me), remote(pe, ALL_ADD), AtomicOp::Add(1));
                 match (fetch, nbi) {
-                    (false, _) => engine.update(&end, channel, at, Width::W8, one),
-                    (true, false) => self.found[pe].push(engine.atomic(&end, channel, at, Width::W8, one)),
+                    (false, _) => end.update(channel, at, one),
+                    (true, false) => self.found[pe].push(end.atomic(channel, at, one)),
                     (true, true) => {
                         let mut result = Box::new(u64::MAX);
                         let into = (&raw mut *result).cast();
                         // SAFETY: `result` stays where it is until quiet.
-                        unsafe { engine.atomic_nbi(&end, channel, at, Width::W8, one, into) };
+                        unsafe { end.engine().atomic_nbi(&end, channel, at, Width::W8, one, into) };
                         self.finding[me].push((pe, result));
                     }
                 }
@@ -283,42 +277,22 @@ impl Cluster {
         self.look_at_signals();
     }
 
-    fn put_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize) {
-        self.signal(me, pe, area, bytes, |network, source, to, signal, op| {
-            let (engine, end, channel) = (&network.engines[me], network.end(me), Self::channel(me));
-            let patient = network.roll(2) == 0;
-            // SAFETY: the source has so many bytes, the area more, and the signal is a word.
-            unsafe {
-                engine.put_signal(&end, channel, to, source.as_ptr(), bytes, signal, op, patient);
-            };
-        });
-    }
-
-    fn put_long_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize) {
-        let at = self::area(me, area);
-        self.signal(me, pe, area, bytes, |network, source, _, signal, op| {
-            let (engine, end) = (&network.engines[me], network.end(me));
-            engine.signal_behind(&end, Self::channel(me), signal, op, |slot, head, write| {
-                end.try_write_both(pe, slot, head, write, (at, source))
-            });
-        });
-    }
-
-    /// Puts fresh bytes to an area with a signal behind them, by `put`.
-    fn signal(
-        &mut self,
-        me: usize,
-        pe: usize,
-        area: usize,
-        bytes: usize,
-        put: impl FnOnce(&Network, &[u8], Remote, Remote, SignalOp),
-    ) {
+    /// Puts fresh bytes to an area with a signal behind them: in one message, or by one write to two places.
+    fn put_signal(&mut self, me: usize, pe: usize, area: usize, bytes: usize, borrows: bool) {
         self.claim(me, pe, area);
         let (at, word) = (self::area(me, area), signal(me, area));
         let source = self.fresh(bytes);
         let count = self.model_word(pe, word) + 1;
         let op = if count.is_multiple_of(2) { SignalOp::Add(1) } else { SignalOp::Set(count) };
-        put(&self.network, &source, remote(pe, at), remote(pe, word), op);
+        let (end, channel) = (self.network.end(me), Self::channel(me));
+        if borrows {
+            end.engine().signal_behind(&end, channel, remote(pe, word), op, |slot, head, write| {
+                end.try_write_both(pe, slot, head, write, (at, &source))
+            });
+        } else {
+            let patient = self.network.roll(2) == 0;
+            end.put_signal(channel, remote(pe, at), &source, (remote(pe, word), op), patient);
+        }
         self.memory[pe][at..at + bytes].copy_from_slice(&source);
         self.set_model_word(pe, word, count);
         self.signalled.retain(|&(p, m, s, ..)| (p, m, s) != (pe, me, area));
@@ -375,10 +349,7 @@ proptest! {
 fn acknowledgements_are_sent_together() {
     let network = Network::new(2, 4096, Limits::DEFAULT, 64, 5);
     let (engine, end) = (&network.engines[0], network.end(0));
-    let word = |i: usize| remote(1, 8 * i);
-    (0..30).for_each(|i| {
-        engine.update(&end, Channel(i as u32 % 3), word(i % 5), Width::W8, AtomicOp::Add(1));
-    });
+    (0..30).for_each(|i| end.update(Channel(i as u32 % 3), remote(1, 8 * (i % 5)), AtomicOp::Add(1)));
     _ = network.heard();
     // All arrive before anything is answered.
     network.deliver_all(1);
@@ -394,10 +365,8 @@ fn acknowledgements_that_nobody_waits_for_come_late() {
     let network = Network::new(2, 4096, Limits { window: 16, ..Limits::DEFAULT }, 64, 5);
     let (patient, hasty) = (Channel(1), Channel(2));
     let say = |me: usize, channel| {
-        let (engine, end, word) = (&network.engines[me], network.end(me), remote(1 - me, 8));
-        let (nothing, patient) = (core::ptr::null(), channel == patient);
-        // SAFETY: of no bytes; the signal is a word.
-        unsafe { engine.put_signal(&end, channel, word, nothing, 0, word, SignalOp::Add(1), patient) };
+        let word = remote(1 - me, 8);
+        network.end(me).put_signal(channel, word, &[], (word, SignalOp::Add(1)), channel == patient);
     };
     let answers = || {
         // Words, and what they are answered by.
@@ -441,8 +410,8 @@ fn acknowledgements_that_nobody_waits_for_come_late() {
 fn a_channel_does_not_wait_for_another() {
     let network = Network::new(3, 4096, Limits::DEFAULT, 64, 5);
     let (engine, end) = (&network.engines[0], network.end(0));
-    engine.update(&end, Channel(1), remote(1, 0), Width::W8, AtomicOp::Add(1));
-    engine.update(&end, Channel(2), remote(2, 0), Width::W8, AtomicOp::Add(1));
+    end.update(Channel(1), remote(1, 0), AtomicOp::Add(1));
+    end.update(Channel(2), remote(2, 0), AtomicOp::Add(1));
     network.deliver_all(2);
     network.engines[2].drain(&network.end(2)).unwrap();
     network.deliver_all(0);
@@ -455,11 +424,7 @@ fn a_channel_does_not_wait_for_another() {
 fn long(network: &Network, channel: Channel, times: usize) -> Vec<Vec<u8>> {
     let source: Vec<u8> = (0..1 << 14).map(|i: usize| (i / 5 + times) as u8).collect();
     let pattern = Pattern::blocks(100, 80, 200, 150);
-    let (engine, end) = (&network.engines[0], network.end(0));
-    for _ in 0..times {
-        // SAFETY: both sides hold 80 blocks at their distances.
-        unsafe { engine.put(&end, channel, remote(1, 0), source.as_ptr(), &pattern) };
-    }
+    (0..times).for_each(|_| network.end(0).put(channel, remote(1, 0), &source, &pattern));
     network.quiet(0, channel);
     let there = network.memory(1, 1 << 14);
     pattern.each_block(|to, from| assert_eq!(there[to..to + 100], source[from..from + 100]));

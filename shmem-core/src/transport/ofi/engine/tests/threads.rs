@@ -4,7 +4,7 @@ use super::super::*;
 use super::network::{End, Network, remote};
 use crate::strided::Pattern;
 use crate::system::SYSTEM_BYTES;
-use crate::transport::{AtomicOp, Change, EachOp, Elements, Operand, SignalOp, Until, Width};
+use crate::transport::{AtomicOp, Change, Deed, EachOp, Elements, Operand, SignalOp, Until, Width};
 
 const PES: usize = 3;
 const THREADS: usize = 2;
@@ -22,23 +22,10 @@ fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
     for round in 0..ROUNDS {
         let to = (me + 1 + round % (PES - 1)) % PES;
         source.iter_mut().enumerate().for_each(|(i, byte)| *byte = (i * 7 + round) as u8);
-        let pattern = Pattern::blocks(100, 20, 200, 150);
-        // SAFETY: both sides hold all blocks.
-        unsafe { engine.put(&end, channel, remote(to, mine), source.as_ptr(), &pattern) };
-        // SAFETY: the word is one.
-        unsafe {
-            engine.put_signal(
-                &end,
-                channel,
-                remote(to, mine + 4000),
-                source.as_ptr(),
-                64,
-                remote(to, 8),
-                SignalOp::Add(1),
-                round % 2 == 0,
-            );
-        };
-        engine.update(&end, channel, remote(to, 0), Width::W8, AtomicOp::Add(1));
+        end.put(channel, remote(to, mine), &source, &Pattern::blocks(100, 20, 200, 150));
+        let signal = (remote(to, 8), SignalOp::Add(1));
+        end.put_signal(channel, remote(to, mine + 4000), &source[..64], signal, round % 2 == 0);
+        end.update(channel, remote(to, 0), AtomicOp::Add(1));
         network.quiet(me, channel);
         let pattern = Pattern::blocks(100, 20, 150, 200);
         let mut before = 0_u64;
@@ -51,11 +38,10 @@ fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
         assert!(before > 0);
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
         back.fill(0);
-        // SAFETY: both sides hold all blocks.
-        unsafe { engine.get(&end, channel, back.as_mut_ptr(), remote(to, mine), &pattern, Until::Return) };
+        end.get(channel, &mut back, remote(to, mine), &pattern);
         pattern.each_block(|to, _| assert_eq!(back[to..to + 100], source[to..to + 100]));
-        assert!(engine.atomic(&end, channel, remote(to, 8), Width::W8, AtomicOp::Fetch) > 0);
-        elements(engine, &end, channel, to, mine);
+        assert!(end.atomic(channel, remote(to, 8), AtomicOp::Fetch) > 0);
+        elements(&end, channel, to, mine);
     }
     // The others still need answers.
     done.fetch_add(1, Ordering::Relaxed);
@@ -65,27 +51,22 @@ fn work(network: &Network, me: usize, thread: usize, done: &AtomicUsize) {
 }
 
 /// Words of all by index, and elements of one's own.
-fn elements(engine: &Engine, end: &End<'_>, channel: Channel, to: usize, mine: usize) {
+fn elements(end: &End<'_>, channel: Channel, to: usize, mine: usize) {
     let indices: Vec<u32> = (0..LIST as u32).map(|k| k * k % 64).collect();
     let positions: Vec<u32> = (0..LIST as u32).rev().collect();
     let words = Elements { first: remote(to, 2048), size: 8, length: 64, indices: &indices };
     let one = Change::new(EachOp::Add, Width::W8, Operand::Same(1));
-    engine.each(end, channel, words, one);
+    end.change(channel, words, one);
     let mut before = vec![u64::MAX; LIST];
-    let into = before.as_mut_ptr().cast();
+    let deed = Deed::Change(one, Some(before.as_mut_ptr().cast()));
     // SAFETY: there is room for all words.
-    unsafe { engine.fetch_each(end, channel, into, Some(&positions), words, one, Until::Return) };
+    unsafe { end.engine().list(end, channel, words, deed, Some(&positions), Until::Return) };
     assert!(!before.contains(&u64::MAX));
     let own = Elements { first: remote(to, mine), size: 6, length: 600, indices: &positions };
     let source: Vec<u8> = (0..6 * LIST).map(|i| (i * 3) as u8 ^ channel.0 as u8).collect();
-    let mut back = vec![0; source.len()];
-    // SAFETY: the source holds all elements.
-    unsafe { engine.place(end, channel, own, source.as_ptr()) };
+    end.place(channel, own, &source);
     end.network.quiet(end.me, channel);
-    // SAFETY: there is room for all elements until quiet.
-    unsafe { engine.pick(end, channel, back.as_mut_ptr(), None, own, Until::Quiet) };
-    end.network.quiet(end.me, channel);
-    assert_eq!(back, source);
+    assert_eq!(end.fetch(channel, own, None), source);
 }
 
 #[test]

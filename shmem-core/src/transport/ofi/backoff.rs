@@ -16,7 +16,7 @@ const ROUNDS: u32 = 16;
 const LONGEST: Duration = Duration::from_millis(500);
 
 /// One wait. Made on the stack by whoever waits; looks at no clock unless it takes long.
-pub(super) struct Stall<'f> {
+pub(super) struct Backoff<'f> {
     fabric: &'f Fabric,
     rounds: u32,
     since: Option<(Waited, u64)>,
@@ -42,7 +42,7 @@ impl Waited {
     }
 }
 
-impl<'f> Stall<'f> {
+impl<'f> Backoff<'f> {
     #[inline(always)]
     pub(super) fn new(fabric: &'f Fabric) -> Self {
         Self { fabric, rounds: 0, since: None }

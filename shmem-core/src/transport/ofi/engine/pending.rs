@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use super::limits::Limits;
-use super::rooms::Room;
+use super::message::Spot;
 use super::wire::Flaw;
 use crate::strided::Pattern;
 
@@ -38,52 +38,61 @@ pub(super) struct Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) request: u32,
-    pub(super) segment: u32,
-    pub(super) offset: usize,
+    pub(super) from: Spot,
     /// Where they are, and how they are packed.
     pub(super) pattern: Pattern,
 }
 
-/// Values of a list that another PE wants to have: what was found when it asked.
-#[derive(Debug, PartialEq, Eq)]
+/// Values of a list that another PE wants to have: what was found when it asked, since what words were cannot be found again.
+#[derive(Debug)]
 pub(super) struct Found {
     pub(super) request: u32,
-    pub(super) values: Room,
+    /// Aligned for words; of the last one the first bytes may count alone.
+    values: Box<[u64]>,
+    bytes: usize,
 }
 
-/// What comes back for a request.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+impl Found {
+    /// Room for so many bytes.
+    pub(super) fn new(request: u32, bytes: usize) -> Self {
+        Self { request, values: vec![0; bytes.div_ceil(size_of::<u64>())].into(), bytes }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.values)[..self.bytes]
+    }
+
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut bytemuck::cast_slice_mut(&mut self.values)[..self.bytes]
+    }
+}
+
+/// What a message is answered by.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
+pub(super) enum Owed {
+    /// That it was carried out, by its channel. Some may be told late; with it are told slots that are free again.
+    Acknowledgement { channel: u32, is_late: bool, slots: u32 },
+    /// What a word was before.
+    Value(Value),
+    /// A message of its own.
+    Answer(Answer),
+}
+
+/// What is sent next.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
+pub(super) enum Answer {
+    /// Acknowledgements and values of several messages.
+    Batch(Batch),
+    /// What there is to lend.
+    Loan,
     Read(Read),
     Found(Found),
 }
 
-/// What a message is answered by.
-#[derive(Debug, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "it lies on the stack, until it is queued")]
-pub(super) enum Owed {
-    /// That it was carried out, by its channel. Some may be told late; with it are told slots that are free again.
-    Acknowledgement {
-        channel: u32,
-        is_late: bool,
-        slots: u32,
-    },
-    Value(Value),
-    /// What there is to lend.
-    Loan,
-    Wanted(Wanted),
-}
-
-/// What is sent next.
-pub(super) enum Answer {
-    /// What there is to lend.
-    Loan,
-    Batch(Batch),
-    Wanted(Wanted),
-}
-
 /// Acknowledgements and values in one message.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Batch {
     acknowledged: ([Acknowledged; MOST_ACKNOWLEDGED], usize),
     values: ([Value; MOST_VALUES], usize),
@@ -105,17 +114,17 @@ impl Answer {
     /// How many messages it answers, and how many of them are lists.
     fn counts(&self) -> (u32, u16) {
         match self {
-            Self::Loan => (1, 0),
             Self::Batch(batch) => {
                 let acknowledged: u32 = batch.acknowledged().iter().map(|one| one.count).sum();
                 (acknowledged + batch.values().len() as u32, 0)
             }
-            Self::Wanted(wanted) => (1, u16::from(matches!(wanted, Wanted::Found(_)))),
+            Self::Loan | Self::Read(_) => (1, 0),
+            Self::Found(_) => (1, 1),
         }
     }
 }
 
-/// What a new debt changes for the PE that is owed it.
+/// What a new answer changes for the PE that is owed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// It must be listed: it is to be answered now.
@@ -128,17 +137,15 @@ pub(super) enum Standing {
 
 /// What one PE is owed.
 #[derive(Default)]
-pub(super) struct Debts {
+pub(super) struct Pending {
     acknowledged: Vec<Acknowledged>,
     values: VecDeque<Value>,
-    /// In the order in which they were asked for, so that none waits for those of other kinds.
-    wanted: VecDeque<Wanted>,
+    /// Messages of their own, in the order in which they were asked for.
+    answers: VecDeque<Answer>,
     /// Lists among them.
     lists: u16,
     /// Slots that the PE may write to again: they are told with the acknowledgements of what was in them.
     slots: u32,
-    /// Whether the PE wants to borrow.
-    asks: bool,
     owed: u32,
     /// Acknowledgements among them that linger.
     lingering: u32,
@@ -148,7 +155,7 @@ pub(super) struct Debts {
     lingers: bool,
 }
 
-impl Debts {
+impl Pending {
     /// Owes something more.
     ///
     /// An acknowledgement that may come late lingers. A sender whose window is full waits for answers: half of it is always left
@@ -158,7 +165,7 @@ impl Debts {
     ///
     /// If the window does not allow for it, or for so many lists.
     pub(super) fn owe(&mut self, owed: Owed, limits: &Limits) -> Result<Standing, Flaw> {
-        let is_list = matches!(owed, Owed::Wanted(Wanted::Found(_)));
+        let is_list = matches!(owed, Owed::Answer(Answer::Found(_)));
         if self.owed >= limits.window.into() || (is_list && self.lists >= limits.asked.lists) {
             return Err(Flaw::Window);
         }
@@ -174,10 +181,9 @@ impl Debts {
                 }
             }
             Owed::Value(value) => self.values.push_back(value),
-            Owed::Loan => self.asks = true,
-            Owed::Wanted(wanted) => {
+            Owed::Answer(answer) => {
                 self.lists += u16::from(is_list);
-                self.wanted.push_back(wanted);
+                self.answers.push_back(answer);
             }
         }
         Ok(self.list())
@@ -194,9 +200,7 @@ impl Debts {
     /// What is taken is owed no more: when its answer has arrived, the next message may come sooner than the
     /// sender of the answer comes back here.
     pub(super) fn next(&mut self) -> Option<Answer> {
-        let answer = if core::mem::take(&mut self.asks) {
-            Some(Answer::Loan)
-        } else if !self.acknowledged.is_empty() || !self.values.is_empty() {
+        let answer = if !self.acknowledged.is_empty() || !self.values.is_empty() {
             let mut batch = Batch { slots: core::mem::take(&mut self.slots), ..Batch::default() };
             let (entries, count) = &mut batch.acknowledged;
             *count = self.acknowledged.len().min(MOST_ACKNOWLEDGED);
@@ -207,7 +211,7 @@ impl Debts {
             self.lingering = 0;
             Some(Answer::Batch(batch))
         } else {
-            self.wanted.pop_front().map(Answer::Wanted)
+            self.answers.pop_front()
         };
         if let Some(answer) = &answer {
             let (owed, lists) = answer.counts();
@@ -222,13 +226,12 @@ impl Debts {
         let (owed, lists) = answer.counts();
         (self.owed, self.lists) = (self.owed + owed, self.lists + lists);
         match answer {
-            Answer::Loan => self.asks = true,
             Answer::Batch(batch) => {
                 self.slots |= batch.slots;
                 batch.acknowledged().iter().for_each(|&one| self.add(one));
                 batch.values().iter().rev().for_each(|&value| self.values.push_front(value));
             }
-            Answer::Wanted(wanted) => self.wanted.push_front(wanted),
+            answer => self.answers.push_front(answer),
         }
     }
 
