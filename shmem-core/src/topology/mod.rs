@@ -50,11 +50,9 @@ impl Topology {
         #[cfg(feature = "numa")]
         {
             let mut nodes = nodes;
-            let remark = hwloc::ask(&mut nodes, &cpus, running).err();
+            let asked = hwloc::ask(&mut nodes, &cpus, running);
             let mut topology = Self::of(nodes, cpus, running);
-            if let Some(remark) = remark {
-                topology.basis = format!("{}; hwloc was asked in vain: {remark}", topology.basis);
-            }
+            asked.unwrap_or_else(|remark| topology.basis += &format!("; hwloc was asked in vain: {remark}"));
             topology
         }
         #[cfg(not(feature = "numa"))]
