@@ -7,16 +7,11 @@
 //! stride     the next PE's slot
 //! ```
 //!
-//! The layout follows from what is *requested* alone, never from what a machine grants, so every PE
-//! computes the same one. Three measured facts shape it:
-//!
-//! - Starts are multiples of 2 MiB (of the page size, if a larger one is asked for): otherwise
-//!   merging pages into huge ones fails without a word.
-//! - The stride is an *odd* multiple of that, so that equal offsets on all PEs do not meet in the
-//!   same cache set. (Inside a slot, the [colour](crate::heap::statics::colour) of each partition
-//!   does the same.)
-//! - The granule grows with the slot, so that the byte table of [`Segments`] stays at about a
-//!   thousand entries.
+//! The layout follows from what is *requested* alone, never from what a machine grants, so every PE computes the same one.
+//! Starts are multiples of 2 MiB (or of a larger page size that is asked for): otherwise merging pages into huge ones fails
+//! without a word. The stride is an *odd* multiple of that, so that equal offsets on all PEs do not meet in the same cache set;
+//! inside a slot the [colour](crate::heap::statics::colour) of each partition does the same. The granule grows with the slot,
+//! so that the byte table of [`Segments`] stays at about a thousand entries.
 
 use core::ops::Range;
 
@@ -82,28 +77,29 @@ impl SlotLayout {
             MemoryError::TooLarge { what, asked: bytes, most: ADDRESSES }
         };
         let system = SYSTEM_BYTES.checked_add(team_bytes).ok_or_else(too_large)?;
+        let names = partitions.iter().map(|spec| (spec.id, spec.name)).collect();
         let mut granule = HUGE;
         loop {
             let arranged = arrange(system, &requests, later_bytes, granule);
             let (starts, bytes, slot_bytes) = arranged.ok_or_else(too_large)?;
-            if slot_bytes.div_ceil(granule) <= MOST_GRANULES {
-                let stride = odd_multiple(slot_bytes, unit).ok_or_else(too_large)?;
-                let (names, later) =
-                    (partitions.iter().map(|spec| (spec.id, spec.name)).collect(), later_bytes);
-                return Ok(Self {
-                    granule,
-                    unit,
-                    requests,
-                    names,
-                    system,
-                    starts,
-                    bytes,
-                    slot_bytes,
-                    stride,
-                    later,
-                });
+            if slot_bytes.div_ceil(granule) > MOST_GRANULES {
+                granule *= 2;
+                continue;
             }
-            granule *= 2;
+            let stride = odd_multiple(slot_bytes, unit).ok_or_else(too_large)?;
+            let later = later_bytes;
+            return Ok(Self {
+                granule,
+                unit,
+                requests,
+                names,
+                system,
+                starts,
+                bytes,
+                slot_bytes,
+                stride,
+                later,
+            });
         }
     }
 

@@ -1,14 +1,11 @@
 //! Which NUMA nodes pages come from: the system calls.
 //!
-//! The kernel keeps the policy of a memfd of base pages with the file, by offset. So whoever touches
-//! such a page first, in whichever process and through whichever mapping, gets it where the owner
-//! asked. That is used twice: peers need not know of policies, and a policy is set through a second
-//! mapping that is gone afterwards, so the mapping in the arena stays one however many ranges have
-//! policies of their own. Pages of a pool are different: the policy of the mapping counts through
-//! which they are made.
+//! The kernel keeps the policy of a memfd of base pages with the file, by offset: whoever touches such a page first, through
+//! whichever mapping, gets it where the owner asked. So peers need not know of policies, and a policy is set through a second
+//! mapping that is gone afterwards: the mapping in the arena stays one however many ranges have policies of their own. Of
+//! pages of a pool the policy of the mapping counts through which they are made.
 //!
-//! A kernel without NUMA says `ENOSYS`, and containers often forbid these calls with `EPERM`
-//! ([`unknown`]).
+//! A kernel without NUMA says `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
 
 use core::ops::Range;
 use core::ptr::null;

@@ -1,13 +1,11 @@
 //! Which nodes the memory of a partition comes from.
 //!
-//! Three states stay apart: nothing is asked (the PE's own node, then normal memory of others), SYSDEFAULT
-//! as kind or policy (no placement call: numactl and the process's policy rule), and a kind that is asked
-//! for. A kind that is missing ends the job under MANDATORY; otherwise normal memory takes its place,
-//! which is said.
+//! Three states stay apart: nothing is asked (the PE's own node, then normal memory of others), SYSDEFAULT as kind or policy
+//! (no placement call: numactl and the process's policy rule), and a kind that is asked for. A kind that is missing ends the
+//! job under MANDATORY; otherwise normal memory takes its place, which is said.
 //!
-//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). What it leaves open is decided here:
-//! POLICY without KIND concerns the page size, except that INTERLEAVED spreads over the normal nodes;
-//! INTERLEAVED without nodes of the kind is as PREFERRED.
+//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size, except
+//! that INTERLEAVED spreads over the normal nodes; INTERLEAVED without nodes of the kind is as PREFERRED.
 
 use core::fmt;
 

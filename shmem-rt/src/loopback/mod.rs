@@ -15,8 +15,6 @@ mod threads;
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -85,8 +83,7 @@ pub(crate) fn run<L: ThreadLevel>(
     for (pe, arena) in arenas.iter().enumerate() {
         for other in nodes.neighbours(pe).filter(|other| *other != pe) {
             let theirs: &Mine = &memory[other];
-            let descriptors = theirs.descriptors.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();
-            arena.attach(nodes.slot(other), descriptors.map_err(Error::launcher)?, &theirs.pieces)?;
+            arena.attach(nodes.slot(other), None, &theirs.descriptors, &theirs.pieces)?;
         }
     }
     let grants = memory.into_iter().map(|mine| mine.grants).collect();

@@ -115,7 +115,7 @@ fn try_start<L: ThreadLevel>(settings: Settings, bootstrap: &Arc<dyn Bootstrap>)
     let on_node = pes.iter().zip(told.iter()).filter_map(|(pe, told)| Some((pe.on_node()?, told)));
     for ((slot, told), shared) in on_node.clone().zip(shared) {
         if slot != my_slot {
-            arena.attach(slot, shared, &told.pieces)?;
+            arena.attach(slot, None, &shared, &told.pieces)?;
         }
     }
     // Each PE may be bound to a core of its own: together they have more than each sees.

@@ -200,10 +200,10 @@ fn attach(arena: &Arena, slot: usize, described: &str) {
         let path = format!("/proc/{pid}/fd/{file}");
         File::options().read(true).write(true).open(path).unwrap().into()
     };
-    let files = files.split(',').map(open).collect();
+    let files: Vec<_> = files.split(',').map(open).collect();
     let digits: Vec<_> = pieces.as_bytes().chunks(2).map(|d| std::str::from_utf8(d).unwrap()).collect();
     let pieces: Vec<_> = digits.iter().map(|d| u8::from_str_radix(d, 16).unwrap()).collect();
-    arena.attach(slot, files, &pieces).unwrap();
+    arena.attach(slot, None, &files, &pieces).unwrap();
 }
 
 const TEST: &str = "memory::tests::numa::a_page_that_a_peer_touches_first_lies_where_its_owner_asked";

@@ -6,7 +6,8 @@ use shmem_grammar::{Kind, Policy, Traits};
 
 use super::{NO_FILES, paged, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, map};
+use crate::memory::pages::PageSizes;
+use crate::memory::{Arena, Machine, MemoryError, Mine, map};
 use crate::partition::{Pages, PartitionSpec};
 use crate::root::Root;
 
@@ -150,7 +151,7 @@ fn pages_of_a_pool_are_shared_with_peers() {
     let pages: Vec<_> = grants.iter().map(|grant| grant.pages).collect();
     assert_eq!(pages, [Pages::Base, Pages::HugeTlb, Pages::HugeTlb, Pages::Base]);
     let attached = arena(&specs, Machine::default());
-    attached.attach(0, descriptors, &pieces).unwrap();
+    attached.attach(0, None, &descriptors, &pieces).unwrap();
     for k in 0..4 {
         let heap = made.layout().partition(k);
         for offset in [heap.start.next_multiple_of(8), (heap.end - 8) / 8 * 8] {

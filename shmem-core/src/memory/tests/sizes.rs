@@ -3,7 +3,8 @@
 use shmem_grammar::{Kind, Policy, Traits};
 
 use crate::fixture::{Tree, assert_says};
-use crate::memory::{Choice, PageSizes, Placement, Pool, Request, Spread};
+use crate::memory::pages::{Choice, PageSizes, Pool};
+use crate::memory::{Placement, Request, Spread};
 use crate::partition::Pages;
 use crate::root::Root;
 

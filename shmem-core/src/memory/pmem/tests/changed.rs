@@ -181,7 +181,7 @@ fn what_somebody_has_changed_is_refused_or_what_a_persist_has_kept() {
                 Change::Other(time) => heap.write(pe, &history[time][1 - pe]),
                 Change::Program(with) => {
                     // In the middle of a persist it waits.
-                    let waits = newest(&bytes).is_none_or(|header| header.state as u64 == 2);
+                    let waits = newest(&bytes).is_none_or(|header| header.is_copying);
                     if !waits {
                         heap.scribble(pe, with);
                         went_on[pe] = true;

@@ -50,7 +50,7 @@ fn write(path: &Path, at: u64, value: u8) {
 
 fn persisted(path: &Path, value: u8) -> u64 {
     let mut file = open(path);
-    let generation = file.found().encode()[1];
+    let generation = file.generation();
     file.settle(generation, 5).unwrap();
     write(path, geometry().work, value);
     file.prepare().unwrap();

@@ -177,36 +177,24 @@ fn play(pes: usize, seed: u64) {
     let mut job = Job::new(pes, seed);
     job.recover();
     for _ in 0..12 {
-        match job.dice.below(8) {
-            0 => job.scribble(),
+        let what = job.dice.below(8);
+        job.scribble();
+        match what {
+            0 => continue,
             1 | 2 => {
-                job.scribble();
                 job.persist().unwrap();
+                continue;
             }
             3 => {
-                job.scribble();
                 job.doom();
                 _ = job.persist();
-                job.recover();
             }
-            4 => {
-                job.scribble();
-                if job.dice.coin() {
-                    job.close();
-                }
-                job.recover();
-            }
-            5 | 6 => {
-                job.scribble();
-                job.fail_first_half();
-                job.recover();
-            }
-            _ => {
-                job.scribble();
-                job.fail_second_half();
-                job.recover();
-            }
+            4 if job.dice.coin() => job.close(),
+            4 => {}
+            5 | 6 => job.fail_first_half(),
+            _ => job.fail_second_half(),
         }
+        job.recover();
     }
 }
 
