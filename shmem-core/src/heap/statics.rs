@@ -16,44 +16,11 @@ use core::fmt;
 use shmem_grammar::show_size;
 
 use crate::fingerprint::fingerprint;
-use crate::partition::{Declaration, ObjectWish, PartitionSpec};
+use crate::partition::{PartitionSpec, StaticEntry};
 use crate::text::Text;
 
 use super::error::variable;
 use super::{MAX_ALIGN, MIN_ALIGN};
-
-/// A symmetric static as the binary describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StaticEntry {
-    /// The object's name.
-    pub name: Text<64>,
-    /// `module_path!()` of the declaration.
-    pub module: Text<96>,
-    /// File of the declaration.
-    pub file: Text<96>,
-    /// Line of the declaration.
-    pub line: u32,
-    /// Bytes.
-    pub size: u64,
-    /// Alignment in bytes.
-    pub align: u64,
-    /// The smallest page the object wants to lie on, in bytes; 0: no wish.
-    pub pgsize: u64,
-    /// The partition as its declaration gives it.
-    pub partition: Declaration,
-}
-
-impl From<&StaticEntry> for ObjectWish {
-    fn from(object: &StaticEntry) -> Self {
-        Self {
-            partition: object.partition,
-            pgsize: object.pgsize,
-            name: object.name,
-            file: object.file,
-            line: object.line,
-        }
-    }
-}
 
 /// Where one object lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
