@@ -18,7 +18,7 @@ mod hwloc;
 mod node;
 mod sysfs;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use shmem_grammar::Kind;
 
