@@ -121,7 +121,7 @@ pub(crate) fn run<L: ThreadLevel>(
             let (over, inside) = (Arc::clone(&over), Some(neighbours.clone()));
             let (setup, arena, grants) = (setup()?, Arc::clone(&arenas[me]), grants.clone());
             let files = std::mem::take(&mut files[me]);
-            let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
+            let bootstrap: Arc<dyn Bootstrap> = Arc::new(Threads { shared: Arc::clone(&shared), me });
             let transport = Arc::new(network.transport(me));
             let (nodes, hosts) = (nodes.clone(), bootstrap.hosts());
             let cores = if has_cores { nodes.neighbours(me).count() } else { 0 };
@@ -141,7 +141,9 @@ pub(crate) fn run<L: ThreadLevel>(
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
                 let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
                 let members = JobPes { directory, cores, cpus, files, fabric: None, inside };
-                let mut world = assemble::<L>(setup, bootstrap, arena, members, grants, Some(transport));
+                let world =
+                    assemble::<L>(setup, Arc::clone(&bootstrap), arena, members, grants, Some(transport));
+                let mut world = world.unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
                 program(&mut world);
             };
             let thread = std::thread::Builder::new().name(format!("PE {me}"));
