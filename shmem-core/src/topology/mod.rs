@@ -49,8 +49,11 @@ impl Topology {
         let running = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.number);
         #[cfg(feature = "numa")]
         {
-            let mut nodes = nodes;
-            let asked = hwloc::ask(&mut nodes, &cpus, running);
+            let kernel = Self::of(nodes, cpus, running);
+            // Of several nodes the CPUs of the one on which it runs, because speeds differ from node to node.
+            let own = kernel.home().map(|home| kernel.cpus_of(home)).unwrap_or_default();
+            let Self { mut nodes, cpus, running, .. } = kernel;
+            let asked = hwloc::ask(&mut nodes, &own);
             let mut topology = Self::of(nodes, cpus, running);
             asked.unwrap_or_else(|remark| topology.basis += &format!("; hwloc was asked in vain: {remark}"));
             topology
