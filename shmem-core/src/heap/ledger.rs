@@ -1,21 +1,13 @@
 //! The allocations of a job, as one PE keeps them.
 //!
-//! Allocations get numbers in lockstep: the n-th allocation of the job is number n on every PE, and
-//! lies at the same offset. That makes freeing by `Drop` possible. A dropped handle only queues its
-//! number ([`Released`]); the memory stays reserved. When the PEs meet anyway, each turns what it has
-//! queued into a bitmap over the allocations that are alive, which are the same everywhere; the
-//! bitmaps are joined by AND; every PE frees what is left, in order of the numbers. So PEs may drop at
-//! different times and in different orders, and all allocators still see the same calls.
+//! Allocations get numbers in lockstep: the n-th allocation of the job is number n on every PE, and lies at the same offset.
+//! That makes freeing by `Drop` possible. A dropped handle only queues its number ([`Released`]). When the PEs meet anyway,
+//! each turns what it has queued into a bitmap over the allocations that are alive, the same everywhere; the bitmaps are joined
+//! by AND; every PE frees what is left, in order of the numbers. So PEs may drop at different times and in different orders,
+//! and all allocators still see the same calls.
 //!
-//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle, and
-//! none for groups that are gone: it grows with what is alive, not with the age of the job. A window
-//! of it can be agreed on at a time.
-//!
-//! ```text
-//! let mine = ledger.pending_bitmap(first, words);     // equal length on all PEs
-//! let agreed = team.and(mine);
-//! let reclaimed = ledger.reclaim(first, &agreed)?;    // next window: reclaimed.next
-//! ```
+//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle: it grows with what is alive,
+//! not with the age of the job. A window of it can be agreed on at a time.
 
 use core::fmt;
 use core::panic::Location;

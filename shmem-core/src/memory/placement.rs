@@ -64,10 +64,6 @@ impl Placement {
     pub fn system() -> Self {
         Self { kind: None, nodes: Vec::new(), spread: Spread::System, downgrade: None }
     }
-
-    fn given(kind: Option<Kind>, spread: Spread, nodes: Vec<u32>) -> Self {
-        Self { kind, nodes, spread, downgrade: None }
-    }
 }
 
 /// `node 0, then any`, `only nodes 2,3`, `over nodes 2,3`, `as the system likes`.
@@ -161,7 +157,7 @@ fn among(nodes: Vec<u32>, spread: Spread, topology: &Topology) -> Placement {
     if nodes.is_empty() || !choice {
         return Placement::system();
     }
-    Placement::given(None, spread, nodes)
+    Placement { nodes, spread, ..Placement::system() }
 }
 
 /// A kind that was asked for and that no node has, or none that this process may use.

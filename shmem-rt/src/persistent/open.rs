@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::Ledger;
-use shmem_core::memory::{Backing, Candidate, Found, Identity, MemoryError, PmemFile, agree};
+use shmem_core::memory::{Backing, Found, Identity, MemoryError, PmemFile, agree};
 use shmem_core::partition::{PARTITION_VARIABLE, Policy};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
@@ -36,11 +36,8 @@ struct Report {
 
 impl Message for Report {}
 
-/// The files of one PE, by the position of their partition, before the PEs have agreed; and what it tells of them.
-struct Candidates {
-    files: BTreeMap<usize, Box<PmemFile>>,
-    report: Report,
-}
+/// The files of one PE, by the position of their partition.
+type Files = BTreeMap<usize, Box<PmemFile>>;
 
 /// Opens the files of this PE and comes to an agreement with the others. On every PE there is the same
 /// error, and nothing was changed.
@@ -48,7 +45,7 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
     if !setup.table.specs().iter().any(|spec| spec.is_in_file()) {
         return Ok(BTreeMap::new());
     }
-    let Candidates { files, report } = Candidates::open(setup, bootstrap.number(), bootstrap.count());
+    let (files, report) = candidates(setup, bootstrap.number(), bootstrap.count());
     let told = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
     let reports: Option<Vec<Report>> = told.iter().map(|report| codec::decode(report).ok()).collect();
     let settled = reports.ok_or_else(garbled).and_then(|reports| settle(files, setup, &reports));
@@ -60,50 +57,43 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
 
 /// As [`open`], for all PEs of a job that is one process.
 pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, Backing>>> {
-    let all = (0..pes).map(|pe| Candidates::open(setup, pe, pes));
-    let (files, reports): (Vec<_>, Vec<_>) = all.map(|one| (one.files, one.report)).unzip();
+    let (files, reports): (Vec<_>, Vec<_>) = (0..pes).map(|pe| candidates(setup, pe, pes)).unzip();
     files.into_iter().map(|files| settle(files, setup, &reports)).collect()
 }
 
-impl Candidates {
-    /// Opens, or makes, the files of a PE.
-    fn open(setup: &Setup, pe: usize, pes: usize) -> Self {
-        // Its keys are random numbers.
-        let set = RandomState::new().hash_one(pe);
-        let mut all = Self { files: BTreeMap::new(), report: Report { set, files: BTreeMap::new() } };
-        let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
-        let in_files = specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file());
-        for (k, ((spec, request), part)) in in_files {
-            let open = |path| {
-                let (what, layout) = (request.what.clone(), part.describe_kept());
-                let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
-                PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
-            };
-            let state = match spec.file.as_ref().map(open) {
-                Some(Candidate::File(file)) => {
-                    let Found { generation, is_copying, set } = file.found();
-                    all.files.insert(k, file);
-                    FileState::Found(generation, is_copying, set)
-                }
-                Some(Candidate::Unusable(error)) => FileState::Unusable(error.to_string()),
-                Some(Candidate::Refused(error)) => FileState::Refused(error.to_string()),
-                None => FileState::Unusable(format!(
-                    "no file is named (add PMEM=<path> to {PARTITION_VARIABLE}{})",
-                    spec.id
-                )),
-            };
-            all.report.files.insert(k, state);
-        }
-        all
+/// Opens, or makes, the files of a PE, before the PEs have agreed; and what it tells of them.
+fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
+    // The keys of its hash are random numbers.
+    let set = RandomState::new().hash_one(pe);
+    let (mut files, mut report) = (Files::new(), Report { set, files: BTreeMap::new() });
+    let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
+    let in_files = specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file());
+    for (k, ((spec, request), part)) in in_files {
+        let open = |path| {
+            let (what, layout) = (request.what.clone(), part.describe_kept());
+            let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
+            PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
+        };
+        let state = match spec.file.as_ref().map(open) {
+            Some(Ok(file)) => {
+                let Found { generation, is_copying, set } = file.found();
+                files.insert(k, Box::new(file));
+                FileState::Found(generation, is_copying, set)
+            }
+            Some(Err(error)) if error.is_without_file => FileState::Unusable(error.to_string()),
+            Some(Err(error)) => FileState::Refused(error.to_string()),
+            None => {
+                let variable = format!("{PARTITION_VARIABLE}{}", spec.id);
+                FileState::Unusable(format!("no file is named (add PMEM=<path> to {variable})"))
+            }
+        };
+        report.files.insert(k, state);
     }
+    (files, report)
 }
 
 /// Has the files of a PE come to what all PEs can come to, given what each of them has told.
-fn settle(
-    mut files: BTreeMap<usize, Box<PmemFile>>,
-    setup: &Setup,
-    reports: &[Report],
-) -> Result<BTreeMap<usize, Backing>> {
+fn settle(mut files: Files, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, Backing>> {
     let specs = setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file());
     let decided: Result<Vec<_>> = specs.map(|(k, _)| Ok((k, decide(setup, k, reports)?))).collect();
     let decided = match decided {

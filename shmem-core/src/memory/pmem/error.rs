@@ -15,6 +15,9 @@ pub struct PmemError {
     pub path: String,
     /// What is wrong.
     pub fault: Fault,
+    /// Whether there is no file, and none can be made: under POLICY=PREFERRED the partition can lie elsewhere. Otherwise contents
+    /// may be at stake.
+    pub is_without_file: bool,
 }
 
 impl PmemError {

@@ -91,7 +91,7 @@ mod store;
 pub use agree::{Disagreement, Found, agree};
 pub use error::{Fault, PmemError};
 pub use format::Identity;
-pub use open::{Backing, Candidate, PmemFile};
+pub use open::{Backing, PmemFile};
 
 #[cfg(test)]
 mod tests {

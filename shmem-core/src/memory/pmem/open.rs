@@ -12,7 +12,7 @@ use rustix::process::{Resource, getrlimit};
 use super::agree::Found;
 use super::error::{Fault, PmemError};
 use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
-use super::store::{Contents, Disk, Store, contents};
+use super::store::{Disk, Store, newest};
 use crate::fingerprint::fingerprint;
 use crate::memory::error::Size;
 use crate::text::first_difference;
@@ -41,21 +41,15 @@ pub enum Backing {
     Instead(String),
 }
 
-/// What [`PmemFile::open`] has found.
-#[derive(Debug)]
-pub enum Candidate {
-    /// A file that can be used.
-    File(Box<PmemFile>),
-    /// There is no file, and none can be made: under POLICY=PREFERRED the partition can lie elsewhere.
-    Unusable(PmemError),
-    /// There is something that cannot be used: contents may be at stake.
-    Refused(PmemError),
-}
-
+/// What is done to it fails if the disk does.
 impl PmemFile {
     /// Opens the file at `path`, or makes one. Nothing that was persisted changes before
     /// [`settle`](Self::settle).
-    pub fn open(path: &Path, identity: &Identity) -> Candidate {
+    ///
+    /// # Errors
+    ///
+    /// If there is something that cannot be used, or nothing, and no file can be made.
+    pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
         let (made, opened) = match find(path) {
             Ok(Some(file)) => (false, take_over(file, identity)),
             Ok(None) => (true, make(path, identity).map(|store| (store, false))),
@@ -63,14 +57,11 @@ impl PmemFile {
         };
         let what = identity.what.clone();
         match opened {
-            Ok((store, was_torn)) => {
-                Candidate::File(Box::new(Self { store, path: path.into(), what, made, was_torn }))
-            }
+            Ok((store, was_torn)) => Ok(Self { store, path: path.into(), what, made, was_torn }),
+            // In use: somebody else has made it just now.
             Err(fault) => {
-                // In use: somebody else has made it just now.
-                let is_unusable = made && fault != Fault::InUse;
-                let error = PmemError { what, path: path.display().to_string(), fault };
-                if is_unusable { Candidate::Unusable(error) } else { Candidate::Refused(error) }
+                let (path, is_without_file) = (path.display().to_string(), made && fault != Fault::InUse);
+                Err(PmemError { what, path, fault, is_without_file })
             }
         }
     }
@@ -100,10 +91,6 @@ impl PmemFile {
     /// Comes to the persist on which all PEs have [agreed](super::agree()); 0: a new heap, with bytes that
     /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. Before all
     /// PEs have done it nobody goes on.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), PmemError> {
         self.did("restoring it", |store| store.settle(generation, set))
     }
@@ -122,24 +109,16 @@ impl PmemFile {
 
     /// The first half of a persist. All PEs do it; if any fails, all [`revert`](Self::revert) and give up
     /// persisting.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails.
     pub fn prepare(&mut self) -> Result<(), PmemError> {
         self.did("flushing it", Store::prepare)
     }
 
-    /// The second half of a persist, after all PEs have done the first one.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails. Then the memory must not be written any more.
+    /// The second half of a persist, after all PEs have done the first one. If it fails, the memory must not be written any more.
     pub fn complete(&mut self) -> Result<(), PmemError> {
         self.did("writing the copy", Store::complete)
     }
 
-    /// Takes the first half of a persist back. Its errors are those of [`complete`](Self::complete).
+    /// Takes the first half of a persist back. If that fails, the memory must not be written any more.
     pub fn revert(&mut self) -> Result<(), PmemError> {
         self.did("going back", Store::revert)
     }
@@ -158,7 +137,8 @@ impl PmemFile {
         let Self { store, path, what, .. } = self;
         work(store).map_err(|errno| {
             let fault = Fault::System { call, errno };
-            PmemError { what: what.clone(), path: path.display().to_string(), fault }
+            let (what, path) = (what.clone(), path.display().to_string());
+            PmemError { what, path, fault, is_without_file: false }
         })
     }
 
@@ -181,24 +161,17 @@ fn take_over(file: File, identity: &Identity) -> Result<(Store<File>, bool), Fau
     if bytes < TEXT {
         return Err(Fault::Foreign);
     }
-    match contents(&file).map_err(system("pread"))? {
-        Contents::Foreign => Err(Fault::Foreign),
-        Contents::Version(found) => Err(Fault::Version { found }),
-        Contents::Damaged(header) => Err(Fault::Header { last: header.generation }),
-        Contents::Header { newest, .. } if newest.generation == 0 => {
-            // Nothing was ever persisted in it: it is as good as none.
-            rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
-            Ok((build(file, identity)?, false))
-        }
-        Contents::Header { newest: header, is_other_torn } => {
-            let geometry = check(&file, bytes, &header, identity)?;
-            // Blocks may have been taken away by a copy that makes holes of zero pages.
-            allocate(&file, geometry.end())?;
-            let store = Store::load(file, header, geometry);
-            store.confirm().map_err(system("writing the header"))?;
-            Ok((store, is_other_torn))
-        }
+    let (header, is_other_torn) = newest(&file).map_err(system("pread"))??;
+    if header.generation == 0 {
+        // Nothing was ever persisted in it: it is as good as none.
+        rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
+        return Ok((build(file, identity)?, false));
     }
+    let geometry = check(&file, bytes, &header, identity)?;
+    // Blocks may have been taken away by a copy that makes holes of zero pages.
+    allocate(&file, geometry.end())?;
+    let store = Store::load(file, header, geometry).map_err(system("writing the header"))?;
+    Ok((store, is_other_torn))
 }
 
 fn make(path: &Path, identity: &Identity) -> Result<Store<File>, Fault> {

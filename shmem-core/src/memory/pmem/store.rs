@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use rustix::io::Errno;
 
 use super::agree::Found;
+use super::error::Fault;
 use super::format::{Geometry, Header, Identity, SLOT, Slot, TEXT};
 use crate::fingerprint::fingerprint;
 
@@ -54,40 +55,27 @@ pub(super) struct Store<D> {
     geometry: Geometry,
 }
 
-/// What a file holds.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Contents {
-    /// A partition. The other header may be what a crash has left of it.
-    Header { newest: Header, is_other_torn: bool },
-    /// A partition whose other header cannot be read, which is none that a crash has left: it may have been the newest.
-    Damaged(Header),
-    /// A partition in another version of the format.
-    Version(u64),
-    /// Something else.
-    Foreign,
-}
-
-/// The newest header of a file that is whole.
-pub(super) fn contents(disk: &impl Disk) -> Result<Contents, Errno> {
+/// The newest header of a file that is whole, and whether the other one may be what a crash has left of it; or why there is none to
+/// go by.
+pub(super) fn newest(disk: &impl Disk) -> Result<Result<(Header, bool), Fault>, Errno> {
     let mut pages = [const { Vec::new() }; 2];
     for (page, at) in pages.iter_mut().zip([0, SLOT]) {
         *page = vec![0; SLOT as usize];
         disk.read(at, page)?;
     }
     let [first, second] = &pages;
-    let alone = |newest: Header, other: &[u8]| match newest.may_have_torn(other) {
-        true => Contents::Header { newest, is_other_torn: other.iter().any(|byte| *byte != 0) },
-        false => Contents::Damaged(newest),
+    let alone = |header: Header, other: &[u8]| match header.may_have_torn(other) {
+        true => Ok((header, other.iter().any(|byte| *byte != 0))),
+        false => Err(Fault::Header { last: header.generation }),
     };
     Ok(match (Header::decode(first), Header::decode(second)) {
         (Slot::Header(one), Slot::Header(other)) => {
-            let newest = if one.sequence > other.sequence { one } else { other };
-            Contents::Header { newest, is_other_torn: false }
+            Ok((if one.sequence > other.sequence { one } else { other }, false))
         }
         (Slot::Header(header), _) => alone(header, second),
         (_, Slot::Header(header)) => alone(header, first),
-        (Slot::Version(version), _) | (_, Slot::Version(version)) => Contents::Version(version),
-        (Slot::Nothing, Slot::Nothing) => Contents::Foreign,
+        (Slot::Version(found), _) | (_, Slot::Version(found)) => Err(Fault::Version { found }),
+        (Slot::Nothing, Slot::Nothing) => Err(Fault::Foreign),
     })
 }
 
@@ -108,14 +96,14 @@ impl<D: Disk> Store<D> {
             layout_print: fingerprint(layout.iter().copied()),
         };
         disk.write(TEXT, layout)?;
-        disk.write(header.at(), &header.encode())?;
-        disk.flush()?;
-        Ok(Self { disk, header, geometry })
+        Self::load(disk, header, geometry)
     }
 
-    /// Takes over a file with this header.
-    pub(super) fn load(disk: D, header: Header, geometry: Geometry) -> Self {
-        Self { disk, header, geometry }
+    /// Takes over a file with this header, and makes sure that the disk has it: it may have been written by a job whose flush
+    /// failed. Writing the same again damages nothing.
+    pub(super) fn load(disk: D, header: Header, geometry: Geometry) -> Result<Self, Errno> {
+        let store = Self { disk, header, geometry };
+        store.confirm().map(|()| store)
     }
 
     pub(super) fn found(&self) -> Found {
@@ -129,13 +117,6 @@ impl<D: Disk> Store<D> {
 
     pub(super) fn geometry(&self) -> Geometry {
         self.geometry
-    }
-
-    /// Makes sure that the disk has the header that was found: it may have been written by a job whose flush
-    /// failed. Writing the same again damages nothing.
-    pub(super) fn confirm(&self) -> Result<(), Errno> {
-        self.disk.write(self.header.at(), &self.header.encode())?;
-        self.disk.flush()
     }
 
     /// Comes to the persist on which all PEs have agreed: then W holds it. For a file without one the
@@ -203,6 +184,11 @@ impl<D: Disk> Store<D> {
         let result = self.confirm();
         self.header.sequence += u64::from(result.is_err());
         result
+    }
+
+    fn confirm(&self) -> Result<(), Errno> {
+        self.disk.write(self.header.at(), &self.header.encode())?;
+        self.disk.flush()
     }
 
     /// Makes one area what the other one is, or zero: all pages, or those in which they differ.

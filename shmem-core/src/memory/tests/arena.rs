@@ -10,8 +10,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
-    Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile,
-    Request, map,
+    Arena, Backing, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile, Request, map,
 };
 use crate::partition::{Grant, PartitionSpec};
 
@@ -159,11 +158,9 @@ fn in_file(directory: &std::path::Path) -> (PartitionSpec, BTreeMap<usize, Backi
     let traits = Traits { kind: Some(Kind::Pmem), policy: Some(Policy::Mandatory), ..Traits::NONE };
     let spec = PartitionSpec { traits, explicit: true, ..plain(2, 3 << 20) };
     let identity = Identity { what: spec.title(), size: spec.size, pe: 0, pes: 1, layout: "nothing".into() };
-    let Candidate::File(mut file) = PmemFile::open(&directory.join("heap.0"), &identity) else {
-        panic!("a file can be made")
-    };
+    let mut file = PmemFile::open(&directory.join("heap.0"), &identity).unwrap();
     file.settle(0, 1).unwrap();
-    (spec, BTreeMap::from([(1, Backing::File(file))]))
+    (spec, BTreeMap::from([(1, Backing::File(Box::new(file)))]))
 }
 
 #[test]

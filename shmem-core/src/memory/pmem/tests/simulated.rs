@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use rustix::io::Errno;
 
 use crate::memory::pmem::agree::agree;
+use crate::memory::pmem::error::Fault;
 use crate::memory::pmem::format::{Geometry, Identity, TEXT};
-use crate::memory::pmem::store::{Contents, Disk, Store, contents};
+use crate::memory::pmem::store::{Disk, Store, newest};
 
 const GEOMETRY: Geometry = Geometry { work: TEXT + 4096, copy: TEXT + 3 * 4096, bytes: 2 * 4096 };
 
@@ -51,19 +52,14 @@ impl Job {
         let pes = self.disks.len();
         for (pe, disk) in self.disks.iter().enumerate() {
             disk.flush()?;
-            let store = match contents(disk)? {
-                Contents::Header { newest, .. } if newest.generation > 0 => {
-                    let store = Store::load(Rc::clone(disk), newest, GEOMETRY);
-                    store.confirm()?;
-                    store
-                }
-                Contents::Version(version) => panic!("version {version}"),
-                Contents::Damaged(header) => panic!("a crash was taken for damage: {header:?}"),
+            let store = match newest(disk)? {
+                Ok((newest, _)) if newest.generation > 0 => Store::load(Rc::clone(disk), newest, GEOMETRY)?,
                 // Nothing was persisted: the file is cut to nothing and made anew.
-                Contents::Header { .. } | Contents::Foreign => {
+                Ok(_) | Err(Fault::Foreign) => {
                     disk.borrow_mut().cut()?;
                     Store::build(Rc::clone(disk), &identity(pe, pes), GEOMETRY)?
                 }
+                Err(fault) => panic!("a crash was taken for damage: {fault}"),
             };
             self.stores.push(store);
         }
