@@ -10,9 +10,8 @@ use core::mem::offset_of;
 
 use bytemuck::Pod;
 
-use crate::heap::statics::StaticEntry;
 use crate::object::{Descriptor, Library};
-use crate::partition::Declaration;
+use crate::partition::{Declaration, StaticEntry};
 use crate::text::Text;
 
 /// The section of the records of symmetric statics.

@@ -291,6 +291,7 @@ impl fmt::Display for Miss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{assert_says, refusal};
 
     fn insert(segments: &Segments, index: u32, segment: Segment) -> u32 {
         // SAFETY: the table of no endpoint.
@@ -360,23 +361,10 @@ mod tests {
             "the runtime's words"
         );
         let over = Segment { start: 16 << 20, bytes: 1, partition: 0, name: Text::EMPTY };
-        let overlapping = std::panic::AssertUnwindSafe(|| insert(&s, FIRST_LATER + 1, over));
-        assert!(std::panic::catch_unwind(overlapping).is_err(), "its addresses are taken");
+        assert_says(refusal(|| insert(&s, FIRST_LATER + 1, over)), &["segments overlap"]);
         assert_eq!(remove(&s, FIRST_LATER), segment);
         insert(&s, FIRST_LATER, over);
         assert_eq!(s.find(16 << 20, 1), Some(FIRST_LATER));
-    }
-
-    #[test]
-    #[should_panic(expected = "a slot of 18446744073709551615 bytes has too many granules of 4096")]
-    fn a_table_is_no_larger_than_addresses_need() {
-        _ = Segments::new(usize::MAX, 12);
-    }
-
-    #[test]
-    #[should_panic(expected = "segments have numbers below 255, and none is 255")]
-    fn a_segment_has_a_number() {
-        three().generation(255);
     }
 
     #[test]
@@ -386,9 +374,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "segments overlap")]
-    fn segments_may_not_overlap() {
-        insert(&three(), 3, Segment { start: 4 << 20, bytes: 1, partition: 0, name: Text::EMPTY });
+    fn what_no_table_has_is_refused() {
+        let why = "a slot of 18446744073709551615 bytes has too many granules of 4096";
+        assert_eq!(refusal(|| Segments::new(usize::MAX, 12)), why);
+        let why = "segments have numbers below 255, and none is 255";
+        assert_eq!(refusal(|| three().generation(255)), why);
+        let segment = Segment { start: 4 << 20, bytes: 1, partition: 0, name: Text::EMPTY };
+        assert_says(refusal(|| insert(&three(), 3, segment)), &["segments overlap"]);
     }
 
     #[test]

@@ -108,16 +108,6 @@ pub enum Block {
     Array(Box<dyn Keep>),
 }
 
-impl std::fmt::Debug for Block {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Id(id) => write!(f, "Id({id})"),
-            Self::At(address) => write!(f, "At({address:?})"),
-            Self::Array(keep) => write!(f, "Array({})", keep.id()),
-        }
-    }
-}
-
 mod sealed {
     pub trait Sealed {}
     impl<T: shmem_core::data::Contents + ?Sized> Sealed for shmem_core::object::SymBox<T> {}

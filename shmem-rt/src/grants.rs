@@ -26,30 +26,25 @@ type SentPlacement = (usize, Vec<usize>, usize);
 
 /// A PE's grants, for the others.
 pub(crate) fn encode(grants: &[Grant]) -> Vec<u8> {
-    let each = grants.iter().cloned().map(|grant| Sent {
-        size: grant.size,
-        pgsize: grant.pgsize,
-        pages: grant.pages as u32,
-        kind: number(grant.kind),
-        nodes: grant.nodes,
-        populated: grant.populated,
-        downgrades: grant.downgrades,
-        file: grant.file.map(|file| (file.path, file.generation)),
+    let each = grants.iter().cloned().map(|grant| {
+        let Grant { size, pgsize, pages, kind, nodes, populated, downgrades, file } = grant;
+        let file = file.map(|FileGrant { path, generation }| (path, generation));
+        let (pages, kind) = (pages as u32, number(kind));
+        Sent { size, pgsize, pages, kind, nodes, populated, downgrades, file }
     });
     codec::encode(&each.collect::<Vec<_>>())
 }
 
 /// What [`encode`] made; `None` if it is something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Vec<Grant>> {
-    let all: Vec<Sent> = codec::decode(bytes).ok()?;
     let grant = |sent: Sent| {
-        let pages = Pages::ALL.into_iter().find(|one| *one as u32 == sent.pages)?;
-        let file = sent.file.map(|(path, generation)| FileGrant { path, generation });
-        let Sent { size, pgsize, nodes, populated, downgrades, .. } = sent;
-        let kind = Kind::from_number(sent.kind);
+        let Sent { size, pgsize, pages, kind, nodes, populated, downgrades, file } = sent;
+        let (pages, kind) =
+            (Pages::ALL.into_iter().find(|one| *one as u32 == pages)?, Kind::from_number(kind));
+        let file = file.map(|(path, generation)| FileGrant { path, generation });
         Some(Grant { size, pgsize, pages, kind, nodes, populated, downgrades, file })
     };
-    all.into_iter().map(grant).collect()
+    codec::decode::<Vec<Sent>>(bytes).ok()?.into_iter().map(grant).collect()
 }
 
 /// Where a PE's partitions are to come from, for the others of its node.

@@ -193,11 +193,12 @@ fn make_in(
         .unwrap_or_else(|error| job.abort(1, &Error::launcher(error).to_string()));
     let mut mapped = vec![job.site.slot];
     let neighbours = job.site.pes().iter().filter_map(|pe| Some((pe.number(), pe.on_node()?)));
-    let attach = |((number, slot), descriptors): ((usize, usize), _)| {
+    let attach = |((number, slot), descriptors): ((usize, usize), Vec<OwnedFd>)| {
         if slot == job.site.slot {
             return Ok(());
         }
-        job.memory.arena.attach_later(slot, offset, request, descriptors, &told[number].pieces)?;
+        let pieces = &told[number].pieces;
+        job.memory.arena.attach(slot, Some((offset, request)), &descriptors, pieces)?;
         mapped.push(slot);
         Ok(())
     };

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use shmem_core::heap::statics::{self, Layout, StaticEntry};
+use shmem_core::heap::statics::{self, Layout};
 use shmem_core::memory::{Backing, Machine, SlotLayout};
 use shmem_core::object::Descriptor;
-use shmem_core::partition::{Environment, ObjectWish, Table, show_size};
+use shmem_core::partition::{Environment, StaticEntry, Table, show_size};
 use shmem_core::section;
 use shmem_core::system::SystemArea;
 use shmem_launch::env::{self, Settings};
@@ -45,10 +45,9 @@ impl Setup {
         let descriptors = section::descriptors()?;
         let declared: Vec<_> = section::declarations()?.into_iter().copied().collect();
         let entries: Vec<StaticEntry> = descriptors.iter().map(|d| StaticEntry::from(*d)).collect();
-        let wishes: Vec<_> = entries.iter().map(ObjectWish::from).collect();
         let environment = Environment::collect(env::process())?
             .with_default_heap(PROGRAM.get().map(|program| program.default_heap));
-        let table = Table::resolve(&declared, &wishes, &environment)?;
+        let table = Table::resolve(&declared, &entries, &environment)?;
         let statics = statics::layout(&entries, table.specs())?;
         let layout = SlotLayout::new(
             table.specs(),

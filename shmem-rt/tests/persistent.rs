@@ -28,8 +28,8 @@ static FLAG: Atomic<u64>;
 static GONE: [u64; 4] = [1; 4];
 
 const FILE: &str = "SHMEM_SYMMETRIC_PARTITION4";
-/// A file that a program makes which may be killed from then on.
-const STOP: &str = "PERSISTENT_STOP";
+/// Which PE of `loop` kills itself (2: both), how many milliseconds after its first persist; without the PE, after its beginning.
+const KILL: &str = "PERSISTENT_KILL";
 
 /// A directory that a program looks into.
 const DIRECTORY: &str = "PERSISTENT_DIRECTORY";
@@ -44,6 +44,7 @@ mod pes {
     #[test]
     fn scenario() {
         if let Some(name) = scenario::named() {
+            killed_later(None);
             run(&name, &mut shmem::init::<Single>().unwrap());
         }
     }
@@ -278,17 +279,34 @@ fn written_in_a_loop(world: &mut World) {
     assert!(statics.iter().all(|&one| one == least || least == 0), "statics are of the same round");
     let generation = world.heap::<keep>().unwrap().file().unwrap().generation;
     eprintln!("round {least} generation {generation}");
-    let mut ready = std::env::var(STOP).ok();
+    let mut first = Some(world.my_pe());
     for round in least + 1.. {
         world.local((&data, &SEVENS), |(data, sevens)| {
             data.fill(round);
             sevens.fill(round);
         });
         world.persist().unwrap();
-        // From now on it may be killed: this job has brought a round.
-        if let Some(ready) = ready.take() {
-            std::fs::write(ready, "").unwrap();
+        // This job has brought a round.
+        if let Some(me) = first.take() {
+            killed_later(Some(me));
         }
+    }
+}
+
+/// Kills this process after a while, if that is asked of it: of PE `me`, or of any that has just begun.
+fn killed_later(me: Option<usize>) {
+    let Ok(asked) = std::env::var(KILL) else { return };
+    let words: Vec<u64> = asked.split(' ').map(|word| word.parse().unwrap()).collect();
+    let (pe, after) = match words[..] {
+        [after] => (None, after + u64::from(std::process::id() % 30)),
+        [pe, after] => (Some(pe as usize), after),
+        _ => panic!("{asked}"),
+    };
+    if pe.is_some() == me.is_some() && (pe == Some(2) || pe == me) {
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(after));
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
+        });
     }
 }
 
@@ -472,26 +490,13 @@ fn a_path_that_cannot_be_used_is_said() {
 /// A PE, any of them, is killed at any time; the launcher kills the others. What is found next is one round.
 #[test]
 fn a_job_that_is_killed_leaves_its_last_persist() {
-    let (directory, partition) = place();
+    let (_directory, partition) = place();
     let mut last = 0;
-    let ready = directory.path().join("ready");
     for attempt in 0..15_u64 {
-        _ = std::fs::remove_file(&ready);
-        let (code, said) = std::thread::scope(|scope| {
-            let job = scope.spawn(|| run_job(launch("loop", 2, &partition).env(STOP, &ready)));
-            // Some die while they start, most in the loop.
-            let early = attempt % 5 == 4;
-            while (pes_of("loop").len() < 2 || !early && !ready.exists()) && !job.is_finished() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            std::thread::sleep(Duration::from_millis(20 + attempt * 37 % 200));
-            let pes = pes_of("loop");
-            for pid in [&pes[..1], &pes[1..], &pes[..]][attempt as usize % 3] {
-                let pid = rustix::process::Pid::from_raw(*pid).unwrap();
-                _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            }
-            job.join().unwrap()
-        });
+        let after = 20 + attempt * 37 % 200;
+        // Some die while they start, most in the loop.
+        let kill = if attempt % 5 == 4 { after.to_string() } else { format!("{} {after}", attempt % 3) };
+        let (code, said) = run_job(launch("loop", 2, &partition).env(KILL, kill));
         assert_ne!(code, 0, "{said}");
         assert!(!said.contains("panicked"), "{said}");
         let Some(line) = said.lines().find(|line| line.contains("round ")) else { continue };
@@ -592,21 +597,4 @@ fn run_mounted(directory: &Path, mount: &str, name: &str, partition: &str) -> Op
 fn arrays_lie_in_the_file_or_are_refused() {
     let (_directory, partition) = place();
     succeeds("arrays", 2, &partition);
-}
-
-/// The processes of a job that this one has started, in the order of their numbers.
-fn pes_of(program: &str) -> Vec<i32> {
-    let task = std::fs::read_dir("/proc/self/task").unwrap();
-    let children = task.flatten().flat_map(|thread| {
-        let list = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-        list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<_>>()
-    });
-    let variable = format!("{}={program}", scenario::SCENARIO);
-    let is_pe = |pid: &i32| {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|one| one == variable.as_bytes())
-    };
-    let mut pes: Vec<i32> = children.filter(is_pe).collect();
-    pes.sort_unstable();
-    pes
 }

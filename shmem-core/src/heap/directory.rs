@@ -2,7 +2,7 @@
 //!
 //! It lies on the heap itself, so a persist covers it together with what it names: a list of chunks, the
 //! first of which is the first block of the heap. Here it is a value, which is read from chunks once and written
-//! to them after each change.
+//! to them after each change. Words are those of the processor: a file says in its layout which end they begin with.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub const MAX_NAME: usize = 64;
 
 const ENTRY: usize = 128;
 const PER_CHUNK: usize = CHUNK_BYTES / ENTRY - 1;
-const MAGIC: u64 = u64::from_le_bytes(*b"shmnames");
+const MAGIC: u64 = u64::from_ne_bytes(*b"shmnames");
 
 /// Bytes in front of the checksum of a chunk.
 const HEAD: usize = 24;
@@ -123,32 +123,30 @@ impl Named {
 
     fn encode(&self) -> [u8; ENTRY] {
         let mut entry = [0; ENTRY];
-        entry[..self.name.len()].copy_from_slice(self.name.as_bytes());
-        let words =
-            [self.offset as u64, self.items as u64, (self.item_bytes as u64) << 32 | self.align as u64];
-        for (to, word) in entry[MAX_NAME..].chunks_exact_mut(8).zip(words) {
-            to.copy_from_slice(&word.to_le_bytes());
-        }
-        entry[MAX_NAME + 24..][..self.kind.len()].copy_from_slice(self.kind.as_bytes());
+        let (name, rest) = entry.split_at_mut(MAX_NAME);
+        let (sizes, kind) = rest.split_at_mut(size_of::<[u64; 3]>());
+        name[..self.name.len()].copy_from_slice(self.name.as_bytes());
+        let item = (self.item_bytes as u64) << 32 | self.align as u64;
+        sizes.copy_from_slice(bytemuck::bytes_of(&[self.offset as u64, self.items as u64, item]));
+        kind[..self.kind.len()].copy_from_slice(self.kind.as_bytes());
         entry
     }
 
+    /// Whoever knows the checksum can write anything; where an object lies is for the ledger to judge.
     fn decode(entry: &[u8]) -> Option<Self> {
         let text = |bytes: &[u8]| {
-            let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-            Some(core::str::from_utf8(&bytes[..end]).ok()?.to_owned())
+            let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+            Some(core::str::from_utf8(bytes).ok()?.to_owned())
         };
-        let word = |at: usize| usize::try_from(word(&entry[MAX_NAME + at..])).ok();
-        let (name, kind) = (text(&entry[..MAX_NAME])?, text(&entry[MAX_NAME + 24..])?);
-        let sizes = word(16)?;
-        let (item_bytes, align) = (sizes >> 32, sizes & 0xffff_ffff);
-        let items = word(8)?;
+        let (name, rest) = entry.split_at(MAX_NAME);
+        let (sizes, kind) = rest.split_at(size_of::<[u64; 3]>());
+        let [offset, items, item] = bytemuck::pod_read_unaligned::<[u64; 3]>(sizes).map(|word| word as usize);
+        let (item_bytes, align, kind) = (item >> 32, item & 0xffff_ffff, text(kind)?);
         items.checked_mul(item_bytes)?;
-        // Whoever knows the checksum can write anything; where an object lies is for the ledger to judge.
         let is_type = align.is_power_of_two() && item_bytes.is_multiple_of(align);
         let is_text = !kind.chars().any(char::is_control);
-        let named = Self::new(&name, &kind, items, item_bytes, align).ok().filter(|_| is_type && is_text)?;
-        Some(Self { offset: word(0)?, ..named })
+        let named = Self::new(&text(name)?, &kind, items, item_bytes, align).ok();
+        Some(Self { offset, ..named.filter(|_| is_type && is_text)? })
     }
 }
 
@@ -184,10 +182,10 @@ impl Directory {
             if !seen.insert(next) {
                 return wrong("leads to itself");
             }
-            if word(&bytes) != MAGIC || word(&bytes[HEAD..]) != sum(&bytes) {
+            let [magic, behind, count, written] = head(&bytes);
+            if magic != MAGIC || written != sum(&bytes) {
                 return wrong("is not what was written");
             }
-            let count = word(&bytes[16..]);
             if count > PER_CHUNK as u64 {
                 return wrong("has more names than there is room for");
             }
@@ -197,7 +195,7 @@ impl Directory {
                 directory.objects.push(object);
             }
             directory.chunks.push(next);
-            next = word(&bytes[8..]) as usize;
+            next = behind as usize;
         }
         let mut names = BTreeSet::new();
         match directory.objects.iter().find(|object| !names.insert(object.name.as_str())) {
@@ -213,14 +211,12 @@ impl Directory {
             let objects = objects.next().unwrap_or_default();
             let next = self.chunks.get(k + 1).copied().unwrap_or(0);
             let mut bytes = [0; CHUNK_BYTES];
-            for (to, word) in bytes.chunks_exact_mut(8).zip([MAGIC, next as u64, objects.len() as u64]) {
-                to.copy_from_slice(&word.to_le_bytes());
-            }
+            bytes[..HEAD].copy_from_slice(bytemuck::bytes_of(&[MAGIC, next as u64, objects.len() as u64]));
             for (to, object) in bytes[ENTRY..].chunks_exact_mut(ENTRY).zip(objects) {
                 to.copy_from_slice(&object.encode());
             }
             let sum = sum(&bytes);
-            bytes[HEAD..HEAD + 8].copy_from_slice(&sum.to_le_bytes());
+            bytes[HEAD..HEAD + 8].copy_from_slice(bytemuck::bytes_of(&sum));
             (at, bytes)
         };
         self.chunks.iter().enumerate().map(chunk).collect()
@@ -268,8 +264,9 @@ impl Directory {
     }
 }
 
-fn word(bytes: &[u8]) -> u64 {
-    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+/// What a chunk begins with: mark, the chunk behind it, how many names it has, and the checksum.
+fn head(bytes: &[u8]) -> [u64; 4] {
+    bytemuck::pod_read_unaligned(&bytes[..HEAD + 8])
 }
 
 /// The checksum of a chunk.

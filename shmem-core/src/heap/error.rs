@@ -1,61 +1,11 @@
 //! What can go wrong with a heap.
 
-use core::fmt;
 use core::num::NonZeroUsize;
-use core::ops::Range;
 
 use shmem_grammar::{short_size, show_size};
 
 use crate::partition::{PARTITION_VARIABLE, SIZE_VARIABLE};
 use crate::text::Text;
-
-/// A block of a heap, for messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Bytes from the start of a PE's slot.
-    pub offset: usize,
-    /// Bytes, as they were asked for.
-    pub bytes: usize,
-}
-
-impl fmt::Display for Block {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at offset {:#x}", show_size(self.bytes as u64), self.offset)
-    }
-}
-
-/// The blocks on both sides of an offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Neighbours {
-    /// The last block that starts before it.
-    pub before: Option<Block>,
-    /// The first block that starts behind it.
-    pub after: Option<Block>,
-}
-
-impl fmt::Display for Neighbours {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.before, self.after) {
-            (None, None) => f.write_str("the heap has no blocks"),
-            (Some(before), None) => write!(f, "the last block before it has {before}, none is behind it"),
-            (None, Some(after)) => write!(f, "no block is before it, the first behind it has {after}"),
-            (Some(before), Some(after)) => {
-                write!(f, "the last block before it has {before}, the first behind it has {after}")
-            }
-        }
-    }
-}
-
-/// The part of a partition that is its heap, for messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeapRange {
-    /// The partition's ID.
-    pub partition: u32,
-    /// The partition's name.
-    pub name: Text<32>,
-    /// Bytes from the start of a PE's slot.
-    pub offsets: Range<usize>,
-}
 
 /// What a PE has dropped, and others still hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +16,8 @@ pub struct Dropped {
     pub bytes: usize,
 }
 
-/// A heap has no room, or what was given back is not one of its blocks. Sizes are in bytes; `id` is the number of an allocation.
+/// A heap has no room, or what was given back is not one of its blocks. Sizes are in bytes; `id` is the number of an allocation;
+/// `near`, `block` and `heaps` say in words what there is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "fields are what messages name them")]
 #[non_exhaustive]
@@ -102,19 +53,16 @@ pub enum HeapError {
     #[error(
         "`{operation}` of offset {offset:#x} in partition `{name}`: that memory is free; it was freed before or never allocated ({near})"
     )]
-    DoubleFree { operation: &'static str, offset: usize, name: Text<32>, near: Neighbours },
+    DoubleFree { operation: &'static str, offset: usize, name: Text<32>, near: String },
     /// The offset is not where the block starts.
     #[error(
         "`{operation}` of offset {offset:#x} in partition `{name}`: that is {} inside a block of {block}; give the address that the allocation returned",
-        show_size((offset - block.offset) as u64)
+        show_size(*.inside as u64)
     )]
-    InsideBlock { operation: &'static str, offset: usize, name: Text<32>, block: Block },
+    InsideBlock { operation: &'static str, offset: usize, name: Text<32>, inside: usize, block: String },
     /// The offset lies in no heap.
-    #[error(
-        "`{operation}` of offset {offset:#x}: that is on no symmetric heap; heaps are {}",
-        Heaps(.heaps)
-    )]
-    Foreign { operation: &'static str, offset: usize, heaps: Vec<HeapRange> },
+    #[error("`{operation}` of offset {offset:#x}: that is on no symmetric heap; heaps are {heaps}")]
+    Foreign { operation: &'static str, offset: usize, heaps: String },
     /// An address was given back that a handle owns.
     #[error(
         "`{operation}` of offset {offset:#x}: allocation #{id} belongs to a `SymBox`; drop the box, or give it to its own `free`"
@@ -134,9 +82,6 @@ pub enum HeapError {
     /// Agreement on an allocation that this PE still uses.
     #[error("allocation #{id} was to be reclaimed, but this PE has not dropped its handle")]
     StillUsed { id: u64 },
-    /// The segment has no heap.
-    #[error("segment {segment} has no heap")]
-    NoHeap { segment: u32 },
 }
 
 /// What there is, for a reader: at most three decimals of the largest unit, and never more than there is.
@@ -209,16 +154,4 @@ fn still_held(dropped: Option<Dropped>) -> String {
             show_size(bytes as u64)
         )
     })
-}
-
-struct Heaps<'a>(&'a [HeapRange]);
-
-impl fmt::Display for Heaps<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, heap) in self.0.iter().enumerate() {
-            let comma = if i == 0 { "" } else { ", " };
-            write!(f, "{comma}{:#x}..{:#x} (`{}`)", heap.offsets.start, heap.offsets.end, heap.name)?;
-        }
-        Ok(())
-    }
 }

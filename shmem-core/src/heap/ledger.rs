@@ -1,27 +1,22 @@
 //! The allocations of a job, as one PE keeps them.
 //!
-//! Allocations get numbers in lockstep: the n-th allocation of the job is number n on every PE, and
-//! lies at the same offset. That makes freeing by `Drop` possible. A dropped handle only queues its
-//! number ([`Released`]); the memory stays reserved. When the PEs meet anyway, each turns what it has
-//! queued into a bitmap over the allocations that are alive, which are the same everywhere; the
-//! bitmaps are joined by AND; every PE frees what is left, in order of the numbers. So PEs may drop at
-//! different times and in different orders, and all allocators still see the same calls.
+//! Allocations get numbers in lockstep: the n-th allocation of the job is number n on every PE, and lies at the same offset.
+//! That makes freeing by `Drop` possible. A dropped handle only queues its number ([`Released`]). When the PEs meet anyway,
+//! each turns what it has queued into a bitmap over the allocations that are alive, the same everywhere; the bitmaps are joined
+//! by AND; every PE frees what is left, in order of the numbers. So PEs may drop at different times and in different orders,
+//! and all allocators still see the same calls.
 //!
-//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle, and
-//! none for groups that are gone: it grows with what is alive, not with the age of the job. A window
-//! of it can be agreed on at a time.
-//!
-//! ```text
-//! let mine = ledger.pending_bitmap(first, words);     // equal length on all PEs
-//! let agreed = team.and(mine);
-//! let reclaimed = ledger.reclaim(first, &agreed)?;    // next window: reclaimed.next
-//! ```
+//! The bitmap has a word for each group of 64 consecutive numbers with at least one live handle: it grows with what is alive,
+//! not with the age of the job. A window of it can be agreed on at a time.
 
 use core::fmt;
 use core::panic::Location;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use shmem_grammar::show_size;
+
+use super::allocator::room_of;
 use super::{Allocator, Grown, HeapError, Usage};
 use crate::data::MemoryHints;
 use crate::primitive::{Mutex, mutant};
@@ -152,7 +147,11 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// As [`Allocator::allocate`], or if the segment has no heap. No number is used up.
+    /// If the alignment is no power of two or more than [`MAX_ALIGN`](super::MAX_ALIGN), or there is no room. No number is used up.
+    ///
+    /// # Panics
+    ///
+    /// If the segment has no heap.
     pub fn allocate(
         &mut self,
         segment: u32,
@@ -160,8 +159,7 @@ impl Ledger {
         align: usize,
         owner: Owner,
     ) -> Result<Allocation, HeapError> {
-        let heap = self.heaps.get_mut(&segment).ok_or(HeapError::NoHeap { segment })?;
-        let offset = heap.allocate(bytes.max(1), align)?;
+        let offset = self.heap(segment).allocate(bytes.max(1), align)?;
         Ok(self.enter(segment, offset, bytes, align, owner))
     }
 
@@ -169,7 +167,11 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// As [`Allocator::allocate_at`], or if the segment has no heap. No number is used up.
+    /// If the offset is not aligned, or not all of it is free. No number is used up.
+    ///
+    /// # Panics
+    ///
+    /// If the segment has no heap.
     pub fn restore(
         &mut self,
         segment: u32,
@@ -177,9 +179,12 @@ impl Ledger {
         bytes: usize,
         align: usize,
     ) -> Result<Allocation, HeapError> {
-        let heap = self.heaps.get_mut(&segment).ok_or(HeapError::NoHeap { segment })?;
-        heap.allocate_at(offset, bytes.max(1), align)?;
+        self.heap(segment).allocate_at(offset, bytes.max(1), align)?;
         Ok(self.enter(segment, offset, bytes, align, Owner::Name))
+    }
+
+    fn heap(&mut self, segment: u32) -> &mut Allocator {
+        self.heaps.get_mut(&segment).unwrap_or_else(|| panic!("segment {segment} has no heap"))
     }
 
     fn enter(&mut self, segment: u32, offset: usize, bytes: usize, align: usize, owner: Owner) -> Allocation {
@@ -220,20 +225,19 @@ impl Ledger {
     /// Takes the name off an allocation, on every PE: from now on it is that of its handles, and is reclaimed
     /// when every PE has dropped all of its own.
     ///
-    /// # Errors
+    /// # Panics
     ///
     /// If there is no such allocation with a name.
-    pub fn unname(&mut self, id: u64) -> Result<(), HeapError> {
+    pub fn unname(&mut self, id: u64) {
         self.drain();
         let allocation = self.live.get_mut(&id).filter(|allocation| allocation.owner == Owner::Name);
-        allocation.ok_or(HeapError::NoAllocation { id })?.owner = Owner::Handle;
+        allocation.unwrap_or_else(|| panic!("allocation #{id} has no name")).owner = Owner::Handle;
         let bit = 1 << (id % 64);
         let group = self.groups.entry(id / 64).or_default();
         group.live |= bit;
         if !self.handles.contains_key(&id) {
             group.pending |= bit;
         }
-        Ok(())
     }
 
     /// Frees an allocation by its number, now, on every PE: for a handle that is given up
@@ -248,9 +252,7 @@ impl Ledger {
             self.released.push(id);
             return Err(HeapError::OwnedByName { operation: "free", id });
         }
-        if let Some(heap) = self.heaps.get_mut(&allocation.segment) {
-            heap.free(allocation.offset)?;
-        }
+        self.heap(allocation.segment).free(allocation.offset, allocation.bytes);
         self.forget(id);
         Ok(allocation)
     }
@@ -274,17 +276,20 @@ impl Ledger {
     /// as it was.
     pub fn reallocate_at(&mut self, offset: usize, bytes: usize) -> Result<(Allocation, Grown), HeapError> {
         let id = self.owned_by_address("realloc", offset)?;
-        let allocation = self.live.get_mut(&id).ok_or(HeapError::NoAllocation { id })?;
-        let segment = allocation.segment;
-        let heap = self.heaps.get_mut(&segment).ok_or(HeapError::NoHeap { segment })?;
-        let grown = heap.reallocate(offset, bytes)?;
+        if bytes == 0 {
+            return Err(HeapError::ZeroBytes);
+        }
+        let mut allocation = self.live[&id];
+        let Allocation { segment, bytes: old, align, .. } = allocation;
+        let grown = self.heap(segment).reallocate(offset, old, bytes, align)?;
         allocation.bytes = bytes;
         if let Grown::Moved { offset: to, .. } = grown {
             allocation.offset = to;
             self.by_offset.remove(&offset);
             self.by_offset.insert(to, id);
         }
-        Ok((*allocation, grown))
+        self.live.insert(id, allocation);
+        Ok((allocation, grown))
     }
 
     /// How many words the whole bitmap of live handles has: the same on every PE.
@@ -366,21 +371,45 @@ impl Ledger {
     }
 
     fn owned_by_address(&self, operation: &'static str, offset: usize) -> Result<u64, HeapError> {
-        if let Some(&id) = self.by_offset.get(&offset) {
-            return match self.live.get(&id).map(|a| a.owner) {
-                Some(Owner::Address) => Ok(id),
-                Some(Owner::Name) => Err(HeapError::OwnedByName { operation, id }),
-                _ => Err(HeapError::OwnedByHandle { operation, offset, id }),
-            };
+        match self.starting_at(offset) {
+            Some(&Allocation { id, owner: Owner::Address, .. }) => Ok(id),
+            Some(&Allocation { id, owner: Owner::Name, .. }) => Err(HeapError::OwnedByName { operation, id }),
+            Some(&Allocation { id, .. }) => Err(HeapError::OwnedByHandle { operation, offset, id }),
+            None => Err(self.not_a_block(operation, offset)),
         }
-        let heap = self.heaps.values().find(|heap| heap.contains(offset));
-        Err(match heap {
-            Some(heap) => heap.not_a_block(operation, offset),
-            None => {
-                let heaps = self.heaps.values().map(Allocator::range).collect();
-                HeapError::Foreign { operation, offset, heaps }
+    }
+
+    /// Why no block starts at `offset`.
+    fn not_a_block(&self, operation: &'static str, offset: usize) -> HeapError {
+        let Some(Allocator { heap, name, .. }) = self.heaps.values().find(|one| one.heap.contains(&offset))
+        else {
+            let each = self
+                .heaps
+                .values()
+                .map(|Allocator { heap, name, .. }| format!("{:#x}..{:#x} (`{name}`)", heap.start, heap.end));
+            return HeapError::Foreign { operation, offset, heaps: each.collect::<Vec<_>>().join(", ") };
+        };
+        let show = |block: &Allocation| {
+            format!("{} at offset {:#x}", show_size(block.bytes.max(1) as u64), block.offset)
+        };
+        let before =
+            self.by_offset.range(heap.start..offset).next_back().and_then(|(_, id)| self.live.get(id));
+        let after = self.by_offset.range(offset..heap.end).next().and_then(|(_, id)| self.live.get(id));
+        let inside =
+            |block: &&Allocation| room_of(block.bytes).is_some_and(|room| offset - block.offset < room);
+        if let Some(block) = before.filter(inside) {
+            let (inside, block) = (offset - block.offset, show(block));
+            return HeapError::InsideBlock { operation, offset, name: *name, inside, block };
+        }
+        let near = match (before.map(show), after.map(show)) {
+            (None, None) => "the heap has no blocks".to_owned(),
+            (Some(before), None) => format!("the last block before it has {before}, none is behind it"),
+            (None, Some(after)) => format!("no block is before it, the first behind it has {after}"),
+            (Some(before), Some(after)) => {
+                format!("the last block before it has {before}, the first behind it has {after}")
             }
-        })
+        };
+        HeapError::DoubleFree { operation, offset, name: *name, near }
     }
 
     /// Takes in what this PE has dropped.

@@ -1,7 +1,7 @@
 //! Symmetric heaps: where objects lie in a partition.
 //!
 //! A partition starts with its statics ([`statics`]: one order on all PEs, computed from what the
-//! binary's [`section`](crate::section) says), and the rest is its heap ([`Allocator`]). The [`Ledger`] joins the heaps
+//! binary's [`section`](crate::section) says), and the rest is its heap, of which an [`Allocator`] knows what is free. The [`Ledger`] has the blocks of all heaps
 //! of a job: it numbers allocations in lockstep and reclaims what every PE has dropped. All of it is
 //! arithmetic on offsets; nothing here reads or writes symmetric memory.
 
@@ -13,5 +13,5 @@ pub mod statics;
 
 pub use allocator::{Allocator, Grown, MAX_ALIGN, MIN_ALIGN, Usage};
 pub use directory::{CHUNK_BYTES, Directory, MAX_NAME, NameError, Named};
-pub use error::{Block, Dropped, HeapError, HeapRange, Neighbours};
+pub use error::{Dropped, HeapError};
 pub use ledger::{Allocation, Ledger, Made, Owner, Reclaimed, Released};

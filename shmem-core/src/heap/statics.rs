@@ -11,49 +11,14 @@
 //! own size. It stays under an eighth of the size, and is left out where statics would not fit beside
 //! it.
 
-use core::fmt;
-
 use shmem_grammar::show_size;
 
 use crate::fingerprint::fingerprint;
-use crate::partition::{Declaration, ObjectWish, PartitionSpec};
+use crate::partition::{PartitionSpec, StaticEntry};
 use crate::text::Text;
 
 use super::error::variable;
 use super::{MAX_ALIGN, MIN_ALIGN};
-
-/// A symmetric static as the binary describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StaticEntry {
-    /// The object's name.
-    pub name: Text<64>,
-    /// `module_path!()` of the declaration.
-    pub module: Text<96>,
-    /// File of the declaration.
-    pub file: Text<96>,
-    /// Line of the declaration.
-    pub line: u32,
-    /// Bytes.
-    pub size: u64,
-    /// Alignment in bytes.
-    pub align: u64,
-    /// The smallest page the object wants to lie on, in bytes; 0: no wish.
-    pub pgsize: u64,
-    /// The partition as its declaration gives it.
-    pub partition: Declaration,
-}
-
-impl From<&StaticEntry> for ObjectWish {
-    fn from(object: &StaticEntry) -> Self {
-        Self {
-            partition: object.partition,
-            pgsize: object.pgsize,
-            name: object.name,
-            file: object.file,
-            line: object.line,
-        }
-    }
-}
 
 /// Where one object lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,10 +64,8 @@ pub struct Layout {
 pub enum LayoutError {
     /// They need more than their partition has.
     #[error(
-        "the {count} symmetric static(s) in partition `{name}` need {}, but it has {}{}; raise {}",
-        show_size(*.needed), show_size(*.size),
-        Largest(.largest),
-        Remedy(*.id, .declared)
+        "the {count} symmetric static(s) in partition `{name}` need {}, but it has {}; the largest: {}; raise {}",
+        show_size(*.needed), show_size(*.size), list(.largest), remedy(*.id, .declared.as_deref())
     )]
     TooLarge {
         id: u32,
@@ -293,28 +256,17 @@ impl Layout {
     }
 }
 
-struct Remedy<'a>(u32, &'a Option<String>);
-
-impl fmt::Display for Remedy<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&variable(self.0))?;
-        match self.1 {
-            Some(place) => write!(f, ", or its `size` at {place}"),
-            None => Ok(()),
-        }
-    }
+/// What makes room.
+fn remedy(id: u32, declared: Option<&str>) -> String {
+    variable(id) + &declared.map_or_else(String::new, |place| format!(", or its `size` at {place}"))
 }
 
-struct Largest<'a>(&'a [StaticEntry]);
-
-impl fmt::Display for Largest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, o) in self.0.iter().enumerate() {
-            let before = if i == 0 { "; the largest: " } else { ", " };
-            write!(f, "{before}`{}::{}` {} ({}:{})", o.module, o.name, show_size(o.size), o.file, o.line)?;
-        }
-        Ok(())
-    }
+/// The largest objects, in words.
+fn list(largest: &[StaticEntry]) -> String {
+    let each = largest
+        .iter()
+        .map(|o| format!("`{}::{}` {} ({}:{})", o.module, o.name, show_size(o.size), o.file, o.line));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! is not mapped faults.
 
 use core::ops::Range;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
@@ -34,8 +35,8 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Reserves addresses for `slots` PEs, and checks that the machine can give them what they ask
-    /// for. No memory is used yet. The slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
+    /// Reserves addresses for `slots` PEs whose memory comes from the same nodes, and checks that the machine can give them what
+    /// they ask for. No memory is used yet. The slot of this PE, `own`, starts at a multiple of [`OWN_ALIGN`].
     ///
     /// What is to be populated is compared with the memory that is left on the node. So each PE of a
     /// node calls this before any of them calls [`create`](Self::create).
@@ -50,8 +51,7 @@ impl Arena {
         machine: Machine,
     ) -> Result<Self, MemoryError> {
         let alike = layout.requests().iter().map(|request| request.placement.clone()).collect();
-        let arena = Self::addresses(own, layout, slots, machine)?;
-        arena.check(&vec![alike; slots])
+        Self::new(own, layout, slots, machine, || vec![alike; slots].into())
     }
 
     /// As [`reserve`](Self::reserve), with the same errors, for PEs whose memory comes from different nodes: `placements` says for
@@ -67,23 +67,16 @@ impl Arena {
         machine: Machine,
     ) -> Result<Self, MemoryError> {
         let partitions = layout.requests().len();
-        assert!(
-            placements.iter().all(|placements| placements.len() == partitions),
-            "PEs have the same partitions"
-        );
-        Self::addresses(own, layout, placements.len(), machine)?.check(placements)
+        assert!(placements.iter().all(|one| one.len() == partitions), "PEs have the same partitions");
+        Self::new(own, layout, placements.len(), machine, || placements.into())
     }
 
-    fn check(self, placements: &[Vec<Placement>]) -> Result<Self, MemoryError> {
-        limits::check_all(&self.layout, placements, &self.machine)?;
-        Ok(self)
-    }
-
-    fn addresses(
+    fn new<'p>(
         own: usize,
         layout: SlotLayout,
         slots: usize,
         machine: Machine,
+        placements: impl FnOnce() -> Cow<'p, [Vec<Placement>]>,
     ) -> Result<Self, MemoryError> {
         limits::check_each(&layout, &machine)?;
         // Strides are multiples of the unit, and so all slots start at one, too.
@@ -93,6 +86,7 @@ impl Arena {
             .checked_mul(slots)
             .and_then(|bytes| Reservation::new(bytes, align, own * layout.stride()).ok())
             .ok_or_else(|| limits::address_space(&layout, slots))?;
+        limits::check_all(&layout, &placements(), &machine)?;
         Ok(Self { layout, slots, machine, reservation, mapped: Mutex::default() })
     }
 
@@ -146,12 +140,8 @@ impl Arena {
         let wanted: Vec<_> =
             requests.map(|(k, request)| (self.layout.partition(k).start, request, files.get(&k))).collect();
         for (_, request, backing) in &wanted {
-            assert_eq!(
-                request.is_in_file(),
-                backing.is_some(),
-                "{}: a file, or why there is none",
-                request.what
-            );
+            let is_right = request.is_in_file() == backing.is_some();
+            assert!(is_right, "{}: a file, or why there is none", request.what);
         }
         self.mapping(slot, 0..self.layout.bytes(), |site| {
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
@@ -159,7 +149,8 @@ impl Arena {
         })
     }
 
-    /// Maps what the PE in `slot` made: its descriptors and file parts. The peer is not trusted.
+    /// Maps what the PE in `slot` made: its descriptors and file parts. That is all of its partitions, or the `later` segment at
+    /// that offset that it made by [`create_later`](Self::create_later) with the same request. The peer is not trusted.
     ///
     /// # Errors
     ///
@@ -167,13 +158,35 @@ impl Arena {
     ///
     /// # Panics
     ///
-    /// If there is no such slot, or its memory is mapped already.
-    pub fn attach(&self, slot: usize, descriptors: Vec<OwnedFd>, pieces: &[u8]) -> Result<(), MemoryError> {
-        let bytes = self.layout.bytes();
-        let named = self.named();
-        self.mapping(slot, 0..bytes, |site| {
-            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { map_pieces(&site, slot, bytes, &descriptors, pieces, &named) }
+    /// If there is no such slot, something is mapped there already, or the later segment is not in [`SlotLayout::later`].
+    pub fn attach(
+        &self,
+        slot: usize,
+        later: Option<(usize, &Request)>,
+        descriptors: &[OwnedFd],
+        pieces: &[u8],
+    ) -> Result<(), MemoryError> {
+        let (area, least, named) = match later {
+            Some((offset, request)) => (self.later_area(offset, request), request.bytes, Vec::new()),
+            None => (0..self.layout.bytes(), self.layout.bytes(), self.named()),
+        };
+        let refused = |reason| MemoryError::Peer { slot, reason };
+        self.mapping(slot, area, |site| {
+            let (start, end) = (site.area.start as u64, site.area.end as u64);
+            let ends = start + least as u64..=end;
+            let pieces = file_part::decode(pieces, start, ends, descriptors.len()).map_err(refused)?;
+            for (number, file) in descriptors.iter().enumerate() {
+                file_part::check_file(number, file, &pieces, &named).map_err(refused)?;
+            }
+            for piece in &pieces {
+                let range = site.origin + piece.offset as usize..site.origin + piece.end() as usize;
+                // SAFETY: the range is inside the area (`decode`), in which nothing was mapped (`mapping`), so nothing refers to it.
+                unsafe { self.reservation.map(range.clone(), &descriptors[piece.file as usize], piece.at) }
+                    .map_err(system("mmap", "mapping the memory of a peer"))?;
+                // The peer's own has it.
+                self.reservation.leave_out_of_dumps(range);
+            }
+            Ok(())
         })
     }
 
@@ -218,22 +231,6 @@ impl Arena {
             Some(memfd) => unsafe { adopt(&site, request.bytes, memfd) },
             // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
             None => unsafe { provide(site, &[(offset, request, None)]) },
-        })
-    }
-
-    /// Maps a later segment that the PE in `slot` made by [`create_later`](Self::create_later) with the same offset and request.
-    /// Its errors are those of [`attach`](Self::attach), and it panics where that function does.
-    pub fn attach_later(
-        &self,
-        slot: usize,
-        offset: usize,
-        request: &Request,
-        descriptors: Vec<OwnedFd>,
-        pieces: &[u8],
-    ) -> Result<(), MemoryError> {
-        self.mapping(slot, self.later_area(offset, request), |site| {
-            // SAFETY: nothing was mapped in the area (`mapping`), so nothing refers to it.
-            unsafe { map_pieces(&site, slot, request.bytes, &descriptors, pieces, &[]) }
         })
     }
 
@@ -313,35 +310,4 @@ impl Arena {
         }
         result
     }
-}
-
-/// Maps what a peer handed over into an area, if it covers at least `least` bytes of it.
-///
-/// # Safety
-///
-/// Nothing refers to what is mapped in the area now, and nobody else maps there.
-unsafe fn map_pieces(
-    site: &Site<'_>,
-    slot: usize,
-    least: usize,
-    descriptors: &[OwnedFd],
-    pieces: &[u8],
-    named: &[Range<u64>],
-) -> Result<(), MemoryError> {
-    let refused = |reason| MemoryError::Peer { slot, reason };
-    let (start, end) = (site.area.start as u64, site.area.end as u64);
-    let pieces =
-        file_part::decode(pieces, start, start + least as u64..=end, descriptors.len()).map_err(refused)?;
-    for (number, file) in descriptors.iter().enumerate() {
-        file_part::check_file(number, file, &pieces, named).map_err(refused)?;
-    }
-    for piece in &pieces {
-        let range = site.origin + piece.offset as usize..site.origin + piece.end() as usize;
-        // SAFETY: the range is inside the area (`decode`), for which the caller promises.
-        unsafe { site.reservation.map(range.clone(), &descriptors[piece.file as usize], piece.at) }
-            .map_err(system("mmap", "mapping the memory of a peer"))?;
-        // The peer's own has it.
-        site.reservation.leave_out_of_dumps(range);
-    }
-    Ok(())
 }

@@ -1,11 +1,12 @@
 //! Errors of making and mapping symmetric memory.
 
+use core::fmt;
+
 use rustix::io::Errno;
-use shmem_grammar::Kind;
+use shmem_grammar::{Kind, round_size, show_size};
 
 use super::placement::PlacementError;
 use super::pmem::PmemError;
-use super::size::Size;
 use crate::topology;
 
 /// Memory could not be reserved, mapped or populated.
@@ -102,6 +103,22 @@ pub enum MemoryError {
     NoLaterRoom { asked: u64, segments: usize, most: usize, largest: u64, total: u64 },
 }
 
+/// Bytes, as messages write them: exactly if that is short, otherwise `about 1.4G`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::memory) struct Size(pub(in crate::memory) u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(bytes) = *self;
+        const SHORT: usize = "16256G".len();
+        let exact = show_size(bytes);
+        if exact.len() > SHORT && bytes >> 10 > 0 {
+            return write!(f, "about {}", round_size(bytes));
+        }
+        f.write_str(&exact)
+    }
+}
+
 /// Nodes with a word in front; nothing if there are none.
 pub(super) fn node_list(word: &str, nodes: &[u32]) -> String {
     if nodes.is_empty() { String::new() } else { format!("{word} {}", topology::numbers(nodes)) }
@@ -121,15 +138,16 @@ mod tests {
 
     #[test]
     fn sizes_are_short_and_say_when_they_are_rounded() {
-        let text = |n: u64| Size(n).to_string();
-        assert_eq!(text(0), "0 bytes");
-        assert_eq!(text(1023), "1023 bytes");
-        assert_eq!(text(4096), "4K");
-        assert_eq!(text(2 << 20), "2M");
-        assert_eq!(text((3 << 30) / 2), "1.5G");
-        assert_eq!(text((1 << 30) + 1), "about 1G");
-        assert_eq!(text(23_683_808 << 10), "about 22.6G");
-        assert_eq!(text(2032 << 30), "2032G");
-        assert_eq!(text(u64::MAX), "about 16777216T");
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (4096, "4K"),
+            ((3 << 30) / 2, "1.5G"),
+            ((1 << 30) + 1, "about 1G"),
+            (23_683_808 << 10, "about 22.6G"),
+            (2032 << 30, "2032G"),
+            (u64::MAX, "about 16777216T"),
+        ] {
+            assert_eq!(Size(bytes).to_string(), text);
+        }
     }
 }

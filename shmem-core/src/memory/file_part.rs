@@ -13,8 +13,9 @@ use super::map::SEALS;
 
 /// Marks a list and its version.
 const MAGIC: u64 = u64::from_le_bytes(*b"shmpcs01");
-const WORDS: usize = 5;
-const WORD: usize = size_of::<u64>();
+
+/// Words of a part in the list: offset, bytes, file, at, page.
+type Words = [u64; 5];
 
 /// Bytes of a slot that lie in one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +36,6 @@ impl FilePart {
     pub(super) fn end(&self) -> u64 {
         self.offset + self.bytes
     }
-
-    fn words(&self) -> [u64; WORDS] {
-        [self.offset, self.bytes, self.file, self.at, self.page]
-    }
 }
 
 /// Adds a piece, to the last one if it continues it in the slot and in the file.
@@ -56,8 +53,8 @@ pub(super) fn push(pieces: &mut Vec<FilePart>, piece: FilePart) {
 
 /// The list as bytes.
 pub(super) fn encode(pieces: &[FilePart]) -> Vec<u8> {
-    let words = core::iter::once(MAGIC).chain(pieces.iter().flat_map(FilePart::words));
-    words.flat_map(u64::to_le_bytes).collect()
+    let words = pieces.iter().flat_map(|piece| [piece.offset, piece.bytes, piece.file, piece.at, piece.page]);
+    bytemuck::cast_slice(&core::iter::once(MAGIC).chain(words).collect::<Vec<u64>>()).to_vec()
 }
 
 /// The list from bytes, if its pieces cover a range from `offset` without gaps up to an end in
@@ -68,17 +65,21 @@ pub(super) fn decode(
     ends: RangeInclusive<u64>,
     files: usize,
 ) -> Result<Vec<FilePart>, String> {
-    if !bytes.len().is_multiple_of(WORD) {
+    if !bytes.len().is_multiple_of(size_of::<u64>()) {
         return Err(format!("its list of pieces has {}", show_size(bytes.len() as u64)));
     }
-    let words: Vec<_> = bytes.chunks_exact(WORD).map(word).collect();
-    let Some((&MAGIC, words)) = words.split_first() else {
+    let Some(words) = bytes.strip_prefix(bytemuck::bytes_of(&MAGIC)) else {
         return Err("its list of pieces is of another version".into());
     };
-    if !words.len().is_multiple_of(WORDS) {
+    let piece = |words: &[u8]| {
+        let [offset, bytes, file, at, page] = bytemuck::pod_read_unaligned::<Words>(words);
+        FilePart { offset, bytes, file, at, page }
+    };
+    let pieces = words.chunks_exact(size_of::<Words>());
+    if !pieces.remainder().is_empty() {
         return Err("its list of pieces is cut off".into());
     }
-    let pieces: Vec<_> = words.chunks_exact(WORDS).map(piece).collect();
+    let pieces: Vec<_> = pieces.map(piece).collect();
     let mut end = offset;
     for (i, piece) in pieces.iter().enumerate() {
         let FilePart { offset, bytes, file, at, page } = *piece;
@@ -106,14 +107,6 @@ pub(super) fn decode(
     Ok(pieces)
 }
 
-fn word(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-}
-
-fn piece(words: &[u64]) -> FilePart {
-    FilePart { offset: words[0], bytes: words[1], file: words[2], at: words[3], page: words[4] }
-}
-
 /// Checks that a file is what the pieces in it say: a memfd, or in the ranges `named` of a slot a file that
 /// survives the job. The latter cannot be sealed: that nobody cuts it short is left to its lock and its owner.
 pub(super) fn check_file(
@@ -122,49 +115,44 @@ pub(super) fn check_file(
     pieces: &[FilePart],
     named: &[Range<u64>],
 ) -> Result<(), String> {
-    let wrong = |what: String| Err(format!("file {number} {what}"));
     let pieces = || pieces.iter().filter(|piece| piece.file == number as u64);
     let is_named =
         pieces().all(|p| named.iter().any(|range| range.start <= p.offset && p.end() <= range.end));
-    let stat = match rustix::fs::fstat(file) {
-        Ok(stat) => stat,
-        Err(errno) => return wrong(format!("has no size ({errno})")),
-    };
-    let size = stat.st_size as u64;
-    let page = if is_named {
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return wrong("is no regular file".into());
-        }
-        if stat.st_uid != rustix::process::geteuid().as_raw() {
-            return wrong(format!("belongs to user {}", stat.st_uid));
-        }
-        rustix::param::page_size() as u64
-    } else {
-        match rustix::fs::fcntl_get_seals(file) {
-            Ok(seals) if seals.contains(SEALS) => {}
-            Ok(_) => return wrong("is not sealed against resizing".into()),
-            Err(errno) => return wrong(format!("is not a memfd ({errno})")),
-        }
-        match rustix::fs::fstatfs(file) {
-            Ok(stat) => stat.f_bsize as u64,
-            Err(errno) => return wrong(format!("has no page size ({errno})")),
-        }
-    };
+    let checked = if is_named { pages_of_named(file) } else { pages_of_memfd(file) };
+    let (size, page) = checked.map_err(|what| format!("file {number} {what}"))?;
     for piece in pieces() {
-        if piece.at + piece.bytes > size {
-            return wrong(format!(
-                "has {}, and pieces up to {}",
-                show_size(size),
-                show_size(piece.at + piece.bytes)
-            ));
-        }
-        if piece.page != page {
-            return wrong(format!(
-                "has pages of {}, and pieces with pages of {}",
-                show_size(page),
-                show_size(piece.page)
-            ));
-        }
+        let (has, says) = match piece.at + piece.bytes {
+            end if end > size => (show_size(size), format!("pieces up to {}", show_size(end))),
+            _ if piece.page != page => {
+                let has = format!("pages of {}", show_size(page));
+                (has, format!("pieces with pages of {}", show_size(piece.page)))
+            }
+            _ => continue,
+        };
+        return Err(format!("file {number} has {has}, and {says}"));
     }
     Ok(())
+}
+
+/// The size of a file that survives the job, and bytes of its pages.
+fn pages_of_named(file: &OwnedFd) -> Result<(u64, u64), String> {
+    let stat = rustix::fs::fstat(file).map_err(|errno| format!("has no size ({errno})"))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err("is no regular file".into());
+    }
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(format!("belongs to user {}", stat.st_uid));
+    }
+    Ok((stat.st_size as u64, rustix::param::page_size() as u64))
+}
+
+/// The size of a memfd that keeps it, and bytes of its pages.
+fn pages_of_memfd(file: &OwnedFd) -> Result<(u64, u64), String> {
+    let seals = rustix::fs::fcntl_get_seals(file).map_err(|errno| format!("is not a memfd ({errno})"))?;
+    if !seals.contains(SEALS) {
+        return Err("is not sealed against resizing".into());
+    }
+    let stat = rustix::fs::fstat(file).map_err(|errno| format!("has no size ({errno})"))?;
+    let system = rustix::fs::fstatfs(file).map_err(|errno| format!("has no page size ({errno})"))?;
+    Ok((stat.st_size as u64, system.f_bsize as u64))
 }

@@ -7,16 +7,11 @@
 //! stride     the next PE's slot
 //! ```
 //!
-//! The layout follows from what is *requested* alone, never from what a machine grants, so every PE
-//! computes the same one. Three measured facts shape it:
-//!
-//! - Starts are multiples of 2 MiB (of the page size, if a larger one is asked for): otherwise
-//!   merging pages into huge ones fails without a word.
-//! - The stride is an *odd* multiple of that, so that equal offsets on all PEs do not meet in the
-//!   same cache set. (Inside a slot, the [colour](crate::heap::statics::colour) of each partition
-//!   does the same.)
-//! - The granule grows with the slot, so that the byte table of [`Segments`] stays at about a
-//!   thousand entries.
+//! The layout follows from what is *requested* alone, never from what a machine grants, so every PE computes the same one.
+//! Starts are multiples of 2 MiB (or of a larger page size that is asked for): otherwise merging pages into huge ones fails
+//! without a word. The stride is an *odd* multiple of that, so that equal offsets on all PEs do not meet in the same cache set;
+//! inside a slot the [colour](crate::heap::statics::colour) of each partition does the same. The granule grows with the slot,
+//! so that the byte table of [`Segments`] stays at about a thousand entries.
 
 use core::ops::Range;
 
@@ -78,32 +73,33 @@ impl SlotLayout {
             .collect::<Result<Vec<_>, _>>()?;
         let unit = requests.iter().map(Request::room).max().unwrap_or(HUGE);
         let too_large = || {
-            let Claim { what, bytes } = Claim::largest(&requests, team_bytes, later_bytes);
-            MemoryError::TooLarge { what, asked: bytes, most: ADDRESSES }
+            let (what, asked) = largest_claim(&requests, team_bytes, later_bytes);
+            MemoryError::TooLarge { what, asked, most: ADDRESSES }
         };
         let system = SYSTEM_BYTES.checked_add(team_bytes).ok_or_else(too_large)?;
+        let names = partitions.iter().map(|spec| (spec.id, spec.name)).collect();
         let mut granule = HUGE;
         loop {
             let arranged = arrange(system, &requests, later_bytes, granule);
             let (starts, bytes, slot_bytes) = arranged.ok_or_else(too_large)?;
-            if slot_bytes.div_ceil(granule) <= MOST_GRANULES {
-                let stride = odd_multiple(slot_bytes, unit).ok_or_else(too_large)?;
-                let (names, later) =
-                    (partitions.iter().map(|spec| (spec.id, spec.name)).collect(), later_bytes);
-                return Ok(Self {
-                    granule,
-                    unit,
-                    requests,
-                    names,
-                    system,
-                    starts,
-                    bytes,
-                    slot_bytes,
-                    stride,
-                    later,
-                });
+            if slot_bytes.div_ceil(granule) > MOST_GRANULES {
+                granule *= 2;
+                continue;
             }
-            granule *= 2;
+            let stride = odd_multiple(slot_bytes, unit).ok_or_else(too_large)?;
+            let later = later_bytes;
+            return Ok(Self {
+                granule,
+                unit,
+                requests,
+                names,
+                system,
+                starts,
+                bytes,
+                slot_bytes,
+                stride,
+                later,
+            });
         }
     }
 
@@ -158,9 +154,9 @@ impl SlotLayout {
         self.slot_bytes
     }
 
-    /// The part of a slot that asks for the most addresses.
-    pub(super) fn largest_claim(&self) -> Claim {
-        Claim::largest(&self.requests, self.system - SYSTEM_BYTES, self.later)
+    /// The part of a slot that asks for the most addresses, in words, and how many it asks for.
+    pub(super) fn largest_claim(&self) -> (String, u64) {
+        largest_claim(&self.requests, self.system - SYSTEM_BYTES, self.later)
     }
 
     /// Bytes from one PE's slot to the next.
@@ -207,21 +203,12 @@ fn odd_multiple(bytes: usize, unit: usize) -> Option<usize> {
     (bytes.div_ceil(unit) | 1).checked_mul(unit)
 }
 
-/// Addresses that are asked for.
-pub(super) struct Claim {
-    /// For what, with the variable that says how many.
-    pub(super) what: String,
-    pub(super) bytes: u64,
-}
-
-impl Claim {
-    /// The largest one: what to lower first.
-    pub(super) fn largest(requests: &[Request], teams: usize, later: usize) -> Self {
-        let of = |what: &str, bytes: usize| Self { what: what.into(), bytes: bytes as u64 };
-        let claims = requests.iter().map(|request| of(&request.what, request.bytes)).chain([
-            of("SHMEM_TEAM_SIZE, the memory of teams", teams),
-            of("SHMEM_LATER_SIZE, the addresses for memory that is made after the start", later),
-        ]);
-        claims.max_by_key(|claim| claim.bytes).unwrap_or_else(|| unreachable!("two claims are always there"))
-    }
+/// Of what the most addresses are asked for, with the variable that says how many, and these: what to lower first.
+fn largest_claim(requests: &[Request], teams: usize, later: usize) -> (String, u64) {
+    let claims = requests.iter().map(|request| (request.what.as_str(), request.bytes)).chain([
+        ("SHMEM_TEAM_SIZE, the memory of teams", teams),
+        ("SHMEM_LATER_SIZE, the addresses for memory that is made after the start", later),
+    ]);
+    let largest = claims.max_by_key(|(_, bytes)| *bytes);
+    largest.map_or_else(|| unreachable!("two are always there"), |(what, bytes)| (what.into(), bytes as u64))
 }

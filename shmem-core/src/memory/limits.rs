@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::Kind;
 
-use super::error::MemoryError;
-use super::layout::{ADDRESSES, Claim, SlotLayout};
+use super::error::{MemoryError, Size};
+use super::layout::{ADDRESSES, SlotLayout};
 use super::machine::{Limit, Machine};
 use super::placement::{Placement, Spread};
 use super::request::Request;
-use super::size::Size;
 use crate::partition::Pages;
 
 /// Checks what each partition alone asks of the machine.
@@ -190,24 +189,18 @@ fn descriptors(requests: &[Request], slots: usize, machine: &Machine) -> Result<
 
 /// The error for addresses that cannot be reserved.
 pub(super) fn address_space(layout: &SlotLayout, slots: usize) -> MemoryError {
-    let limit = match getrlimit(Resource::As).current {
-        Some(bytes) => format!(
-            "the limit on addresses (ulimit -v, RLIMIT_AS) is {}, what the program uses included",
-            Size(bytes)
-        ),
-        None => format!(
-            "the address space of a process, {} at most, does not have that much left",
-            Size(ADDRESSES)
-        ),
+    let (limit, raise) = match getrlimit(Resource::As).current {
+        Some(bytes) => {
+            let limit = "the limit on addresses (ulimit -v, RLIMIT_AS)";
+            (format!("{limit} is {}, what the program uses included", Size(bytes)), "raise the limit, ")
+        }
+        None => {
+            let space = format!("the address space of a process, {} at most,", Size(ADDRESSES));
+            (format!("{space} does not have that much left"), "")
+        }
     };
-    let Claim { what, bytes } = layout.largest_claim();
-    let raise = if getrlimit(Resource::As).current.is_some() { "raise the limit, " } else { "" };
+    let (what, bytes) = layout.largest_claim();
     let hint = format!("{raise}lower {what} ({} of these), or start fewer PEs on a node", Size(bytes));
-    MemoryError::AddressSpace {
-        slots,
-        asked: (layout.stride() as u64).saturating_mul(slots as u64),
-        place: layout.stride() as u64,
-        limit,
-        hint,
-    }
+    let place = layout.stride() as u64;
+    MemoryError::AddressSpace { slots, asked: place.saturating_mul(slots as u64), place, limit, hint }
 }

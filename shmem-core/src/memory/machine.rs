@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::error::Size;
 use super::pages::PageSizes;
-use super::size::Size;
 use crate::root::Root;
 use crate::topology::Topology;
 
@@ -21,13 +21,6 @@ pub struct Limit {
     pub bytes: u64,
     /// What says so: `this node has`, `the control group /x allows`.
     pub source: String,
-}
-
-impl Limit {
-    fn least(limits: impl Iterator<Item = Self>) -> Self {
-        let none = Self { bytes: u64::MAX, source: "nothing is known of the memory:".into() };
-        limits.min_by_key(|limit| limit.bytes).unwrap_or(none)
-    }
 }
 
 impl core::fmt::Display for Limit {
@@ -55,7 +48,7 @@ impl Machine {
     }
 
     /// Its page sizes.
-    pub fn page_sizes(&self) -> PageSizes {
+    pub(super) fn page_sizes(&self) -> PageSizes {
         PageSizes::read(&self.root, self.base)
     }
 
@@ -65,31 +58,32 @@ impl Machine {
     }
 
     /// The memory this process may ever have: the node's, or the control group's.
-    pub fn memory(&self) -> Limit {
-        let node = self.bytes("proc/meminfo", "MemTotal:");
-        let node = node.map(|bytes| Limit { bytes, source: "this node has".into() });
-        let groups = self.groups().into_iter().map(|Group { path, limit, .. }| Limit {
-            bytes: limit,
-            source: format!("the control group {path} allows"),
-        });
-        Limit::least(node.into_iter().chain(groups))
+    pub(super) fn memory(&self) -> Limit {
+        self.least("MemTotal:", ["has", "allows"], |group| group.limit)
     }
 
     /// The memory that can be had now, without pages that stand behind files on disk and can be
     /// dropped.
     pub fn available(&self) -> Limit {
-        let node = self.bytes("proc/meminfo", "MemAvailable:");
-        let node = node.map(|bytes| Limit { bytes, source: "this node has left".into() });
-        let groups = self.groups().into_iter().map(|Group { path, limit, used }| Limit {
-            bytes: limit.saturating_sub(used),
-            source: format!("the control group {path} has left"),
+        self.least("MemAvailable:", ["has left"; 2], |group| group.limit.saturating_sub(group.used))
+    }
+
+    /// The least of what the node and its control groups have; `says` are the verbs of both.
+    fn least(&self, key: &str, says: [&str; 2], of: impl Fn(&Group) -> u64) -> Limit {
+        let [node_has, group_has] = says;
+        let node = self.bytes("proc/meminfo", key);
+        let node = node.map(|bytes| Limit { bytes, source: format!("this node {node_has}") });
+        let groups = self.groups().into_iter().map(|group| {
+            let source = format!("the control group {} {group_has}", group.path);
+            Limit { bytes: of(&group), source }
         });
-        Limit::least(node.into_iter().chain(groups))
+        let none = Limit { bytes: u64::MAX, source: "nothing is known of the memory:".into() };
+        node.into_iter().chain(groups).min_by_key(|limit| limit.bytes).unwrap_or(none)
     }
 
     /// The memory of a NUMA node that can be had now: what is free, and some of what stands behind files
     /// on disk, but not the last that the kernel keeps for itself. Not known is no limit.
-    pub fn left_on(&self, node: u32) -> u64 {
+    pub(super) fn left_on(&self, node: u32) -> u64 {
         let bytes = |key| self.bytes(&format!("sys/devices/system/node/node{node}/meminfo"), key);
         let (Some(total), Some(free)) = (bytes("MemTotal:"), bytes("MemFree:")) else { return u64::MAX };
         let files = bytes("Active(file):").unwrap_or(0) + bytes("Inactive(file):").unwrap_or(0);
@@ -147,57 +141,50 @@ mod tests {
     use super::*;
     use crate::fixture::Tree;
 
-    const MEMINFO: &str = "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  600 kB\n";
+    const MEMINFO: (&str, &str) =
+        ("proc/meminfo", "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:  600 kB\n");
 
+    /// The memory that there is and that is left, by the files of a machine.
     #[test]
-    fn memory_of_a_node_without_control_groups() {
-        let tree = Tree::new();
-        tree.write("proc/meminfo", MEMINFO);
-        let machine = Machine::at(tree.root());
-        assert_eq!(machine.memory().bytes, 1000 << 10);
-        assert_eq!(machine.available().to_string(), "this node has left 600K");
-    }
-
-    #[test]
-    fn the_tightest_control_group_counts_also_one_above() {
-        let tree = Tree::new();
-        tree.write("proc/meminfo", MEMINFO);
-        tree.write("proc/self/cgroup", "0::/a/b\n");
-        tree.write("sys/fs/cgroup/a/b/memory.max", "max\n");
-        tree.write("sys/fs/cgroup/a/memory.max", "102400\n");
-        tree.write("sys/fs/cgroup/a/memory.current", "51200\n");
-        tree.write("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 10240\nactive_file 5\n");
-        let machine = Machine::at(tree.root());
-        assert_eq!(machine.memory().to_string(), "the control group /a allows 100K");
-        assert_eq!(machine.available().bytes, 102_400 - 51_200 + 10_240);
-    }
-
-    #[test]
-    fn control_groups_of_version_one() {
-        let tree = Tree::new();
-        tree.write("proc/meminfo", MEMINFO);
-        tree.write("proc/self/cgroup", "3:cpu:/x\n4:memory:/not/visible\n0::/\n");
-        tree.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "204800\n");
-        tree.write("sys/fs/cgroup/memory/memory.usage_in_bytes", "102400\n");
-        tree.write("sys/fs/cgroup/memory/memory.stat", "inactive_file 7\ntotal_inactive_file 1024\n");
-        let machine = Machine::at(tree.root());
-        assert_eq!(machine.memory().bytes, 204_800);
-        assert_eq!(machine.available().bytes, 102_400 + 1024);
+    fn the_tightest_limit_counts() {
+        let groups = [
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/memory.max", "102400\n"),
+            ("sys/fs/cgroup/a/memory.current", "51200\n"),
+            ("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 10240\nactive_file 5\n"),
+        ];
+        let of_version_one = [
+            ("proc/self/cgroup", "3:cpu:/x\n4:memory:/not/visible\n0::/\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "204800\n"),
+            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "102400\n"),
+            ("sys/fs/cgroup/memory/memory.stat", "inactive_file 7\ntotal_inactive_file 1024\n"),
+        ];
+        for (files, memory, available) in [
+            (&[][..], "this node has 1000K", "this node has left 600K"),
+            (&groups, "the control group /a allows 100K", "the control group /a has left 60K"),
+            (&of_version_one, "the control group / allows 200K", "the control group / has left 101K"),
+        ] {
+            let tree = Tree::new();
+            files.iter().chain([&MEMINFO]).for_each(|(path, text)| tree.write(path, text));
+            let machine = Machine::at(tree.root());
+            assert_eq!(machine.memory().to_string(), memory);
+            assert_eq!(machine.available().to_string(), available);
+        }
     }
 
     #[test]
     fn memory_left_on_a_node() {
         let tree = Tree::new();
+        let machine = Machine::at(tree.root());
+        assert_eq!(
+            (machine.left_on(2), machine.memory().bytes),
+            (u64::MAX, u64::MAX),
+            "not known is no limit"
+        );
         let text = "Node 2 MemTotal: 64000 kB\nNode 2 MemFree: 9000 kB\nNode 2 Active(file): 100 kB\n\
                     Node 2 Inactive(file): 300 kB\nNode 2 Active(anon): 5 kB\n";
         tree.write("sys/devices/system/node/node2/meminfo", text);
-        assert_eq!(Machine::at(tree.root()).left_on(2), (9000 + 200 - 1000) << 10);
-    }
-
-    #[test]
-    fn nothing_known_is_no_limit() {
-        let tree = Tree::new();
-        assert_eq!(Machine::at(tree.root()).left_on(0), u64::MAX);
-        assert_eq!(Machine::at(tree.root()).memory().bytes, u64::MAX);
+        assert_eq!(machine.left_on(2), (9000 + 200 - 1000) << 10);
     }
 }

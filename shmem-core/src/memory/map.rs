@@ -1,15 +1,15 @@
 //! The system calls: memfds, and mappings inside one reservation; and what addresses are multiples of.
 
 use core::ops::Range;
-use core::ptr::NonNull;
+use core::ptr::{NonNull, null_mut};
 use std::ffi::c_void;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
 
-use super::size::Size;
+use super::error::Size;
 
 /// `MADV_COLLAPSE`; the libc crate does not name it for every C library.
 const COLLAPSE: libc::c_int = 25;
@@ -57,6 +57,8 @@ pub(super) fn punch(memfd: &OwnedFd, offset: u64, bytes: u64) -> Result<(), Errn
 pub(super) struct Reservation {
     start: NonNull<u8>,
     bytes: usize,
+    /// All that is ours, with what lies before and behind the range so that it is aligned.
+    whole: (*mut c_void, usize),
 }
 
 // SAFETY: a reservation is a range of addresses; whoever reads or writes there goes through raw
@@ -70,47 +72,28 @@ impl Reservation {
     /// Reserves `bytes` addresses, a multiple of a page, of which number `origin` is a multiple of `align`.
     pub(super) fn new(bytes: usize, align: usize, origin: usize) -> Result<Self, Errno> {
         let all = bytes.checked_add(align).ok_or(Errno::NOMEM)?;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
-        let start = unsafe {
-            rustix::mm::mmap_anonymous(
-                core::ptr::null_mut(),
-                all,
-                ProtFlags::empty(),
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )
-        }?;
+        let start = unsafe { rustix::mm::mmap_anonymous(null_mut(), all, ProtFlags::empty(), flags) }?;
+        // Less than `align`, so `bytes` are left behind it.
         let head = start.cast::<u8>().wrapping_add(origin).align_offset(align);
-        let tail = all - head - bytes;
-        let mut whole = Self { start: not_null(start)?, bytes: all };
-        if head > 0 {
-            // SAFETY: the first `head` bytes are ours and nobody knows of them.
-            unsafe { rustix::mm::munmap(start, head) }?;
-            whole = whole.without_head(head);
-        }
-        if tail > 0 {
-            // SAFETY: `bytes + tail` bytes are left of the mapping.
-            let end = unsafe { whole.start.as_ptr().add(bytes) };
-            // SAFETY: the last `tail` bytes are ours and nobody knows of them.
-            unsafe { rustix::mm::munmap(end.cast(), tail) }?;
-            whole.bytes = bytes;
-        }
-        Ok(whole)
+        Ok(Self { start: not_null(start.wrapping_byte_add(head))?, bytes, whole: (start, all) })
     }
 
-    fn without_head(self, head: usize) -> Self {
-        let whole = core::mem::ManuallyDrop::new(self);
-        // SAFETY: `head` is less than the length of the mapping.
-        let start = unsafe { whole.start.add(head) };
-        Self { start, bytes: whole.bytes - head }
+    /// A second mapping of shared memory that is mapped at an address.
+    pub(super) fn again(address: *mut u8, bytes: usize) -> Result<Self, Errno> {
+        // A length of 0 leaves the old mapping as it is.
+        // SAFETY: the new mapping is at an address that the kernel chooses, and nothing is unmapped.
+        let start = unsafe { rustix::mm::mremap(address.cast(), 0, bytes, MremapFlags::MAYMOVE) }?;
+        Ok(Self { start: not_null(start)?, bytes, whole: (start, bytes) })
     }
 
     /// A mapping of a memfd at an address that the kernel chooses.
     pub(super) fn of(memfd: &OwnedFd, offset: u64, bytes: usize) -> Result<Self, Errno> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address that the kernel chooses touches nothing.
-        let start =
-            unsafe { rustix::mm::mmap(core::ptr::null_mut(), bytes, protection, flags, memfd, offset) }?;
-        Ok(Self { start: not_null(start)?, bytes })
+        let start = unsafe { rustix::mm::mmap(null_mut(), bytes, protection, flags, memfd, offset) }?;
+        Ok(Self { start: not_null(start)?, bytes, whole: (start, bytes) })
     }
 
     /// Its first byte.
@@ -274,8 +257,8 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: the range is ours; whoever holds pointers into it promised to outlive them.
-        _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
+        // SAFETY: all of it is ours; whoever holds pointers into it promised to outlive them.
+        _ = unsafe { rustix::mm::munmap(self.whole.0, self.whole.1) };
     }
 }
 

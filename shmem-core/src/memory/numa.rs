@@ -1,23 +1,19 @@
 //! Which NUMA nodes pages come from: the system calls.
 //!
-//! The kernel keeps the policy of a memfd of base pages with the file, by offset. So whoever touches
-//! such a page first, in whichever process and through whichever mapping, gets it where the owner
-//! asked. That is used twice: peers need not know of policies, and a policy is set through a second
-//! mapping that is gone afterwards, so the mapping in the arena stays one however many ranges have
-//! policies of their own. Pages of a pool are different: the policy of the mapping counts through
-//! which they are made.
+//! The kernel keeps the policy of a memfd of base pages with the file, by offset: whoever touches such a page first, through
+//! whichever mapping, gets it where the owner asked. So peers need not know of policies, and a policy is set through a second
+//! mapping that is gone afterwards: the mapping in the arena stays one however many ranges have policies of their own. Of
+//! pages of a pool the policy of the mapping counts through which they are made.
 //!
-//! A kernel without NUMA says `ENOSYS`, and containers often forbid these calls with `EPERM`
-//! ([`unknown`]).
+//! A kernel without NUMA says `ENOSYS`, and containers often forbid these calls with `EPERM` ([`unknown`]).
 
 use core::ops::Range;
 use core::ptr::null;
 use std::collections::BTreeMap;
 
 use rustix::io::Errno;
-use rustix::mm::MremapFlags;
 
-use super::map::last_error;
+use super::map::{Reservation, last_error};
 use super::placement::Spread;
 
 /// `MPOL_PREFERRED_MANY`, Linux 5.15; the libc crate does not name it.
@@ -35,25 +31,13 @@ pub(super) fn unknown(errno: Errno) -> bool {
     matches!(errno, Errno::NOSYS | Errno::PERM)
 }
 
-/// Nodes as the kernel takes them, and how many bits it shall read.
-struct Mask(Vec<libc::c_ulong>);
+/// Nodes as the kernel takes them: a bit for each that it can have.
+type Mask = [libc::c_ulong; 1024 / WORD];
 
-impl Mask {
-    fn new(nodes: &[u32]) -> Self {
-        const BITS: usize = libc::c_ulong::BITS as usize;
-        let most = nodes.iter().max().map_or(0, |&most| most as usize);
-        let mut words = vec![0; most / BITS + 1];
-        for &node in nodes {
-            words[node as usize / BITS] |= 1 << (node as usize % BITS);
-        }
-        Self(words)
-    }
+const WORD: usize = libc::c_ulong::BITS as usize;
 
-    /// The kernel reads one bit less than it is told.
-    fn bits(&self) -> libc::c_ulong {
-        (self.0.len() as libc::c_ulong) * libc::c_ulong::from(libc::c_ulong::BITS) + 1
-    }
-}
+/// The kernel reads one bit less than it is told.
+const BITS: usize = size_of::<Mask>() * 8 + 1;
 
 fn call(result: libc::c_long) -> Result<(), Errno> {
     if result >= 0 {
@@ -63,9 +47,12 @@ fn call(result: libc::c_long) -> Result<(), Errno> {
 }
 
 fn mbind(address: *mut u8, bytes: usize, mode: libc::c_int, nodes: &[u32]) -> Result<(), Errno> {
-    let mask = Mask::new(nodes);
+    let mut mask: Mask = [0; _];
+    for &node in nodes {
+        *mask.get_mut(node as usize / WORD).ok_or(Errno::INVAL)? |= 1 << (node as usize % WORD);
+    }
     // Without nodes there is nothing to read.
-    let (words, bits) = if nodes.is_empty() { (null(), 0) } else { (mask.0.as_ptr(), mask.bits()) };
+    let (words, bits) = if nodes.is_empty() { (null(), 0) } else { (mask.as_ptr(), BITS) };
     // SAFETY: the mask lives until the call returns; a policy changes no contents, and the kernel checks
     // the addresses.
     call(unsafe { libc::syscall(libc::SYS_mbind, address, bytes, mode, words, bits, 0) })
@@ -121,30 +108,12 @@ pub(super) fn bind_file(
 ) -> Result<(), Errno> {
     ranges.chunks(RANGES).try_for_each(|ranges| {
         let (Some((first, _)), Some((last, _))) = (ranges.first(), ranges.last()) else { return Ok(()) };
-        let second = Second::new(address.wrapping_add(first.start), last.end - first.start)?;
+        let second = Reservation::again(address.wrapping_add(first.start), last.end - first.start)?;
         ranges.iter().try_for_each(|(range, nodes)| {
-            bind(second.0.wrapping_add(range.start - first.start), range.len(), nodes, spread)
+            let there = range.start - first.start..range.end - first.start;
+            bind(second.address(&there), there.len(), nodes, spread)
         })
     })
-}
-
-/// A second mapping of shared memory.
-struct Second(*mut u8, usize);
-
-impl Second {
-    fn new(address: *mut u8, bytes: usize) -> Result<Self, Errno> {
-        // A length of 0 leaves the old mapping as it is.
-        // SAFETY: the new mapping is at an address that the kernel chooses, and nothing is unmapped.
-        let second = unsafe { rustix::mm::mremap(address.cast(), 0, bytes, MremapFlags::MAYMOVE) }?;
-        Ok(Self(second.cast(), bytes))
-    }
-}
-
-impl Drop for Second {
-    fn drop(&mut self) {
-        // SAFETY: nobody else knows of the mapping.
-        _ = unsafe { rustix::mm::munmap(self.0.cast(), self.1) };
-    }
 }
 
 /// The node of each page of mapped addresses, as the kernel says; `None`: this process has no such page
@@ -170,15 +139,14 @@ pub(super) fn nodes_of_pages(address: *mut u8, bytes: usize, page: usize) -> Res
 #[cfg(test)]
 pub(super) fn policy(address: *mut u8) -> Result<(libc::c_int, Vec<u32>), Errno> {
     const BY_ADDRESS: libc::c_int = 2;
-    let mut mode: libc::c_int = 0;
-    let mut mask = Mask(vec![0; 16]);
-    let (bits, words) = (mask.bits(), mask.0.as_mut_ptr());
+    let (mut mode, mut mask): (libc::c_int, Mask) = (0, [0; _]);
+    let words = mask.as_mut_ptr();
     // SAFETY: mode and mask live until the call returns, and the mask has as many bits as it is told.
     let result = unsafe {
-        libc::syscall(libc::SYS_get_mempolicy, &raw mut mode, words, bits - 1, address, BY_ADDRESS)
+        libc::syscall(libc::SYS_get_mempolicy, &raw mut mode, words, BITS - 1, address, BY_ADDRESS)
     };
     call(result)?;
-    let set = |&node: &u32| mask.0[node as usize / 64] >> (node % 64) & 1 == 1;
+    let set = |&node: &u32| mask[node as usize / WORD] >> (node as usize % WORD) & 1 == 1;
     Ok((mode, (0..1024).filter(set).collect()))
 }
 

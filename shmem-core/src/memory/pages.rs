@@ -1,35 +1,31 @@
 //! Which page sizes the machine has, and which one a partition gets.
 //!
-//! `PGSIZE` asks for pages of *at least* that size. The smallest size that is large enough and to be
-//! had is taken; at equal sizes the pool of huge pages goes before base pages merged into huge ones.
-//! Where no size is large enough, `POLICY=MANDATORY` is an error and every other policy takes the
-//! largest smaller size and says so.
+//! `PGSIZE` asks for pages of *at least* that size: the smallest that is large enough and to be had is taken, from a pool of
+//! huge pages before base pages merged into huge ones. Where none is large enough, `POLICY=MANDATORY` is an error, and
+//! every other policy takes the largest smaller size and says so. Of a kind of memory that is asked for there are only the
+//! pages on its nodes ([`Request::only_on`]): smaller ones there come before large ones elsewhere.
 //!
-//! A pool has its pages on certain nodes: memory of a kind that is asked for has only those that lie on
-//! nodes of that kind ([`Request::only_on`]). Where these do not do, smaller pages of the right kind come
-//! before large ones of a wrong one.
-//!
-//! What can be had is known for certain only after it was tried: other processes take pages of the
-//! same pool. So the choice is made anew after each failure, without what failed.
+//! What can be had is known only after it was tried, because other processes take pages of the same pool. So the choice is
+//! made anew after each failure, without what failed.
 
 use shmem_grammar::Policy;
 
+use super::error::Size;
 use super::request::Request;
-use super::size::Size;
 use crate::partition::Pages;
 use crate::root::Root;
 
 /// A pool of huge pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pool {
+pub(super) struct Pool {
     /// Bytes of a page.
-    pub size: u64,
+    pub(super) size: u64,
     /// Pages that can be had: free and not reserved, and those the kernel may still add.
-    pub free: u64,
+    pub(super) free: u64,
     /// Pages in the pool.
-    pub total: u64,
+    pub(super) total: u64,
     /// Free pages on each NUMA node, in the order of the nodes' numbers; empty: not known.
-    pub nodes: Vec<(u32, u64)>,
+    pub(super) nodes: Vec<(u32, u64)>,
 }
 
 impl Pool {
@@ -77,31 +73,31 @@ impl Pool {
 
 /// The page sizes of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageSizes {
+pub(super) struct PageSizes {
     /// Bytes of a base page.
-    pub base: u64,
+    pub(super) base: u64,
     /// Pools of huge pages, by size.
-    pub pools: Vec<Pool>,
+    pub(super) pools: Vec<Pool>,
     /// Bytes of a page that base pages can be merged into; `None`: the kernel does not.
-    pub transparent: Option<u64>,
+    pub(super) transparent: Option<u64>,
     /// What was tried and did not work.
     failures: Vec<String>,
 }
 
 /// What is chosen for a piece of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub(super) struct Choice {
     /// What the pages are.
-    pub pages: Pages,
+    pub(super) pages: Pages,
     /// Bytes of a page.
-    pub size: u64,
+    pub(super) size: u64,
     /// What was asked and is not given.
-    pub downgrade: Option<String>,
+    pub(super) downgrade: Option<String>,
 }
 
 impl PageSizes {
     /// Those of the machine in `root`, with base pages of `base` bytes.
-    pub fn read(root: &Root, base: u64) -> Self {
+    pub(super) fn read(root: &Root, base: u64) -> Self {
         let pools = root.numbered("sys/kernel/mm/hugepages", "hugepages-", "kB");
         let pools = pools.into_iter().filter_map(|kibibytes| pool(root, kibibytes)).collect();
         let merged = |file| format!("sys/kernel/mm/transparent_hugepage/{file}");
@@ -112,16 +108,13 @@ impl PageSizes {
     }
 
     /// Base pages only.
-    pub fn only(base: u64) -> Self {
+    pub(super) fn only(base: u64) -> Self {
         Self { base, pools: Vec::new(), transparent: None, failures: Vec::new() }
     }
 
-    /// Chooses pages for the segment of `request`, whose start is a multiple of `room`.
-    ///
-    /// # Errors
-    ///
-    /// If the page size is mandatory and cannot be had: what the machine has, in words.
-    pub fn choose(&self, request: &Request, room: usize) -> Result<Choice, String> {
+    /// Chooses pages for the segment of `request`, whose start is a multiple of `room`. If the page size is mandatory and cannot be
+    /// had: what the machine has, in words.
+    pub(super) fn choose(&self, request: &Request, room: usize) -> Result<Choice, String> {
         let base = Choice { pages: Pages::Base, size: self.base, downgrade: None };
         let Some(asked) = request.traits.pgsize.filter(|&asked| asked > self.base) else { return Ok(base) };
         let candidates = self.candidates(request, room as u64);
@@ -156,7 +149,7 @@ impl PageSizes {
     }
 
     /// Takes the pages of a choice for a request out of what can be had.
-    pub fn take(&mut self, choice: &Choice, request: &Request) {
+    pub(super) fn take(&mut self, choice: &Choice, request: &Request) {
         if choice.pages == Pages::HugeTlb
             && let Some(pool) = self.pools.iter_mut().find(|pool| pool.size == choice.size)
         {
@@ -165,24 +158,21 @@ impl PageSizes {
     }
 
     /// Leaves out what was chosen and did not work.
-    pub fn failed(&mut self, choice: &Choice, reason: &str) {
-        let size = Size(choice.size);
+    pub(super) fn failed(&mut self, choice: &Choice, reason: &str) {
+        let (pages, done) = match choice.pages {
+            Pages::HugeTlb => ("huge pages", "taken"),
+            Pages::Transparent => ("transparent huge pages", "made"),
+            Pages::Base => return,
+        };
         match choice.pages {
-            Pages::HugeTlb => {
-                self.pools.retain(|pool| pool.size != choice.size);
-                self.failures.push(format!("huge pages of {size} which could not be taken ({reason})"));
-            }
-            Pages::Transparent => {
-                self.transparent = None;
-                self.failures
-                    .push(format!("transparent huge pages of {size} which could not be made ({reason})"));
-            }
-            Pages::Base => {}
+            Pages::HugeTlb => self.pools.retain(|pool| pool.size != choice.size),
+            _ => self.transparent = None,
         }
+        self.failures.push(format!("{pages} of {} which could not be {done} ({reason})", Size(choice.size)));
     }
 
     /// The page sizes that there are for a request, in words.
-    pub fn describe(&self, request: &Request) -> String {
+    pub(super) fn describe(&self, request: &Request) -> String {
         let mut list = vec![format!("base pages of {}", Size(self.base))];
         list.extend(self.transparent.map(|size| format!("transparent huge pages of {}", Size(size))));
         list.extend(self.pools.iter().map(|pool| pool.describe(request.only_on())));

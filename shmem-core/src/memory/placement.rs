@@ -1,13 +1,11 @@
 //! Which nodes the memory of a partition comes from.
 //!
-//! Three states stay apart: nothing is asked (the PE's own node, then normal memory of others), SYSDEFAULT
-//! as kind or policy (no placement call: numactl and the process's policy rule), and a kind that is asked
-//! for. A kind that is missing ends the job under MANDATORY; otherwise normal memory takes its place,
-//! which is said.
+//! Three states stay apart: nothing is asked (the PE's own node, then normal memory of others), SYSDEFAULT as kind or policy
+//! (no placement call: numactl and the process's policy rule), and a kind that is asked for. A kind that is missing ends the
+//! job under MANDATORY; otherwise normal memory takes its place, which is said.
 //!
-//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). What it leaves open is decided here:
-//! POLICY without KIND concerns the page size, except that INTERLEAVED spreads over the normal nodes;
-//! INTERLEAVED without nodes of the kind is as PREFERRED.
+//! Source: "Symmetric Memory Partitions in OpenSHMEM" (2017). Decided here: POLICY without KIND concerns the page size, except
+//! that INTERLEAVED spreads over the normal nodes; INTERLEAVED without nodes of the kind is as PREFERRED.
 
 use core::fmt;
 
@@ -65,10 +63,6 @@ impl Placement {
     /// No placement is asked for: the system decides.
     pub fn system() -> Self {
         Self { kind: None, nodes: Vec::new(), spread: Spread::System, downgrade: None }
-    }
-
-    fn given(kind: Option<Kind>, spread: Spread, nodes: Vec<u32>) -> Self {
-        Self { kind, nodes, spread, downgrade: None }
     }
 }
 
@@ -163,7 +157,7 @@ fn among(nodes: Vec<u32>, spread: Spread, topology: &Topology) -> Placement {
     if nodes.is_empty() || !choice {
         return Placement::system();
     }
-    Placement::given(None, spread, nodes)
+    Placement { nodes, spread, ..Placement::system() }
 }
 
 /// A kind that was asked for and that no node has, or none that this process may use.

@@ -11,20 +11,21 @@ use super::numa;
 use super::placement::Spread;
 use super::provide::system;
 
+/// Ranges are in bytes from the start of a slot.
+///
+/// # Errors
+///
+/// What the kernel says; see [`MemoryError::no_nodes`].
+///
+/// # Panics
+///
+/// If a range is outside the slot, or not of pages.
 impl Arena {
     /// Has pages that come later in ranges of a slot come from the nodes that stand behind each, the first before the others:
-    /// also those that a peer touches first. The ranges are ascending, in bytes from the start of the slot. With
-    /// [`Spread::System`] or no nodes, the slot has no say any more. The mapping stays one, however many ranges there are.
+    /// also those that a peer touches first. The ranges are ascending, and of base pages. With [`Spread::System`] or no nodes, the
+    /// slot has no say any more. The mapping stays one, however many ranges there are.
     ///
     /// Pages that exist stay where they are, unless the range is [given back](Self::discard) beforehand.
-    ///
-    /// # Errors
-    ///
-    /// What the kernel says; see [`MemoryError::no_nodes`].
-    ///
-    /// # Panics
-    ///
-    /// If a range is outside the slot, or not of base pages.
     pub fn place_ranges(
         &self,
         slot: usize,
@@ -40,14 +41,6 @@ impl Arena {
 
     /// The node of each page of `page` bytes in a range of a slot, as the kernel says; `None`: there is
     /// no such page yet. Pages that only a peer has touched count as well.
-    ///
-    /// # Errors
-    ///
-    /// What the kernel says; see [`MemoryError::no_nodes`].
-    ///
-    /// # Panics
-    ///
-    /// If the range is outside the slot, or not of such pages.
     pub fn nodes_of(
         &self,
         slot: usize,
@@ -62,7 +55,7 @@ impl Arena {
     }
 
     /// Pages of `page` bytes on each node in a range of a slot, in the order of the nodes' numbers. Those
-    /// that do not exist yet are left out. It counts what [`nodes_of`](Self::nodes_of) gives, and fails where that does.
+    /// that do not exist yet are left out.
     pub fn pages_per_node(
         &self,
         slot: usize,
@@ -72,15 +65,8 @@ impl Arena {
         self.nodes_of(slot, range, page).map(numa::count)
     }
 
-    /// Makes the pages of a range of a slot, from several threads if it is large. What is in them stays.
-    ///
-    /// # Errors
-    ///
-    /// If there is no memory left where they must come from.
-    ///
-    /// # Panics
-    ///
-    /// If the range is outside the slot, or not of pages.
+    /// Makes the pages of a range of a slot, from several threads if it is large. What is in them stays. It fails if there is no
+    /// memory left where they must come from.
     pub fn populate(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         let page = self.machine.base_page() as usize;
@@ -90,17 +76,9 @@ impl Arena {
     /// Gives the pages of a range of a slot back to the system. It is zero afterwards, and pages come
     /// again when they are touched.
     ///
-    /// # Errors
-    ///
-    /// What the kernel says.
-    ///
     /// # Safety
     ///
     /// Nothing refers to the range, in any process.
-    ///
-    /// # Panics
-    ///
-    /// If the range is outside the slot, or not of pages.
     pub unsafe fn discard(&self, slot: usize, range: Range<usize>) -> Result<(), MemoryError> {
         let inside = self.within(slot, &range);
         // SAFETY: the caller's promise.

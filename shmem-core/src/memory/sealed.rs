@@ -66,6 +66,19 @@ impl Sealed {
             unsafe { rustix::mm::mmap(null_mut(), bytes, ProtFlags::READ, MapFlags::PRIVATE, memfd, 0) }?;
         Ok(Self { start: NonNull::new(start.cast()).ok_or(Errno::FAULT)?, bytes })
     }
+
+    /// The same bytes as the `own`, which [`make`](Self::make) has made of them in whatever process.
+    ///
+    /// # Errors
+    ///
+    /// If the memory could change, or does not have them, bit for bit.
+    pub fn in_place_of(own: &[u8], memfd: impl AsFd) -> io::Result<Self> {
+        let memory = Self::open(memfd, own.len())?;
+        match memory.as_ref() == own {
+            true => Ok(memory),
+            false => Err(io::Error::new(io::ErrorKind::InvalidData, "it has others")),
+        }
+    }
 }
 
 impl AsRef<[u8]> for Sealed {
@@ -115,12 +128,7 @@ impl PeList {
     ///
     /// If the memory could change, or does not have them, bit for bit.
     pub fn in_place_of(own: &[Pe], shared: impl AsFd) -> io::Result<Self> {
-        let bytes = Pe::bytes_of(own);
-        let memory = Sealed::open(shared, bytes.len())?;
-        if memory.as_ref() != bytes {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it has other PEs"));
-        }
-        Ok(Self(Place::Shared(memory, own.len())))
+        Ok(Self(Place::Shared(Sealed::in_place_of(Pe::bytes_of(own), shared)?, own.len())))
     }
 
     /// Whether other processes have it, too.
@@ -232,7 +240,7 @@ mod tests {
         let mut other = pes.clone();
         // SAFETY: nothing is issued to it.
         other[999] = unsafe { Pe::new(999, 6) };
-        assert_eq!(why(&other), "it has other PEs");
+        assert_eq!(why(&other), "it has others");
         assert_eq!(why(&pes[1..]), "it has 7992 bytes and not 8000");
         assert!(!PeList::new(pes).is_shared());
     }

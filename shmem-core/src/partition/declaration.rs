@@ -57,14 +57,8 @@ impl Declaration {
         assert!(id <= MAX_PARTITION_ID, "the ID of a partition lies in 1..=255");
         Self {
             magic: Self::MAGIC,
-            size: match traits.size {
-                Some(size) => size,
-                None => 0,
-            },
-            pgsize: match traits.pgsize {
-                Some(pgsize) => pgsize,
-                None => 0,
-            },
+            size: or_zero(traits.size),
+            pgsize: or_zero(traits.pgsize),
             id,
             kind: match traits.kind {
                 Some(kind) => kind as u32,
@@ -96,6 +90,13 @@ impl Declaration {
             kind: Kind::from_number(self.kind),
             policy: Policy::from_number(self.policy),
         }
+    }
+}
+
+const fn or_zero(given: Option<u64>) -> u64 {
+    match given {
+        Some(given) => given,
+        None => 0,
     }
 }
 

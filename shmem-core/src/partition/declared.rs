@@ -9,7 +9,7 @@ use shmem_grammar::{MAX_PARTITION_ID, check_traits};
 use super::MAX_PARTITIONS;
 use super::declaration::{BUILT_IN, Declaration};
 use super::error::PartitionError;
-use super::spec::ObjectWish;
+use super::spec::StaticEntry;
 
 /// The first ID that is given to declarations without one.
 const FIRST_CHOSEN: u32 = 4;
@@ -17,7 +17,7 @@ const FIRST_CHOSEN: u32 = 4;
 /// The declarations of a program with the built-in ones, each with its ID.
 pub(super) fn declared(
     declarations: &[Declaration],
-    objects: &[ObjectWish],
+    objects: &[StaticEntry],
 ) -> Result<Vec<Declaration>, PartitionError> {
     let mut all = joined(declarations, objects)?;
     check_default(&all)?;
@@ -51,7 +51,7 @@ pub(super) fn declared(
 }
 
 /// The program's own declarations in the order of their names, each once.
-fn joined(declarations: &[Declaration], objects: &[ObjectWish]) -> Result<Vec<Declaration>, PartitionError> {
+fn joined(declarations: &[Declaration], objects: &[StaticEntry]) -> Result<Vec<Declaration>, PartitionError> {
     let mut all: Vec<Declaration> = declarations
         .iter()
         .chain(objects.iter().map(|object| &object.partition))
@@ -82,19 +82,12 @@ fn joined(declarations: &[Declaration], objects: &[ObjectWish]) -> Result<Vec<De
 
 fn check_default(all: &[Declaration]) -> Result<(), PartitionError> {
     for one in all {
-        let is_default = same_name(one, &BUILT_IN[0]);
-        if is_default && one.id > 1 {
-            return Err(PartitionError::DefaultHeap {
-                declaration: content(one),
-                remedy: "leave the ID out, or choose another name",
-            });
-        }
-        if !is_default && one.id == 1 {
-            return Err(PartitionError::DefaultHeap {
-                declaration: content(one),
-                remedy: "name it `default`, or choose another ID",
-            });
-        }
+        let remedy = match (same_name(one, &BUILT_IN[0]), one.id) {
+            (true, 2..) => "leave the ID out, or choose another name",
+            (false, 1) => "name it `default`, or choose another ID",
+            _ => continue,
+        };
+        return Err(PartitionError::DefaultHeap { declaration: content(one), remedy });
     }
     Ok(())
 }
@@ -118,17 +111,15 @@ fn check_ids(all: &[Declaration]) -> Result<(), PartitionError> {
 fn unless_taken(
     mut built_in: Declaration,
     all: &[Declaration],
-    objects: &[ObjectWish],
+    objects: &[StaticEntry],
 ) -> Result<Declaration, PartitionError> {
-    let Some(taker) = all.iter().find(|one| one.id == built_in.id) else {
-        return Ok(built_in);
-    };
-    match user(&built_in, objects) {
-        None => {
+    match (all.iter().find(|one| one.id == built_in.id), user(&built_in, objects)) {
+        (None, _) => Ok(built_in),
+        (Some(_), None) => {
             built_in.id = 0;
             Ok(built_in)
         }
-        Some(user) => Err(PartitionError::Conflict {
+        (Some(taker), Some(user)) => Err(PartitionError::Conflict {
             what: format!("the ID {}", built_in.id),
             first: content(taker),
             second: user,
@@ -142,7 +133,7 @@ fn unless_taken(
 fn check_case(
     taker: &Declaration,
     built_in: &Declaration,
-    objects: &[ObjectWish],
+    objects: &[StaticEntry],
 ) -> Result<(), PartitionError> {
     match user(built_in, objects) {
         Some(user) if taker.name != built_in.name => Err(PartitionError::Conflict {
@@ -156,7 +147,7 @@ fn check_case(
 }
 
 /// A built-in partition with the first object in it, for messages, if there is one.
-fn user(built_in: &Declaration, objects: &[ObjectWish]) -> Option<String> {
+fn user(built_in: &Declaration, objects: &[StaticEntry]) -> Option<String> {
     let first = objects
         .iter()
         .filter(|object| object.partition.name == built_in.name)
@@ -190,12 +181,10 @@ fn place(one: &Declaration) -> String {
 
 /// A declaration for messages: name, ID, traits, file and line.
 fn content(one: &Declaration) -> String {
+    let id = if one.id == 0 { "no ID".to_owned() } else { format!("ID {}", one.id) };
     let traits = match one.traits().to_string() {
         traits if traits.is_empty() => "no traits".into(),
         traits => traits,
     };
-    match one.id {
-        0 => format!("`{}` (no ID, {traits}) at {}", one.name, place(one)),
-        id => format!("`{}` (ID {id}, {traits}) at {}", one.name, place(one)),
-    }
+    format!("`{}` ({id}, {traits}) at {}", one.name, place(one))
 }

@@ -29,6 +29,30 @@ pub(super) struct Given {
 }
 
 impl Given {
+    /// Reads a value.
+    fn read(
+        subject: &Subject,
+        variable: String,
+        value: String,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, PartitionError> {
+        let (traits, file) = match subject {
+            Subject::Heap => (heap_size(&variable, &value, warnings)?, None),
+            _ => match parse_traits_and_file(&value) {
+                Ok((traits, file)) => (traits, file.map(str::to_owned)),
+                Err(fault) => {
+                    return Err(PartitionError::Traits { variable, value, fault: Box::new(fault) });
+                }
+            },
+        };
+        Ok(Self { variable, value, traits, file })
+    }
+
+    /// As it stands in the environment.
+    pub(super) fn shown(&self) -> String {
+        format!("{}={}", self.variable, self.value)
+    }
+
     /// The error of what does not fit together.
     pub(super) fn refused(&self, fault: TraitError) -> PartitionError {
         let (variable, value) = (self.variable.clone(), self.value.clone());
@@ -36,26 +60,40 @@ impl Given {
     }
 }
 
+/// The size of the default heap, read as OpenSHMEM says. No bytes are the least that there can be: one.
+fn heap_size(variable: &str, value: &str, warnings: &mut Vec<String>) -> Result<Traits, PartitionError> {
+    let (size, taken, ignored) = parse_size_prefix(value).map_err(|fault| PartitionError::HeapSize {
+        variable: variable.into(),
+        value: value.into(),
+        fault,
+    })?;
+    if !ignored.is_empty() {
+        warnings.push(format!(
+            "{variable}={value}: {taken} is taken, and `{ignored}` behind it is ignored; write {taken}"
+        ));
+    }
+    Ok(Traits { size: Some(size.max(1)), ..Traits::NONE })
+}
+
 /// What the environment says about partitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// By ID.
-    pub(super) ids: BTreeMap<u32, Given>,
-    /// By name in small letters: which names there are is known only to the program.
-    pub(super) names: BTreeMap<String, Given>,
-    /// The size of partition 1, from `SHMEM_SYMMETRIC_SIZE`.
-    pub(super) heap: Option<Given>,
+    /// By what it speaks of: which names there are is known only to the program.
+    pub(super) given: BTreeMap<Subject, Given>,
     /// Bytes of partition 1 where nobody gives its size, if these are not those of a program in Rust.
     default_heap: Option<u64>,
     /// What was set and does not count.
     pub(super) warnings: Vec<String>,
 }
 
+/// What a variable speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Subject {
-    Heap,
-    Id(u32),
+pub(super) enum Subject {
+    /// A name in small letters.
     Name(String),
+    Id(u32),
+    /// The size of partition 1, from `SHMEM_SYMMETRIC_SIZE`.
+    Heap,
 }
 
 impl fmt::Display for Subject {
@@ -84,30 +122,36 @@ impl Environment {
             let (variable, value) = (printable(&variable), printable(&value));
             found.push((subject_of(&variable, &value)?, variable, value));
         }
-        // `SHMEM_` sorts before `SMA_`: the one that counts comes first.
+        // `SHMEM_` sorts before `SMA_`: the one that counts comes first, and the other one is not read.
         found.sort();
         let mut environment = Self::default();
-        let mut rest = found.into_iter().peekable();
-        while let Some((subject, variable, value)) = rest.next() {
-            while let Some((_, other, ignored)) = rest.next_if(|(next, _, _)| *next == subject) {
-                if ignored == value {
-                    continue;
-                }
-                if is_alias(&variable) == is_alias(&other) {
-                    return Err(PartitionError::GivenTwice {
-                        first: format!("{variable}={value}"),
-                        second: format!("{other}={ignored}"),
-                        partition: subject.to_string(),
-                    });
-                }
-                environment.warnings.push(format!(
-                    "{variable}={value} and {other}={ignored} are both set and differ: {variable} counts; unset {other}"
-                ));
+        for (subject, variable, value) in found {
+            let Some(first) = environment.given.get(&subject) else {
+                let given = Given::read(&subject, variable, value, &mut environment.warnings)?;
+                environment.given.insert(subject, given);
+                continue;
+            };
+            if first.value == value {
+                continue;
             }
-            environment.enter(subject, variable, value)?;
+            let [counts, other] = [first.shown(), format!("{variable}={value}")];
+            if is_alias(&first.variable) == is_alias(&variable) {
+                let partition = subject.to_string();
+                return Err(PartitionError::GivenTwice { first: counts, second: other, partition });
+            }
+            environment.warnings.push(format!(
+                "{counts} and {other} are both set and differ: {} counts; unset {variable}",
+                first.variable
+            ));
         }
-        environment.check_heap()?;
-        Ok(environment)
+        let first = environment.id(1).or_else(|| environment.name("default"));
+        match environment.given.get(&Subject::Heap).zip(first) {
+            Some((heap, first)) => {
+                let (size, partition) = (heap.variable.clone(), first.variable.clone());
+                Err(PartitionError::HeapTwice { size, partition })
+            }
+            None => Ok(environment),
+        }
     }
 
     /// With so many bytes for the default heap where nobody gives its size.
@@ -121,54 +165,14 @@ impl Environment {
         if id == 1 { self.default_heap.unwrap_or(DEFAULT_HEAP_BYTES) } else { DEFAULT_PARTITION_BYTES }
     }
 
-    /// What was set and does not count, one line each.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// What is said of a partition by its ID.
+    pub(super) fn id(&self, id: u32) -> Option<&Given> {
+        self.given.get(&Subject::Id(id))
     }
 
-    fn enter(&mut self, subject: Subject, variable: String, value: String) -> Result<(), PartitionError> {
-        let (traits, file) = match subject {
-            Subject::Heap => (self.heap_size(&variable, &value)?, None),
-            _ => parse_traits_and_file(&value).map_err(|fault| PartitionError::Traits {
-                variable: variable.clone(),
-                value: value.clone(),
-                fault: Box::new(fault),
-            })?,
-        };
-        let file = file.map(str::to_owned);
-        let given = Given { variable, value, traits, file };
-        match subject {
-            Subject::Heap => self.heap = Some(given),
-            Subject::Id(id) => drop(self.ids.insert(id, given)),
-            Subject::Name(name) => drop(self.names.insert(name, given)),
-        }
-        Ok(())
-    }
-
-    /// The size of the default heap, read as OpenSHMEM says. No bytes are the least that there can be: one.
-    fn heap_size(&mut self, variable: &str, value: &str) -> Result<Traits, PartitionError> {
-        let (size, taken, ignored) = parse_size_prefix(value).map_err(|fault| PartitionError::HeapSize {
-            variable: variable.into(),
-            value: value.into(),
-            fault,
-        })?;
-        if !ignored.is_empty() {
-            self.warnings.push(format!(
-                "{variable}={value}: {taken} is taken, and `{ignored}` behind it is ignored; write {taken}"
-            ));
-        }
-        Ok(Traits { size: Some(size.max(1)), ..Traits::NONE })
-    }
-
-    fn check_heap(&self) -> Result<(), PartitionError> {
-        let first = self.ids.get(&1).or_else(|| self.names.get("default"));
-        match (&self.heap, first) {
-            (Some(heap), Some(first)) => Err(PartitionError::HeapTwice {
-                size: heap.variable.clone(),
-                partition: first.variable.clone(),
-            }),
-            _ => Ok(()),
-        }
+    /// What is said of a partition by its name, in whatever letters.
+    pub(super) fn name(&self, name: &str) -> Option<&Given> {
+        self.given.get(&Subject::Name(name.to_ascii_lowercase()))
     }
 }
 
@@ -221,12 +225,6 @@ fn id_of(text: &str) -> Result<u32, String> {
 /// `text` with characters that do not print made visible: it is shown in messages, and none of
 /// them belongs in a value.
 fn printable(text: &str) -> String {
-    text.chars().fold(String::new(), |mut shown, c| {
-        if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-        shown
-    })
+    let show = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(show).collect()
 }

@@ -34,7 +34,7 @@ pub use shmem_grammar::{
     parse_size, parse_traits, parse_traits_and_file, round_size, short_size, show_size,
 };
 pub use spec::{
-    DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, FileGrant, Grant, ObjectWish, Origin, Pages, PartitionSpec,
+    DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, FileGrant, Grant, Origin, Pages, PartitionSpec, StaticEntry,
 };
 pub use table::Table;
 pub use wanted::NewPartition;

@@ -40,15 +40,17 @@ const GIVEN: usize = HEADS.len() - ASKED - 1;
 pub fn report(specs: &[PartitionSpec], grants: &[Alike<Grant>]) -> String {
     let mut columns = Columns::new(HEADS, &[]);
     for (index, spec) in specs.iter().enumerate() {
-        let asked = asked(spec);
         let pes = grants.get(index).map_or(0, Alike::len);
-        let groups = groups(grants.get(index).into_iter().flat_map(Alike::iter).map(given).enumerate());
+        let all = grants.get(index).into_iter().flat_map(Alike::iter).map(given).enumerate();
+        let given = |(given, of): ([String; GIVEN], Vec<usize>)| [&[show_pes(&of, pes)], &given[..]].concat();
+        let mut groups: Vec<Vec<String>> = groups(all).into_iter().map(given).collect();
         if groups.is_empty() {
-            columns.push(row(asked.clone(), [(); GIVEN + 1].map(|()| "-".into())));
+            groups.push(vec!["-".to_owned(); GIVEN + 1]);
         }
-        for (number, (given, of)) in groups.into_iter().enumerate() {
-            let asked = if number == 0 { asked.clone() } else { [const { String::new() }; ASKED] };
-            columns.push(row(asked, core::iter::once(show_pes(&of, pes)).chain(given)));
+        for (number, given) in groups.into_iter().enumerate() {
+            let asked = if number == 0 { asked(spec) } else { [const { String::new() }; ASKED] };
+            let mut cells = asked.into_iter().chain(given);
+            columns.push([(); HEADS.len()].map(|()| cells.next().unwrap_or_default()));
         }
     }
     columns.to_string() + &files(specs, grants)
@@ -146,9 +148,4 @@ fn show_pes(pes: &[usize], count: usize) -> String {
         return ALL.into();
     }
     ranges::show(pes)
-}
-
-fn row(asked: [String; ASKED], given: impl IntoIterator<Item = String>) -> [String; HEADS.len()] {
-    let mut cells = asked.into_iter().chain(given);
-    [(); HEADS.len()].map(|()| cells.next().unwrap_or_default())
 }

@@ -8,10 +8,9 @@ use shmem_grammar::{Kind, Policy, TraitError, Traits, check_traits, show_size};
 use super::MAX_PARTITIONS;
 use super::declaration::Declaration;
 use super::declared::{declared, same_name};
-use super::environment::{Environment, Given, PARTITION_VARIABLE};
+use super::environment::{Environment, Given, PARTITION_VARIABLE, Subject};
 use super::error::PartitionError;
-use super::spec::ObjectWish;
-use super::spec::{Origin, PartitionSpec};
+use super::spec::{Origin, PartitionSpec, StaticEntry};
 use super::table::{Table, existing, meant};
 use crate::text::Text;
 
@@ -33,7 +32,7 @@ impl Table {
     /// [`MAX_PARTITIONS`](super::MAX_PARTITIONS).
     pub fn resolve(
         declarations: &[Declaration],
-        objects: &[ObjectWish],
+        objects: &[StaticEntry],
         environment: &Environment,
     ) -> Result<Self, PartitionError> {
         check_wishes(objects)?;
@@ -42,8 +41,7 @@ impl Table {
             .map(|declaration| spec_of(declaration, objects))
             .collect();
         let mut warnings = environment.warnings.clone();
-        name_in_environment(&mut specs, environment, &mut warnings)?;
-        identify_in_environment(&mut specs, environment)?;
+        ask_environment(&mut specs, environment, &mut warnings)?;
         grant_wishes(&mut specs, objects, &mut warnings)?;
         check_files(&specs, environment)?;
         if specs.len() > MAX_PARTITIONS {
@@ -58,7 +56,7 @@ impl Table {
     }
 }
 
-fn spec_of(declaration: &Declaration, objects: &[ObjectWish]) -> PartitionSpec {
+fn spec_of(declaration: &Declaration, objects: &[StaticEntry]) -> PartitionSpec {
     let traits = declaration.traits();
     let built_in = declaration.built_in != 0;
     let first = objects
@@ -94,79 +92,76 @@ fn override_by(spec: &mut PartitionSpec, given: &Given) -> Result<(), PartitionE
     check_traits(&spec.traits).map_err(|fault| given.refused(fault))
 }
 
-/// The variables that give a name: of a declared or built-in partition.
-fn name_in_environment(
-    specs: &mut [PartitionSpec],
+/// Replaces what the environment gives: by names of declared and built-in partitions, then by IDs, last by the variable of the
+/// default heap's size.
+fn ask_environment(
+    specs: &mut Vec<PartitionSpec>,
     environment: &Environment,
     warnings: &mut Vec<String>,
 ) -> Result<(), PartitionError> {
-    for (name, given) in &environment.names {
-        let Some(spec) = specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name)) else {
-            warnings.push(format!(
-                "{}={} has no effect: the program declares no partition `{name}`; there are {}{}",
-                given.variable,
-                given.value,
-                existing(specs),
-                meant(name, specs)
-            ));
-            continue;
+    for (subject, given) in &environment.given {
+        let spec = match subject {
+            Subject::Name(name) => {
+                let Some(spec) = named(specs, name) else {
+                    let (given, existing) = (given.shown(), existing(specs));
+                    warnings.push(format!(
+                        "{given} has no effect: the program declares no partition `{name}`; there are {existing}{}",
+                        meant(name, specs)
+                    ));
+                    continue;
+                };
+                if let Some(by_id) = environment.id(spec.id)
+                    && (by_id.traits, &by_id.file) != (given.traits, &given.file)
+                {
+                    let (first, second, partition) = (by_id.shown(), given.shown(), spec.title());
+                    return Err(PartitionError::GivenTwice { first, second, partition });
+                }
+                spec
+            }
+            Subject::Id(id) => identified(specs, *id, given)?,
+            Subject::Heap => identified(specs, 1, given)?,
         };
-        if let Some(by_id) = environment.ids.get(&spec.id)
-            && (by_id.traits, &by_id.file) != (given.traits, &given.file)
-        {
-            return Err(PartitionError::GivenTwice {
-                first: format!("{}={}", by_id.variable, by_id.value),
-                second: format!("{}={}", given.variable, given.value),
-                partition: spec.title(),
-            });
-        }
         override_by(spec, given)?;
     }
     Ok(())
 }
 
-/// The variables that give an ID, and the one of the default heap's size.
-fn identify_in_environment(
-    specs: &mut Vec<PartitionSpec>,
-    environment: &Environment,
-) -> Result<(), PartitionError> {
-    let heap = environment.heap.iter().map(|given| (1, given));
-    for (id, given) in environment.ids.iter().map(|(id, given)| (*id, given)).chain(heap) {
-        if let Some(spec) = specs.iter_mut().find(|spec| spec.id == id) {
-            override_by(spec, given)?;
-            continue;
-        }
-        if given.traits.size.is_none() {
-            return Err(given.refused(TraitError::NoSize));
-        }
-        let name = format!("partition{id}");
-        if let Some(other) = specs.iter().find(|spec| spec.name.as_str().eq_ignore_ascii_case(&name)) {
-            return Err(PartitionError::Conflict {
-                what: format!("the name `{name}`"),
-                first: format!("partition {}, declared at {}", other.id, other.origin),
-                second: format!("the partition that {} makes", given.variable),
-                remedy: "rename the declared one, or use another ID in the environment",
-            });
-        }
-        let mut spec = PartitionSpec {
-            id,
-            name: Text::head(&name),
-            size: 0,
-            traits: Traits::NONE,
-            origin: Origin::BuiltIn,
-            explicit: false,
-            file: None,
-        };
-        override_by(&mut spec, given)?;
-        specs.push(spec);
+/// The partition with a name, in whatever letters.
+fn named<'s>(specs: &'s mut [PartitionSpec], name: &str) -> Option<&'s mut PartitionSpec> {
+    specs.iter_mut().find(|spec| spec.name.as_str().eq_ignore_ascii_case(name))
+}
+
+/// The partition with an ID, which is made where there is none.
+fn identified<'s>(
+    specs: &'s mut Vec<PartitionSpec>,
+    id: u32,
+    given: &Given,
+) -> Result<&'s mut PartitionSpec, PartitionError> {
+    if let Some(at) = specs.iter().position(|spec| spec.id == id) {
+        return Ok(&mut specs[at]);
     }
-    Ok(())
+    if given.traits.size.is_none() {
+        return Err(given.refused(TraitError::NoSize));
+    }
+    let name = format!("partition{id}");
+    if let Some(other) = named(specs, &name) {
+        return Err(PartitionError::Conflict {
+            what: format!("the name `{name}`"),
+            first: format!("partition {}, declared at {}", other.id, other.origin),
+            second: format!("the partition that {} makes", given.variable),
+            remedy: "rename the declared one, or use another ID in the environment",
+        });
+    }
+    let (name, traits, origin) = (Text::head(&name), Traits::NONE, Origin::BuiltIn);
+    let at = specs.len();
+    specs.push(PartitionSpec { id, name, size: 0, traits, origin, explicit: false, file: None });
+    Ok(&mut specs[at])
 }
 
 /// The largest page size that an object of each partition wishes for.
 fn grant_wishes(
     specs: &mut [PartitionSpec],
-    objects: &[ObjectWish],
+    objects: &[StaticEntry],
     warnings: &mut Vec<String>,
 ) -> Result<(), PartitionError> {
     for spec in specs {
@@ -209,7 +204,7 @@ fn grant_wishes(
 }
 
 /// Page sizes that objects wish for can be page sizes.
-fn check_wishes(objects: &[ObjectWish]) -> Result<(), PartitionError> {
+fn check_wishes(objects: &[StaticEntry]) -> Result<(), PartitionError> {
     let mut wishes: Vec<_> = objects.iter().filter(|object| object.pgsize != 0).collect();
     wishes.sort_by_key(|wish| (wish.file, wish.line, wish.name, wish.pgsize));
     for wish in wishes {
@@ -266,10 +261,7 @@ pub(super) fn check_files(specs: &[PartitionSpec], environment: &Environment) ->
 
 fn check_file(spec: &PartitionSpec, environment: &Environment) -> Result<(), PartitionError> {
     let (partition, origin) = (spec.title(), spec.origin.to_string());
-    let variables = || {
-        let name = spec.name.as_str().to_ascii_lowercase();
-        environment.ids.get(&spec.id).into_iter().chain(environment.names.get(&name))
-    };
+    let variables = || environment.id(spec.id).into_iter().chain(environment.name(spec.name.as_str()));
     if !spec.is_in_file() {
         return match &spec.file {
             None => Ok(()),

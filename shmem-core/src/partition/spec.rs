@@ -130,17 +130,23 @@ pub struct FileGrant {
     pub generation: u64,
 }
 
-/// What the descriptor of a symmetric static asks of its partition.
+/// A symmetric static as the binary describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ObjectWish {
-    /// The partition as the object's crate sees it.
-    pub partition: Declaration,
-    /// The smallest page it wants to lie on, in bytes; 0: no wish.
-    pub pgsize: u64,
+pub struct StaticEntry {
     /// The object's name.
     pub name: Text<64>,
-    /// File of the object's declaration.
+    /// `module_path!()` of the declaration.
+    pub module: Text<96>,
+    /// File of the declaration.
     pub file: Text<96>,
-    /// Line of the object's declaration.
+    /// Line of the declaration.
     pub line: u32,
+    /// Bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// The smallest page the object wants to lie on, in bytes; 0: no wish.
+    pub pgsize: u64,
+    /// The partition as its declaration gives it.
+    pub partition: Declaration,
 }

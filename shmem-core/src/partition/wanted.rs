@@ -186,24 +186,17 @@ mod tests {
             (new.clone().name("FAST"), "the name `FAST` is taken twice: by partition 2 `fast`"),
             (new.clone().name("partition23"), "the name `partition23` is taken"),
             (new.clone().name(""), "is named ``"),
-            (new.name(&long), "at most 32 bytes"),
+            (new.clone().name(&long), "at most 32 bytes"),
+            (
+                new.kind(Kind::Pmem).policy(Policy::Preferred),
+                "`KIND=PMEM`: a partition in a file exists from the start of the job",
+            ),
         ];
         for (new, part) in cases {
             let error = resolve(new).unwrap_err();
             assert!(error.contains(part), "`{part}` in: {error}");
         }
-    }
-
-    #[test]
-    fn a_file_is_no_matter_of_a_running_job() {
         let error = "SIZE=1M:KIND=PMEM:POLICY=M:PMEM=/a".parse::<NewPartition>().unwrap_err().to_string();
-        assert!(
-            error.starts_with("`PMEM=/a`: a partition in a file exists from the start of the job"),
-            "{error}"
-        );
-        let table = Table::resolve(&[], &[], &Environment::default()).unwrap();
-        let wanted = NewPartition::new(1 << 20).kind(Kind::Pmem).policy(Policy::Preferred);
-        let error = wanted.resolve(&table, Origin::BuiltIn).unwrap_err().to_string();
-        assert!(error.contains("`KIND=PMEM`: a partition in a file exists from the start"), "{error}");
+        assert!(error.starts_with("`PMEM=/a`: a partition in a file exists from the start"), "{error}");
     }
 }

@@ -1,23 +1,13 @@
 //! From what is known of the nodes to their kinds.
 //!
-//! The measure is the *primary* memory: what the CPUs have by themselves, which is what programs get that
-//! ask for nothing. It is NORMALMEM, whatever it is made of: on a machine that has nothing but HBM, HBM
-//! is the normal memory and none is fast. Memory apart from CPUs is compared with it:
+//! The measure is the *primary* memory, what the CPUs have by themselves: NORMALMEM, whatever it is made of. Memory apart from
+//! CPUs is FASTMEM with clearly higher bandwidth, LARGEMEM with clearly lower bandwidth or higher latency, and otherwise
+//! NORMALMEM: more of it, somewhere else.
 //!
-//! ```text
-//! clearly higher bandwidth                          FASTMEM
-//! clearly lower bandwidth, or higher latency        LARGEMEM
-//! about the same                                    NORMALMEM: more of it, somewhere else
-//! ```
-//!
-//! Where CPUs have different memories, the slower one is the measure, and a node whose bandwidth is far
-//! higher is FASTMEM although it has CPUs (a socket without DIMMs has its HBM only). Sockets with
-//! different numbers of DIMMs are no such case: hence the larger factor. A memory that is slower in
-//! *both* ways than that of other CPUs is no measure for anything.
-//!
-//! CPUs may have no memory at all. If none has any, the primary memory is what is nearest to each.
-//!
-//! What is not told of a node is made up for by what is, in the order of [`Evidence`].
+//! Where CPUs have different memories, the slower one is the measure, and a node of far higher bandwidth is FASTMEM although it
+//! has CPUs (a socket without DIMMs). Sockets with different numbers of DIMMs are no such case: hence the larger factor. A
+//! memory that is slower in *both* ways than that of other CPUs is no measure. If no CPUs have memory, the primary memory
+//! is what is nearest to each. What is not known of a node is made up for in the order of [`Evidence`].
 
 use shmem_grammar::Kind;
 
@@ -40,6 +30,12 @@ const SIZE: Factor = Factor(2, 1);
 impl Factor {
     fn exceeds(self, more: u64, less: u64) -> bool {
         u128::from(more) * u128::from(self.1) > u128::from(less) * u128::from(self.0)
+    }
+
+    /// What is clearly more is `more`, what is clearly less is `less`.
+    fn judge(self, own: u64, measure: u64, [more, less]: [Kind; 2]) -> Option<Kind> {
+        let less = self.exceeds(measure, own).then_some(less);
+        if self.exceeds(own, measure) { Some(more) } else { less }
     }
 }
 
@@ -118,13 +114,8 @@ impl Measure {
         let (own, measure) = (node.speed.bandwidth?, self.bandwidth?);
         let later =
             node.speed.latency.zip(self.latency).is_some_and(|(own, least)| APART.exceeds(own, least));
-        Some(if APART.exceeds(own, measure) {
-            Kind::FastMem
-        } else if later || APART.exceeds(measure, own) {
-            Kind::LargeMem
-        } else {
-            Kind::NormalMem
-        })
+        let about_the_same = if later { Kind::LargeMem } else { Kind::NormalMem };
+        Some(APART.judge(own, measure, [Kind::FastMem, Kind::LargeMem]).unwrap_or(about_the_same))
     }
 
     /// By tiers. The tier of the primary memory says nothing: the kernel puts there what it knows
@@ -145,11 +136,8 @@ impl Measure {
         let nearest = self.primary.iter().min_by_key(|&&one| (distance(nodes, index, one), one));
         let Some(&nearest) = nearest else { return Kind::NormalMem };
         let (own, beside) = (nodes[index].memory, nodes[nearest].memory);
-        if SIZE.exceeds(beside, own) {
-            return Kind::FastMem;
-        }
-        if SIZE.exceeds(own, beside) {
-            return Kind::LargeMem;
+        if let Some(kind) = SIZE.judge(own, beside, [Kind::LargeMem, Kind::FastMem]) {
+            return kind;
         }
         let cpus: Vec<usize> = (0..nodes.len()).filter(|&one| !nodes[one].cpus.is_empty()).collect();
         let to_cpus = |of: usize| {

@@ -15,20 +15,19 @@ use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use super::node::{NumaNode, Speed};
 use crate::dispositions;
 
-/// Fills in what hwloc knows of these nodes, for a process that may run on `cpus` and runs on node
-/// `running` now.
+/// Fills in what hwloc knows of these nodes, as seen from anywhere and from the CPUs `own`.
 ///
 /// # Errors
 ///
 /// If hwloc fails, or is told to describe another machine; in words.
-pub(super) fn ask(nodes: &mut [NumaNode], cpus: &[usize], running: Option<u32>) -> Result<(), String> {
+pub(super) fn ask(nodes: &mut [NumaNode], own: &[usize]) -> Result<(), String> {
     // hwloc loads plugins.
     // SAFETY: these install what is their own, and free nothing of others.
     let topology = unsafe { dispositions::keep(load) }.map_err(|error| error.to_string())?;
     if !topology.is_this_system() {
         return Err("it describes another machine (HWLOC_XMLFILE or HWLOC_SYNTHETIC is set)".into());
     }
-    supplement(nodes, &topology, &initiator(nodes, cpus, running));
+    supplement(nodes, &topology, &set(own.iter().copied()));
     Ok(())
 }
 
@@ -36,16 +35,6 @@ fn load() -> Result<Topology, Box<dyn core::error::Error>> {
     let builder = Topology::builder().with_flags(BuildFlags::INCLUDE_DISALLOWED)?;
     let builder = builder.with_cpu_cache_type_filter(TypeFilter::KeepNone)?;
     Ok(builder.with_cpu_icache_type_filter(TypeFilter::KeepNone)?.build()?)
-}
-
-/// The CPUs as which this process sees memory: its own, or of several nodes those of the one on which it
-/// runs, because speeds differ from node to node.
-fn initiator(nodes: &[NumaNode], cpus: &[usize], running: Option<u32>) -> CpuSet {
-    let own =
-        |node: &NumaNode| node.cpus.iter().copied().filter(|cpu| cpus.contains(cpu)).collect::<Vec<_>>();
-    let mut homes = nodes.iter().filter(|node| !own(node).is_empty());
-    let home = nodes.iter().find(|node| Some(node.number) == running && !own(node).is_empty());
-    set(home.or_else(|| homes.next()).into_iter().flat_map(own))
 }
 
 pub(super) fn set(cpus: impl IntoIterator<Item = usize>) -> CpuSet {

@@ -18,7 +18,7 @@ mod hwloc;
 mod node;
 mod sysfs;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use shmem_grammar::Kind;
 
@@ -49,12 +49,13 @@ impl Topology {
         let running = nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.number);
         #[cfg(feature = "numa")]
         {
-            let mut nodes = nodes;
-            let remark = hwloc::ask(&mut nodes, &cpus, running).err();
+            let kernel = Self::of(nodes, cpus, running);
+            // Of several nodes the CPUs of the one on which it runs, because speeds differ from node to node.
+            let own = kernel.home().map(|home| kernel.cpus_of(home)).unwrap_or_default();
+            let Self { mut nodes, cpus, running, .. } = kernel;
+            let asked = hwloc::ask(&mut nodes, &own);
             let mut topology = Self::of(nodes, cpus, running);
-            if let Some(remark) = remark {
-                topology.basis = format!("{}; hwloc was asked in vain: {remark}", topology.basis);
-            }
+            asked.unwrap_or_else(|remark| topology.basis += &format!("; hwloc was asked in vain: {remark}"));
             topology
         }
         #[cfg(not(feature = "numa"))]

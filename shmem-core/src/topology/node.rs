@@ -87,16 +87,10 @@ impl fmt::Display for NumaNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(kind) = self.kind else { return write!(f, "node {} no memory", self.number) };
         write!(f, "node {} {kind} {}", self.number, round_size(self.memory))?;
-        let speed = self.speed.to_string();
-        for more in [Some(speed.as_str()), self.subtype.as_deref()].into_iter().flatten() {
-            if !more.is_empty() {
-                write!(f, " {more}")?;
-            }
-        }
-        if !self.allowed {
-            f.write_str(" (forbidden by a cpuset)")?;
-        }
-        Ok(())
+        let forbidden = (!self.allowed).then_some("(forbidden by a cpuset)");
+        let more = [Some(&*self.speed.to_string()), self.subtype.as_deref(), forbidden];
+        let mut more = more.into_iter().flatten().filter(|more| !more.is_empty());
+        more.try_for_each(|more| write!(f, " {more}"))
     }
 }
 
@@ -109,39 +103,32 @@ pub(crate) fn numbers(nodes: &[u32]) -> String {
 
 /// How the kinds of nodes were found.
 pub(super) fn basis(all: &[NumaNode]) -> String {
-    let found = |evidence| {
-        let nodes = all.iter().filter(move |node| node.evidence == Some(evidence));
-        nodes.map(|node| node.number).collect::<Vec<u32>>()
+    let memory: Vec<&NumaNode> = all.iter().filter(|node| node.kind.is_some()).collect();
+    let those = |is: &dyn Fn(&NumaNode) -> bool| -> Vec<u32> {
+        memory.iter().filter(|node| is(node)).map(|node| node.number).collect()
     };
+    match memory.len() {
+        0 => return "the kernel tells of no memory nodes".into(),
+        1 => return "there is one memory node".into(),
+        _ => {}
+    }
     let by = [
+        (Evidence::Primary, "by their CPUs"),
         (Evidence::Speed, "by bandwidth and latency"),
         (Evidence::Subtype, "by what the memory is called"),
         (Evidence::Tier, "by the kernel's memory tiers"),
         (Evidence::Guess, "guessed from size and distance"),
     ];
-    let by = by.map(|(evidence, how)| (found(evidence), how));
-    let mut parts: Vec<String> = by
-        .iter()
-        .filter(|(found, _)| !found.is_empty())
-        .map(|(found, how)| format!("{} {how}", numbers(found)))
-        .collect();
-    let with_memory = all.iter().filter(|node| node.kind.is_some()).count();
-    match with_memory {
-        0 => return "the kernel tells of no memory nodes".into(),
-        1 => return "there is one memory node".into(),
-        _ if parts.is_empty() => {
-            parts.push("all memory nodes have CPUs and none is far faster than another".into())
-        }
-        _ if !found(Evidence::Primary).is_empty() => {
-            parts.insert(0, format!("{} by their CPUs", numbers(&found(Evidence::Primary))));
-        }
-        _ => {}
+    let found = by.map(|(evidence, how)| (those(&|node| node.evidence == Some(evidence)), how));
+    let found = found.iter().filter(|(found, _)| !found.is_empty());
+    let mut parts: Vec<String> = found.map(|(found, how)| format!("{} {how}", numbers(found))).collect();
+    if memory.iter().all(|node| node.evidence == Some(Evidence::Primary)) {
+        parts = vec!["all memory nodes have CPUs and none is far faster than another".into()];
     }
-    let unknown = all.iter().filter(|node| node.kind.is_some() && node.speed.bandwidth.is_none());
-    let unknown: Vec<u32> = unknown.map(|node| node.number).collect();
+    let unknown = those(&|node| node.speed.bandwidth.is_none());
     if !unknown.is_empty() {
-        let whose =
-            if unknown.len() == with_memory { String::new() } else { format!(" of {}", numbers(&unknown)) };
+        let all = unknown.len() == memory.len();
+        let whose = if all { String::new() } else { format!(" of {}", numbers(&unknown)) };
         parts.push(format!("the bandwidth{whose} is not known (no HMAT){}", hwloc()));
     }
     parts.join("; ")

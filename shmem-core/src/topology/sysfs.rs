@@ -9,30 +9,21 @@ use crate::root::Root;
 /// The nodes of the machine in `root`, without their kinds, and the CPUs that this process may use.
 pub(super) fn read(root: &Root) -> (Vec<NumaNode>, Vec<usize>) {
     let status = root.text("proc/self/status").unwrap_or_default();
-    let listed = |key: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(key));
-        line.and_then(ranges::parse)
-    };
+    let listed = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).and_then(ranges::parse);
     let numbers = root.list("sys/devices/system/node/online").unwrap_or_default();
+    let (allowed, tiers, driven) = (listed("Mems_allowed_list:"), tiers(root), driven(root));
     let mut nodes: Vec<NumaNode> = numbers.iter().map(|&number| node(root, number)).collect();
-    let cpus = listed("Cpus_allowed_list:")
-        .unwrap_or_else(|| nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect());
-    if let Some(allowed) = listed("Mems_allowed_list:") {
-        nodes.iter_mut().for_each(|node| node.allowed = allowed.contains(&(node.number as usize)));
+    for node in &mut nodes {
+        let number = node.number as usize;
+        node.allowed = allowed.as_ref().is_none_or(|allowed| allowed.contains(&number));
+        node.tier = tiers.iter().rfind(|(_, members)| members.contains(&number)).map(|(tier, _)| *tier);
+        let driven = driven.iter().rfind(|(driven, _)| *driven == node.number);
+        node.subtype = driven.map(|(_, subtype)| (*subtype).to_owned());
     }
-    for (tier, members) in tiers(root) {
-        let members = nodes.iter_mut().filter(|node| members.contains(&(node.number as usize)));
-        members.for_each(|node| node.tier = Some(tier));
-    }
-    for (number, subtype) in driven(root) {
-        let node = nodes.iter_mut().find(|node| node.number == number);
-        node.into_iter().for_each(|node| node.subtype = Some(subtype.into()));
-    }
-    let homes: Vec<u32> = nodes
-        .iter()
-        .filter(|node| node.cpus.iter().any(|cpu| cpus.contains(cpu)))
-        .map(|node| node.number)
-        .collect();
+    let all = || nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect();
+    let cpus: Vec<usize> = listed("Cpus_allowed_list:").unwrap_or_else(all);
+    let is_home = |node: &&NumaNode| node.cpus.iter().any(|cpu| cpus.contains(cpu));
+    let homes: Vec<u32> = nodes.iter().filter(is_home).map(|node| node.number).collect();
     for node in &mut nodes {
         if !homes.is_empty() && homes.iter().all(|home| node.initiators.contains(home)) {
             node.here = node.speed;

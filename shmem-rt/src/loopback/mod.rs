@@ -14,8 +14,6 @@ mod threads;
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -83,8 +81,7 @@ pub(crate) fn run<L: ThreadLevel>(
     for (pe, arena) in arenas.iter().enumerate() {
         for other in nodes.neighbours(pe).filter(|other| *other != pe) {
             let theirs: &Mine = &memory[other];
-            let descriptors = theirs.descriptors.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>();
-            arena.attach(nodes.slot(other), descriptors.map_err(Error::launcher)?, &theirs.pieces)?;
+            arena.attach(nodes.slot(other), None, &theirs.descriptors, &theirs.pieces)?;
         }
     }
     let grants = memory.into_iter().map(|mine| mine.grants).collect();
@@ -122,7 +119,7 @@ pub(crate) fn run<L: ThreadLevel>(
             let (over, inside) = (Arc::clone(&over), Some(neighbours.clone()));
             let (setup, arena, grants) = (setup()?, Arc::clone(&arenas[me]), grants.clone());
             let files = std::mem::take(&mut files[me]);
-            let bootstrap = Arc::new(Threads { shared: Arc::clone(&shared), me });
+            let bootstrap: Arc<dyn Bootstrap> = Arc::new(Threads { shared: Arc::clone(&shared), me });
             let transport = Arc::new(network.transport(me));
             let (nodes, hosts) = (nodes.clone(), bootstrap.hosts());
             let cores = if has_cores { nodes.neighbours(me).count() } else { 0 };
@@ -142,7 +139,9 @@ pub(crate) fn run<L: ThreadLevel>(
                 let cpus = nodes.neighbours(me).map(|_| Vec::new()).collect();
                 let directory = Arc::new(Directory::new(PeList::new(numbers), &hosts));
                 let members = JobPes { directory, cores, cpus, files, fabric: None, inside };
-                let mut world = assemble::<L>(setup, bootstrap, arena, members, grants, Some(transport));
+                let world =
+                    assemble::<L>(setup, Arc::clone(&bootstrap), arena, members, grants, Some(transport));
+                let mut world = world.unwrap_or_else(|error| bootstrap.abort(1, &error.to_string()));
                 program(&mut world);
             };
             let thread = std::thread::Builder::new().name(format!("PE {me}"));

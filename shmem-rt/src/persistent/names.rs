@@ -134,7 +134,7 @@ impl<L: ThreadLevel> Heap<'_, L> {
         };
         let mut ledger = job.memory.ledger.lock();
         if let Some(id) = ledger.starting_at(shelf.start + gone.offset).map(|allocation| allocation.id) {
-            ledger.unname(id)?;
+            ledger.unname(id);
         }
         // SAFETY: the start of this PE's slot; `enter` lets one thread in.
         unsafe { shelf.write_names(world.endpoint().mine(0)) };

@@ -1,11 +1,12 @@
 //! The start: every PE opens its files, all agree on what they found, and each reads the names in them.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use shmem_core::heap::Ledger;
-use shmem_core::memory::{Backing, Candidate, Found, Identity, MemoryError, PmemFile, agree};
+use shmem_core::memory::{Backing, Found, Identity, MemoryError, PmemFile, agree};
 use shmem_core::partition::{PARTITION_VARIABLE, Policy};
 use shmem_launch::bootstrap::Bootstrap;
 use shmem_launch::codec::{self, Message};
@@ -18,7 +19,8 @@ use crate::state::shelf::Shelf;
 /// How a PE has found a file, for the others.
 #[derive(Debug, Serialize, Deserialize)]
 enum FileState {
-    Found([u64; 3]),
+    /// The newest persist, whether it is under way, and the set.
+    Found(u64, bool, u64),
     Unusable(String),
     Refused(String),
 }
@@ -34,11 +36,8 @@ struct Report {
 
 impl Message for Report {}
 
-/// The files of one PE, by the position of their partition, before the PEs have agreed; and what it tells of them.
-struct Candidates {
-    files: BTreeMap<usize, Box<PmemFile>>,
-    report: Report,
-}
+/// The files of one PE, by the position of their partition.
+type Files = BTreeMap<usize, Box<PmemFile>>;
 
 /// Opens the files of this PE and comes to an agreement with the others. On every PE there is the same
 /// error, and nothing was changed.
@@ -46,7 +45,7 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
     if !setup.table.specs().iter().any(|spec| spec.is_in_file()) {
         return Ok(BTreeMap::new());
     }
-    let Candidates { files, report } = Candidates::open(setup, bootstrap.number(), bootstrap.count())?;
+    let (files, report) = candidates(setup, bootstrap.number(), bootstrap.count());
     let told = bootstrap.exchange("files", &codec::encode(&report)).map_err(Error::launcher)?;
     let reports: Option<Vec<Report>> = told.iter().map(|report| codec::decode(report).ok()).collect();
     let settled = reports.ok_or_else(garbled).and_then(|reports| settle(files, setup, &reports));
@@ -58,52 +57,43 @@ pub(crate) fn open(setup: &Setup, bootstrap: &dyn Bootstrap) -> Result<BTreeMap<
 
 /// As [`open`], for all PEs of a job that is one process.
 pub(crate) fn open_all(setup: &Setup, pes: usize) -> Result<Vec<BTreeMap<usize, Backing>>> {
-    let all = (0..pes).map(|pe| Candidates::open(setup, pe, pes)).collect::<Result<Vec<_>>>()?;
-    let (files, reports): (Vec<_>, Vec<_>) = all.into_iter().map(|one| (one.files, one.report)).unzip();
+    let (files, reports): (Vec<_>, Vec<_>) = (0..pes).map(|pe| candidates(setup, pe, pes)).unzip();
     files.into_iter().map(|files| settle(files, setup, &reports)).collect()
 }
 
-impl Candidates {
-    /// Opens, or makes, the files of a PE.
-    fn open(setup: &Setup, pe: usize, pes: usize) -> Result<Self> {
-        let mut set = [0; 8];
-        rustix::rand::getrandom(&mut set, rustix::rand::GetRandomFlags::empty())
-            .map_err(|errno| Error::launcher(format!("no random numbers: {errno}")))?;
-        let report = Report { set: u64::from_le_bytes(set), files: BTreeMap::new() };
-        let mut all = Self { files: BTreeMap::new(), report };
-        let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
-        let in_files = specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file());
-        for (k, ((spec, request), part)) in in_files {
-            let open = |path| {
-                let (what, layout) = (request.what.clone(), part.describe_kept());
-                let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
-                PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
-            };
-            let state = match spec.file.as_ref().map(open) {
-                Some(Candidate::File(file)) => {
-                    let found = file.found().encode();
-                    all.files.insert(k, file);
-                    FileState::Found(found)
-                }
-                Some(Candidate::Unusable(error)) => FileState::Unusable(error.to_string()),
-                Some(Candidate::Refused(error)) => FileState::Refused(error.to_string()),
-                None => FileState::Unusable(format!(
-                    "no file is named (add PMEM=<path> to {PARTITION_VARIABLE}{})",
-                    spec.id
-                )),
-            };
-            all.report.files.insert(k, state);
-        }
-        Ok(all)
+/// Opens, or makes, the files of a PE, before the PEs have agreed; and what it tells of them.
+fn candidates(setup: &Setup, pe: usize, pes: usize) -> (Files, Report) {
+    // The keys of its hash are random numbers.
+    let set = RandomState::new().hash_one(pe);
+    let (mut files, mut report) = (Files::new(), Report { set, files: BTreeMap::new() });
+    let specs = setup.table.specs().iter().zip(setup.layout.requests()).zip(&setup.statics.partitions);
+    let in_files = specs.enumerate().filter(|(_, ((spec, _), _))| spec.is_in_file());
+    for (k, ((spec, request), part)) in in_files {
+        let open = |path| {
+            let (what, layout) = (request.what.clone(), part.describe_kept());
+            let identity = Identity { what, size: spec.size, pe: pe as u32, pes: pes as u32, layout };
+            PmemFile::open(Path::new(&format!("{path}.{pe}")), &identity)
+        };
+        let state = match spec.file.as_ref().map(open) {
+            Some(Ok(file)) => {
+                let Found { generation, is_copying, set } = file.found();
+                files.insert(k, Box::new(file));
+                FileState::Found(generation, is_copying, set)
+            }
+            Some(Err(error)) if error.is_without_file => FileState::Unusable(error.to_string()),
+            Some(Err(error)) => FileState::Refused(error.to_string()),
+            None => {
+                let variable = format!("{PARTITION_VARIABLE}{}", spec.id);
+                FileState::Unusable(format!("no file is named (add PMEM=<path> to {variable})"))
+            }
+        };
+        report.files.insert(k, state);
     }
+    (files, report)
 }
 
 /// Has the files of a PE come to what all PEs can come to, given what each of them has told.
-fn settle(
-    mut files: BTreeMap<usize, Box<PmemFile>>,
-    setup: &Setup,
-    reports: &[Report],
-) -> Result<BTreeMap<usize, Backing>> {
+fn settle(mut files: Files, setup: &Setup, reports: &[Report]) -> Result<BTreeMap<usize, Backing>> {
     let specs = setup.table.specs().iter().enumerate().filter(|(_, spec)| spec.is_in_file());
     let decided: Result<Vec<_>> = specs.map(|(k, _)| Ok((k, decide(setup, k, reports)?))).collect();
     let decided = match decided {
@@ -116,7 +106,7 @@ fn settle(
     let mut backings = BTreeMap::new();
     for (k, decision) in decided {
         let backing = match (decision, files.remove(&k)) {
-            (Decision::At(generation), Some(mut file)) => {
+            (Ok(generation), Some(mut file)) => {
                 let settled = file.settle(generation, reports.first().map_or(0, |report| report.set));
                 settled.map_err(|error| MemoryError::Pmem(Box::new(error)))?;
                 if let Some(remark) = file.remark() {
@@ -124,11 +114,11 @@ fn settle(
                 }
                 Backing::File(file)
             }
-            (Decision::Memory(why), file) => {
+            (Err(why), file) => {
                 file.into_iter().for_each(|file| file.discard());
                 Backing::Instead(why)
             }
-            (Decision::At(_), None) => return Err(garbled()),
+            (Ok(_), None) => return Err(garbled()),
         };
         backings.insert(k, backing);
     }
@@ -139,20 +129,15 @@ fn garbled() -> Error {
     Error::launcher("a PE's files are garbled")
 }
 
-/// What all PEs do with a partition.
-enum Decision {
-    /// It lies in its files, at this persist.
-    At(u64),
-    /// It lies in memory, for this reason.
-    Memory(String),
-}
-
-/// The same on every PE. What was asked to survive and can, or has, does not become memory.
-fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<Decision> {
+/// At which persist a partition lies in its files, or why it lies in memory: the same on every PE. What was asked to survive and
+/// can, or has, does not become memory.
+fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<std::result::Result<u64, String>> {
     let (mut found, mut unusable) = (Vec::new(), None);
     for (pe, report) in reports.iter().enumerate() {
         match report.files.get(&k).ok_or_else(garbled)? {
-            FileState::Found(words) => found.push(Found::decode(*words).ok_or_else(garbled)?),
+            &FileState::Found(generation, is_copying, set) => {
+                found.push(Found { generation, is_copying, set })
+            }
             FileState::Refused(why) => return Err(ErrorKind::File { pe, reason: why.clone() }.into()),
             FileState::Unusable(why) => unusable = unusable.or(Some((pe, why))),
         }
@@ -164,13 +149,13 @@ fn decide(setup: &Setup, k: usize, reports: &[Report]) -> Result<Decision> {
             let also = if kept { "; the files of other PEs hold what was persisted" } else { "" };
             return Err(ErrorKind::File { pe, reason: format!("{why}{also}") }.into());
         }
-        return Ok(Decision::Memory(why.clone()));
+        return Ok(Err(why.clone()));
     }
     let agreed = agree(&found).map_err(|error| {
         let reason = format!("{}: {error}", spec.title());
         ErrorKind::File { pe: error.other.0, reason }
     });
-    Ok(Decision::At(agreed?))
+    Ok(Ok(agreed?))
 }
 
 /// Puts the partitions of this PE, which lie in the slot at `mine`, on their shelves, when none of them is

@@ -166,11 +166,8 @@ fn of_the_node(
         ))
     };
     let memory = shared.first_mut().and_then(Vec::pop).ok_or_else(|| other("it shares none".to_owned()))?;
-    let memory = Sealed::open(memory, own.len()).map_err(|why| other(why.to_string()))?;
-    match memory.as_ref() == own {
-        true => Ok(Box::new(memory)),
-        false => Err(other("they differ".to_owned())),
-    }
+    let memory = Sealed::in_place_of(&own, memory).map_err(|why| other(why.to_string()))?;
+    Ok(Box::new(memory))
 }
 
 /// Whether the provider's atomics may be used: tried by the first PE of each host on that of the next one.

@@ -9,8 +9,7 @@ use object::read::elf::{ElfFile, ElfSection};
 use object::{
     LittleEndian, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef, SectionKind, SymbolKind,
 };
-use shmem_core::heap::statics::StaticEntry;
-use shmem_core::partition::Declaration;
+use shmem_core::partition::{Declaration, StaticEntry};
 use shmem_core::section::{self, SectionError};
 
 /// A program or library, as far as it concerns symmetric memory.

@@ -23,8 +23,7 @@ pub(crate) struct Resolved {
 ///
 /// If they are not usable: what the job would say at its start.
 pub(crate) fn resolve(binary: &Binary, environment: &Environment) -> Result<Table, PartitionError> {
-    let wishes: Vec<_> = binary.statics.iter().map(Into::into).collect();
-    Table::resolve(&binary.declarations, &wishes, environment)
+    Table::resolve(&binary.declarations, &binary.statics, environment)
 }
 
 /// The partitions that a job of this program would ask for in this environment, and where a PE like

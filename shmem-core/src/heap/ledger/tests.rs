@@ -1,162 +1,362 @@
+use core::ops::Range;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::heap::{MAX_ALIGN, MIN_ALIGN};
 use crate::text::Text;
 
 const FIRST: u32 = 1;
 const SECOND: u32 = 2;
 
-fn ledger() -> Ledger {
+/// Lines of [`MIN_ALIGN`] of a heap.
+const LINES: usize = 256;
+
+/// Where the heaps are, the first one from a line on.
+fn heap_of(segment: u32, first: usize) -> Range<usize> {
+    let start = if segment == FIRST { first * MIN_ALIGN } else { 1 << 20 };
+    start..start + LINES * MIN_ALIGN
+}
+
+fn ledger_from(first: usize) -> Ledger {
     let mut ledger = Ledger::new();
-    ledger.add_heap(FIRST, Allocator::new(1, Text::head("default"), 4096..4096 + 65536));
-    ledger.add_heap(SECOND, Allocator::new(4, Text::head("bulk"), 1 << 20..(1 << 20) + 65536));
+    ledger.add_heap(FIRST, Allocator::new(1, Text::head("default"), heap_of(FIRST, first)));
+    ledger.add_heap(SECOND, Allocator::new(4, Text::head("bulk"), heap_of(SECOND, first)));
     ledger
 }
 
-fn and(bitmaps: &[Vec<u64>]) -> Vec<u64> {
-    let mut agreed = bitmaps[0].clone();
-    for bitmap in bitmaps {
-        assert_eq!(bitmap.len(), agreed.len(), "all PEs have bitmaps of one length");
-        for (all, one) in agreed.iter_mut().zip(bitmap) {
-            *all &= one;
-        }
-    }
-    agreed
+fn ledger() -> Ledger {
+    ledger_from(64)
 }
 
-/// A job whose PEs drop their handles when they like.
+/// A block, and which PEs still hold it.
+struct Held {
+    block: Allocation,
+    by: Vec<bool>,
+}
+
+/// A job whose PEs drop their handles when they like. The model of its heaps is the list of their blocks.
 struct Job {
     pes: Vec<Ledger>,
-    /// What each PE still holds.
-    handles: Vec<Vec<Allocation>>,
-    /// What each PE has dropped and not all have.
-    dropped: Vec<Vec<Allocation>>,
+    first: usize,
+    blocks: Vec<Held>,
     cursor: u64,
 }
 
 impl Job {
-    fn new(pes: usize) -> Self {
-        Self {
-            pes: (0..pes).map(|_| ledger()).collect(),
-            handles: vec![Vec::new(); pes],
-            dropped: vec![Vec::new(); pes],
-            cursor: 0,
-        }
+    fn new(pes: usize, first: usize) -> Self {
+        Self { pes: (0..pes).map(|_| ledger_from(first)).collect(), first, blocks: Vec::new(), cursor: 0 }
     }
 
-    fn allocate(&mut self, segment: u32, bytes: usize) {
-        let answers: Vec<_> =
-            self.pes.iter_mut().map(|pe| pe.allocate(segment, bytes, 8, Owner::Handle)).collect();
+    /// Has all PEs make a call: all are answered alike.
+    fn all<R: PartialEq + core::fmt::Debug>(&mut self, call: impl FnMut(&mut Ledger) -> R) -> R {
+        let mut answers: Vec<R> = self.pes.iter_mut().map(call).collect();
         assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
-        let Ok(new) = answers[0].clone() else { return };
-        for (pe, handles) in self.handles.iter_mut().enumerate() {
-            for old in handles.iter() {
-                let apart = old.offset + old.bytes.max(1) <= new.offset
-                    || new.offset + new.bytes.max(1) <= old.offset;
-                assert!(apart, "#{} lies on #{}, which PE {pe} still has", new.id, old.id);
+        answers.swap_remove(0)
+    }
+
+    /// The holes of a heap, by start and bytes, as there would be without some block.
+    fn holes(&self, segment: u32, without: Option<u64>) -> Vec<(usize, usize)> {
+        let heap = heap_of(segment, self.first);
+        let mut taken = [false; LINES];
+        let there =
+            self.blocks.iter().filter(|one| one.block.segment == segment && Some(one.block.id) != without);
+        for Held { block, .. } in there {
+            assert!(block.offset.is_multiple_of(block.align.max(MIN_ALIGN)), "{block:?}");
+            let line = (block.offset - heap.start) / MIN_ALIGN;
+            for taken in &mut taken[line..line + block.bytes.max(1).div_ceil(MIN_ALIGN)] {
+                assert!(!std::mem::replace(taken, true), "{block:?} lies on another");
             }
-            handles.push(new);
         }
+        let runs = taken.chunk_by(|a, b| a == b).scan(heap.start, |at, run| {
+            let start = *at;
+            *at += run.len() * MIN_ALIGN;
+            Some((run[0], start, run.len() * MIN_ALIGN))
+        });
+        runs.filter(|(taken, ..)| !taken).map(|(_, start, bytes)| (start, bytes)).collect()
+    }
+
+    fn allocate(&mut self, segment: u32, bytes: usize, align: usize, owner: Owner) {
+        let holes = self.holes(segment, None);
+        let room = bytes.max(1).next_multiple_of(MIN_ALIGN);
+        let answer = self.all(|pe| pe.allocate(segment, bytes, align, owner));
+        assert_eq!(answer.is_ok(), fits(&holes, room, align), "{bytes} bytes aligned to {align}");
+        let Ok(block) = answer else { return };
+        if align <= MIN_ALIGN {
+            let tightest =
+                holes.iter().filter(|(_, size)| *size >= room).map(|&(start, size)| (size, start)).min();
+            assert_eq!(tightest.map(|(_, start)| start), Some(block.offset), "not the tightest hole");
+        }
+        self.blocks.push(Held { block, by: vec![true; self.pes.len()] });
+    }
+
+    /// One of those blocks that some condition holds of.
+    fn one(&self, which: usize, of: impl Fn(&Held) -> bool) -> Option<usize> {
+        let all: Vec<usize> = (0..self.blocks.len()).filter(|at| of(&self.blocks[*at])).collect();
+        all.get(which % all.len().max(1)).copied()
+    }
+
+    fn resize(&mut self, which: usize, bytes: usize) {
+        let Some(at) = self.one(which, |one| one.block.owner == Owner::Address) else { return };
+        let Allocation { id, segment, offset, bytes: old, align, .. } = self.blocks[at].block;
+        let room = bytes.next_multiple_of(MIN_ALIGN);
+        let without = self.holes(segment, Some(id));
+        let elsewhere = fits(&self.holes(segment, None), room, align);
+        let can_stay = without.iter().any(|(hole, size)| *hole <= offset && offset + room <= hole + size);
+        let answer = self.all(|pe| pe.reallocate_at(offset, bytes));
+        assert_eq!(answer.is_ok(), fits(&without, room, align));
+        let Ok((block, grown)) = answer else { return };
+        let to = match grown {
+            Grown::InPlace => offset,
+            Grown::Moved { offset: to, keep } => {
+                assert!(!can_stay && keep == old, "moved without need");
+                let overlaps = to < offset + old && offset < to + bytes;
+                assert!(!overlaps || !elsewhere, "moved onto itself without need");
+                to
+            }
+        };
+        assert_eq!((block.id, block.offset, block.bytes), (id, to, bytes));
+        self.blocks[at].block = block;
+    }
+
+    /// Frees collectively what every PE holds.
+    fn free(&mut self, which: usize) {
+        let Some(at) = self.one(which, |one| one.by.iter().all(|held| *held)) else { return };
+        let block = self.blocks.swap_remove(at).block;
+        let freed = match block.owner {
+            Owner::Address => self.all(|pe| pe.free_at(block.offset)),
+            _ => self.all(|pe| pe.free(block.id)),
+        };
+        assert_eq!(freed, Ok(block));
     }
 
     fn drop(&mut self, pe: usize, which: usize) {
         let pe = pe % self.pes.len();
-        if !self.handles[pe].is_empty() {
-            let at = which % self.handles[pe].len();
-            let handle = self.handles[pe].swap_remove(at);
-            self.pes[pe].released().push(handle.id);
-            self.dropped[pe].push(handle);
-        }
-    }
-
-    /// Frees collectively what PE 0 holds there, if every PE still holds it.
-    fn free(&mut self, which: usize) {
-        let Some(&one) = self.handles[0].get(which % self.handles[0].len().max(1)) else { return };
-        if self.handles.iter().all(|handles| handles.contains(&one)) {
-            for (pe, handles) in self.pes.iter_mut().zip(&mut self.handles) {
-                handles.retain(|handle| handle.id != one.id);
-                assert_eq!(pe.free(one.id), Ok(one));
-            }
-        }
+        let Some(at) = self.one(which, |one| one.by[pe] && one.block.owner == Owner::Handle) else { return };
+        self.blocks[at].by[pe] = false;
+        self.pes[pe].released().push(self.blocks[at].block.id);
     }
 
     fn reclaim(&mut self, words: usize) {
         let first = self.cursor;
         let bitmaps: Vec<_> = self.pes.iter_mut().map(|pe| pe.pending_bitmap(first, words)).collect();
-        self.check();
-        let agreed = and(&bitmaps);
-        let all: Vec<_> = self.pes.iter_mut().map(|pe| pe.reclaim(first, &agreed).unwrap()).collect();
-        assert!(all.iter().all(|one| *one == all[0]));
-        for freed in &all[0].freed {
-            let held = self.handles.iter().any(|handles| handles.contains(freed));
-            assert!(!held, "#{} was reclaimed while a PE has it", freed.id);
-            self.dropped.iter_mut().for_each(|dropped| dropped.retain(|handle| handle.id != freed.id));
+        assert!(
+            bitmaps.iter().all(|one| one.len() == bitmaps[0].len()),
+            "all PEs have bitmaps of one length"
+        );
+        self.check_dropped();
+        let agreed: Vec<u64> =
+            (0..bitmaps[0].len()).map(|k| bitmaps.iter().fold(u64::MAX, |all, one| all & one[k])).collect();
+        let Reclaimed { freed, next } = self.all(|pe| pe.reclaim(first, &agreed).unwrap());
+        for gone in freed {
+            let at = self.blocks.iter().position(|one| one.block == gone).unwrap();
+            let by = self.blocks.swap_remove(at).by;
+            assert!(!by.contains(&true), "#{} was reclaimed while a PE has it", gone.id);
         }
-        self.cursor = all[0].next;
-        self.check();
+        self.cursor = next;
+        self.check_dropped();
     }
 
     /// What the ledgers count, by a look at all that is alive.
     fn check(&self) {
-        for (pe, dropped) in self.pes.iter().zip(&self.dropped) {
-            for segment in [FIRST, SECOND] {
-                let there = dropped.iter().filter(|handle| handle.segment == segment);
-                assert_eq!(pe.dropped_bytes(segment), there.map(|handle| handle.bytes).sum::<usize>());
+        for segment in [FIRST, SECOND] {
+            let holes = self.holes(segment, None);
+            let free: usize = holes.iter().map(|(_, bytes)| bytes).sum();
+            let largest = holes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+            let blocks = self.blocks.iter().filter(|one| one.block.segment == segment).count();
+            for usage in self.pes.iter().map(|pe| pe.usage(segment).unwrap()) {
+                assert_eq!((usage.used + free, usage.free), (LINES * MIN_ALIGN, free));
+                assert_eq!((usage.largest_free, usage.blocks), (largest, blocks));
+                assert!(usage.peak >= usage.used);
             }
-            let groups: std::collections::BTreeSet<u64> = pe.allocations().map(|one| one.id / 64).collect();
-            assert_eq!(pe.words(), groups.len());
+        }
+        let handles = self.blocks.iter().filter(|one| one.block.owner == Owner::Handle);
+        let groups: std::collections::BTreeSet<u64> = handles.map(|one| one.block.id / 64).collect();
+        assert!(self.pes.iter().all(|pe| pe.words() == groups.len()));
+    }
+
+    /// The same of what was dropped, which a ledger sees when it is asked for its bitmap.
+    fn check_dropped(&self) {
+        for (number, pe) in self.pes.iter().enumerate() {
+            for segment in [FIRST, SECOND] {
+                let dropped =
+                    self.blocks.iter().filter(|one| one.block.segment == segment && !one.by[number]);
+                assert_eq!(pe.dropped_bytes(segment), dropped.map(|one| one.block.bytes).sum::<usize>());
+            }
         }
     }
 }
 
+/// Whether some hole has room.
+fn fits(holes: &[(usize, usize)], room: usize, align: usize) -> bool {
+    holes.iter().any(|(hole, size)| hole.next_multiple_of(align.max(MIN_ALIGN)) + room <= hole + size)
+}
+
 #[derive(Clone, Debug)]
 enum Step {
-    Allocate(u32, usize),
+    Allocate(u32, usize, u32, Owner),
+    Resize(usize, usize),
     Drop(usize, usize),
     Free(usize),
     Reclaim(usize),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let bytes = || prop_oneof![4 => 0..600_usize, 1 => 1..9000_usize];
+    let owner = prop_oneof![Just(Owner::Address), Just(Owner::Handle)];
     let step = prop_oneof![
-        5 => (FIRST..=SECOND, 0..3000_usize).prop_map(|(segment, bytes)| Step::Allocate(segment, bytes)),
-        8 => (any::<usize>(), any::<usize>()).prop_map(|(pe, which)| Step::Drop(pe, which)),
-        1 => any::<usize>().prop_map(Step::Free),
+        6 => (FIRST..=SECOND, bytes(), 0..13_u32, owner)
+            .prop_map(|(segment, bytes, log, owner)| Step::Allocate(segment, bytes, log, owner)),
+        2 => (any::<usize>(), bytes()).prop_map(|(which, bytes)| Step::Resize(which, bytes.max(1))),
+        6 => (any::<usize>(), any::<usize>()).prop_map(|(pe, which)| Step::Drop(pe, which)),
+        2 => any::<usize>().prop_map(Step::Free),
         2 => (1..4_usize).prop_map(Step::Reclaim),
     ];
-    prop::collection::vec(step, 1..400)
+    prop::collection::vec(step, 1..150)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pes_may_drop_in_any_order(pes in 1..5_usize, steps in steps()) {
-        let mut job = Job::new(pes);
+    fn heaps_agree_with_a_bitmap_and_pes_may_drop_in_any_order(pes in 1..5_usize, first in 0..200_usize, steps in steps()) {
+        let mut job = Job::new(pes, first);
         for step in steps {
             match step {
-                Step::Allocate(segment, bytes) => job.allocate(segment, bytes),
+                Step::Allocate(segment, bytes, log, owner) => job.allocate(segment, bytes, 1 << log, owner),
+                Step::Resize(which, bytes) => job.resize(which, bytes),
                 Step::Drop(pe, which) => job.drop(pe, which),
                 Step::Free(which) => job.free(which),
                 Step::Reclaim(words) => job.reclaim(words),
             }
+            job.check();
         }
-        for pe in 0..pes {
-            while !job.handles[pe].is_empty() {
-                job.drop(pe, 0);
-            }
+        for _ in 0..job.blocks.len() {
+            job.free(0);
+            (0..pes).for_each(|pe| job.drop(pe, 0));
         }
         job.cursor = 0;
         job.reclaim(usize::MAX);
-        for pe in &job.pes {
-            prop_assert_eq!(pe.words(), 0);
-            prop_assert_eq!(pe.allocations().count(), 0);
-            for segment in [FIRST, SECOND] {
-                let usage = pe.usage(segment).unwrap();
-                prop_assert_eq!((usage.used, usage.largest_free), (0, 65536));
-            }
+        job.check();
+        prop_assert!(job.blocks.is_empty(), "all freed is one piece, as `check` has seen");
+    }
+
+    #[test]
+    fn only_whole_lines_are_managed(start in 0..1000_usize, bytes in 0..1000_usize) {
+        let mut heap = Allocator::new(1, Text::head("default"), start..start + bytes);
+        let room = heap.usage().free;
+        prop_assert!(room <= bytes && room.is_multiple_of(MIN_ALIGN));
+        if let Ok(offset) = heap.allocate(room.max(1), 1) {
+            prop_assert!(offset >= start && offset + room <= start + bytes);
         }
     }
+}
+
+#[test]
+fn many_tight_holes_do_not_hide_one_that_fits() {
+    // More holes of one line than are probed, none of them on a page, and no room behind them.
+    let mut heap = Allocator::new(1, Text::head("default"), 4096..4096 + 4 * 4096);
+    let offsets: Vec<usize> = (0..4 * 64).map(|_| heap.allocate(64, 64).unwrap()).collect();
+    for &offset in offsets.iter().filter(|&&offset| offset % 128 != 0 || offset == 3 * 4096) {
+        heap.free(offset, 64);
+    }
+    assert_eq!(heap.allocate(64, 4096), Ok(3 * 4096));
+}
+
+#[test]
+fn what_is_no_block_is_told_apart() {
+    let mut ledger = ledger();
+    let [first, second, third] =
+        [(); 3].map(|()| ledger.allocate(FIRST, 100, 1, Owner::Address).unwrap().offset);
+    ledger.free_at(second).unwrap();
+    let handle = ledger.allocate(SECOND, 64, 8, Owner::Handle).unwrap().offset;
+    let refused = [
+        (
+            second,
+            "`free` of offset 0x1080 in partition `default`: that memory is free; it was freed before or never allocated (the last block before it has 100 bytes at offset 0x1000, the first behind it has 100 bytes at offset 0x1100)",
+        ),
+        (
+            third + 64,
+            "`free` of offset 0x1140 in partition `default`: that is 64 bytes inside a block of 100 bytes at offset 0x1100; give the address that the allocation returned",
+        ),
+        (
+            64,
+            "`free` of offset 0x40: that is on no symmetric heap; heaps are 0x1000..0x5000 (`default`), 0x100000..0x104000 (`bulk`)",
+        ),
+        (
+            handle,
+            "`free` of offset 0x100000: allocation #4 belongs to a `SymBox`; drop the box, or give it to its own `free`",
+        ),
+    ];
+    for (offset, message) in refused {
+        assert_eq!(ledger.free_at(offset).unwrap_err().to_string(), message);
+    }
+    assert!(matches!(
+        ledger.reallocate_at(second, 1),
+        Err(HeapError::DoubleFree { operation: "realloc", .. })
+    ));
+    assert_eq!(ledger.free(2), Err(HeapError::NoAllocation { id: 2 }));
+    assert_eq!(ledger.words(), 1, "addresses take no part in agreement");
+    assert_eq!(ledger.usage(FIRST).unwrap().blocks, 2, "nothing was freed");
+    ledger.free_at(first).unwrap();
+    ledger.free_at(third).unwrap();
+}
+
+#[test]
+fn bad_requests_are_refused() {
+    let mut ledger = ledger_from(0);
+    for align in [0, 48, 2 * MAX_ALIGN] {
+        let refused = ledger.allocate(FIRST, 8, align, Owner::Address);
+        assert_eq!(refused, Err(HeapError::Alignment { align }), "whatever offset 0 has");
+    }
+    for (bytes, align) in [(usize::MAX, 1), (usize::MAX - 100, MAX_ALIGN), (1, MAX_ALIGN)] {
+        let before = ledger.usage(FIRST).unwrap();
+        let made = ledger.allocate(FIRST, bytes, align, Owner::Address);
+        assert_eq!(made.is_ok(), bytes == 1, "offset 0 has every alignment");
+        _ = ledger.free_at(0);
+        let after = ledger.usage(FIRST).unwrap();
+        assert_eq!(after, Usage { peak: before.peak.max(after.peak), ..before });
+    }
+    let block = ledger.allocate(FIRST, 8, 8, Owner::Address).unwrap().offset;
+    assert_eq!(ledger.reallocate_at(block, 0), Err(HeapError::ZeroBytes));
+    assert!(matches!(ledger.reallocate_at(block, usize::MAX), Err(HeapError::Exhausted { .. })));
+}
+
+#[test]
+fn exhaustion_says_by_how_much_and_what_to_raise() {
+    // A heap with a hole of 256 bytes, a block of 512, and what is behind them.
+    let holed = |bytes: usize| {
+        let mut heap = Allocator::new(7, Text::head("fast"), 0..bytes);
+        let first = heap.allocate(256, 64).unwrap();
+        heap.allocate(512, 64).unwrap();
+        heap.free(first, 256);
+        heap
+    };
+    assert_eq!(
+        holed(1024).allocate(300, 64).unwrap_err().to_string(),
+        "no room for 300 bytes aligned to 64 in partition `fast`: its heap has 1K, of which 512 bytes are free, 256 bytes of them in one piece; raise by at least 64 bytes the size that the program gives it (`partitions!`, `create_partition`), or SHMEM_SYMMETRIC_PARTITION7=SIZE=.."
+    );
+    assert_eq!(holed(1024 + 64).allocate(300, 64), Ok(768), "so much more is enough");
+    let refused = |partition, bytes: usize, asked: usize| {
+        Allocator::new(partition, Text::head("default"), 0..bytes).allocate(asked, 1).unwrap_err()
+    };
+    let said = refused(7, (64 << 20) - 4800, 64 << 20).to_string();
+    assert!(said.contains("its heap has 63.995M, of which 63.995M are free, 63.995M of them"), "{said}");
+    let said = refused(1, 64, 65).to_string();
+    assert!(said.contains(", or SHMEM_SYMMETRIC_SIZE (or"), "{said}");
+    let said = refused(1, 64, 64 + 771_756_672).to_string();
+    assert!(said.contains("; raise by at least 737M the size"), "whole mebibytes: {said}");
+    let mut error = refused(1, 64, 65);
+    if let HeapError::Exhausted { enough, .. } = &mut error {
+        *enough = core::num::NonZeroUsize::new((64 << 20) + 1);
+    }
+    let said = error.to_string();
+    assert!(
+        said.ends_with(
+            "; give the partition at least 65M in the program (`partitions!`, `create_partition`), or set SHMEM_SYMMETRIC_SIZE=65M (or SHMEM_SYMMETRIC_PARTITION1=SIZE=65M)"
+        ),
+        "{said}"
+    );
 }
 
 #[test]
@@ -172,41 +372,16 @@ fn agreement_on_what_is_still_used_frees_nothing() {
 }
 
 #[test]
-fn an_address_is_given_back_by_its_offset_and_a_handle_is_not() {
-    let mut ledger = ledger();
-    let handle = ledger.allocate(FIRST, 64, 8, Owner::Handle).unwrap();
-    let address = ledger.allocate(SECOND, 64, 8, Owner::Address).unwrap();
-    assert_eq!(
-        ledger.free_at(handle.offset).unwrap_err().to_string(),
-        format!(
-            "`free` of offset {:#x}: allocation #1 belongs to a `SymBox`; drop the box, or give it to its own `free`",
-            handle.offset
-        )
-    );
-    assert_eq!(ledger.words(), 1, "addresses take no part in agreement");
-    assert!(matches!(ledger.free_at(address.offset + 1), Err(HeapError::InsideBlock { .. })));
-    let foreign = ledger.free_at(8).unwrap_err().to_string();
-    assert!(foreign.contains("0x1000..0x11000 (`default`), 0x100000..0x110000 (`bulk`)"), "{foreign}");
-    assert_eq!(ledger.free_at(address.offset), Ok(address));
-    assert!(matches!(ledger.free_at(address.offset), Err(HeapError::DoubleFree { .. })));
-    assert_eq!(ledger.free(2), Err(HeapError::NoAllocation { id: 2 }));
-}
-
-#[test]
-fn a_resized_allocation_keeps_its_number_and_partition() {
+fn a_resized_allocation_keeps_its_hints_and_is_found_by_its_bytes() {
     let mut ledger = ledger();
     let block = ledger.allocate(SECOND, 64, 8, Owner::Address).unwrap();
     ledger.hint(block.id, MemoryHints::SIGNAL_REMOTE);
     ledger.allocate(SECOND, 64, 8, Owner::Address).unwrap();
-    let (moved, grown) = ledger.reallocate_at(block.offset, 1000).unwrap();
-    assert_eq!(grown, Grown::Moved { offset: moved.offset, keep: 64 });
-    assert_eq!((moved.id, moved.segment, moved.bytes), (block.id, SECOND, 1000));
+    let (moved, _) = ledger.reallocate_at(block.offset, 1000).unwrap();
     assert_eq!(moved.hints, MemoryHints::SIGNAL_REMOTE);
     assert_eq!(ledger.find(moved.offset + 999), Some(&moved));
     assert_eq!(ledger.find(moved.offset + 1000), None);
     assert_eq!(ledger.find(block.offset), None);
-    assert!(matches!(ledger.reallocate_at(block.offset, 8), Err(HeapError::DoubleFree { .. })));
-    assert_eq!(ledger.free_at(moved.offset).unwrap().id, block.id);
 }
 
 #[test]
@@ -221,36 +396,31 @@ fn a_handle_that_outlives_its_heap_frees_nothing() {
 }
 
 #[test]
-fn what_has_a_name_stays_when_handles_go() {
+fn what_has_a_name_stays_until_it_is_taken_off_and_all_handles_are_gone() {
     let mut ledger = ledger();
-    let named = ledger.allocate(FIRST, 100, 8, Owner::Name).unwrap();
-    ledger.open(named.id);
-    ledger.open(named.id);
+    let Allocation { id, offset, .. } = ledger.allocate(FIRST, 100, 8, Owner::Name).unwrap();
+    let owned = HeapError::OwnedByName { operation: "free", id };
     for _ in 0..2 {
-        ledger.released().push(named.id);
+        ledger.open(id);
+        ledger.released().push(id);
     }
     assert_eq!(ledger.words(), 0, "nobody need agree on it");
     assert!(ledger.pending_bitmap(0, 10).is_empty());
-    assert_eq!(ledger.get(named.id), Some(&named));
-    assert_eq!(ledger.free_at(named.offset), Err(HeapError::OwnedByName { operation: "free", id: named.id }));
+    assert_eq!(ledger.free_at(offset), Err(owned.clone()));
     // Given to `free`, only the handle is gone.
-    ledger.open(named.id);
-    assert_eq!(ledger.free(named.id), Err(HeapError::OwnedByName { operation: "free", id: named.id }));
-    ledger.unname(named.id).unwrap();
-    assert_eq!(ledger.pending_bitmap(0, 10), [1 << named.id]);
-    assert_eq!(ledger.reclaim(0, &[1 << named.id]).unwrap().freed.len(), 1);
-    assert_eq!(ledger.unname(named.id), Err(HeapError::NoAllocation { id: named.id }));
-}
-
-#[test]
-fn what_has_lost_its_name_waits_for_its_last_handle() {
-    let mut ledger = ledger();
-    let named = ledger.allocate(FIRST, 100, 8, Owner::Name).unwrap();
-    ledger.open(named.id);
-    ledger.open(named.id);
-    ledger.unname(named.id).unwrap();
-    for pending in [0, 1 << named.id] {
-        ledger.released().push(named.id);
-        assert_eq!(ledger.pending_bitmap(0, 1), [pending]);
+    ledger.open(id);
+    assert_eq!(ledger.free(id), Err(owned));
+    for _ in 0..2 {
+        ledger.open(id);
     }
+    ledger.unname(id);
+    for pending in [0, 1 << id] {
+        ledger.released().push(id);
+        assert_eq!(ledger.pending_bitmap(0, 10), [pending]);
+    }
+    assert_eq!(ledger.reclaim(0, &[1 << id]).unwrap().freed.len(), 1);
+    // Without handles it is pending at once.
+    let id = ledger.allocate(FIRST, 100, 8, Owner::Name).unwrap().id;
+    ledger.unname(id);
+    assert_eq!(ledger.pending_bitmap(0, 10), [1 << id]);
 }

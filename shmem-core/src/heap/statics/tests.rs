@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use shmem_grammar::{Kind, Traits};
 
 use super::*;
-use crate::partition::Origin;
+use crate::partition::{Declaration, Origin};
 
 fn spec(id: u32, name: &str, size: u64) -> PartitionSpec {
     PartitionSpec {

@@ -2,53 +2,35 @@
 
 use core::fmt;
 
-use super::format::State;
-
 /// How far the file of one PE is, as told to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    pub(super) state: State,
-    pub(super) generation: u64,
-    pub(super) set: u64,
+    /// The newest persist in the file; 0: none.
+    pub generation: u64,
+    /// Whether that one is under way: then the copy holds the one before, or part of this one.
+    pub is_copying: bool,
+    /// A number that the files of one heap share.
+    pub set: u64,
 }
 
 impl Found {
-    /// A file in which nothing was ever persisted.
-    #[cfg(test)]
-    pub(super) const NEW: Self = Self { state: State::New, generation: 0, set: 0 };
-
-    /// As words, for the other PEs.
-    pub fn encode(&self) -> [u64; 3] {
-        [self.state as u64, self.generation, self.set]
-    }
-
-    /// What [`encode`](Self::encode) made; `None` if it is something else.
-    pub fn decode([state, generation, set]: [u64; 3]) -> Option<Self> {
-        let state = [State::New, State::Copying, State::Stable].into_iter().find(|s| *s as u64 == state)?;
-        Some(Self { state, generation, set })
-    }
-
     /// Whether nothing was persisted in it, not even halfway.
     pub fn is_new(&self) -> bool {
-        self.state == State::New
+        self.generation == 0
     }
 
-    /// The persist in C, and the newest one in the file.
-    fn has(&self) -> (u64, u64) {
-        match self.state {
-            State::New => (0, 0),
-            State::Copying => (self.generation.saturating_sub(1), self.generation),
-            State::Stable => (self.generation, self.generation),
-        }
+    /// Whether it can come to a persist.
+    fn has(&self, generation: u64) -> bool {
+        generation == self.generation || self.is_copying && generation + 1 == self.generation
     }
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.state {
-            State::New => f.write_str("nothing persisted yet"),
-            State::Copying => write!(f, "persist {} under way", self.generation),
-            State::Stable => write!(f, "persist {}", self.generation),
+        match (self.generation, self.is_copying) {
+            (0, _) => f.write_str("nothing persisted yet"),
+            (generation, true) => write!(f, "persist {generation} under way"),
+            (generation, false) => write!(f, "persist {generation}"),
         }
     }
 }
@@ -85,9 +67,9 @@ pub fn agree(found: &[Found]) -> Result<u64, Disagreement> {
         return Err(Disagreement { one, other, sets: true });
     }
     let all = || found.iter().copied().enumerate();
-    let Some(least) = all().min_by_key(|(_, file)| file.has().1) else { panic!("a job has PEs") };
-    let (_, target) = least.1.has();
-    match all().find(|(_, file)| file.has().0 != target && file.has().1 != target) {
+    let Some(least) = all().min_by_key(|(_, file)| file.generation) else { panic!("a job has PEs") };
+    let target = least.1.generation;
+    match all().find(|(_, file)| !file.has(target)) {
         Some(other) => {
             let (one, other) = if least.0 < other.0 { (least, other) } else { (other, least) };
             Err(Disagreement { one, other, sets: false })
@@ -100,19 +82,17 @@ pub fn agree(found: &[Found]) -> Result<u64, Disagreement> {
 mod tests {
     use super::*;
 
-    const fn stable(generation: u64) -> Found {
-        Found { state: State::Stable, generation, set: 5 }
+    const fn found(generation: u64, is_copying: bool) -> Found {
+        Found { generation, is_copying, set: 5 }
     }
 
-    const fn copying(generation: u64) -> Found {
-        Found { state: State::Copying, generation, set: 5 }
-    }
-
+    /// That all crashes leave files that agree is what the simulated jobs check.
     #[test]
     fn other_files_are_refused() {
+        let (stable, copying) = (|generation| found(generation, false), |generation| found(generation, true));
         for files in [
-            [Found::NEW, stable(1)],
-            [Found::NEW, copying(2)],
+            [stable(0), stable(1)],
+            [stable(0), copying(2)],
             [stable(1), stable(2)],
             [copying(1), copying(3)],
             [stable(1), copying(3)],

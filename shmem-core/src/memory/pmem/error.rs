@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::format::VERSION;
-use crate::memory::size::Size;
+use crate::memory::error::Size;
 
 /// The file of a partition cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +15,9 @@ pub struct PmemError {
     pub path: String,
     /// What is wrong.
     pub fault: Fault,
+    /// Whether there is no file, and none can be made: under POLICY=PREFERRED the partition can lie elsewhere. Otherwise contents
+    /// may be at stake.
+    pub is_without_file: bool,
 }
 
 impl PmemError {

@@ -35,6 +35,10 @@ pub(super) const VERSION: u64 = 1;
 
 const WORDS: usize = 13;
 
+/// The states in a header.
+const COPYING: u64 = 2;
+const STABLE: u64 = 3;
+
 /// The words in which headers of a file differ: the state, its number, the sequence, whether it is open, the set, the sum.
 const VARYING: [usize; 6] = [2, 3, 4, 5, 6, WORDS - 1];
 
@@ -82,17 +86,10 @@ impl Geometry {
 
 /// How far a file is; see the head of [`super`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-pub(super) enum State {
-    New = 1,
-    Copying = 2,
-    Stable = 3,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) state: State,
-    /// Number of the persist that `state` speaks of; 0 with `New`.
+    /// Whether it is `Copying`, and not `Stable`.
+    pub(super) is_copying: bool,
+    /// Number of the persist.
     pub(super) generation: u64,
     /// How many headers were written before: the newest one counts.
     pub(super) sequence: u64,
@@ -130,7 +127,7 @@ impl Header {
         let words: [u64; WORDS - 1] = [
             MAGIC,
             VERSION,
-            self.state as u64,
+            if self.is_copying { COPYING } else { STABLE },
             self.generation,
             self.sequence,
             u64::from(self.open),
@@ -161,9 +158,7 @@ impl Header {
 
     pub(super) fn decode(page: &[u8]) -> Slot {
         let mut words = [0; WORDS];
-        for (word, bytes) in words.iter_mut().zip(page.as_chunks().0) {
-            *word = u64::from_le_bytes(*bytes);
-        }
+        words.iter_mut().zip(page.as_chunks().0).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
         let sum = fingerprint(page.iter().copied().take((WORDS - 1) * size_of::<u64>()));
         let [magic, version, state, generation, sequence, open, set, words @ ..] = words;
         let [pe, pes, size, layout_bytes, layout_print, stored] = words;
@@ -173,24 +168,25 @@ impl Header {
         if version != VERSION {
             return Slot::Version(version);
         }
-        let state = [State::New, State::Copying, State::Stable].into_iter().find(|s| *s as u64 == state);
-        match (state, u32::try_from(pe), u32::try_from(pes)) {
-            (Some(state), Ok(pe), Ok(pes)) if stored == sum && generation.max(sequence) < MOST => {
-                Slot::Header(Self {
-                    state,
-                    generation,
-                    sequence,
-                    open: open != 0,
-                    set,
-                    pe,
-                    pes,
-                    size,
-                    layout_bytes,
-                    layout_print,
-                })
-            }
-            _ => Slot::Nothing,
+        let (Ok(pe), Ok(pes)) = (u32::try_from(pe), u32::try_from(pes)) else { return Slot::Nothing };
+        let (is_copying, open) = (state == COPYING, open != 0);
+        // The first persist is number 1.
+        let is_state = matches!(state, COPYING | STABLE) && generation >= u64::from(is_copying);
+        if stored != sum || !is_state || generation.max(sequence) >= MOST {
+            return Slot::Nothing;
         }
+        Slot::Header(Self {
+            is_copying,
+            generation,
+            sequence,
+            open,
+            set,
+            pe,
+            pes,
+            size,
+            layout_bytes,
+            layout_print,
+        })
     }
 }
 
@@ -199,7 +195,7 @@ mod tests {
     use super::*;
 
     const HEADER: Header = Header {
-        state: State::Copying,
+        is_copying: true,
         generation: 7,
         sequence: 15,
         open: true,
@@ -228,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_a_crash_leaves_is_told_from_what_none_does() {
-        let before = Header { state: State::Stable, generation: 6, sequence: 14, ..HEADER }.encode();
+        let before = Header { is_copying: false, generation: 6, sequence: 14, ..HEADER }.encode();
         let page = HEADER.encode();
         for at in 0..=WORDS * 8 {
             for torn in

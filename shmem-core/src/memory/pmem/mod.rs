@@ -12,15 +12,14 @@
 //! nobody but `persist` writes. Its header says how far the file is:
 //!
 //! ```text
-//! New             nothing was persisted yet: the contents are those of a new heap
-//! Stable(g)       C holds persist number g, flushed. W holds anything
+//! Stable(g)       C holds persist number g, flushed. W holds anything. Stable(0): nothing was persisted yet
 //! Copying(g + 1)  W holds persist number g + 1, flushed. C holds anything between g and g + 1
 //! ```
 //!
 //! # Persist
 //!
 //! All PEs do this together; nobody writes W meanwhile, since `persist` takes the world exclusively on
-//! every PE. From `Stable(g)` (for the first one from `New`, with g = 0):
+//! every PE. From `Stable(g)`:
 //!
 //! 1. flush W; write the header `Copying(g + 1)`; flush.
 //! 2. Barrier. Every PE has `Copying(g + 1)` on its disk.
@@ -59,7 +58,7 @@
 //! * Anything else cannot come from a crash (a file was put back from a backup, or belongs to another
 //!   job): refused.
 //!
-//! `New` is g = 0 with a C of zero bytes that need not be stored: what goes back to it is made anew.
+//! `Stable(0)` stands for a C of zero bytes, which need not be stored: what goes back to it is made anew.
 //!
 //! *An opening may crash as well.* It moves headers only towards what was agreed: from `Copying(g + 1)` to
 //! `Stable(g)` in the first case, while some file stays `Stable(g)`; from `Copying(g + 1)` to `Stable(g + 1)` in the second.
@@ -92,7 +91,7 @@ mod store;
 pub use agree::{Disagreement, Found, agree};
 pub use error::{Fault, PmemError};
 pub use format::Identity;
-pub use open::{Backing, Candidate, PmemFile};
+pub use open::{Backing, PmemFile};
 
 #[cfg(test)]
 mod tests {

@@ -12,10 +12,9 @@ use rustix::process::{Resource, getrlimit};
 use super::agree::Found;
 use super::error::{Fault, PmemError};
 use super::format::{Geometry, Header, Identity, MAX_LAYOUT, TEXT};
-use super::store::Disk;
-use super::store::{Contents, Store, contents};
+use super::store::{Disk, Store, newest};
 use crate::fingerprint::fingerprint;
-use crate::memory::size::Size;
+use crate::memory::error::Size;
 use crate::text::first_difference;
 
 /// How long a lock is waited for: the processes of a job that was killed take a moment to go.
@@ -42,36 +41,28 @@ pub enum Backing {
     Instead(String),
 }
 
-/// What [`PmemFile::open`] has found.
-#[derive(Debug)]
-pub enum Candidate {
-    /// A file that can be used.
-    File(Box<PmemFile>),
-    /// There is no file, and none can be made: under POLICY=PREFERRED the partition can lie elsewhere.
-    Unusable(PmemError),
-    /// There is something that cannot be used: contents may be at stake.
-    Refused(PmemError),
-}
-
+/// What is done to it fails if the disk does.
 impl PmemFile {
     /// Opens the file at `path`, or makes one. Nothing that was persisted changes before
     /// [`settle`](Self::settle).
-    pub fn open(path: &Path, identity: &Identity) -> Candidate {
+    ///
+    /// # Errors
+    ///
+    /// If there is something that cannot be used, or nothing, and no file can be made.
+    pub fn open(path: &Path, identity: &Identity) -> Result<Self, PmemError> {
         let (made, opened) = match find(path) {
             Ok(Some(file)) => (false, take_over(file, identity)),
             Ok(None) => (true, make(path, identity).map(|store| (store, false))),
             Err(fault) => (false, Err(fault)),
         };
-        let (what, shown) = (identity.what.clone(), path.display().to_string());
+        let what = identity.what.clone();
         match opened {
-            Ok((store, was_torn)) => {
-                Candidate::File(Box::new(Self { store, path: path.into(), what, made, was_torn }))
-            }
+            Ok((store, was_torn)) => Ok(Self { store, path: path.into(), what, made, was_torn }),
             // In use: somebody else has made it just now.
-            Err(fault) if made && fault != Fault::InUse => {
-                Candidate::Unusable(PmemError { what, path: shown, fault })
+            Err(fault) => {
+                let (path, is_without_file) = (path.display().to_string(), made && fault != Fault::InUse);
+                Err(PmemError { what, path, fault, is_without_file })
             }
-            Err(fault) => Candidate::Refused(PmemError { what, path: shown, fault }),
         }
     }
 
@@ -100,12 +91,8 @@ impl PmemFile {
     /// Comes to the persist on which all PEs have [agreed](super::agree()); 0: a new heap, with bytes that
     /// are all zero. `set` is a number that is the same on all PEs, and different for each heap. Before all
     /// PEs have done it nobody goes on.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails.
     pub fn settle(&mut self, generation: u64, set: u64) -> Result<(), PmemError> {
-        self.store.settle(generation, set).map_err(|errno| self.failed("restoring it", errno))
+        self.did("restoring it", |store| store.settle(generation, set))
     }
 
     /// Removes the file, if this job has made it.
@@ -122,51 +109,43 @@ impl PmemFile {
 
     /// The first half of a persist. All PEs do it; if any fails, all [`revert`](Self::revert) and give up
     /// persisting.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails.
     pub fn prepare(&mut self) -> Result<(), PmemError> {
-        self.store.prepare().map_err(|errno| self.failed("flushing it", errno))
+        self.did("flushing it", Store::prepare)
     }
 
-    /// The second half of a persist, after all PEs have done the first one.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails. Then the memory must not be written any more.
+    /// The second half of a persist, after all PEs have done the first one. If it fails, the memory must not be written any more.
     pub fn complete(&mut self) -> Result<(), PmemError> {
-        self.store.complete().map_err(|errno| self.failed("writing the copy", errno))
+        self.did("writing the copy", Store::complete)
     }
 
-    /// Takes the first half of a persist back.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails. Then the memory must not be written any more.
+    /// Takes the first half of a persist back. If that fails, the memory must not be written any more.
     pub fn revert(&mut self) -> Result<(), PmemError> {
-        self.store.revert().map_err(|errno| self.failed("going back", errno))
+        self.did("going back", Store::revert)
     }
 
     /// Says that the job ends in order, which makes the next opening quicker. Nobody writes the memory any more,
-    /// and no [`prepare`](Self::prepare) has failed.
-    ///
-    /// # Errors
-    ///
-    /// If the disk fails. Nothing depends on it.
+    /// and no [`prepare`](Self::prepare) has failed. Nothing depends on whether the disk fails meanwhile.
     pub fn close(&mut self) -> Result<(), PmemError> {
-        self.store.close().map_err(|errno| self.failed("closing it", errno))
+        self.did("closing it", Store::close)
+    }
+
+    fn did(
+        &mut self,
+        call: &'static str,
+        work: impl FnOnce(&mut Store<File>) -> Result<(), Errno>,
+    ) -> Result<(), PmemError> {
+        let Self { store, path, what, .. } = self;
+        work(store).map_err(|errno| {
+            let fault = Fault::System { call, errno };
+            let (what, path) = (what.clone(), path.display().to_string());
+            PmemError { what, path, fault, is_without_file: false }
+        })
     }
 
     /// The file, and where in it the memory of the partition is: offset and bytes.
     pub(in crate::memory) fn work(&self) -> (BorrowedFd<'_>, u64, u64) {
         let Geometry { work, bytes, .. } = self.store.geometry();
         (self.store.disk().as_fd(), work, bytes)
-    }
-
-    fn failed(&self, call: &'static str, errno: Errno) -> PmemError {
-        let fault = Fault::System { call, errno };
-        PmemError { what: self.what.clone(), path: self.path.display().to_string(), fault }
     }
 }
 
@@ -182,24 +161,17 @@ fn take_over(file: File, identity: &Identity) -> Result<(Store<File>, bool), Fau
     if bytes < TEXT {
         return Err(Fault::Foreign);
     }
-    match contents(&file).map_err(system("pread"))? {
-        Contents::Foreign => Err(Fault::Foreign),
-        Contents::Version(found) => Err(Fault::Version { found }),
-        Contents::Damaged(header) => Err(Fault::Header { last: header.generation }),
-        Contents::Header { newest, .. } if newest.generation == 0 => {
-            // Nothing was ever persisted in it: it is as good as none.
-            rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
-            Ok((build(file, identity)?, false))
-        }
-        Contents::Header { newest: header, is_other_torn } => {
-            let geometry = check(&file, bytes, &header, identity)?;
-            // Blocks may have been taken away by a copy that makes holes of zero pages.
-            allocate(&file, geometry.end())?;
-            let store = Store::load(file, header, geometry);
-            store.confirm().map_err(system("writing the header"))?;
-            Ok((store, is_other_torn))
-        }
+    let (header, is_other_torn) = newest(&file).map_err(system("pread"))??;
+    if header.generation == 0 {
+        // Nothing was ever persisted in it: it is as good as none.
+        rustix::fs::ftruncate(&file, 0).map_err(system("ftruncate"))?;
+        return Ok((build(file, identity)?, false));
     }
+    let geometry = check(&file, bytes, &header, identity)?;
+    // Blocks may have been taken away by a copy that makes holes of zero pages.
+    allocate(&file, geometry.end())?;
+    let store = Store::load(file, header, geometry).map_err(system("writing the header"))?;
+    Ok((store, is_other_torn))
 }
 
 fn make(path: &Path, identity: &Identity) -> Result<Store<File>, Fault> {
@@ -226,28 +198,22 @@ fn make(path: &Path, identity: &Identity) -> Result<Store<File>, Fault> {
 /// The file at a path, if there is something there. What is looked at is what is open: a name may lead elsewhere a moment
 /// later.
 fn find(path: &Path) -> Result<Option<File>, Fault> {
-    // Links of other users lead where they want.
-    let link = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let follows = match rustix::fs::open(path, link, Mode::empty()) {
-        Ok(found) => {
-            let stat = rustix::fs::fstat(&found).map_err(system("fstat"))?;
-            let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
-            if is_link {
-                owned(&stat)?;
-            }
-            is_link
-        }
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        Err(errno) => return Err(denied("opened", "open", errno)),
-    };
     // A handle, by which nothing is opened: devices do something when they are.
-    let kind = if follows { OFlags::PATH } else { OFlags::PATH | OFlags::NOFOLLOW };
-    let handle = match rustix::fs::open(path, kind | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(handle) => handle,
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        Err(errno) => return Err(denied("opened", "open", errno)),
+    let handle = |flags| match rustix::fs::open(path, flags | OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(found) => rustix::fs::fstat(&found).map(|stat| Some((found, stat))).map_err(system("fstat")),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(errno) => Err(denied("opened", "open", errno)),
     };
-    regular(&rustix::fs::fstat(&handle).map_err(system("fstat"))?)?;
+    let mut found = handle(OFlags::NOFOLLOW)?;
+    // Links of other users lead where they want.
+    if let Some((_, stat)) = &found
+        && FileType::from_raw_mode(stat.st_mode) == FileType::Symlink
+    {
+        owned(stat)?;
+        found = handle(OFlags::empty())?;
+    }
+    let Some((handle, stat)) = found else { return Ok(None) };
+    regular(&stat)?;
     // The very file that the handle is of.
     let itself = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -325,13 +291,10 @@ fn in_place(file: &File) -> Result<(), Fault> {
     if kind != BTRFS {
         return Ok(());
     }
-    let is_set = || rustix::fs::ioctl_getflags(file).is_ok_and(|flags| flags.contains(IFlags::NOCOW));
-    if !is_set()
-        && let Ok(flags) = rustix::fs::ioctl_getflags(file)
-    {
-        _ = rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW);
-    }
-    if is_set() { Ok(()) } else { Err(Fault::FileSystem { name: "btrfs without chattr +C" }) }
+    let flags = || rustix::fs::ioctl_getflags(file);
+    _ = flags().and_then(|flags| rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW));
+    let is_set = flags().is_ok_and(|flags| flags.contains(IFlags::NOCOW));
+    if is_set { Ok(()) } else { Err(Fault::FileSystem { name: "btrfs without chattr +C" }) }
 }
 
 /// Makes a new heap of an empty file.

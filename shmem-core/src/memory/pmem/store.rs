@@ -6,7 +6,8 @@ use std::os::unix::fs::FileExt as _;
 use rustix::io::Errno;
 
 use super::agree::Found;
-use super::format::{Geometry, Header, Identity, SLOT, Slot, State, TEXT};
+use super::error::Fault;
+use super::format::{Geometry, Header, Identity, SLOT, Slot, TEXT};
 use crate::fingerprint::fingerprint;
 
 /// What is kept of a partition, as bytes at offsets.
@@ -52,44 +53,29 @@ pub(super) struct Store<D> {
     disk: D,
     header: Header,
     geometry: Geometry,
-    /// Whether W was never written.
-    fresh: bool,
 }
 
-/// What a file holds.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Contents {
-    /// A partition. The other header may be what a crash has left of it.
-    Header { newest: Header, is_other_torn: bool },
-    /// A partition whose other header cannot be read, which is none that a crash has left: it may have been the newest.
-    Damaged(Header),
-    /// A partition in another version of the format.
-    Version(u64),
-    /// Something else.
-    Foreign,
-}
-
-/// The newest header of a file that is whole.
-pub(super) fn contents(disk: &impl Disk) -> Result<Contents, Errno> {
+/// The newest header of a file that is whole, and whether the other one may be what a crash has left of it; or why there is none to
+/// go by.
+pub(super) fn newest(disk: &impl Disk) -> Result<Result<(Header, bool), Fault>, Errno> {
     let mut pages = [const { Vec::new() }; 2];
     for (page, at) in pages.iter_mut().zip([0, SLOT]) {
         *page = vec![0; SLOT as usize];
         disk.read(at, page)?;
     }
     let [first, second] = &pages;
-    let alone = |newest: Header, other: &[u8]| match newest.may_have_torn(other) {
-        true => Contents::Header { newest, is_other_torn: other.iter().any(|byte| *byte != 0) },
-        false => Contents::Damaged(newest),
+    let alone = |header: Header, other: &[u8]| match header.may_have_torn(other) {
+        true => Ok((header, other.iter().any(|byte| *byte != 0))),
+        false => Err(Fault::Header { last: header.generation }),
     };
     Ok(match (Header::decode(first), Header::decode(second)) {
         (Slot::Header(one), Slot::Header(other)) => {
-            let newest = if one.sequence > other.sequence { one } else { other };
-            Contents::Header { newest, is_other_torn: false }
+            Ok((if one.sequence > other.sequence { one } else { other }, false))
         }
         (Slot::Header(header), _) => alone(header, second),
         (_, Slot::Header(header)) => alone(header, first),
-        (Slot::Version(version), _) | (_, Slot::Version(version)) => Contents::Version(version),
-        (Slot::Nothing, Slot::Nothing) => Contents::Foreign,
+        (Slot::Version(found), _) | (_, Slot::Version(found)) => Err(Fault::Version { found }),
+        (Slot::Nothing, Slot::Nothing) => Err(Fault::Foreign),
     })
 }
 
@@ -98,7 +84,7 @@ impl<D: Disk> Store<D> {
     pub(super) fn build(disk: D, identity: &Identity, geometry: Geometry) -> Result<Self, Errno> {
         let layout = identity.layout.as_bytes();
         let header = Header {
-            state: State::New,
+            is_copying: false,
             generation: 0,
             sequence: 0,
             open: true,
@@ -110,19 +96,19 @@ impl<D: Disk> Store<D> {
             layout_print: fingerprint(layout.iter().copied()),
         };
         disk.write(TEXT, layout)?;
-        disk.write(header.at(), &header.encode())?;
-        disk.flush()?;
-        Ok(Self { disk, header, geometry, fresh: true })
+        Self::load(disk, header, geometry)
     }
 
-    /// Takes over a file with this header.
-    pub(super) fn load(disk: D, header: Header, geometry: Geometry) -> Self {
-        Self { disk, header, geometry, fresh: false }
+    /// Takes over a file with this header, and makes sure that the disk has it: it may have been written by a job whose flush
+    /// failed. Writing the same again damages nothing.
+    pub(super) fn load(disk: D, header: Header, geometry: Geometry) -> Result<Self, Errno> {
+        let store = Self { disk, header, geometry };
+        store.confirm().map(|()| store)
     }
 
     pub(super) fn found(&self) -> Found {
-        let Header { state, generation, set, .. } = self.header;
-        Found { state, generation, set }
+        let Header { is_copying, generation, set, .. } = self.header;
+        Found { generation, is_copying, set }
     }
 
     pub(super) fn disk(&self) -> &D {
@@ -133,13 +119,6 @@ impl<D: Disk> Store<D> {
         self.geometry
     }
 
-    /// Makes sure that the disk has the header that was found: it may have been written by a job whose flush
-    /// failed. Writing the same again damages nothing.
-    pub(super) fn confirm(&self) -> Result<(), Errno> {
-        self.disk.write(self.header.at(), &self.header.encode())?;
-        self.disk.flush()
-    }
-
     /// Comes to the persist on which all PEs have agreed: then W holds it. For a file without one the
     /// number of the set is what its first persist will write.
     ///
@@ -147,115 +126,93 @@ impl<D: Disk> Store<D> {
     /// failed, it may lack pages that are still seen here.
     pub(super) fn settle(&mut self, generation: u64, set: u64) -> Result<(), Errno> {
         let Geometry { work, copy, .. } = self.geometry;
-        let which = if self.header.open { Which::All } else { Which::Different };
+        let Header { is_copying, generation: found, open, .. } = self.header;
         self.header.open = true;
-        match self.header.state {
-            State::Copying if self.header.generation == generation => {
-                self.transfer(work, copy, Which::All)?;
-                return self.seal();
-            }
-            State::Copying => self.revert()?,
-            State::Stable => self.put(State::Stable, generation)?,
-            State::New => {}
+        if is_copying && found == generation {
+            self.transfer(Some(work), copy, true)?;
+            return self.seal();
         }
-        if generation > 0 {
-            return self.transfer(copy, work, which);
+        if generation == 0 {
+            self.header.set = set;
+            // C may hold part of a first persist that another PE, whose file is gone, does not have.
+            return if is_copying {
+                self.revert().and_then(|()| self.transfer(None, work, true))
+            } else {
+                Ok(())
+            };
         }
-        self.header.set = set;
-        if self.fresh { Ok(()) } else { self.clear() }
+        self.put(false, generation)?;
+        self.transfer(Some(copy), work, open)
     }
 
     /// The end of a job in which no flush has failed.
     pub(super) fn close(&mut self) -> Result<(), Errno> {
-        if self.header.state != State::Stable {
+        if self.header.is_copying || self.header.generation == 0 {
             return Ok(());
         }
         self.disk.flush()?;
         self.header.open = false;
-        self.put(State::Stable, self.header.generation)
+        self.put(false, self.header.generation)
     }
 
     /// The first half of a persist: W is flushed, and the header says so.
     pub(super) fn prepare(&mut self) -> Result<(), Errno> {
         self.disk.flush()?;
-        self.put(State::Copying, self.header.generation + 1)
+        self.put(true, self.header.generation + 1)
     }
 
     /// The second half, when all PEs have done the first: C becomes what W is.
     pub(super) fn complete(&mut self) -> Result<(), Errno> {
-        self.transfer(self.geometry.work, self.geometry.copy, Which::Different)?;
+        self.transfer(Some(self.geometry.work), self.geometry.copy, false)?;
         self.seal()
     }
 
     /// Takes the first half back, whether it was done or has failed: the header says so, flushed.
     pub(super) fn revert(&mut self) -> Result<(), Errno> {
-        let generation = match self.header.state {
-            State::Copying => self.header.generation - 1,
-            State::Stable | State::New => self.header.generation,
-        };
-        self.put(if generation == 0 { State::New } else { State::Stable }, generation)
+        self.put(false, self.header.generation - u64::from(self.header.is_copying))
     }
 
     fn seal(&mut self) -> Result<(), Errno> {
         self.disk.flush()?;
-        self.put(State::Stable, self.header.generation)
+        self.put(false, self.header.generation)
     }
 
     /// Writes the next header. One that may or may not be on the disk, because the disk failed, is written over
     /// by the one behind it: the last one that is there for certain stays.
-    fn put(&mut self, state: State, generation: u64) -> Result<(), Errno> {
-        self.header = Header { state, generation, sequence: self.header.sequence + 1, ..self.header };
-        let result =
-            self.disk.write(self.header.at(), &self.header.encode()).and_then(|()| self.disk.flush());
+    fn put(&mut self, is_copying: bool, generation: u64) -> Result<(), Errno> {
+        self.header = Header { is_copying, generation, sequence: self.header.sequence + 1, ..self.header };
+        let result = self.confirm();
         self.header.sequence += u64::from(result.is_err());
         result
     }
 
-    /// Makes one area what the other one is.
-    fn transfer(&self, from: u64, to: u64, which: Which) -> Result<(), Errno> {
+    fn confirm(&self) -> Result<(), Errno> {
+        self.disk.write(self.header.at(), &self.header.encode())?;
+        self.disk.flush()
+    }
+
+    /// Makes one area what the other one is, or zero: all pages, or those in which they differ.
+    fn transfer(&self, from: Option<u64>, to: u64, all: bool) -> Result<(), Errno> {
         let (mut source, mut target) = (vec![0; STEP], vec![0; STEP]);
         for at in (0..self.geometry.bytes).step_by(STEP) {
             let step = STEP.min((self.geometry.bytes - at) as usize);
-            self.disk.read(from + at, &mut source[..step])?;
-            if let Which::All = which {
+            from.map_or(Ok(()), |from| self.disk.read(from + at, &mut source[..step]))?;
+            if all {
                 self.disk.write(to + at, &source[..step])?;
                 continue;
             }
             self.disk.read(to + at, &mut target[..step])?;
-            for pages in different(&source[..step], &target[..step]) {
-                self.disk.write(to + at + pages.start as u64, &source[pages])?;
+            let pages = source[..step].chunks(PAGE).zip(target[..step].chunks(PAGE));
+            let differ: Vec<bool> = pages.map(|(one, other)| one != other).collect();
+            let mut start = 0;
+            for run in differ.chunk_by(|one, other| one == other) {
+                let end = step.min(start + run.len() * PAGE);
+                if run[0] {
+                    self.disk.write(to + at + start as u64, &source[start..end])?;
+                }
+                start = end;
             }
         }
         Ok(())
     }
-
-    /// Makes W zero. C may hold part of a first persist that another PE, whose file is gone, does not have.
-    fn clear(&self) -> Result<(), Errno> {
-        let zero = vec![0; STEP];
-        (0..self.geometry.bytes).step_by(STEP).try_for_each(|at| {
-            let step = STEP.min((self.geometry.bytes - at) as usize);
-            self.disk.write(self.geometry.work + at, &zero[..step])
-        })
-    }
-}
-
-/// Which pages are written.
-#[derive(Clone, Copy)]
-enum Which {
-    All,
-    Different,
-}
-
-/// The runs of pages in which two areas of one length differ.
-fn different(one: &[u8], other: &[u8]) -> Vec<core::ops::Range<usize>> {
-    let mut runs: Vec<core::ops::Range<usize>> = Vec::new();
-    for (number, (a, b)) in one.chunks(PAGE).zip(other.chunks(PAGE)).enumerate() {
-        let start = number * PAGE;
-        match runs.last_mut() {
-            _ if a == b => {}
-            Some(last) if last.end == start => last.end += a.len(),
-            _ => runs.push(start..start + a.len()),
-        }
-    }
-    runs
 }

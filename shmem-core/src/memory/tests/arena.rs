@@ -10,8 +10,7 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::{NO_FILES, layout, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::{
-    Arena, Backing, Candidate, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile,
-    Request, map,
+    Arena, Backing, Identity, LaterRange, Machine, MemoryError, Mine, OWN_ALIGN, PmemFile, Request, map,
 };
 use crate::partition::{Grant, PartitionSpec};
 
@@ -20,10 +19,6 @@ const G: usize = 1 << 30;
 
 fn arena(specs: &[PartitionSpec], slots: usize) -> Arena {
     reserve(specs, slots, Machine::default()).unwrap()
-}
-
-fn copies(files: &[OwnedFd]) -> Vec<OwnedFd> {
-    files.iter().map(|file| file.try_clone().unwrap()).collect()
 }
 
 /// How many mappings an arena consists of. At its ends, unmapped addresses may be in one with a
@@ -50,7 +45,7 @@ fn core_dumps_have_the_own_place_and_not_those_of_peers() {
     let specs = [plain(1, 4 << 20)];
     let (made, attached) = (arena(&specs, 2), arena(&specs, 2));
     let mine = made.create(0, NO_FILES).unwrap();
-    attached.attach(0, mine.descriptors, &mine.pieces).unwrap();
+    attached.attach(0, None, &mine.descriptors, &mine.pieces).unwrap();
     assert!(!is_left_out_of_dumps(made.start_of(0)) && is_left_out_of_dumps(attached.start_of(0)));
 }
 
@@ -73,7 +68,7 @@ fn places_may_have_more_memory_than_any_machine_and_mappings_do_not_grow_with_pa
     for slot in 0..64 {
         let Mine { descriptors, pieces, grants } = made.create(slot, NO_FILES).unwrap();
         assert_eq!((descriptors.len(), &grants[..]), (1, &vec![Grant::plain(G as u64, 4096); 127][..]));
-        attached.attach(slot, descriptors, &pieces).unwrap();
+        attached.attach(slot, None, &descriptors, &pieces).unwrap();
     }
     // The slot, and the addresses behind it.
     assert!(mappings(&attached) <= 2 * 64, "{}", mappings(&attached));
@@ -119,33 +114,33 @@ fn peers_that_lie_are_refused_and_nothing_stays_mapped() {
         (&[0, size, 0, 0, 64], "pages of 64"),
         (&[0, size, 0, 64, 4096], "does not consist of pages"),
     ];
-    let refuse = |files: Vec<OwnedFd>, pieces: &[u8], part: &str| {
-        let error = attached.attach(0, files, pieces).unwrap_err();
+    let refuse = |files: &[OwnedFd], pieces: &[u8], part: &str| {
+        let error = attached.attach(0, None, files, pieces).unwrap_err();
         assert!(matches!(error, MemoryError::Peer { slot: 0, .. }), "{error:?}");
         assert_says(error, &[part]);
     };
     for (words, part) in lies {
-        refuse(copies(&descriptors), &list(words), part);
+        refuse(&descriptors, &list(words), part);
     }
-    refuse(copies(&descriptors), &pieces[1..], "bytes");
-    refuse(copies(&descriptors), &[], "another version");
-    refuse(copies(&descriptors), &[0; 48], "another version");
-    refuse(vec![], &pieces, "file 0 of 0");
+    refuse(&descriptors, &pieces[1..], "bytes");
+    refuse(&descriptors, &[], "another version");
+    refuse(&descriptors, &[0; 48], "another version");
+    refuse(&[], &pieces, "file 0 of 0");
     let open = map::memfd(None).unwrap();
     map::resize(&open, size).unwrap();
-    refuse(vec![open], &pieces, "not sealed");
+    refuse(&[open], &pieces, "not sealed");
     let small = map::memfd(None).unwrap();
     map::resize(&small, size - 4096).unwrap();
     map::seal(&small).unwrap();
-    refuse(vec![small], &pieces, "has");
-    refuse(vec![std::fs::File::open("/dev/null").unwrap().into()], &pieces, "not a memfd");
+    refuse(&[small], &pieces, "has");
+    refuse(&[std::fs::File::open("/dev/null").unwrap().into()], &pieces, "not a memfd");
     let read_only = map::memfd(None).unwrap();
     map::resize(&read_only, size).unwrap();
     rustix::fs::fcntl_add_seals(&read_only, rustix::fs::SealFlags::WRITE | map::SEALS).unwrap();
-    let error = attached.attach(0, vec![read_only], &pieces).unwrap_err();
+    let error = attached.attach(0, None, &[read_only], &pieces).unwrap_err();
     assert!(matches!(error, MemoryError::System { call: "mmap", errno: Errno::PERM, .. }), "{error}");
     assert_eq!(mappings(&attached), 1);
-    attached.attach(0, descriptors, &pieces).unwrap();
+    attached.attach(0, None, &descriptors, &pieces).unwrap();
     word(&made, 0, 4096).store(5, Relaxed);
     assert_eq!(word(&attached, 0, 4096).load(Relaxed), 5);
 }
@@ -163,11 +158,9 @@ fn in_file(directory: &std::path::Path) -> (PartitionSpec, BTreeMap<usize, Backi
     let traits = Traits { kind: Some(Kind::Pmem), policy: Some(Policy::Mandatory), ..Traits::NONE };
     let spec = PartitionSpec { traits, explicit: true, ..plain(2, 3 << 20) };
     let identity = Identity { what: spec.title(), size: spec.size, pe: 0, pes: 1, layout: "nothing".into() };
-    let Candidate::File(mut file) = PmemFile::open(&directory.join("heap.0"), &identity) else {
-        panic!("a file can be made")
-    };
+    let mut file = PmemFile::open(&directory.join("heap.0"), &identity).unwrap();
     file.settle(0, 1).unwrap();
-    (spec, BTreeMap::from([(1, Backing::File(file))]))
+    (spec, BTreeMap::from([(1, Backing::File(Box::new(file)))]))
 }
 
 #[test]
@@ -178,12 +171,12 @@ fn a_file_that_is_not_sealed_is_taken_only_where_it_belongs() {
     let Mine { descriptors, pieces, .. } = arena(&specs, 1).create(0, &files).unwrap();
     // A peer whose partition 2 is ordinary memory.
     let ordinary = arena(&[plain(1, M as u64), plain(2, 3 << 20)], 1);
-    let error = ordinary.attach(0, copies(&descriptors), &pieces).unwrap_err().to_string();
+    let error = ordinary.attach(0, None, &descriptors, &pieces).unwrap_err().to_string();
     assert!(error.contains("is not sealed") || error.contains("is not a memfd"), "{error}");
     // A file that was cut short.
     let named = descriptors.iter().find(|file| rustix::fs::fstat(file).unwrap().st_nlink == 1).unwrap();
     rustix::fs::ftruncate(named, 4 << 20).unwrap();
-    let error = arena(&specs, 1).attach(0, copies(&descriptors), &pieces).unwrap_err().to_string();
+    let error = arena(&specs, 1).attach(0, None, &descriptors, &pieces).unwrap_err().to_string();
     assert!(error.contains("and pieces up to"), "{error}");
 }
 
@@ -213,7 +206,7 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
         mine.create_later(0, offset, &request, memfd.try_clone().ok()).unwrap();
     assert_eq!((descriptors.len(), grants[0].size, grants[0].populated), (1, 3 * page as u64, false));
     assert_eq!(map::resize(&memfd, 0), Err(Errno::PERM), "sealed");
-    theirs.attach_later(0, offset, &request, copies(&descriptors), &pieces).unwrap();
+    theirs.attach(0, Some((offset, &request)), &descriptors, &pieces).unwrap();
     for arena in [&mine, &theirs] {
         assert_eq!(word(arena, 0, offset + page).load(Relaxed), 7);
     }
@@ -227,7 +220,6 @@ fn memory_that_was_there_before_is_a_segment_of_every_arena() {
     // What is sealed already is taken as well; what is shorter than it is said to be is not taken by others.
     let longer = Request::plain("what was there", 4 * page);
     let short = mine.create_later(0, offset, &longer, Some(memfd)).unwrap();
-    let (descriptors, pieces) = (short.descriptors, short.pieces);
     let again = arena(&[plain(1, M as u64)], 1);
-    assert!(again.attach_later(0, offset, &longer, descriptors, &pieces).is_err());
+    assert!(again.attach(0, Some((offset, &longer)), &short.descriptors, &short.pieces).is_err());
 }

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{NO_FILES, layout, paged, plain, reserve};
+use super::{NO_FILES, add_pool, layout, paged, plain, reserve};
 use crate::fixture::{Tree, assert_says, in_child};
 use crate::memory::{Arena, Machine, MemoryError, Placement, Request, Spread};
 use crate::partition::PartitionSpec;
@@ -74,9 +74,7 @@ fn what_is_populated_on_all_pes_fits_into_what_is_left() {
 #[test]
 fn pages_of_a_pool_do_not_count_as_memory_and_have_to_do_for_all() {
     let tree = small();
-    let pool = "sys/kernel/mm/hugepages/hugepages-1048576kB";
-    tree.write(&format!("{pool}/nr_hugepages"), "5");
-    tree.write(&format!("{pool}/free_hugepages"), "4");
+    add_pool(&tree, G, 5, 4, &[]);
     let machine = Machine::at(tree.root());
     let specs = [paged(1, G, G, Policy::Mandatory)];
     reserve(&specs, 4, machine.clone()).unwrap();
@@ -103,12 +101,8 @@ fn two_nodes() -> Tree {
         let text =
             format!("Node {node} MemTotal: {} kB\nNode {node} MemFree: {} kB\n", 512 << 10, free << 10);
         tree.write(&format!("{directory}/meminfo"), &text);
-        let pool = format!("{directory}/hugepages/hugepages-2048kB/free_hugepages");
-        tree.write(&pool, if node == 0 { "40" } else { "3" });
     }
-    for (name, n) in [("nr", "43"), ("free", "43")] {
-        tree.write(&format!("sys/kernel/mm/hugepages/hugepages-2048kB/{name}_hugepages"), n);
-    }
+    add_pool(&tree, 2 * M, 43, 43, &[(0, 40), (1, 3)]);
     tree
 }
 
@@ -142,9 +136,8 @@ fn what_must_be_on_a_node_fits_there_for_all_pes_together() {
     among(&tree, 250 * M, None, Spread::Preferred, [&[1], &[1]]).unwrap();
     let error = among(&tree, 147 * M, None, Spread::Bound, [&[1], &[1]]).unwrap_err();
     assert!(matches!(error, MemoryError::NotEnoughOnNodes { .. }), "{error}");
-    let text = error.to_string();
     assert_says(
-        &text,
+        error,
         &[
             "partition 3 `partition3` (SHMEM_SYMMETRIC_PARTITION3)",
             "KIND=FASTMEM with POLICY=MANDATORY needs 147M on node 1",
@@ -163,9 +156,8 @@ fn huge_pages_that_must_be_on_a_node_do_for_all_pes_together() {
     among(&tree, 4 * M, Some(2 * M), Spread::Preferred, [&[1], &[1]]).unwrap();
     let error = among(&tree, 4 * M, Some(2 * M), Spread::Bound, [&[1], &[1]]).unwrap_err();
     assert!(matches!(error, MemoryError::NoPages { .. }), "{error}");
-    let text = error.to_string();
     assert_says(
-        &text,
+        error,
         &[
             "partition 3 `partition3`",
             "PGSIZE=2M with POLICY=MANDATORY needs 4M",

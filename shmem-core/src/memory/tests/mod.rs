@@ -19,6 +19,7 @@ use std::sync::atomic::AtomicU64;
 use shmem_grammar::{Policy, Traits};
 
 use super::{Arena, Backing, Machine, MemoryError, SlotLayout};
+use crate::fixture::Tree;
 use crate::partition::{Origin, PartitionSpec};
 use crate::text::Text;
 use crate::topology::Topology;
@@ -56,6 +57,18 @@ pub(super) fn smaps_line(address: usize, key: &str) -> String {
 pub(super) fn paged(id: u32, size: u64, pgsize: u64, policy: Policy) -> PartitionSpec {
     let traits = Traits { pgsize: Some(pgsize), policy: Some(policy), ..Traits::NONE };
     PartitionSpec { traits, explicit: true, ..plain(id, size) }
+}
+
+/// Gives an invented machine a pool of huge pages: of so many in all and on nodes as many as these are free.
+pub(super) fn add_pool(tree: &Tree, size: u64, total: u64, free: u64, nodes: &[(u32, u64)]) {
+    let pool = format!("hugepages/hugepages-{}kB", size >> 10);
+    for (name, pages) in [("nr", total), ("free", free)] {
+        tree.write(&format!("sys/kernel/mm/{pool}/{name}_hugepages"), &format!("{pages}\n"));
+    }
+    for (node, pages) in nodes {
+        let file = format!("sys/devices/system/node/node{node}/{pool}/free_hugepages");
+        tree.write(&file, &pages.to_string());
+    }
 }
 
 /// The word at an offset of a slot.

@@ -1,9 +1,6 @@
 //! Pages on the nodes that were asked, as the kernel says. All but the first need several nodes.
 
-use std::fs::File;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
 
 use shmem_grammar::{Kind, Policy, Traits};
@@ -11,9 +8,9 @@ use shmem_grammar::{Kind, Policy, Traits};
 use super::arena::mappings;
 use super::limits::forbid;
 use super::pages::without_pools;
-use super::{NO_FILES, plain, reserve, word};
+use super::{NO_FILES, add_pool, plain, reserve, word};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Mine, Placement, Request, Spread, numa};
+use crate::memory::{Arena, Machine, MemoryError, Placement, Request, Spread, numa};
 use crate::partition::Pages;
 
 const M: usize = 1 << 20;
@@ -184,31 +181,6 @@ fn thousands_of_ranges_are_one_mapping() {
     assert_eq!(arena.nodes_of(0, whole, page()).unwrap(), expected);
 }
 
-/// Process, descriptors and pieces, in one word.
-fn describe(mine: &Mine) -> String {
-    let files: Vec<_> = mine.descriptors.iter().map(|file| file.as_raw_fd().to_string()).collect();
-    let pieces: String = mine.pieces.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{}:{}:{pieces}", std::process::id(), files.join(","))
-}
-
-fn attach(arena: &Arena, slot: usize, described: &str) {
-    let mut parts = described.trim().split(':');
-    let (pid, files, pieces) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
-    let mut between = Vec::new();
-    let open = |file: &str| -> OwnedFd {
-        between.push(File::open("/dev/null").unwrap());
-        let path = format!("/proc/{pid}/fd/{file}");
-        File::options().read(true).write(true).open(path).unwrap().into()
-    };
-    let files = files.split(',').map(open).collect();
-    let digits: Vec<_> = pieces.as_bytes().chunks(2).map(|d| std::str::from_utf8(d).unwrap()).collect();
-    let pieces: Vec<_> = digits.iter().map(|d| u8::from_str_radix(d, 16).unwrap()).collect();
-    arena.attach(slot, files, &pieces).unwrap();
-}
-
-const TEST: &str = "memory::tests::numa::a_page_that_a_peer_touches_first_lies_where_its_owner_asked";
-const PEER: &str = "SHMEM_TEST_PEER";
-
 #[test]
 fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
     let Some(nodes) = nodes() else { return };
@@ -218,25 +190,31 @@ fn a_page_that_a_peer_touches_first_lies_where_its_owner_asked() {
     let range = |i: usize| heap(&arena) + i * pages * page()..heap(&arena) + (i + 1) * pages * page();
     let spreads = [Spread::Bound, Spread::Preferred];
     let placed: Vec<_> = spreads.iter().flat_map(|&s| nodes.iter().map(move |&node| (s, node))).collect();
-    if let Ok(parent) = std::env::var(PEER) {
-        attach(&arena, 0, &parent);
-        for i in 0..=placed.len() {
-            for at in range(i).step_by(page()) {
-                word(&arena, 0, at).store(1, Relaxed);
-            }
-        }
-        return;
-    }
     let mine = arena.create(0, NO_FILES).unwrap();
     for (i, &(spread, node)) in placed.iter().enumerate() {
         place(&arena, &range(i), &[node], spread).unwrap();
     }
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", TEST, "--nocapture"])
-        .env(PEER, describe(&mine))
-        .status()
-        .unwrap();
-    assert!(status.success());
+    let touch = || {
+        let peer = self::arena();
+        peer.attach(0, None, &mine.descriptors, &mine.pieces).unwrap();
+        for at in (0..=placed.len()).flat_map(range).step_by(page()) {
+            word(&peer, 0, at).store(1, Relaxed);
+        }
+    };
+    // SAFETY: the child touches pages of a mapping of its own, and ends without coming back; allocators work behind a fork.
+    match unsafe { libc::fork() } {
+        0 => {
+            let touched = std::panic::catch_unwind(std::panic::AssertUnwindSafe(touch));
+            // SAFETY: it ends a process.
+            unsafe { libc::_exit(i32::from(touched.is_err())) }
+        }
+        child => {
+            let mut status = -1;
+            // SAFETY: the status is this function's.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0, "the peer has failed");
+        }
+    }
     for (i, &(spread, node)) in placed.iter().enumerate() {
         let found = arena.pages_per_node(0, range(i), page()).unwrap();
         assert_eq!(found, [(node, pages as u64)], "{spread:?}");
@@ -293,12 +271,7 @@ fn pages_of_a_pool_come_from_the_nodes_asked() {
 
     // A machine that says it has more of them on the node than it has.
     let tree = Tree::new();
-    let name = "hugepages/hugepages-2048kB";
-    for file in ["nr_hugepages", "free_hugepages"] {
-        tree.write(&format!("sys/kernel/mm/{name}/{file}"), "9999");
-    }
-    let place = format!("sys/devices/system/node/node{second}");
-    tree.write(&format!("{place}/{name}/free_hugepages"), "9999");
+    add_pool(&tree, HUGE as u64, 9999, 9999, &[(second, 9999)]);
     let arena = on(Machine::at(tree.root()));
     let at = later(&arena);
     let bytes = (there as usize + 1) * HUGE;

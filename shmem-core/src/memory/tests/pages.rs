@@ -4,9 +4,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use shmem_grammar::{Kind, Policy, Traits};
 
-use super::{NO_FILES, paged, plain, reserve, smaps_line, word};
+use super::{NO_FILES, add_pool, paged, plain, reserve, smaps_line, word};
 use crate::fixture::{Tree, assert_says, in_child};
-use crate::memory::{Arena, Machine, MemoryError, Mine, PageSizes, map};
+use crate::memory::pages::PageSizes;
+use crate::memory::{Arena, Machine, MemoryError, Mine, map};
 use crate::partition::{Pages, PartitionSpec};
 use crate::root::Root;
 
@@ -92,21 +93,12 @@ fn pages_that_cannot_be_merged_are_base_pages_and_reported() {
 /// A machine that says it has huge pages of 2 MiB in a pool, in which there are none.
 fn empty_pool() -> Option<Tree> {
     let real = PageSizes::read(&Root::default(), 4096);
-    match real.pools.iter().find(|pool| pool.size == HUGE) {
-        Some(pool) if pool.free == 0 => {}
-        Some(_) => {
-            println!("skipped: the pool is not empty");
-            return None;
-        }
-        None => {
-            println!("skipped: no pool of 2 MiB pages");
-            return None;
-        }
+    if real.pools.iter().find(|pool| pool.size == HUGE).is_none_or(|pool| pool.free > 0) {
+        println!("skipped: no pool of pages of 2 MiB, or it is not empty");
+        return None;
     }
     let tree = Tree::new();
-    for file in ["nr_hugepages", "free_hugepages"] {
-        tree.write(&format!("sys/kernel/mm/hugepages/hugepages-2048kB/{file}"), "1000");
-    }
+    add_pool(&tree, HUGE, 1000, 1000, &[]);
     Some(tree)
 }
 
@@ -150,7 +142,7 @@ fn pages_of_a_pool_are_shared_with_peers() {
     let pages: Vec<_> = grants.iter().map(|grant| grant.pages).collect();
     assert_eq!(pages, [Pages::Base, Pages::HugeTlb, Pages::HugeTlb, Pages::Base]);
     let attached = arena(&specs, Machine::default());
-    attached.attach(0, descriptors, &pieces).unwrap();
+    attached.attach(0, None, &descriptors, &pieces).unwrap();
     for k in 0..4 {
         let heap = made.layout().partition(k);
         for offset in [heap.start.next_multiple_of(8), (heap.end - 8) / 8 * 8] {

@@ -1,40 +1,18 @@
 use shmem_grammar::{Kind, Policy, Traits};
 
+use super::plain;
 use crate::memory::{Placement, Spread, placement};
-use crate::partition::{Origin, PartitionSpec};
-use crate::text::Text;
+use crate::partition::PartitionSpec;
+// Two sockets, fast memory at each, slow memory.
+use crate::topology::tests::{dram, sockets as nodes};
 use crate::topology::{NumaNode, Speed, Topology};
 
 fn spec(kind: Option<Kind>, policy: Option<Policy>) -> PartitionSpec {
-    PartitionSpec {
-        id: 2,
-        name: Text::head("fast"),
-        size: 1 << 20,
-        traits: Traits { kind, policy, ..Traits::NONE },
-        origin: Origin::Environment("SHMEM_SYMMETRIC_PARTITION2".into()),
-        explicit: true,
-        file: None,
-    }
+    let traits = Traits { kind, policy, ..Traits::NONE };
+    PartitionSpec { traits, explicit: true, ..plain(2, 1 << 20) }
 }
 
-fn node(number: u32, cpus: &[usize], bandwidth: u64) -> NumaNode {
-    let speed = Speed { bandwidth: Some(bandwidth), latency: Some(100) };
-    let distances = (0..5).map(|other| if other == number { 10 } else { 20 + number.abs_diff(other) });
-    let (cpus, distances) = (cpus.into(), distances.collect());
-    NumaNode { memory: 1 << 30, cpus, speed, distances, ..NumaNode::new(number) }
-}
-
-/// Two sockets, fast memory at each, slow memory; this PE is on node 1.
-fn nodes() -> Vec<NumaNode> {
-    vec![
-        node(0, &[0, 1], 100_000),
-        node(1, &[2, 3], 100_000),
-        node(2, &[], 400_000),
-        node(3, &[], 400_000),
-        node(4, &[], 20_000),
-    ]
-}
-
+/// For a PE on node 1.
 fn machine(nodes: Vec<NumaNode>) -> Topology {
     Topology::of(nodes, vec![2, 3], None)
 }
@@ -49,7 +27,7 @@ fn the_whole_rule() {
     use Policy::{Interleaved, Mandatory, Preferred};
     use Spread::{Bound, System};
     let topology = machine(nodes());
-    let (normal, fast, large) = ([1, 0], [2, 3], [4]);
+    let (normal, fast, large) = ([1, 0], [3, 2], [4]);
     let spread = Spread::Preferred;
     let over = Spread::Interleaved;
     let none: [u32; 0] = [];
@@ -97,13 +75,13 @@ fn what_is_left_to_the_system_and_was_meant_otherwise_is_said() {
 fn a_kind_that_is_missing_is_refused_or_replaced_and_said() {
     let topology = machine(nodes().into_iter().filter(|node| node.number < 2).collect());
     for kind in [Kind::FastMem, Kind::LargeMem] {
-        let there = "this machine has none: there are node 0 NORMALMEM 1G 97 GiB/s 100 ns, node 1 NORMALMEM 1G 97 GiB/s 100 ns (kinds: all memory nodes have CPUs and none is far faster than another)";
+        let there = "this machine has none: there are node 0 NORMALMEM 64G 97 GiB/s 80 ns, node 1 NORMALMEM 64G 97 GiB/s 80 ns (kinds: all memory nodes have CPUs and none is far faster than another)";
         assert_eq!(
             placement(&spec(Some(kind), Some(Policy::Mandatory)), &topology)
                 .expect_err("refused")
                 .to_string(),
             format!(
-                "partition 2 `fast` must have KIND={kind} under POLICY=MANDATORY (from SHMEM_SYMMETRIC_PARTITION2), and {there}; use POLICY=PREFERRED to run in normal memory, or a kind that is there"
+                "partition 2 `partition2` must have KIND={kind} under POLICY=MANDATORY (from SHMEM_SYMMETRIC_PARTITION2), and {there}; use POLICY=PREFERRED to run in normal memory, or a kind that is there"
             )
         );
         for policy in [Policy::Preferred, Policy::Interleaved] {
@@ -127,7 +105,7 @@ fn a_kind_that_a_cpuset_forbids_is_told_apart() {
         placement(&spec(Some(Kind::FastMem), Some(Policy::Mandatory)), &topology).expect_err("refused");
     let refused = refused.to_string();
     assert!(refused.contains("a cpuset forbids this process the memory that is FASTMEM"), "{refused}");
-    assert!(refused.contains("node 2 FASTMEM 1G 390 GiB/s 100 ns (forbidden by a cpuset)"), "{refused}");
+    assert!(refused.contains("node 2 FASTMEM 16G 390 GiB/s 110 ns (forbidden by a cpuset)"), "{refused}");
     assert!(refused.contains("cpuset.mems"), "{refused}");
     let replaced = placed(Some(Kind::FastMem), Some(Policy::Preferred), &topology);
     assert_eq!(replaced.nodes, [1, 0]);
@@ -153,12 +131,10 @@ fn a_guess_is_given_and_said() {
     for node in &mut nodes {
         node.speed = Speed::default();
     }
-    nodes[2].memory = 1 << 28;
-    nodes[3].memory = 1 << 28;
     let topology = machine(nodes);
     let placed = |kind| placed(Some(kind), Some(Policy::Mandatory), &topology);
     let fast = placed(Kind::FastMem);
-    assert_eq!((fast.kind, fast.nodes.as_slice()), (Some(Kind::FastMem), &[2, 3][..]));
+    assert_eq!((fast.kind, fast.nodes.as_slice()), (Some(Kind::FastMem), &[3, 2][..]));
     let said = fast.downgrade.expect("said");
     assert!(said.starts_with("KIND=FASTMEM: nodes 2-3 are taken for FASTMEM by a guess"), "{said}");
     assert_eq!(placed(Kind::NormalMem).downgrade, None, "what CPUs have is normal without guessing");
@@ -166,7 +142,7 @@ fn a_guess_is_given_and_said() {
 
 #[test]
 fn without_nodes_to_choose_from_no_call_is_made() {
-    let one = machine(vec![node(0, &[2, 3], 100_000)]);
+    let one = machine(vec![dram(1)]);
     for topology in [&one, &Topology::default()] {
         for policy in [None, Some(Policy::Mandatory), Some(Policy::Preferred), Some(Policy::Interleaved)] {
             for kind in [None, Some(Kind::NormalMem)] {
@@ -207,9 +183,9 @@ fn placements_are_shown() {
     let shown = |kind, policy| placed(kind, policy, &machine(nodes())).to_string();
     let fast = Some(Kind::FastMem);
     assert_eq!(shown(None, None), "node 1, then any");
-    assert_eq!(shown(fast, Some(Policy::Mandatory)), "only nodes 2,3");
+    assert_eq!(shown(fast, Some(Policy::Mandatory)), "only nodes 3,2");
     assert_eq!(shown(Some(Kind::LargeMem), Some(Policy::Mandatory)), "only node 4");
-    assert_eq!(shown(fast, Some(Policy::Interleaved)), "over nodes 2,3");
+    assert_eq!(shown(fast, Some(Policy::Interleaved)), "over nodes 3,2");
     assert_eq!(shown(Some(Kind::SysDefault), None), "as the system likes");
 }
 

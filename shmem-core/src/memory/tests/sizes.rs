@@ -2,8 +2,10 @@
 
 use shmem_grammar::{Kind, Policy, Traits};
 
+use super::add_pool;
 use crate::fixture::{Tree, assert_says};
-use crate::memory::{Choice, PageSizes, Placement, Pool, Request, Spread};
+use crate::memory::pages::{Choice, PageSizes, Pool};
+use crate::memory::{Placement, Request, Spread};
 use crate::partition::Pages;
 use crate::root::Root;
 
@@ -13,11 +15,7 @@ const G: u64 = 1 << 30;
 
 fn machine(pools: &[(u64, u64, u64)], shmem: Option<&str>) -> PageSizes {
     let tree = Tree::new();
-    for &(size, total, free) in pools {
-        let directory = format!("sys/kernel/mm/hugepages/hugepages-{}kB", size / K);
-        tree.write(&format!("{directory}/nr_hugepages"), &format!("{total}\n"));
-        tree.write(&format!("{directory}/free_hugepages"), &format!("{free}\n"));
-    }
+    pools.iter().for_each(|&(size, total, free)| add_pool(&tree, size, total, free, &[]));
     tree.write("sys/kernel/mm/hugepages/README", "not a pool");
     if let Some(enabled) = shmem {
         tree.write("sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
@@ -117,12 +115,7 @@ fn base_pages_are_not_4k_everywhere() {
         [(16 * K, 32 * M, vec![2 * M, 32 * M, G]), (64 * K, 512 * M, vec![2 * M, 512 * M, 16 * G])]
     {
         let tree = Tree::new();
-        for size in pools {
-            for name in ["nr", "free"] {
-                let file = format!("sys/kernel/mm/hugepages/hugepages-{}kB/{name}_hugepages", size / K);
-                tree.write(&file, "9");
-            }
-        }
+        pools.iter().for_each(|size| add_pool(&tree, *size, 9, 9, &[]));
         tree.write("sys/kernel/mm/transparent_hugepage/hpage_pmd_size", &transparent.to_string());
         let sizes = PageSizes::read(&Root::at(tree.root()), base);
         for policy in [Policy::Mandatory, Policy::Preferred] {
@@ -147,15 +140,8 @@ fn pages_larger_than_the_start_allows_are_not_taken() {
 
 /// Pools of 2 MiB: free pages on nodes 0, 2 and 3.
 fn on_nodes(free: [u64; 3]) -> PageSizes {
-    let tree = Tree::new();
-    let all: u64 = free.iter().sum();
-    let pool = "hugepages/hugepages-2048kB";
-    for (name, n) in [("nr", all), ("free", all)] {
-        tree.write(&format!("sys/kernel/mm/{pool}/{name}_hugepages"), &n.to_string());
-    }
-    for (node, n) in [(2, free[1]), (0, free[0]), (3, free[2])] {
-        tree.write(&format!("sys/devices/system/node/node{node}/{pool}/free_hugepages"), &n.to_string());
-    }
+    let (tree, all) = (Tree::new(), free.iter().sum());
+    add_pool(&tree, 2 * M, all, all, &[(2, free[1]), (0, free[0]), (3, free[2])]);
     tree.write("sys/devices/system/node/online", "0,2-3");
     PageSizes::read(&Root::at(tree.root()), 4 * K)
 }

@@ -5,8 +5,8 @@ use shmem_grammar::{Kind, Policy, Traits};
 
 use super::environment::environment;
 use crate::partition::{
-    BUILT_IN, DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Declaration, Environment, MAX_PARTITIONS,
-    ObjectWish, Origin, PartitionError, Table,
+    BUILT_IN, DEFAULT_HEAP_BYTES, DEFAULT_PARTITION_BYTES, Declaration, Environment, MAX_PARTITIONS, Origin,
+    PartitionError, StaticEntry, Table,
 };
 use crate::text::Text;
 
@@ -21,8 +21,9 @@ fn plain(name: &str, id: u32) -> Declaration {
     declared(name, id, Traits::NONE, 1)
 }
 
-fn object(name: &str, partition: Declaration, pgsize: u64, line: u32) -> ObjectWish {
-    ObjectWish { partition, pgsize, name: Text::head(name), file: Text::tail("src/o.rs"), line }
+fn object(name: &str, partition: Declaration, pgsize: u64, line: u32) -> StaticEntry {
+    let (name, module, file) = (Text::head(name), Text::EMPTY, Text::tail("src/o.rs"));
+    StaticEntry { name, module, file, line, size: 8, align: 8, pgsize, partition }
 }
 
 fn pages(pgsize: u64, policy: Option<Policy>) -> Traits {
@@ -31,13 +32,13 @@ fn pages(pgsize: u64, policy: Option<Policy>) -> Traits {
 
 fn resolve(
     declared: &[Declaration],
-    objects: &[ObjectWish],
+    objects: &[StaticEntry],
     variables: &[(&str, &str)],
 ) -> Result<Table, PartitionError> {
     Table::resolve(declared, objects, &environment(variables)?)
 }
 
-fn message(declared: &[Declaration], objects: &[ObjectWish], variables: &[(&str, &str)]) -> String {
+fn message(declared: &[Declaration], objects: &[StaticEntry], variables: &[(&str, &str)]) -> String {
     resolve(declared, objects, variables).expect_err("an error").to_string()
 }
 
@@ -374,7 +375,7 @@ fn any_declaration() -> impl Strategy<Value = Declaration> {
         .prop_map(|(name, id, traits, line)| declared(name, id, traits, line))
 }
 
-fn any_object() -> impl Strategy<Value = ObjectWish> {
+fn any_object() -> impl Strategy<Value = StaticEntry> {
     let pgsize = proptest::sample::select(vec![0, 0, 4096, 2 << 20]);
     let partition = prop_oneof![any_declaration(), proptest::sample::select(BUILT_IN)];
     ("[A-C]", partition, pgsize, 1..4u32)

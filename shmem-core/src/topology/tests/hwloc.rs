@@ -125,5 +125,5 @@ fn this_machine_is_asked() {
     let read = Topology::read(&crate::root::Root::default());
     assert!(!read.basis().contains("in vain"), "{}", read.basis());
     let mut nodes = read.nodes().to_vec();
-    assert_eq!(ask(&mut nodes, &[0], read.home()), Ok(()));
+    assert_eq!(ask(&mut nodes, &[0]), Ok(()));
 }

@@ -15,7 +15,7 @@ fn speed(bandwidth: u64, latency: u64) -> Speed {
 }
 
 /// DRAM with two CPUs.
-fn dram(number: u32) -> NumaNode {
+pub(crate) fn dram(number: u32) -> NumaNode {
     let cpus = vec![2 * number as usize, 2 * number as usize + 1];
     NumaNode { memory: 64 << 30, cpus, speed: speed(100_000, 80), ..NumaNode::new(number) }
 }
@@ -41,7 +41,7 @@ fn untold(nodes: Vec<NumaNode>) -> Vec<NumaNode> {
 }
 
 /// Two sockets with HBM of their own, and memory behind CXL.
-fn sockets() -> Vec<NumaNode> {
+pub(crate) fn sockets() -> Vec<NumaNode> {
     let distances = [
         [10, 21, 13, 23, 17],
         [21, 10, 23, 13, 28],

@@ -64,8 +64,7 @@ fn a_file_says_what_the_running_program_says() {
     assert_eq!(file, Binary { statics: running.clone(), declarations: declared.clone(), globals: None });
 
     let lay_out = |statics: &[StaticEntry], declarations: &[Declaration]| {
-        let wishes: Vec<_> = statics.iter().map(Into::into).collect();
-        let table = Table::resolve(declarations, &wishes, &Environment::default()).unwrap();
+        let table = Table::resolve(declarations, statics, &Environment::default()).unwrap();
         layout(statics, table.specs()).unwrap()
     };
     let shown = lay_out(&file.statics, &file.declarations);

@@ -1,5 +1,4 @@
-use shmem_core::heap::statics::StaticEntry;
-use shmem_core::partition::{Declaration, Traits};
+use shmem_core::partition::{Declaration, StaticEntry, Traits};
 use shmem_core::text::Text;
 
 use super::*;

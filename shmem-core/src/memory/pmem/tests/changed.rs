@@ -5,16 +5,16 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
+use super::files::identity_of;
 use crate::fixture::Tree;
 use crate::memory::pmem::format::{Geometry, Header, SLOT, Slot, TEXT};
-use crate::memory::pmem::{Candidate, Identity, PmemFile, agree};
+use crate::memory::pmem::{Identity, PmemFile, agree};
 
 const SIZE: u64 = 64 << 10;
 const PES: usize = 2;
 
 fn identity(pe: usize) -> Identity {
-    let layout = "partition 4 `keep`\n`grid` at 0x40\n".to_owned();
-    Identity { what: "partition 4 `keep` (TEST)".into(), size: SIZE, pe: pe as u32, pes: PES as u32, layout }
+    identity_of(SIZE, pe, PES)
 }
 
 fn geometry() -> Geometry {
@@ -44,18 +44,15 @@ impl Heap {
 
     /// Opens all files, comes to what they agree on, and gives that; `None`: refused.
     fn open(&self) -> Option<(u64, Vec<PmemFile>)> {
-        let candidates: Vec<_> = (0..PES).map(|pe| PmemFile::open(&self.path(pe), &identity(pe))).collect();
-        let files: Option<Vec<_>> = candidates
-            .into_iter()
-            .map(|candidate| match candidate {
-                Candidate::File(file) => Some(*file),
-                Candidate::Unusable(error) | Candidate::Refused(error) => {
-                    assert!(error.to_string().contains("heap."), "{error}");
-                    None
-                }
-            })
-            .collect();
-        let mut files = files?;
+        let open = |pe| PmemFile::open(&self.path(pe), &identity(pe));
+        let files: Result<Vec<_>, _> = (0..PES).map(open).collect();
+        let mut files = match files {
+            Ok(files) => files,
+            Err(error) => {
+                assert!(error.to_string().contains("heap."), "{error}");
+                return None;
+            }
+        };
         let found: Vec<_> = files.iter().map(PmemFile::found).collect();
         let persist = agree(&found).ok()?;
         files.iter_mut().for_each(|file| file.settle(persist, 5).unwrap());
@@ -181,7 +178,7 @@ fn what_somebody_has_changed_is_refused_or_what_a_persist_has_kept() {
                 Change::Other(time) => heap.write(pe, &history[time][1 - pe]),
                 Change::Program(with) => {
                     // In the middle of a persist it waits.
-                    let waits = newest(&bytes).is_none_or(|header| header.state as u64 == 2);
+                    let waits = newest(&bytes).is_none_or(|header| header.is_copying);
                     if !waits {
                         heap.scribble(pe, with);
                         went_on[pe] = true;

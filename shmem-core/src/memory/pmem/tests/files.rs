@@ -6,13 +6,18 @@ use std::path::{Path, PathBuf};
 use crate::fixture::{Tree, assert_says};
 use crate::memory::pmem::format::{Geometry, SLOT, VERSION};
 use crate::memory::pmem::store::Disk;
-use crate::memory::pmem::{Candidate, Fault, Identity, PmemFile};
+use crate::memory::pmem::{Fault, Identity, PmemFile};
 
 const SIZE: u64 = 1 << 20;
 
-fn identity() -> Identity {
+/// What the file of a PE must be.
+pub(super) fn identity_of(size: u64, pe: usize, pes: usize) -> Identity {
     let layout = "partition 4 `keep`\n`grid` at 0x40\n".to_owned();
-    Identity { what: "partition 4 `keep` (TEST)".into(), size: SIZE, pe: 0, pes: 1, layout }
+    Identity { what: "partition 4 `keep` (TEST)".into(), size, pe: pe as u32, pes: pes as u32, layout }
+}
+
+fn identity() -> Identity {
+    identity_of(SIZE, 0, 1)
 }
 
 fn path(tree: &Tree) -> PathBuf {
@@ -21,18 +26,14 @@ fn path(tree: &Tree) -> PathBuf {
 
 #[track_caller]
 fn open(path: &Path) -> PmemFile {
-    match PmemFile::open(path, &identity()) {
-        Candidate::File(file) => *file,
-        other => panic!("{other:?}"),
-    }
+    PmemFile::open(path, &identity()).unwrap()
 }
 
 #[track_caller]
 fn refused(path: &Path, identity: &Identity) -> Fault {
-    match PmemFile::open(path, identity) {
-        Candidate::Refused(error) => error.fault,
-        other => panic!("{other:?}"),
-    }
+    let error = PmemFile::open(path, identity).unwrap_err();
+    assert!(!error.is_without_file, "{error}");
+    error.fault
 }
 
 fn geometry() -> Geometry {
@@ -50,7 +51,7 @@ fn write(path: &Path, at: u64, value: u8) {
 
 fn persisted(path: &Path, value: u8) -> u64 {
     let mut file = open(path);
-    let generation = file.found().encode()[1];
+    let generation = file.generation();
     file.settle(generation, 5).unwrap();
     write(path, geometry().work, value);
     file.prepare().unwrap();
@@ -199,10 +200,9 @@ fn what_is_no_file_is_refused() {
         ),
         (path.as_path(), huge, "it takes"),
     ] {
-        match PmemFile::open(path, &identity) {
-            Candidate::Unusable(error) => assert_says(error, &[why]),
-            other => panic!("{other:?}"),
-        }
+        let error = PmemFile::open(path, &identity).unwrap_err();
+        assert!(error.is_without_file);
+        assert_says(error, &[why]);
     }
     assert!(!path.exists(), "what could not be made is not there");
 }

@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use rustix::io::Errno;
 
 use crate::memory::pmem::agree::agree;
+use crate::memory::pmem::error::Fault;
 use crate::memory::pmem::format::{Geometry, Identity, TEXT};
-use crate::memory::pmem::store::{Contents, Disk, Store, contents};
+use crate::memory::pmem::store::{Disk, Store, newest};
 
 const GEOMETRY: Geometry = Geometry { work: TEXT + 4096, copy: TEXT + 3 * 4096, bytes: 2 * 4096 };
 
@@ -51,19 +52,14 @@ impl Job {
         let pes = self.disks.len();
         for (pe, disk) in self.disks.iter().enumerate() {
             disk.flush()?;
-            let store = match contents(disk)? {
-                Contents::Header { newest, .. } if newest.generation > 0 => {
-                    let store = Store::load(Rc::clone(disk), newest, GEOMETRY);
-                    store.confirm()?;
-                    store
-                }
-                Contents::Version(version) => panic!("version {version}"),
-                Contents::Damaged(header) => panic!("a crash was taken for damage: {header:?}"),
+            let store = match newest(disk)? {
+                Ok((newest, _)) if newest.generation > 0 => Store::load(Rc::clone(disk), newest, GEOMETRY)?,
                 // Nothing was persisted: the file is cut to nothing and made anew.
-                Contents::Header { .. } | Contents::Foreign => {
+                Ok(_) | Err(Fault::Foreign) => {
                     disk.borrow_mut().cut()?;
                     Store::build(Rc::clone(disk), &identity(pe, pes), GEOMETRY)?
                 }
+                Err(fault) => panic!("a crash was taken for damage: {fault}"),
             };
             self.stores.push(store);
         }
@@ -177,36 +173,24 @@ fn play(pes: usize, seed: u64) {
     let mut job = Job::new(pes, seed);
     job.recover();
     for _ in 0..12 {
-        match job.dice.below(8) {
-            0 => job.scribble(),
+        let what = job.dice.below(8);
+        job.scribble();
+        match what {
+            0 => continue,
             1 | 2 => {
-                job.scribble();
                 job.persist().unwrap();
+                continue;
             }
             3 => {
-                job.scribble();
                 job.doom();
                 _ = job.persist();
-                job.recover();
             }
-            4 => {
-                job.scribble();
-                if job.dice.coin() {
-                    job.close();
-                }
-                job.recover();
-            }
-            5 | 6 => {
-                job.scribble();
-                job.fail_first_half();
-                job.recover();
-            }
-            _ => {
-                job.scribble();
-                job.fail_second_half();
-                job.recover();
-            }
+            4 if job.dice.coin() => job.close(),
+            4 => {}
+            5 | 6 => job.fail_first_half(),
+            _ => job.fail_second_half(),
         }
+        job.recover();
     }
 }
 
