@@ -7,7 +7,7 @@
 use core::cell::Cell;
 use core::panic::Location;
 
-use super::wait::{Condition, progress, wait};
+use super::wait::{Condition, progress, wait_for};
 use crate::data::copied;
 use crate::endpoint::Endpoint;
 use crate::object::{Here, Waitable};
@@ -258,7 +258,7 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         done: impl FnMut() -> bool,
     ) {
         self.tell(family, |endpoint, location| {
-            wait(endpoint, family, location, done, || self.subject(condition));
+            wait_for(endpoint, family.name(), location, None, done, || self.subject(condition));
         });
     }
 

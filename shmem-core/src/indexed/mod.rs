@@ -38,7 +38,7 @@ pub use verb::OneOrEach;
 
 use bytemuck::Zeroable;
 
-use call::{Elements, ValueOf};
+use call::{Deed, Elements, ValueOf};
 use verb::{method, verbs};
 
 use crate::context::Scope;

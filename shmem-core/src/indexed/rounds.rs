@@ -59,6 +59,15 @@ impl<'d> Deed<'d> {
         }
     }
 
+    /// The first byte on the side of the caller, if there is one.
+    pub(super) fn local(self) -> *const u8 {
+        match self {
+            Self::Pick(into) | Self::Change(_, Some(into)) => into,
+            Self::Place(source) => source,
+            Self::Change(_, None) => core::ptr::null(),
+        }
+    }
+
     /// Whether something comes back.
     fn is_answered(self) -> bool {
         matches!(self, Self::Pick(_) | Self::Change(_, Some(_)))
