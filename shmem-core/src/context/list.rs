@@ -13,8 +13,7 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
 ///
 /// # Safety
 ///
-/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
-/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+/// As for [`Contribution`](super::Contribution).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of `{I}`",
     label = "not a list of elements, and no symmetric object that is one",
@@ -43,8 +42,7 @@ pub unsafe trait Source<I> {
 ///
 /// # Safety
 ///
-/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
-/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+/// As for [`Contribution`](super::Contribution).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place for a list of `{I}`",
     label = "not a list of elements that can be written, and no symmetric object that is one",
@@ -152,8 +150,7 @@ symmetric_lists! {
 ///
 /// # Safety
 ///
-/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
-/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+/// As for [`Contribution`](super::Contribution).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be collected",
     label = "neither plain data nor a symmetric object",
