@@ -96,15 +96,6 @@ pub trait Words<'a>: Copy {
 
     /// The values that the words have now, one after the other: each is read atomically, all of them together are not.
     /// Those that are left out are left out here, too.
-    ///
-    /// ```
-    /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
-    /// use shmem::{Atomic, Initiator, SymBox, Words};
-    ///
-    /// fn largest(world: &impl Initiator, counts: &SymBox<[Atomic<u64>]>) -> Option<u64> {
-    ///     counts.here(world).values().into_iter().max()
-    /// }
-    /// ```
     #[track_caller]
     fn values(self) -> Vec<Value<'a, Self>> {
         self.wait_set().values_of()

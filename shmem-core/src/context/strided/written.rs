@@ -267,6 +267,7 @@ fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -
 }
 
 /// What is to be moved, all of it checked.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 enum Found {
     /// What the constant plan says, so many bytes from the start of each object on.
     Constant(usize, usize),
