@@ -46,19 +46,10 @@ impl<T> Alike<T> {
 
     /// What `of` makes of the value of each; it is asked once for each different one.
     pub fn map<U: Eq + Hash + Clone>(&self, of: impl FnMut(&T) -> U) -> Alike<U> {
-        let mut values = Vec::new();
-        let mut known = HashMap::new();
-        let place = |value: U| {
-            *known.entry(value).or_insert_with_key(|value| {
-                values.push(value.clone());
-                values.len() as u32 - 1
-            })
-        };
-        let places: Vec<u32> = self.values.iter().map(of).map(place).collect();
-        let run = |run: &Run| Run { value: places[run.value as usize], ..*run };
-        let mut runs: Vec<Run> = self.runs.iter().map(run).collect();
-        runs.dedup_by_key(|run| run.value);
-        Alike { values: values.into(), runs: runs.into(), len: self.len }
+        let made: Vec<U> = self.values.iter().map(of).collect();
+        let starts = self.runs.iter().map(|run| (run.first as usize, made[run.value as usize].clone()));
+        let (values, runs) = runs_of(starts);
+        Alike { values, runs, len: self.len }
     }
 
     /// The value of each.
@@ -76,21 +67,27 @@ impl<T> Alike<T> {
 /// If they are 2^32 or more.
 impl<T: Eq + Hash + Clone> FromIterator<T> for Alike<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        let (mut values, mut runs, mut known, mut len) = (Vec::new(), Vec::<Run>::new(), HashMap::new(), 0);
-        for value in all {
-            let place = known.get(&value).copied().unwrap_or_else(|| {
-                values.push(value.clone());
-                known.insert(value, values.len() as u32 - 1);
-                values.len() as u32 - 1
-            });
-            if runs.last().is_none_or(|last| last.value != place) {
-                let first = u32::try_from(len).unwrap_or_else(|_| panic!("{len} values are too many"));
-                runs.push(Run { first, value: place });
-            }
-            len += 1;
-        }
-        Self { values: values.into(), runs: runs.into(), len }
+        let mut len = 0;
+        let (values, runs) = runs_of(all.into_iter().inspect(|_| len += 1).enumerate());
+        Self { values, runs, len }
     }
+}
+
+/// The different values and the runs of equal ones, from values with the number of the first that has each.
+fn runs_of<T: Eq + Hash + Clone>(starts: impl Iterator<Item = (usize, T)>) -> (Box<[T]>, Box<[Run]>) {
+    let (mut values, mut runs, mut known) = (Vec::new(), Vec::<Run>::new(), HashMap::new());
+    for (first, value) in starts {
+        let place = known.get(&value).copied().unwrap_or_else(|| {
+            values.push(value.clone());
+            known.insert(value, values.len() as u32 - 1);
+            values.len() as u32 - 1
+        });
+        if runs.last().is_none_or(|last| last.value != place) {
+            let first = u32::try_from(first).unwrap_or_else(|_| panic!("{first} values are too many"));
+            runs.push(Run { first, value: place });
+        }
+    }
+    (values.into(), runs.into())
 }
 
 /// Equal values with the numbers of those that have them, in the order of the first of these.

@@ -126,14 +126,6 @@ impl<T, const LENGTH: usize, const PITCH: usize> Padded<T, LENGTH, PITCH> {
     };
 
     /// A row of these elements.
-    ///
-    /// ```
-    /// # use shmem_core as shmem;
-    /// use shmem::padded::Padded;
-    ///
-    /// static ROW: Padded<u8, 3, 4> = Padded::new([1, 2, 3]);
-    /// assert_eq!(*ROW, [1, 2, 3]);
-    /// ```
     pub const fn new(elements: [T; LENGTH]) -> Self
     where
         T: PlainData,

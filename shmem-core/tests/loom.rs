@@ -38,90 +38,57 @@ fn all<S: ?Sized + Send + Sync + 'static>(
     }
 }
 
-/// Waits for `word` to reach `value` as `wait_until` does, without spinning.
-fn wait(bell: &Doorbell, word: &AtomicU32, value: u32) {
-    while word.load(Ordering::Acquire) < value {
-        bell.watch(None, || word.load(Ordering::Acquire) >= value);
+/// Two words, of which one or both are waited for, and the bell of who waits.
+type Words = (Doorbell, [AtomicU32; 2]);
+
+/// Each of these changes a word and rings, at the same time, until `done`.
+fn rung<const N: usize>(changes: [fn(&Words); N], done: fn(&[AtomicU32; 2]) -> bool) {
+    let shared: Arc<Words> = Arc::new((Doorbell::default(), [(); 2].map(|()| AtomicU32::new(0))));
+    let ringers = changes.map(|change| {
+        let shared = Arc::clone(&shared);
+        thread::spawn(move || change(&shared))
+    });
+    while !done(&shared.1) {
+        shared.0.watch(None, || done(&shared.1));
     }
+    ringers.into_iter().for_each(|ringer| ringer.join().unwrap());
+}
+
+fn update((bell, words): &Words) {
+    words[0].fetch_add(1, Ordering::AcqRel);
+    bell.ring();
+}
+
+fn store((bell, words): &Words) {
+    words[1].store(1, Ordering::Release);
+    bell.ring_behind_store();
 }
 
 #[test]
 fn doorbell_wakes_its_owner() {
-    loom::model(|| {
-        let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
-        let ringer = thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                shared.1.fetch_add(1, Ordering::AcqRel);
-                shared.0.ring_watchers();
-            }
-        });
-        wait(&shared.0, &shared.1, 1);
-        ringer.join().unwrap();
-    });
+    let update: fn(&Words) = |(bell, words)| {
+        words[0].fetch_add(1, Ordering::AcqRel);
+        bell.ring_watchers();
+    };
+    loom::model(move || rung([update], |words| words[0].load(Ordering::Acquire) == 1));
 }
 
 #[test]
 fn doorbell_behind_a_store_wakes_its_owner() {
-    loom::model(|| {
-        let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
-        let ringer = thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                shared.1.store(1, Ordering::Release);
-                shared.0.ring_behind_store();
-            }
-        });
-        wait(&shared.0, &shared.1, 1);
-        ringer.join().unwrap();
-    });
+    loom::model(|| rung([store], |words| words[1].load(Ordering::Acquire) == 1));
 }
 
 /// One stores, one updates, each a word of its own: the waiter needs both. (Of one word loom does not know that a store
 /// behind an update stays behind it.)
 #[test]
 fn doorbell_is_heard_of_a_store_and_an_update() {
-    bounded(3, || {
-        let shared = Arc::new((Doorbell::default(), [(); 2].map(|()| AtomicU32::new(0))));
-        let setter = thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                shared.1[0].store(1, Ordering::Release);
-                shared.0.ring_behind_store();
-            }
-        });
-        let adder = thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                shared.1[1].fetch_add(1, Ordering::AcqRel);
-                shared.0.ring();
-            }
-        });
-        let done = || shared.1.iter().all(|word| word.load(Ordering::Acquire) == 1);
-        while !done() {
-            shared.0.watch(None, done);
-        }
-        setter.join().unwrap();
-        adder.join().unwrap();
-    });
+    let done = |words: &[AtomicU32; 2]| words.iter().all(|word| word.load(Ordering::Acquire) == 1);
+    bounded(3, move || rung([store, update], done));
 }
 
 #[test]
 fn doorbell_is_heard_from_two_ringers() {
-    bounded(3, || {
-        let shared = Arc::new((Doorbell::default(), AtomicU32::new(0)));
-        let ringers = [(); 2].map(|()| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || {
-                shared.1.fetch_add(1, Ordering::AcqRel);
-                shared.0.ring();
-            })
-        });
-        wait(&shared.0, &shared.1, 2);
-        for ringer in ringers {
-            ringer.join().unwrap();
-        }
-    });
+    bounded(3, || rung([update; 2], |words| words[0].load(Ordering::Acquire) == 2));
 }
 
 #[test]
@@ -137,7 +104,9 @@ fn doorbell_wakes_two_waiters_of_one_pe() {
                 while meets && !has_come() {
                     bell.sleep(None, has_come);
                 }
-                wait(bell, word, 1);
+                while !has_come() {
+                    bell.watch(None, has_come);
+                }
             })
         });
         shared.1.fetch_add(1, Ordering::AcqRel);

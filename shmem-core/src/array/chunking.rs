@@ -68,7 +68,9 @@ impl<const D: usize> Chunking<D> {
         if elements.is_none_or(|elements| isize::try_from(elements).is_err()) {
             return Err(ArrayError::TooLarge { shape: show_shape(&shape), element: 1 });
         }
-        let axis = (0..D).find(|&axis| shape[axis] >= chunks).unwrap_or_else(|| longest(&shape));
+        // Of equals, `max_by_key` gives the last: the leftmost.
+        let longest = || (0..D).rev().max_by_key(|&axis| shape[axis]);
+        let axis = (0..D).find(|&axis| shape[axis] >= chunks).or_else(longest).unwrap_or_default();
         let chunks = chunks.min(shape[axis]);
         Ok(Self { shape, axis, chunks, short: shape[axis] / chunks, longer: shape[axis] % chunks })
     }
@@ -220,17 +222,6 @@ impl<const D: usize> Chunking<D> {
     pub(super) fn shortest(&self) -> usize {
         self.short
     }
-}
-
-/// The longest dimension, the leftmost of equals.
-fn longest(shape: &[usize]) -> usize {
-    let mut longest = 0;
-    for (axis, &length) in shape.iter().enumerate() {
-        if length > shape[longest] {
-            longest = axis;
-        }
-    }
-    longest
 }
 
 /// An array cannot be as it was asked for.

@@ -1,19 +1,11 @@
 //! Arrays whose chunks lie on NUMA nodes.
 //!
-//! An array is cut into chunks ([`Chunking`]), and each chunk has a home: a NUMA node of the PE. Threads of
-//! that node work on the chunk, and its memory lies there, as far as the storage allows:
+//! A [`Chunking`] cuts an array into chunks, each of which belongs to a node of the PE, as far as the storage allows. [`Single`],
+//! [`Separate`] and [`Cyclic`] are one range of elements in row-major order, placed by pages, which need not end where chunks end.
+//! [`Multi`] has a range per chunk, and a table to find elements (`geometry`). [`Chosen`] is one of these, chosen at run time.
 //!
-//! * [`Single`], [`Separate`] and [`Cyclic`] are one range of elements in row-major order. An element is
-//!   found as in a slice, but memory is placed by pages, which need not end where chunks end.
-//! * [`Multi`] has a range per chunk. Everything lies where it belongs, and it takes a table to find an
-//!   element (module `geometry`).
-//! * [`Chosen`] is one of these, chosen when the program runs.
-//!
-//! Inside, `rows` computes addresses of elements in their order, `address` those of elements by index, and
-//! only `elements`, `chunk` and `view` turn addresses into references.
-//!
-//! A [`NumaArray`] is a handle, as [`SymBox`](crate::object::SymBox) is: it can do nothing without a
-//! world. Nothing here makes or places memory; that is the business of `shmem-rt`.
+//! `rows` and `address` compute addresses; only `elements`, `chunk` and `view` turn them into references. A [`NumaArray`] is a handle,
+//! as [`SymBox`](crate::object::SymBox) is. `shmem-rt` makes and places its memory.
 //!
 //! Source: "NUMA-Aware Array Storage" (Chapel).
 

@@ -37,11 +37,6 @@ pub struct Chosen;
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for super::Single {}
-    impl Sealed for super::Separate {}
-    impl Sealed for super::Cyclic {}
-    impl Sealed for super::Multi {}
-    impl Sealed for super::Chosen {}
 }
 
 /// How an array lies in memory, as a type: [`Single`], [`Separate`], [`Cyclic`], [`Multi`], or [`Chosen`].
@@ -68,6 +63,7 @@ pub trait Contiguous: Storage {}
 
 macro_rules! storages {
     ($($name:ident as $addressing:ident: |$storage:pat_param| $kind:expr;)*) => {$(
+        impl sealed::Sealed for $name {}
         impl Storage for $name {
             fn kind(self) -> Option<StorageKind> {
                 let $storage = self;

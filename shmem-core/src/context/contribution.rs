@@ -64,52 +64,24 @@ pub unsafe trait Contribution<R>: Sized {
 
 #[diagnostic::do_not_recommend]
 // SAFETY: it lies in memory of the program: no place is given.
-unsafe impl<T: PlainData> Contribution<T> for T {
-    type Item = T;
+unsafe impl<M: Movable> Contribution<M> for M {
+    type Item = M::Item;
 
-    #[doc(hidden)]
-    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
+    fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[M::Item]) -> O) -> O {
         collective(self.items())
     }
 
-    #[doc(hidden)]
     #[inline(always)]
-    fn changed(self) -> T {
+    fn changed(self) -> M {
         self
     }
 
-    #[doc(hidden)]
     #[inline(always)]
-    fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> T {
+    fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [M::Item])) -> M {
         collective(self.items_mut());
         self
     }
 }
-
-macro_rules! owned {
-    ($($whole:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        // SAFETY: it lies in memory of the program: no place is given.
-        unsafe impl<T: PlainData> Contribution<Self> for $whole {
-            type Item = T;
-
-            fn read<O>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> O) -> O {
-                collective(self)
-            }
-
-            fn changed(self) -> Self {
-                self
-            }
-
-            #[inline]
-            fn change(mut self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T])) -> Self {
-                collective(&mut self);
-                self
-            }
-        }
-    )*};
-}
-owned!(Vec<T> Box<[T]>);
 
 #[diagnostic::do_not_recommend]
 // SAFETY: it lies in memory of the program: no place is given.

@@ -3,6 +3,7 @@
 
 use core::mem::MaybeUninit;
 
+use super::rma::Matching;
 use crate::data::{Contents, Movable, PlainData, zeroed_items};
 use crate::endpoint::Initiator;
 use crate::object::{Extent, Here, SymBox, Symmetric};
@@ -12,8 +13,7 @@ use crate::object::{Extent, Here, SymBox, Symmetric};
 ///
 /// # Safety
 ///
-/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
-/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+/// As for [`Contribution`](super::Contribution).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no list of `{I}`",
     label = "not a list of elements, and no symmetric object that is one",
@@ -42,8 +42,7 @@ pub unsafe trait Source<I> {
 ///
 /// # Safety
 ///
-/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
-/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+/// As for [`Contribution`](super::Contribution).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no place for a list of `{I}`",
     label = "not a list of elements that can be written, and no symmetric object that is one",
@@ -67,42 +66,32 @@ pub unsafe trait Destination<I>: Sized {
     fn write<R>(self, token: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [I]) -> R) -> R;
 }
 
-macro_rules! private_lists {
-    ($([$($const:tt)*] $list:ty;)*) => {$(
-        #[diagnostic::do_not_recommend]
-        // SAFETY: it lies in memory of the program: no place is given.
-        unsafe impl<T: PlainData, $($const)*> Source<T> for $list {
-            #[inline(always)]
-            fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
-                self.len()
-            }
+#[diagnostic::do_not_recommend]
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl<T: PlainData, L: Matching<[T]> + ?Sized> Source<T> for L {
+    #[inline(always)]
+    fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
+        self.source().len()
+    }
 
-            #[inline(always)]
-            fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> R) -> R {
-                collective(&self[..])
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
-        // SAFETY: it lies in memory of the program: no place is given.
-        unsafe impl<T: PlainData, $($const)*> Destination<T> for &mut $list {
-            #[inline(always)]
-            fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
-                self.len()
-            }
-
-            #[inline(always)]
-            fn write<R>(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T]) -> R) -> R {
-                collective(&mut self[..])
-            }
-        }
-    )*};
+    #[inline(always)]
+    fn read<R>(&self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&[T]) -> R) -> R {
+        collective(self.source())
+    }
 }
-private_lists! {
-    [] [T];
-    [] Vec<T>;
-    [] Box<[T]>;
-    [const N: usize] [T; N];
+
+#[diagnostic::do_not_recommend]
+// SAFETY: it lies in memory of the program: no place is given.
+unsafe impl<T: PlainData, L: Matching<[T]> + ?Sized> Destination<T> for &mut L {
+    #[inline(always)]
+    fn items(&self, _: &(impl Initiator + ?Sized)) -> usize {
+        <L as Matching<[T]>>::source(self).len()
+    }
+
+    #[inline(always)]
+    fn write<R>(self, _: &(impl Initiator + ?Sized), collective: impl FnOnce(&mut [T]) -> R) -> R {
+        collective(self.destination())
+    }
 }
 
 /// Of symmetric memory: `$of` is what reads it as a source, `$to` what writes it as a destination.
@@ -161,8 +150,7 @@ symmetric_lists! {
 ///
 /// # Safety
 ///
-/// A place that is given must be that of an object that is reserved, at that offset and with as many bytes, on all PEs that
-/// have it, for as long as the reference lives: collectives read and write the copies of others there.
+/// As for [`Contribution`](super::Contribution).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be collected",
     label = "neither plain data nor a symmetric object",

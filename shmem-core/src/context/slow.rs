@@ -9,7 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::object::On;
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
-use crate::transport::{SignalOp, Until, shm};
+use crate::transport::{SignalOp, Until, Width, shm};
 
 /// Where a put cannot go straight to the arena: it is told to the observer, and goes there or through the
 /// transport. By value: a reference to `value` would keep it in memory on the way to the store, too.
@@ -128,7 +128,7 @@ pub(super) unsafe fn put_signal_slow(
     location: &'static Location<'static>,
 ) {
     let call = Call::new(family, location).at(pe, segment, offset, bytes).with(from);
-    let call = call.signalled(signal_offset, op.into());
+    let call = Call { signal: Some(signal_offset), ..call.word(Width::W8, op.into()) };
     endpoint.tell(call, || {
         if let Some(slot) = endpoint.mapped(pe, 0) {
             // SAFETY: the caller's promise.

@@ -305,7 +305,7 @@ pub fn wait(
 impl<'a> Looks<'a> {
     fn call(&self, endpoint: &Endpoint) -> Call<'a> {
         let call = Call::new(self.family, self.location).at(endpoint.me(), 0, self.offset, self.bytes);
-        call.waits(self.wait)
+        Call { wait: self.wait, ..call }
     }
 }
 

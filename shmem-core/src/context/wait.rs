@@ -2,6 +2,7 @@
 
 use std::panic::Location;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use crate::data::SymmetricData;
 use crate::endpoint::{Endpoint, Initiator};
@@ -65,7 +66,7 @@ impl<'a, T: Waitable> Here<'a, T> {
             value = self.now();
             condition.holds(value)
         };
-        wait(endpoint, Family::WaitUntil, location, done, || {
+        wait_for(endpoint, Family::WaitUntil.name(), location, None, done, || {
             let name = endpoint.waiting().name_of(self.offset());
             format!("{name} {condition}, is {:?}", self.now())
         });
@@ -88,10 +89,8 @@ impl<'a, T: Waitable> Here<'a, T> {
             let number = unsafe { AtomicU64::from_ptr(self.as_ptr().cast()) };
             Wait { number, least }
         });
-        Call::new(family, location)
-            .at(me, 0, self.offset(), size_of::<T>())
-            .word(Self::WIDTH, AtomicOp::Fetch)
-            .waits(wait)
+        let call = Call::new(family, location).at(me, 0, self.offset(), size_of::<T>());
+        Call { wait, ..call.word(Self::WIDTH, AtomicOp::Fetch) }
     }
 
     /// The word now, for who waits for several things in a way of its own: no observer is told of each look.
@@ -113,21 +112,23 @@ impl<'a, T: Waitable> Here<'a, T> {
     }
 }
 
-/// Waits until `done`, which looks at words of the calling PE. `subject` says what it waits for.
+/// Waits until `done`, which looks at words of the calling PE; sleeps for `nap` at most before it looks again, if that is given.
+/// `subject` says what it waits for.
 #[inline]
-pub(super) fn wait(
+pub(crate) fn wait_for(
     endpoint: &Endpoint,
-    family: Family,
+    operation: &str,
     location: &'static Location<'static>,
+    nap: Option<Duration>,
     done: impl FnMut() -> bool,
     subject: impl Fn() -> String,
 ) {
     endpoint.waiting().until(
         endpoint,
         done,
-        |timeout, done| endpoint.bell().watch(timeout, done),
+        |timeout, done| endpoint.bell().watch(timeout.into_iter().chain(nap).min(), done),
         || Activity {
-            operation: Text::head(family.name()),
+            operation: Text::head(operation),
             subject: Text::head(&subject()),
             file: Text::tail(location.file()),
             line: location.line(),

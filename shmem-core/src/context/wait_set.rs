@@ -7,7 +7,7 @@
 use core::cell::Cell;
 use core::panic::Location;
 
-use super::wait::{Condition, progress, wait};
+use super::wait::{Condition, progress, wait_for};
 use crate::data::copied;
 use crate::endpoint::Endpoint;
 use crate::object::{Here, Waitable};
@@ -96,15 +96,6 @@ pub trait Words<'a>: Copy {
 
     /// The values that the words have now, one after the other: each is read atomically, all of them together are not.
     /// Those that are left out are left out here, too.
-    ///
-    /// ```
-    /// # mod shmem { pub use shmem_core::{context::*, object::*}; }
-    /// use shmem::{Atomic, Initiator, SymBox, Words};
-    ///
-    /// fn largest(world: &impl Initiator, counts: &SymBox<[Atomic<u64>]>) -> Option<u64> {
-    ///     counts.here(world).values().into_iter().max()
-    /// }
-    /// ```
     #[track_caller]
     fn values(self) -> Vec<Value<'a, Self>> {
         self.wait_set().values_of()
@@ -258,7 +249,7 @@ impl<'a, T: Waitable> WaitSet<'a, T> {
         done: impl FnMut() -> bool,
     ) {
         self.tell(family, |endpoint, location| {
-            wait(endpoint, family, location, done, || self.subject(condition));
+            wait_for(endpoint, family.name(), location, None, done, || self.subject(condition));
         });
     }
 

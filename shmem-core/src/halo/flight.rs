@@ -12,15 +12,13 @@ use super::ghosts::Ghosts;
 use super::plan::Link;
 use super::{Halo, no_edge};
 use crate::context::strided::put_part;
-use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, Strided};
+use crate::context::{Amo, Order, PutSignal, Rma, SignalOp, Strided, wait_for};
 use crate::data::PlainData;
 use crate::endpoint::{Endpoint, Initiator, Stores};
 use crate::observe::{Call, Family};
 use crate::pe::Pe;
 use crate::strided::PartOfSlice;
 use crate::sync::{Doorbell, Turn};
-use crate::system::Activity;
-use crate::text::Text;
 use crate::text::counted;
 use crate::transport::{AtomicOp, Width, atomic, shm};
 
@@ -360,26 +358,12 @@ fn wait(
     let call = Call::new(Family::Halo, location)
         .at(endpoint.me(), 0, signal, size_of::<u64>())
         .word(Width::W8, AtomicOp::Fetch);
-    let until = || {
-        endpoint.waiting().until(
-            endpoint,
-            || has_come(endpoint, turn, link),
-            |timeout, done| {
-                endpoint.bell().watch(Some(timeout.map_or(NAP, |timeout| timeout.min(NAP))), done)
-            },
-            || Activity {
-                operation: Text::head(operation),
-                subject: Text::head(&match operation == Family::Halo.name() {
-                    true => format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number()),
-                    false => format!("values of PE {}, call {}", link.pe, turn.number()),
-                }),
-                file: Text::tail(location.file()),
-                line: location.line(),
-                ..Activity::NONE
-            },
-        );
+    let subject = || match operation == Family::Halo.name() {
+        true => format!("edge {edge} from PE {}, exchange {}", link.pe, turn.number()),
+        false => format!("values of PE {}, call {}", link.pe, turn.number()),
     };
-    endpoint.tell(call, until);
+    let done = || has_come(endpoint, turn, link);
+    endpoint.tell(call, || wait_for(endpoint, operation, location, Some(NAP), done, subject));
 }
 
 #[cold]

@@ -10,7 +10,7 @@
 use core::fmt;
 use std::panic::Location;
 
-use super::call::{Elements, check_index};
+use super::call::{Deed, Elements, check_index};
 use super::combined;
 use super::listed::sealed::{Span, Spread};
 use super::near::Near;
@@ -258,7 +258,9 @@ pub(super) fn run_gathers<'env, P: Numbered<Item: PlainData>, R>(
     let mut carry = |indices: &[usize], found: &mut [P::Item]| {
         let list = Elements { endpoint, place, indices, location };
         // SAFETY: borrowed exclusively, for a call that is over when it returns.
-        unsafe { list.gather(found.as_mut_ptr(), found.len(), Family::Gather) };
+        unsafe {
+            list.transfer(Deed::Pick(found.as_mut_ptr().cast()), found.len(), "places", Family::Gather)
+        };
     };
     let bytes = size_of::<usize>() + size_of::<*mut P::Item>() + size_of::<P::Item>();
     let Span { len, offset, .. } = place.span();

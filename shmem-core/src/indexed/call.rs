@@ -16,7 +16,8 @@ use crate::endpoint::Endpoint;
 use crate::object::{AmoValue, AtomicWord, object_at};
 use crate::observe::{Call, Family, Listed};
 use crate::text::counted;
-use crate::transport::{Change, Deed, Width};
+pub(super) use crate::transport::Deed;
+use crate::transport::{Change, Width};
 
 /// The number in the words of a list.
 pub(super) type ValueOf<P> = <<P as Picked>::Item as AtomicWord>::Value;
@@ -42,59 +43,32 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         Self { endpoint, place: list.place(), indices: list.indices(), location: Location::caller() }
     }
 
-    /// Reads them.
+    /// Reads or writes them, as the deed says, of which there are `len` of `what`.
     ///
     /// # Safety
     ///
-    /// `into` must be writable for `len` elements, and nobody else's, for as long as the family says.
+    /// As many elements must be writable, and nobody else's, or readable, and unchanged, for as long as the family says.
     ///
     /// # Panics
     ///
     /// If there is not one for each index, or an index is beyond the end.
     #[inline(always)]
     #[track_caller]
-    pub(super) unsafe fn gather(self, into: *mut P::Item, len: usize, family: Family)
+    pub(super) unsafe fn transfer(self, deed: Deed<'_>, len: usize, what: &str, family: Family)
     where
         P::Item: PlainData,
     {
         let Self { endpoint, place, indices, location } = self;
-        check_len(indices.len(), len, "elements of the local slice");
-        self.require(if let Some(near) = Near::find(endpoint, place, indices) {
+        check_len(indices.len(), len, what);
+        self.require(match (Near::find(endpoint, place, indices), deed) {
             // SAFETY: as many elements as there are indices (caller, and compared just now).
-            unsafe { near.gather(into) }
-        } else {
-            self.told(Call::new(family, location).with(into.cast()), || {
-                // SAFETY: as many elements as there are indices (caller, and compared above).
-                unsafe { carry_out(endpoint, place, indices, Deed::Pick(into.cast()), family.until()) }
-            })
-        });
-    }
-
-    /// Writes them.
-    ///
-    /// # Safety
-    ///
-    /// `values` must be readable for `len` elements, and unchanged, for as long as the family says.
-    ///
-    /// # Panics
-    ///
-    /// If there is not one for each index, or an index is beyond the end.
-    #[inline(always)]
-    #[track_caller]
-    pub(super) unsafe fn scatter(self, values: *const P::Item, len: usize, family: Family)
-    where
-        P::Item: PlainData,
-    {
-        let Self { endpoint, place, indices, location } = self;
-        check_len(indices.len(), len, "values");
-        self.require(if let Some(near) = Near::find(endpoint, place, indices) {
+            (Some(near), Deed::Pick(into)) => unsafe { near.gather(into.cast()) },
             // SAFETY: as many elements as there are indices (caller, and compared just now).
-            unsafe { near.scatter(values) }
-        } else {
-            self.told(Call::new(family, location).with(values.cast()), || {
+            (Some(near), Deed::Place(values)) => unsafe { near.scatter(values.cast()) },
+            (_, deed) => self.told(Call::new(family, location).with(deed.local()), || {
                 // SAFETY: as many elements as there are indices (caller, and compared above).
-                unsafe { carry_out(endpoint, place, indices, Deed::Place(values.cast()), family.until()) }
-            })
+                unsafe { carry_out(endpoint, place, indices, deed, family.until()) }
+            }),
         });
     }
 
@@ -113,8 +87,8 @@ impl<'a, P: Spread, X: ListIndex> Elements<'a, P, X> {
         });
         let places: Vec<_> = found.collect();
         let pe = if let [pe] = pes { Some(*pe) } else { None };
-        let call = Call { pe, segment, offset, bytes: indices.len() * size, ..call };
-        endpoint.tell(call.listed(Listed { size, places: &places }), body)
+        let listed = Some(Listed { size, places: &places });
+        endpoint.tell(Call { pe, segment, offset, bytes: indices.len() * size, listed, ..call }, body)
     }
 
     #[inline(always)]
@@ -191,11 +165,9 @@ impl<P: Spread<Item: AtomicWord>, X: ListIndex> Elements<'_, P, X> {
         }
         let width = Width::of::<Value<P>>();
         let change = Change { op: K::OP, width, operand: values.operand(), expected: expected.operand() };
-        let before: Option<*mut u8> = before.map(<*mut _>::cast);
-        let local = before.map_or(core::ptr::null(), <*mut u8>::cast_const);
-        let call = Call::new(K::FAMILY, location).with(local).word(width, K::OP.with(0, 0));
+        let deed = Deed::Change(change, before.map(<*mut _>::cast));
+        let call = Call::new(K::FAMILY, location).with(deed.local()).word(width, K::OP.with(0, 0));
         self.told(call, || {
-            let deed = Deed::Change(change, before);
             // SAFETY: words are laid out as their numbers (`AtomicWord` is sealed to such); the rest is the caller's promise.
             unsafe { carry_out(endpoint, place, indices, deed, K::FAMILY.until()) }
         })

@@ -68,18 +68,6 @@ impl<'i, P, X> Listed<'i, P, X> {
 impl<'a, T: Contents + ?Sized> On<'a, T> {
     /// Those elements whose indices are in a list, in its order; any may be there several times. The verbs of
     /// [`Indexed`](crate::indexed::Indexed) check each of them.
-    ///
-    /// ```
-    /// # mod shmem { pub use shmem_core::{endpoint::*, indexed::*, object::*}; }
-    /// use shmem::{Indexed, Initiator, On};
-    ///
-    /// /// Some rows of a table on another PE.
-    /// fn rows(world: &impl Initiator, table: On<'_, [[f64; 3]]>, wanted: &[u32]) -> Vec<[f64; 3]> {
-    ///     let mut rows = vec![[0.0; 3]; wanted.len()];
-    ///     world.gather(&mut rows, table.at(wanted));
-    ///     rows
-    /// }
-    /// ```
     #[inline(always)]
     pub fn at<'i, E: SymmetricData, X: ListIndex>(self, indices: &'i [X]) -> Listed<'i, On<'a, [E]>, X>
     where

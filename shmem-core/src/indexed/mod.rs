@@ -1,23 +1,14 @@
 //! Single elements of symmetric objects by lists of their indices: the irregular counterpart of `strided!`.
 //!
-//! A place says where, a verb says what. [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of a place on one PE, or
-//! of an object [over](Over) several PEs, whose elements a [`Distribution`] numbers through. The verbs of
-//! [`Indexed`] take either. Plain data is gathered and scattered, words are changed; types decide, as in all of
-//! [`object`](crate::object).
+//! A place says where, a verb says what. [`at`](crate::object::On::at) makes a list of elements ([`Listed`]) of one PE, or of an object
+//! [over](Over) several, whose elements a [`Distribution`] numbers through. The verbs of [`Indexed`] take either. Loops that find
+//! indices as they go have [`Batch`] and [`Gathers`].
 //!
-//! Every index is compared with the length once, in front of what is done with it; behind that, addresses follow by arithmetic.
-//! A wrong one is told with its position; elements in front of it may have been moved by then, none behind the round in
-//! which it is, and nothing else ever.
+//! `call` checks lengths and takes one of three ways: `near` for PEs of this node, unsorted, with lines requested in advance;
+//! `combined`, a private copy, for several updates of each word; `rounds`, sorted by PE, for the kernel or the transport.
 //!
-//! ```text
-//! call          which way a call takes
-//! near          all are on this node: their lines are asked for some elements before, unsorted
-//! combined      several updates for each word: put together in a private copy first
-//! rounds        some are elsewhere, or somebody is told: sorted by PE, and so to the kernel or to the transport
-//! ```
-//!
-//! A loop that finds indices as it goes has them put into lists: [`Batch`], [`Gathers`]. Elements one behind the other of an object over
-//! several PEs are transfers or lists, as they lie (`ranges`).
+//! Every index is compared with the length once, before its element is used. A wrong index is reported with its position: elements
+//! before it may have been moved, none behind its round.
 
 mod batch;
 mod call;
@@ -38,7 +29,7 @@ pub use verb::OneOrEach;
 
 use bytemuck::Zeroable;
 
-use call::{Elements, ValueOf};
+use call::{Deed, Elements, ValueOf};
 use verb::{method, verbs};
 
 use crate::context::Scope;

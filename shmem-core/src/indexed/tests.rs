@@ -187,46 +187,6 @@ proptest! {
     }
 
     #[test]
-    fn rows_of_any_length_are_scattered_and_gathered(kind in kinds(), seed: u64, list in vec(0..12_u32, 0..60), scoped: bool) {
-        macro_rules! check {
-            ($($at:literal: $row:ty;)*) => {$({
-                let job = Job::new(kind, seed);
-                let (object, team) = (boxed::<[$row]>($at, 4), job.team());
-                let over = object.over(&team, Block);
-                let mut seen = BTreeSet::new();
-                let once: Vec<u32> = list.iter().copied().filter(|index| seen.insert(*index)).collect();
-                let rows: Vec<$row> = once.iter().map(|index| {
-                    let mut row = <$row>::zeroed();
-                    bytemuck::bytes_of_mut(&mut row).fill(*index as u8 + 1);
-                    row
-                }).collect();
-                let mut found: Vec<$row> = vec![<$row>::zeroed(); list.len()];
-                if scoped {
-                    job.scope(|s| s.scatter(over.at(&once), &rows));
-                    job.scope(|s| s.gather(&mut found, over.at(&list)));
-                } else {
-                    job.scatter(over.at(&once), &rows);
-                    job.quiet();
-                    job.gather(&mut found, over.at(&list));
-                }
-                for (index, row) in list.iter().zip(&found) {
-                    prop_assert!(bytemuck::bytes_of(row).iter().all(|byte| *byte == *index as u8 + 1));
-                }
-            })*};
-        }
-        check! {
-            64: u8;
-            64: f32;
-            64: u64;
-            64: u128;
-            64: [u8; 3];
-            64: [f64; 7];
-            64: [u16; 40];
-            64: [u64; 0];
-        }
-    }
-
-    #[test]
     fn a_wrong_index_is_told_and_nothing_else_is_touched(kind in kinds(), seed: u64, wrong in 0..300_usize, value in 27..u64::MAX) {
         let job = Job::new(kind, seed);
         // The words in front and behind stay.
@@ -247,6 +207,19 @@ proptest! {
             // Index 5 is the second word of the last PE.
             prop_assert!((16..25).all(|at| words[at] == 0 || (pe, at) == (2, 17)));
         }
+    }
+}
+
+/// Nothing is moved of them, and their indices are checked.
+#[test]
+fn elements_without_bytes_have_indices() {
+    for kind in [Kind::Near, Kind::Far, Kind::Observed] {
+        let (job, object) = (Job::new(kind, 0), boxed::<[[u64; 0]]>(64, 4));
+        let (team, none) = (job.team(), [[]; 2]);
+        let over = object.over(&team, Block);
+        job.scatter(over.at(&[11_u32, 0]), &none);
+        job.gather(&mut none.clone(), over.at(&[5_u32, 5]));
+        refusal(|| job.scatter(over.at(&[0_u32, 12]), &none));
     }
 }
 

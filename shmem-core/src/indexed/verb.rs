@@ -188,7 +188,10 @@ macro_rules! method {
             @ $visible [] $doc "If there is not one place for each index, or an index is beyond the end."
             $name [PlainData] |this| (into: $($borrow)* mut [P::Item], from: P)
             // SAFETY: borrowed exclusively, for as long as the family says.
-            unsafe { Elements::of(this.endpoint(), &from).gather(into.as_mut_ptr(), into.len(), Family::$family) }
+            unsafe {
+                let (deed, what) = (Deed::Pick(into.as_mut_ptr().cast()), "elements of the local slice");
+                Elements::of(this.endpoint(), &from).transfer(deed, into.len(), what, Family::$family);
+            }
         }
     };
     (scatter $visible:tt [$($borrow:tt)*] $bound:tt $doc:tt $name:ident $family:ident) => {
@@ -196,7 +199,10 @@ macro_rules! method {
             @ $visible $bound $doc "If there is not one value for each index, or an index is beyond the end."
             $name [PlainData] |this| (to: P, values: $($borrow)* [P::Item])
             // SAFETY: borrowed, for as long as the family says.
-            unsafe { Elements::of(this.endpoint(), &to).scatter(values.as_ptr(), values.len(), Family::$family) }
+            unsafe {
+                let deed = Deed::Place(values.as_ptr().cast());
+                Elements::of(this.endpoint(), &to).transfer(deed, values.len(), "values", Family::$family);
+            }
         }
     };
     (change $visible:tt $borrow:tt $bound:tt $doc:tt $name:ident $verb:ident $value:ident) => {

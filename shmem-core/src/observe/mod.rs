@@ -135,28 +135,10 @@ impl<'a> Call<'a> {
         Self { plan: Some(plan), bytes: plan.pattern().bytes(), ..self }
     }
 
-    /// The call, of elements that are listed.
-    #[must_use]
-    pub fn listed(self, listed: Listed<'a>) -> Self {
-        Self { listed: Some(listed), ..self }
-    }
-
     /// The call, of an operation on a word.
     #[must_use]
     pub fn word(self, width: Width, op: AtomicOp) -> Self {
         Self { word: Some(Word { width, op }), ..self }
-    }
-
-    /// The call, with a signal behind the data, on the same PE.
-    #[must_use]
-    pub fn signalled(self, offset: usize, op: AtomicOp) -> Self {
-        Self { signal: Some(offset), word: Some(Word { width: Width::W8, op }), ..self }
-    }
-
-    /// The call, of a wait for a number.
-    #[must_use]
-    pub fn waits(self, wait: Option<Wait<'a>>) -> Self {
-        Self { wait, ..self }
     }
 
     /// The call, of a meeting.

@@ -41,7 +41,7 @@ use words as accesses;
 
 pub(crate) use accesses::Sixteen;
 use accesses::{copy_long, zero_long};
-pub(crate) use piece::Piece;
+pub(crate) use piece::{Ends, One, Piece, Pieces, Quad};
 
 /// Bytes up to which [`copy`] has instructions of its own.
 const SHORT: usize = 64;
@@ -207,76 +207,25 @@ pub fn copy_slice(to: &mut [u8], from: &[u8]) {
 /// As [`copy`].
 #[inline]
 unsafe fn copy_short(to: *mut u8, from: *const u8, bytes: usize) {
-    macro_rules! one {
-        ($piece:ty) => {
-            // SAFETY: a piece of the bytes (caller).
-            unsafe { one::<$piece>(to, from) }
-        };
-    }
-    macro_rules! ends {
-        ($piece:ty) => {
-            // SAFETY: a piece at either end of the bytes (caller), which are as many as one has.
-            unsafe { ends::<$piece>(to, from, bytes) }
+    macro_rules! by {
+        ($pieces:ty) => {
+            // SAFETY: both sides are valid for the bytes (caller), which the pieces fill.
+            unsafe { <$pieces>::of(bytes).copy(to, from) }
         };
     }
     match bytes {
         0 => {}
-        1 => one!(u8),
-        2 => one!(u16),
-        4 => one!(u32),
-        8 => one!(u64),
-        16 => one!(Sixteen),
-        3 => ends!(u16),
-        5..8 => ends!(u32),
-        9..16 => ends!(u64),
-        17..=32 => ends!(Sixteen),
-        _ => {
-            let (third, last) = (bytes - 32, bytes - 16);
-            // SAFETY: four pieces in 32 to 64 bytes (caller), of which this is the first.
-            let a = unsafe { Sixteen::load(from) };
-            // SAFETY: the second of the four.
-            let b = unsafe { Sixteen::load(from.wrapping_add(16)) };
-            // SAFETY: the third of the four, which ends where the last begins.
-            let c = unsafe { Sixteen::load(from.wrapping_add(third)) };
-            // SAFETY: the last of the four, which ends where the bytes end.
-            let d = unsafe { Sixteen::load(from.wrapping_add(last)) };
-            // SAFETY: where the first was read, on the other side.
-            unsafe { a.store(to) };
-            // SAFETY: where the second was read, on the other side.
-            unsafe { b.store(to.wrapping_add(16)) };
-            // SAFETY: where the third was read, on the other side.
-            unsafe { c.store(to.wrapping_add(third)) };
-            // SAFETY: where the last was read, on the other side.
-            unsafe { d.store(to.wrapping_add(last)) };
-        }
+        1 => by!(One<u8>),
+        2 => by!(One<u16>),
+        4 => by!(One<u32>),
+        8 => by!(One<u64>),
+        16 => by!(One<Sixteen>),
+        3 => by!(Ends<u16>),
+        5..8 => by!(Ends<u32>),
+        9..16 => by!(Ends<u64>),
+        17..=32 => by!(Ends<Sixteen>),
+        _ => by!(Quad<Sixteen>),
     }
-}
-
-/// # Safety
-///
-/// As [`copy`], for the bytes of a piece.
-#[inline(always)]
-unsafe fn one<P: Piece>(to: *mut u8, from: *const u8) {
-    // SAFETY: the caller's promise.
-    let piece = unsafe { P::load(from) };
-    // SAFETY: the caller's promise.
-    unsafe { piece.store(to) };
-}
-
-/// # Safety
-///
-/// As [`copy`], for the bytes of one piece to two.
-#[inline(always)]
-unsafe fn ends<P: Piece>(to: *mut u8, from: *const u8, bytes: usize) {
-    let last = bytes - P::BYTES;
-    // SAFETY: the bytes are as many as a piece has, or more.
-    let first = unsafe { P::load(from) };
-    // SAFETY: this piece ends where the bytes end.
-    let second = unsafe { P::load(from.wrapping_add(last)) };
-    // SAFETY: where the first piece was read, on the other side.
-    unsafe { first.store(to) };
-    // SAFETY: where the second piece was read, on the other side.
-    unsafe { second.store(to.wrapping_add(last)) };
 }
 
 /// Writes zeroes.

@@ -9,17 +9,23 @@ fn numbered(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 7 + 3) as u8).collect()
 }
 
+/// Copies bytes inside so much memory: they arrive, and no other is touched.
+#[track_caller]
+fn arrive(room: usize, to: usize, from: usize, length: usize) {
+    let mut found = numbered(room);
+    let mut expected = found.clone();
+    expected.copy_within(from..from + length, to);
+    let start = found.as_mut_ptr();
+    // SAFETY: both sides lie in the vector.
+    unsafe { copy(start.wrapping_add(to), start.wrapping_add(from), length) };
+    assert!(found == expected, "{length} bytes to {to} from {from}");
+}
+
 #[test]
 fn bytes_arrive_and_no_other_is_touched() {
-    let source = numbered(MOST + 8);
     for length in (0..=150).chain([191, 256, MOST]) {
         for (to, from) in [(0, 0), (1, 0), (0, 3), (5, 2)] {
-            let mut found = vec![0xEE; MOST + 16];
-            let mut expected = found.clone();
-            expected[to..to + length].copy_from_slice(&source[from..from + length]);
-            // SAFETY: both vectors are longer.
-            unsafe { copy(found.as_mut_ptr().wrapping_add(to), source.as_ptr().wrapping_add(from), length) };
-            assert_eq!(found, expected, "{length} bytes to {to} from {from}");
+            arrive(2 * MOST + 16, MOST + 8 + to, from, length);
         }
     }
 }
@@ -28,13 +34,7 @@ fn bytes_arrive_and_no_other_is_touched() {
 fn sides_may_overlap() {
     for length in [1, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 100, 200] {
         for (to, from) in [(0, 0), (0, 1), (1, 0), (8, 0), (0, 8), (24, 0), (0, 24), (16, 40)] {
-            let mut found = numbered(MOST);
-            let mut expected = found.clone();
-            expected.copy_within(from..from + length, to);
-            let start = found.as_mut_ptr();
-            // SAFETY: both sides lie in the vector.
-            unsafe { copy(start.wrapping_add(to), start.wrapping_add(from), length) };
-            assert_eq!(found, expected, "{length} bytes to {to} from {from}");
+            arrive(MOST, to, from, length);
         }
     }
 }
@@ -42,18 +42,10 @@ fn sides_may_overlap() {
 /// Sides of which one looks like the other by the low bits of its addresses, apart and over each other.
 #[test]
 fn long_sides_may_begin_anywhere_in_a_page() {
-    let room = 5 * 4096;
     for length in [2047, 2048, 2049, 4096, 4200, 8191] {
         for ahead in [0, 1, 31, 63, 64, 4095, 4096, 4097, 8191, 8192, 8193, 8192 + 63, 8192 + 64] {
-            for (to, from) in [(ahead, 0), (0, ahead)] {
-                let mut found = numbered(room);
-                let mut expected = found.clone();
-                expected.copy_within(from..from + length, to);
-                let start = found.as_mut_ptr();
-                // SAFETY: both sides lie in the vector.
-                unsafe { copy(start.wrapping_add(to), start.wrapping_add(from), length) };
-                assert!(found == expected, "{length} bytes to {to} from {from}");
-            }
+            arrive(5 * 4096, ahead, 0, length);
+            arrive(5 * 4096, 0, ahead, length);
         }
     }
 }

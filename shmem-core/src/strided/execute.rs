@@ -183,7 +183,7 @@ unsafe fn few_of_any_size(
         17..=64 => {
             let row = Level { count, to: to_stride, from: from_stride };
             // SAFETY: the caller's promise; blocks are longer than 16 bytes and have at most 64.
-            unsafe { kernel::run_few(block, row, to, from) };
+            unsafe { kernel::few(block, row, to, from) };
         }
         _ => {
             for _ in 0..count {

@@ -31,17 +31,14 @@ impl<F> Undivided for Fields<F> {
 }
 
 /// Whether there are fields of these names.
-pub(crate) const fn has(fields: &[Field], chosen: &[&[&str]]) -> bool {
-    let mut fields = fields;
+pub(crate) const fn has(mut fields: &[Field], chosen: &[&[&str]]) -> bool {
     let mut i = 0;
     while i < chosen.len() {
-        let mut inside = fields;
+        let (step, mut inside) = (chosen[i], fields);
         let mut j = 0;
-        while j < chosen[i].len() {
-            match look_up(fields, chosen[i][j]) {
-                Some(field) => inside = field.contents.fields,
-                None => return false,
-            }
+        while j < step.len() {
+            let Some(field) = look_up(fields, step[j]) else { return false };
+            inside = field.contents.fields;
             j += 1;
         }
         fields = inside;

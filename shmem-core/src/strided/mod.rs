@@ -1,19 +1,11 @@
 //! Strided transfers: which bytes, in which order, and how they are moved.
 //!
-//! A transfer names a region on each side. [`lower`] turns a region of a [`Shape`] into a [`Layout`] in
-//! bytes, [`join`](Pattern::join) makes one [`Pattern`] of both sides, [`plan`](Plan::new) chooses how to
-//! move it, and [`execute`] does so in shared memory. All but the last are `const fn`s: for constant
-//! regions the compiler runs them, reports what is wrong, and leaves a call with constants; for others
-//! the very same functions run when the transfer does.
+//! [`lower`] turns a region of a [`Shape`] into a [`Layout`] in bytes, [`join`](Pattern::join) makes one [`Pattern`] of both sides,
+//! [`plan`](Plan::new) chooses how to move it, and [`execute`] does so in shared memory. All but the last are `const fn`s: of constant
+//! regions the compiler reports what is wrong, and leaves a call with constants; of others the same functions run with the transfer.
 //!
-//! ```text
-//! Shape, Axis --lower--> Layout \
-//!                                join --> Pattern --plan--> Plan --execute
-//! Shape, Axis --lower--> Layout /
-//! ```
-//!
-//! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides,
-//! Algorithms 1 to 3 and their table; OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.
+//! Sources: "Extending Strided Communication Interface in OpenSHMEM" (2015) for block-wise strides, Algorithms 1 to 3 and their table;
+//! OpenSHMEM 1.6, `shmem_iput` and `shmem_ibput`.
 
 pub mod advice;
 mod algorithm;

@@ -98,82 +98,67 @@ pub fn each_part(
         for (hull, side) in [(hulls.0, to), (hulls.1, from)] {
             assert!(side.at.checked_add(hull).is_some(), "a pattern reaches further than any memory");
         }
-        Part { pattern: *pattern, to, from }.cut(Side::To, &mut |part| {
-            part.cut(Side::From, &mut |part| each(part.to.spot().0, part.from.spot().0, part.pattern));
+        Part { pattern: *pattern, sides: [to, from] }.cut(TO, &mut |part| {
+            part.cut(FROM, &mut |part| {
+                each(part.sides[TO].spot().0, part.sides[FROM].spot().0, part.pattern)
+            });
         });
     }
 }
 
-#[derive(Clone, Copy)]
-enum Side {
-    To,
-    From,
-}
-
-impl Side {
-    fn of<T>(self, (to, from): (T, T)) -> T {
-        match self {
-            Self::To => to,
-            Self::From => from,
-        }
-    }
-
-    fn stride(self, level: Level) -> usize {
-        self.of((level.to, level.from))
-    }
-}
+/// The number of a side.
+const TO: usize = 0;
+const FROM: usize = 1;
 
 #[derive(Clone, Copy)]
 struct Part<'a> {
     pattern: Pattern,
-    to: Pieced<'a>,
-    from: Pieced<'a>,
+    sides: [Pieced<'a>; 2],
 }
 
 impl Part<'_> {
     /// Bytes from the first block on that lie in one piece, and those of all blocks.
-    fn room_and_hull(&self, side: Side) -> (usize, usize) {
-        (side.of((self.to, self.from)).spot().1, side.of(self.pattern.hulls()))
+    fn room_and_hull(&self, side: usize) -> (usize, usize) {
+        (self.sides[side].spot().1, <[usize; 2]>::from(self.pattern.hulls())[side])
     }
 
     /// Another pattern, further on.
-    fn with(&self, pattern: Pattern, to: usize, from: usize) -> Self {
-        Self { pattern, to: self.to.further(to), from: self.from.further(from) }
+    fn with(&self, pattern: Pattern, further: [usize; 2]) -> Self {
+        let [to, from] = self.sides;
+        Self { pattern, sides: [to.further(further[TO]), from.further(further[FROM])] }
     }
 
     /// Cuts the loop with the largest distance between blocks into ranges that lie in one piece; what is
     /// left across a boundary is one turn of it, which is cut further inside.
-    fn cut(&self, side: Side, each: &mut dyn FnMut(Self)) {
+    fn cut(&self, side: usize, each: &mut dyn FnMut(Self)) {
         let (room, hull) = self.room_and_hull(side);
         if hull <= room {
             return each(*self);
         }
-        let levels = self.pattern.levels();
-        let widest = (0..levels.len()).max_by_key(|&i| side.stride(levels[i]));
-        let Some(widest) = widest else {
+        let strides = |level: Level| [level.to, level.from];
+        let levels = self.pattern.levels().iter().enumerate();
+        let Some((widest, level)) = levels.max_by_key(|(_, level)| strides(**level)[side]) else {
             let block = self.pattern.block();
-            each(self.with(Pattern::contiguous(room), 0, 0));
-            return self.with(Pattern::contiguous(block - room), room, room).cut(side, each);
+            each(self.with(Pattern::contiguous(room), [0; 2]));
+            return self.with(Pattern::contiguous(block - room), [room; 2]).cut(side, each);
         };
-        let level = levels[widest];
         let mut turn = 0;
         while turn < level.count {
             let inside = self.pattern.with_count(widest, 1);
-            let first = self.with(inside, turn * level.to, turn * level.from);
+            let first = self.with(inside, strides(*level).map(|stride| turn * stride));
             let (room, hull) = first.room_and_hull(side);
-            let turns = match room.checked_sub(hull) {
+            turn += match room.checked_sub(hull) {
                 None => {
                     first.cut(side, each);
                     1
                 }
                 Some(left) => {
-                    let more = left.checked_div(side.stride(level)).unwrap_or(usize::MAX);
+                    let more = left.checked_div(strides(*level)[side]).unwrap_or(usize::MAX);
                     let turns = more.saturating_add(1).min(level.count - turn);
                     each(Self { pattern: self.pattern.with_count(widest, turns), ..first });
                     turns
                 }
             };
-            turn += turns;
         }
     }
 }

@@ -226,11 +226,11 @@ fn columns_are_as_wide_as_addresses_and_strides_allow() {
     assert_eq!((columns(44, 2), columns(42, 64)), (None, None));
 }
 
-/// What makes no plan, and what is said of it.
+/// What makes no plan, and what is said of it. (What programs do wrong: `misuse/strided.rs` of ui-tests, and `ordered::regions` and
+/// `racing::strided` of shmem-rt.)
 #[test]
 fn what_makes_no_plan_is_refused() {
     let grid = Shape::slice_of::<f64>(1024);
-    let rows = Shape::slice_of::<[f64; 4]>(4);
     let take = |axis: Axis| move || _ = lower("GRID", &grid, 64, &[axis], Part::whole(8));
     let side =
         |counts: &[usize]| counts.iter().fold(Layout::block(8, 8), |side, n| side.repeated(*n, 1 << 20));
@@ -254,33 +254,8 @@ fn what_makes_no_plan_is_refused() {
     let named = |offset| move || _ = select(&cell, &[field(offset)], &[&["field"]]);
     let behind = "field `field` would end behind its struct, which has 16 bytes";
     let cases: &[(&dyn Fn(), &str)] = &[
-        (&take(Axis::range(8, 1032)), "`GRID` has 1024 elements in dimension 0, but the region ends at 1032"),
-        (
-            &take(Axis::through(8, 1024)),
-            "`GRID` has 1024 elements in dimension 0, but the region ends at 1025",
-        ),
-        (
-            &take(Axis::through(8, usize::MAX)),
-            "`GRID` has 1024 elements in dimension 0, but the region ends at 18446744073709551615",
-        ),
         (&take(Axis::from(1025)), "`GRID` has 1024 elements in dimension 0, but the region starts at 1025"),
-        (&take(Axis::index(1024)), "`GRID` has 1024 elements in dimension 0, but the index is 1024"),
-        (&take(Axis::range(9, 3)), "the region starts at 9 and ends at 3"),
-        (
-            &take(Axis::range(0, 1010).step(16).block(4)),
-            "the last block starts at 1008 and has 4 elements, but the region ends at 1010",
-        ),
-        (
-            &|| _ = lower("FIELD", &rows, 64, &[Axis::all()], Part::whole(8)),
-            "`FIELD` has 2 dimension(s), but the region names 1",
-        ),
-        (
-            &|| _ = Axis::all().step(3).block(4),
-            "blocks of 4 elements overlap at a stride of 3; the stride must be at least the block",
-        ),
-        (&join(side(&[65]), side(&[64])), "the destination is 65 elements, the source 64"),
         (&join(side(&[3, 4]), side(&[12])), "the destination is 3 x 4 elements, the source 12"),
-        (&join(line(13), side(&[3, 4])), "the destination is 13 elements, the source 3 x 4, which are 12"),
         (
             &join(side(&[3, 4]), line(11)),
             "the destination is 3 x 4 elements, the source 11; those of the destination are 12",

@@ -1,8 +1,9 @@
 //! The answers: which unit a domain or a context gets.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use super::units::{Taken, Units};
+use super::units::Units;
 use super::{Design, Hints, Level, Sharing, Tracking};
 
 /// A domain of a [`Mapping`].
@@ -59,11 +60,17 @@ struct Domain {
     contexts: BTreeMap<u32, usize>,
 }
 
-/// How many units are meant for whom.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Plan {
-    unlocked: usize,
-    locked: usize,
+/// How a domain, or a context, comes by a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By one of its own.
+    Own,
+    /// By one with a lock, which others are to join.
+    Begin,
+    /// By one with a lock that others have.
+    Join,
+    /// By none.
+    Refused,
 }
 
 impl Mapping {
@@ -105,15 +112,9 @@ impl Mapping {
 
     /// How many units a domain and its contexts are on.
     pub fn units_of(&self, domain: DomainId) -> usize {
-        self.domains.get(&domain).map_or(0, |domain| {
-            domain.contexts.len()
-                + domain.unit.map_or(0, |unit| usize::from(!domain.contexts.contains_key(&unit)))
+        self.domains.get(&domain).map_or(0, |Domain { unit, contexts, .. }| {
+            contexts.len() + usize::from(unit.is_some_and(|unit| !contexts.contains_key(&unit)))
         })
-    }
-
-    /// How many domains and contexts hold a unit; 0: it is free.
-    pub fn holders(&self, unit: u32) -> usize {
-        self.units.get(unit).map_or(0, |unit| unit.holders)
     }
 
     /// How many contexts are on a unit.
@@ -128,16 +129,11 @@ impl Mapping {
     ///
     /// If anything else lives, or the limit is 0.
     pub fn configure(&mut self, hints: Hints, limit: Option<usize>) {
-        let idle = self
-            .domains
-            .values()
-            .all(|domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1);
-        assert!(idle, "hints were changed while domains or contexts live");
+        let is_idle = |domain: &Domain| domain.of_the_world && domain.contexts.values().sum::<usize>() <= 1;
+        assert!(self.domains.values().all(is_idle), "hints were changed while domains or contexts live");
+        assert!(limit != Some(0), "a PE has a unit for the world itself");
         self.hints = Some(hints);
-        if let Some(limit) = limit {
-            assert!(limit > 0, "a PE has a unit for the world itself");
-            self.units.limit = Some(limit);
-        }
+        self.units.limit = limit.or(self.units.limit);
     }
 
     /// The domain of the world, whose level is the world's, with the world's own context in it.
@@ -146,15 +142,15 @@ impl Mapping {
     ///
     /// [`Shortage`] if there is no unit at all.
     pub fn create_world(&mut self, level: Level) -> Result<(DomainId, Assignment), Shortage> {
-        let unit =
-            self.units.take(level.is_concurrent(), Taken::World).ok_or_else(|| self.shortage(level, 0))?;
+        let taken = self.units.take(level.is_concurrent(), false);
+        let unit = taken.ok_or_else(|| self.shortage(level, 0))?;
+        self.units.world = Some(unit);
         let own = (self.design != Design::Context).then_some(unit);
-        let id = self.add(level, true, own);
-        self.domains.entry(id).and_modify(|domain| domain.contexts.extend([(unit, 1)]));
         if own.is_some() {
             self.units.join(unit);
         }
-        Ok((id, self.assignment(unit)))
+        let id = self.add(level, true, own);
+        Ok((id, self.give(id, unit)))
     }
 
     /// Creates domains of one level, all or none. That they are created together is known while they are
@@ -164,18 +160,18 @@ impl Mapping {
     ///
     /// [`Shortage`] if one of them can have no unit.
     pub fn create_domains(&mut self, level: Level, number: usize) -> Result<Vec<DomainId>, Shortage> {
-        let live =
-            || self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world).count();
         // What comes together is as good as hinted, for those who would otherwise take all and leave none to
         // share.
-        let together = (self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1)
-            .then(|| self.hints.unwrap_or_default().at_least(level, live().saturating_add(number)));
-        let expected = together.or(self.hints);
+        let is_hint = self.sharing == Sharing::Efficient && !level.is_concurrent() && number > 1;
+        let together = is_hint.then(|| {
+            let live = self.of_level(level).count();
+            self.hints.unwrap_or_default().at_least(level, live.saturating_add(number))
+        });
         let mut ids = Vec::new();
         for _ in 0..number {
             let unit = match self.design {
                 Design::Context => Ok(None),
-                _ => self.place(level, expected).map(Some),
+                _ => self.place(level, together.or(self.hints)).map(Some),
             };
             match unit {
                 Ok(unit) => ids.push(self.add(level, false, unit)),
@@ -190,9 +186,7 @@ impl Mapping {
 
     /// Closes a domain to further contexts. What it holds is free when its last context is gone.
     pub fn destroy_domain(&mut self, domain: DomainId) {
-        if let Some(closed) = self.domains.get_mut(&domain) {
-            closed.open = false;
-        }
+        self.domains.entry(domain).and_modify(|closed| closed.open = false);
         self.settle(domain);
     }
 
@@ -206,33 +200,32 @@ impl Mapping {
     ///
     /// If the domain is destroyed.
     pub fn create_context(&mut self, domain: DomainId) -> Result<Assignment, Shortage> {
-        let (level, unit) = match self.domains.get(&domain) {
-            Some(open) if open.open => (open.level, open.unit),
-            _ => panic!("a context was asked for of a domain that is destroyed"),
+        let Some(Domain { level, unit, contexts, .. }) =
+            self.domains.get(&domain).filter(|domain| domain.open)
+        else {
+            panic!("a context was asked for of a domain that is destroyed")
         };
-        let contexts = &self.domains[&domain].contexts;
+        let level = *level;
         // The domain's own unit serves the first context, and then whoever finds no better one.
         let idle = unit.filter(|unit| !contexts.contains_key(unit));
+        let emptiest = || contexts.iter().min_by_key(|(_, contexts)| **contexts).map(|(unit, _)| *unit);
         let shares = match self.design {
             Design::Events | Design::Hybrid | Design::Domain => true,
             Design::Auto => idle.is_some() || !self.is_ample(),
-            Design::Context => !level.is_concurrent() && !self.has_own(level, self.hints),
+            Design::Context => !level.is_concurrent() && self.way(level, self.hints) != Way::Own,
         };
-        let emptiest = || contexts.iter().min_by_key(|(_, contexts)| **contexts).map(|(unit, _)| *unit);
-        let shared = shares.then(|| idle.or_else(emptiest)).flatten();
-        let unit = match (shared, self.design) {
-            (Some(unit), _) => {
+        let unit = match shares.then(|| idle.or_else(emptiest)).flatten() {
+            Some(unit) => {
                 self.units.join(unit);
                 unit
             }
-            (None, Design::Auto) => {
-                let taken = self.units.take(level.is_concurrent(), Taken::Further);
+            None if self.design == Design::Auto => {
+                let taken = self.units.take(level.is_concurrent(), false);
                 taken.ok_or_else(|| self.shortage(level, 0))?
             }
-            (None, _) => self.place(level, self.hints)?,
+            None => self.place(level, self.hints)?,
         };
-        self.domains.entry(domain).and_modify(|domain| *domain.contexts.entry(unit).or_insert(0) += 1);
-        Ok(self.assignment(unit))
+        Ok(self.give(domain, unit))
     }
 
     /// Destroys a context of a domain that is on a unit.
@@ -241,13 +234,13 @@ impl Mapping {
     ///
     /// If there is none.
     pub fn destroy_context(&mut self, domain: DomainId, unit: u32) {
-        let contexts = self.domains.get_mut(&domain).map(|domain| &mut domain.contexts);
-        let Some(contexts) = contexts.filter(|contexts| contexts.contains_key(&unit)) else {
+        let contexts = self.domains.get_mut(&domain).map(|domain| domain.contexts.entry(unit));
+        let Some(Entry::Occupied(mut contexts)) = contexts else {
             panic!("a context was destroyed that is not there");
         };
-        contexts.entry(unit).and_modify(|contexts| *contexts -= 1);
-        if contexts[&unit] == 0 {
-            contexts.remove(&unit);
+        *contexts.get_mut() -= 1;
+        if *contexts.get() == 0 {
+            contexts.remove();
         }
         self.units.leave(unit);
         self.settle(domain);
@@ -260,9 +253,10 @@ impl Mapping {
         id
     }
 
-    fn assignment(&self, unit: u32) -> Assignment {
-        let locked = self.units.get(unit).is_some_and(|unit| unit.locked);
-        Assignment { unit, locked, tracking: self.design.tracking() }
+    /// Gives a unit to a context of a domain.
+    fn give(&mut self, domain: DomainId, unit: u32) -> Assignment {
+        self.domains.entry(domain).and_modify(|domain| *domain.contexts.entry(unit).or_insert(0) += 1);
+        Assignment { unit, locked: self.units.is_locked(unit), tracking: self.design.tracking() }
     }
 
     /// Gives back what a domain holds, once it is closed and empty.
@@ -277,78 +271,71 @@ impl Mapping {
 
     /// A unit for a domain, or a context, of a level.
     fn place(&mut self, level: Level, expected: Option<Hints>) -> Result<u32, Shortage> {
-        let plan = self.left(expected);
-        if self.has_own(level, expected) {
-            let unit = self.units.take(level.is_concurrent(), Taken::Party);
-            return unit.ok_or_else(|| self.shortage(level, 0));
-        }
-        let may_share = level.is_concurrent() || self.sharing == Sharing::Efficient;
-        let kept = plan.unlocked + plan.locked;
-        if !may_share {
-            return Err(self.shortage(level, kept));
-        }
-        // Those who were expected begin a shared unit while some are left; others join one first.
-        let begins = plan.locked > 0 && (self.is_expected(level, expected) || self.units.count(true) == 0);
-        if begins && let Some(unit) = self.units.take(true, Taken::Party) {
-            return Ok(unit);
-        }
-        let unit = self.units.least_shared().ok_or_else(|| self.shortage(level, kept))?;
-        self.units.join(unit);
-        Ok(unit)
+        let kept = self.kept(expected).iter().sum();
+        let unit = match self.way(level, expected) {
+            Way::Own => self.units.take(level.is_concurrent(), true),
+            Way::Begin => self.units.take(true, true),
+            Way::Join => self.units.least_shared().inspect(|unit| self.units.join(*unit)),
+            Way::Refused => None,
+        };
+        unit.ok_or_else(|| self.shortage(level, kept))
     }
 
-    /// Whether a domain, or a context, of a level gets a unit of its own.
-    fn has_own(&self, level: Level, expected: Option<Hints>) -> bool {
-        let plan = self.left(expected);
-        let spare = self.units.free() > plan.unlocked + plan.locked;
-        let is_expected = self.is_expected(level, expected);
-        if !level.is_concurrent() {
-            return spare || (is_expected && plan.unlocked > 0 && self.units.free() > 0);
+    /// The decision: the first row that holds counts.
+    fn way(&self, level: Level, expected: Option<Hints>) -> Way {
+        let ([unlocked, locked], free) = (self.kept(expected), self.units.free());
+        let (is_spare, is_expected) =
+            (free > unlocked + locked, free > 0 && self.is_expected(level, expected));
+        let begun = self.units.hinted[1] > 0;
+        match (level.is_concurrent(), self.sharing) {
+            (false, _) if is_spare || (is_expected && unlocked > 0) => Way::Own,
+            (true, _) if is_expected && locked > 0 => Way::Own,
+            // Conservative saves what is limited, once there is a unit to share.
+            (true, Sharing::Conservative) if is_spare && !(begun && self.units.limit.is_some()) => Way::Own,
+            (true, Sharing::Efficient) if is_spare => Way::Own,
+            (false, Sharing::Conservative) => Way::Refused,
+            // Those who were expected begin a shared unit while some are left; others join one first.
+            _ if free > 0 && locked > 0 && (is_expected || !begun) => Way::Begin,
+            _ => Way::Join,
         }
-        let saves = self.sharing == Sharing::Conservative && self.units.limit.is_some();
-        let is_planned = is_expected && plan.locked > 0 && self.units.free() > 0;
-        is_planned || (spare && !(saves && self.units.count(true) > 0))
+    }
+
+    /// The domains of a level that the program has made.
+    fn of_level(&self, level: Level) -> impl Iterator<Item = &Domain> {
+        self.domains.values().filter(move |domain| domain.level == level && !domain.of_the_world)
     }
 
     /// Whether hints speak of one more of a level.
     fn is_expected(&self, level: Level, expected: Option<Hints>) -> bool {
-        let of_level =
-            || self.domains.values().filter(|domain| domain.level == level && !domain.of_the_world);
         let live = || match self.design {
-            Design::Context => of_level().flat_map(|domain| domain.contexts.values()).sum::<usize>(),
-            _ => of_level().count(),
+            Design::Context => {
+                self.of_level(level).flat_map(|domain| domain.contexts.values()).sum::<usize>()
+            }
+            _ => self.of_level(level).count(),
         };
         expected.is_some_and(|hints| live() < hints.of(level))
     }
 
-    /// The units that are kept for those who are expected and not there yet.
-    fn left(&self, expected: Option<Hints>) -> Plan {
-        let plan = expected.map_or_else(Plan::default, |hints| self.plan(hints));
-        Plan {
-            unlocked: plan.unlocked.saturating_sub(self.units.count(false)),
-            locked: plan.locked.saturating_sub(self.units.count(true)),
+    /// The units, without a lock and with one, that are kept for those who are expected and not there yet. Where units are too
+    /// few for all, those that want no lock come first, and the others share what is left, one at least.
+    fn kept(&self, expected: Option<Hints>) -> [usize; 2] {
+        let Some(hints) = expected else { return [0; 2] };
+        let units = self.units.limit.unwrap_or(usize::MAX) - usize::from(self.units.world.is_some());
+        let mut planned = [hints.unlocked(), hints.multiple];
+        if hints.total() > units {
+            let shares = hints.multiple > 0 || self.sharing == Sharing::Efficient;
+            let locked = units.saturating_sub(hints.unlocked()).max(usize::from(shares)).min(units);
+            planned = [units - locked, locked];
         }
-    }
-
-    /// Shares out the units among those who are expected. Where they are too few, those that want no lock come
-    /// first, and the others share what is left, one at least.
-    fn plan(&self, hints: Hints) -> Plan {
-        let units = self.units.limit.unwrap_or(usize::MAX) - usize::from(self.units.has_the_world());
-        let (unlocked, shared) = (hints.unlocked(), hints.multiple);
-        if hints.total() <= units {
-            return Plan { unlocked, locked: shared };
-        }
-        let shares = shared > 0 || self.sharing == Sharing::Efficient;
-        let locked = units.saturating_sub(unlocked).max(usize::from(shares)).min(units);
-        Plan { unlocked: units - locked, locked }
+        core::array::from_fn(|lock| planned[lock].saturating_sub(self.units.hinted[lock]))
     }
 
     /// Whether a further context of a domain may have a unit of its own, which nobody else will need.
     fn is_ample(&self) -> bool {
-        let (free, plan) = (self.units.free(), self.left(self.hints));
+        let free = self.units.free();
         match (self.units.limit, self.hints, self.sharing) {
             (None, ..) => true,
-            (Some(_), Some(_), _) => free > plan.unlocked + plan.locked,
+            (Some(_), Some(_), _) => free > self.kept(self.hints).iter().sum(),
             (Some(limit), None, Sharing::Conservative) => free > limit / 2,
             (Some(_), None, Sharing::Efficient) => free > 0,
         }

@@ -2,25 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For whom a unit was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// For the world itself.
-    World,
-    /// For a domain, or for a context where those have units: for what hints speak of.
-    Party,
-    /// For a further context of a domain that has one.
-    Further,
-}
-
 /// A unit that is in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
+#[derive(Clone, Copy, Debug)]
+struct Unit {
     /// For as long as it is in use.
-    pub(super) locked: bool,
-    pub(super) taken: Taken,
+    locked: bool,
+    /// Whether it was taken for one of those of whom hints speak: a domain, or a context where those have units.
+    is_hinted: bool,
     /// Domains and contexts that hold it.
-    pub(super) holders: usize,
+    holders: usize,
 }
 
 /// Which units are in use.
@@ -28,16 +18,18 @@ pub(super) struct Unit {
 pub(super) struct Units {
     /// How many there are, if that is limited.
     pub(super) limit: Option<usize>,
+    /// That of the world.
+    pub(super) world: Option<u32>,
+    /// Units of those of whom hints speak: without a lock, and with one.
+    pub(super) hinted: [usize; 2],
     used: BTreeMap<u32, Unit>,
     /// Numbers that are free below the highest one that ever was in use.
     gaps: BTreeSet<u32>,
-    /// Units of parties: without a lock, and with one.
-    parties: [usize; 2],
 }
 
 impl Units {
     pub(super) fn new(limit: Option<usize>) -> Self {
-        Self { limit, used: BTreeMap::new(), gaps: BTreeSet::new(), parties: [0; 2] }
+        Self { limit, world: None, hinted: [0; 2], used: BTreeMap::new(), gaps: BTreeSet::new() }
     }
 
     pub(super) fn used(&self) -> usize {
@@ -48,53 +40,43 @@ impl Units {
         self.limit.unwrap_or(usize::MAX).saturating_sub(self.used.len())
     }
 
-    pub(super) fn get(&self, unit: u32) -> Option<Unit> {
-        self.used.get(&unit).copied()
+    pub(super) fn is_locked(&self, unit: u32) -> bool {
+        self.used.get(&unit).is_some_and(|unit| unit.locked)
     }
 
     /// Takes a free unit: the first one, so that numbers stay small.
-    pub(super) fn take(&mut self, locked: bool, taken: Taken) -> Option<u32> {
+    pub(super) fn take(&mut self, locked: bool, is_hinted: bool) -> Option<u32> {
         if self.free() == 0 {
             return None;
         }
         let unit = self.gaps.pop_first().unwrap_or(self.used.len() as u32);
-        self.used.insert(unit, Unit { locked, taken, holders: 1 });
-        self.parties[usize::from(locked)] += usize::from(taken == Taken::Party);
+        self.used.insert(unit, Unit { locked, is_hinted, holders: 1 });
+        self.hinted[usize::from(locked)] += usize::from(is_hinted);
         Some(unit)
     }
 
     /// One holder more.
     pub(super) fn join(&mut self, unit: u32) {
-        if let Some(unit) = self.used.get_mut(&unit) {
-            unit.holders += 1;
-        }
+        self.used.entry(unit).and_modify(|unit| unit.holders += 1);
     }
 
     /// One holder less.
     pub(super) fn leave(&mut self, unit: u32) {
         let Some(held) = self.used.get_mut(&unit) else { return };
         held.holders -= 1;
-        if let Unit { locked, taken, holders: 0 } = *held {
+        if let Unit { locked, is_hinted, holders: 0 } = *held {
             self.used.remove(&unit);
             self.gaps.insert(unit);
-            self.parties[usize::from(locked)] -= usize::from(taken == Taken::Party);
+            self.hinted[usize::from(locked)] -= usize::from(is_hinted);
         }
-    }
-
-    /// How many, with or without a lock, are in use by those of whom hints speak.
-    pub(super) fn count(&self, locked: bool) -> usize {
-        self.parties[usize::from(locked)]
     }
 
     /// The unit with a lock that has the fewest holders; that of the world only where there is no other.
     pub(super) fn least_shared(&self) -> Option<u32> {
         let locked = self.used.iter().filter(|(_, unit)| unit.locked);
-        let least = locked.min_by_key(|(number, unit)| (unit.taken == Taken::World, unit.holders, **number));
+        let least =
+            locked.min_by_key(|(number, unit)| (self.world == Some(**number), unit.holders, **number));
         least.map(|(number, _)| *number)
-    }
-
-    pub(super) fn has_the_world(&self) -> bool {
-        self.used.values().any(|unit| unit.taken == Taken::World)
     }
 }
 
@@ -123,10 +105,5 @@ pub fn by_need(limit: usize, wants: &[usize]) -> Vec<usize> {
             left -= part;
         }
     }
-    let pes = wants.len();
-    parts
-        .iter()
-        .enumerate()
-        .map(|(pe, part)| part + if left > 0 { evenly(left, pes, pe) } else { 0 })
-        .collect()
+    parts.iter().enumerate().map(|(pe, part)| part + evenly(left, wants.len(), pe)).collect()
 }

@@ -12,49 +12,24 @@ use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::observe::Family;
 
-/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`.
-pub trait Buffer: sealed::Sealed {
+/// Memory that a transfer can own: `Vec<T>` and `Box<[T]>`. (A box made of its vector is no copy: that has no more capacity.)
+pub trait Buffer: sealed::Sealed + Into<Vec<Self::Item>> + From<Vec<Self::Item>> {
     /// What it holds.
     type Item: PlainData;
-
-    /// The vector of the same items, which stay where they are.
-    #[doc(hidden)]
-    fn into_vec(self) -> Vec<Self::Item>;
-
-    /// The buffer that the vector was.
-    #[doc(hidden)]
-    fn from_vec(items: Vec<Self::Item>) -> Self;
 }
 
 mod sealed {
-    pub trait Sealed: Sized {}
+    pub trait Sealed {}
     impl<T> Sealed for Vec<T> {}
     impl<T> Sealed for Box<[T]> {}
 }
 
 impl<T: PlainData> Buffer for Vec<T> {
     type Item = T;
-
-    fn into_vec(self) -> Self {
-        self
-    }
-
-    fn from_vec(items: Self) -> Self {
-        items
-    }
 }
 
 impl<T: PlainData> Buffer for Box<[T]> {
     type Item = T;
-
-    fn into_vec(self) -> Vec<T> {
-        self.into_vec()
-    }
-
-    fn from_vec(items: Vec<T>) -> Self {
-        // Without a copy: its capacity is its length.
-        items.into_boxed_slice()
-    }
 }
 
 /// A vector that was taken apart. While others may use its memory, nothing here claims that it is its own; what is never put
@@ -120,7 +95,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
     fn of<P: Place<Contents = [B::Item]>>(endpoint: &'t Endpoint, place: P, buffer: B) -> Self {
         let location = Location::caller();
         endpoint.require_open(location);
-        let mut items = ManuallyDrop::new(buffer.into_vec());
+        let mut items = ManuallyDrop::new(buffer.into());
         let (start, len, capacity) = (items.as_mut_ptr(), items.len(), items.capacity());
         let parts = Some(Parts { start, len, capacity });
         let pending = Self { endpoint, parts, location, _buffer: PhantomData };
@@ -165,7 +140,7 @@ impl<'t, B: Buffer> Pending<'t, B> {
         quiet_through(self.endpoint, self.location);
         // SAFETY: the parts of a vector (`of`), taken out once, whose items are values whatever was written to them; after quiet
         // nobody uses it.
-        Some(B::from_vec(unsafe { Vec::from_raw_parts(start, len, capacity) }))
+        Some(B::from(unsafe { Vec::from_raw_parts(start, len, capacity) }))
     }
 }
 

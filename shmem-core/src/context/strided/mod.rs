@@ -8,7 +8,6 @@
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod object;
-mod planned;
 mod region;
 mod routines;
 mod token;

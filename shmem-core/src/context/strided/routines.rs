@@ -320,30 +320,3 @@ fn refuse(unit: &str, block: usize, count: usize, name: &str, len: usize, stride
     let end = (count - 1).saturating_mul(stride).saturating_add(block);
     panic!("the {name} has {len} {unit}, but {count} blocks of {block} at a stride of {stride} end at {end}");
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::refusal;
-
-    #[test]
-    fn blocks_must_lie_inside_and_apart() {
-        let blocks = Blocks { unit: "elements", block: 4, count: 3 };
-        let walk = |len, stride| Walk { name: "place", len, stride };
-        blocks.check(walk(20, 8), walk(12, 4));
-        Blocks { count: 0, ..blocks }.check(walk(0, 8), walk(0, 0));
-        assert_eq!(
-            refusal(move || blocks.check(walk(19, 8), walk(12, 4))),
-            "the place has 19 elements, but 3 blocks of 4 at a stride of 8 end at 20"
-        );
-        assert_eq!(
-            refusal(move || blocks.check(walk(20, 8), walk(12, 3))),
-            "blocks of 4 elements overlap at a stride of 3 in the place; the stride must be at least the block"
-        );
-        assert_eq!(
-            refusal(move || blocks.check(walk(20, 0), walk(12, 4))),
-            "the stride of the place is 0; a stride must be at least 1"
-        );
-        refusal(move || blocks.check(walk(20, usize::MAX), walk(12, 4)));
-    }
-}

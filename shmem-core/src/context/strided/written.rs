@@ -1,24 +1,18 @@
 //! What `strided!` expands to.
 //!
-//! The expansion gives the regions of both sides to [`Constant::new`], in a `const` block, and calls [`put`]
-//! or [`get`] with that and the objects. So the compiler computes the plan, and what is called here folds to
-//! the loop that is left. The types of the objects are inferred in the block, and it knows the parameters of the
-//! function around it. Where a region has bounds or strides marked `dyn`, and where a variable behind `dyn` turns out to be a
-//! range, the same functions run when the transfer does.
+//! The expansion gives the regions of both sides to [`Constant::new`] in a `const` block, and calls [`put`], [`get`] or [`copy`] with
+//! that and the objects. So the compiler computes the plan, and the call folds to a loop. Where bounds or strides are marked `dyn`, or a
+//! variable behind `dyn` is a range, the same functions run with the transfer.
 //!
-//! Such a block is evaluated in a full build only. So for objects that a constant can
-//! name, which are statics, the expansion has a constant of its own, made by [`region`] and [`agree`], and
-//! `cargo check` shows what is wrong at the user's brackets. It is there if no name in the region can be a
-//! parameter, which a constant cannot name. Nothing rests on that one: whatever an
-//! expansion says, what is moved was checked here against the dimensions that the objects' types have,
-//! or, for slices, against their lengths.
+//! A `const` block is evaluated in a full build only. So for statics, if no name in the region can be a parameter, the expansion has
+//! a constant beside it, made by [`region`] and [`agree`], by which `cargo check` reports errors. Nothing rests on that: what is
+//! moved was checked here against the dimensions of the objects' types, or, for slices, against their lengths.
 
 use core::marker::PhantomData;
 use core::panic::Location;
 
 use super::object::SameElements;
 use super::object::{Lent, Local, LocalMut, Object, Readable, Remote, Writable};
-use super::planned::{Lies, Planned};
 use super::region::Selectors;
 use super::region::{Side, fits, indexed, is_apart, matched, outermost, refuse};
 use super::{execute_as, get_planned, put_planned};
@@ -26,7 +20,8 @@ use crate::data::PlainData;
 use crate::endpoint::Endpoint;
 use crate::pe::{OnPe, Pe};
 use crate::strided::{
-    Advice, Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Plan, Thresholds, execute_dyn, settings,
+    Advice, Algorithm, Axis, Layout, MAX_DIMS, Pattern, Piece, Pieced, Plan, Spot, Thresholds, each_part,
+    execute_dyn, settings,
 };
 use crate::transport;
 
@@ -144,20 +139,28 @@ pub fn put<'b, D, S, To, From, ToField, FromField, I, J>(
     I: Selectors,
     J: Selectors,
 {
-    let (selectors, mut room) = ((&to_selectors, &from_selectors), ROOM);
-    if let Some((a, b)) = constant.open(selectors, &mut room) {
-        return put_open(through, (to, &a), pe, (from, &b), constant.algorithm);
-    }
-    let Through { endpoint, family, .. } = through;
-    let (segment, offset) = to.place_on(pe);
+    let (Through { endpoint, family, .. }, location) = (through, Location::caller());
+    let ((segment, offset), start) = (to.place_on(pe), from.start(endpoint));
     let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
-    let Some((a, b)) = constant.offsets(to, from, selectors, is_one) else { return };
-    let (plan, location) = (&constant.computed.plan, Location::caller());
-    let (to, from) =
-        (transport::Remote { pe, segment, offset: offset + a }, from.start(endpoint).wrapping_add(b));
-    // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `to` in the object that every PE has,
-    // that of `from` in the source, and that they do not overlap. Where both are made of one type, none of them is a field.
-    unsafe { put_planned::<To, From>(endpoint, to, from, plan, family, location) };
+    match constant.find(to, from, (&to_selectors, &from_selectors), is_one) {
+        Some(Found::Constant(a, b)) => {
+            let (plan, to) = (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + a });
+            // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `to` in the object that every PE
+            // has, that of `from` in the source, and that they do not overlap. Where both are made of one type, none is a field.
+            unsafe { put_planned::<To, From>(endpoint, to, start.wrapping_add(b), plan, family, location) };
+        }
+        Some(Found::Planned(run)) => {
+            let (origin, lies) = local(endpoint, from.pieces(), start.cast_mut());
+            run.run((to.pieces(), Piece::whole(segment, offset)), lies, |to, from, plan| {
+                let to = transport::Remote { pe, segment: to.segment, offset: to.offset };
+                let from = origin.wrapping_add(from.offset);
+                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has
+                // the remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
+                unsafe { put_planned::<(), ()>(endpoint, to, from, plan, family, location) };
+            });
+        }
+        None => {}
+    }
 }
 
 /// Reads a region of `from` on `pe` into one of `to`; see [`put`].
@@ -187,20 +190,31 @@ pub fn get<'b, D, S, To, From, ToField, FromField, I, J>(
     I: Selectors,
     J: Selectors,
 {
-    let (selectors, mut room) = ((&to_selectors, &from_selectors), ROOM);
-    if let Some((a, b)) = constant.open(selectors, &mut room) {
-        return get_open(through, (to, &a), (from, &b), pe, constant.algorithm);
-    }
-    let Through { endpoint, family, .. } = through;
+    let (Through { endpoint, family, .. }, location) = (through, Location::caller());
     let (segment, offset) = from.place_on(pe);
     let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
-    let Some((a, b)) = constant.offsets(&to, from, selectors, is_one) else { return };
-    let (plan, location) = (&constant.computed.plan, Location::caller());
-    let (to, from) =
-        (to.start_mut(endpoint).wrapping_add(a), transport::Remote { pe, segment, offset: offset + b });
-    // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found the region of `from` in the object that every PE has,
-    // that of `to` in the destination, and that they do not overlap. Where both are made of one type, none of them is a field.
-    unsafe { get_planned::<To, From>(endpoint, to, from, plan, family, location) };
+    match constant.find(&to, from, (&to_selectors, &from_selectors), is_one) {
+        Some(Found::Constant(a, b)) => {
+            let (plan, from) =
+                (&constant.computed.plan, transport::Remote { pe, segment, offset: offset + b });
+            let to = to.start_mut(endpoint).wrapping_add(a);
+            // SAFETY: `constant` (`Checked::new`, of these types) and `find` found the region of `from` in the object that every PE
+            // has, that of `to` in the destination, and that they do not overlap. Where both are made of one type, none is a field.
+            unsafe { get_planned::<To, From>(endpoint, to, from, plan, family, location) };
+        }
+        Some(Found::Planned(run)) => {
+            let start = to.start_mut(endpoint);
+            let (origin, lies) = local(endpoint, to.pieces(), start);
+            run.run(lies, (from.pieces(), Piece::whole(segment, offset)), |to, from, plan| {
+                let from = transport::Remote { pe, segment: from.segment, offset: from.offset };
+                let to = origin.wrapping_add(to.offset);
+                // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has
+                // the remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
+                unsafe { get_planned::<(), ()>(endpoint, to, from, plan, family, location) };
+            });
+        }
+        None => {}
+    }
 }
 
 /// Copies a region of `from` to one of `to`, both of this PE's own memory: no PE, and no token. See [`put`].
@@ -227,68 +241,22 @@ pub fn copy<D, S, To, From, ToField, FromField, I, J>(
     I: Selectors,
     J: Selectors,
 {
-    let (selectors, mut room) = ((&to_selectors, &from_selectors), ROOM);
-    if let Some((a, b)) = constant.open(selectors, &mut room) {
-        let Some(run) = planned((&a, &to), (&b, from), false, constant.algorithm) else { return };
-        let (into, start) = (to.first_mut().wrapping_add(run.to), from.first().wrapping_add(run.from));
-        // SAFETY: `planned` found both regions in their objects (`Side::of_object`), each of which is one piece; they have
-        // nothing in common, since `to` alone lends its memory.
-        return unsafe { execute_dyn(&run.plan, into, start) };
+    let start = from.first();
+    match constant.find(&to, from, (&to_selectors, &from_selectors), false) {
+        Some(Found::Constant(a, b)) => {
+            let (into, start) = (to.first_mut().wrapping_add(a), start.wrapping_add(b));
+            // SAFETY: `constant` (`Checked::new`, of these types) and `find` found both regions in their objects, which have
+            // nothing in common, since `to` alone lends its memory. Where both are made of one type, none of them is a field.
+            unsafe { execute_as::<To, From>(&constant.computed.plan, into, start) };
+        }
+        Some(Found::Planned(run)) => {
+            let (into, start) = (to.first_mut().wrapping_add(run.to), start.wrapping_add(run.from));
+            // SAFETY: `planned` found both regions in their objects (`Side::of_object`), each of which is one piece; they have
+            // nothing in common, since `to` alone lends its memory.
+            unsafe { execute_dyn(&run.plan, into, start) };
+        }
+        None => {}
     }
-    let Some((a, b)) = constant.offsets(&to, from, selectors, false) else { return };
-    let (into, start) = (to.first_mut().wrapping_add(a), from.first().wrapping_add(b));
-    // SAFETY: `constant` (`Checked::new`, of these types) and `offsets` found both regions in their objects, which have
-    // nothing in common, since `to` alone lends its memory. Where both are made of one type, none of them is a field.
-    unsafe { execute_as::<To, From>(&constant.computed.plan, into, start) };
-}
-
-/// [`put`] of regions that only the run knows.
-#[inline]
-#[track_caller]
-fn put_open<D: Remote + ?Sized, S: Readable + ?Sized>(
-    Through { endpoint, family, .. }: Through<'_, '_>,
-    (to, to_region): (&D, &Region<'_>),
-    pe: Pe,
-    (from, from_region): (&S, &Region<'_>),
-    algorithm: Option<Algorithm>,
-) {
-    let ((segment, offset), location) = (to.place_on(pe), Location::caller());
-    let is_one = endpoint.is_mine(pe) && from.place(endpoint) == Some(offset);
-    let Some(run) = planned((to_region, to), (from_region, from), is_one, algorithm) else { return };
-    let (origin, lies) = local(endpoint, from.pieces(), from.start(endpoint).cast_mut());
-    run.run((to.pieces(), Piece::whole(segment, offset)), lies, |to, from, plan| {
-        let to = transport::Remote { pe, segment: to.segment, offset: to.offset };
-        // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has the
-        // remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
-        unsafe {
-            put_planned::<(), ()>(endpoint, to, origin.wrapping_add(from.offset), plan, family, location);
-        };
-    });
-}
-
-/// [`get`] of regions that only the run knows.
-#[inline]
-#[track_caller]
-fn get_open<D: Writable, S: Remote + ?Sized>(
-    Through { endpoint, family, .. }: Through<'_, '_>,
-    (mut to, to_region): (D, &Region<'_>),
-    (from, from_region): (&S, &Region<'_>),
-    pe: Pe,
-    algorithm: Option<Algorithm>,
-) {
-    let ((segment, offset), location) = (from.place_on(pe), Location::caller());
-    let is_one = endpoint.is_mine(pe) && to.place(endpoint) == Some(offset);
-    let Some(run) = planned((to_region, &to), (from_region, from), is_one, algorithm) else { return };
-    let start = to.start_mut(endpoint);
-    let (origin, lies) = local(endpoint, to.pieces(), start);
-    run.run(lies, (from.pieces(), Piece::whole(segment, offset)), |to, from, plan| {
-        let from = transport::Remote { pe, segment: from.segment, offset: from.offset };
-        // SAFETY: blocks of the regions that `planned` found in their objects (`Side::of_object`), of which every PE has the
-        // remote one, and that share nothing (`is_apart`); the pieces are those of the objects.
-        unsafe {
-            get_planned::<(), ()>(endpoint, origin.wrapping_add(to.offset), from, plan, family, location);
-        };
-    });
 }
 
 /// How an object on this side lies, and what offsets of its pieces count from: the own slot, or 0.
@@ -298,8 +266,14 @@ fn local<'p>(endpoint: &Endpoint, pieces: Option<&'p [Piece]>, start: *mut u8) -
     (origin, (pieces, Piece::whole(0, start.addr())))
 }
 
-/// Room for the axes of both regions.
-const ROOM: [[Axis; MAX_DIMS]; 2] = [[Axis::all(); MAX_DIMS]; 2];
+/// What is to be moved, all of it checked.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
+enum Found {
+    /// What the constant plan says, so many bytes from the start of each object on.
+    Constant(usize, usize),
+    /// What was planned just now.
+    Planned(Planned),
+}
 
 /// What the compiler computes of a transfer.
 #[derive(Debug)]
@@ -357,32 +331,22 @@ impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
         Self { to: region, from: region, algorithm, computed: Computed::DYNAMIC, of: PhantomData }
     }
 
-    /// The regions with what was selected, if only the run knows how much that is.
-    #[inline(always)]
-    fn open<'r>(
-        &self,
-        (to, from): (&'r I, &'r J),
-        [to_room, from_room]: &'r mut [[Axis; MAX_DIMS]; 2],
-    ) -> Option<(Region<'r>, Region<'r>)> {
-        let is_open = self.computed.is_open;
-        is_open.then(|| (to.region(&self.to, to_room), from.region(&self.from, from_room)))
-    }
-
-    /// Bytes from the start of each object to its first block, after all that was left to be checked; none
-    /// if nothing is to be moved.
+    /// What is to be moved, after all that was left to be checked; none if that is nothing.
     #[inline(always)]
     #[track_caller]
-    fn offsets(
-        &self,
-        to: &D,
-        from: &S,
-        (to_selectors, from_selectors): (&I, &J),
-        is_one: bool,
-    ) -> Option<(usize, usize)>
+    fn find(&self, to: &D, from: &S, (to_selectors, from_selectors): (&I, &J), is_one: bool) -> Option<Found>
     where
         D: Object,
         S: Object,
     {
+        if self.computed.is_open {
+            // The regions with what was selected, since only the run knows how much that is.
+            let [mut to_room, mut from_room] = [[Axis::all(); MAX_DIMS]; 2];
+            let to_region = to_selectors.region(&self.to, &mut to_room);
+            let from_region = from_selectors.region(&self.from, &mut from_room);
+            let run = planned((&to_region, to), (&from_region, from), is_one, self.algorithm);
+            return run.map(Found::Planned);
+        }
         let further = (indexed(&self.to, to, to_selectors), indexed(&self.from, from, from_selectors));
         let Computed { to: to_layout, from: from_layout, to_count, from_count, .. } = &self.computed;
         if !fits(&self.to, to_layout, *to_count, to) || !fits(&self.from, from_layout, *from_count, from) {
@@ -394,7 +358,7 @@ impl<D: ?Sized, S: ?Sized, I: Selectors, J: Selectors> Constant<D, S, I, J> {
         if let Some(advice) = &self.computed.advice {
             advice.give();
         }
-        Some((to_layout.offset() + further.0, from_layout.offset() + further.1))
+        Some(Found::Constant(to_layout.offset() + further.0, from_layout.offset() + further.1))
     }
 }
 
@@ -463,4 +427,42 @@ fn planned<D: Object + ?Sized, S: Object + ?Sized>(
         advice.give();
     }
     Some(Planned { plan, algorithm, to: a.offset(), from: b.offset() })
+}
+
+/// The plan of a transfer between two objects, of which each is taken for one range.
+struct Planned {
+    plan: Plan,
+    algorithm: Algorithm,
+    /// Bytes from the start of the destination to its first block.
+    to: usize,
+    /// Bytes from the start of the source to its first block.
+    from: usize,
+}
+
+/// One side of a transfer: in which pieces it lies, or as one.
+type Lies<'a> = (Option<&'a [Piece]>, Piece);
+
+impl Planned {
+    /// Has `each` move the blocks, in parts that lie in one piece on either side.
+    #[inline(always)]
+    fn run(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &Plan)) {
+        if to.0.is_none() && from.0.is_none() {
+            let spot = |piece: Piece, at| Spot { segment: piece.segment, offset: piece.offset + at };
+            each(spot(to.1, self.to), spot(from.1, self.from), &self.plan);
+        } else {
+            self.run_parts(to, from, each);
+        }
+    }
+
+    #[inline(never)]
+    fn run_parts(&self, to: Lies<'_>, from: Lies<'_>, each: impl Fn(Spot, Spot, &Plan)) {
+        let (whole_to, whole_from) = ([to.1], [from.1]);
+        let to = Pieced { pieces: to.0.unwrap_or(&whole_to), at: self.to };
+        let from = Pieced { pieces: from.0.unwrap_or(&whole_from), at: self.from };
+        each_part(self.plan.pattern(), to, from, |to, from, pattern| {
+            // Slots start at multiples of all that matters.
+            let align = 1 << (to.offset | from.offset).trailing_zeros().min(usize::BITS - 1);
+            each(to, from, &Plan::of(pattern, align, self.algorithm, &settings().thresholds));
+        });
+    }
 }

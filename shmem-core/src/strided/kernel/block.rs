@@ -1,17 +1,13 @@
 //! How one block is copied: by one piece, by a few, or by the C library.
 //!
-//! All pieces are read before the first is written. Reads behind writes would be compared with them by the low
-//! bits of their addresses, and wait for those whose pages alone differ; and what fetches ahead follows each
-//! instruction by itself, from block to block, where a loop inside of blocks would lead it astray.
-//!
-//! The last pieces of a block are laid so that they end with the block; where the length is no multiple
-//! of the pieces they overlap those before. So no block needs a loop over single bytes, and nothing
-//! outside of it is read or written.
+//! In between reads and writes nothing is asked: what fetches ahead follows each instruction by itself, from block to block, where a
+//! loop inside of blocks would lead it astray.
 
 use core::marker::PhantomData;
 
 use super::vector::Vector;
-use crate::shared;
+use crate::shared::{self, Pieces};
+pub(super) use crate::shared::{Ends, One, Quad};
 
 /// The copy of one block.
 pub(super) trait Block: Copy {
@@ -27,74 +23,20 @@ pub(super) trait Block: Copy {
     unsafe fn copy(self, to: *mut u8, from: *const u8);
 }
 
-/// `FRONT` pieces from the start of a block on, and `BACK` pieces that end with it.
-#[derive(Clone, Copy)]
-pub(super) struct Pieces<V, const FRONT: usize, const BACK: usize> {
-    /// Bytes from the start of the block to the pieces that end with it.
-    rest: usize,
-    piece: PhantomData<V>,
-}
-
-/// One piece.
-pub(super) type One<V> = Pieces<V, 1, 0>;
-
-/// One to two pieces.
-pub(super) type Ends<V> = Pieces<V, 1, 1>;
-
 /// Two to three pieces.
 pub(super) type Three<V> = Pieces<V, 2, 1>;
-
-/// Two to four pieces.
-pub(super) type Quad<V> = Pieces<V, 2, 2>;
 
 /// Four to eight pieces.
 #[cfg(all(target_arch = "x86_64", not(any(miri, shmem_words))))]
 pub(super) type Eight<V> = Pieces<V, 4, 4>;
-
-impl<V: Vector, const FRONT: usize, const BACK: usize> Pieces<V, FRONT, BACK> {
-    #[inline(always)]
-    pub(super) fn of(block: usize) -> Self {
-        debug_assert!((FRONT * V::BYTES..=(FRONT + BACK) * V::BYTES).contains(&block));
-        const { assert!(FRONT >= BACK, "pieces that end with a block lie in it if those in front do") }
-        Self { rest: block - BACK * V::BYTES, piece: PhantomData }
-    }
-}
 
 impl<V: Vector, const FRONT: usize, const BACK: usize> Block for Pieces<V, FRONT, BACK> {
     const SHORT: bool = FRONT + BACK <= 4;
 
     #[inline(always)]
     unsafe fn copy(self, to: *mut u8, from: *const u8) {
-        // SAFETY: the block has at least the length of the pieces in front (`of`).
-        let front: [V; FRONT] = unsafe { load(from) };
-        // SAFETY: these end where the block ends, which has at least their length (`of`).
-        let back: [V; BACK] = unsafe { load(from.wrapping_add(self.rest)) };
-        // SAFETY: where they were read, on the other side.
-        unsafe { store(front, to) };
-        // SAFETY: where they were read, on the other side.
-        unsafe { store(back, to.wrapping_add(self.rest)) };
-    }
-}
-
-/// # Safety
-///
-/// As many pieces must be readable, and the machine must have their instructions.
-#[inline(always)]
-unsafe fn load<V: Vector, const N: usize>(from: *const u8) -> [V; N] {
-    // SAFETY: piece `i` of `N` (caller).
-    core::array::from_fn(|i| unsafe { V::load(from.wrapping_add(i * V::BYTES)) })
-}
-
-/// # Safety
-///
-/// As many pieces must be writable, and the machine must have their instructions.
-#[inline(always)]
-unsafe fn store<V: Vector, const N: usize>(pieces: [V; N], to: *mut u8) {
-    // By indices: an iterator that owns them would lie in memory.
-    #[expect(clippy::needless_range_loop, reason = "as said")]
-    for i in 0..N {
-        // SAFETY: piece `i` of `N` (caller).
-        unsafe { pieces[i].store(to.wrapping_add(i * V::BYTES)) };
+        // SAFETY: the caller's promise.
+        unsafe { Self::copy(self, to, from) };
     }
 }
 

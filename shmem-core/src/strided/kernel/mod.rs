@@ -28,6 +28,7 @@ use core::fmt;
 use super::pattern::Level;
 pub use isa::Isa;
 pub(super) use isa::Maker;
+pub(super) use rows::few;
 
 /// A way to move blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,18 +85,6 @@ pub unsafe fn run_row(kernel: Kernel, block: usize, row: Level, to: *mut u8, fro
         // SAFETY: the caller's promises.
         _ => unsafe { run(kernel, block, [Level::ONCE, row], to, from) },
     }
-}
-
-/// As [`run`], for a few blocks of 17 to 64 bytes in one loop: by instructions that every machine has, so that
-/// nothing is asked first.
-///
-/// # Safety
-///
-/// As [`run`]; blocks must have 17 to 64 bytes.
-#[inline(always)]
-pub(super) unsafe fn run_few(block: usize, row: Level, to: *mut u8, from: *const u8) {
-    // SAFETY: the caller's promises.
-    unsafe { rows::few(block, row, to, from) };
 }
 
 /// As [`run`], with instructions of `isa` only: to compare them.

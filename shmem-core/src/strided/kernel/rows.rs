@@ -47,13 +47,13 @@ pub(super) unsafe fn run_row(
     unsafe { sweep(Plain, Isa::best(), block, levels, to, from) };
 }
 
-/// Copies one row of a few blocks.
+/// Copies one row of a few blocks, by instructions that every machine has, so that nothing is asked first.
 ///
 /// # Safety
 ///
 /// As [`run`](super::run), for blocks of 17 to 64 bytes.
 #[inline(always)]
-pub(super) unsafe fn few(block: usize, row: Level, to: *mut u8, from: *const u8) {
+pub(in crate::strided) unsafe fn few(block: usize, row: Level, to: *mut u8, from: *const u8) {
     if block <= 32 {
         // SAFETY: the caller's promises; two pieces of 16 bytes fill a block of 17 to 32.
         unsafe { one_by_one(Ends::<Sixteen>::of(block), row, to, from) };

@@ -23,58 +23,31 @@ mod x86 {
     #[repr(transparent)]
     pub(in super::super) struct Sixteen256(__m128i);
 
-    impl Vector for Sixteen256 {
-        const BYTES: usize = size_of::<Self>();
-
-        #[inline(always)]
-        unsafe fn load(from: *const u8) -> Self {
-            // SAFETY: readable, and the machine has the instruction (caller).
-            Self(unsafe { load128(from) })
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, to: *mut u8) {
-            // SAFETY: writable, and the machine has the instruction (caller).
-            unsafe { store128(self.0, to) };
-        }
-    }
-
-    impl Vector for __m256i {
-        const BYTES: usize = size_of::<Self>();
-
-        #[inline(always)]
-        unsafe fn load(from: *const u8) -> Self {
-            // SAFETY: readable, and the machine has the instruction (caller).
-            unsafe { load256(from) }
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, to: *mut u8) {
-            // SAFETY: writable, and the machine has the instruction (caller).
-            unsafe { store256(self, to) };
-        }
-    }
-
-    impl Vector for __m512i {
-        const BYTES: usize = size_of::<Self>();
-
-        #[inline(always)]
-        unsafe fn load(from: *const u8) -> Self {
-            // SAFETY: readable, and the machine has the instruction (caller).
-            unsafe { load512(from) }
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, to: *mut u8) {
-            // SAFETY: writable, and the machine has the instruction (caller).
-            unsafe { store512(self, to) };
-        }
-    }
-
     /// An instruction each. Functions, because only they can have the features that registers ask for; they are
     /// inlined into the loops, which have them, too.
     macro_rules! moves {
-        ($($vector:ty, $feature:literal: $class:ident $mov:literal, $load:ident $store:ident;)*) => {$(
+        ($(
+            $piece:ty = $vector:ty, |$made:ident| $wrapped:expr, |$taken:ident| $inside:expr,
+            $feature:literal: $class:ident $mov:literal, $load:ident $store:ident;
+        )*) => {$(
+            impl Vector for $piece {
+                const BYTES: usize = size_of::<Self>();
+
+                #[inline(always)]
+                unsafe fn load(from: *const u8) -> Self {
+                    // SAFETY: readable, and the machine has the instruction (caller).
+                    let $made = unsafe { $load(from) };
+                    $wrapped
+                }
+
+                #[inline(always)]
+                unsafe fn store(self, to: *mut u8) {
+                    let $taken = self;
+                    // SAFETY: writable, and the machine has the instruction (caller).
+                    unsafe { $store($inside, to) };
+                }
+            }
+
             /// # Safety
             ///
             /// A vector must be readable, and the machine must have the instruction.
@@ -106,9 +79,9 @@ mod x86 {
     }
 
     moves! {
-        __m128i, "avx": xmm_reg "vmovdqu", load128 store128;
-        __m256i, "avx": ymm_reg "vmovdqu", load256 store256;
-        __m512i, "avx512f": zmm_reg "vmovdqu64", load512 store512;
+        Sixteen256 = __m128i, |v| Self(v), |v| v.0, "avx": xmm_reg "vmovdqu", load128 store128;
+        __m256i = __m256i, |v| v, |v| v, "avx": ymm_reg "vmovdqu", load256 store256;
+        __m512i = __m512i, |v| v, |v| v, "avx512f": zmm_reg "vmovdqu64", load512 store512;
     }
 
     /// Writes the lanes of 4 bytes that are set in `mask`; no other is touched.

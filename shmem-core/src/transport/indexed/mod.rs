@@ -79,6 +79,15 @@ impl<'d> Deed<'d> {
         }
     }
 
+    /// The first byte on the side of the caller, if there is one.
+    pub(crate) fn local(self) -> *const u8 {
+        match self {
+            Self::Pick(into) | Self::Change(_, Some(into)) => into,
+            Self::Place(source) => source,
+            Self::Change(_, None) => core::ptr::null(),
+        }
+    }
+
     /// Where values come back to, if any do.
     pub(crate) fn into(self) -> Option<*mut u8> {
         match self {
