@@ -1,9 +1,10 @@
 //! Streams of updates and of reads, element by element: what a slice makes of them. (Of few words: `indexed`.)
 
+use shmem::Numbered;
 use shmem::prelude::*;
-use shmem::{Distribution, Numbered};
 
 use crate::dice::Dice;
+use crate::indexed::{Way, bits, updates};
 use crate::panics::refused;
 
 /// Words of each PE: more than of which as many updates are kept as make it worth to combine them.
@@ -16,61 +17,19 @@ static FEW: [Atomic<i32>; 24];
 #[symmetric]
 static ROWS: [[u32; 3]; 1000];
 
-/// Updates of a PE: an index, and a number.
-fn updates(pe: usize, words: usize, seed: u64) -> impl Iterator<Item = (usize, u64)> {
-    let mut dice = Dice(seed * 100 + pe as u64);
-    // Less than is kept on a node, more than that, and more than is kept at all.
-    let count = [0, 300, 1_200, 80_000][(seed as usize + pe) % 4];
-    (0..count).map(move |_| (dice.below(words as u64) as usize, dice.below(1 << 20)))
-}
-
-/// All PEs change words, each word by one of the operations that have no order.
-fn integers<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
-    let words = &MANY.over(world.team(), distribution);
-    let mut model = vec![0_u64; words.len()];
-    for pe in 0..world.n_pes() {
-        for (index, number) in updates(pe, words.len(), seed) {
-            let word = &mut model[index];
-            match index % 5 {
-                0 => *word += number,
-                1 => *word ^= number,
-                2 => *word = number.max(*word),
-                3 => *word |= number,
-                _ => *word += 1,
-            }
-        }
-    }
-    let count = world.batch(words, |batch| {
-        assert_eq!((batch.len(), batch.is_empty()), (words.len(), false));
-        let mut count = 0;
-        for (index, number) in updates(world.my_pe(), words.len(), seed) {
-            match index % 5 {
-                0 => batch.add(index, number),
-                1 => batch.xor(index, number),
-                2 => batch.max(index, number),
-                3 => batch.or(index, number),
-                _ => batch.add(index, 1),
-            }
-            count += 1;
-        }
-        count
-    });
-    assert_eq!(count, updates(world.my_pe(), words.len(), seed).count());
-    let owned: Vec<usize> = words.owned(world.my_pe()).collect();
-    world.local(&MANY, |mine| {
-        for (index, word) in owned.iter().zip(mine) {
-            assert_eq!(word.value(), model[*index], "word {index}, seed {seed}");
-            *word = Atomic::default();
-        }
-    });
-}
-
 #[shmem::test(pes = [1, 2, 4])]
 fn batches_are_those_of_a_slice(world: &mut World) {
-    for seed in 0..4 {
-        integers(world, Cyclic, seed);
-        integers(world, Block::of(SHARE - 7), seed);
-    }
+    // Less than is kept on a node, more than that, and more than is kept at all.
+    let (lengths, team) = ([300, 1_200, 80_000], world.team());
+    updates(world, &MANY.over(team, Cyclic), |n| (n + 50) as u64, lengths, &[Way::Batch], bits!());
+    updates(
+        world,
+        &MANY.over(team, Block::of(SHARE - 7)),
+        |n| (n + 50) as u64,
+        lengths,
+        &[Way::Batch],
+        bits!(),
+    );
 }
 
 /// What was flushed is there, and what is behind it comes behind it.
@@ -79,6 +38,7 @@ fn what_is_flushed_is_complete(world: &mut World) {
     let (_, east) = world.ring_neighbours();
     for round in 1..20 {
         world.batch(FEW.on(east), |batch| {
+            assert_eq!((batch.len(), batch.is_empty()), (24, false));
             batch.set(3, -1);
             batch.flush();
             assert_eq!(world.fetch(FEW.on(east).index(3)), -1);

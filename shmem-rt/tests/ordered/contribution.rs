@@ -105,28 +105,23 @@ fn the_object_of_another_team_is_refused(world: &mut World) {
 #[shmem::test(pes = 2)]
 fn vectors_boxes_and_arrays_are_moved_by_all_verbs(world: &mut World) {
     let (me, (_, east)) = (world.my_pe() as u64 + 1, world.ring_neighbours());
-    let (vector, boxed, array) = (vec![me; 4], vec![me; 4].into_boxed_slice(), [me; 4]);
-    let part = |k: usize| TABLE.on(east).index(4 * k..4 * k + 4);
-    let (mut a, mut b, mut c) = (vec![0; 4], vec![0; 4].into_boxed_slice(), [0; 4]);
-    let (mut d, mut e, mut f) = (a.clone(), b.clone(), c);
-    world.put(part(0), &vector);
-    world.put(part(1), &boxed);
-    world.put(part(2), &array);
-    world.scope(|scope| {
-        scope.put(part(3), &vector);
-        scope.put(part(4), &boxed);
-        scope.put(part(5), &vector[..]);
-    });
-    world.quiet();
-    world.get(&mut a, part(3));
-    world.get(&mut b, part(4));
-    world.get(&mut c, part(5));
-    world.scope(|scope| {
-        scope.get(&mut d, part(0));
-        scope.get(&mut e, part(1));
-        scope.get(&mut f, part(2));
-    });
-    assert_eq!((&a, &b, c, &d, &e, f), (&vector, &boxed, array, &vector, &boxed, array));
+    macro_rules! moved {
+        ($($make:expr;)*) => {$({
+            let (source, mut found, mut again) = ($make(me), $make(0), $make(0));
+            let (one, other) = (TABLE.on(east).index(..4), TABLE.on(east).index(4..8));
+            world.put(one, &source);
+            world.scope(|scope| scope.put(other, &source));
+            world.quiet();
+            world.get(&mut found, one);
+            world.scope(|scope| scope.get(&mut again, other));
+            assert_eq!((&found, &again), (&source, &source));
+        })*};
+    }
+    moved! {
+        |x| vec![x; 4];
+        |x| vec![x; 4].into_boxed_slice();
+        |x| [x; 4];
+    }
     world.barrier_all();
 }
 
