@@ -187,7 +187,7 @@ fn stranger() {
     let seen: Vec<u16> = open_ports(&provider).into_iter().map(|(port, _)| port).collect();
     let ports: Vec<u16> = ports.split(',').map(|port| port.parse().unwrap()).collect();
     assert!(ports.iter().all(|port| seen.contains(port)), "anybody sees the ports of a job");
-    for (port, deed) in ports.into_iter().flat_map(|port| deed.split(',').map(move |deed| (port, deed))) {
+    for (port, deed) in ports.iter().flat_map(|port| deed.split(',').map(|deed| (*port, deed))) {
         match deed {
             "reads" => reads(&provider, port),
             "writes" => writes(&provider, port),
@@ -210,35 +210,32 @@ fn guesses(outsider: &mut Outsider) -> Vec<u64> {
 }
 
 fn reads(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
+    let mut outsider = Outsider::open(provider, port);
     for key in guesses(&mut outsider) {
         outsider.buffer[..64].fill(0xA5);
-        let outcome = outsider.touch(pe, Touch::Read, (key, 0, 64));
+        let outcome = outsider.touch(Touch::Read, (key, 0, 64));
         assert!(outcome != Outcome::Done, "key {key:#x} was read: {:x?}", &outsider.buffer[..64]);
         assert!(outsider.buffer[..64].iter().all(|byte| *byte == 0xA5), "key {key:#x} gave bytes");
     }
 }
 
 fn writes(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
+    let mut outsider = Outsider::open(provider, port);
     outsider.buffer.fill(0xEE);
     for key in guesses(&mut outsider) {
         let place = (key, outsider.dice.below(64 << 10), [1, 8, 4096][outsider.dice.below(3) as usize]);
-        assert!(outsider.touch(pe, Touch::Write(None), place) != Outcome::Done, "key {key:#x} was written");
+        assert!(outsider.touch(Touch::Write(None), place) != Outcome::Done, "key {key:#x} was written");
     }
 }
 
 /// Tells PEs that something was written to their slots.
 fn tells(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
+    let mut outsider = Outsider::open(provider, port);
     for number in 0..40 {
         let chance = outsider.chance();
         for told in [number, number | 64 << 8, number | 64 << 32, chance, u64::MAX] {
             for touch in [Touch::Write(Some(told)), Touch::Tell(told)] {
-                let outcome = outsider.touch(pe, touch, (number, 0, 0));
+                let outcome = outsider.touch(touch, (number, 0, 0));
                 assert!(outcome != Outcome::Done, "{told:#x} was told");
             }
         }
@@ -247,13 +244,12 @@ fn tells(provider: &str, port: u16) {
 
 /// Noise of all lengths, and longer than anything that a PE has room for. (What messages look like: tests of the transport.)
 fn messages(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
+    let mut outsider = Outsider::open(provider, port);
     for length in (1..300).chain([512, 4096, 16 << 10, (16 << 10) + 1, 65 << 10, 129 << 10, BUFFER]) {
         for at in 0..length.min(400) {
             outsider.buffer[at] = outsider.dice.below(256) as u8;
         }
-        let outcome = outsider.send(pe, length, outsider.patience);
+        let outcome = outsider.send(length, outsider.patience);
         assert!(outcome != Outcome::Silence || length > 512, "messages are taken");
     }
 }
@@ -272,9 +268,8 @@ fn half_messages(port: u16) {
 }
 
 fn half_a_message(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
-    _ = outsider.send(pe, 100 << 10, Duration::from_millis(5));
+    let mut outsider = Outsider::open(provider, port);
+    _ = outsider.send(100 << 10, Duration::from_millis(5));
     // SAFETY: ends the process at once: nothing is closed.
     unsafe { libc::_exit(0) };
 }

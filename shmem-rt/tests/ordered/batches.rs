@@ -1,9 +1,7 @@
-//! Streams of updates and of reads, element by element: what a slice makes of them. (Of few words: `indexed`.)
+//! Streams of updates, element by element: what a slice makes of them. (Of few words, and of reads: `indexed`.)
 
-use shmem::Numbered;
 use shmem::prelude::*;
 
-use crate::dice::Dice;
 use crate::indexed::{Way, bits, updates};
 use crate::panics::refused;
 
@@ -68,39 +66,4 @@ fn a_body_that_panics_hands_over_no_more(world: &mut World) {
     world.barrier_all();
     assert_eq!(FEW.here(world).values(), [0; 24]);
     assert_eq!(row, [7; 3], "not read, since the body has not returned");
-}
-
-/// Every PE reads rows that others have, as it comes to them.
-fn reads<P: Numbered<Item = [u32; 3]>>(world: &World, rows: P, len: usize, row: impl Fn(usize) -> [u32; 3]) {
-    let mut dice = Dice(world.my_pe() as u64);
-    for count in [0, 5, 80_000] {
-        let wanted: Vec<usize> = (0..count).map(|_| dice.below(len as u64) as usize).collect();
-        let mut found = vec![[u32::MAX; 3]; count];
-        let len = world.gathers(&rows, |rows| {
-            for (index, found) in wanted.iter().zip(&mut found) {
-                rows.get(*index, found);
-            }
-            rows.len()
-        });
-        assert!(len > 0 && wanted.iter().zip(&found).all(|(index, found)| *found == row(*index)));
-    }
-}
-
-#[shmem::test(pes = 3)]
-fn what_is_read_is_there_at_the_end(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    let row = |pe: usize, k: usize| [pe as u32, k as u32, (pe * k) as u32];
-    let me = world.my_pe();
-    world.local(&ROWS, |rows| rows.iter_mut().enumerate().for_each(|(k, one)| *one = row(me, k)));
-    reads(world, ROWS.over(world.team(), Cyclic), 3000, |index| row(index % 3, index / 3));
-    reads(world, ROWS.on(east).index(..), 1000, |index| row(east.number(), index));
-    // So long that few of them are kept, wherever they are.
-    let pages = world.alloc(shmem::filled([me as u64; 2048], 10)).unwrap();
-    let wanted: Vec<usize> = (0..150).map(|k| k * 7 % 30).collect();
-    let mut found = vec![[9; 2048]; wanted.len()];
-    world.gathers(pages.over(world.team(), Cyclic), |pages| {
-        wanted.iter().zip(&mut found).for_each(|(index, page)| pages.get(*index, page));
-    });
-    assert!(wanted.iter().zip(&found).all(|(index, page)| *page == [*index as u64 % 3; 2048]));
-    world.barrier_all();
 }

@@ -43,7 +43,7 @@ fn domains_and_contexts_go_in_any_order(world: &mut World<Multiple>) {
 
 #[shmem::test(pes = 2)]
 fn a_serialized_domain_is_used_in_turn(world: &mut World<Multiple>) {
-    let (west, east) = world.ring_neighbours();
+    let (_, east) = world.ring_neighbours();
     let domain = world.domains::<Serialized>(1).unwrap().pop().unwrap();
     let contexts = [(); 4].map(|()| domain.create_ctx::<InTurn>().unwrap());
     let shared = Mutex::new((domain, contexts));
@@ -57,8 +57,8 @@ fn a_serialized_domain_is_used_in_turn(world: &mut World<Multiple>) {
                     let (domain, contexts) = &mut *shared;
                     let turn = domain.turn(world);
                     // Two contexts at once: one thread, one turn.
-                    let ctx = turn.bind(&contexts[(thread + round) % 4]);
-                    let other = turn.bind(&contexts[thread]);
+                    let (ctx, other) =
+                        (turn.bind(&contexts[(thread + round) % 4]), turn.bind(&contexts[thread]));
                     ctx.p(ROWS.on(east).index(thread).index(round), (thread * 100 + round) as u64);
                     ctx.quiet();
                     other.signal_add(READY.on(east).index(thread), 1);
@@ -69,10 +69,8 @@ fn a_serialized_domain_is_used_in_turn(world: &mut World<Multiple>) {
     });
     for thread in 0..4 {
         READY.here(world).index(thread).wait_until(ge(8));
-        for round in 0..8 {
-            let found = ROWS.here(world).index(thread).index(round).load();
-            assert_eq!(found, (thread * 100 + round) as u64, "from {west}");
-        }
+        let found = ROWS.here(world).index(thread).index(..8).to_vec();
+        assert!(found.into_iter().eq((0..8).map(|round| thread as u64 * 100 + round)));
     }
     world.barrier_all();
 }

@@ -202,12 +202,8 @@ fn results_are_awaited_by_the_least_of_executors(world: &mut World) {
         let ((sum, most), _) = block_on(both);
         assert_eq!((sum, most), (vec![3 * round + 3; 100], 2));
     }
-}
-
-#[shmem::test(pes = 2)]
-fn a_result_is_given_once(world: &mut World) {
     let mut sum = world.start_sum(1);
-    assert_eq!(block_on(&mut sum).0, 2);
+    assert_eq!(block_on(&mut sum).0, 3);
     assert!(sum.is_complete());
     assert!(said(|| sum.wait()).contains("it is given once"));
 }

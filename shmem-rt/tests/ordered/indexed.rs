@@ -274,11 +274,17 @@ fn scattered<const BYTES: usize, D: Distribution>(world: &World, distribution: D
     }
     world.barrier_all();
     let mut dice = Dice(me as u64);
-    let wanted: Vec<u64> = (0..500).map(|_| dice.below(over.len() as u64)).collect();
-    let [mut found, mut again] = [(); 2].map(|()| vec![[9; BYTES]; wanted.len()]);
+    // Of each size more than a loop keeps.
+    let count = if BYTES < 1000 { 3000 } else { 500 };
+    let wanted: Vec<u64> = (0..count).map(|_| dice.below(over.len() as u64)).collect();
+    let [mut found, mut again, mut one_by_one] = [(); 3].map(|()| vec![[9; BYTES]; wanted.len()]);
     world.gather(&mut found, over.at(&wanted));
     world.scope(|s| s.gather(&mut again, over.at(&wanted)));
-    assert!(found == again, "elements of {BYTES} bytes");
+    world.gathers(&over, |elements| {
+        assert_eq!(elements.len(), over.len());
+        wanted.iter().zip(&mut one_by_one).for_each(|(index, found)| elements.get(*index as usize, found));
+    });
+    assert!(found == again && found == one_by_one, "elements of {BYTES} bytes");
     assert!(
         wanted.iter().zip(&found).all(|(index, found)| *found == element(*index as usize)),
         "{BYTES} bytes"

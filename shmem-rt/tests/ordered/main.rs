@@ -44,7 +44,6 @@ mod heap;
 mod indexed;
 mod lock;
 mod long_signals;
-mod operations;
 mod padded;
 mod plan;
 mod queue;

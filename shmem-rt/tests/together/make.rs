@@ -365,7 +365,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 });
                 let mut expected = before;
                 let is_in_object = [call.form, call.form_of_list()] == [Form::Object; 2];
-                if is_in_object && 2 * len <= T::object(self.room).len() {
+                if is_in_object && 2 * len <= self.object::<T>().len() {
                     expected.iter_mut().zip(&source[first.min(source.len())..]).for_each(|(to, x)| *to = *x);
                 }
                 for (k, pe) in members.iter().enumerate() {
@@ -425,10 +425,10 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
     }
 
     fn start<T: Item>(&self) -> Option<Box<dyn UnderWay + 'm>> {
-        let Self { world, team, members, room, call } = *self;
+        let Self { world, team, members, call, .. } = *self;
         let (size, rank, root) = (members.len(), team.rank(), call.root(members.len()));
         let (me, part) = (members[rank], call.len / size);
-        let object = T::object(room).here(world);
+        let object = self.object::<T>();
         let into = object.index(..(part * size).min(object.len()));
         let (started, expected) = match call.what {
             What::Broadcast => {
@@ -490,17 +490,23 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
 
     /// A form, if it is not the object of all PEs without room for so many items.
     fn form_in<T: Item>(&self, form: Form, items: usize) -> Form {
-        if form == Form::Object && T::object(self.room).len() < items { Form::Slice } else { form }
+        if form == Form::Object && self.object::<T>().len() < items { Form::Slice } else { form }
     }
 
     /// Where a part of the object of all PEs begins: on all members at the same item.
     fn somewhere<T: Item>(&self) -> usize {
-        self.call.seed as usize % (T::object(self.room).len().saturating_sub(self.call.len) + 1)
+        self.call.seed as usize % (self.object::<T>().len().saturating_sub(self.call.len) + 1)
+    }
+
+    /// An object that all members have, and others may have as well.
+    fn object<T: Item>(&self) -> Here<'m, [T]> {
+        let (of_all, of_team) = T::objects(self.room);
+        if self.call.seed >> 24 & 1 == 0 { of_all.here(self.world) } else { of_team.here(self.world) }
     }
 
     /// Some part of the object of all PEs, with these in it.
     fn part<T: Item>(&self, first: usize, mine: &[T]) -> Here<'m, [T]> {
-        let part = T::object(self.room).here(self.world).index(first..first + mine.len());
+        let part = self.object::<T>().index(first..first + mine.len());
         part.copy_from(mine);
         part
     }

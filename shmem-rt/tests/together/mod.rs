@@ -55,54 +55,43 @@ collectives! {
     BITS_TO of INTEGERS: AndTo OrTo XorTo;
 }
 
-/// What data are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    U8,
-    U32,
-    U64,
-    U128,
-    F32,
-    F64,
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $t:ty;)*) => {
+        /// What data are made of.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* $name,)*
+        }
+
+        const KINDS: &[Kind] = &[$(Kind::$name,)*];
+
+        impl Kind {
+            fn bytes(self) -> usize {
+                match self {
+                    $(Self::$name => size_of::<$t>(),)*
+                }
+            }
+        }
+    };
+}
+kinds! {
+    U8: u8;
+    U32: u32;
+    U64: u64;
+    U128: u128;
+    F32: f32;
+    F64: f64;
     /// Items of sizes that rooms, lines and tiles hold many of, one, none, or no whole number.
-    Triple,
-    Line,
-    Row,
-    Large,
+    Triple: [u64; 3];
+    Line: [u64; 11];
+    Row: [u64; 129];
+    Large: item::Large;
 }
 
 /// So many of the first kinds are integers, numbers, or anything.
 const INTEGERS: usize = 4;
 const NUMBERS: usize = 6;
 const ANY: usize = KINDS.len();
-
-const KINDS: [Kind; 10] = [
-    Kind::U8,
-    Kind::U32,
-    Kind::U64,
-    Kind::U128,
-    Kind::F32,
-    Kind::F64,
-    Kind::Triple,
-    Kind::Line,
-    Kind::Row,
-    Kind::Large,
-];
-
-impl Kind {
-    fn bytes(self) -> usize {
-        match self {
-            Self::U8 => 1,
-            Self::U32 | Self::F32 => 4,
-            Self::U64 | Self::F64 => 8,
-            Self::U128 => 16,
-            Self::Triple => 24,
-            Self::Line => 88,
-            Self::Row => 1032,
-            Self::Large => 24_000,
-        }
-    }
-}
 
 /// How they are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +100,7 @@ pub(crate) enum Form {
     Slice,
     /// A `Vec` that comes back.
     Value,
-    /// A part of an object of all PEs.
+    /// A part of an object of all PEs, or of one of the team of all PEs.
     Object,
     /// An object that the team allocates for it.
     OfTeam,
@@ -136,7 +125,8 @@ impl Call {
     pub(crate) fn draw(dice: &mut Dice, of: &[What], most: usize) -> Self {
         let mut below = |n: usize| dice.below(n as u64) as usize;
         let what = of[below(of.len())];
-        let kind = what.kinds()[below(what.kinds().len())];
+        let kinds = what.kinds();
+        let kind = kinds[below(kinds.len())];
         let form = FORMS[below(FORMS.len())];
         let bytes = match below(8) {
             0 => 0,

@@ -41,6 +41,7 @@ pub(crate) enum Touch {
 /// An endpoint, and what it needs. Never closed: strangers go as they like.
 pub(crate) struct Outsider {
     endpoint: &'static Endpoint,
+    peer: fi_addr_t,
     pub(crate) buffer: &'static mut [u8],
     pub(crate) dice: Dice,
     /// How long an operation may take. Where one that is refused breaks a connection, that is told at once.
@@ -48,8 +49,8 @@ pub(crate) struct Outsider {
 }
 
 impl Outsider {
-    /// On the interface `lo`, with that provider.
-    pub(crate) fn open(provider: &str) -> Self {
+    /// On the interface `lo`, with that provider, for whoever listens at a port of this host.
+    pub(crate) fn open(provider: &str, port: u16) -> Self {
         // SAFETY: the system's.
         let library = unsafe { Library::load(None) }.expect("the stranger has a libfabric");
         let asked = Hints {
@@ -66,19 +67,15 @@ impl Outsider {
         let domain = Domain::open(list.entries().find(is_there).expect("lo")).expect("a domain");
         let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
         let endpoint = Endpoint::open(&addresses, 1024, false, Reports::All).expect("an endpoint");
-        let buffer = vec![0; BUFFER].leak();
-        Self { endpoint: Box::leak(Box::new(endpoint)), buffer, dice: Dice(88_172_645_463_325_252), patience }
-    }
-
-    /// Whoever listens at a port of this host.
-    pub(crate) fn find(&self, port: u16) -> fi_addr_t {
         let [high, low] = port.to_be_bytes();
         let [a, b, c, d] = Ipv4Addr::LOCALHOST.octets();
         let [family, family_high] = (libc::AF_INET as u16).to_ne_bytes();
         let address = [family, family_high, high, low, a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0];
         // SAFETY: an address of the form that the entry has, whole.
-        let found = unsafe { self.endpoint.addresses().insert(&address) };
-        found.unwrap_or_else(|refused| panic!("the address of port {port}: {refused:?}"))
+        let found = unsafe { endpoint.addresses().insert(&address) };
+        let peer = found.unwrap_or_else(|refused| panic!("the address of port {port}: {refused:?}"));
+        let (endpoint, buffer) = (Box::leak(Box::new(endpoint)), vec![0; BUFFER].leak());
+        Self { endpoint, peer, buffer, dice: Dice(88_172_645_463_325_252), patience }
     }
 
     /// Any number.
@@ -87,12 +84,7 @@ impl Outsider {
     }
 
     /// Reads bytes of another process, or writes to them, at an address behind a key.
-    pub(crate) fn touch(
-        &mut self,
-        to: fi_addr_t,
-        touch: Touch,
-        (key, addr, len): (u64, u64, usize),
-    ) -> Outcome {
+    pub(crate) fn touch(&mut self, touch: Touch, (key, addr, len): (u64, u64, usize)) -> Outcome {
         let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: len };
         let remote = fi_rma_iov { addr, len, key };
         let (told, count) = match touch {
@@ -104,7 +96,7 @@ impl Outsider {
             msg_iov: &raw const memory,
             desc: core::ptr::null_mut(),
             iov_count: count,
-            addr: to,
+            addr: self.peer,
             rma_iov: &raw const remote,
             rma_iov_count: count,
             context: context(),
@@ -122,13 +114,13 @@ impl Outsider {
     }
 
     /// Sends the first bytes of the buffer as a message. Once it was taken, what becomes of it is waited for so long.
-    pub(crate) fn send(&mut self, to: fi_addr_t, bytes: usize, wait: Duration) -> Outcome {
+    pub(crate) fn send(&mut self, bytes: usize, wait: Duration) -> Outcome {
         let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: bytes };
         let message = fi_msg {
             msg_iov: &raw const memory,
             desc: core::ptr::null_mut(),
             iov_count: 1,
-            addr: to,
+            addr: self.peer,
             context: context(),
             data: 0,
         };
