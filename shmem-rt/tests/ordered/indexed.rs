@@ -141,10 +141,10 @@ pub(crate) fn updates<V: AmoValue, D: Distribution>(
     }
 }
 
-/// Short lists, ones with a window, and ones that are combined.
+/// Short lists, ones with a window, and ones that are combined: by each operation more elements than four times the words.
 #[shmem::test(pes = [1, 2, 4])]
 fn updates_are_those_of_a_slice(world: &mut World) {
-    let (team, lengths) = (world.team(), [3, 70, 6 * SHARE * world.n_pes()]);
+    let (team, lengths) = (world.team(), [3, 400, 36 * SHARE * world.n_pes()]);
     let ways = [Way::Batch, Way::Listed, Way::Scoped];
     let short = Block::of(SHARE * team.size() - 1);
     updates(world, &WIDE.over(team, Cyclic), |n| (n + 50) as u64, lengths, &ways, bits!());

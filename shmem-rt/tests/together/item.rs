@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use bytemuck::{bytes_of, bytes_of_mut};
 use shmem::prelude::*;
 use shmem::thread::ThreadLevel;
 use shmem::{PlainData, TeamBox, zeroed};
@@ -12,41 +11,27 @@ use super::MOST;
 /// What data of a call are made of.
 pub(crate) trait Item: PlainData + Debug {
     /// One for a random word. Of floating ones each order of a sum or a product gives another one.
-    fn of(word: u64) -> Self {
-        let mut item = Self::zeroed();
-        for (chunk, i) in bytes_of_mut(&mut item).chunks_mut(8).zip(0..) {
-            let word = word.wrapping_add(i).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
-        }
-        item
-    }
+    fn of(word: u64) -> Self;
 
     /// Of two in this order: neither commutative nor associative.
-    fn mixed(mut self, other: Self) -> Self {
-        let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        for (one, other) in bytes_of_mut(&mut self).chunks_mut(8).zip(bytes_of(&other).chunks(8)) {
-            let mixed = word(one).wrapping_mul(3).rotate_left(1) ^ word(other);
-            one.copy_from_slice(&mixed.to_le_bytes()[..one.len()]);
-        }
-        self
-    }
+    fn mixed(self, other: Self) -> Self;
 
     /// The same value; of numbers that are none, both.
-    fn is(self, other: Self) -> bool {
-        bytes_of(&self) == bytes_of(&other)
-    }
+    fn is(self, other: Self) -> bool;
 
     /// The objects that hold such: on the heap, and in the memory of the team of all PEs.
     fn objects(room: &Room) -> &(SymBox<[Self]>, TeamBox<[Self]>);
 }
 
 /// Larger than what is half made in a frame, and more aligned.
-#[derive(Clone, Copy, Debug, Symmetric)]
+#[derive(Clone, Copy, Debug, PartialEq, Symmetric)]
 #[repr(C, align(64))]
-pub(crate) struct Large([u64; 3000]);
+pub(crate) struct Large {
+    numbers: [u64; 1376],
+}
 
 macro_rules! items {
-    ($($object:ident: $t:ty $({ $($methods:tt)* })?;)*) => {
+    ($($t:ty: $object:ident($of:expr, $mixed:expr, $is:expr);)*) => {
         /// Objects of each kind, with place for what calls give, or for less: then these give a slice.
         pub(crate) struct Room {
             $($object: (SymBox<[$t]>, TeamBox<[$t]>),)*
@@ -67,7 +52,17 @@ macro_rules! items {
         }
 
         $(impl Item for $t {
-            $($($methods)*)?
+            fn of(word: u64) -> Self {
+                $of(word)
+            }
+
+            fn mixed(self, other: Self) -> Self {
+                $mixed(self, other)
+            }
+
+            fn is(self, other: Self) -> bool {
+                $is(self, other)
+            }
 
             fn objects(room: &Room) -> &(SymBox<[Self]>, TeamBox<[Self]>) {
                 &room.$object
@@ -76,32 +71,25 @@ macro_rules! items {
     };
 }
 items! {
-    bytes: u8;
-    words: u32;
-    numbers: u64;
-    pairs: u128;
-    singles: f32 {
-        fn of(word: u64) -> Self {
-            rounding(word) as Self
-        }
+    u8: bytes(|word| wide(word) as u8, |a: u8, b| a.wrapping_mul(3).rotate_left(1) ^ b, equal);
+    u32: words(|word| wide(word) as u32, |a: u32, b| a.wrapping_mul(3).rotate_left(1) ^ b, equal);
+    u64: numbers(|word| wide(word) as u64, mixed_words, equal);
+    u128: pairs(wide, |a: u128, b| a.wrapping_mul(3).rotate_left(1) ^ b, equal);
+    f32: singles(|word| rounding(word) as f32, |a, b| 0.3 * a - b, |a: f32, b: f32| alike(a.into(), b.into()));
+    f64: doubles(rounding, |a, b| 0.3 * a - b, alike);
+    [u64; 3]: triples(array, mixed_arrays, equal);
+    [u64; 11]: lines(array, mixed_arrays, equal);
+    [u64; 129]: rows(array, mixed_arrays, equal);
+    Large: blocks(
+        |word| Self { numbers: array(word) },
+        |a: Self, b: Self| Self { numbers: mixed_arrays(a.numbers, b.numbers) },
+        equal
+    );
+    [u64; 3000]: pages(array, mixed_arrays, equal);
+}
 
-        fn is(self, other: Self) -> bool {
-            self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
-        }
-    };
-    doubles: f64 {
-        fn of(word: u64) -> Self {
-            rounding(word)
-        }
-
-        fn is(self, other: Self) -> bool {
-            self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
-        }
-    };
-    triples: [u64; 3];
-    lines: [u64; 11];
-    rows: [u64; 129];
-    blocks: Large;
+fn wide(word: u64) -> u128 {
+    (u128::from(word) << 64 | u128::from(!word)).rotate_left(word as u32 % 64)
 }
 
 /// Numbers of 24 bits, and of very different sizes; zeroes; and what is no number.
@@ -113,4 +101,25 @@ fn rounding(word: u64) -> f64 {
         4..6 => 0.0,
         _ => f64::from((word >> 24) as i32 >> 8) * 2_f64.powi((word >> 8) as i32 % 30),
     }
+}
+
+fn array<const N: usize>(word: u64) -> [u64; N] {
+    std::array::from_fn(|i| word.wrapping_add(i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+fn mixed_words(a: u64, b: u64) -> u64 {
+    a.wrapping_mul(3).rotate_left(1) ^ b
+}
+
+fn mixed_arrays<const N: usize>(a: [u64; N], b: [u64; N]) -> [u64; N] {
+    std::array::from_fn(|i| mixed_words(a[i], b[i]))
+}
+
+/// The bits count, except those of a NaN.
+fn alike(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
+}
+
+fn equal<T: PartialEq>(a: T, b: T) -> bool {
+    a == b
 }

@@ -24,7 +24,7 @@ macro_rules! by_kind {
             NUMBERS => of_kind!($maker.$numbers: U8 u8, U32 u32, U64 u64, U128 u128, F32 f32, F64 f64;
                 _ => unreachable!()),
             _ => of_kind!($maker.$any: U8 u8, U32 u32, U64 u64, U128 u128, F32 f32, F64 f64,
-                Triple [u64; 3], Line [u64; 11], Row [u64; 129], Large Large),
+                Triple [u64; 3], Line [u64; 11], Row [u64; 129], Large Large, Page [u64; 3000]),
         }
     };
 }

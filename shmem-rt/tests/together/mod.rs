@@ -86,6 +86,7 @@ kinds! {
     Line: [u64; 11];
     Row: [u64; 129];
     Large: item::Large;
+    Page: [u64; 3000];
 }
 
 /// So many of the first kinds are integers, numbers, or anything.
