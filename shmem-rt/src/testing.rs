@@ -1,23 +1,24 @@
 //! How a test becomes PEs: `#[shmem::test]`.
 //!
-//! The test launches copies of the test binary that run this one test, each as a PE. With
-//! `SHMEM_TRANSPORT=loopback` it launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern
-//! of hosts for the PEs of all tests ([`HostsAs`]); one with a pattern of its own has that instead. Hosts reach each
-//! other over libfabric, without which such tests say that they are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}` for the number of PEs: `srun --mpi=pmix -n {pes}` runs all tests of a binary
-//! under Slurm.
+//! The test launches copies of the test binary that run this one test, each as a PE. With `SHMEM_TRANSPORT=loopback` it
+//! launches one copy, whose threads are the PEs. `SHMRUN_HOSTS_AS` is a pattern of hosts for the PEs of all tests
+//! ([`HostsAs`]); one with a pattern of its own has that instead. Hosts reach each other over libfabric, without which such
+//! tests say that they are skipped. `SHMRUN_LAUNCHER` is the command of another launcher, with `{pes}` for the number of PEs:
+//! `srun --mpi=pmix -n {pes}` runs all tests of a binary under Slurm.
 //!
 //! What the copies print is taken out of what their test harness prints around it, and is part of
 //! the message when the test fails. `#[should_panic]` is answered here and not by the harness: that
 //! of a PE would take its panic for success and leave the others alone.
 
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::borrow::Cow;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use shmem_core::libfabric::Library;
 use shmem_launch::env::{
     EnvError, LIBFABRIC, NPES, Settings, TEST_TIMEOUT, TRANSPORT, TransportChoice, WAIT_WARN,
 };
-use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch};
+use shmem_launch::launch::{self, Failure, HOSTS_AS, HostsAs, Launch, Printed};
 
 use crate::claim;
 use crate::entry::{Outcome, init};
@@ -103,10 +104,10 @@ pub fn test<L: ThreadLevel, R: Outcome>(
 
 /// How long a test may run that says so, or not, itself.
 fn limit(own: Option<Duration>, environment: &[(&str, &str)]) -> Result<Option<Duration>, EnvError> {
-    let said = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
-    let all = shmem_launch::env::process().chain(environment.iter().map(said));
-    // Others may be wrong on purpose.
-    let default = Settings::from_env(all.filter(|(key, _)| key == TEST_TIMEOUT.name))?.test_timeout;
+    // Other variables may be wrong on purpose.
+    let name = TEST_TIMEOUT.name;
+    let default =
+        Settings::from_env(said(name, environment).map(|value| (name.to_owned(), value)))?.test_timeout;
     Ok(default.map(|default| own.unwrap_or(default)))
 }
 
@@ -117,10 +118,7 @@ fn job(
     limit: Option<Duration>,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
-    // What the test says counts more than what is said of all tests.
-    let own =
-        |name: &str| environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string());
-    let said = |name: &str| own(name).or_else(|| std::env::var(name).ok());
+    let said = |name: &str| said(name, environment);
     let threads = said(TRANSPORT.name).is_some_and(|choice| choice.eq_ignore_ascii_case("loopback"));
     let processes = if threads { 1 } else { pes };
     // Whether ignored tests run was decided where this one was started.
@@ -149,70 +147,45 @@ fn job(
     Ok(outcome)
 }
 
+/// A variable: what the test says counts more than what is said of all tests.
+fn said(name: &str, environment: &[(&str, &str)]) -> Option<String> {
+    let own = environment.iter().find(|(key, _)| *key == name);
+    own.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(name).ok())
+}
+
 /// A job of another launcher: what its PEs print is one text. It cannot be asked what they do when their time is
-/// over, so they say where they wait before.
+/// over, so they say where they wait before. A launcher ends its PEs when `timeout` (coreutils) ends it.
 fn launched(
-    launcher: Vec<String>,
+    mut words: Vec<String>,
     arguments: &[&str],
     name: &str,
     limit: Option<Duration>,
     environment: &[(&str, &str)],
 ) -> Result<launch::Outcome, Box<dyn std::error::Error>> {
-    let (program, words) = launcher.split_first().ok_or("SHMRUN_LAUNCHER has no command")?;
-    let mut command = std::process::Command::new(program);
-    command
-        .args(words)
-        .arg(std::env::current_exe()?)
-        .args(arguments)
-        .env(TEST, name)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
+    if let Some(limit) = limit {
+        let timeout =
+            ["timeout", "--kill-after", &GRACE.as_secs().to_string(), &limit.as_secs_f64().to_string()];
+        words.splice(..0, timeout.map(str::to_owned));
+    }
+    let (program, words) = words.split_first().ok_or("SHMRUN_LAUNCHER has no command")?;
+    let mut command = Command::new(program);
+    command.args(words).arg(std::env::current_exe()?).args(arguments).env(TEST, name).stdin(Stdio::null());
     if let Some(limit) = limit {
         command.env(WAIT_WARN.name, (limit / 2).min(Duration::from_secs(5)).as_secs_f64().to_string());
     }
-    let mut child = command.envs(environment.iter().copied()).spawn()?;
-    let process = rustix::process::Pid::from_child(&child);
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let (over, is_over) = std::sync::mpsc::channel::<()>();
-    let watch = std::thread::spawn(move || {
-        let Some(limit) = limit else { return false };
-        let ends = is_over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-        if ends {
-            // A launcher ends its PEs, and it is not waited for before its output is closed.
-            let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
-            if is_over.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
-                let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
-            }
-        }
-        ends
-    });
-    let err = std::thread::spawn(move || read_all(err));
-    let printed = launch::Printed { out: read_all(out), err: err.join().unwrap_or_default() };
-    // It has closed its output, and is reaped only when nobody can send it a signal any more.
-    drop(over);
-    let ended = watch.join().unwrap_or_default();
-    let status = child.wait()?;
+    let begun = Instant::now();
+    let Output { status, stdout, stderr } = command.envs(environment.iter().copied()).output()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
-    let failure = ended.then_some(Failure::TimedOut);
-    Ok(launch::Outcome { code, failure, report: String::new(), outputs: vec![printed] })
-}
-
-fn read_all(pipe: Option<impl std::io::Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // What there is until it fails.
-    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
-    bytes
+    let is_over = code != 0 && limit.is_some_and(|limit| begun.elapsed() >= limit);
+    let (failure, outputs) =
+        (is_over.then_some(Failure::TimedOut), vec![Printed { out: stdout, err: stderr }]);
+    Ok(launch::Outcome { code, failure, report: String::new(), outputs })
 }
 
 /// Why a test cannot run here: its PEs reach each other over libfabric, and there is none.
 fn skipped(environment: &[(&str, &str)]) -> Option<String> {
-    let asked = |variable: &str| {
-        let given = environment.iter().find(|(name, _)| *name == variable);
-        given.map(|(_, value)| (*value).to_owned()).or_else(|| std::env::var(variable).ok())
-    };
-    let transport = asked(TRANSPORT.name).unwrap_or_default().to_ascii_lowercase();
-    let apart = asked(HOSTS_AS).is_some();
+    let transport = said(TRANSPORT.name, environment).unwrap_or_default().to_ascii_lowercase();
+    let apart = said(HOSTS_AS, environment).is_some();
     let over_it = transport == "ofi" || apart && matches!(transport.as_str(), "" | "auto");
     // A library that the test itself names is for its PEs alone.
     if !over_it || environment.iter().any(|(name, _)| *name == LIBFABRIC.name) {
@@ -223,7 +196,7 @@ fn skipped(environment: &[(&str, &str)]) -> Option<String> {
     unsafe { Library::load(library.as_deref()) }.err().map(|error| error.to_string())
 }
 
-fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
@@ -275,32 +248,5 @@ fn as_pe<L: ThreadLevel, R: Outcome>(limit: Option<Duration>, body: fn(&mut Worl
 fn run_body<L: ThreadLevel, R: Outcome>(world: &mut World<L>, body: fn(&mut World<L>) -> R) {
     if let Some(error) = body(world).error() {
         world.job().abort(1, &error);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_harness_prints_is_left_out() {
-        let passed =
-            "\nrunning 1 test\ntest a::b ... hello\nworld\nok\n\ntest result: ok. 1 passed; 0 failed\n\n";
-        assert_eq!(own(passed, "a::b"), "hello\nworld\n");
-        let failed = "\nrunning 1 test\ntest a::b ... FAILED\n\nfailures:\n\nfailures:\n    a::b\n\ntest result: FAILED.";
-        assert_eq!(own(failed, "a::b"), "");
-        assert_eq!(own("\nrunning 1 test\ntest a::b ... ended in between", "a::b"), "ended in between");
-        assert_eq!(own("something else", "a::b"), "something else");
-    }
-
-    #[test]
-    fn the_message_of_a_panic_is_what_counts() {
-        let err =
-            "PE 1 is far from home\n\nthread 'a' (7) panicked at src/near.rs:1:2:\nno room\nfor 3\nnote: ..";
-        assert!(panicked_with(err, "no room\nfor"));
-        assert!(panicked_with(err, ""));
-        assert!(!panicked_with(err, "home"));
-        assert!(!panicked_with(err, "near"));
-        assert!(!panicked_with("no room", ""));
     }
 }

@@ -4,6 +4,7 @@
 //! size. `EXPECTED_NODES` says how many nodes there are, and then nothing is left out; without it, and on a
 //! machine with one node, the tests have nothing to test.
 
+use rustix::thread::CpuSet;
 use shmem::array::{Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 use shmem::partition::{Kind, NewPartition, Pages, Policy};
 use shmem::prelude::*;
@@ -152,40 +153,27 @@ fn pages_of_the_heap_are_placed_anew(world: &mut World) {
 
 /// The policy of the page at an address: its mode and the first nodes.
 fn policy(address: *const u8) -> (i32, u64) {
-    const BY_ADDRESS: libc::c_int = 2;
-    let (mut mode, mut nodes) = (0_i32, [0_u64; 16]);
-    // SAFETY: mode and nodes live until the call returns, and the mask has as many bits as it is told.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_get_mempolicy,
-            &raw mut mode,
-            nodes.as_mut_ptr(),
-            1024_u64,
-            address,
-            BY_ADDRESS,
-        )
-    };
-    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
-    (mode, nodes[0])
+    mempolicy(address, 2)
 }
 
 /// The node on which the page at an address lies.
 fn node_of(address: *const u8) -> i32 {
-    const NODE_BY_ADDRESS: libc::c_int = 1 | 2;
-    let mut node = 0_i32;
-    // SAFETY: the node lives until the call returns, which reads no mask.
-    let result = unsafe {
-        libc::syscall(libc::SYS_get_mempolicy, &raw mut node, 0_usize, 0_u64, address, NODE_BY_ADDRESS)
-    };
+    mempolicy(address, 1 | 2).0
+}
+
+fn mempolicy(address: *const u8, flags: libc::c_int) -> (i32, u64) {
+    let (mut mode, mut nodes) = (0_i32, [0_u64; 16]);
+    let (to_mode, to_nodes) = (&raw mut mode, nodes.as_mut_ptr());
+    // SAFETY: mode and nodes live until the call returns, and the mask has as many bits as it is told.
+    let result =
+        unsafe { libc::syscall(libc::SYS_get_mempolicy, to_mode, to_nodes, 1024_u64, address, flags) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
-    node
+    (mode, nodes[0])
 }
 
 #[shmem::test(pes = 1)]
 fn pages_of_the_heap_are_its_own_again(world: &mut World) {
-    if nodes().is_none() {
-        return;
-    }
+    let Some(_) = nodes() else { return };
     let array = world.array([1 << 20]).storage(Single).zeroed::<u8>().unwrap();
     let there = array.slice_on(world.me()).ptr(world).unwrap().cast::<u8>();
     let (first, last) = (there.cast_const(), there.wrapping_add((1 << 20) - 1).cast_const());
@@ -211,9 +199,7 @@ fn pages_of_the_heap_are_its_own_again(world: &mut World) {
 /// A node that is full is one error on every PE, and no process is killed for it.
 #[shmem::test(pes = 2)]
 fn a_node_without_room_is_an_error(world: &mut World) {
-    if nodes().is_none() {
-        return;
-    }
+    let Some(_) = nodes() else { return };
     let killed = || {
         let counters = std::fs::read_to_string("/proc/vmstat").unwrap();
         counters.lines().find(|line| line.starts_with("oom_kill ")).map(str::to_owned)
@@ -238,9 +224,7 @@ fn a_node_without_room_is_an_error(world: &mut World) {
 /// A partition's kind decides from which nodes memory comes.
 #[shmem::test(pes = 1)]
 fn chunks_use_the_memory_of_a_partitions_kind(world: &mut World) {
-    if nodes().is_none() {
-        return;
-    }
+    let Some(_) = nodes() else { return };
     let topology = Machine::default().topology();
     let home = topology.home().unwrap();
     for kind in [Kind::NormalMem, Kind::FastMem, Kind::LargeMem] {
@@ -258,22 +242,16 @@ fn chunks_use_the_memory_of_a_partitions_kind(world: &mut World) {
     }
 }
 
-/// Calls of the process's main thread, whose CPUs are those of the PE.
-fn run_on(cpus: &[usize]) {
-    let mut set = rustix::thread::CpuSet::new();
-    cpus.iter().for_each(|cpu| set.set(*cpu));
-    rustix::thread::sched_setaffinity(Some(rustix::process::getpid()), &set).unwrap();
-}
-
 /// A PE on one node of several: nothing is split, so huge pages of the pool are all on that node.
 #[shmem::test(pes = 1)]
 fn arrays_of_one_node_have_huge_pages(world: &mut World) {
-    if nodes().is_none() {
-        return;
-    }
+    let Some(_) = nodes() else { return };
     let topology = Machine::default().topology();
     let home = topology.homes()[0];
-    run_on(&topology.cpus_of(home));
+    // The main thread of the process, whose CPUs are those of the PE.
+    let mut set = CpuSet::new();
+    topology.cpus_of(home).iter().for_each(|cpu| set.set(*cpu));
+    rustix::thread::sched_setaffinity(Some(rustix::process::getpid()), &set).unwrap();
     let new = NewPartition::new(4 << 20).kind(Kind::NormalMem).policy(Policy::Mandatory).pgsize(2 << 20);
     let id = world.create_partition(new).unwrap().id();
     let partitions = world.partitions();
@@ -296,9 +274,7 @@ fn arrays_of_one_node_have_huge_pages(world: &mut World) {
 /// What does not fit is an error, and nobody is killed.
 #[shmem::test(pes = 2)]
 fn chunks_larger_than_what_is_left_are_refused(world: &mut World) {
-    if nodes().is_none() {
-        return;
-    }
+    let Some(_) = nodes() else { return };
     let mut bytes = Machine::default().available().bytes as usize / 4 * 3;
     // Two that look do not see the same.
     world.min(&mut bytes);

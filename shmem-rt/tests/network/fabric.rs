@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::time::ClockId;
 use shmem::Context;
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private};
@@ -19,10 +20,7 @@ static WORD: Atomic<u64>;
 
 /// Processor time that this process has used.
 fn used() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: room for a time.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
-    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
+    rustix::time::clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap()
 }
 
 #[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "ofi"))]

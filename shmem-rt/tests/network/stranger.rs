@@ -10,16 +10,16 @@ use std::io::Write as _;
 use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use outsider::{Outcome, Outsider, connect};
+use outsider::{Outcome, Outsider, Touch, connect};
 use rustix::process::Resource;
 use shmem::launch::Launch;
 use shmem::prelude::*;
 use shmem::thread::Single;
 use shmem_core::libfabric::Library;
+use tempfile::TempDir;
 
 use crate::dice::Dice;
 use crate::scenario;
@@ -70,17 +70,15 @@ fn scenario() {
         world.set(PORT.on(other), port.into());
     }
     exchange(&world, 0);
-    let mut stranger = (me == 0).then(|| {
-        let ports = [port, world.fetch(PORT.on(world.me())) as u16];
-        start_stranger(&provider, &deed, ports)
-    });
+    let mut stranger =
+        (me == 0).then(|| start_stranger(&provider, &deed, [port, world.fetch(PORT.on(world.me())) as u16]));
     let mut rounds = 1;
     loop {
         exchange(&world, rounds);
-        if let Some(running) = &mut stranger
+        if let Some((running, _)) = &mut stranger
             && let Some(ended) = running.try_wait().unwrap()
         {
-            let output = stranger.take().unwrap().wait_with_output().unwrap();
+            let output = stranger.take().unwrap().0.wait_with_output().unwrap();
             eprint!("{}", String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
             assert!(ended.success(), "the stranger has found something: {ended}");
             world.set(GOES_ON.on(other), 1);
@@ -155,8 +153,15 @@ fn open_ports(provider: &str) -> Vec<(u16, String)> {
         .collect()
 }
 
-fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> Child {
-    let mut command = Command::new(readable_by_all());
+/// Starts the stranger: a copy of this program, where others may run it, since directories of builds may be closed to them.
+fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> (Child, TempDir) {
+    let directory = TempDir::new().unwrap();
+    let program = directory.path().join("stranger");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for path in [directory.path(), &program] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new(program);
     command
         .args(["--exact", "stranger::stranger", "--nocapture", "--test-threads=1"])
         .env_clear()
@@ -171,20 +176,7 @@ fn start_stranger(provider: &str, deed: &str, ports: [u16; 2]) -> Child {
     } else {
         println!("not tried as another user: these tests are not root's");
     }
-    command.spawn().unwrap()
-}
-
-/// This program, where others may run it: directories of builds may be closed to them.
-fn readable_by_all() -> PathBuf {
-    let copy = std::env::temp_dir().join(format!("shmem-stranger-{}", std::process::id()));
-    _ = std::fs::remove_dir_all(&copy);
-    std::fs::create_dir(&copy).unwrap();
-    let file = copy.join("stranger");
-    std::fs::copy(std::env::current_exe().unwrap(), &file).unwrap();
-    for path in [&copy, &file] {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    file
+    (command.spawn().unwrap(), directory)
 }
 
 /// Not a test by itself: the copy of this binary that is the stranger does its deed in it.
@@ -195,7 +187,7 @@ fn stranger() {
     let seen: Vec<u16> = open_ports(&provider).into_iter().map(|(port, _)| port).collect();
     let ports: Vec<u16> = ports.split(',').map(|port| port.parse().unwrap()).collect();
     assert!(ports.iter().all(|port| seen.contains(port)), "anybody sees the ports of a job");
-    for (port, deed) in ports.into_iter().flat_map(|port| deed.split(',').map(move |deed| (port, deed))) {
+    for (port, deed) in ports.iter().flat_map(|port| deed.split(',').map(|deed| (*port, deed))) {
         match deed {
             "reads" => reads(&provider, port),
             "writes" => writes(&provider, port),
@@ -218,79 +210,49 @@ fn guesses(outsider: &mut Outsider) -> Vec<u64> {
 }
 
 fn reads(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
+    let mut outsider = Outsider::open(provider, port);
     for key in guesses(&mut outsider) {
         outsider.buffer[..64].fill(0xA5);
-        let outcome = outsider.read(pe, key, 0, 64);
+        let outcome = outsider.touch(Touch::Read, (key, 0, 64));
         assert!(outcome != Outcome::Done, "key {key:#x} was read: {:x?}", &outsider.buffer[..64]);
         assert!(outsider.buffer[..64].iter().all(|byte| *byte == 0xA5), "key {key:#x} gave bytes");
     }
 }
 
 fn writes(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
+    let mut outsider = Outsider::open(provider, port);
     outsider.buffer.fill(0xEE);
     for key in guesses(&mut outsider) {
-        let (address, length) =
-            (outsider.dice.below(64 << 10), [1, 8, 4096][outsider.dice.below(3) as usize]);
-        let outcome = outsider.write(pe, key, address, length, None);
-        assert!(outcome != Outcome::Done, "key {key:#x} was written");
+        let place = (key, outsider.dice.below(64 << 10), [1, 8, 4096][outsider.dice.below(3) as usize]);
+        assert!(outsider.touch(Touch::Write(None), place) != Outcome::Done, "key {key:#x} was written");
     }
 }
 
 /// Tells PEs that something was written to their slots.
 fn tells(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
+    let mut outsider = Outsider::open(provider, port);
     for number in 0..40 {
         let chance = outsider.chance();
         for told in [number, number | 64 << 8, number | 64 << 32, chance, u64::MAX] {
-            let outcomes = [outsider.write(pe, number, 0, 0, Some(told)), outsider.tell(pe, told)];
-            assert!(!outcomes.contains(&Outcome::Done), "{told:#x} was told");
+            for touch in [Touch::Write(Some(told)), Touch::Tell(told)] {
+                let outcome = outsider.touch(touch, (number, 0, 0));
+                assert!(outcome != Outcome::Done, "{told:#x} was told");
+            }
         }
     }
 }
 
-/// Heads of messages of each kind, of all PEs that there may be.
-fn heads() -> impl Iterator<Item = [u8; 16]> {
-    (0..9).flat_map(|kind| {
-        [0, 1, 2, u32::MAX].into_iter().map(move |from| {
-            let mut head = [0; 16];
-            (head[0], head[12]) = (kind, 1);
-            head[4..8].copy_from_slice(&from.to_le_bytes());
-            head
-        })
-    })
-}
-
+/// Noise of all lengths, and longer than anything that a PE has room for. (What messages look like: tests of the transport.)
 fn messages(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
-    // Noise of all lengths, and longer than anything that a PE has room for.
-    for length in (1..300).chain([512, 4096, 16 << 10, (16 << 10) + 1, 65 << 10, 129 << 10, BUFFER]) {
-        for at in 0..length.min(400) {
+    let mut outsider = Outsider::open(provider, port);
+    let lengths = (1..300).chain([512, 4096, 16 << 10, (16 << 10) + 1, 65 << 10, 129 << 10, BUFFER]);
+    let is_taken = |length: &usize| {
+        for at in 0..(*length).min(400) {
             outsider.buffer[at] = outsider.dice.below(256) as u8;
         }
-        _ = outsider.send(pe, length);
-    }
-    // What messages begin with, with tokens of nothing and of chance, and each of them again.
-    for (number, head) in heads().enumerate() {
-        for length in [16, 24, 32, 40, 64, 72, 100, 2000] {
-            let chance = outsider.chance();
-            outsider.buffer[..2000].fill(0);
-            outsider.buffer[..16].copy_from_slice(&head);
-            // An offset behind the words of the runtime, and a block of eight bytes.
-            outsider.buffer[26] = 0x80;
-            outsider.buffer[32] = 8;
-            if number % 2 == 0 {
-                outsider.buffer[16..24].copy_from_slice(&chance.to_le_bytes());
-            }
-            assert!(outsider.send(pe, length) != Outcome::Silence, "messages are taken");
-            _ = outsider.send(pe, length);
-        }
-    }
+        outsider.send(*length, outsider.patience) != Outcome::Silence
+    };
+    assert!(lengths.filter(is_taken).count() > 100, "messages are taken");
 }
 
 /// Processes that go away in the middle of what they have announced.
@@ -307,9 +269,8 @@ fn half_messages(port: u16) {
 }
 
 fn half_a_message(provider: &str, port: u16) {
-    let mut outsider = Outsider::open(provider);
-    let pe = outsider.find(port);
-    outsider.start(pe, 100 << 10);
+    let mut outsider = Outsider::open(provider, port);
+    _ = outsider.send(100 << 10, Duration::from_millis(5));
     // SAFETY: ends the process at once: nothing is closed.
     unsafe { libc::_exit(0) };
 }
@@ -364,24 +325,11 @@ fn beside(provider: &str, deeds: &str) -> Option<(u64, String)> {
         .timeout(Duration::from_secs(300))
         .run()
         .unwrap();
-    clean_up();
     let said = scenario::said(&outcome);
     assert_eq!(outcome.code, 0, "{}\n{said}", outcome.report);
     let dropped = said.lines().find_map(|line| line.trim().strip_prefix("dropped: "));
     let dropped = dropped.map_or(0, |line| line.split_once(' ').unwrap().0.parse().unwrap());
     Some((dropped, said))
-}
-
-/// Removes what strangers were made of.
-fn clean_up() {
-    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
-    for entry in entries {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(process) = name.strip_prefix("shmem-stranger-") else { continue };
-        if !Path::new("/proc").join(process).exists() {
-            _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 macro_rules! deeds {
@@ -398,7 +346,7 @@ macro_rules! deeds {
 deeds! {
     nobody_reads_writes_or_tells: "tcp;ofi_rxm", "reads,writes,tells", 0..;
     noise_on_the_wire_and_half_a_message_are_nothing: "tcp;ofi_rxm", "bytes,half messages", 0..;
-    messages_are_dropped_and_counted: "tcp;ofi_rxm", "messages", 501..;
+    messages_are_dropped_and_counted: "tcp;ofi_rxm", "messages", 500..;
     nothing_is_done_over_sockets: "sockets", "reads,writes,messages", 0..;
     nothing_is_done_over_udp: "udp;ofi_rxd", "reads,writes,messages", 0..;
 }

@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 5;
 /// A process that is stopped. Dropping this lets it go on.
 struct Stopped {
     process: i32,
-    /// Says who lets it go on: nobody did, when this is closed too late.
+    /// Closed when it is to go on; who waits for that lets it go on when it comes too late, and says so.
     goes_on: Option<Sender<()>>,
     guard: Option<JoinHandle<bool>>,
     was_waited_for: Rc<Cell<bool>>,
@@ -40,9 +40,7 @@ impl Stopped {
         let (goes_on, is_over) = channel();
         let guard = std::thread::spawn(move || {
             let is_late = is_over.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout);
-            if is_late {
-                send(process, libc::SIGCONT);
-            }
+            send(process, libc::SIGCONT);
             is_late
         });
         let was_waited_for = Rc::clone(was_waited_for);
@@ -53,10 +51,8 @@ impl Stopped {
 impl Drop for Stopped {
     fn drop(&mut self) {
         drop(self.goes_on.take());
-        if self.guard.take().is_some_and(|guard| guard.join().unwrap()) {
-            self.was_waited_for.set(true);
-        }
-        send(self.process, libc::SIGCONT);
+        let is_late = self.guard.take().is_some_and(|guard| guard.join().unwrap());
+        self.was_waited_for.set(self.was_waited_for.get() || is_late);
     }
 }
 

@@ -1,9 +1,8 @@
-//! Streams of updates and of reads, element by element: what a slice makes of them. (Of few words: `indexed`.)
+//! Streams of updates, element by element: what a slice makes of them. (Of few words, and of reads: `indexed`.)
 
 use shmem::prelude::*;
-use shmem::{Distribution, Numbered};
 
-use crate::dice::Dice;
+use crate::indexed::{Way, bits, updates};
 use crate::panics::refused;
 
 /// Words of each PE: more than of which as many updates are kept as make it worth to combine them.
@@ -16,61 +15,19 @@ static FEW: [Atomic<i32>; 24];
 #[symmetric]
 static ROWS: [[u32; 3]; 1000];
 
-/// Updates of a PE: an index, and a number.
-fn updates(pe: usize, words: usize, seed: u64) -> impl Iterator<Item = (usize, u64)> {
-    let mut dice = Dice(seed * 100 + pe as u64);
-    // Less than is kept on a node, more than that, and more than is kept at all.
-    let count = [0, 300, 1_200, 80_000][(seed as usize + pe) % 4];
-    (0..count).map(move |_| (dice.below(words as u64) as usize, dice.below(1 << 20)))
-}
-
-/// All PEs change words, each word by one of the operations that have no order.
-fn integers<D: Distribution>(world: &mut World, distribution: D, seed: u64) {
-    let words = &MANY.over(world.team(), distribution);
-    let mut model = vec![0_u64; words.len()];
-    for pe in 0..world.n_pes() {
-        for (index, number) in updates(pe, words.len(), seed) {
-            let word = &mut model[index];
-            match index % 5 {
-                0 => *word += number,
-                1 => *word ^= number,
-                2 => *word = number.max(*word),
-                3 => *word |= number,
-                _ => *word += 1,
-            }
-        }
-    }
-    let count = world.batch(words, |batch| {
-        assert_eq!((batch.len(), batch.is_empty()), (words.len(), false));
-        let mut count = 0;
-        for (index, number) in updates(world.my_pe(), words.len(), seed) {
-            match index % 5 {
-                0 => batch.add(index, number),
-                1 => batch.xor(index, number),
-                2 => batch.max(index, number),
-                3 => batch.or(index, number),
-                _ => batch.add(index, 1),
-            }
-            count += 1;
-        }
-        count
-    });
-    assert_eq!(count, updates(world.my_pe(), words.len(), seed).count());
-    let owned: Vec<usize> = words.owned(world.my_pe()).collect();
-    world.local(&MANY, |mine| {
-        for (index, word) in owned.iter().zip(mine) {
-            assert_eq!(word.value(), model[*index], "word {index}, seed {seed}");
-            *word = Atomic::default();
-        }
-    });
-}
-
 #[shmem::test(pes = [1, 2, 4])]
 fn batches_are_those_of_a_slice(world: &mut World) {
-    for seed in 0..4 {
-        integers(world, Cyclic, seed);
-        integers(world, Block::of(SHARE - 7), seed);
-    }
+    // Less than is kept on a node, more than that, and more than is kept at all.
+    let (lengths, team) = ([300, 1_200, 80_000], world.team());
+    updates(world, &MANY.over(team, Cyclic), |n| (n + 50) as u64, lengths, &[Way::Batch], bits!());
+    updates(
+        world,
+        &MANY.over(team, Block::of(SHARE - 7)),
+        |n| (n + 50) as u64,
+        lengths,
+        &[Way::Batch],
+        bits!(),
+    );
 }
 
 /// What was flushed is there, and what is behind it comes behind it.
@@ -79,6 +36,7 @@ fn what_is_flushed_is_complete(world: &mut World) {
     let (_, east) = world.ring_neighbours();
     for round in 1..20 {
         world.batch(FEW.on(east), |batch| {
+            assert_eq!((batch.len(), batch.is_empty()), (24, false));
             batch.set(3, -1);
             batch.flush();
             assert_eq!(world.fetch(FEW.on(east).index(3)), -1);
@@ -108,39 +66,4 @@ fn a_body_that_panics_hands_over_no_more(world: &mut World) {
     world.barrier_all();
     assert_eq!(FEW.here(world).values(), [0; 24]);
     assert_eq!(row, [7; 3], "not read, since the body has not returned");
-}
-
-/// Every PE reads rows that others have, as it comes to them.
-fn reads<P: Numbered<Item = [u32; 3]>>(world: &World, rows: P, len: usize, row: impl Fn(usize) -> [u32; 3]) {
-    let mut dice = Dice(world.my_pe() as u64);
-    for count in [0, 5, 80_000] {
-        let wanted: Vec<usize> = (0..count).map(|_| dice.below(len as u64) as usize).collect();
-        let mut found = vec![[u32::MAX; 3]; count];
-        let len = world.gathers(&rows, |rows| {
-            for (index, found) in wanted.iter().zip(&mut found) {
-                rows.get(*index, found);
-            }
-            rows.len()
-        });
-        assert!(len > 0 && wanted.iter().zip(&found).all(|(index, found)| *found == row(*index)));
-    }
-}
-
-#[shmem::test(pes = 3)]
-fn what_is_read_is_there_at_the_end(world: &mut World) {
-    let (_, east) = world.ring_neighbours();
-    let row = |pe: usize, k: usize| [pe as u32, k as u32, (pe * k) as u32];
-    let me = world.my_pe();
-    world.local(&ROWS, |rows| rows.iter_mut().enumerate().for_each(|(k, one)| *one = row(me, k)));
-    reads(world, ROWS.over(world.team(), Cyclic), 3000, |index| row(index % 3, index / 3));
-    reads(world, ROWS.on(east).index(..), 1000, |index| row(east.number(), index));
-    // So long that few of them are kept, wherever they are.
-    let pages = world.alloc(shmem::filled([me as u64; 2048], 10)).unwrap();
-    let wanted: Vec<usize> = (0..150).map(|k| k * 7 % 30).collect();
-    let mut found = vec![[9; 2048]; wanted.len()];
-    world.gathers(pages.over(world.team(), Cyclic), |pages| {
-        wanted.iter().zip(&mut found).for_each(|(index, page)| pages.get(*index, page));
-    });
-    assert!(wanted.iter().zip(&found).all(|(index, page)| *page == [*index as u64 % 3; 2048]));
-    world.barrier_all();
 }

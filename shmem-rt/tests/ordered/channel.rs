@@ -23,47 +23,58 @@ impl Message {
     }
 }
 
-/// The same plan on all PEs: what each sends, in order.
-fn plan(dice: &mut Dice, pes: usize) -> Vec<Vec<(usize, usize)>> {
-    let all = 0..pes;
-    all.map(|_| (0..12).map(|_| (dice.below(pes as u64) as usize, dice.below(12) as usize)).collect())
-        .collect()
+/// Whom each PE sends messages to, in order: the same on all PEs.
+pub(crate) struct Plan(Vec<Vec<usize>>);
+
+impl Plan {
+    /// Each PE has one of these numbers of messages.
+    pub(crate) fn draw(dice: &mut Dice, pes: usize, counts: [u64; 3]) -> Self {
+        let mut list = || {
+            let count = counts[dice.below(3) as usize];
+            (0..count).map(|_| dice.below(pes as u64) as usize).collect()
+        };
+        Self((0..pes).map(|_| list()).collect())
+    }
+
+    /// What this PE sends: to each one messages with consecutive numbers.
+    pub(crate) fn messages(&self, world: &World) -> impl Iterator<Item = (Pe, Message)> {
+        let (me, pes, mut sent) = (world.my_pe(), world.pes(), vec![0; world.n_pes()]);
+        self.0[me].iter().map(move |to| {
+            sent[*to] += 1;
+            (pes[*to], Message::new(me, *to, sent[*to]))
+        })
+    }
+
+    /// Compares what comes with the plan: `receive` hands over one message after the other.
+    pub(crate) fn comes(&self, world: &World, receive: impl FnOnce(&mut dyn FnMut(Pe, Message))) {
+        let (me, mut found) = (world.my_pe(), vec![0; world.n_pes()]);
+        receive(&mut |from, message| {
+            let number = &mut found[from.number()];
+            *number += 1;
+            assert_eq!(message, Message::new(from.number(), me, *number));
+        });
+        let sent = self.0.iter().map(|list| list.iter().filter(|to| **to == me).count() as u64);
+        assert_eq!(found, sent.collect::<Vec<_>>());
+    }
 }
 
-/// Sends and takes by a random plan; the model is a list for each pair of PEs.
 #[shmem::test(pes = [1, 3, 5])]
 fn every_message_comes_once_and_in_order(world: &mut World) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    let mut dice = Dice(7 + pes as u64);
+    let mut dice = Dice(7 + world.n_pes() as u64);
     for capacity in [1, 2, 3, 5, 40] {
         let mut channel = world.channel::<Message>(capacity).unwrap();
         for _ in 0..2 {
-            let plan = plan(&mut dice, pes);
-            let expected: Vec<u64> = (0..pes)
-                .map(|from| {
-                    plan[from].iter().filter(|(to, _)| *to == me).map(|(_, count)| *count as u64).sum()
-                })
-                .collect();
-            let (mut sent, mut found) = (vec![0; pes], vec![0; pes]);
-            let mut take = |from: Pe, message: Message| {
-                let number = &mut found[from.number()];
-                assert_eq!(message, Message::new(from.number(), me, *number), "capacity {capacity}");
-                *number += 1;
-            };
-            for &(to, count) in &plan[me] {
-                let there = world.pe(to).unwrap();
-                let burst: Vec<_> = (0..count as u64).map(|i| Message::new(me, to, sent[to] + i)).collect();
-                sent[to] += count as u64;
-                for message in burst {
-                    if count % 3 > 0 || !channel.try_send(world, there, message) {
-                        channel.send_taking(world, there, message, &mut take);
+            let plan = Plan::draw(&mut dice, world.n_pes(), [0, 40, 150]);
+            plan.comes(world, |take| {
+                for (there, message) in plan.messages(world) {
+                    if message.number % 3 > 0 || !channel.try_send(world, there, message) {
+                        channel.send_taking(world, there, message, &mut *take);
                     }
                 }
-            }
-            while let Some((from, message)) = channel.next(world) {
-                take(from, message);
-            }
-            assert_eq!(found, expected, "capacity {capacity}");
+                while let Some((from, message)) = channel.next(world) {
+                    take(from, message);
+                }
+            });
         }
     }
 }

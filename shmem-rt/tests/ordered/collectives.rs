@@ -8,14 +8,16 @@
 //! ```
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::time::Duration;
 
 use shmem::prelude::*;
-use shmem::{Team, TeamConfig};
+use shmem::{Family, Team, TeamConfig};
 
+use crate::dawdle;
 use crate::dice::Dice;
 use crate::together::make::UnderWay;
-use crate::together::{ALL, Call, MOST, Room, What, make, start};
+use crate::together::{
+    ALL, Call, EXACT, LISTS, MOST, MOVES, OPERATIONS, PARTIALS, Room, TOTALS, What, make, start,
+};
 
 /// Between them some teams go, and others come; nothing is under way then.
 const CHAPTERS: usize = 3;
@@ -37,22 +39,6 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("`{variable}={text}` is no number")))
 }
 
-/// Reductions, of which each order of combining gives other numbers.
-pub(crate) const SUMS: &[What] = &[
-    What::Sum,
-    What::Prod,
-    What::SumInscan,
-    What::SumExscan,
-    What::SumScatter,
-    What::SumTo,
-    What::ProdTo,
-    What::Reduce,
-    What::ReduceTo,
-    What::ReduceInscan,
-    What::ReduceExscan,
-    What::ReduceScatter,
-];
-
 #[shmem::test(pes = [1, 2, 3, 4, 5])]
 fn histories(world: &mut World) {
     play(world, ALL, 3, MOST);
@@ -60,7 +46,60 @@ fn histories(world: &mut World) {
 
 #[shmem::test(pes = 4)]
 fn sums_are_those_of_the_tree(world: &mut World) {
-    play(world, SUMS, 5, MOST);
+    play(world, &[TOTALS, PARTIALS, OPERATIONS].concat(), 5, MOST);
+}
+
+/// Of which most take items of unusual sizes.
+#[shmem::test(pes = 5)]
+fn items_of_any_size_are_combined_and_dealt_out(world: &mut World) {
+    play(world, &[OPERATIONS, OPERATIONS, MOVES, LISTS].concat(), 8, MOST);
+}
+
+// Whichever way is asked for. Lengths of nothing and of a few bytes are among what goes each way.
+under! {
+    meetings_on_a_node: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+    rings: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:rings,reduce:rings,fcollect:rings,alltoall:rings";
+    direct_forms: 4, ways, "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x4",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:direct,reduce:direct,fcollect:direct,alltoall:direct";
+    meetings_of_nodes: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+    meetings_of_nodes_of_two: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+    windows: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
+    windows_of_nodes_of_two: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
+    one_way_each: 4, ways, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2",
+        "SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows,reduce:meetings,fcollect:rings,alltoall:direct";
+}
+
+/// What goes by ways that are asked for, and where the order of sums shows.
+fn ways(world: &World) {
+    play(world, &[MOVES, TOTALS, EXACT, PARTIALS, OPERATIONS].concat(), 10, MOST);
+}
+
+#[shmem::test(pes = 2, env("SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:windows", "SHMEM_STATS" = "1",
+    "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1"))]
+fn a_word_goes_by_windows_where_that_is_asked_for(world: &mut World) {
+    let sent = || world.traffic().unwrap().iter().map(|to| to.operations).sum::<u64>();
+    let (root, before) = (world.pe(0).unwrap(), sent());
+    assert_eq!(world.broadcast(world.my_pe() + 7, root), 7);
+    let messages = sent() - before;
+    assert_eq!(messages, 1 + u64::from(world.me() == root), "that of the meeting, and of the root a chunk");
+}
+
+#[shmem::test(pes = 2, env("SHMEM_COLLECTIVE_ALGORITHM" = "broadcast:direct", "SHMEM_STATS" = "1",
+    "SHMEM_TRANSPORT" = "shm", "SHMRUN_HOSTS_AS" = "*x2"))]
+fn a_few_bytes_are_read_where_they_lie_where_that_is_asked_for(world: &mut World) {
+    let object = world.alloc(shmem::value(world.my_pe() + 7)).unwrap();
+    world.broadcast(&object, world.pe(0).unwrap());
+    let statistics = world.statistics().expect("SHMEM_STATS counts");
+    // By another way each would read its own copy, and write it.
+    let bytes = [Family::HereLoad, Family::HereStore].map(|family| statistics.of(family).bytes);
+    assert_eq!(bytes, if world.my_pe() == 0 { [8, 0] } else { [0, 8] });
+    assert_eq!(world.g(object.on(world.me())), 7);
 }
 
 /// Plays histories of these collectives, of up to `most` bytes of each PE: those that the environment names, or as many as are
@@ -124,11 +163,7 @@ fn chapter(
         if tells {
             eprintln!("PE {me}: {told}");
         }
-        match pace.below(12) {
-            0 => std::thread::sleep(Duration::from_micros(pace.below(300))),
-            1..=2 => std::thread::yield_now(),
-            _ => {}
-        }
+        dawdle(pace);
         match starts.then(|| start(world, team, members, room, &call)).flatten() {
             Some(started) => under_way.push((started, told)),
             None => telling(me, &told, || make(world, team, members, room, &call)),
@@ -149,13 +184,12 @@ fn split(world: &World, dice: &mut Dice) -> Made {
     let (me, pes) = (world.my_pe(), world.n_pes());
     let plain = TeamConfig::default();
     let (groups, mine) = if dice.below(3) == 0 {
-        let start = dice.below(pes as u64) as usize;
-        let stride = if dice.below(2) == 0 { -1 } else { 1 } * (1 + dice.below(2) as isize);
-        let room = if stride < 0 { start } else { pes - 1 - start } / stride.unsigned_abs();
-        let size = 1 + dice.below(room as u64 + 1) as usize;
-        let member = |k: usize| (start as isize + k as isize * stride) as usize;
-        let mine = world.team().split_strided(world, start, stride, size, &plain).unwrap();
-        (vec![(0..size).map(member).collect()], mine)
+        let (start, stride) = (dice.below(pes as u64) as usize, [-2, -1, 1, 2][dice.below(4) as usize]);
+        let next = |pe: &usize| pe.checked_add_signed(stride).filter(|pe| *pe < pes);
+        let mut group: Vec<usize> = std::iter::successors(Some(start), next).collect();
+        group.truncate(1 + dice.below(group.len() as u64) as usize);
+        let mine = world.team().split_strided(world, start, stride, group.len(), &plain).unwrap();
+        (vec![group], mine)
     } else {
         let colours: Vec<Option<u64>> = (0..pes).map(|_| dice.below(3).checked_sub(1)).collect();
         let keys: Vec<i64> = (0..pes).map(|_| dice.below(9) as i64).collect();
@@ -167,10 +201,7 @@ fn split(world: &World, dice: &mut Dice) -> Made {
         let mine = world.team().split_by(world, colours[me], keys[me], &plain).unwrap();
         ((0..2).map(group).filter(|group| !group.is_empty()).collect(), mine)
     };
-    let group = groups.iter().find(|group: &&Vec<usize>| group.contains(&me));
-    assert_eq!(group.is_some(), mine.is_some());
-    if let (Some(group), Some(mine)) = (group, &mine) {
-        assert_eq!(mine.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>(), *group);
-    }
+    let members = mine.as_ref().map(|team| team.pes().iter().map(|pe| pe.number()).collect::<Vec<_>>());
+    assert_eq!(members.as_ref(), groups.iter().find(|group: &&Vec<usize>| group.contains(&me)));
     Made { groups, mine }
 }

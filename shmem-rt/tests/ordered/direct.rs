@@ -25,20 +25,6 @@ fn element(round: usize, pe: usize, k: usize) -> u64 {
     (round as u64) << 40 | (pe as u64) << 32 | k as u64
 }
 
-fn row(round: usize, pe: usize, len: usize) -> Vec<u64> {
-    (0..len).map(|k| element(round, pe, k)).collect()
-}
-
-/// What an exchange of so many elements with each brings a PE.
-fn column(round: usize, me: usize, pes: usize, len: usize) -> Vec<u64> {
-    (0..pes).flat_map(|pe| (0..len).map(move |k| element(round, pe, me * len + k))).collect()
-}
-
-/// What all PEs have, one behind the other.
-fn rows(round: usize, pes: usize, len: usize) -> Vec<u64> {
-    (0..pes).flat_map(|pe| row(round, pe, len)).collect()
-}
-
 /// Objects that are source and destination, or lie a bit apart; strides and rooms that each member has of its own; and members
 /// of which some exchange in place.
 #[shmem::test(pes = 3)]
@@ -78,64 +64,6 @@ fn a_part_of_no_elements_at_the_end_of_an_object_of_a_team_is_one_of_it(world: &
     team.sum(world, object.here(world).index(511..));
 }
 
-/// They are on all members of a team inside it, and may be on more: those have nothing to do with it.
-#[shmem::test(pes = 4)]
-fn objects_of_a_team_are_taken_by_teams_inside_it(world: &mut World) {
-    let (me, config) = (world.my_pe(), TeamConfig::default());
-    let of_all = world.team().alloc(world, zeroed::<f64>(LENGTHS[3])).unwrap();
-    // PEs 3, 2 and 1, and of these 1 and 3.
-    let outer = world.team().split_by(world, (me > 0).then_some(0), -(me as i64), &config).unwrap();
-    if let Some(outer) = outer {
-        let [from, to] = [(); 2].map(|()| outer.alloc(world, zeroed::<u64>(2 * LENGTHS[4])).unwrap());
-        let inner = outer.split_by(world, (me != 2).then_some(0), me as i64, &config).unwrap();
-        if let Some(inner) = &inner {
-            LENGTHS.iter().for_each(|len| lists_inside(world, inner, *len, (&from, &to)));
-        }
-        for len in &LENGTHS[..4] {
-            let part = of_all.here(world).index(..*len);
-            part.fill(me as f64);
-            outer.sum(world, part);
-            assert!(part.to_vec().iter().all(|sum| *sum == 6.0), "{len}");
-        }
-        outer.barrier(world);
-        assert!([&from, &to].iter().all(|list| list.here(world).to_vec().iter().all(|x| *x == 0)));
-    }
-    world.barrier_all();
-    assert!(me != 0 || of_all.here(world).to_vec().iter().all(|x| *x == 0.0));
-}
-
-/// Sends parts of objects between the two members of a team, in all families that write an object.
-fn lists_inside(world: &World, team: &Team, len: usize, (from, to): (&TeamBox<[u64]>, &TeamBox<[u64]>)) {
-    let (me, rank) = (world.my_pe(), team.rank());
-    let given = row(3, me, 2 * len);
-    let (source, into) = (from.here(world).index(..2 * len), to.here(world).index(..2 * len));
-    source.copy_from(&given);
-    let of_both = |part: &dyn Fn(usize) -> Vec<u64>| [part(1), part(3)].concat();
-    let exchanged = of_both(&|pe| row(3, pe, 2 * len)[rank * len..][..len].to_vec());
-    let collected = of_both(&|pe| row(3, pe, len));
-    let mine = source.index(..len);
-    let calls: [(&dyn Fn(), &[u64]); 6] = [
-        (&|| team.alltoall(world, &source, into), &exchanged),
-        (&|| team.alltoalls(world, &source, 1, into, 1, len), &exchanged),
-        (&|| _ = team.alltoallv_into(world, &source, &[len; 2], into), &exchanged),
-        (&|| team.fcollect(world, &mine, into), &collected),
-        (&|| _ = team.collect_into(world, &mine, into), &collected),
-        (&|| team.start_fcollect(world, &mine, into).wait(), &collected),
-    ];
-    for (k, (call, expected)) in calls.into_iter().enumerate() {
-        into.fill(7);
-        call();
-        assert!(into.to_vec() == expected && source.to_vec() == given, "call {k}, {len} of each");
-    }
-    team.sum(world, source);
-    let sum = |k: usize| element(3, 1, k) + element(3, 3, k);
-    assert!(source.to_vec().into_iter().enumerate().all(|(k, x)| x == sum(k)), "{len}");
-    team.broadcast(world, into, team.pes()[0]);
-    assert!(into.to_vec() == collected, "{len}");
-    into.fill(0);
-    source.fill(0);
-}
-
 /// Who comes back first changes what the others may have yet to read.
 #[shmem::test(pes = 3)]
 fn what_was_given_may_be_changed_at_once(world: &mut World) {
@@ -173,7 +101,7 @@ fn what_lies_between_strides_is_left_alone(world: &mut World) {
     let (me, pes) = (world.my_pe(), world.n_pes());
     for len in [1, 300, 7000] {
         let (source, into) = (OUT.here(world).index(..len * pes * 2), IN.here(world).index(..len * pes * 3));
-        source.copy_from(&row(2, me, len * pes * 2));
+        source.copy_from(&(0..len * pes * 2).map(|k| element(2, me, k)).collect::<Vec<_>>());
         into.fill(7);
         world.barrier_all();
         let next = world.pe((me + 1) % pes).unwrap();
@@ -198,16 +126,16 @@ fn what_lies_between_strides_is_left_alone(world: &mut World) {
 fn who_lacks_room_alone_says_so(world: &mut World) {
     let (me, pes, len) = (world.my_pe(), world.n_pes(), 5000);
     let source = OUT.here(world).index(..len * pes);
-    source.copy_from(&row(5, me, len * pes));
+    source.fill(5 + me as u64);
     let into = IN.here(world).index(..if me == 2 { len } else { len * pes });
     into.fill(7);
     let refused = |call: &dyn Fn()| if me == 2 { drop(said(call)) } else { call() };
-    let is_left = |expected: Vec<u64>| into.to_vec() == if me == 2 { vec![7; len] } else { expected };
+    let is_left = |(k, x)| x == if me == 2 { 7 } else { 5 + (k / len) as u64 };
     refused(&|| _ = world.collect_into(&source.index(..len), into));
-    assert!(is_left(rows(5, pes, len)));
+    assert!(into.to_vec().into_iter().enumerate().all(is_left));
     into.fill(7);
     refused(&|| _ = world.alltoallv_into(&source, &[len; 3], into));
-    assert!(is_left(column(5, me, pes, len)));
+    assert!(into.to_vec().into_iter().enumerate().all(is_left));
 }
 
 /// # Safety

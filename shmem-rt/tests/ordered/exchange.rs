@@ -1,48 +1,24 @@
 //! Items that their owners handle: each once and in order, whatever the room, and the end is found by all.
 
 use shmem::prelude::*;
-use shmem::{Conveyor, Exchange, Full, Outbox};
+use shmem::{Conveyor, Full, Outbox};
 
-use crate::channel::Message;
+use crate::channel::{Message, Plan};
 use crate::dice::Dice;
 use crate::panics::refused;
 
 /// Room for few items, and for many.
 const ROOMS: [usize; 3] = [1, 4096, 1 << 20];
 
-/// Whom each PE sends to, in order.
-fn plan(dice: &mut Dice, pes: usize) -> Vec<Vec<usize>> {
-    (0..pes)
-        .map(|_| {
-            let count = [0, 3, 400][dice.below(3) as usize];
-            (0..count).map(|_| dice.below(pes as u64) as usize).collect()
-        })
-        .collect()
-}
-
-/// One round after the other, without a meeting in between; the model is a count for each pair of PEs.
+/// One round after the other, without a meeting in between.
 #[shmem::test(pes = [1, 2, 5])]
 fn every_item_is_handled_once_and_in_order(world: &mut World) {
-    let (me, pes) = (world.my_pe(), world.n_pes());
-    let all: Vec<Pe> = world.pes().iter().collect();
-    let mut dice = Dice(pes as u64);
+    let mut dice = Dice(world.n_pes() as u64);
     for bytes in ROOMS {
         let mut exchange = world.exchange::<Message>(ExchangeOptions::with_bytes(bytes)).unwrap();
-        for round in 0..4 {
-            let plan = plan(&mut dice, pes);
-            let mut sent = vec![0; pes];
-            let items = plan[me].iter().map(|to| {
-                sent[*to] += 1;
-                (all[*to], Message::new(me, *to, sent[*to] << 8 | round))
-            });
-            let mut found = vec![0; pes];
-            exchange.run(world, items, |from, item| {
-                let number = &mut found[from.number()];
-                *number += 1;
-                assert_eq!(item, Message::new(from.number(), me, *number << 8 | round), "{bytes} bytes");
-            });
-            let came = |from: &Vec<usize>| from.iter().filter(|to| **to == me).count() as u64;
-            assert_eq!(found, plan.iter().map(came).collect::<Vec<_>>(), "{bytes} bytes, round {round}");
+        for _ in 0..4 {
+            let plan = Plan::draw(&mut dice, world.n_pes(), [0, 3, 400]);
+            plan.comes(world, |handle| exchange.run(world, plan.messages(world), handle));
         }
     }
 }
@@ -50,7 +26,7 @@ fn every_item_is_handled_once_and_in_order(world: &mut World) {
 /// Items make items, anywhere: nobody has ended before the last of them was handled.
 #[shmem::test(pes = 4)]
 fn nobody_ends_while_items_make_items(world: &mut World) {
-    let all: Vec<Pe> = world.pes().iter().collect();
+    let all = world.pes();
     for bytes in [1, 1 << 20] {
         let mut exchange = world.exchange::<u64>(ExchangeOptions::with_bytes(bytes)).unwrap();
         for round in 0..8 {
@@ -72,44 +48,32 @@ fn nobody_ends_while_items_make_items(world: &mut World) {
     }
 }
 
-/// Two kinds of plain data of different length.
-fn answer_to(pe: usize, query: u16) -> [u64; 3] {
-    [pe as u64, u64::from(query), u64::from(query) * 7]
-}
-
 /// All PEs ask all others at the same time, also as much as ends in the middle of a message, or of what may be under way: nobody
 /// waits who could ask more.
 #[shmem::test(pes = [1, 2, 4])]
 fn every_query_is_answered(world: &mut World) {
+    let (me, pes, all) = (world.my_pe(), world.n_pes(), world.pes());
+    // Two kinds of plain data of different length.
+    let answer_to = |pe: usize, query: u16| [pe as u64, u64::from(query), u64::from(query) * 7];
     for bytes in ROOMS {
         let mut exchange = world.exchange::<u16>(ExchangeOptions::with_bytes(bytes)).unwrap();
-        let most = 100 / world.n_pes();
+        let most = 100 / pes;
         for round in 0..most + 3 {
-            let count = if round < most { round } else { [300, 0, 1][(round + world.my_pe()) % 3] };
-            asked(world, &mut exchange, count, round);
+            let count = if round < most { round } else { [300, 0, 1][(round + me) % 3] };
+            let mut dice = Dice((round * pes + me) as u64);
+            let mut query = || (dice.below(pes as u64) as usize, dice.below(1 << 16) as u16);
+            let queries: Vec<(usize, u16)> = (0..count).map(|_| query()).collect();
+            let mut found = vec![None; count];
+            exchange.ask(
+                world,
+                queries.iter().map(|(to, query)| (all[*to], *query)),
+                |_from, query| answer_to(me, query),
+                |number, answer| assert!(found[number].replace(answer).is_none(), "two answers"),
+            );
+            let expected = queries.iter().map(|(to, query)| Some(answer_to(*to, *query)));
+            assert!(found.into_iter().eq(expected), "{exchange:?}, {count} queries in round {round}");
         }
     }
-}
-
-/// Asks so many random PEs, and sees that each query is answered once, and rightly.
-fn asked(world: &World, exchange: &mut Exchange<u16>, count: usize, round: usize) {
-    let all: Vec<Pe> = world.pes().iter().collect();
-    let (me, pes) = (world.my_pe(), world.n_pes() as u64);
-    let mut dice = Dice(round as u64 * pes + me as u64);
-    let queries: Vec<(usize, u16)> =
-        (0..count).map(|_| (dice.below(pes) as usize, dice.below(1 << 16) as u16)).collect();
-    let mut found = vec![None; count];
-    exchange.ask(
-        world,
-        queries.iter().map(|(to, query)| (all[*to], *query)),
-        |from, query| {
-            assert!(from.number() < pes as usize);
-            answer_to(me, query)
-        },
-        |number, answer| assert!(found[number].replace(answer).is_none(), "two answers"),
-    );
-    let expected: Vec<_> = queries.iter().map(|(to, query)| Some(answer_to(*to, *query))).collect();
-    assert!(found == expected, "{exchange:?}, {count} queries in round {round}");
 }
 
 #[symmetric]
@@ -196,13 +160,11 @@ fn a_loop_of_ones_own_pushes_and_pulls(world: &mut World) {
 /// Who pulls behind the end of a round takes nothing of the next one, which others may have begun.
 #[shmem::test(pes = 4)]
 fn nothing_of_the_next_round_is_pulled_behind_the_end(world: &mut World) {
-    let all: Vec<Pe> = world.pes().iter().collect();
+    let all = world.pes();
     let mut exchange = world.exchange::<u64>(ExchangeOptions::default()).unwrap();
     for round in 0..300 {
         let mut conveyor = exchange.begin(world);
-        for pe in &all {
-            conveyor.push(*pe, round).unwrap();
-        }
+        all.iter().for_each(|pe| conveyor.push(pe, round).unwrap());
         let mut came = Vec::new();
         while conveyor.advance(true) {
             came.extend(conveyor.pull());

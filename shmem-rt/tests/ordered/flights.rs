@@ -7,46 +7,39 @@ use shmem::prelude::*;
 use crate::collectives::play;
 use crate::futures::block_on;
 use crate::panics::said;
-use crate::together::{Call, Form, Kind, MOST, Room, What, start};
+use crate::together::{BITS, Call, EVENTS, EXACT, Form, Kind, MOST, MOVES, Room, TOTALS, What, start};
 
-/// What can be started.
-const STARTED: &[What] = &[
-    What::Barrier,
-    What::Broadcast,
-    What::Fcollect,
-    What::Alltoall,
-    What::Sum,
-    What::Prod,
-    What::Min,
-    What::Max,
-    What::And,
-    What::Or,
-    What::Xor,
-];
+/// What can be started, and a little that cannot.
+const STARTED: [&[What]; 5] = [EVENTS, MOVES, TOTALS, EXACT, BITS];
+
+/// More than fits all slots of what is under way.
+const LONG: usize = 3 * MOST;
 
 #[symmetric]
 static TABLE: [u64; 100];
 #[symmetric]
 static GO: Atomic<u64>;
 
-/// Of more than fits all slots of what is under way, too.
-fn histories_of_starts(world: &World, count: u64) {
-    play(world, STARTED, count, 3 * MOST);
-}
-
 #[shmem::test(pes = [1, 2, 3, 5])]
 fn histories(world: &mut World) {
-    histories_of_starts(world, 14 - 2 * world.n_pes() as u64);
+    play(world, &STARTED.concat(), 14 - 2 * world.n_pes() as u64, LONG);
 }
 
-#[shmem::test(pes = 4, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1"))]
-fn histories_of_four_nodes(world: &mut World) {
-    histories_of_starts(world, 5);
+fn histories_of_nodes(world: &World) {
+    play(world, &STARTED.concat(), 5, LONG);
 }
 
-#[shmem::test(pes = 6, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2"))]
-fn histories_of_three_nodes_of_two(world: &mut World) {
-    histories_of_starts(world, 5);
+under! {
+    histories_of_four_nodes: 4, histories_of_nodes, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    histories_of_three_nodes_of_two: 6, histories_of_nodes,
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
+    who_waits_for_something_else_goes_on: 4, needed_while_it_waits, "SHMEM_STANDSTILL" = "1";
+    // Without the look at whether anybody can go on, which wakes who sleeps as well.
+    who_is_counted_in_a_barrier_goes_on: 4, needed_while_it_waits,
+        "SHMEM_BARRIER_ALGORITHM" = "counter", "SHMEM_STANDSTILL" = "0";
+    // Where data are on their way until somebody waits for them.
+    a_barrier_of_two_nodes_orders_it_too: 4, barriers_order_what_was_done_before,
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
 }
 
 /// Groups of two, and of six, of which the last has five ranks: what is missing is dealt among these.
@@ -187,17 +180,6 @@ fn needed_while_it_waits(world: &World) {
     world.barrier_all();
 }
 
-#[shmem::test(pes = 4)]
-fn who_waits_for_something_else_goes_on(world: &mut World) {
-    needed_while_it_waits(world);
-}
-
-/// Without the look at whether anybody can go on, which wakes who sleeps as well.
-#[shmem::test(pes = 4, env("SHMEM_BARRIER_ALGORITHM" = "counter", "SHMEM_STANDSTILL" = "0"))]
-fn who_is_counted_in_a_barrier_goes_on(world: &mut World) {
-    needed_while_it_waits(world);
-}
-
 #[shmem::test(pes = 3)]
 fn a_fifth_waits_for_the_first(world: &mut World) {
     let many: Vec<_> = (0..40_u64).map(|k| world.start_sum(vec![k; 100])).collect();
@@ -220,12 +202,8 @@ fn results_are_awaited_by_the_least_of_executors(world: &mut World) {
         let ((sum, most), _) = block_on(both);
         assert_eq!((sum, most), (vec![3 * round + 3; 100], 2));
     }
-}
-
-#[shmem::test(pes = 2)]
-fn a_result_is_given_once(world: &mut World) {
     let mut sum = world.start_sum(1);
-    assert_eq!(block_on(&mut sum).0, 2);
+    assert_eq!(block_on(&mut sum).0, 3);
     assert!(sum.is_complete());
     assert!(said(|| sum.wait()).contains("it is given once"));
 }
@@ -243,11 +221,5 @@ fn barriers_order_what_was_done_before(world: &World) {
 
 #[shmem::test(pes = 4)]
 fn a_barrier_orders_what_was_done_before(world: &mut World) {
-    barriers_order_what_was_done_before(world);
-}
-
-/// Where data are on their way until somebody waits for them.
-#[shmem::test(pes = 4, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2"))]
-fn a_barrier_of_two_nodes_orders_it_too(world: &mut World) {
     barriers_order_what_was_done_before(world);
 }

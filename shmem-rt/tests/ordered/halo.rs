@@ -2,28 +2,14 @@
 //! the next exchange. (Stencils are compared with what one process computes by examples.)
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use shmem::prelude::*;
 use shmem::{Flight, HaloToken};
 
 use crate::dice::Dice;
-use crate::panics::said;
-use crate::pes;
-
-/// Now and then a pause, of another length on each PE: a part of a step, or many.
-fn dawdle(own: &mut Dice) {
-    match own.below(12) {
-        0 => std::thread::sleep(Duration::from_micros(own.below(300))),
-        1 | 2 => {
-            let (start, pause) = (Instant::now(), Duration::from_micros(own.below(20)));
-            while start.elapsed() < pause {
-                std::hint::spin_loop();
-            }
-        }
-        _ => {}
-    }
-}
+use crate::panics::{refused, said};
+use crate::{dawdle, pes};
 
 /// One end of an edge: the neighbour, the edge there, and how many cells come from it.
 type End = Option<(usize, usize, usize)>;
@@ -197,20 +183,15 @@ fn who_sleeps_is_woken_by_what_was_sent(world: &mut World) {
 /// As if it had been finished, also where an error leaves the exchange.
 #[shmem::test(pes = 2)]
 fn a_flight_that_is_dropped_is_finished(world: &mut World) {
-    fn exchange(halo: &mut Halo<u64>, world: &World, value: u64, text: &str) -> std::result::Result<u64, ()> {
-        let mut flight = halo.begin(world);
-        flight.send(WEST, &[value]);
-        flight.send(EAST, &[value]);
-        let number: u64 = text.parse().map_err(|_| ())?;
-        Ok(flight.finish()[WEST][0] + number)
-    }
     let me = world.my_pe() as u64;
     let mut halo = ring(world, 1);
     for round in 0..20 {
-        let result =
-            exchange(&mut halo, world, 100 * me + round, if round % 3 == me { "seven" } else { "7" });
-        let expected = if round % 3 == me { Err(()) } else { Ok(100 * (1 - me) + round + 7) };
-        assert_eq!(result, expected);
+        let cells = [100 * me + round];
+        let flight = sent(&mut halo, world, &cells, &cells);
+        match round % 3 == me {
+            true => drop(flight),
+            false => assert_eq!(come(flight)[0], [100 * (1 - me) + round]),
+        }
     }
 }
 
@@ -261,90 +242,59 @@ fn edges_that_do_not_fit_are_one_error_on_all_pes(world: &mut World) {
     // PE 2 takes east for west.
     let wrong = world.my_pe() == 2;
     let edges = [Edge::new(west, if wrong { WEST } else { EAST }, 1), Edge::new(east, WEST, 1)];
-    let error = world.halo::<u64>(&edges).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "edge 1 of PE 1 leads to edge 0 of PE 2, and that one leads to edge 0 of PE 1: halos are exchanged both \
-         ways, so the two ends of an edge must name each other"
-    );
-    let error = world.halo::<u64>(&[Edge::new(east, 1, 1)]).unwrap_err().to_string();
-    assert!(error.starts_with("edge 0 of PE 0 leads to edge 1 of PE 1, which has 1 (0..1): "), "{error}");
-    let error = world.halo::<u64>(&[Edge::new(world.me(), 0, usize::MAX)]).unwrap_err().to_string();
-    assert!(error.contains("halo at ") && error.contains("halo.rs"), "{error}");
+    refused! {
+        world.halo::<u64>(&edges).unwrap()
+            => "edge 1 of PE 1 leads to edge 0 of PE 2, and that one leads to edge 0 of PE 1: halos are exchanged both \
+                ways, so the two ends of an edge must name each other";
+        world.halo::<u64>(&[Edge::new(east, 1, 1)]).unwrap()
+            => "edge 0 of PE 0 leads to edge 1 of PE 1, which has 1 (0..1): ";
+        world.halo::<u64>(&[Edge::new(world.me(), 0, usize::MAX)]).unwrap()
+            => "halo at shmem-rt/tests/ordered/halo.rs";
+    }
     // Nothing is left of it.
     assert_eq!(come(sent(&mut ring(world, 1), world, &[4], &[4])), [[4], [4]]);
 }
 
-/// What is wrong with a flight of a ring of one with three cells over each edge, and what is said.
-type Mistake = (fn(Flight<'_, u64, World>), &'static str);
-
 #[shmem::test(pes = 1)]
 fn mistakes_are_told(world: &mut World) {
-    let mistakes: [Mistake; 10] = [
-        (
-            |mut flight| flight.send(WEST, &[1, 2, 3]),
-            "ends with edges that were not sent: edge 1 to PE 0; send each edge of a flight, and then call `finish` on it",
-        ),
-        (
-            |mut flight| {
-                flight.send(WEST, &[1, 2, 3]);
-                _ = flight.finish();
-            },
-            "not sent: edge 1 to PE 0; each edge is sent once before `finish`",
-        ),
-        (
-            |mut flight| {
-                flight.send(WEST, &[1, 2, 3]);
-                flight.send_iter(WEST, [1, 2, 3]);
-            },
-            "edge 0 was sent already, and its cells are PE 0's now",
-        ),
-        (
-            |mut flight| {
-                flight.send(WEST, &[1, 2, 3]);
-                flight.send(EAST, &[1, 2, 3]);
-                flight.finish().unpack(EAST, &mut [0; 9], [3, 3], [0..2, 1..3]);
-            },
-            "3 cells came over edge 1, and the region [0..2, 1..3] takes 4: give one of as many as this PE's `Edge::new` says",
-        ),
-        (
-            |mut flight| flight.send_region(WEST, &[0; 9], [3, 3], [0..2, 1..3]),
-            "edge 0 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 4",
-        ),
-        (
-            |mut flight| flight.send_iter(EAST, [1, 2]),
-            "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2",
-        ),
-        (
-            |mut flight| flight.send_blocks(EAST, &[0; 9], 2, 4),
-            "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2",
-        ),
-        (
-            |mut flight| flight.send_strided(EAST, &[0; 3], usize::MAX),
-            "but 3 blocks of 1 at a stride of 18446744073709551615 end at",
-        ),
-        (|mut flight| flight.send(2, &[1, 2, 3]), "there is no edge 2: the halo has 2 (0..2)"),
-        (|flight| std::mem::forget(flight), "the exchange begun at shmem-rt/tests/ordered/halo.rs:"),
-    ];
-    for (mistake, expected) in mistakes {
+    // In a ring of one, with three cells over each edge.
+    let flight = |act: fn(Flight<'_, u64, World>)| {
         let mut halo = ring(world, 3);
-        let said = said(|| {
-            mistake(halo.begin(world));
-            _ = halo.begin(world);
-        });
-        assert!(said.contains(expected), "{said}");
-    }
+        act(halo.begin(world));
+        _ = halo.begin(world);
+    };
     // Cells of no bytes may be as many as there are numbers.
     let mut many = world.halo::<[u64; 0]>(&[Edge::new(world.me(), 0, usize::MAX)]).unwrap();
-    let refused = said(|| many.begin(world).send_iter(0, [[]; 3]));
-    assert!(refused.contains("whose edge there takes 18446744073709551615 cells, not 3"), "{refused}");
     // A program that runs as one PE has borders only, and its regions are looked at all the same.
     let border = || world.halo::<f64>(&[Edge::BORDER]).unwrap();
-    let refused = said(|| border().begin(world).send_region(0, &[0.0; 64], [4; 3], [1..3, 1..3, 4..5]));
-    assert!(refused.contains("the region ends at 5"), "{refused}");
-    let refused =
-        said(|| border().begin(world).finish().unpack(0, &mut [0.0; 64], [4; 3], [1..3, 1..3, 9..10]));
-    assert!(refused.contains("the region ends at 10"), "{refused}");
+    refused! {
+        flight(|mut it| it.send(WEST, &[1, 2, 3]))
+            => "ends with edges that were not sent: edge 1 to PE 0; send each edge of a flight, and then call `finish` on it";
+        flight(|mut it| {
+            it.send(WEST, &[1, 2, 3]);
+            _ = it.finish();
+        }) => "not sent: edge 1 to PE 0; each edge is sent once before `finish`";
+        flight(|mut it| (0..2).for_each(|_| it.send_iter(WEST, [1, 2, 3])))
+            => "edge 0 was sent already, and its cells are PE 0's now";
+        flight(|mut it| {
+            (0..2).for_each(|edge| it.send(edge, &[1, 2, 3]));
+            it.finish().unpack(EAST, &mut [0; 9], [3, 3], [0..2, 1..3]);
+        }) => "3 cells came over edge 1, and the region [0..2, 1..3] takes 4: give one of as many as this PE's `Edge::new` says";
+        flight(|mut it| it.send_region(WEST, &[0; 9], [3, 3], [0..2, 1..3]))
+            => "edge 0 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 4";
+        flight(|mut it| it.send_iter(EAST, [1, 2]))
+            => "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2";
+        flight(|mut it| it.send_blocks(EAST, &[0; 9], 2, 4))
+            => "edge 1 of PE 0 leads to PE 0, whose edge there takes 3 cells, not 2";
+        flight(|mut it| it.send_strided(EAST, &[0; 3], usize::MAX))
+            => "but 3 blocks of 1 at a stride of 18446744073709551615 end at";
+        flight(|mut it| it.send(2, &[1, 2, 3])) => "there is no edge 2: the halo has 2 (0..2)";
+        flight(|it| std::mem::forget(it)) => "the exchange begun at shmem-rt/tests/ordered/halo.rs:";
+        many.begin(world).send_iter(0, [[]; 3]) => "whose edge there takes 18446744073709551615 cells, not 3";
+        border().begin(world).send_region(0, &[0.0; 64], [4; 3], [1..3, 1..3, 4..5]) => "the region ends at 5";
+        border().begin(world).finish().unpack(0, &mut [0.0; 64], [4; 3], [1..3, 1..3, 9..10])
+            => "the region ends at 10";
+    }
 }
 
 #[shmem::test(pes = 2)]

@@ -1,9 +1,7 @@
 //! Lists of indices, and batches of few words: every verb, on one PE and over all of them, is what a slice makes of it.
 
-use std::ops::{Add, BitAnd, BitOr, BitXor};
-
 use shmem::prelude::*;
-use shmem::{AmoValue, BitValue, Distribution};
+use shmem::{AmoValue, Batch, Distribution};
 
 use crate::dice::Dice;
 use crate::panics::refused;
@@ -25,41 +23,114 @@ static FLOATS: [Atomic<f64>; SHARE];
 #[symmetric]
 static SINGLES: [Atomic<f32>; SHARE];
 
-/// A list of a PE, and values for it: the same on all PEs.
-fn list(dice: &mut Dice, words: usize) -> (Vec<u64>, Vec<i32>) {
-    // Short ones, ones with a window, and ones that are combined.
-    let count = [3, 70, 6 * words][dice.below(3) as usize];
-    (0..count).map(|_| (dice.below(words as u64), dice.below(100) as i32 - 50)).unzip()
+/// How words are updated.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    /// One by one, in each form of the operation.
+    Single,
+    Listed,
+    Scoped,
+    Batch,
 }
 
-/// A verb, and what it makes of a word and a value.
-type Verb<V, D> = (fn(&World, &Over<'_, Atomic<V>, D>, &[u64], &[V]), fn(V, V) -> V);
+/// Updates the words of a list by its values.
+type Listed<V, D> = fn(&World, &Over<'_, Atomic<V>, D>, &[u64], &[V], Way);
 
-/// All PEs change the words of an object by verbs that have no order, and it is what a slice becomes.
-fn updates<V: AmoValue + Sized, D: Distribution>(
+/// An operation on words whose order does not matter.
+pub(crate) struct Update<V: AmoValue, D: Distribution> {
+    pub(crate) listed: Listed<V, D>,
+    pub(crate) batched: fn(&mut Batch<'_, V>, usize, V),
+    /// What it makes of a word and a value.
+    pub(crate) makes: fn(V, V) -> V,
+}
+
+macro_rules! operations {
+    ($($add:ident $fetch_add:ident $add_each:ident $batched:ident: $makes:expr;)*) => {
+        &[$($crate::indexed::Update {
+            listed: |world, words, list, values, way| match way {
+                $crate::indexed::Way::Listed => world.$add_each(words.at(list), values),
+                $crate::indexed::Way::Scoped => world.scope(|s| s.$add_each(words.at(list), values)),
+                _ => for (at, (index, value)) in list.iter().zip(values).enumerate() {
+                    let (word, mut before) = (words.locate(*index as usize), *value);
+                    match at % 3 {
+                        0 => world.$add(word, *value),
+                        1 => _ = world.$fetch_add(word, *value),
+                        _ => world.scope(|s| s.$fetch_add(&mut before, word, *value)),
+                    }
+                },
+            },
+            batched: |batch, index, value| batch.$batched(index, value),
+            makes: $makes,
+        }),*]
+    };
+}
+pub(crate) use operations;
+
+/// Those of numbers.
+macro_rules! arithmetic {
+    ($($more:tt)*) => {
+        $crate::indexed::operations! {
+            add fetch_add add_each add: |a, b| a + b;
+            set_min fetch_min min_each min: |a, b| if b < a { b } else { a };
+            set_max fetch_max max_each max: |a, b| if b > a { b } else { a };
+            $($more)*
+        }
+    };
+}
+pub(crate) use arithmetic;
+
+/// Those of integers.
+macro_rules! bits {
+    () => {
+        $crate::indexed::arithmetic! {
+            xor fetch_xor xor_each xor: |a, b| a ^ b;
+            or fetch_or or_each or: |a, b| a | b;
+            and fetch_and and_each and: |a, b| a & b;
+        }
+    };
+}
+pub(crate) use bits;
+
+/// All PEs update the words of an object at once, each word by one operation at a time, and it is what a slice becomes. Lists
+/// have one of these lengths.
+pub(crate) fn updates<V: AmoValue, D: Distribution>(
     world: &World,
     words: &Over<'_, Atomic<V>, D>,
     of: fn(i32) -> V,
-    seed: u64,
-    verbs: &[Verb<V, D>],
+    lengths: [usize; 3],
+    ways: &[Way],
+    operations: &[Update<V, D>],
 ) {
-    let mut dice = Dice(seed);
-    let all: Vec<u32> = (0..words.len() as u32).collect();
+    let all: Vec<usize> = (0..words.len()).collect();
     let mut model = vec![of(0); words.len()];
     if world.my_pe() == 0 {
         world.set_each(words.at(&all), of(0));
     }
     world.barrier_all();
-    for round in 0..3 * verbs.len() {
-        let (verb, makes) = verbs[round % verbs.len()];
+    let mut dice = Dice(words.len() as u64);
+    let mut below = |n: usize| dice.below(n as u64) as usize;
+    for round in 0..4 * ways.len() {
+        let number = |index: usize| (index + round) % operations.len();
         for pe in 0..world.n_pes() {
-            let (indices, values) = list(&mut dice, words.len());
-            let values: Vec<V> = values.into_iter().map(of).collect();
-            if pe == world.my_pe() {
-                verb(world, words, &indices, &values);
+            let length = lengths[below(3)];
+            let list: Vec<_> =
+                (0..length).map(|_| (below(words.len()), of(below(100) as i32 - 50))).collect();
+            for (index, value) in &list {
+                model[*index] = (operations[number(*index)].makes)(model[*index], *value);
             }
-            for (index, value) in indices.iter().zip(&values) {
-                model[*index as usize] = makes(model[*index as usize], *value);
+            match ways[(round + pe) % ways.len()] {
+                _ if pe != world.my_pe() => {}
+                Way::Batch => world.batch(words, |batch| {
+                    list.iter().for_each(|(index, value)| {
+                        (operations[number(*index)].batched)(batch, *index, *value)
+                    });
+                }),
+                way => operations.iter().enumerate().for_each(|(operation, update)| {
+                    let of_it = list.iter().filter(|(index, _)| number(*index) == operation);
+                    let (list, values): (Vec<_>, Vec<_>) =
+                        of_it.map(|(index, value)| (*index as u64, *value)).unzip();
+                    (update.listed)(world, words, &list, &values, way);
+                }),
             }
         }
         world.barrier_all();
@@ -70,61 +141,24 @@ fn updates<V: AmoValue + Sized, D: Distribution>(
     }
 }
 
-/// One update after the other, in a batch.
-macro_rules! batched {
-    ($update:ident) => {
-        |world, words, list, values| {
-            world.batch(words, |batch| {
-                list.iter().zip(values).for_each(|(index, value)| batch.$update(*index as usize, *value));
-            })
-        }
-    };
-}
-
-/// What numbers have.
-fn arithmetic<V: AmoValue + Add<Output = V>, D: Distribution>() -> [Verb<V, D>; 6] {
-    [
-        (batched!(add), |a, b| a + b),
-        (batched!(min), |a, b| if b < a { b } else { a }),
-        (|world, words, list, values| world.add_each(words.at(list), values), |a, b| a + b),
-        (
-            |world, words, list, values| world.min_each(words.at(list), values),
-            |a, b| if b < a { b } else { a },
-        ),
-        (
-            |world, words, list, values| world.max_each(words.at(list), values),
-            |a, b| if b > a { b } else { a },
-        ),
-        (|world, words, list, values| world.scope(|s| s.add_each(words.at(list), values)), |a, b| a + b),
-    ]
-}
-
-/// What integers have as well.
-fn bits<V: BitValue + Integer, D: Distribution>() -> Vec<Verb<V, D>> {
-    let mut verbs = arithmetic().to_vec();
-    verbs.insert(1, (batched!(xor), |a, b| a ^ b));
-    verbs.insert(1, (|world, words, list, values| world.xor_each(words.at(list), values), |a, b| a ^ b));
-    verbs.insert(3, (|world, words, list, values| world.or_each(words.at(list), values), |a, b| a | b));
-    verbs.push((|world, words, list, values| world.and_each(words.at(list), values), |a, b| a & b));
-    verbs
-}
-
-trait Integer:
-    Sized + Add<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
-{
-}
-impl Integer for u64 {}
-impl Integer for i64 {}
-impl Integer for i32 {}
-
+/// Short lists, ones with a window, and ones that are combined: by each operation more elements than four times the words.
 #[shmem::test(pes = [1, 2, 4])]
 fn updates_are_those_of_a_slice(world: &mut World) {
-    let team = world.team();
-    updates(world, &WIDE.over(team, Cyclic), |n| (n + 50) as u64, 1, &bits());
-    updates(world, &SIGNED.over(team, Block::of(SHARE * team.size() - 1)), i64::from, 2, &bits());
-    updates(world, &NARROW.over(team, Block), |n| n, 3, &bits());
-    updates(world, &FLOATS.over(team, BlockCyclic::<8>), |n| f64::from(n) / 4.0, 4, &arithmetic());
-    updates(world, &SINGLES.over(team, Cyclic), |n| n as f32 / 4.0, 5, &arithmetic());
+    let (team, lengths) = (world.team(), [3, 400, 36 * SHARE * world.n_pes()]);
+    let ways = [Way::Batch, Way::Listed, Way::Scoped];
+    let short = Block::of(SHARE * team.size() - 1);
+    updates(world, &WIDE.over(team, Cyclic), |n| (n + 50) as u64, lengths, &ways, bits!());
+    updates(world, &SIGNED.over(team, short), i64::from, lengths, &ways, bits!());
+    updates(world, &NARROW.over(team, Block), |n| n, lengths, &ways, bits!());
+    updates(
+        world,
+        &FLOATS.over(team, BlockCyclic::<8>),
+        |n| f64::from(n) / 4.0,
+        lengths,
+        &ways,
+        arithmetic!(),
+    );
+    updates(world, &SINGLES.over(team, Cyclic), |n| n as f32 / 4.0, lengths, &ways, arithmetic!());
 }
 
 /// All draw tickets of words of all PEs at the same time, for such lists of indices: each is drawn once. `draw` does so, and adds
@@ -240,11 +274,17 @@ fn scattered<const BYTES: usize, D: Distribution>(world: &World, distribution: D
     }
     world.barrier_all();
     let mut dice = Dice(me as u64);
-    let wanted: Vec<u64> = (0..500).map(|_| dice.below(over.len() as u64)).collect();
-    let [mut found, mut again] = [(); 2].map(|()| vec![[9; BYTES]; wanted.len()]);
+    // Of each size more than a loop keeps.
+    let count = if BYTES < 1000 { 3000 } else { 500 };
+    let wanted: Vec<u64> = (0..count).map(|_| dice.below(over.len() as u64)).collect();
+    let [mut found, mut again, mut one_by_one] = [(); 3].map(|()| vec![[9; BYTES]; wanted.len()]);
     world.gather(&mut found, over.at(&wanted));
     world.scope(|s| s.gather(&mut again, over.at(&wanted)));
-    assert!(found == again, "elements of {BYTES} bytes");
+    world.gathers(&over, |elements| {
+        assert_eq!(elements.len(), over.len());
+        wanted.iter().zip(&mut one_by_one).for_each(|(index, found)| elements.get(*index as usize, found));
+    });
+    assert!(found == again && found == one_by_one, "elements of {BYTES} bytes");
     assert!(
         wanted.iter().zip(&found).all(|(index, found)| *found == element(*index as usize)),
         "{BYTES} bytes"

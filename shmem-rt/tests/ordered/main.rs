@@ -1,6 +1,16 @@
 //! What PEs may rely on, in programs without a mistake: whatever they do is in order, so checked mode (`SHMEM_CHECK`) finds
 //! nothing in them (`ci/check.sh`).
 
+/// Tests that run one body where variables have these values.
+macro_rules! under {
+    ($($name:ident: $pes:tt, $body:expr, $($variable:literal = $value:literal),+;)*) => {$(
+        #[shmem::test(pes = $pes, env($($variable = $value),+))]
+        fn $name(world: &mut World) {
+            $body(world);
+        }
+    )*};
+}
+
 #[path = "../asleep/mod.rs"]
 mod asleep;
 #[path = "../dice/mod.rs"]
@@ -34,7 +44,6 @@ mod heap;
 mod indexed;
 mod lock;
 mod long_signals;
-mod operations;
 mod padded;
 mod plan;
 mod queue;
@@ -42,5 +51,13 @@ mod ranges;
 mod regions;
 mod segments;
 mod streams;
-mod ways;
 mod words;
+
+/// Now and then a pause, of another length on each PE that has dice of its own.
+fn dawdle(own: &mut dice::Dice) {
+    match own.below(12) {
+        0 => std::thread::sleep(std::time::Duration::from_micros(own.below(300))),
+        1 | 2 => std::thread::yield_now(),
+        _ => {}
+    }
+}

@@ -56,21 +56,28 @@ fn between_three(world: &mut World) {
     all_sizes(world, &SIZES);
 }
 
-macro_rules! between_nodes {
-    ($($name:ident: $pes:tt, $hosts:literal, $sizes:expr;)*) => {$(
-        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $hosts))]
-        fn $name(world: &mut World) {
-            all_sizes(world, &$sizes);
-        }
-    )*};
-}
-between_nodes! {
-    between_four_nodes: 4, "*x1", SIZES;
-    between_six_nodes: 6, "*x1", [300_000];
-    between_eight_nodes: 8, "*x1", [1_200_000];
-    between_three_nodes_of_two: 6, "*x2", [240_000, 1_200_000];
-    between_eleven_nodes: 11, "*x1", [300_000];
-    of_thirteen_on_seven_nodes: 13, "*x2", [65_544, 160_000];
+under! {
+    between_four_nodes: 4, |world| all_sizes(world, &SIZES),
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    between_six_nodes: 6, |world| all_sizes(world, &[300_000]),
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    between_eight_nodes: 8, |world| all_sizes(world, &[1_200_000]),
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    between_three_nodes_of_two: 6, |world| all_sizes(world, &[240_000, 1_200_000]),
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
+    between_eleven_nodes: 11, |world| all_sizes(world, &[300_000]),
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    of_thirteen_on_seven_nodes: 13, |world| all_sizes(world, &[65_544, 160_000]),
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
+    of_teams_on_six_nodes: 6, of_teams_of_any_order, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1";
+    of_teams_on_three_nodes: 6, of_teams_of_any_order, "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2";
+    // Windows of this many bytes and more find no room: data go with meetings.
+    of_a_team_without_room: 3, |world| of_one_team(world, &[300_000]),
+        "SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "512K";
+    // On one node chunks go through rings: in windows, or where those find no room in less.
+    of_a_team_through_rings: 3, |world| of_one_team(world, &[300_000, 2_400_000]), "SHMEM_TEAM_SIZE" = "64M";
+    of_a_team_through_rings_without_room: 3, |world| of_one_team(world, &[300_000, 2_400_000]),
+        "SHMEM_TEAM_SIZE" = "512K";
 }
 
 /// What lies around a part of an object is nobody's to change.
@@ -98,7 +105,7 @@ fn parts_of_objects_are_written_and_nothing_around_them(world: &mut World) {
     is_around("broadcast");
 }
 
-fn of_teams_of_any_order(world: &mut World) {
+fn of_teams_of_any_order(world: &World) {
     let room = Room::new(world, 2_400_000);
     for (start, stride, size) in [(0, 2, 3), (5, -1, 6), (4, -2, 3), (1, 1, 5), (5, -3, 2), (2, 1, 1)] {
         let team = world.team().split_strided(world, start, stride, size, &TeamConfig::default()).unwrap();
@@ -111,14 +118,10 @@ fn of_teams_of_any_order(world: &mut World) {
     }
 }
 
-#[shmem::test(pes = 6, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1"))]
-fn of_teams_on_six_nodes(world: &mut World) {
-    of_teams_of_any_order(world);
-}
-
-#[shmem::test(pes = 6, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2"))]
-fn of_teams_on_three_nodes(world: &mut World) {
-    of_teams_of_any_order(world);
+fn of_one_team(world: &World, sizes: &[usize]) {
+    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
+    let room = Room::new(world, 0);
+    sizes.iter().for_each(|bytes| all_families(world, &team, &room, *bytes, &FORMS[..1]));
 }
 
 /// Each thread is in a team of its own, and so are those that it meets there.
@@ -136,31 +139,6 @@ fn of_two_teams_at_once(world: &mut World<Multiple>) {
         }
     });
     world.barrier_all();
-}
-
-/// Windows of this many bytes and more find no room: data go with meetings.
-#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_TEAM_SIZE" = "512K"))]
-fn of_a_team_without_room(world: &mut World) {
-    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
-    all_families(world, &team, &Room::new(world, 0), 300_000, &FORMS[..1]);
-}
-
-/// On one node chunks go through rings: in windows, or where those find no room in less.
-fn of_a_team_on_one_node(world: &mut World) {
-    let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
-    for bytes in [300_000, 2_400_000] {
-        all_families(world, &team, &Room::new(world, 0), bytes, &FORMS[..1]);
-    }
-}
-
-#[shmem::test(pes = 3)]
-fn of_a_team_through_rings(world: &mut World) {
-    of_a_team_on_one_node(world);
-}
-
-#[shmem::test(pes = 3, env("SHMEM_TEAM_SIZE" = "512K"))]
-fn of_a_team_through_rings_without_room(world: &mut World) {
-    of_a_team_on_one_node(world);
 }
 
 /// There is room for an object or for a window, and not for both.

@@ -1,70 +1,26 @@
 //! Words that all PEs change and read at the same time: sums and bounds of integers and floating-point numbers, and arrays, by
 //! place, by their own copy, and as numbers in a phase.
 
-use std::iter::Sum;
-
 use shmem::AmoValue;
 use shmem::prelude::*;
 
-use crate::dice::Dice;
-
-/// All PEs update three words of the first one at once, in all ways. Sums of these numbers are exact, whatever their order.
-fn all_pes_update<V: AmoValue + Sum>(world: &World, of: fn(i32) -> V) {
-    let numbers = |pe: usize| {
-        let mut dice = Dice(pe as u64);
-        (0..200).map(move |_| of(dice.below(4000) as i32 - 2000))
-    };
-    let words = world.alloc(zeroed::<Atomic<V>>(3)).unwrap();
-    let [sum, least, largest] = [0, 1, 2].map(|word| words.on(world.pes()[0]).index(word));
-    let of_first = numbers(0).next().unwrap();
-    if world.my_pe() == 0 {
-        world.set(least, of_first);
-        world.set(largest, of_first);
-    }
-    world.barrier_all();
-    for (i, v) in numbers(world.my_pe()).enumerate() {
-        match i % 3 {
-            0 => {
-                world.add(sum, v);
-                world.set_min(least, v);
-                world.set_max(largest, v);
-            }
-            1 => {
-                world.fetch_add(sum, v);
-                assert!(world.fetch_min(least, v) <= of_first);
-                assert!(world.fetch_max(largest, v) >= of_first);
-            }
-            _ => {
-                let mut before = [of(0); 3];
-                let [a, b, c] = &mut before;
-                world.scope(|scope| {
-                    scope.fetch_add(a, sum, v);
-                    scope.fetch_min(b, least, v);
-                    scope.fetch_max(c, largest, v);
-                });
-                assert!(before[1] <= of_first && before[2] >= of_first);
-            }
-        }
-    }
-    world.barrier_all();
-    let all = || (0..world.n_pes()).flat_map(numbers);
-    let lesser = |a: V, b: V| if b < a { b } else { a };
-    let larger = |a: V, b: V| if b > a { b } else { a };
-    let expected = [all().sum::<V>(), all().reduce(lesser).unwrap(), all().reduce(larger).unwrap()];
-    assert_eq!([sum, least, largest].map(|word| world.fetch(word)), expected);
-    world.barrier_all();
-}
+use crate::indexed::{Update, Way, arithmetic, bits, updates};
 
 #[shmem::test(pes = 3)]
 fn nothing_is_lost(world: &mut World) {
-    all_pes_update::<i32>(world, |v| v);
-    all_pes_update(world, i64::from);
-    all_pes_update(world, |v| v as isize);
-    all_pes_update(world, |v| (v + 2000) as u32);
-    all_pes_update(world, |v| (v + 2000) as u64);
-    all_pes_update(world, |v| (v + 2000) as usize);
-    all_pes_update(world, |v| v as f32 / 4.0);
-    all_pes_update(world, |v| f64::from(v) / 1024.0);
+    fn of<V: AmoValue>(world: &World, of: fn(i32) -> V, operations: &[Update<V, Block>]) {
+        let words = world.alloc(zeroed::<Atomic<V>>(2)).unwrap();
+        updates(world, &words.over(world.team(), Block), of, [200; 3], &[Way::Single], operations);
+    }
+    of::<i32>(world, |v| v, bits!());
+    of::<i64>(world, i64::from, bits!());
+    of::<isize>(world, |v| v as isize, bits!());
+    of::<u32>(world, |v| (v + 50) as u32, bits!());
+    of::<u64>(world, |v| (v + 50) as u64, bits!());
+    of::<usize>(world, |v| (v + 50) as usize, bits!());
+    // Sums of these are exact, whatever their order.
+    of::<f32>(world, |v| v as f32 / 4.0, arithmetic!());
+    of::<f64>(world, |v| f64::from(v) / 1024.0, arithmetic!());
 }
 
 #[symmetric]

@@ -1,25 +1,30 @@
 //! Makes calls, and compares what comes of them with a loop over the members.
 
 use shmem::thread::ThreadLevel;
-use shmem::{BitNumber, Here, Located, PlainData, Started, Team, World};
+use shmem::{BitNumber, Here, Located, Number, PlainData, Started, Team, World};
 
-use super::item::{Item, Room};
-use super::{Call, Form, Kind, What, len_between, mixed};
+use super::item::{Item, Large, Room};
+use super::{Call, Form, INTEGERS, Kind, NUMBERS, What, len_between, mixed};
 
 /// Calls a method for the type of a call's items.
+macro_rules! of_kind {
+    ($maker:ident.$method:ident: $($kind:ident $t:ty),* $(; $other:pat => $then:expr)?) => {
+        match $maker.call.kind {
+            $(Kind::$kind => $maker.$method::<$t>(),)*
+            $($other => $then,)?
+        }
+    };
+}
+
+/// Likewise one of three methods: for what has bits, for numbers, or for any data.
 macro_rules! by_kind {
-    ($maker:ident.$bits:ident or $any:ident) => {
-        match ($maker.call.what.takes_bits(), $maker.call.kind) {
-            (true, Kind::U8) => $maker.$bits::<u8>(),
-            (true, Kind::U32) => $maker.$bits::<u32>(),
-            (true, Kind::U64) => $maker.$bits::<u64>(),
-            (true, _) => $maker.$bits::<u128>(),
-            (false, Kind::U8) => $maker.$any::<u8>(),
-            (false, Kind::U32) => $maker.$any::<u32>(),
-            (false, Kind::U64) => $maker.$any::<u64>(),
-            (false, Kind::U128) => $maker.$any::<u128>(),
-            (false, Kind::F32) => $maker.$any::<f32>(),
-            (false, Kind::F64) => $maker.$any::<f64>(),
+    ($maker:ident: $bits:ident, $numbers:ident, $any:ident) => {
+        match $maker.call.what.kinds().len() {
+            INTEGERS => of_kind!($maker.$bits: U8 u8, U32 u32, U64 u64, U128 u128; _ => unreachable!()),
+            NUMBERS => of_kind!($maker.$numbers: U8 u8, U32 u32, U64 u64, U128 u128, F32 f32, F64 f64;
+                _ => unreachable!()),
+            _ => of_kind!($maker.$any: U8 u8, U32 u32, U64 u64, U128 u128, F32 f32, F64 f64,
+                Triple [u64; 3], Line [u64; 11], Row [u64; 129], Large Large, Page [u64; 3000]),
         }
     };
 }
@@ -40,7 +45,7 @@ pub(crate) fn make<L: ThreadLevel>(
     match call.what {
         What::Barrier => team.barrier(world),
         What::Sync => team.sync(world),
-        _ => by_kind!(maker.combine_bits or make),
+        _ => by_kind!(maker: combine_bits, combine, make),
     }
 }
 
@@ -82,7 +87,7 @@ pub(crate) fn start<'m, L: ThreadLevel>(
     match call.what {
         What::Barrier => Some(Box::new(Start(team.start_barrier(world), |()| ()))),
         What::Sync => None,
-        _ => by_kind!(maker.start_bits or start),
+        _ => by_kind!(maker: start_bits, start_numbers, start),
     }
 }
 
@@ -94,18 +99,14 @@ struct Maker<'m, L: ThreadLevel> {
     call: Call,
 }
 
-/// Gives what a PE has, in the form of the call, to a collective that changes it; what that makes of it. A team that has no
-/// memory left has none on all members: nothing is called then.
-macro_rules! change {
-    ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
-        let mine = $mine;
-        match $maker.form::<T>() {
-            Form::Value => {
-                let $given = mine;
-                $call
-            }
+/// Gives what a PE has, in some form, to a collective that writes to it; what is there behind it. A team that has no memory left
+/// has none on all members: nothing is called then.
+macro_rules! written {
+    ($maker:ident, $form:expr, $first:expr, $mine:expr, |$given:ident| $call:expr) => {{
+        let mut mine = $mine;
+        match $form {
             Form::Object => {
-                let $given = $maker.part(&mine);
+                let $given = $maker.part($first, &mine);
                 $call;
                 $given.to_vec()
             }
@@ -117,8 +118,7 @@ macro_rules! change {
                 $call;
                 object.here($maker.world).to_vec()
             }
-            Form::Slice => {
-                let mut mine = mine;
+            Form::Slice | Form::Value => {
                 let $given = &mut mine[..];
                 $call;
                 mine
@@ -127,13 +127,25 @@ macro_rules! change {
     }};
 }
 
-/// Likewise to one that only reads it: a part of an object of all PEs from anywhere on, or, of a whole list, from its
-/// beginning.
+/// Likewise in the form of the call to one that takes values, too.
+macro_rules! change {
+    ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
+        match $maker.form::<T>() {
+            Form::Value => {
+                let $given = $mine;
+                $call
+            }
+            form => written!($maker, form, $maker.somewhere::<T>(), $mine, |$given| $call),
+        }
+    };
+}
+
+/// Likewise to one that only reads it.
 macro_rules! read {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {
-        read!($maker, $maker.form::<T>(), part, $mine, |$given| $call)
+        read!($maker, $maker.form::<T>(), $maker.somewhere::<T>(), $mine, |$given| $call)
     };
-    ($maker:ident, $form:expr, $part:ident, $mine:expr, |$given:ident| $call:expr) => {{
+    ($maker:ident, $form:expr, $first:expr, $mine:expr, |$given:ident| $call:expr) => {{
         let mine = $mine;
         let before = mine.clone();
         let made = match $form {
@@ -142,13 +154,12 @@ macro_rules! read {
                 $call
             }
             Form::Object => {
-                let $given = &$maker.$part(&mine);
+                let $given = &$maker.part($first, &mine);
                 $call
             }
             Form::OfTeam => {
                 // As long on all members, which is more than each gives where lengths differ.
-                let len = $maker.call.len;
-                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed(len)) else {
+                let Ok(object) = $maker.team.alloc($maker.world, shmem::zeroed($maker.call.len)) else {
                     return $maker.has_no_room(&mine);
                 };
                 let $given = &object.here($maker.world).index(..mine.len());
@@ -166,31 +177,11 @@ macro_rules! read {
 }
 
 /// A list for a collective to write, with something in it before; what is in it behind. In an object of all PEs, from an element
-/// on, where there is room for so many on each member, or in one of the team, if it is as long on all members.
+/// on, where there is room for so many on each member.
 macro_rules! list {
     ($maker:ident, $before:expr, $first:expr, $most:expr, |$into:ident| $call:expr) => {{
-        let (object, mut before, first) = (T::object($maker.room).here($maker.world), $before, $first);
-        match $maker.call.form_of_list() {
-            Form::Object if $most <= object.len() => {
-                let $into = object.index(first..first + before.len());
-                $into.copy_from(&before);
-                $call;
-                $into.to_vec()
-            }
-            Form::OfTeam => {
-                let Ok(object) = $maker.team.alloc($maker.world, &before[..]) else {
-                    return $maker.has_no_room(&before);
-                };
-                let $into = &object;
-                $call;
-                object.here($maker.world).to_vec()
-            }
-            _ => {
-                let $into = &mut before;
-                $call;
-                before
-            }
-        }
+        let form = $maker.form_in::<T>($maker.call.form_of_list(), $most);
+        written!($maker, form, $first, $before, |$into| $call)
     }};
 }
 
@@ -200,13 +191,11 @@ macro_rules! listed {
     ($maker:ident, $mine:expr, |$given:ident| $call:expr) => {{
         let mine = $mine;
         // Where members give different lengths, none gives more than this: all have an object, or none has.
-        let has_room = mine.len().max($maker.call.len) <= T::object($maker.room).len();
-        let form = match $maker.call.form {
-            Form::Object if has_room => Form::Object,
-            Form::OfTeam => Form::OfTeam,
-            _ => Form::Slice,
+        let form = match $maker.form_in::<T>($maker.call.form, mine.len().max($maker.call.len)) {
+            Form::Value => Form::Slice,
+            form => form,
         };
-        read!($maker, form, beginning, mine, |$given| $call)
+        read!($maker, form, 0, mine, |$given| $call)
     }};
 }
 
@@ -231,6 +220,48 @@ macro_rules! for_root {
 }
 
 impl<'m, L: ThreadLevel> Maker<'m, L> {
+    /// What takes numbers.
+    fn combine<T: Item + Number>(&self) {
+        let Self { world, team, members, call, .. } = *self;
+        let (size, rank, len) = (members.len(), team.rank(), call.len);
+        let (me, part) = (members[rank], len / size);
+        match call.what {
+            What::Sum => for_all!(self, sum, T::added, size),
+            What::Prod => for_all!(self, prod, T::multiplied, size),
+            What::Min => for_all!(self, min, T::lesser, size),
+            What::Max => for_all!(self, max, T::greater, size),
+            What::SumInscan => for_all!(self, sum_inscan, T::added, rank + 1),
+            What::SumExscan => for_all!(self, sum_exscan, T::added, rank),
+            What::SumTo => for_root!(self, sum_to, T::added),
+            What::ProdTo => for_root!(self, prod_to, T::multiplied),
+            What::MinTo => for_root!(self, min_to, T::lesser),
+            What::MaxTo => for_root!(self, max_to, T::greater),
+            What::SumScatter => {
+                let (all, mine) = (self.has::<T>(me, part * size), self.has::<T>(!me, part));
+                let found =
+                    change!(self, mine, |x| listed!(self, all, |all| team.sum_scatter(world, all, x)));
+                self.compare(&found, &folded(self.parts(part), T::added));
+            }
+            _ => {
+                let (found, op): (_, fn(T, T) -> T) = match call.what {
+                    What::MinAt => (read!(self, self.some_of::<T>(me), |x| team.min_at(world, x)), T::lesser),
+                    _ => (read!(self, self.some_of::<T>(me), |x| team.max_at(world, x)), T::greater),
+                };
+                let all = members.iter().enumerate().flat_map(|(rank, pe)| {
+                    let located = move |(index, value)| Located { value, rank, index };
+                    self.some_of(*pe).into_iter().enumerate().map(located)
+                });
+                // The first one of those that are alike.
+                let is_left = |best: T, next: T| op(best, next).is(best);
+                let best = all.reduce(|best, next| if is_left(best.value, next.value) { best } else { next });
+                assert_eq!(found.map(|at| (at.rank, at.index)), best.map(|at| (at.rank, at.index)));
+                let value = |at: Option<Located<T>>| Vec::from_iter(at.map(|at| at.value));
+                self.compare(&value(found), &value(best));
+            }
+        }
+    }
+
+    /// What takes any data.
     fn make<T: Item>(&self) {
         let Self { world, team, members, call, .. } = *self;
         let (size, rank, len) = (members.len(), team.rank(), call.len);
@@ -238,18 +269,8 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         let root = call.root(size);
         let (is_root, pe) = (rank == root, team.pes()[root]);
         match call.what {
-            What::Sum => for_all!(self, sum, T::added, size),
-            What::Prod => for_all!(self, prod, T::multiplied, size),
-            What::Min => for_all!(self, min, T::lesser, size),
-            What::Max => for_all!(self, max, T::greater, size),
             What::Reduce => for_all!(self, reduce(T::mixed), T::mixed, size),
-            What::SumInscan => for_all!(self, sum_inscan, T::added, rank + 1),
-            What::SumExscan => for_all!(self, sum_exscan, T::added, rank),
             What::ReduceInscan => for_all!(self, reduce_inscan(T::mixed), T::mixed, rank + 1),
-            What::SumTo => for_root!(self, sum_to, T::added),
-            What::ProdTo => for_root!(self, prod_to, T::multiplied),
-            What::MinTo => for_root!(self, min_to, T::lesser),
-            What::MaxTo => for_root!(self, max_to, T::greater),
             What::ReduceTo => for_root!(self, reduce_to(T::mixed), T::mixed),
             What::ReduceExscan => {
                 let found = change!(self, self.mine::<T>(), |x| {
@@ -257,22 +278,12 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 });
                 self.compare_some(rank > 0, &found, || self.combined(rank, T::mixed));
             }
-            What::SumScatter | What::ReduceScatter => {
+            What::ReduceScatter => {
                 let (all, mine) = (self.has::<T>(me, part * size), self.has::<T>(!me, part));
-                let (found, of): (_, fn(T, T) -> T) = match call.what {
-                    What::SumScatter => {
-                        let sum = change!(self, mine, |x| listed!(self, all, |all| team
-                            .sum_scatter(world, all, x)));
-                        (sum, T::added)
-                    }
-                    _ => {
-                        let made = change!(self, mine, |x| {
-                            listed!(self, all, |all| team.reduce_scatter(world, all, x, T::mixed))
-                        });
-                        (made, T::mixed)
-                    }
-                };
-                self.compare(&found, &folded(self.parts(part), of));
+                let found = change!(self, mine, |x| {
+                    listed!(self, all, |all| team.reduce_scatter(world, all, x, T::mixed))
+                });
+                self.compare(&found, &folded(self.parts(part), T::mixed));
             }
             What::Broadcast => {
                 let found = change!(self, self.mine::<T>(), |x| team.broadcast(world, x, pe));
@@ -306,7 +317,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 }
             }
             What::Fcollect => {
-                let found = list!(self, vec![T::ZERO; size * len], 0, size * len, |into| {
+                let found = list!(self, vec![T::zeroed(); size * len], 0, size * len, |into| {
                     read!(self, self.mine::<T>(), |x| team.fcollect(world, x, into));
                 });
                 self.compare(&found, &self.all(len).concat());
@@ -314,7 +325,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             What::FcollectTo => {
                 // Others may give nothing, and what they give is left alone.
                 let gives = is_root || call.form_of_list() == Form::OfTeam;
-                let before = vec![T::ZERO; if gives { size * len } else { 0 }];
+                let before = vec![T::zeroed(); if gives { size * len } else { 0 }];
                 let found = list!(self, before.clone(), 0, size * len, |into| {
                     read!(self, self.mine::<T>(), |x| team.fcollect_to(world, x, into, pe));
                 });
@@ -332,7 +343,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
             What::Alltoall => {
                 // Of some calls in place.
                 let first = if call.seed.is_multiple_of(2) { 0 } else { len };
-                let found = list!(self, vec![T::ZERO; part * size], first, 2 * len, |into| {
+                let found = list!(self, vec![T::zeroed(); part * size], first, 2 * len, |into| {
                     listed!(self, self.has::<T>(me, part * size), |x| team.alltoall(world, x, into));
                 });
                 self.compare(&found, &self.parts(part).concat());
@@ -354,7 +365,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 });
                 let mut expected = before;
                 let is_in_object = [call.form, call.form_of_list()] == [Form::Object; 2];
-                if is_in_object && 2 * len <= T::object(self.room).len() {
+                if is_in_object && 2 * len <= self.object::<T>().len() {
                     expected.iter_mut().zip(&source[first.min(source.len())..]).for_each(|(to, x)| *to = *x);
                 }
                 for (k, pe) in members.iter().enumerate() {
@@ -375,7 +386,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 let came;
                 let found = match call.form_of_list() {
                     Form::Value => {
-                        let mut found = vec![T::ZERO; call.seed as usize % 9];
+                        let mut found = vec![T::zeroed(); call.seed as usize % 9];
                         came = team.alltoallv(world, &source, &of_each, &mut found);
                         found
                     }
@@ -397,23 +408,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
                 });
                 self.compare(&found, &parts.collect::<Vec<_>>().concat());
             }
-            What::MinAt | What::MaxAt => {
-                let (found, op): (_, fn(T, T) -> T) = match call.what {
-                    What::MinAt => (read!(self, self.some_of::<T>(me), |x| team.min_at(world, x)), T::lesser),
-                    _ => (read!(self, self.some_of::<T>(me), |x| team.max_at(world, x)), T::greater),
-                };
-                let all = members.iter().enumerate().flat_map(|(rank, pe)| {
-                    let located = move |(index, value)| Located { value, rank, index };
-                    self.some_of(*pe).into_iter().enumerate().map(located)
-                });
-                // The first one of those that are alike.
-                let is_left = |best: T, next: T| op(best, next).is(best);
-                let best = all.reduce(|best, next| if is_left(best.value, next.value) { best } else { next });
-                assert_eq!(found.map(|at| (at.rank, at.index)), best.map(|at| (at.rank, at.index)));
-                let value = |at: Option<Located<T>>| Vec::from_iter(at.map(|at| at.value));
-                self.compare(&value(found), &value(best));
-            }
-            _ => unreachable!("they take nothing, or bits"),
+            _ => unreachable!("they take nothing, or numbers"),
         }
     }
 
@@ -430,22 +425,17 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
     }
 
     fn start<T: Item>(&self) -> Option<Box<dyn UnderWay + 'm>> {
-        let Self { world, team, members, room, call } = *self;
+        let Self { world, team, members, call, .. } = *self;
         let (size, rank, root) = (members.len(), team.rank(), call.root(members.len()));
-        let (me, part, mine) = (members[rank], call.len / size, self.mine::<T>());
-        let reduced = |started, of: fn(T, T) -> T| Some(self.started(started, self.combined(size, of)));
-        let object = T::object(room).here(world);
+        let (me, part) = (members[rank], call.len / size);
+        let object = self.object::<T>();
         let into = object.index(..(part * size).min(object.len()));
         let (started, expected) = match call.what {
-            What::Fcollect | What::Alltoall if into.len() < part * size => return None,
             What::Broadcast => {
-                let started = team.start_broadcast(world, mine, team.pes()[root]);
+                let started = team.start_broadcast(world, self.mine::<T>(), team.pes()[root]);
                 return Some(self.started(started, self.has::<T>(members[root], call.len)));
             }
-            What::Sum => return reduced(team.start_sum(world, mine), T::added),
-            What::Prod => return reduced(team.start_prod(world, mine), T::multiplied),
-            What::Min => return reduced(team.start_min(world, mine), T::lesser),
-            What::Max => return reduced(team.start_max(world, mine), T::greater),
+            What::Fcollect | What::Alltoall if into.len() < part * size => return None,
             What::Fcollect => {
                 (team.start_fcollect(world, &self.has::<T>(me, part)[..], into), self.all(part).concat())
             }
@@ -457,6 +447,18 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
         };
         // Written when it is waited for: until then others may have been written there.
         Some(Box::new(Start(started, move |()| compare(rank, &into.to_vec(), &expected))))
+    }
+
+    fn start_numbers<T: Item + Number>(&self) -> Option<Box<dyn UnderWay + 'm>> {
+        let Self { world, team, members, call, .. } = *self;
+        let (started, of): (_, fn(T, T) -> T) = match call.what {
+            What::Sum => (team.start_sum(world, self.mine::<T>()), T::added),
+            What::Prod => (team.start_prod(world, self.mine::<T>()), T::multiplied),
+            What::Min => (team.start_min(world, self.mine::<T>()), T::lesser),
+            What::Max => (team.start_max(world, self.mine::<T>()), T::greater),
+            _ => return None,
+        };
+        Some(self.started(started, self.combined(members.len(), of)))
     }
 
     fn start_bits<T: Item + BitNumber>(&self) -> Option<Box<dyn UnderWay + 'm>> {
@@ -483,24 +485,28 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
 
     /// The form of the call, if there is room for it.
     fn form<T: Item>(&self) -> Form {
-        match self.call.form {
-            Form::Object if T::object(self.room).len() < self.call.len => Form::Slice,
-            form => form,
-        }
+        self.form_in::<T>(self.call.form, self.call.len)
     }
 
-    /// Some part of the object of all PEs, with these in it. All members have the same part.
-    fn part<T: Item>(&self, mine: &[T]) -> Here<'m, [T]> {
-        let object = T::object(self.room).here(self.world);
-        let first = self.call.seed as usize % (object.len() - self.call.len + 1);
-        let part = object.index(first..first + mine.len());
-        part.copy_from(mine);
-        part
+    /// A form, if it is not the object of all PEs without room for so many items.
+    fn form_in<T: Item>(&self, form: Form, items: usize) -> Form {
+        if form == Form::Object && self.object::<T>().len() < items { Form::Slice } else { form }
     }
 
-    /// Its first part.
-    fn beginning<T: Item>(&self, mine: &[T]) -> Here<'_, [T]> {
-        let part = T::object(self.room).here(self.world).index(..mine.len());
+    /// Where a part of the object of all PEs begins: on all members at the same item.
+    fn somewhere<T: Item>(&self) -> usize {
+        self.call.seed as usize % (self.object::<T>().len().saturating_sub(self.call.len) + 1)
+    }
+
+    /// An object that all members have, and others may have as well.
+    fn object<T: Item>(&self) -> Here<'m, [T]> {
+        let (of_all, of_team) = T::objects(self.room);
+        if self.call.seed >> 24 & 1 == 0 { of_all.here(self.world) } else { of_team.here(self.world) }
+    }
+
+    /// Some part of the object of all PEs, with these in it.
+    fn part<T: Item>(&self, first: usize, mine: &[T]) -> Here<'m, [T]> {
+        let part = self.object::<T>().index(first..first + mine.len());
         part.copy_from(mine);
         part
     }
@@ -538,7 +544,7 @@ impl<'m, L: ThreadLevel> Maker<'m, L> {
     /// What the first members combine; nothing of none.
     fn combined<T: Item>(&self, ranks: usize, of: impl Fn(T, T) -> T) -> Vec<T> {
         match ranks {
-            0 => vec![T::ZERO; self.call.len],
+            0 => vec![T::zeroed(); self.call.len],
             _ => folded(self.all(self.call.len)[..ranks].to_vec(), of),
         }
     }

@@ -13,57 +13,86 @@ pub(crate) use make::{make, start};
 pub(crate) const MOST: usize = 200 << 10;
 
 macro_rules! collectives {
-    ($($name:ident)*) => {
+    ($($(#[$doc:meta])* $group:ident of $kinds:ident: $($name:ident)*;)*) => {
         /// A collective.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum What {
-            $($name,)*
+            $($($name,)*)*
         }
 
+        $(
+            $(#[$doc])*
+            pub(crate) const $group: &[What] = &[$(What::$name,)*];
+        )*
+
         /// All of them.
-        pub(crate) const ALL: &[What] = &[$(What::$name,)*];
+        pub(crate) const ALL: &[What] = &[$($(What::$name,)*)*];
+
+        impl What {
+            /// The kinds of data that it takes.
+            fn kinds(self) -> &'static [Kind] {
+                let of_groups = [$(($group, &KINDS[..$kinds])),*];
+                of_groups.iter().find(|(group, _)| group.contains(&self)).map_or(&[], |(_, kinds)| kinds)
+            }
+        }
     };
 }
 collectives! {
-    Barrier Sync
-    Broadcast Collect CollectInto Fcollect Alltoall Alltoalls Alltoallv CollectTo FcollectTo ScatterFrom
-    Sum Prod Min Max And Or Xor
-    SumInscan SumExscan SumScatter
-    SumTo ProdTo MinTo MaxTo AndTo OrTo XorTo
-    MinAt MaxAt
-    Reduce ReduceTo ReduceInscan ReduceExscan ReduceScatter
+    /// Without data.
+    EVENTS of ANY: Barrier Sync;
+    /// What is moved in one of several ways.
+    MOVES of ANY: Broadcast Fcollect Alltoall;
+    LISTS of ANY: Collect CollectInto Alltoalls Alltoallv CollectTo FcollectTo ScatterFrom;
+    /// Of which each order of combining gives other numbers: these can be started, and those below cannot.
+    TOTALS of NUMBERS: Sum Prod;
+    PARTIALS of NUMBERS: SumInscan SumExscan SumScatter SumTo ProdTo;
+    /// By an operation of the program.
+    OPERATIONS of ANY: Reduce ReduceTo ReduceInscan ReduceExscan ReduceScatter;
+    /// Of which all orders give the same: these can be started, and those below cannot.
+    EXACT of NUMBERS: Min Max;
+    BITS of INTEGERS: And Or Xor;
+    EXACT_TO of NUMBERS: MinTo MaxTo MinAt MaxAt;
+    BITS_TO of INTEGERS: AndTo OrTo XorTo;
 }
 
-impl What {
-    fn takes_bits(self) -> bool {
-        matches!(self, Self::And | Self::Or | Self::Xor | Self::AndTo | Self::OrTo | Self::XorTo)
-    }
-}
-
-/// What data are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    U8,
-    U32,
-    U64,
-    U128,
-    F32,
-    F64,
-}
-
-const INTEGERS: [Kind; 4] = [Kind::U8, Kind::U32, Kind::U64, Kind::U128];
-const NUMBERS: [Kind; 6] = [Kind::U8, Kind::U32, Kind::U64, Kind::U128, Kind::F32, Kind::F64];
-
-impl Kind {
-    fn bytes(self) -> usize {
-        match self {
-            Self::U8 => 1,
-            Self::U32 | Self::F32 => 4,
-            Self::U64 | Self::F64 => 8,
-            Self::U128 => 16,
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident: $t:ty;)*) => {
+        /// What data are made of.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Kind {
+            $($(#[$doc])* $name,)*
         }
-    }
+
+        const KINDS: &[Kind] = &[$(Kind::$name,)*];
+
+        impl Kind {
+            fn bytes(self) -> usize {
+                match self {
+                    $(Self::$name => size_of::<$t>(),)*
+                }
+            }
+        }
+    };
 }
+kinds! {
+    U8: u8;
+    U32: u32;
+    U64: u64;
+    U128: u128;
+    F32: f32;
+    F64: f64;
+    /// Items of sizes that rooms, lines and tiles hold many of, one, none, or no whole number.
+    Triple: [u64; 3];
+    Line: [u64; 11];
+    Row: [u64; 129];
+    Large: item::Large;
+    Page: [u64; 3000];
+}
+
+/// So many of the first kinds are integers, numbers, or anything.
+const INTEGERS: usize = 4;
+const NUMBERS: usize = 6;
+const ANY: usize = KINDS.len();
 
 /// How they are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +101,7 @@ pub(crate) enum Form {
     Slice,
     /// A `Vec` that comes back.
     Value,
-    /// A part of an object of all PEs.
+    /// A part of an object of all PEs, or of one of the team of all PEs.
     Object,
     /// An object that the team allocates for it.
     OfTeam,
@@ -97,8 +126,8 @@ impl Call {
     pub(crate) fn draw(dice: &mut Dice, of: &[What], most: usize) -> Self {
         let mut below = |n: usize| dice.below(n as u64) as usize;
         let what = of[below(of.len())];
-        let kind =
-            if what.takes_bits() { INTEGERS[below(INTEGERS.len())] } else { NUMBERS[below(NUMBERS.len())] };
+        let kinds = what.kinds();
+        let kind = kinds[below(kinds.len())];
         let form = FORMS[below(FORMS.len())];
         let bytes = match below(8) {
             0 => 0,

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::{Duration, Instant};
 
 use shmem_core::libfabric::bindings::*;
-use shmem_core::libfabric::{Addresses, Domain, Endpoint, Entry, Hints, Library, Poster, Reports};
+use shmem_core::libfabric::{Addresses, Domain, Endpoint, Entry, Hints, Library, Reports};
 
 use crate::dice::Dice;
 
@@ -28,18 +28,29 @@ pub(crate) enum Outcome {
     Silence,
 }
 
+/// What is done to memory of another process.
+#[derive(Clone, Copy)]
+pub(crate) enum Touch {
+    Read,
+    /// It may be told of it.
+    Write(Option<u64>),
+    /// It is told something, and nothing is written.
+    Tell(u64),
+}
+
 /// An endpoint, and what it needs. Never closed: strangers go as they like.
 pub(crate) struct Outsider {
     endpoint: &'static Endpoint,
+    peer: fi_addr_t,
     pub(crate) buffer: &'static mut [u8],
     pub(crate) dice: Dice,
     /// How long an operation may take. Where one that is refused breaks a connection, that is told at once.
-    patience: Duration,
+    pub(crate) patience: Duration,
 }
 
 impl Outsider {
-    /// On the interface `lo`, with that provider.
-    pub(crate) fn open(provider: &str) -> Self {
+    /// On the interface `lo`, with that provider, for whoever listens at a port of this host.
+    pub(crate) fn open(provider: &str, port: u16) -> Self {
         // SAFETY: the system's.
         let library = unsafe { Library::load(None) }.expect("the stranger has a libfabric");
         let asked = Hints {
@@ -56,19 +67,15 @@ impl Outsider {
         let domain = Domain::open(list.entries().find(is_there).expect("lo")).expect("a domain");
         let addresses = Addresses::open(&domain, 0).expect("a table of addresses");
         let endpoint = Endpoint::open(&addresses, 1024, false, Reports::All).expect("an endpoint");
-        let buffer = vec![0; BUFFER].leak();
-        Self { endpoint: Box::leak(Box::new(endpoint)), buffer, dice: Dice(88_172_645_463_325_252), patience }
-    }
-
-    /// Whoever listens at a port of this host.
-    pub(crate) fn find(&self, port: u16) -> fi_addr_t {
         let [high, low] = port.to_be_bytes();
         let [a, b, c, d] = Ipv4Addr::LOCALHOST.octets();
         let [family, family_high] = (libc::AF_INET as u16).to_ne_bytes();
         let address = [family, family_high, high, low, a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0];
         // SAFETY: an address of the form that the entry has, whole.
-        let found = unsafe { self.endpoint.addresses().insert(&address) };
-        found.unwrap_or_else(|refused| panic!("the address of port {port}: {refused:?}"))
+        let found = unsafe { endpoint.addresses().insert(&address) };
+        let peer = found.unwrap_or_else(|refused| panic!("the address of port {port}: {refused:?}"));
+        let (endpoint, buffer) = (Box::leak(Box::new(endpoint)), vec![0; BUFFER].leak());
+        Self { endpoint, peer, buffer, dice: Dice(88_172_645_463_325_252), patience }
     }
 
     /// Any number.
@@ -76,89 +83,52 @@ impl Outsider {
         self.dice.below(1 << 31) << 33 | self.dice.below(1 << 31)
     }
 
-    /// Reads bytes of another process.
-    pub(crate) fn read(&mut self, to: fi_addr_t, key: u64, address: u64, bytes: usize) -> Outcome {
-        self.one_sided(to, (key, address, bytes), |endpoint, message| {
-            // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
-            unsafe { endpoint.readmsg(message, FI_COMPLETION.into()) }
-        })
-    }
-
-    /// Writes bytes to it, of which some are told: `told`.
-    pub(crate) fn write(
-        &mut self,
-        to: fi_addr_t,
-        key: u64,
-        address: u64,
-        bytes: usize,
-        told: Option<u64>,
-    ) -> Outcome {
-        let flags = FI_COMPLETION | FI_DELIVERY_COMPLETE;
-        let flags = u64::from(flags) | told.map_or(0, |_| u64::from(FI_REMOTE_CQ_DATA));
-        self.one_sided(to, (key, address, bytes), |endpoint, message| {
-            message.data = told.unwrap_or_default();
-            // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
-            unsafe { endpoint.writemsg(message, flags) }
-        })
-    }
-
-    /// Tells it something without writing anywhere.
-    pub(crate) fn tell(&mut self, to: fi_addr_t, told: u64) -> Outcome {
-        let flags = u64::from(FI_COMPLETION | FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA);
-        self.one_sided(to, (0, 0, 0), |endpoint, message| {
-            (message.rma_iov_count, message.iov_count, message.data) = (0, 0, told);
-            // SAFETY: no memory is named; the context is never freed.
-            unsafe { endpoint.writemsg(message, flags) }
-        })
-    }
-
-    fn one_sided(
-        &mut self,
-        to: fi_addr_t,
-        (key, addr, len): (u64, u64, usize),
-        call: impl Fn(Poster<'_>, &mut fi_msg_rma) -> isize,
-    ) -> Outcome {
+    /// Reads bytes of another process, or writes to them, at an address behind a key.
+    pub(crate) fn touch(&mut self, touch: Touch, (key, addr, len): (u64, u64, usize)) -> Outcome {
         let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: len };
         let remote = fi_rma_iov { addr, len, key };
-        let mut message = fi_msg_rma {
+        let (told, count) = match touch {
+            Touch::Read => (None, 1),
+            Touch::Write(told) => (told, 1),
+            Touch::Tell(told) => (Some(told), 0),
+        };
+        let message = fi_msg_rma {
+            msg_iov: &raw const memory,
+            desc: core::ptr::null_mut(),
+            iov_count: count,
+            addr: self.peer,
+            rma_iov: &raw const remote,
+            rma_iov_count: count,
+            context: context(),
+            data: told.unwrap_or_default(),
+        };
+        let (endpoint, patience) = (self.endpoint.poster(), self.patience);
+        let tells = told.map_or(0, |_| u64::from(FI_REMOTE_CQ_DATA));
+        let flags = u64::from(FI_COMPLETION | FI_DELIVERY_COMPLETE) | tells;
+        self.finish(patience, || match touch {
+            // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
+            Touch::Read => unsafe { endpoint.readmsg(&message, FI_COMPLETION.into()) },
+            // SAFETY: neither the buffer nor the context is ever freed. The peer's memory is what is tried.
+            _ => unsafe { endpoint.writemsg(&message, flags) },
+        })
+    }
+
+    /// Sends the first bytes of the buffer as a message. Once it was taken, what becomes of it is waited for so long.
+    pub(crate) fn send(&mut self, bytes: usize, wait: Duration) -> Outcome {
+        let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: bytes };
+        let message = fi_msg {
             msg_iov: &raw const memory,
             desc: core::ptr::null_mut(),
             iov_count: 1,
-            addr: to,
-            rma_iov: &raw const remote,
-            rma_iov_count: 1,
+            addr: self.peer,
             context: context(),
             data: 0,
         };
-        let endpoint = self.endpoint.poster();
-        self.finish(|| call(endpoint, &mut message))
-    }
-
-    /// Sends the first bytes of the buffer as a message.
-    pub(crate) fn send(&mut self, to: fi_addr_t, bytes: usize) -> Outcome {
-        let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: bytes };
-        let message = message(to, &memory);
         // SAFETY: neither the buffer nor the context is ever freed.
-        self.finish(|| unsafe { self.endpoint.poster().sendmsg(&message, FI_COMPLETION.into()) })
+        self.finish(wait, || unsafe { self.endpoint.poster().sendmsg(&message, FI_COMPLETION.into()) })
     }
 
-    /// Begins to send a message, and waits for nothing more than that it was taken.
-    pub(crate) fn start(&mut self, to: fi_addr_t, bytes: usize) {
-        let memory = libc::iovec { iov_base: self.buffer.as_mut_ptr().cast(), iov_len: bytes };
-        let message = message(to, &memory);
-        let since = Instant::now();
-        // SAFETY: neither the buffer nor the context is ever freed.
-        let send = || unsafe { self.endpoint.poster().sendmsg(&message, FI_COMPLETION.into()) };
-        while send() == AGAIN && since.elapsed() < self.patience {
-            _ = self.poll();
-        }
-        let since = Instant::now();
-        while since.elapsed() < Duration::from_millis(5) {
-            _ = self.poll();
-        }
-    }
-
-    fn finish(&self, mut call: impl FnMut() -> isize) -> Outcome {
+    fn finish(&self, wait: Duration, mut call: impl FnMut() -> isize) -> Outcome {
         let since = Instant::now();
         loop {
             match call() {
@@ -167,7 +137,8 @@ impl Outsider {
                 _ => return Outcome::Refused,
             }
         }
-        while since.elapsed() < self.patience {
+        let since = Instant::now();
+        while since.elapsed() < wait {
             if let Some(outcome) = self.poll() {
                 return outcome;
             }
@@ -184,18 +155,6 @@ impl Outsider {
                 Some(Outcome::Refused)
             }
         }
-    }
-}
-
-/// A message of what lies in `memory`, which must outlive it.
-fn message(to: fi_addr_t, memory: &libc::iovec) -> fi_msg {
-    fi_msg {
-        msg_iov: memory,
-        desc: core::ptr::null_mut(),
-        iov_count: 1,
-        addr: to,
-        context: context(),
-        data: 0,
     }
 }
 

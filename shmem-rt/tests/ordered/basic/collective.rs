@@ -2,8 +2,8 @@
 
 use shmem::prelude::*;
 
-use crate::collectives::{SUMS, play};
-use crate::together::{ALL, MOST};
+use crate::collectives::play;
+use crate::together::{ALL, MOST, OPERATIONS, PARTIALS, TOTALS};
 
 #[symmetric]
 static TURN: [u64; 5];
@@ -26,32 +26,24 @@ fn nobody_passes_a_barrier_early(world: &mut World) {
     }
 }
 
-#[shmem::test(pes = 4)]
-fn the_team_of_the_world_is_the_world(world: &mut World) {
-    let team = world.team();
-    assert_eq!((team.size(), team.rank()), (world.n_pes(), world.my_pe()));
-    assert_eq!((team.pe(2), team.pe(4)), (world.pe(2).ok(), None));
-    assert_eq!(team.rank_of(world.me()), Some(world.my_pe()));
+fn teams(world: &World) {
+    play(world, ALL, 4, MOST);
 }
 
-/// Teams whose members meet in some way, or are on hosts that do or do not follow each other.
-macro_rules! teams {
-    ($($name:ident: $pes:tt, $collectives:ident, $variable:literal = $value:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env($variable = $value))]
-        fn $name(world: &mut World) {
-            play(world, $collectives, 4, MOST);
-        }
-    )*};
+fn sums(world: &World) {
+    play(world, &[TOTALS, PARTIALS, OPERATIONS].concat(), 4, MOST);
 }
-teams! {
-    teams_that_meet_in_lines: 5, ALL, "SHMEM_BARRIER_ALGORITHM" = "lines";
-    teams_that_are_counted: 5, ALL, "SHMEM_BARRIER_ALGORITHM" = "counter";
-    teams_of_two_nodes: 5, ALL, "SHMRUN_HOSTS_AS" = "7,2,2,2,7";
-    teams_of_three_nodes: 5, ALL, "SHMRUN_HOSTS_AS" = "0,1,0,2,1";
-    sums_of_three_nodes_whose_members_follow_each_other: 7, SUMS, "SHMRUN_HOSTS_AS" = "0,0,0,1,1,1,2";
-    sums_of_three_nodes_that_take_turns: 7, SUMS, "SHMRUN_HOSTS_AS" = "0,1,2,0,1,2,0";
-    sums_of_nodes_of_one: 6, SUMS, "SHMRUN_HOSTS_AS" = "6x1";
-    sums_of_five_nodes: 10, SUMS, "SHMRUN_HOSTS_AS" = "5x2";
+
+// Teams whose members meet in some way, or are on hosts that do or do not follow each other.
+under! {
+    teams_that_meet_in_lines: 5, teams, "SHMEM_BARRIER_ALGORITHM" = "lines";
+    teams_that_are_counted: 5, teams, "SHMEM_BARRIER_ALGORITHM" = "counter";
+    teams_of_two_nodes: 5, teams, "SHMRUN_HOSTS_AS" = "7,2,2,2,7";
+    teams_of_three_nodes: 5, teams, "SHMRUN_HOSTS_AS" = "0,1,0,2,1";
+    sums_of_three_nodes_whose_members_follow_each_other: 7, sums, "SHMRUN_HOSTS_AS" = "0,0,0,1,1,1,2";
+    sums_of_three_nodes_that_take_turns: 7, sums, "SHMRUN_HOSTS_AS" = "0,1,2,0,1,2,0";
+    sums_of_nodes_of_one: 6, sums, "SHMRUN_HOSTS_AS" = "6x1";
+    sums_of_five_nodes: 10, sums, "SHMRUN_HOSTS_AS" = "5x2";
 }
 
 #[shmem::test(pes = 2)]
