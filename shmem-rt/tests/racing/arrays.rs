@@ -97,19 +97,6 @@ fn next_layer<S: Storage>(world: &mut World, storage: S, sizes: &[usize]) {
     }
 }
 
-#[shmem::test(pes = 2)]
-fn without_a_storage_an_array_lies_in_the_heap_if_there_is_room(world: &mut World) {
-    let kind = |n: usize, chunks: usize| {
-        let array = world.array([n]).chunks(chunks).zeroed::<u8>().unwrap();
-        array.kind()
-    };
-    assert_eq!(kind(4 * 4096 - 1, 4), StorageKind::Single);
-    assert_eq!(kind(32 << 20, 4), StorageKind::Single);
-    assert_eq!(kind(65 << 20, 4), StorageKind::Separate);
-    let typed = world.array([9]).storage(Multi).zeroed::<u8>().unwrap();
-    assert_eq!(typed.kind(), StorageKind::Multi);
-}
-
 #[shmem::test(pes = 2, env("SHMEM_ARRAY_STORAGE" = "Cyclic=8K"))]
 fn the_environment_decides_where_the_program_does_not(world: &mut World) {
     let chosen = world.array([9]).zeroed::<u8>().unwrap();

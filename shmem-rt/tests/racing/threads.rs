@@ -73,21 +73,6 @@ fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
     assert_eq!(world.register_thread().unwrap().number(), 0);
 }
 
-#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
-fn a_thread_without_a_unit_shares_the_default_one(world: &mut World<Multiple>) {
-    let own = world.register_thread().unwrap();
-    assert!(!own.grant().locked);
-    let (world, me) = (&*world, world.me());
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let late = world.register_thread().unwrap();
-            assert_eq!((late.grant().unit, late.grant().locked), (0, true), "{}", late.grant());
-            late.bind(world).add(HITS.on(me), 5);
-        });
-    });
-    assert_eq!(world.fetch(HITS.on(me)), 5);
-}
-
 #[shmem::test(pes = 2)]
 fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut World<Funneled>) {
     let (_, east) = world.ring_neighbours();
