@@ -9,7 +9,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::command::{bare_shmrun, itself, text};
@@ -158,49 +158,28 @@ struct Hosts {
     launchers: String,
 }
 
-/// The pairs that no test uses now.
-struct Pairs {
-    free: Mutex<Vec<PathBuf>>,
-    returned: Condvar,
-}
-
-impl Pairs {
-    /// `None`: there are no hosts.
-    fn find() -> Option<&'static Self> {
-        static PAIRS: OnceLock<Option<Pairs>> = OnceLock::new();
-        let find = || {
-            let free = std::env::split_paths(&std::env::var_os("FAULTS_HOSTS")?).collect();
-            Some(Self { free: Mutex::new(free), returned: Condvar::new() })
-        };
-        PAIRS.get_or_init(find).as_ref()
-    }
-
-    fn take(&self) -> PathBuf {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match free.pop() {
-                Some(pair) => return pair,
-                None => free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-}
+/// The pairs that no test uses now, and where one is given back; `None`: there are no hosts.
+static PAIRS: LazyLock<Option<(mpsc::Sender<PathBuf>, Mutex<mpsc::Receiver<PathBuf>>)>> =
+    LazyLock::new(|| {
+        let (give, take) = mpsc::channel();
+        std::env::split_paths(&std::env::var_os("FAULTS_HOSTS")?).for_each(|pair| give.send(pair).unwrap());
+        Some((give, Mutex::new(take)))
+    });
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        let pairs = Pairs::find().unwrap();
-        pairs.free.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.directory));
-        pairs.returned.notify_one();
+        let (give, _) = PAIRS.as_ref().unwrap();
+        give.send(std::mem::take(&mut self.directory)).unwrap();
     }
 }
 
 impl Hosts {
     fn find() -> Option<Self> {
-        let Some(pairs) = Pairs::find() else {
+        let Some((_, free)) = &*PAIRS else {
             println!("skipped: no hosts to plant faults into (FAULTS_HOSTS is not set; see ci/faults.sh)");
             return None;
         };
-        let directory = pairs.take();
+        let directory = free.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap();
         let network = std::fs::read_to_string(directory.join("net")).unwrap();
         Some(Self { directory, launchers: format!("{}.0/24", network.trim()) })
     }
