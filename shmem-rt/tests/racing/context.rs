@@ -1,13 +1,12 @@
 //! Contexts: streams of their own, for threads of their own.
 
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Serialized};
-use shmem::{Context, ContextError, ErrorKind};
+use shmem::{ContextError, ErrorKind};
 
-use crate::panics::{refused, said};
+use crate::panics::said;
 
 #[symmetric]
 static CELLS: [[u64; 64]; 4];
@@ -82,23 +81,6 @@ fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
         assert_eq!(CELLS.here(world).index(3).index(63).load(), round);
         world.barrier_all();
     }
-}
-
-#[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMEM_NPES" = "2"))]
-fn a_context_serves_its_own_pe_only(world: &mut World<Multiple>) {
-    // Each PE is a thread here, so a context can come to another PE, whose phases do not quiet it.
-    static GIVEN: Mutex<Option<Context<Multiple>>> = Mutex::new(None);
-    let (west, east) = world.ring_neighbours();
-    assert_eq!((world.n_pes(), west), (2, east), "two threads");
-    if world.my_pe() == 0 {
-        *GIVEN.lock().unwrap() = Some(world.create_ctx().unwrap());
-    }
-    world.barrier_all();
-    if world.my_pe() == 1 {
-        let context = GIVEN.lock().unwrap().take().unwrap();
-        refused! { context.bind(world).put(CELLS.on(east).index(0), &[9; 64]) => "a context of another PE"; }
-    }
-    world.barrier_all();
 }
 
 #[shmem::test(pes = 2)]

@@ -1,6 +1,6 @@
 //! Programs out of one number.
 
-use super::model::{Model, Thing};
+use super::model::{Model, Thing, is_number_box};
 use super::step::{
     ADDRESSES, Edge, Element, End, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, Run, STATICS, Slot,
     Split, Step, Storage, Storm, Stream, TEAMS, Token, Way,
@@ -182,6 +182,10 @@ impl Draw {
     }
 
     fn epoch(&mut self) -> Step {
+        Step::Epoch { streams: self.streams() }
+    }
+
+    fn streams(&mut self) -> Vec<Stream> {
         let mut streams = Vec::new();
         for pe in 0..self.pes {
             let threads = if self.one_in(3) { 1 + self.below(3) } else { 1 };
@@ -191,7 +195,7 @@ impl Draw {
                 streams.push(Stream { pe, token, ops: (0..count).map(|_| self.op(pe)).collect() });
             }
         }
-        Step::Epoch { streams }
+        streams
     }
 
     fn storms(&mut self) -> Vec<Storm> {
@@ -280,7 +284,14 @@ impl Draw {
     }
 
     fn phase(&mut self) -> Step {
-        let phase = |slot| Step::Phase { slot, frozen: false, seed: 0, storms: Vec::new() };
+        let phase = |slot| Step::Phase {
+            slot,
+            list: Vec::new(),
+            frozen: false,
+            seed: 0,
+            storms: Vec::new(),
+            around: [Vec::new(), Vec::new()],
+        };
         let fits = OBJECTS.filter(|slot| self.model.allows(&phase(*slot), false));
         let is_of_teams = |thing: &Thing| thing.home.team().is_some();
         let (of_teams, others): (Vec<Slot>, Vec<Slot>) =
@@ -290,7 +301,11 @@ impl Draw {
             true => (self.of(&others), Vec::new()),
             false => (self.of(&of_teams), self.storms()),
         };
-        Step::Phase { slot, frozen: self.one_in(3), seed: self.seed(), storms }
+        let is_free = |other: &Slot| *other != slot && self.model.allows(&phase(*other), false);
+        let is_listed = |other: &Slot| is_free(other) && self.model.thing(*other).is_some_and(is_number_box);
+        let list = if storms.is_empty() { OBJECTS.filter(is_listed).collect() } else { Vec::new() };
+        let around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
+        Step::Phase { slot, list, frozen: self.one_in(3), seed: self.seed(), storms, around }
     }
 
     fn split(&mut self) -> Step {
