@@ -284,26 +284,20 @@ impl Draw {
     }
 
     fn phase(&mut self) -> Step {
-        let phase = |slot| Step::Phase {
-            slot,
-            list: Vec::new(),
-            frozen: false,
-            seed: 0,
-            storms: Vec::new(),
-            around: [Vec::new(), Vec::new()],
-        };
-        let fits = OBJECTS.filter(|slot| self.model.allows(&phase(*slot), false));
-        let is_of_teams = |thing: &Thing| thing.home.team().is_some();
-        let (of_teams, others): (Vec<Slot>, Vec<Slot>) =
-            fits.partition(|slot| self.model.thing(*slot).is_some_and(is_of_teams));
+        let fits = OBJECTS.filter(|slot| self.model.may_open(*slot));
+        let is_of_teams =
+            |slot: &Slot| self.model.thing(*slot).is_some_and(|thing| thing.home.team().is_some());
+        let (of_teams, others): (Vec<Slot>, Vec<Slot>) = fits.partition(is_of_teams);
         // Those of teams, if there are any, as often as all others.
-        let (slot, storms) = match of_teams.is_empty() || self.one_in(2) {
-            true => (self.of(&others), Vec::new()),
-            false => (self.of(&of_teams), self.storms()),
+        let (slot, list, storms) = match of_teams.is_empty() || self.one_in(2) {
+            true => {
+                let slot = self.of(&others);
+                let numbers =
+                    |other: &Slot| *other != slot && self.model.thing(*other).is_some_and(is_number_box);
+                (slot, others.into_iter().filter(numbers).collect(), Vec::new())
+            }
+            false => (self.of(&of_teams), Vec::new(), self.storms()),
         };
-        let is_free = |other: &Slot| *other != slot && self.model.allows(&phase(*other), false);
-        let is_listed = |other: &Slot| is_free(other) && self.model.thing(*other).is_some_and(is_number_box);
-        let list = if storms.is_empty() { OBJECTS.filter(is_listed).collect() } else { Vec::new() };
         let around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
         Step::Phase { slot, list, frozen: self.one_in(3), seed: self.seed(), storms, around }
     }

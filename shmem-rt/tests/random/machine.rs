@@ -9,7 +9,7 @@ use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, Private, Serialized};
 use shmem::{ContextError, Error, ErrorKind, SessionOptions, Stores, Team, TeamConfig, zeroed};
 
-use super::cells::{Cells, Ghosts, halo};
+use super::cells::{Cells, halo};
 use super::epoch::Reads;
 use super::model::{Cell, Model, UNKNOWN};
 use super::object::{News, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
@@ -32,7 +32,7 @@ pub(crate) static WORDS: [Atomic<u64>; 8];
 pub(crate) static NEWS: Signal;
 
 /// A handle.
-enum Item {
+pub(super) enum Item {
     Object(Box<dyn Object>),
     Team(Team),
     Halo(Box<dyn Cells>),
@@ -40,10 +40,10 @@ enum Item {
 
 /// The state of one PE.
 pub(crate) struct Machine {
-    me: usize,
-    model: Model,
+    pub(super) me: usize,
+    pub(super) model: Model,
     /// What this PE holds, in the slots of the model.
-    items: Vec<Option<Item>>,
+    pub(super) items: Vec<Option<Item>>,
     /// Of no bytes: who has an address of what was there before may still write to it.
     room: Room,
     partitions: [Option<u32>; PARTITIONS],
@@ -227,7 +227,7 @@ impl Machine {
     }
 
     /// Steps beside which something is held.
-    fn held(&mut self, world: &World<Multiple>, steps: &[Step]) {
+    pub(super) fn held(&mut self, world: &World<Multiple>, steps: &[Step]) {
         for step in steps {
             if self.model.allows(step, true) {
                 if self.trace {
@@ -535,47 +535,6 @@ impl Machine {
             let is_same = opened.bytes() == now;
             assert!(is_same, "somebody else has written to object {slot} in a phase of PE {}", self.me);
         }
-    }
-
-    fn exchange(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, iter: bool, end: &End) {
-        let Some(Item::Halo(mut halo)) = self.items[slot].take() else {
-            panic!("no halo {slot}, as the model says")
-        };
-        let it = self.model.thing(slot).cloned().expect("the model says that it is there");
-        let edges = &it.edges[self.me];
-        let sent: Vec<_> = (0..edges.len()).map(|edge| self.model.cells(slot, seed, self.me, edge)).collect();
-        let come = edges.iter().map(|edge| {
-            edge.map_or(Vec::new(), |(pe, opposite, _)| self.model.cells(slot, seed, pe, opposite))
-        });
-        let come: Vec<Vec<u8>> = come.collect();
-        let mut visit = |ghosts: &Ghosts<'_>| {
-            let check = |when: &str| {
-                for (edge, cells) in come.iter().enumerate() {
-                    let is_same = ghosts(edge) == cells;
-                    assert!(is_same, "the ghost cells of edge {edge} {when}: {:?}", ghosts(edge));
-                }
-            };
-            check("when they have come");
-            for edge in 0..come.len() {
-                // Nobody can name them.
-                let cells = ghosts(edge);
-                for cell in cells.first().into_iter().chain(cells.last()) {
-                    assert!(world.address(&raw const *cell).is_err(), "ghost cells have an address");
-                }
-            }
-            if let End::Finished(hold) = end {
-                self.held(world, hold);
-            }
-            check("at the end");
-        };
-        let mut exchange = || halo.exchange(world, &sent, iter, end, &mut visit);
-        match it.abandoned {
-            true => assert!(panics(exchange), "an exchange was never finished"),
-            false => exchange(),
-        }
-        self.items[slot] = Some(Item::Halo(halo));
-        // What was sent and never awaited arrives somewhere; nobody looks at it.
-        world.barrier_all();
     }
 }
 

@@ -178,21 +178,29 @@ impl Model {
                 free(slot) && parent.as_ref() != Some(slot) && team(parent) && is_split
             }
             Step::Phase { slot, list, .. } => {
-                let is_opened = |object: &Thing| match object.home {
-                    Home::Static | Home::Heap(_) | Home::Array(..) => {
-                        !object.is_bulk() && object.element != Element::Word
-                    }
-                    // Of this very split: another one may be in its slot by now.
-                    Home::Team(of) => team(&Some(of)) && is(&of, &|teams| teams.groups == object.groups),
-                    _ => false,
-                };
-                let is_opened = |object: &Thing| object.is_held_by_all() && is_opened(object);
-                let is_listed = |object: &Thing| is_opened(object) && is_number_box(object);
-                !shared
-                    && is(slot, &is_opened)
-                    && list.iter().all(|other| other != slot && is(other, &is_listed))
+                let is_listed =
+                    |other: &Slot| other != slot && self.may_open(*other) && is(other, &is_number_box);
+                !shared && self.may_open(*slot) && list.iter().all(is_listed)
             }
         }
+    }
+
+    /// Whether a phase can open an object.
+    pub(crate) fn may_open(&self, slot: Slot) -> bool {
+        self.thing(slot).is_some_and(|object| {
+            let fits = match object.home {
+                Home::Static | Home::Heap(_) | Home::Array(..) => {
+                    !object.is_bulk() && object.element != Element::Word
+                }
+                // Of this very split: another one may be in its slot by now.
+                Home::Team(of) => {
+                    let is_this = |teams: &Thing| teams.is_held_by_all() && teams.groups == object.groups;
+                    self.thing(of).is_some_and(is_this)
+                }
+                Home::Split | Home::Halo => false,
+            };
+            fits && object.is_held_by_all()
+        })
     }
 
     /// What there is behind a step that was carried out. What storms reach meanwhile holds nobody knows what.
