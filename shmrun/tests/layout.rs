@@ -3,16 +3,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::process::Command;
 
 /// Builds the program in `tests/layout`, apart from the workspace: a copy of it, with the versions that the workspace
-/// has. Once: tests that come together wait for the first.
-fn program() -> PathBuf {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(build).clone()
-}
-
+/// has.
 fn build() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = package.with_file_name("shmem-rt");
@@ -42,19 +36,14 @@ fn build() -> PathBuf {
     copy.join("target/release/app")
 }
 
-fn info(arguments: &[&str], program: &Path, environment: Option<(&str, &str)>) -> Output {
-    let mut info = Command::new(env!("CARGO_BIN_EXE_shmem-info"));
-    info.arg("layout").args(arguments).arg(program).envs(environment).output().unwrap()
-}
-
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]
 fn the_layout_of_a_file_is_that_of_the_job() {
-    let program = program();
-    let shown = info(&[], &program, None);
+    let program = build();
+    let shown = Command::new(env!("CARGO_BIN_EXE_shmem-info")).arg("layout").arg(&program).output().unwrap();
     let shown = text(&shown.stdout);
     // Name -> (partition, offset in it).
     let mut file: HashMap<String, (String, usize)> = HashMap::new();
@@ -86,24 +75,4 @@ fn the_layout_of_a_file_is_that_of_the_job() {
         assert!(start.is_multiple_of(2 << 20), "{name}: a partition starts on 2 MiB, not at {start:#x}");
     }
     assert_eq!((said.lines().count(), starts.len()), (6, 2));
-}
-
-#[test]
-fn check_fails_a_build_whose_statics_do_not_fit() {
-    let program = program();
-    assert!(info(&["--check"], &program, None).status.success());
-    let small = ("SHMEM_SYMMETRIC_PARTITION9", "size=4K");
-    let refused = info(&["--check"], &program, Some(small));
-    let job = Command::new(&program).envs([small]).output().unwrap();
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(!job.status.success());
-    for said in [text(&refused.stderr), text(&job.stderr)] {
-        for part in [
-            "3 symmetric static(s) in partition `bulk` need",
-            "fields::PRESSURE",
-            "SHMEM_SYMMETRIC_PARTITION9",
-        ] {
-            assert!(said.contains(part), "`{part}` is missing in: {said}");
-        }
-    }
 }

@@ -89,8 +89,8 @@ fn fill_scratch(world: &World<Multiple>) {
 #[derive(Clone, Copy)]
 enum Form {
     Little,
-    Private,
-    Direct,
+    Much,
+    Object,
 }
 
 /// What a member comes for with a collective of a family. Two that are to be found by one thing are alike in all others, to the
@@ -106,30 +106,62 @@ struct Coming {
     root: usize,
 }
 
+const LITTLE: Coming = Coming { form: Form::Little, more: 0, at: [0; 2], root: 1 };
+const MUCH: Coming = Coming { form: Form::Much, ..LITTLE };
+const OBJECT: Coming = Coming { form: Form::Object, ..LITTLE };
+const LENGTHS: [Coming; 2] = [LITTLE, Coming { more: 1, ..LITTLE }];
+const LENGTHS_OF_MUCH: [Coming; 2] = [MUCH, Coming { more: 8, ..MUCH }];
+const LENGTHS_OF_OBJECTS: [Coming; 2] = [OBJECT, Coming { more: 8, ..OBJECT }];
+const ROOTS: [Coming; 2] = [Coming { root: 0, ..LITTLE }, LITTLE];
+const PLACES: [Coming; 2] = [OBJECT, Coming { at: [8, 0], ..OBJECT }];
+const DESTINATIONS: [Coming; 2] = [OBJECT, Coming { at: [0, 8], ..OBJECT }];
+
+/// Families, what PE 0 and the others come for, and what is said of them behind the name. Little data come with the words of a
+/// meeting, and many behind it; objects are written where they lie. An object has as many bytes as the copy, of the same numbers.
+const COMING: [(&str, [Coming; 2], [&str; 2]); 36] = [
+    ("broadcast", [LITTLE, MUCH], ["8 bytes from PE 1)", "256K from PE 1)"]),
+    ("broadcast", [LITTLE, OBJECT], ["8 bytes from PE 1)", "FIELD"]),
+    ("broadcast", [OBJECT, MUCH], ["FIELD", "256K from PE 1)"]),
+    ("broadcast", LENGTHS, ["8 bytes from PE 1)", "16 bytes from PE 1)"]),
+    ("broadcast", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
+    ("broadcast", ROOTS, ["8 bytes from PE 0)", "8 bytes from PE 1)"]),
+    ("broadcast", [Coming { root: 0, ..MUCH }, MUCH], ["256K from PE 0)", "256K from PE 1)"]),
+    (
+        "broadcast",
+        [Coming { root: 0, ..OBJECT }, OBJECT],
+        ["FIELD[0..32768] from PE 0)", "FIELD[0..32768] from PE 1)"],
+    ),
+    ("broadcast", PLACES, ["FIELD[0..", "FIELD[8.."]),
+    ("sum", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
+    ("sum", [LITTLE, OBJECT], ["1 x u64)", "FIELD"]),
+    ("sum", [OBJECT, MUCH], ["FIELD", "32768 x u64)"]),
+    ("sum", LENGTHS, ["1 x u64", "2 x u64"]),
+    ("sum", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
+    ("sum", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
+    ("sum", PLACES, ["FIELD[0..", "FIELD[8.."]),
+    ("fcollect", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
+    ("fcollect", [LITTLE, OBJECT], ["1 x u64)", "FIELD"]),
+    ("fcollect", [OBJECT, MUCH], ["FIELD", "32768 x u64)"]),
+    ("fcollect", LENGTHS, ["1 x u64", "2 x u64"]),
+    ("fcollect", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
+    ("fcollect", LENGTHS_OF_OBJECTS, ["FIELD", "FIELD"]),
+    ("fcollect", PLACES, ["FIELD[0..", "FIELD[8.."]),
+    ("fcollect", DESTINATIONS, ["FIELD[0..32768] to OUT[0..", "FIELD[0..32768] to OUT[8.."]),
+    ("alltoall", [LITTLE, MUCH], ["1 x u64)", "32768 x u64)"]),
+    ("alltoall", [LITTLE, OBJECT], ["1 x u64)", "WIDE"]),
+    ("alltoall", [OBJECT, MUCH], ["WIDE", "32768 x u64)"]),
+    ("alltoall", LENGTHS, ["1 x u64", "2 x u64"]),
+    ("alltoall", LENGTHS_OF_MUCH, ["32768 x u64", "32776 x u64"]),
+    ("alltoall", LENGTHS_OF_OBJECTS, ["WIDE", "WIDE"]),
+    ("alltoall", PLACES, ["WIDE[0..", "WIDE[8.."]),
+    ("alltoall", DESTINATIONS, ["WIDE[0..", "WIDE[0.."]),
+    ("sum_to", LENGTHS, ["1 x u64", "2 x u64"]),
+    ("sum_to", ROOTS, ["1 x u64 to PE 0)", "1 x u64 to PE 1)"]),
+    ("reduce_to", LENGTHS, ["1 x u64", "2 x u64"]),
+    ("reduce_to", ROOTS, ["1 x u64 to PE 0)", "1 x u64 to PE 1)"]),
+];
+
 impl Coming {
-    const LITTLE: Self = Self { form: Form::Little, more: 0, at: [0; 2], root: 1 };
-    const PRIVATE: Self = Self { form: Form::Private, ..Self::LITTLE };
-    const DIRECT: Self = Self { form: Form::Direct, ..Self::LITTLE };
-
-    /// What PE 0 and the others come for, by the only thing that is not the same.
-    fn sides(difference: &str) -> Option<[Self; 2]> {
-        let (little, private, direct) = (Self::LITTLE, Self::PRIVATE, Self::DIRECT);
-        Some(match difference {
-            "little and much" => [little, private],
-            "little and an object" => [little, direct],
-            "an object and a copy" => [direct, private],
-            "lengths" => [little, Self { more: 1, ..little }],
-            "lengths of much" => [private, Self { more: 8, ..private }],
-            "lengths of objects" => [direct, Self { more: 8, ..direct }],
-            "roots" => [Self { root: 0, ..little }, little],
-            "roots of much" => [Self { root: 0, ..private }, private],
-            "roots of objects" => [Self { root: 0, ..direct }, direct],
-            "places" => [direct, Self { at: [8, 0], ..direct }],
-            "destinations" => [direct, Self { at: [0, 8], ..direct }],
-            _ => return None,
-        })
-    }
-
     /// Comes for it.
     fn come(self, world: &World<Multiple>, family: &str) {
         let (pes, root) = (world.n_pes(), world.pes()[self.root]);
@@ -140,13 +172,13 @@ impl Coming {
         let out = OUT.here(world).index(to..to + items * pes);
         let (mut mine, mut all) = (vec![1_u64; items], vec![1_u64; items * pes]);
         match (family, self.form) {
-            ("broadcast", Form::Direct) => world.broadcast(field, root),
+            ("broadcast", Form::Object) => world.broadcast(field, root),
             ("broadcast", _) => world.broadcast(&mut mine[..], root),
-            ("sum", Form::Direct) => world.sum(field),
+            ("sum", Form::Object) => world.sum(field),
             ("sum", _) => world.sum(&mut mine[..]),
-            ("fcollect", Form::Direct) => world.fcollect(&field, out),
+            ("fcollect", Form::Object) => world.fcollect(&field, out),
             ("fcollect", _) => world.fcollect(&mine[..], &mut all),
-            ("alltoall", Form::Direct) => world.alltoall(&wide, out),
+            ("alltoall", Form::Object) => world.alltoall(&wide, out),
             ("alltoall", _) => world.alltoall(&all.clone(), &mut all),
             ("sum_to", _) => _ = world.sum_to(&mut mine[..], root),
             ("reduce_to", _) => _ = world.reduce_to(&mut mine[..], root, |a, b| a ^ b),
@@ -423,10 +455,8 @@ fn run(world: &mut World<Multiple>) {
             }
             NEVER.wait_until(world, eq(1));
         }
-        differing => {
-            let (difference, family) = differing.rsplit_once(" of ").unwrap();
-            let sides =
-                Coming::sides(difference).unwrap_or_else(|| panic!("there is no scenario {differing}"));
+        number => {
+            let (family, sides, _) = COMING[number.parse::<usize>().unwrap()];
             sides[usize::from(!first)].come(world, family);
         }
     }
@@ -487,17 +517,17 @@ fn are_found(scenario: &str, ways: &[Way], parts: &[&str]) {
     }
 }
 
-/// The same of those who differ in what the scenario says and in nothing else: both sides are told, wherever they are.
+/// The same of those who differ in one thing: both sides are told.
 #[track_caller]
-fn are_told(scenario: &str, [first, others]: [&str; 2]) {
-    are_found(scenario, &WAYS[..4], &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
+fn are_told(scenario: &str, ways: &[Way], [first, others]: [&str; 2]) {
+    are_found(scenario, ways, &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
 }
 
 #[test]
 fn different_things_are_told_apart_wherever_pes_are_and_if_hashes_are_equal() {
-    for Difference { name, said: [first, others], .. } in COLLIDING.iter().chain(OF_DATA) {
+    for Difference { name, said, .. } in COLLIDING.iter().chain(OF_DATA) {
         let ways = if name.starts_with("an exchange") { &WAYS[..] } else { &WAYS[..4] };
-        are_found(name, ways, &[&format!("PE 0 is in `{first}"), &format!(" in `{others}")]);
+        are_told(name, ways, *said);
     }
 }
 
@@ -537,64 +567,11 @@ fn a_panic_inside_an_operation_ends_the_job_wherever_it_is_carried_out() {
     }
 }
 
-/// Families of collectives, with what their calls have in parentheses where they are of little, much, and of an object.
-const FAMILIES: [(&str, [&str; 3]); 4] = [
-    ("broadcast", ["8 bytes from PE 1)", "256K from PE 1)", "FIELD"]),
-    ("sum", ["1 x u64)", "32768 x u64)", "FIELD"]),
-    ("fcollect", ["1 x u64)", "32768 x u64)", "FIELD"]),
-    ("alltoall", ["1 x u64)", "32768 x u64)", "WIDE"]),
-];
-
-/// Little data come with the words of a meeting, and many behind it; objects are written where they lie. An object has as many
-/// bytes as the copy, of the same numbers.
 #[test]
-fn who_has_little_and_who_has_much_find_each_other_and_so_do_those_of_other_forms() {
-    for (family, forms) in FAMILIES {
-        let [little, much, object] = forms.map(|what| format!("{family}({what}"));
-        are_told(&format!("little and much of {family}"), [&little, &much]);
-        are_told(&format!("little and an object of {family}"), [&little, &object]);
-        are_told(&format!("an object and a copy of {family}"), [&object, &much]);
-    }
-}
-
-#[test]
-fn lengths_are_the_same_on_all() {
-    are_told("lengths of broadcast", ["broadcast(8 bytes from PE 1)", "broadcast(16 bytes from PE 1)"]);
-    for family in ["sum", "fcollect", "alltoall", "reduce_to", "sum_to"] {
-        let length = |items: usize| format!("{family}({items} x u64");
-        are_told(&format!("lengths of {family}"), [&length(1), &length(2)]);
-        if !family.ends_with("_to") {
-            are_told(&format!("lengths of much of {family}"), [&length(32768), &length(32776)]);
-        }
-    }
-    for (family, _) in FAMILIES {
-        are_told(&format!("lengths of objects of {family}"), [family, family]);
-    }
-}
-
-#[test]
-fn roots_are_the_same_on_all() {
-    for (scenario, call) in [
-        ("roots of broadcast", "broadcast(8 bytes from PE "),
-        ("roots of sum_to", "sum_to(1 x u64 to PE "),
-        ("roots of reduce_to", "reduce_to(1 x u64 to PE "),
-        ("roots of much of broadcast", "broadcast(256K from PE "),
-        ("roots of objects of broadcast", "broadcast(FIELD[0..32768] from PE "),
-    ] {
-        are_told(scenario, [&format!("{call}0)"), &format!("{call}1)")]);
-    }
-}
-
-#[test]
-fn places_are_the_same_on_all() {
-    for (family, [.., object]) in FAMILIES {
-        let sides = ["[0..", "[8.."].map(|part| format!("{family}({object}{part}"));
-        are_told(&format!("places of {family}"), [&sides[0], &sides[1]]);
-    }
-    for (family, source) in [("fcollect", "FIELD[0..32768]"), ("alltoall", "WIDE[0..")] {
-        let scenario = format!("destinations of {family}");
-        let parts = [&*format!("PE 0 is in `{family}({source}"), " to OUT[0..", " to OUT[8.."];
-        are_found(&scenario, &WAYS[..4], &parts);
+fn who_comes_with_another_form_length_root_or_place_is_told() {
+    for (number, (family, _, said)) in COMING.iter().enumerate() {
+        let [first, others] = said.map(|said| format!("{family}({said}"));
+        are_told(&number.to_string(), &WAYS[..4], [&first, &others]);
     }
 }
 

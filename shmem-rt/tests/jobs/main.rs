@@ -13,6 +13,7 @@ mod scenario;
 
 mod advice;
 mod agreement;
+mod case;
 mod check;
 mod ends;
 mod environment;

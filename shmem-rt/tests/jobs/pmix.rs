@@ -57,13 +57,8 @@ fn hydra(pes: usize, name: &str, by_port: bool) -> Option<Command> {
     Some(command)
 }
 
-/// Runs it under each launcher that is there, and says which are not.
-fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
-    let ways = [
-        ("mpirun of Open MPI", mpirun(pes, name)),
-        ("mpiexec of MPICH", hydra(pes, name, false)),
-        ("mpiexec of MPICH", hydra(pes, name, true)),
-    ];
+/// Runs it by the launchers that are there, and says which are not.
+fn outputs<const N: usize>(launchers: [(&str, Option<Command>); N]) -> Vec<Output> {
     let run = |(launcher, command): (&str, Option<Command>)| match command {
         Some(mut command) => Some(command.output().unwrap()),
         None => {
@@ -71,16 +66,15 @@ fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
             None
         }
     };
-    ways.into_iter().filter_map(run).collect()
+    launchers.into_iter().filter_map(run).collect()
 }
 
-/// Runs it; `None`, and says so, where there is no Open MPI.
-fn run(pes: usize, name: &str) -> Option<Output> {
-    let Some(mut command) = mpirun(pes, name) else {
-        eprintln!("skipped: there is no mpirun of Open MPI");
-        return None;
-    };
-    Some(command.output().unwrap())
+fn run_by_all(pes: usize, name: &str) -> Vec<Output> {
+    outputs([
+        ("mpirun of Open MPI", mpirun(pes, name)),
+        ("mpiexec of MPICH", hydra(pes, name, false)),
+        ("mpiexec of MPICH", hydra(pes, name, true)),
+    ])
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -111,15 +105,15 @@ fn pes_meet_and_share_memory_beside_what_they_start() {
 
 #[test]
 fn pes_of_mpirun_are_ranks_of_mpi() {
-    let Some(output) = run(3, "mpi-first") else { return };
-    assert_success(&output, " of MPI", 3);
+    let outputs = outputs([("mpirun of Open MPI", mpirun(3, "mpi-first"))]);
+    outputs.iter().for_each(|output| assert_success(output, " of MPI", 3));
 }
 
 /// Open MPI 5.0.7 does not survive this, in C neither: its `MPI_Init` finds no local rank behind any `PMIx_Init`.
 #[test]
 fn mpi_starts_in_processes_that_are_pes_already() {
-    let Some(output) = run(3, "mpi") else { return };
-    assert_success(&output, " of MPI", 3);
+    let outputs = outputs([("mpirun of Open MPI", mpirun(3, "mpi"))]);
+    outputs.iter().for_each(|output| assert_success(output, " of MPI", 3));
 }
 
 #[test]
@@ -137,29 +131,20 @@ fn an_abort_ends_the_job_with_its_code_and_one_message() {
 
 #[test]
 fn a_death_ends_the_job() {
-    for name in ["die-0", "die-3"] {
-        let outputs = run_by_all(4, name);
-        for output in &outputs {
-            assert!(!output.status.success(), "{name}: {}", text(&output.stderr));
-            assert_ne!(output.status.code(), Some(HANGS), "{name}: {}", text(&output.stderr));
-        }
-        for line in outputs
-            .iter()
-            .flat_map(|output| text(&output.stdout).lines().map(str::to_owned).collect::<Vec<_>>())
-        {
-            if let Some(pid) = line.strip_prefix("pid ") {
-                let runs = || {
-                    let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
-                    line.unwrap_or_default().contains("program")
-                };
-                // On a busy machine it takes a while until one that was killed is gone.
-                let is_left = runs()
-                    && (0..300).all(|_| {
-                        std::thread::sleep(Duration::from_millis(100));
-                        runs()
-                    });
-                assert!(!is_left, "process {pid} is left over");
-            }
+    let is_left = |pid: &str| {
+        let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+        line.unwrap_or_default().contains("program")
+    };
+    for output in ["die-0", "die-3"].into_iter().flat_map(|name| run_by_all(4, name)) {
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && output.status.code() != Some(HANGS), "{}: {said}", output.status);
+        for pid in text(&output.stdout).lines().filter_map(|line| line.strip_prefix("pid ")) {
+            // On a busy machine it takes a while until one that was killed is gone.
+            let is_gone = (0..300).any(|look| {
+                std::thread::sleep(Duration::from_millis(if look == 0 { 0 } else { 100 }));
+                !is_left(pid)
+            });
+            assert!(is_gone, "process {pid} is left over");
         }
     }
 }

@@ -193,6 +193,50 @@ stands! {
     } => ["(one of 2 threads, all of which wait)"];
 }
 
+/// Programs of so many PEs, in such an environment, that go on in the end.
+macro_rules! goes_on {
+    ($($(#[$doc:meta])* $name:ident: $pes:literal, $level:ty, [$($variable:literal = $value:literal),*], $body:expr;)*) => {$(
+        $(#[$doc])*
+        #[shmem::test(pes = $pes, env($($variable = $value),*))]
+        fn $name(world: &mut World<$level>) {
+            let body: fn(&World<$level>) = $body;
+            body(world);
+        }
+    )*};
+}
+goes_on! {
+    a_thread_that_does_not_wait_may_act: 2, Multiple, ["SHMEM_TRANSPORT" = "shm"], one_that_does_not_wait_acts;
+    a_thread_beside_pes_that_are_threads_may_act: 2, Multiple, ["SHMEM_TRANSPORT" = "loopback"],
+        one_that_does_not_wait_acts;
+    /// The message about a long wait needs nothing that a thread of the program may hold meanwhile.
+    a_thread_that_holds_the_standard_error_waits: 2, Multiple,
+        ["SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"], one_holds_the_standard_error;
+    a_pe_that_is_elsewhere_may_come: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| comes_late(world, 0, LONG);
+    a_pe_that_is_a_thread_may_come: 2, Single, ["SHMEM_TRANSPORT" = "loopback"],
+        |world| comes_late(world, 1, LONG);
+    a_pe_of_another_host_may_come: 4, Single, ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x2"],
+        |world| comes_late(world, 3, LONG_APART);
+    a_handler_of_a_signal_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| is_changed_by(world, || {
+        // SAFETY: the handler stores to a word, and nothing else; it is there until the process ends.
+        unsafe { libc::signal(libc::SIGALRM, change as *const () as libc::sighandler_t) };
+        // SAFETY: a call without conditions.
+        unsafe { libc::alarm(LONG.as_secs() as libc::c_uint) };
+    });
+    /// By the kernel's call, of which the C library hears nothing.
+    a_child_shares_the_memory_and_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"], |world| forks(world, || {
+        let (signal, none) = (libc::c_long::from(libc::SIGCHLD), 0 as libc::c_long);
+        // SAFETY: the child calls what may be called behind a fork, and ends (`forks`).
+        unsafe { libc::syscall(libc::SYS_clone, signal, none, none, none, none) as libc::pid_t }
+    }, false);
+    a_child_of_a_child_that_is_over_may_act: 2, Single, ["SHMEM_TRANSPORT" = "shm"],
+        // SAFETY: the children call what may be called behind a fork, and end (`forks`).
+        |world| forks(world, || unsafe { libc::fork() }, true);
+    a_pe_that_is_stopped_may_go_on: 2, Single, ["SHMEM_TRANSPORT" = "shm"], one_is_stopped;
+    /// For longer than the network may be silent. It is asked whether it waits, and nothing else.
+    a_pe_of_another_host_that_is_stopped_may_go_on: 2, Single,
+        ["SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1", "SHMEM_TIMEOUT" = "3"], one_elsewhere_is_stopped;
+}
+
 /// A thread that is no PE's sleeps, and then wakes all.
 fn one_that_does_not_wait_acts(world: &World<Multiple>) {
     std::thread::scope(|scope| {
@@ -206,20 +250,8 @@ fn one_that_does_not_wait_acts(world: &World<Multiple>) {
     });
 }
 
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_thread_that_does_not_wait_may_act(world: &mut World<Multiple>) {
-    one_that_does_not_wait_acts(world);
-}
-
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback"))]
-fn a_thread_beside_pes_that_are_threads_may_act(world: &mut World<Multiple>) {
-    one_that_does_not_wait_acts(world);
-}
-
-/// The message about a long wait needs nothing that a thread of the program may hold meanwhile.
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm", "SHMEM_WAIT_WARN" = "0.4"))]
-fn a_thread_that_holds_the_standard_error_waits(world: &mut World<Multiple>) {
-    let (world, me) = (&*world, world.my_pe());
+fn one_holds_the_standard_error(world: &World<Multiple>) {
+    let me = world.my_pe();
     if me == 1 {
         std::thread::sleep(LONG);
         world.set(READY.on(world.pes()[0]), 1);
@@ -243,21 +275,6 @@ fn comes_late(world: &World, late: usize, time: Duration) {
     world.barrier_all();
 }
 
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_pe_that_is_elsewhere_may_come(world: &mut World) {
-    comes_late(world, 0, LONG);
-}
-
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "loopback"))]
-fn a_pe_that_is_a_thread_may_come(world: &mut World) {
-    comes_late(world, 1, LONG);
-}
-
-#[shmem::test(pes = 4, env("SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x2"))]
-fn a_pe_of_another_host_may_come(world: &mut World) {
-    comes_late(world, 3, LONG_APART);
-}
-
 /// The word of this process that a handler changes.
 static WORD: AtomicU64 = AtomicU64::new(0);
 
@@ -268,18 +285,11 @@ extern "C" fn change(_: libc::c_int) {
     unsafe { AtomicU64::from_ptr(word) }.store(1, Ordering::SeqCst);
 }
 
-fn my_word(world: &World) -> u64 {
-    READY.here(world).addr().as_ptr() as u64
-}
-
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_handler_of_a_signal_may_act(world: &mut World) {
+/// One of two PEs waits for what it begins here.
+fn is_changed_by(world: &World, begin: impl FnOnce()) {
     if world.my_pe() == 0 {
-        WORD.store(my_word(world), Ordering::Relaxed);
-        // SAFETY: the handler stores to a word, and nothing else; it is there until the process ends.
-        unsafe { libc::signal(libc::SIGALRM, change as *const () as libc::sighandler_t) };
-        // SAFETY: a call without conditions.
-        unsafe { libc::alarm(LONG.as_secs() as libc::c_uint) };
+        WORD.store(READY.here(world).addr().as_ptr() as u64, Ordering::Relaxed);
+        begin();
         READY.wait_until(world, eq(1));
     }
     world.barrier_all();
@@ -287,10 +297,8 @@ fn a_handler_of_a_signal_may_act(world: &mut World) {
 
 /// One of two PEs forks, and its child acts, or one that this has forked before it ended.
 fn forks(world: &World, fork: fn() -> libc::pid_t, has_grandchild: bool) {
-    if world.my_pe() == 0 {
-        WORD.store(my_word(world), Ordering::Relaxed);
-        let child = fork();
-        if child == 0 {
+    is_changed_by(world, || {
+        if fork() == 0 {
             if !has_grandchild || fork() == 0 {
                 // SAFETY: a call without conditions.
                 unsafe { libc::sleep(LONG.as_secs() as libc::c_uint) };
@@ -299,31 +307,10 @@ fn forks(world: &World, fork: fn() -> libc::pid_t, has_grandchild: bool) {
             // SAFETY: a call without conditions.
             unsafe { libc::_exit(0) };
         }
-        READY.wait_until(world, eq(1));
-        // SAFETY: a child of this process; nobody wants to know how it ended.
-        unsafe { libc::waitpid(child, core::ptr::null_mut(), 0) };
-    }
-    world.barrier_all();
+    });
 }
 
-/// By the kernel's call, of which the C library hears nothing.
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_child_shares_the_memory_and_may_act(world: &mut World) {
-    let fork = || {
-        let (signal, none) = (libc::c_long::from(libc::SIGCHLD), 0 as libc::c_long);
-        // SAFETY: the child calls what may be called behind a fork, and ends (`forks`).
-        unsafe { libc::syscall(libc::SYS_clone, signal, none, none, none, none) as libc::pid_t }
-    };
-    forks(world, fork, false);
-}
-
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_child_of_a_child_that_is_over_may_act(world: &mut World) {
-    // SAFETY: the children call what may be called behind a fork, and end (`forks`).
-    forks(world, || unsafe { libc::fork() }, true);
-}
-
-/// Stops a process for so long.
+/// Stops a process for so long, from now on.
 fn stop(process: u64, time: Duration) {
     // Its own child has a parent again when this one has ended: nothing is left of it here.
     let command =
@@ -332,8 +319,7 @@ fn stop(process: u64, time: Duration) {
 }
 
 /// PE 1 is stopped while it sleeps, has what it waits for, and goes on much later.
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "shm"))]
-fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
+fn one_is_stopped(world: &World) {
     let (zero, one) = (world.pe(0).unwrap(), world.pe(1).unwrap());
     if world.my_pe() == 1 {
         world.set(OTHER.on(zero), u64::from(std::process::id()));
@@ -349,9 +335,7 @@ fn a_pe_that_is_stopped_may_go_on(world: &mut World) {
     READY.wait_until(world, eq(1));
 }
 
-/// PE 1 is stopped for longer than the network may be silent. It is asked whether it waits, and nothing else.
-#[shmem::test(pes = 2, env("SHMEM_TRANSPORT" = "auto", "SHMRUN_HOSTS_AS" = "2x1", "SHMEM_TIMEOUT" = "3"))]
-fn a_pe_of_another_host_that_is_stopped_may_go_on(world: &mut World) {
+fn one_elsewhere_is_stopped(world: &World) {
     let zero = world.pe(0).unwrap();
     if world.my_pe() == 1 {
         world.set(OTHER.on(zero), u64::from(std::process::id()));

@@ -1,7 +1,7 @@
 //! Arrays in chunks: made, dropped and freed in every storage, and parts of them. Random programs, and `array_strided`, have them
 //! reached from other PEs.
 
-use shmem::array::{ArrayHere, ArrayOn, Chosen, Cyclic, Multi, Separate, Single, Storage, StorageKind};
+use shmem::array::{ArrayHere, ArrayOn, Cyclic, Multi, Separate, Single, Storage, StorageKind};
 use shmem::prelude::*;
 use shmem::{Here, On};
 use shmem_core::data::PlainData;
@@ -28,34 +28,24 @@ pub(crate) fn all<T: PlainData, const D: usize, S: Storage>(
     elements
 }
 
-/// Calls a function with each storage.
-macro_rules! in_every_storage {
-    ($call:ident($world:ident $(, $argument:expr)*)) => {
-        $call($world, Single $(, $argument)*);
-        $call($world, Separate $(, $argument)*);
-        $call($world, Cyclic { block: 0 } $(, $argument)*);
-        $call($world, Cyclic { block: 64 << 10 } $(, $argument)*);
-        $call($world, Multi $(, $argument)*);
-        $call($world, Chosen $(, $argument)*);
-    };
-}
-
 #[shmem::test(pes = [2, 4], env("SHMEM_SYMMETRIC_SIZE" = "80M"))]
 fn layers_follow_each_other(world: &mut World) {
     let most = if world.n_pes() == 2 { 4 << 20 } else { 1 << 20 };
-    in_every_storage!(next_layer(world, &[1 << 10, 60_000, most]));
+    for storage in StorageKind::ALL.into_iter().chain([StorageKind::Cyclic { block: 64 << 10 }]) {
+        next_layer(world, storage, &[1 << 10, 60_000, most]);
+    }
 }
 
 /// The loop of the source: each layer is computed from the one before it, whose memory goes back. Nothing is held behind them.
 ///
 /// Source: "NUMA-Aware Array Storage" (Chapel), "Single-ddata with Separate Arrays".
-fn next_layer<S: Storage>(world: &mut World, storage: S, sizes: &[usize]) {
+fn next_layer(world: &mut World, storage: StorageKind, sizes: &[usize]) {
     const LAYERS: u64 = 6;
     const SHARE: usize = 16;
     let (me, n) = (world.my_pe(), world.n_pes());
     let mut before = None;
     for &bytes in sizes {
-        let layer = || world.array([bytes / 8]).storage(storage).chunks(4).filled(u64::MAX).unwrap();
+        let layer = || world.array([bytes / 8]).storage_kind(storage).chunks(4).filled(u64::MAX).unwrap();
         let mut next = layer();
         let start = world.registrations();
         for number in 1..=LAYERS {
@@ -82,10 +72,8 @@ fn next_layer<S: Storage>(world: &mut World, storage: S, sizes: &[usize]) {
             }
         }
         let made = world.registrations() - start;
-        match next.kind() {
-            StorageKind::Single | StorageKind::Multi => assert_eq!(made, 0, "nothing is registered anew"),
-            _ => assert_eq!(made, LAYERS, "each array is registered"),
-        }
+        let pooled = matches!(storage, StorageKind::Single | StorageKind::Multi);
+        assert_eq!(made, if pooled { 0 } else { LAYERS }, "each array that lies by itself is registered");
         drop(next);
         world.reclaim();
         // The pools stay.
@@ -95,19 +83,6 @@ fn next_layer<S: Storage>(world: &mut World, storage: S, sizes: &[usize]) {
             "{bytes} bytes: {now:?}, before {before:?}"
         );
     }
-}
-
-#[shmem::test(pes = 2)]
-fn without_a_storage_an_array_lies_in_the_heap_if_there_is_room(world: &mut World) {
-    let kind = |n: usize, chunks: usize| {
-        let array = world.array([n]).chunks(chunks).zeroed::<u8>().unwrap();
-        array.kind()
-    };
-    assert_eq!(kind(4 * 4096 - 1, 4), StorageKind::Single);
-    assert_eq!(kind(32 << 20, 4), StorageKind::Single);
-    assert_eq!(kind(65 << 20, 4), StorageKind::Separate);
-    let typed = world.array([9]).storage(Multi).zeroed::<u8>().unwrap();
-    assert_eq!(typed.kind(), StorageKind::Multi);
 }
 
 #[shmem::test(pes = 2, env("SHMEM_ARRAY_STORAGE" = "Cyclic=8K"))]

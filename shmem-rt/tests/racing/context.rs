@@ -1,13 +1,12 @@
 //! Contexts: streams of their own, for threads of their own.
 
-use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use shmem::prelude::*;
 use shmem::thread::{Multiple, Private, Serialized};
-use shmem::{Context, ContextError, ErrorKind};
+use shmem::{ContextError, ErrorKind};
 
-use crate::panics::{refused, said};
+use crate::panics::said;
 
 #[symmetric]
 static CELLS: [[u64; 64]; 4];
@@ -46,6 +45,8 @@ fn who_comes_too_late_shares_with_a_lock(world: &mut World<Multiple>) {
     assert_eq!(late.grant().to_string(), granted);
     let resources = world.resources();
     assert_eq!((resources.used, resources.limit, resources.grants.len()), (2, Some(2), 3));
+    let thread = world.register_thread().unwrap();
+    assert_eq!((thread.grant().unit, thread.grant().locked), (0, true), "{}", thread.grant());
 }
 
 #[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "7"))]
@@ -65,34 +66,6 @@ fn the_units_of_a_node_are_shared_out(world: &mut World) {
     );
 }
 
-#[shmem::test(pes = 2)]
-fn without_a_limit_everybody_is_alone(world: &mut World) {
-    // Of a network, as many as it has but for the last, which is saved.
-    let many = world.resources().limit.map_or(100, |limit| 100.min(limit - 2));
-    let contexts: Vec<_> = (0..many).map(|_| world.create_ctx::<Private>().unwrap()).collect();
-    assert!(contexts.iter().all(|context| context.grant().shared_with == 0));
-    assert_eq!(world.resources().used, many + 1);
-    drop(contexts);
-    assert_eq!(world.resources().used, 1);
-}
-
-#[shmem::test(pes = 2)]
-fn dropping_a_context_completes_what_it_started(world: &mut World) {
-    let (west, east) = world.ring_neighbours();
-    for round in 1..=30 {
-        let context = world.create_ctx::<Private>().unwrap();
-        context.bind(world).put(CELLS.on(east).index(2), &[round; 64]);
-        context.destroy();
-        // Ordered behind the destruction only.
-        let flag = world.create_ctx::<Private>().unwrap();
-        flag.bind(world).signal_set(READY.on(east), round);
-        drop(flag);
-        READY.wait_until(world, ge(round));
-        assert_eq!(CELLS.here(world).index(2).index(5).load(), round, "from {west}");
-        world.barrier_all();
-    }
-}
-
 #[shmem::test(pes = 2, env("SHMEM_CONTEXT_MAPPING" = "domain", "SHMEM_MAX_RESOURCES" = "4"))]
 fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
     // One endpoint for both, whose operations are counted together.
@@ -108,23 +81,6 @@ fn quiet_of_a_shared_endpoint_completes_both(world: &mut World) {
         assert_eq!(CELLS.here(world).index(3).index(63).load(), round);
         world.barrier_all();
     }
-}
-
-#[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMEM_NPES" = "2"))]
-fn a_context_serves_its_own_pe_only(world: &mut World<Multiple>) {
-    // Each PE is a thread here, so a context can come to another PE, whose phases do not quiet it.
-    static GIVEN: Mutex<Option<Context<Multiple>>> = Mutex::new(None);
-    let (west, east) = world.ring_neighbours();
-    assert_eq!((world.n_pes(), west), (2, east), "two threads");
-    if world.my_pe() == 0 {
-        *GIVEN.lock().unwrap() = Some(world.create_ctx().unwrap());
-    }
-    world.barrier_all();
-    if world.my_pe() == 1 {
-        let context = GIVEN.lock().unwrap().take().unwrap();
-        refused! { context.bind(world).put(CELLS.on(east).index(0), &[9; 64]) => "a context of another PE"; }
-    }
-    world.barrier_all();
 }
 
 #[shmem::test(pes = 2)]

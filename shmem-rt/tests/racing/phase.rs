@@ -1,68 +1,11 @@
-//! The exclusive and the read-only phase. What must not compile is in the compile-fail tests; here
-//! is what must work, and what must end the job.
+//! The exclusive and the read-only phase: what may be opened, and how often. What must not compile is in the compile-fail tests;
+//! that phases lie between what others write is seen by random programs.
 
-use crate::dice::Dice;
 use crate::panics::refused;
 use shmem::prelude::*;
 
 #[symmetric]
 static GRID: [[f64; 4]; 3];
-#[symmetric]
-static HITS: Atomic<u64>;
-
-/// What was put before is there inside, where nobody else writes; what is written there others see afterwards.
-#[shmem::test(pes = 3)]
-fn a_phase_lies_between_what_others_write(world: &mut World) {
-    let (west, east) = world.ring_neighbours();
-    let me = world.my_pe() as f64;
-    for round in 0..200 {
-        let sent = |pe: usize| [1000.0 * pe as f64 + f64::from(round); 4];
-        world.put(GRID.on(west).index(1), &[-1.0; 4]);
-        world.put(GRID.on(east).index(0), &sent(world.my_pe()));
-        world.add(HITS.on(east), 1);
-        world.local((&GRID, &HITS), |(grid, hits)| {
-            assert_eq!((grid[0], std::mem::take(hits.value_mut())), (sent(west.number()), 1));
-            *grid = [[me; 4]; 3];
-            // Those who were first are waiting to write again.
-            if f64::from(round % 3) == me {
-                std::thread::sleep(std::time::Duration::from_micros(300));
-            }
-            assert_eq!(std::hint::black_box(&mut *grid), &[[me; 4]; 3], "in round {round}");
-        });
-        assert_eq!(world.g(GRID.on(west).index(2).index(3)), west.number() as f64);
-    }
-}
-
-/// Random parts of a list against a list of vectors.
-#[shmem::test(pes = 2)]
-fn a_list_opens_as_a_list_of_what_its_objects_open_as(world: &mut World) {
-    let (mut dice, me) = (Dice(7), world.my_pe() as u64);
-    let lengths: Vec<usize> = (0..20).map(|_| dice.below(9) as usize).collect();
-    let boxes: Vec<SymBox<[u64]>> =
-        lengths.iter().map(|length| world.alloc(zeroed(*length)).unwrap()).collect();
-    let mut model: Vec<Vec<u64>> = lengths.iter().map(|length| vec![0; *length]).collect();
-    for round in 1..=100 {
-        let first = dice.below(21) as usize;
-        let end = first + dice.below(21 - first as u64) as usize;
-        let sum = world.local((&GRID, &boxes[first..end]), |(grid, mut opened)| {
-            assert_eq!(opened.len(), end - first);
-            for (at, (items, model)) in opened.iter_mut().zip(&mut model[first..end]).enumerate() {
-                assert_eq!(items, model);
-                items
-                    .iter_mut()
-                    .zip(0..)
-                    .for_each(|(item, i)| *item = round << 32 | (at as u64) << 16 | i << 8 | me);
-                model.copy_from_slice(items);
-            }
-            grid[0][0] = opened.len() as f64;
-            opened.iter().flat_map(|items| items.iter()).sum::<u64>()
-        });
-        assert_eq!(sum, model[first..end].iter().flatten().sum::<u64>());
-    }
-    world.frozen(&boxes, |opened| assert_eq!(opened, model));
-    let copies: Vec<Vec<u64>> = boxes.iter().map(|items| items.here(world).to_vec()).collect();
-    assert_eq!(copies, model);
-}
 
 #[symmetric]
 static LEFT: [u64; 3];
@@ -99,7 +42,7 @@ fn naming_an_object_twice_is_refused(world: &mut World) {
             assert_eq!(open(), 9);
         } else {
             let name = format!(
-                "`object #{} (shmem-rt/tests/racing/phase.rs:92)` is named twice",
+                "`object #{} (shmem-rt/tests/racing/phase.rs:35)` is named twice",
                 boxes[second].id()
             );
             refused! { open() => name; }

@@ -67,12 +67,3 @@ fn the_type_of_an_object_is_its_hint(world: &mut World) {
     assert_eq!(world.hints(signals.here(world).addr()), Some(MemoryHints::SIGNAL_REMOTE));
     assert_eq!(world.hints(numbers.here(world).addr()), Some(MemoryHints::NONE));
 }
-
-#[test]
-fn hints_are_named() {
-    let both = MemoryHints::ATOMICS_REMOTE | MemoryHints::SIGNAL_REMOTE;
-    assert_eq!(both.to_string(), "atomics_remote|signal_remote");
-    assert_eq!(MemoryHints::SIGNAL_REMOTE.to_string(), "signal_remote");
-    assert_eq!(MemoryHints::default().to_string(), "none");
-    assert!(both.contains(MemoryHints::SIGNAL_REMOTE) && !MemoryHints::SIGNAL_REMOTE.contains(both));
-}

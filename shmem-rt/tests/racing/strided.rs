@@ -2,11 +2,11 @@
 //! and in scopes, by every algorithm; and all that the grammar allows.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::Config;
 use shmem::PlainData;
 use shmem::prelude::*;
 
+use crate::dice::Dice;
 use crate::panics::{refused, said};
 
 const LEN: usize = 240;
@@ -93,33 +93,22 @@ impl Taken {
     }
 }
 
-prop_compose! {
-    /// `count` blocks of `block` in a dimension of `len`, at most `gap` apart, as far as they fit: both sides of a transfer
-    /// take as many.
-    fn taken(len: usize, count: usize, block: usize, gap: usize)
-        (step in block..=block + gap, first in 0..=len - reach(count, block + gap, block), rest in 0..4_usize)
-        -> Taken
-    {
-        let end = first + reach(count, step, block);
-        // Elements behind the last one, which its stride leaves out.
-        let rest = if block == 1 { rest.min(step - 1).min(len - end) } else { 0 };
-        Taken { first, end: end + rest * usize::from(count > 0), step, block }
-    }
-}
-
-/// Elements from the first of `count` blocks to behind the last.
-fn reach(count: usize, step: usize, block: usize) -> usize {
-    if count == 0 { 0 } else { (count - 1) * step + block }
-}
-
 /// The same number of elements of a dimension of `there` and of one of `here`, in blocks of up to `block`.
-fn pair(there: usize, here: usize, block: usize) -> impl Strategy<Value = (Taken, Taken)> {
-    let shorter = there.min(here);
+fn pair(dice: &mut Dice, there: usize, here: usize, block: usize) -> Line {
+    let mut below = |n: usize| dice.below(n as u64) as usize;
+    let (shorter, block) = (there.min(here), 1 + below(block));
     let gap = (shorter / 5).clamp(1, 12);
-    let count = move |block: usize| (0..=(shorter - block) / (block + gap) + 1, Just(block));
-    (1..=block).prop_flat_map(count).prop_flat_map(move |(count, block)| {
-        (taken(there, count, block, gap), taken(here, count, block, gap))
-    })
+    let count = below((shorter - block) / (block + gap) + 2);
+    let mut taken = |len: usize| {
+        let step = block + below(gap + 1);
+        let reach = count.saturating_sub(1) * step + if count == 0 { 0 } else { block };
+        let first = below(len - reach + 1);
+        let end = first + reach;
+        // Elements behind the last one, which its stride leaves out.
+        let rest = if block == 1 && count > 0 { below(4).min(step - 1).min(len - end) } else { 0 };
+        Taken { first, end: end + rest, step, block }
+    };
+    (taken(there), taken(here))
 }
 
 /// Bytes of a region, in order. `dims` are lengths, outermost first.
@@ -176,7 +165,7 @@ struct How {
 fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     world: &mut World,
     object: &'static Symmetric<A>,
-    cases: impl Strategy<Value = C>,
+    case: impl Fn(&mut Dice) -> C,
     sides: impl Fn(C) -> Sides,
     transfer: impl Fn(&World, Pe, C, &mut B, How),
 ) {
@@ -184,16 +173,13 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
     let me = world.my_pe();
     let symmetric = |pe: usize| (0..size_of::<A>()).map(|i| initial(pe, i)).collect::<Vec<u8>>();
     let private = |pe: usize| (0..size_of::<B>()).map(|i| initial(pe + 50, i)).collect::<Vec<u8>>();
-    // The same cases on every PE: the barriers inside are collective.
-    let default = Config::default();
-    // One that is always the same in each way, a few times.
-    let most = if size_of::<C>() == 0 { 12 } else { 100 };
-    let config = Config { cases: default.cases.min(most), failure_persistence: None, ..default };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    let how = (any::<bool>(), any::<bool>()).prop_map(|(put, scoped)| How { put, scoped });
-    let done = runner.run(&(cases, how), |(case, how)| {
+    // One that is always the same in each way.
+    let cases = if size_of::<C>() == 0 { 4 } else { Config::default().cases.min(100) };
+    let mut dice = Dice(size_of::<A>() as u64);
+    for number in 0..cases {
+        let (case, how) = (case(&mut dice), How { put: number % 2 == 0, scoped: number % 4 > 1 });
         let Sides { there, here } = sides(case);
-        prop_assert_eq!(there.len(), here.len());
+        assert_eq!(there.len(), here.len());
         let mut before = vec![A::zeroed()];
         cast_slice_mut(&mut before).copy_from_slice(&symmetric(me));
         world.put(object.on(world.me()), &before[0]);
@@ -212,19 +198,17 @@ fn compare<A: PlainData, B: Pod, C: std::fmt::Debug + Copy>(
         world.barrier_all();
         let mut found = vec![A::zeroed()];
         world.get(&mut found[0], object.on(world.me()));
-        prop_assert_eq!(cast_slice::<A, u8>(&found), &expected_there, "the symmetric side");
-        prop_assert_eq!(cast_slice::<B, u8>(&local), &expected_here, "the local side");
+        assert_eq!(cast_slice::<A, u8>(&found), &expected_there, "the symmetric side of {case:?}, {how:?}");
+        assert_eq!(cast_slice::<B, u8>(&local), &expected_here, "the local side of {case:?}, {how:?}");
         world.barrier_all();
-        Ok(())
-    });
-    done.unwrap();
+    }
 }
 
 /// Compares `strided!` between a region of an object and one of an array of the PE.
 macro_rules! both_ways {
-    ($world:ident, $([$algorithm:tt])? $object:ident, $local:ty, $cases:expr, $sides:expr, |$case:pat_param|
+    ($world:ident, $([$algorithm:tt])? $object:ident, $local:ty, $draw:expr, $sides:expr, |$case:pat_param|
         [$($there:tt)*] $(. $of_there:tt)* = [$($here:tt)*] $(. $of_here:tt)*) => {
-        compare::<_, $local, _>($world, &$object, $cases, $sides, |world, pe, $case, local, how| match how {
+        compare::<_, $local, _>($world, &$object, $draw, $sides, |world, pe, $case, local, how| match how {
             How { put: true, scoped: false } => {
                 let local = &*local;
                 strided!(world, $(algorithm = $algorithm;)?
@@ -254,7 +238,7 @@ macro_rules! moved {
     ($world:ident: $($object:ident[$($there:tt)*] $(. $of:tt)* = $local:ty, [$($here:tt)*] $(. $by:tt)*;
         $count:expr => $elements:expr;)*) => {$(
         let sides = Sides::of::<_, $local, _>($count, $elements);
-        both_ways!($world, $object, $local, Just(()), |()| sides.clone(), |()|
+        both_ways!($world, $object, $local, |_| (), |()| sides.clone(), |()|
             [$($there)*] $(. $of)* = [$($here)*] $(. $by)*);
     )*};
 }
@@ -264,9 +248,15 @@ fn last(cell: &mut Cell, n: usize) -> &mut u8 {
     if n.is_multiple_of(2) { &mut cell.kind } else { &mut cell.level }
 }
 
+/// Regions of all that the grammar allows.
 #[shmem::test(pes = 2)]
-fn fields_go_into_what_they_are_and_into_other_structures(world: &mut World) {
+fn regions_are_those_of_loops(world: &mut World) {
     type Cells = [[Cell; COLUMNS]; ROWS];
+    type Field = [[f32; COLUMNS]; ROWS];
+    type Waves = [[[f64; 2]; 8]; 6];
+    type Cube = [[[u16; 8]; 6]; 5];
+    // Behind `dyn`, variables may be ranges of any kind, which are still there afterwards.
+    let (rows, columns, from, odd, i, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 4, 7);
     moved! { world:
         // One field, also of an object without dimensions.
         CELLS[..].mass = [f64; LEN], [..]; LEN => |there: &mut [Cell; LEN], here, n| (&mut there[n].mass, &mut here[n]);
@@ -278,15 +268,6 @@ fn fields_go_into_what_they_are_and_into_other_structures(world: &mut World) {
             6 => |there: &mut [u8; LEN], here, n| (&mut there[n], last(&mut here[n / 2], n));
         BYTES[..12] = [[Cell; 2]; 3], [.., ..].{kind, level};
             12 => |there: &mut [u8; LEN], here, n| (&mut there[n], last(&mut here[n / 4][n / 2 % 2], n));
-    }
-}
-
-/// A variable behind `dyn` may be a range, of any kind; it is still there afterwards.
-#[shmem::test(pes = 2)]
-fn variables_that_are_ranges(world: &mut World) {
-    type Field = [[f32; COLUMNS]; ROWS];
-    let (rows, columns, from, odd, j) = (1..ROWS - 1, 2..=5, 10.., 1.., 7);
-    moved! { world:
         FIELD[dyn rows, dyn j] = [f32; ROWS - 2], [..];
             ROWS - 2 => |there: &mut Field, here, n| (&mut there[n + 1][7], &mut here[n]);
         FIELD[dyn rows, dyn columns] = [[f32; 4]; ROWS - 2], [..];
@@ -295,29 +276,13 @@ fn variables_that_are_ranges(world: &mut World) {
             ROWS - 10 => |there: &mut Field, here, n| (&mut there[n + 10][19], &mut here[n]);
         FIELD[dyn odd; 2, 3] = [f32; ROWS / 2], [..];
             ROWS / 2 => |there: &mut Field, here, n| (&mut there[2 * n + 1][3], &mut here[n]);
-    }
-    assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
-}
-
-/// Dimensions that a region does not name are taken whole: so elements may be arrays, as complex numbers are.
-#[shmem::test(pes = 2)]
-fn elements_that_are_arrays(world: &mut World) {
-    type Waves = [[[f64; 2]; 8]; 6];
-    let i = 4;
-    moved! { world:
+        // Dimensions that are not named are taken whole: so elements may be arrays, as complex numbers are.
         WAVES[.., 3] = [[f64; 2]; 6], [..]; 6 => |there: &mut Waves, here, n| (&mut there[n][3], &mut here[n]);
         WAVES[dyn i] = [[f64; 2]; 8], [..]; 8 => |there: &mut Waves, here, n| (&mut there[4][n], &mut here[n]);
         WAVES[5, dyn i] = [f64; 2], [..]; 2 => |there: &mut Waves, here, n| (&mut there[5][4][n], &mut here[n]);
         WAVES[1..3, ..6; 2] = [[f64; 2]; 6], [..];
             6 => |there: &mut Waves, here, n| (&mut there[1 + n / 3][n % 3 * 2], &mut here[n]);
-    }
-}
-
-/// A line has what the region has, in row-major order.
-#[shmem::test(pes = 2)]
-fn regions_are_packed_and_unpacked(world: &mut World) {
-    type Cube = [[[u16; 8]; 6]; 5];
-    moved! { world:
+        // A line has what the region has, in row-major order.
         CUBE[1..5, 2, 1..4] = [u16; 20], [3..15];
             12 => |there: &mut Cube, here, n| (&mut there[1 + n / 3][2][1 + n % 3], &mut here[n + 3]);
         WORDS[..12] = [[f32; 4]; 5], [1..4, ..];
@@ -330,6 +295,7 @@ fn regions_are_packed_and_unpacked(world: &mut World) {
         ROW[14..20] = [f64; 10], [..; 4; 2];
             6 => |there: &mut [f64; LEN], here, n| (&mut there[14 + n], &mut here[n / 2 * 4 + n % 2]);
     }
+    assert_eq!((rows, columns, from, odd), (1..ROWS - 1, 2..=5, 10.., 1..));
 }
 
 type Line = (Taken, Taken);
@@ -361,7 +327,7 @@ fn constant_regions(world: &mut World) {
             });
         )*};
         ($($algorithm:tt),*: $there:tt = $here:tt, $sides:expr) => {$(
-            both_ways!(world, [$algorithm] FIELD, [[f32; COLUMNS]; ROWS], Just(()), $sides,
+            both_ways!(world, [$algorithm] FIELD, [[f32; COLUMNS]; ROWS], |_| (), $sides,
                 |()| $there = $here);
         )*};
     }
@@ -384,24 +350,22 @@ fn constant_regions(world: &mut World) {
     }
 }
 
-#[shmem::test(pes = 2)]
-fn element_by_element(world: &mut World) {
-    let sides = line::<f64>(LEN, 100, whole::<f64>());
-    both_ways!(world, ROW, [f64; 100], pair(LEN, 100, 1), sides, |(t, h)|
-        [dyn t.first..t.end; dyn t.step] = [dyn h.first..h.end; dyn h.step]);
+/// Random blocks of a line, or fields of them, on both sides.
+macro_rules! lines {
+    ($world:ident: $($object:ident: $element:ty, $block:literal, $field:expr, $([$($of:tt)*])?;)*) => {$(
+        let (draw, sides) = (|dice: &mut Dice| pair(dice, LEN, 100, $block), line::<$element>(LEN, 100, $field));
+        both_ways!($world, $object, [$element; 100], draw, sides, |(t, h)|
+            [dyn t.first..t.end; dyn t.step; dyn t.block] $(. $($of)*)?
+                = [dyn h.first..h.end; dyn h.step; dyn h.block] $(. $($of)*)?);
+    )*};
 }
 
 fn in_blocks(world: &mut World) {
-    macro_rules! blocks {
-        ($object:ident: $element:ty) => {
-            let sides = line::<$element>(LEN, 100, whole::<$element>());
-            both_ways!(world, $object, [$element; 100], pair(LEN, 100, 7), sides, |(t, h)|
-                [dyn t.first..t.end; dyn t.step; dyn t.block] = [dyn h.first..h.end; dyn h.step; dyn h.block]);
-        };
+    lines! { world:
+        BYTES: u8, 7, whole::<u8>(),;
+        ROW: f64, 7, whole::<f64>(),;
+        WIDE: u128, 7, whole::<u128>(),;
     }
-    blocks!(BYTES: u8);
-    blocks!(ROW: f64);
-    blocks!(WIDE: u128);
 }
 
 /// The routine of the world or of a scope.
@@ -437,7 +401,7 @@ fn by_routines(world: &mut World) {
             compare::<_, [$element; LEN], _>(
                 world,
                 &$object,
-                pair(LEN, LEN, 30),
+                |dice| pair(dice, LEN, LEN, 30),
                 sides,
                 |world, pe, (t, h), local, how| {
                     let (place, local) = ($object.on(pe).index(t.first..), &mut local[h.first..]);
@@ -456,14 +420,20 @@ fn by_routines(world: &mut World) {
     of_elements!(ROW: f64);
     of_elements!(WIDE: u128);
     let sides = line::<u8>(LEN, LEN, whole::<u8>());
-    compare::<_, [u8; LEN], _>(world, &BYTES, pair(LEN, LEN, 30), sides, |world, pe, (t, h), local, how| {
-        let (place, local) = (BYTES.here(world).addr().add(t.first), &mut local[h.first..]);
-        let blocks = (t.step, h.step, t.block, t.count());
-        match how.scoped {
-            false => call_on_bytes!(world, how, pe, place, local, blocks),
-            true => world.scope(|s| call_on_bytes!(s, how, pe, place, local, blocks)),
-        }
-    });
+    compare::<_, [u8; LEN], _>(
+        world,
+        &BYTES,
+        |dice| pair(dice, LEN, LEN, 30),
+        sides,
+        |world, pe, (t, h), local, how| {
+            let (place, local) = (BYTES.here(world).addr().add(t.first), &mut local[h.first..]);
+            let blocks = (t.step, h.step, t.block, t.count());
+            match how.scoped {
+                false => call_on_bytes!(world, how, pe, place, local, blocks),
+                true => world.scope(|s| call_on_bytes!(s, how, pe, place, local, blocks)),
+            }
+        },
+    );
 }
 
 macro_rules! blocks {
@@ -482,47 +452,35 @@ blocks! {
     blocks_by_the_published_table: "3";
 }
 
+/// Structures, fields of them, and single elements; a field on one side, an array of what it is on the other; and matrices, of
+/// which groups of rows and columns are taken.
 #[shmem::test(pes = 2)]
-fn structures(world: &mut World) {
-    macro_rules! fields {
-        ($field:expr, $(. $of:tt)*) => {
-            both_ways!(world, CELLS, [Cell; 100], pair(LEN, 100, 3), line::<Cell>(LEN, 100, $field), |(t, h)|
-                [dyn t.first..t.end; dyn t.step; dyn t.block] $(. $of)*
-                    = [dyn h.first..h.end; dyn h.step; dyn h.block] $(. $of)*);
-        };
+fn structures_and_matrices(world: &mut World) {
+    lines! { world:
+        ROW: f64, 1, whole::<f64>(),;
+        CELLS: Cell, 3, whole::<Cell>(),;
+        CELLS: Cell, 3, MASS, [mass];
+        CELLS: Cell, 3, VELOCITY_Y, [velocity.y];
+        CELLS: Cell, 3, SPIN, [spin];
+        CELLS: Cell, 3, MASS_AND_VELOCITY, [{mass, velocity}];
+        CELLS: Cell, 3, SPIN_TO_LEVEL, [{spin, kind, level}];
     }
-    fields!(whole::<Cell>(),);
-    fields!(MASS, .mass);
-    fields!(VELOCITY_Y, .velocity.y);
-    fields!(SPIN, .spin);
-    fields!(MASS_AND_VELOCITY, .{mass, velocity});
-    fields!(SPIN_TO_LEVEL, .{spin, kind, level});
-}
-
-/// A field on one side, an array of what it is on the other.
-#[shmem::test(pes = 2)]
-fn fields_of_structures_and_arrays(world: &mut World) {
     macro_rules! fields {
         ($field:expr, $array:ty, $(. $of:tt)*) => {
             let sides = |(there, here)| Sides {
                 there: bytes(&[LEN], &[there], size_of::<Cell>(), $field),
                 here: bytes(&[100], &[here], size_of::<$array>(), whole::<$array>()),
             };
-            both_ways!(world, CELLS, [$array; 100], pair(LEN, 100, 1), sides, |(t, h)|
+            both_ways!(world, CELLS, [$array; 100], |dice| pair(dice, LEN, 100, 1), sides, |(t, h)|
                 [dyn t.first..t.end; dyn t.step] $(. $of)* = [dyn h.first..h.end; dyn h.step, ..]);
         };
     }
     fields!(SPIN, [u16; 3], .spin);
     fields!(KIND_AND_LEVEL, [u8; 2], .{kind, level});
-}
-
-/// Single elements and groups, of one type and of several.
-#[shmem::test(pes = 2)]
-fn matrices(world: &mut World) {
     macro_rules! matrix {
         ($object:ident: $element:ty, $block:expr, $field:expr, $(. $of:tt)*) => {
-            let (cases, sides) = ((pair(ROWS, ROWS, 1), pair(COLUMNS, COLUMNS, $block)), plane::<$element>($field));
-            both_ways!(world, $object, [[$element; COLUMNS]; ROWS], cases, sides, |((r, to_r), (c, to_c))|
+            let draw = |dice: &mut Dice| (pair(dice, ROWS, ROWS, 1), pair(dice, COLUMNS, COLUMNS, $block));
+            both_ways!(world, $object, [[$element; COLUMNS]; ROWS], draw, plane::<$element>($field), |((r, to_r), (c, to_c))|
                 [dyn r.first..r.end; dyn r.step, dyn c.first..c.end; dyn c.step; dyn c.block] $(. $of)*
                     = [dyn to_r.first..to_r.end; dyn to_r.step,
                         dyn to_c.first..to_c.end; dyn to_c.step; dyn to_c.block] $(. $of)*);

@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use crate::panics::refused;
 use shmem::prelude::*;
-use shmem::{ErrorKind, Team, TeamBox, TeamConfig};
+use shmem::thread::Multiple;
+use shmem::{Context, ErrorKind, Team, TeamBox, TeamConfig};
 
 #[symmetric]
 static MARKS: [u64; 16];
@@ -149,6 +150,9 @@ fn indexes_run_out_on_all_and_come_back_when_all_have_dropped(world: &mut World)
 fn a_team_in_use_is_not_destroyed(world: &mut World) {
     let team = world.team().split_strided(world, 0, 1, 3, &plain()).unwrap().unwrap();
     let kept = team.alloc(world, [1_u64, 2]).unwrap();
+    // In a phase of the world, teams open theirs together.
+    world.local(&kept, |kept| kept[0] += 6);
+    assert_eq!(team.frozen(world, &kept, |kept| kept[0]), 7);
     let kept = (world.my_pe() == 1).then_some(kept);
     let error = team.destroy(world).unwrap_err().to_string();
     assert!(
@@ -206,37 +210,6 @@ fn teams_that_overlap_share_out_their_memory(world: &mut World) {
     }
 }
 
-#[shmem::test(pes = 4)]
-fn nobody_writes_inside_a_phase_of_a_team(world: &mut World) {
-    let me = world.my_pe() as u64;
-    let team = world.team().split_by(world, Some(me % 2), 0, &plain()).unwrap().unwrap();
-    // Two teams, four PEs, and objects at equal offsets.
-    let field = team.alloc(world, [0_u64; 64]).unwrap();
-    let count = team.alloc(world, shmem::value(0_u64)).unwrap();
-    for round in 0..150 {
-        for pe in team.pes() {
-            world.put(field.on(pe), &[1000 + me; 64]);
-        }
-        let mark = round << 8 | me;
-        team.local(world, (&field, &count), |(field, count)| {
-            field.fill(mark);
-            if (round + me).is_multiple_of(3) {
-                std::thread::sleep(std::time::Duration::from_micros(200));
-            }
-            assert!(std::hint::black_box(&mut *field).iter().all(|value| *value == mark));
-            *count += 1;
-        });
-        // The other team may be anywhere: it meets at its own pace.
-        if me % 2 == 1 {
-            team.sync(world);
-        }
-    }
-    team.barrier(world);
-    // In a phase of the world, the teams open theirs together.
-    world.local(&count, |count| *count += 1);
-    assert_eq!(team.frozen(world, &count, |count| *count), 151);
-}
-
 #[shmem::test(pes = 3)]
 fn objects_of_a_team_are_the_members(world: &mut World) {
     let pair = world.team().split_strided(world, 0, 1, 2, &plain()).unwrap();
@@ -267,8 +240,8 @@ fn objects_of_a_team_are_the_members(world: &mut World) {
     world.barrier_all();
 }
 
-/// What PE 0 gives to PE 2: PEs, a team, and an object of it.
-type Given = ([Pe; 2], Team, TeamBox<[u64]>);
+/// What PE 0 gives to PE 2: PEs, a team and an object of it, and a context, which phases of PE 2 would not quiet.
+type Given = ([Pe; 2], Team, TeamBox<[u64]>, Context<Multiple>);
 static GIVEN: Mutex<Option<Given>> = Mutex::new(None);
 #[symmetric]
 static WORDS: [u64; 4];
@@ -277,7 +250,7 @@ static COUNTS: [Atomic<u64>; 4];
 
 /// Two nodes of two PEs, which are threads: slots are the same on both, and mean others.
 #[shmem::test(pes = 1, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2", "SHMEM_NPES" = "4"))]
-fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
+fn what_another_pe_of_the_process_has_is_refused(world: &mut World<Multiple>) {
     let node = world.my_pe() as u64 / 2;
     let team = world.team().split_by(world, Some(node), 0, &TeamConfig::default()).unwrap().unwrap();
     let object = team.alloc(world, [7_u64; 4]).unwrap();
@@ -285,14 +258,14 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
         let [near, far] = [1, 3].map(|number| world.pe(number).unwrap());
         assert_eq!((near.on_node().is_some(), far.on_node().is_some()), (true, false));
         object.on(near);
-        *GIVEN.lock().unwrap() = Some(([near, far], team, object));
+        *GIVEN.lock().unwrap() = Some(([near, far], team, object, world.create_ctx().unwrap()));
         world.barrier_all();
         world.barrier_all();
         return;
     }
     world.barrier_all();
     if world.my_pe() == 2 {
-        let ([near, far], team, object) = GIVEN.lock().unwrap().take().unwrap();
+        let ([near, far], team, object, context) = GIVEN.lock().unwrap().take().unwrap();
         let address = WORDS.here(world).addr();
         for pe in [near, far] {
             let stranger = &format!("PE 2 was given PE {pe} by another PE of this process");
@@ -314,6 +287,7 @@ fn what_another_pe_of_the_process_has_is_refused(world: &mut World) {
             object.on(world.pe(1).unwrap()).len() => "is not a member";
             team.barrier(world) => "this is a team of another PE";
             world.local(&object, |_| ()) => "this object of a team is another PE's handle";
+            context.bind(world).put(WORDS.on(world.pe(1).unwrap()), &[9; 4]) => "a context of another PE";
         }
     }
     world.barrier_all();

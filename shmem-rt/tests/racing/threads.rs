@@ -1,6 +1,4 @@
-//! Threads: each with a context of its own, registered ones, and what they share.
-
-use std::sync::Barrier;
+//! Threads: registered ones, and what they share. What each does by a context of its own is in random programs.
 
 use shmem::prelude::*;
 use shmem::thread::{Funneled, Multiple, Private};
@@ -8,45 +6,10 @@ use shmem::{ContextError, ErrorKind, TeamConfig};
 
 use crate::panics::refused;
 
-/// Most threads with endpoints of their own.
-const THREADS: usize = 4;
-
 #[symmetric]
-static CELLS: [[u64; 16]; THREADS];
+static CELLS: [u64; 16];
 #[symmetric]
 static HITS: Atomic<u64>;
-
-/// How many threads can have their own: a network may have few, one of which is the world's.
-fn threads(world: &World<Multiple>) -> usize {
-    world.resources().limit.map_or(THREADS, |limit| THREADS.min(limit - 1))
-}
-
-#[shmem::test(pes = 2)]
-fn registered_threads_have_their_own_streams(world: &mut World<Multiple>) {
-    let (world, (_, east)) = (&*world, world.ring_neighbours());
-    let threads = threads(world);
-    let all = Barrier::new(threads);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let thread = world.register_thread().unwrap();
-                assert_eq!(thread.grant().shared_with, 0);
-                all.wait();
-                let ctx = thread.bind(world);
-                ctx.put(CELLS.on(east).index(thread.number()), &[thread.number() as u64 + 1; 16]);
-                ctx.quiet();
-                ctx.add(HITS.on(east), 1);
-                // Leaving completes.
-            });
-        }
-    });
-    world.barrier_all();
-    assert_eq!(world.fetch(HITS.on(world.me())), threads as u64);
-    for number in 0..threads {
-        assert_eq!(CELLS.here(world).index(number).index(9).load(), number as u64 + 1);
-    }
-    assert_eq!(world.resources().used, 1);
-}
 
 #[shmem::test(pes = 1, env("SHMEM_MAX_NUM_THREADS" = "2"))]
 fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
@@ -73,21 +36,6 @@ fn registrations_are_limited_and_come_back(world: &mut World<Multiple>) {
     assert_eq!(world.register_thread().unwrap().number(), 0);
 }
 
-#[shmem::test(pes = 1, env("SHMEM_MAX_RESOURCES" = "2", "SHMEM_CONTEXT_SHARING" = "efficient"))]
-fn a_thread_without_a_unit_shares_the_default_one(world: &mut World<Multiple>) {
-    let own = world.register_thread().unwrap();
-    assert!(!own.grant().locked);
-    let (world, me) = (&*world, world.me());
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let late = world.register_thread().unwrap();
-            assert_eq!((late.grant().unit, late.grant().locked), (0, true), "{}", late.grant());
-            late.bind(world).add(HITS.on(me), 5);
-        });
-    });
-    assert_eq!(world.fetch(HITS.on(me)), 5);
-}
-
 #[shmem::test(pes = 2)]
 fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut World<Funneled>) {
     let (_, east) = world.ring_neighbours();
@@ -96,12 +44,12 @@ fn a_funneled_world_computes_on_threads_and_communicates_on_one(world: &mut Worl
     std::thread::scope(|scope| {
         let sums: Vec<_> = (0..4_u64).map(|n| scope.spawn(move || n * n)).collect();
         for (i, sum) in sums.into_iter().enumerate() {
-            ctx.p(CELLS.on(east).index(0).index(i), sum.join().unwrap());
+            ctx.p(CELLS.on(east).index(i), sum.join().unwrap());
         }
     });
     ctx.quiet();
     world.barrier_all();
-    let squares = [0, 1, 2, 3].map(|i| CELLS.here(world).index(0).index(i).load());
+    let squares = [0, 1, 2, 3].map(|i| CELLS.here(world).index(i).load());
     assert_eq!(squares, [0, 1, 4, 9]);
 }
 

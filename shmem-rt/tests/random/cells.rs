@@ -1,12 +1,13 @@
-//! Halos of any kind of cells.
+//! Halos of any kind of cells, and exchanges of them.
 
 use bytemuck::cast_slice;
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{PlainData, Result};
 
+use super::machine::{Item, Machine};
 use super::object::{of_element, panics};
-use super::step::{self, Element, End, items};
+use super::step::{self, Element, End, Slot, items};
 
 /// The ghost cells of an edge, as they are now.
 pub(crate) type Ghosts<'g> = dyn Fn(usize) -> &'g [u8] + 'g;
@@ -73,5 +74,49 @@ impl<T: PlainData + Sync> Cells for Halo<T> {
                 assert!(unwound);
             }
         }
+    }
+}
+
+impl Machine {
+    /// One exchange, whose ghost cells are those of the model as long as they are held.
+    pub(super) fn exchange(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, iter: bool, end: &End) {
+        let Some(Item::Halo(mut halo)) = self.items[slot].take() else {
+            panic!("no halo {slot}, as the model says")
+        };
+        let it = self.model.thing(slot).cloned().expect("the model says that it is there");
+        let edges = &it.edges[self.me];
+        let sent: Vec<_> = (0..edges.len()).map(|edge| self.model.cells(slot, seed, self.me, edge)).collect();
+        let come = edges.iter().map(|edge| {
+            edge.map_or(Vec::new(), |(pe, opposite, _)| self.model.cells(slot, seed, pe, opposite))
+        });
+        let come: Vec<Vec<u8>> = come.collect();
+        let mut visit = |ghosts: &Ghosts<'_>| {
+            let check = |when: &str| {
+                for (edge, cells) in come.iter().enumerate() {
+                    let is_same = ghosts(edge) == cells;
+                    assert!(is_same, "the ghost cells of edge {edge} {when}: {:?}", ghosts(edge));
+                }
+            };
+            check("when they have come");
+            for edge in 0..come.len() {
+                // Nobody can name them.
+                let cells = ghosts(edge);
+                for cell in cells.first().into_iter().chain(cells.last()) {
+                    assert!(world.address(&raw const *cell).is_err(), "ghost cells have an address");
+                }
+            }
+            if let End::Finished(hold) = end {
+                self.held(world, hold);
+            }
+            check("at the end");
+        };
+        let mut exchange = || halo.exchange(world, &sent, iter, end, &mut visit);
+        match it.abandoned {
+            true => assert!(panics(exchange), "an exchange was never finished"),
+            false => exchange(),
+        }
+        self.items[slot] = Some(Item::Halo(halo));
+        // What was sent and never awaited arrives somewhere; nobody looks at it.
+        world.barrier_all();
     }
 }

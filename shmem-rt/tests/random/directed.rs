@@ -22,6 +22,11 @@ fn storm(pe: usize, target: usize, address: Slot, bytes: usize) -> Storm {
     Storm { pe, address, delta: 0, bytes, target, get: false }
 }
 
+fn phase(slot: Slot, seed: u64, storms: Vec<Storm>) -> Step {
+    let around = [Vec::new(), Vec::new()];
+    Step::Phase { slot, list: Vec::new(), frozen: false, seed, storms, around }
+}
+
 /// The memory of an array goes while other threads, of both PEs, write to all of it by its address; then ghost cells
 /// come where it was.
 fn memory_goes(storage: Storage) -> Program {
@@ -105,7 +110,7 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
         // The memory of the team begins elsewhere then.
         Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Three, len: 5, seed: 1 },
         Step::Alloc { slot: 5, home: Home::Team(TEAM), element: Element::Page, len: 2, seed: 2 },
-        Step::Phase { slot: 5, frozen: false, seed: 3, storms: Vec::new() },
+        phase(5, 3, Vec::new()),
     ];
     direct(world, &program);
 }
@@ -113,19 +118,13 @@ fn alignment_is_refused_everywhere(world: &mut World<Multiple>) {
 /// A PE alone in a team has its memory open, while the other one writes wherever it can name something.
 #[shmem::test(pes = 2)]
 fn a_team_is_alone_with_its_memory(world: &mut World<Multiple>) {
+    let storm =
+        |back: isize| Storm { pe: 1, address: 0, delta: -back, bytes: 1 << 16, target: 0, get: false };
     let program = vec![
         Step::Keep { slot: 1, address: 0, byte: 0 },
         Step::Split { slot: TEAM, parent: None, split: Split::By(vec![(Some(0), 0), (None, 0)]) },
         Step::Alloc { slot: 4, home: Home::Team(TEAM), element: Element::Number, len: 500, seed: 1 },
-        Step::Phase {
-            slot: 4,
-            frozen: false,
-            seed: 2,
-            storms: [1 << 20, 1 << 23, 1 << 26]
-                .into_iter()
-                .map(|back| Storm { pe: 1, address: 0, delta: -back, bytes: 1 << 16, target: 0, get: false })
-                .collect(),
-        },
+        phase(4, 2, [1 << 20, 1 << 23, 1 << 26].map(storm).to_vec()),
     ];
     direct(world, &program);
 }
@@ -141,9 +140,6 @@ fn what_was_forgotten_is_complete(world: &mut World<Multiple>) {
         seed: 5 + pe as u64,
     };
     let stream = |pe: usize| Stream { pe, token: Token::Leaked, ops: vec![write(pe)] };
-    let program = vec![
-        Step::Epoch { streams: vec![stream(0), stream(1)] },
-        Step::Phase { slot: 1, frozen: false, seed: 7, storms: Vec::new() },
-    ];
+    let program = vec![Step::Epoch { streams: vec![stream(0), stream(1)] }, phase(1, 7, Vec::new())];
     direct(world, &program);
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::model::{Cell, Model, Thing, UNKNOWN};
+use super::model::{Cell, Model, UNKNOWN};
 use super::step::{Op, Run, Slot, Stream, Way, byte};
 
 /// What a thread is expected to read, operation by operation.
@@ -29,9 +29,8 @@ impl Model {
         });
         let reads = reads.collect();
         for (stream, op) in streams.iter().flat_map(|stream| stream.ops.iter().map(move |op| (stream, op))) {
-            if let Op::Write { slot, pe, way: Way::Signalled, .. } = op
+            if let Op::Write { pe, way: Way::Signalled, .. } = op
                 && self.allows_op(stream.pe, op)
-                && self.thing(*slot).is_some_and(Thing::takes_signals)
             {
                 self.signal(*pe);
             }
@@ -44,6 +43,7 @@ impl Model {
                 }
             }
         }
+        self.spoil();
         reads
     }
 }

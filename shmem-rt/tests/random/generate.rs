@@ -1,6 +1,6 @@
 //! Programs out of one number.
 
-use super::model::{Model, Thing};
+use super::model::{Model, Thing, is_number_box};
 use super::step::{
     ADDRESSES, Edge, Element, End, HALOS, Home, OBJECTS, Op, PARTITIONS, Pes, Program, Run, STATICS, Slot,
     Split, Step, Storage, Storm, Stream, TEAMS, Token, Way,
@@ -182,6 +182,10 @@ impl Draw {
     }
 
     fn epoch(&mut self) -> Step {
+        Step::Epoch { streams: self.streams() }
+    }
+
+    fn streams(&mut self) -> Vec<Stream> {
         let mut streams = Vec::new();
         for pe in 0..self.pes {
             let threads = if self.one_in(3) { 1 + self.below(3) } else { 1 };
@@ -191,7 +195,7 @@ impl Draw {
                 streams.push(Stream { pe, token, ops: (0..count).map(|_| self.op(pe)).collect() });
             }
         }
-        Step::Epoch { streams }
+        streams
     }
 
     fn storms(&mut self) -> Vec<Storm> {
@@ -280,17 +284,22 @@ impl Draw {
     }
 
     fn phase(&mut self) -> Step {
-        let phase = |slot| Step::Phase { slot, frozen: false, seed: 0, storms: Vec::new() };
-        let fits = OBJECTS.filter(|slot| self.model.allows(&phase(*slot), false));
-        let is_of_teams = |thing: &Thing| thing.home.team().is_some();
-        let (of_teams, others): (Vec<Slot>, Vec<Slot>) =
-            fits.partition(|slot| self.model.thing(*slot).is_some_and(is_of_teams));
+        let fits = OBJECTS.filter(|slot| self.model.may_open(*slot));
+        let is_of_teams =
+            |slot: &Slot| self.model.thing(*slot).is_some_and(|thing| thing.home.team().is_some());
+        let (of_teams, others): (Vec<Slot>, Vec<Slot>) = fits.partition(is_of_teams);
         // Those of teams, if there are any, as often as all others.
-        let (slot, storms) = match of_teams.is_empty() || self.one_in(2) {
-            true => (self.of(&others), Vec::new()),
-            false => (self.of(&of_teams), self.storms()),
+        let (slot, list, storms) = match of_teams.is_empty() || self.one_in(2) {
+            true => {
+                let slot = self.of(&others);
+                let numbers =
+                    |other: &Slot| *other != slot && self.model.thing(*other).is_some_and(is_number_box);
+                (slot, others.into_iter().filter(numbers).collect(), Vec::new())
+            }
+            false => (self.of(&of_teams), Vec::new(), self.storms()),
         };
-        Step::Phase { slot, frozen: self.one_in(3), seed: self.seed(), storms }
+        let around = [0, 1].map(|_| if self.one_in(2) { self.streams() } else { Vec::new() });
+        Step::Phase { slot, list, frozen: self.one_in(3), seed: self.seed(), storms, around }
     }
 
     fn split(&mut self) -> Step {

@@ -9,7 +9,7 @@ use shmem::prelude::*;
 use shmem::thread::{InTurn, Multiple, Private, Serialized};
 use shmem::{ContextError, Error, ErrorKind, SessionOptions, Stores, Team, TeamConfig, zeroed};
 
-use super::cells::{Cells, Ghosts, halo};
+use super::cells::{Cells, halo};
 use super::epoch::Reads;
 use super::model::{Cell, Model, UNKNOWN};
 use super::object::{News, Object, Transfer, Words, array, boxed, numbers, of_element, panics};
@@ -32,7 +32,7 @@ pub(crate) static WORDS: [Atomic<u64>; 8];
 pub(crate) static NEWS: Signal;
 
 /// A handle.
-enum Item {
+pub(super) enum Item {
     Object(Box<dyn Object>),
     Team(Team),
     Halo(Box<dyn Cells>),
@@ -40,10 +40,10 @@ enum Item {
 
 /// The state of one PE.
 pub(crate) struct Machine {
-    me: usize,
-    model: Model,
+    pub(super) me: usize,
+    pub(super) model: Model,
     /// What this PE holds, in the slots of the model.
-    items: Vec<Option<Item>>,
+    pub(super) items: Vec<Option<Item>>,
     /// Of no bytes: who has an address of what was there before may still write to it.
     room: Room,
     partitions: [Option<u32>; PARTITIONS],
@@ -138,11 +138,15 @@ impl Machine {
     fn step(&mut self, world: &mut World<Multiple>, step: &Step) {
         match step {
             Step::Window { storms, steps } => self.window(world, storms, steps),
-            Step::Phase { slot, frozen, seed, storms } => {
+            Step::Phase { slot, list, frozen, seed, storms, around: [before, behind] } => {
                 world.barrier_all();
                 self.model.storm(storms);
-                self.phase(world, *slot, *frozen, *seed);
-                self.model.apply(step);
+                self.streams(world, before, false);
+                self.phase(world, *slot, list, *frozen, *seed);
+                for slot in list.iter().chain([slot]).filter(|_| !frozen) {
+                    self.model.fill(*slot, *seed);
+                }
+                self.streams(world, behind, true);
                 world.barrier_all();
                 self.model.calm();
                 self.settle(world);
@@ -178,7 +182,12 @@ impl Machine {
                 }
             }
             Step::Reclaim => world.reclaim(),
-            Step::Epoch { streams } => self.epoch(world, streams),
+            Step::Epoch { streams } => {
+                // Nobody writes to what another one is still comparing.
+                world.barrier_all();
+                self.streams(world, streams, true);
+                return self.settle(world);
+            }
             Step::Together { team, call } => self.together(world, *team, call),
             Step::Split { slot, parent, split } => self.split(world, *slot, *parent, split),
             Step::Halo { slot, element, edges } => {
@@ -213,13 +222,12 @@ impl Machine {
                 );
                 assert_eq!(world.address(kept as *const u8).is_err(), goes, "an address of a live object");
             }
-            Step::Epoch { .. } => self.settle(world),
             _ => {}
         }
     }
 
     /// Steps beside which something is held.
-    fn held(&mut self, world: &World<Multiple>, steps: &[Step]) {
+    pub(super) fn held(&mut self, world: &World<Multiple>, steps: &[Step]) {
         for step in steps {
             if self.model.allows(step, true) {
                 if self.trace {
@@ -270,34 +278,35 @@ impl Machine {
         true
     }
 
-    fn epoch(&self, world: &World<Multiple>, streams: &[Stream]) {
-        // Nobody writes to what another one is still comparing.
-        world.barrier_all();
-        let reads = self.model.clone().epoch(streams);
-        let mine = || streams.iter().zip(&reads).filter(|(stream, _)| stream.pe == self.me);
+    /// Threads of all PEs; at the end, all that they have started may be complete.
+    fn streams(&mut self, world: &World<Multiple>, streams: &[Stream], completes: bool) {
+        let reads = self.model.epoch(streams);
+        let this = &*self;
+        let mine = || streams.iter().zip(&reads).filter(|(stream, _)| stream.pe == this.me);
         std::thread::scope(|scope| {
             for (stream, reads) in mine().skip(1) {
-                scope.spawn(move || self.stream(world, stream, reads));
+                scope.spawn(move || this.stream(world, stream, reads, completes));
             }
             if let Some((stream, reads)) = mine().next() {
-                self.stream(world, stream, reads);
+                this.stream(world, stream, reads, completes);
             }
         });
-        if streams.iter().any(|stream| stream.token == Token::Leaked) {
+        if completes && streams.iter().any(|stream| stream.token == Token::Leaked) {
             // Completes what nobody holds any more.
             world.reclaim();
         }
     }
 
     /// What one thread does.
-    fn stream(&self, world: &World<Multiple>, stream: &Stream, reads: &Reads) {
+    fn stream(&self, world: &World<Multiple>, stream: &Stream, reads: &Reads, completes: bool) {
         let run = |token: &dyn Stores| {
             for (op, expected) in stream.ops.iter().zip(reads) {
                 if self.model.allows_op(self.me, op) {
                     self.op(world, token, op, expected.as_deref());
                 }
             }
-            if stream.token != Token::Leaked {
+            // Contexts complete it when they go.
+            if completes && matches!(stream.token, Token::World | Token::Session) {
                 token.quiet();
             }
         };
@@ -361,8 +370,7 @@ impl Machine {
             Op::Copy { to, from, pe: target, elements, get } => {
                 let (far, near) = if *get { (from, to) } else { (to, from) };
                 let place = numbers(object(*far)).place(pe(*target)).index(..*elements);
-                let own =
-                    numbers(object(*near)).own(token).expect("numbers have an own copy").index(..*elements);
+                let own = numbers(object(*near)).own(token).index(..*elements);
                 return match get {
                     true => token.get_into(own, place),
                     false => token.put_from(place, own),
@@ -486,15 +494,23 @@ impl Machine {
         }
     }
 
-    fn phase(&self, world: &mut World<Multiple>, slot: Slot, frozen: bool, seed: u64) {
+    fn phase(&self, world: &mut World<Multiple>, slot: Slot, list: &[Slot], frozen: bool, seed: u64) {
         let of_teams = self.model.thing(slot).and_then(|object| object.home.team());
         let team = match of_teams.map(|split| &self.items[split]) {
             Some(Some(Item::Team(team))) => Some(team),
             _ => None,
         };
         if let Some(object) = self.object(slot).filter(|_| team.is_some() == of_teams.is_some()) {
-            let mut visit = |opened: &mut dyn Opened| self.visit(opened, slot, (!frozen).then_some(seed));
-            return object.open(Phase { world, team, frozen, visit: &mut visit });
+            let mut slots = std::iter::once(&slot).chain(list);
+            let mut visit = |opened: &mut dyn Opened| {
+                let slot = *slots.next().expect("as many as were named");
+                self.visit(opened, slot, (!frozen).then_some(seed));
+            };
+            let numbers = list.iter().map(|slot| {
+                let object: &dyn Any = self.object(*slot).expect("all PEs hold it");
+                object.downcast_ref().expect("the model says that it is numbers on a heap")
+            });
+            return object.open(Phase { world, team, list: numbers.collect(), frozen, visit: &mut visit });
         }
         // The others do what they can meanwhile.
         for storm in self.model.storms_of(self.me) {
@@ -519,47 +535,6 @@ impl Machine {
             let is_same = opened.bytes() == now;
             assert!(is_same, "somebody else has written to object {slot} in a phase of PE {}", self.me);
         }
-    }
-
-    fn exchange(&mut self, world: &World<Multiple>, slot: Slot, seed: u64, iter: bool, end: &End) {
-        let Some(Item::Halo(mut halo)) = self.items[slot].take() else {
-            panic!("no halo {slot}, as the model says")
-        };
-        let it = self.model.thing(slot).cloned().expect("the model says that it is there");
-        let edges = &it.edges[self.me];
-        let sent: Vec<_> = (0..edges.len()).map(|edge| self.model.cells(slot, seed, self.me, edge)).collect();
-        let come = edges.iter().map(|edge| {
-            edge.map_or(Vec::new(), |(pe, opposite, _)| self.model.cells(slot, seed, pe, opposite))
-        });
-        let come: Vec<Vec<u8>> = come.collect();
-        let mut visit = |ghosts: &Ghosts<'_>| {
-            let check = |when: &str| {
-                for (edge, cells) in come.iter().enumerate() {
-                    let is_same = ghosts(edge) == cells;
-                    assert!(is_same, "the ghost cells of edge {edge} {when}: {:?}", ghosts(edge));
-                }
-            };
-            check("when they have come");
-            for edge in 0..come.len() {
-                // Nobody can name them.
-                let cells = ghosts(edge);
-                for cell in cells.first().into_iter().chain(cells.last()) {
-                    assert!(world.address(&raw const *cell).is_err(), "ghost cells have an address");
-                }
-            }
-            if let End::Finished(hold) = end {
-                self.held(world, hold);
-            }
-            check("at the end");
-        };
-        let mut exchange = || halo.exchange(world, &sent, iter, end, &mut visit);
-        match it.abandoned {
-            true => assert!(panics(exchange), "an exchange was never finished"),
-            false => exchange(),
-        }
-        self.items[slot] = Some(Item::Halo(halo));
-        // What was sent and never awaited arrives somewhere; nobody looks at it.
-        world.barrier_all();
     }
 }
 

@@ -12,7 +12,7 @@
 //! ```text
 //! RANDOM_PROGRAMS=500 cargo test -p shmem-rt --test random          so many for each number of PEs
 //! RANDOM_FIRST=1000                                                 from this number on
-//! RANDOM_PROGRAM=17 RANDOM_STEPS=3,7,8 .. programs_on_2       one program, some of its steps
+//! RANDOM_PES=2 RANDOM_PROGRAM=17 RANDOM_STEPS=3,7,8             one program, some of its steps
 //! RANDOM_TRACE=1                                                    each step is told before it is taken
 //! ```
 
@@ -31,13 +31,14 @@ mod object;
 mod opened;
 mod step;
 
-use std::process::{Command, Stdio};
-
+use shmem::__private::test;
 use shmem::World;
 use shmem::thread::Multiple;
 
 use step::Program;
 
+/// How many PEs run one program.
+const PES: &str = "RANDOM_PES";
 /// How many programs are run for each number of PEs.
 const PROGRAMS: &str = "RANDOM_PROGRAMS";
 /// The first of them.
@@ -60,20 +61,9 @@ fn number(variable: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("`{variable}={text}` is no number")))
 }
 
-/// The programs that the environment names.
-#[shmem::test(pes = [2, 3, 4])]
-fn programs(world: &mut World<Multiple>) {
-    of_the_environment(world);
-}
-
-/// The same where each PE has a unit for its world, and one for its contexts.
-#[shmem::test(pes = 3, env("SHMEM_MAX_RESOURCES" = "6"))]
-fn programs_with_few_units(world: &mut World<Multiple>) {
-    of_the_environment(world);
-}
-
+/// Runs the programs that the environment names.
 fn of_the_environment(world: &mut World<Multiple>) {
-    let Some(first) = number(PROGRAM) else { return };
+    let first = number(PROGRAM).expect("a first program");
     let count = if std::env::var_os(STEPS).is_some() { 1 } else { number(PROGRAMS).unwrap_or(1) };
     object::quiet_hook();
     for seed in first..first + count {
@@ -96,19 +86,28 @@ fn direct(world: &mut World<Multiple>, program: &Program) {
     machine::run(world, program, std::env::var_os(TRACE).is_some());
 }
 
-/// Runs one of the tests above in a process of its own; what it said, if it fails.
-fn run(test: &str, variables: &[(&str, String)]) -> Result<(), String> {
-    let mut command = Command::new(std::env::current_exe().expect("this very program"));
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).stdin(Stdio::null());
-    command.env("RUST_BACKTRACE", "0");
-    for variable in [PROGRAM, PROGRAMS, STEPS] {
-        command.env_remove(variable);
-    }
-    command.envs(variables.iter().map(|(name, value)| (name, value)));
-    let output = command.output().expect("this program runs");
-    let said = [output.stdout, output.stderr].map(|out| String::from_utf8_lossy(&out).into_owned()).concat();
-    assert!(said.contains("running 1 test"), "no test is called {test}:\n{said}");
-    if output.status.success() { Ok(()) } else { Err(said) }
+/// The PEs of a job of programs, and what its environment has beside them.
+type Way = (usize, &'static [(&'static str, &'static str)]);
+
+/// The last one where each PE has a unit for its world, and one for its contexts.
+const WAYS: [Way; 4] = [(2, &[]), (3, &[]), (4, &[]), (3, &[("SHMEM_MAX_RESOURCES", "6")])];
+
+/// Runs programs in a job.
+///
+/// # Panics
+///
+/// If it fails, with what it said.
+fn job((pes, environment): Way, variables: &[(&str, &str)]) {
+    let name = "random::random_programs_hold_what_the_model_says";
+    let environment = [environment, variables, &[("RUST_BACKTRACE", "0")]].concat();
+    test::<Multiple, _>(name, pes, None, &environment, None, of_the_environment);
+}
+
+/// Runs programs in a job; what it said, if it fails.
+fn run(way: Way, variables: &[(&str, &str)]) -> Result<(), String> {
+    let said =
+        |panic: Box<dyn std::any::Any + Send>| panic.downcast().map_or_else(|_| String::new(), |said| *said);
+    object::caught(|| job(way, variables)).map_err(said)
 }
 
 /// What was said, without what is too long to be read.
@@ -148,21 +147,22 @@ fn least(count: usize, mut fails: impl FnMut(&[usize]) -> bool) -> Option<Vec<us
     })
 }
 
-/// Runs programs for a number of PEs by one of the tests above. One that fails is told, with the steps that are needed for it.
-fn random_programs(test: &str, pes: usize) {
+/// Runs programs. One that fails is told, with the steps that are needed for it.
+fn random_programs(way: Way) {
     let (first, count) = (number(FIRST).unwrap_or(0), number(PROGRAMS).unwrap_or(USUALLY));
     for start in (first..first + count).step_by(IN_A_JOB as usize) {
-        let in_a_job = IN_A_JOB.min(first + count - start);
-        let all = [(PROGRAM, start.to_string()), (PROGRAMS, in_a_job.to_string())];
-        let Err(mut said) = run(test, &all) else { continue };
+        let in_a_job = IN_A_JOB.min(first + count - start).to_string();
+        let Err(mut said) = run(way, &[(PROGRAM, &start.to_string()), (PROGRAMS, &in_a_job)]) else {
+            continue;
+        };
         let mut begun =
             said.lines().filter_map(|line| line.split_once("program ")?.1.trim().parse::<u64>().ok());
         let seed = begun.next_back().unwrap_or(start);
-        let program = generate::program(seed, pes);
+        let program = generate::program(seed, way.0);
         // What depends on the moment fails now and then.
         let least = least(program.len(), |steps| {
-            let alone = [(PROGRAM, seed.to_string()), (STEPS, show(steps))];
-            let failed = (0..3).find_map(|_| run(test, &alone).err());
+            let (seed, steps) = (seed.to_string(), show(steps));
+            let failed = (0..3).find_map(|_| run(way, &[(PROGRAM, &seed), (STEPS, &steps)]).err());
             failed.map(|failed| said = failed).is_some()
         });
         let (needed, again) = match least {
@@ -173,20 +173,21 @@ fn random_programs(test: &str, pes: usize) {
             }
             None => ("by itself it does not".into(), format!("{PROGRAM}={start} {PROGRAMS}={in_a_job}")),
         };
-        let again = format!("{again} cargo test -p shmem-rt --test random {test}");
-        panic!("a program of {pes} PEs fails:\n{}\n{needed}\nagain: {again}", short(&said));
+        let variables: String = way.1.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+        let again =
+            format!("{variables}{PES}={} {again} cargo test -p shmem-rt --test random programs", way.0);
+        panic!("a program of {} PEs fails:\n{}\n{needed}\nagain: {again}", way.0, short(&said));
     }
 }
 
 #[test]
 fn random_programs_hold_what_the_model_says() {
-    // The tests above have been told which.
-    if number(PROGRAM).is_none() {
-        std::thread::scope(|scope| {
-            let few = ("programs_with_few_units", 3);
-            for (test, pes) in [("programs_on_2", 2), ("programs_on_3", 3), ("programs_on_4", 4), few] {
-                scope.spawn(move || random_programs(test, pes));
-            }
-        });
+    if number(PROGRAM).is_some() {
+        // By hand, or a PE of such a job.
+        return job((number(PES).unwrap_or(2) as usize, &[]), &[]);
     }
+    object::quiet_hook();
+    std::thread::scope(|scope| {
+        WAYS.into_iter().for_each(|way| drop(scope.spawn(move || random_programs(way))))
+    });
 }

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::step::{
-    ADDRESSES, Edge, Element, End, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Split, Step, Storage,
-    Storm, bytes, of,
+    ADDRESSES, Edge, Element, End, Home, Op, PARTITIONS, Pes, SIGNALS, STATICS, Slot, Split, Step, Storm,
+    bytes, of,
 };
 
 /// A byte, or [`UNKNOWN`].
@@ -64,11 +64,6 @@ impl Thing {
     /// Whether `pe` may reach the object of `target`.
     fn reaches(&self, pe: usize, target: usize) -> bool {
         self.held.has(pe) && self.team_of(pe).is_some_and(|group| group.contains(&target))
-    }
-
-    /// Whether what writes to it with a signal does so in one call.
-    pub(super) fn takes_signals(&self) -> bool {
-        !matches!(self.home, Home::Array(Storage::Multi, _))
     }
 
     /// Whether all PEs that have it hold it.
@@ -182,18 +177,30 @@ impl Model {
                 let is_split = parent.is_none() || matches!(split, Split::By(_));
                 free(slot) && parent.as_ref() != Some(slot) && team(parent) && is_split
             }
-            Step::Phase { slot, .. } => {
-                let is_opened = |object: &Thing| match object.home {
-                    Home::Static | Home::Heap(_) | Home::Array(..) => {
-                        !object.is_bulk() && object.element != Element::Word
-                    }
-                    // Of this very split: another one may be in its slot by now.
-                    Home::Team(of) => team(&Some(of)) && is(&of, &|teams| teams.groups == object.groups),
-                    _ => false,
-                };
-                !shared && is(slot, &|object| object.is_held_by_all() && is_opened(object))
+            Step::Phase { slot, list, .. } => {
+                let is_listed =
+                    |other: &Slot| other != slot && self.may_open(*other) && is(other, &is_number_box);
+                !shared && self.may_open(*slot) && list.iter().all(is_listed)
             }
         }
+    }
+
+    /// Whether a phase can open an object.
+    pub(crate) fn may_open(&self, slot: Slot) -> bool {
+        self.thing(slot).is_some_and(|object| {
+            let fits = match object.home {
+                Home::Static | Home::Heap(_) | Home::Array(..) => {
+                    !object.is_bulk() && object.element != Element::Word
+                }
+                // Of this very split: another one may be in its slot by now.
+                Home::Team(of) => {
+                    let is_this = |teams: &Thing| teams.is_held_by_all() && teams.groups == object.groups;
+                    self.thing(of).is_some_and(is_this)
+                }
+                Home::Split | Home::Halo => false,
+            };
+            fits && object.is_held_by_all()
+        })
     }
 
     /// What there is behind a step that was carried out. What storms reach meanwhile holds nobody knows what.
@@ -230,7 +237,13 @@ impl Model {
                     self.things[*slot] = Some(Thing::new(Home::Split, groups, Element::Byte, 0));
                 }
             }
-            Step::Phase { slot, frozen: false, seed, .. } => self.fill(*slot, *seed),
+            Step::Phase { slot, list, frozen, seed, around: [before, behind], .. } => {
+                self.epoch(before);
+                for slot in list.iter().chain([slot]).filter(|_| !frozen) {
+                    self.fill(*slot, *seed);
+                }
+                self.epoch(behind);
+            }
             Step::Halo { slot, element, edges } => {
                 let halo = Thing::new(Home::Halo, self.groups(None), *element, 0);
                 self.things[*slot] = Some(Thing { edges: edges.clone(), ..halo });
@@ -249,7 +262,7 @@ impl Model {
                     }
                 }
             }
-            Step::Phase { .. } | Step::Reclaim | Step::Together { .. } => {}
+            Step::Reclaim | Step::Together { .. } => {}
         }
         self.spoil();
     }
@@ -322,7 +335,7 @@ impl Model {
     }
 
     /// What storms reach holds nobody knows what.
-    fn spoil(&mut self) {
+    pub(super) fn spoil(&mut self) {
         for (target, range) in self.reached() {
             for object in self.things.iter_mut().flatten() {
                 let spoiled: Vec<_> = object.part(&range).collect();
@@ -347,7 +360,7 @@ impl Model {
     }
 
     /// Each PE that has an object writes all of it.
-    fn fill(&mut self, slot: Slot, seed: u64) {
+    pub(super) fn fill(&mut self, slot: Slot, seed: u64) {
         for pe in 0..self.pes {
             if self.holds(pe, slot) {
                 let len = self.contents(slot, pe).len();
@@ -390,5 +403,10 @@ impl Model {
 
 /// Whether it is numbers one behind the other, with an own copy.
 fn is_numbers(object: &Thing) -> bool {
-    object.element == Element::Number && matches!(object.home, Home::Heap(_) | Home::Static)
+    is_number_box(object) || object.element == Element::Number && object.home == Home::Static
+}
+
+/// Whether it is numbers on a heap.
+pub(crate) fn is_number_box(object: &Thing) -> bool {
+    object.element == Element::Number && matches!(object.home, Home::Heap(_))
 }

@@ -4,17 +4,16 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bytemuck::{cast_slice, cast_slice_mut};
-use shmem::array::{Contiguous, Cyclic, Multi, Separate, Single};
+use bytemuck::{bytes_of, cast_slice};
+use shmem::array::{Cyclic, Multi, Separate, Single, Storage};
 use shmem::prelude::*;
 use shmem::thread::Multiple;
 use shmem::{Here, On, PlainData, Result, Stores, SymAddr, TeamBox};
-use shmem_core::array::Part;
 
 use super::machine::{NEWS, WORDS};
 use super::model::Span;
 use super::opened::Phase;
-use super::step::{Run, Storage, Way, items};
+use super::step::{self, Run, Way, items};
 
 /// Aligned to a page.
 #[derive(Clone, Copy, Symmetric)]
@@ -88,14 +87,7 @@ pub(crate) trait Flat: Any + Sync {
     fn place(&self, pe: Pe) -> On<'_, [Self::Item]>;
 
     /// The own copy.
-    fn own<'a>(&'a self, _: &'a dyn Stores) -> Option<Here<'a, [Self::Item]>> {
-        None
-    }
-
-    /// Where it lies, if it is an array.
-    fn parts(&self) -> &[Part] {
-        &[]
-    }
+    fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [Self::Item]>;
 
     fn free(self, _: &World<Multiple>) -> Result<()>
     where
@@ -114,8 +106,8 @@ impl<T: PlainData> Flat for SymBox<[T]> {
         self.on(pe)
     }
 
-    fn own<'a>(&'a self, token: &'a dyn Stores) -> Option<Here<'a, [T]>> {
-        Some(self.here(token))
+    fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [T]> {
+        self.here(token)
     }
 
     fn free(self, world: &World<Multiple>) -> Result<()> {
@@ -134,8 +126,8 @@ impl<T: PlainData> Flat for TeamBox<[T]> {
         self.on(pe)
     }
 
-    fn own<'a>(&'a self, token: &'a dyn Stores) -> Option<Here<'a, [T]>> {
-        Some(self.here(token))
+    fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [T]> {
+        self.here(token)
     }
 
     fn open(&self, phase: Phase<'_>) {
@@ -150,8 +142,8 @@ impl<T: PlainData + Sync, const N: usize> Flat for &'static Symmetric<[T; N]> {
         self.on(pe).index(..)
     }
 
-    fn own<'a>(&'a self, token: &'a dyn Stores) -> Option<Here<'a, [T]>> {
-        Some(self.here(token).index(..))
+    fn own<'a>(&'a self, token: &'a dyn Stores) -> Here<'a, [T]> {
+        self.here(token).index(..)
     }
 
     fn open(&self, phase: Phase<'_>) {
@@ -159,86 +151,86 @@ impl<T: PlainData + Sync, const N: usize> Flat for &'static Symmetric<[T; N]> {
     }
 }
 
-impl<S: Contiguous> Flat for NumaArray<u64, 1, S> {
-    type Item = u64;
-
-    fn place(&self, pe: Pe) -> On<'_, [u64]> {
-        self.slice_on(pe)
-    }
-
-    fn parts(&self) -> &[Part] {
-        NumaArray::parts(self).list()
-    }
-
-    fn free(self, world: &World<Multiple>) -> Result<()> {
-        world.free(self)
-    }
-
-    fn open(&self, phase: Phase<'_>) {
-        phase.of(self);
-    }
-}
-
-impl<F: Flat> Object for F {
-    fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        let Transfer { token, pe, at, way, .. } = to;
-        let (items, place): (Vec<F::Item>, _) = (items(data), self.place(pe).index(at.range()));
-        match (way, self.own(token), address(self, token)) {
-            (Way::Each, ..) => (0..at.len).zip(&items).for_each(|(i, item)| token.p(place.index(i), *item)),
-            (Way::Bytes, _, Some(address)) => {
-                token.putmem(address.add(at.first * size_of::<F::Item>()), data, pe);
-            }
-            (Way::Scope, ..) => token.scope(|scope| scope.put(place, &items[..])),
-            (Way::Panicking, ..) => {
+/// Writes items to a place by a way that objects and arrays have.
+macro_rules! written {
+    ($to:ident, $place:ident, $items:ident) => {{
+        let token = $to.token;
+        match $to.way {
+            Way::Each => (0..$to.at.len).zip(&$items).for_each(|(i, item)| token.p($place.index(i), *item)),
+            Way::Scope => token.scope(|scope| scope.put($place, &$items[..])),
+            Way::Panicking => {
                 let panicked = panics(|| {
                     token.scope(|scope| {
-                        scope.put(place, &items[..]);
+                        scope.put($place, &$items[..]);
                         std::panic::panic_any(EXPECTED);
                     });
                 });
                 assert!(panicked);
             }
-            (Way::Owned, ..) => {
-                let back = token.put_owned(place, items).wait();
-                assert_eq!(cast_slice::<F::Item, u8>(&back), data, "an owned buffer comes back as it was");
+            Way::Owned => {
+                let back = token.put_owned($place, $items.clone()).wait();
+                let same = cast_slice::<_, u8>(&back) == cast_slice::<_, u8>(&$items);
+                assert!(same, "an owned buffer comes back as it was");
             }
-            (Way::Forgotten, ..) => std::mem::forget(token.put_owned(place, items)),
-            (Way::Here, Some(own), _) => {
-                at.range().zip(&items).for_each(|(i, item)| own.index(i).store(*item));
+            Way::Forgotten => std::mem::forget(token.put_owned($place, $items)),
+            Way::Signalled => token.put_signal($place, &$items[..], NEWS.on($to.pe), SignalOp::Add(1)),
+            _ => token.put($place, &$items[..]),
+        }
+    }};
+}
+
+/// The bytes of items that are read from a place by such a way.
+macro_rules! read {
+    ($from:ident, $place:ident, $item:ty) => {{
+        let (token, mut items) = ($from.token, vec![<$item as bytemuck::Zeroable>::zeroed(); $from.at.len]);
+        match $from.way {
+            Way::Each => {
+                (0..$from.at.len).zip(&mut items).for_each(|(i, item)| *item = token.g($place.index(i)));
             }
-            (Way::Signalled, ..) => token.put_signal(place, &items[..], NEWS.on(pe), SignalOp::Add(1)),
-            _ => token.put(place, &items[..]),
+            Way::Scope | Way::Panicking => token.scope(|scope| scope.get(&mut items[..], $place)),
+            Way::Owned => items = token.get_owned(items, $place).wait(),
+            _ => token.get(&mut items[..], $place),
+        }
+        cast_slice(&items).to_vec()
+    }};
+}
+
+impl<F: Flat> Object for F {
+    fn write(&self, to: Transfer<'_>, data: &[u8]) {
+        let (items, place): (Vec<F::Item>, _) = (items(data), self.place(to.pe).index(to.at.range()));
+        match (to.way, address(self, to.token)) {
+            (Way::Bytes, Some(address)) => {
+                to.token.putmem(address.add(to.at.first * size_of::<F::Item>()), data, to.pe);
+            }
+            (Way::Here, _) => {
+                let own = self.own(to.token);
+                to.at.range().zip(&items).for_each(|(i, item)| own.index(i).store(*item));
+            }
+            _ => written!(to, place, items),
         }
     }
 
     fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let Transfer { token, pe, at, way, .. } = from;
-        let mut items = vec![<F::Item as bytemuck::Zeroable>::zeroed(); at.len];
-        let place = self.place(pe).index(at.range());
-        match (way, self.own(token), address(self, token)) {
-            (Way::Each, ..) => {
-                (0..at.len).zip(&mut items).for_each(|(i, item)| *item = token.g(place.index(i)));
+        let place = self.place(from.pe).index(from.at.range());
+        match (from.way, address(self, from.token)) {
+            (Way::Bytes, Some(address)) => {
+                let mut bytes = vec![0; from.at.len * size_of::<F::Item>()];
+                from.token.getmem(&mut bytes, address.add(from.at.first * size_of::<F::Item>()), from.pe);
+                bytes
             }
-            (Way::Bytes, _, Some(address)) => {
-                let from = address.add(at.first * size_of::<F::Item>());
-                token.getmem(cast_slice_mut(&mut items), from, pe);
+            (Way::Here, _) => {
+                let own = self.own(from.token);
+                from.at.range().flat_map(|i| bytes_of(&own.index(i).load()).to_vec()).collect()
             }
-            (Way::Scope | Way::Panicking, ..) => token.scope(|scope| scope.get(&mut items[..], place)),
-            (Way::Owned, ..) => items = token.get_owned(items, place).wait(),
-            (Way::Here, Some(own), _) => {
-                at.range().zip(&mut items).for_each(|(i, item)| *item = own.index(i).load());
-            }
-            // Some objects have no own copy; it is the same PE.
-            _ => token.get(&mut items[..], place),
+            _ => read!(from, place, F::Item),
         }
-        cast_slice(&items).to_vec()
     }
 
     fn spans(&self, world: &World<Multiple>, base: usize) -> Vec<Span> {
-        if let (Some(own), Some(address)) = (self.own(world), address(self, world)) {
-            return vec![(address.as_ptr() as usize - base, 0, own.len() * size_of::<F::Item>())];
-        }
-        spans(self.parts())
+        let place = |address: SymAddr| {
+            (address.as_ptr() as usize - base, 0, self.own(world).len() * size_of::<F::Item>())
+        };
+        address(self, world).map(place).into_iter().collect()
     }
 
     fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
@@ -252,18 +244,40 @@ impl<F: Flat> Object for F {
 
 /// The address of the own copy, if it has one.
 fn address(object: &impl Flat, token: &dyn Stores) -> Option<SymAddr> {
-    object.own(token).map(|own| own.addr()).filter(|address| token.address(address.as_ptr()).is_ok())
+    Some(object.own(token).addr()).filter(|address| token.address(address.as_ptr()).is_ok())
 }
 
-/// Where the parts of an array lie.
-fn spans(parts: &[Part]) -> Vec<Span> {
-    let mut start = 0;
-    let spans = parts.iter().map(|part| {
-        let bytes = part.elements * 8;
-        start += bytes;
-        (part.offset, start - bytes, bytes)
-    });
-    spans.collect()
+/// An array, in whatever pieces.
+struct Array<S: Storage>(NumaArray<u64, 1, S>);
+
+impl<S: Storage> Object for Array<S> {
+    fn write(&self, to: Transfer<'_>, data: &[u8]) {
+        let (items, place) = (items::<u64>(data), self.0.on(to.pe).index(to.at.range()));
+        written!(to, place, items);
+    }
+
+    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
+        let place = self.0.on(from.pe).index(from.at.range());
+        read!(from, place, u64)
+    }
+
+    fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {
+        let mut start = 0;
+        let spans = self.0.parts().list().iter().map(|part| {
+            let bytes = part.elements * 8;
+            start += bytes;
+            (part.offset, start - bytes, bytes)
+        });
+        spans.collect()
+    }
+
+    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
+        world.free(self.0)
+    }
+
+    fn open(&self, phase: Phase<'_>) {
+        phase.of(&self.0);
+    }
 }
 
 /// Numbers one behind the other, with an own copy.
@@ -281,7 +295,7 @@ pub(crate) fn numbers(object: &dyn Object) -> &dyn Flat<Item = u64> {
 /// An array of numbers.
 pub(crate) fn array(
     world: &World<Multiple>,
-    storage: Storage,
+    storage: step::Storage,
     len: usize,
     chunks: usize,
     numbers: &[u64],
@@ -289,46 +303,17 @@ pub(crate) fn array(
     let array = world.array([len]).chunks(chunks);
     macro_rules! made {
         ($storage:expr) => {
-            match numbers.is_empty() {
-                true => array.storage($storage).zeroed(),
-                false => array.storage($storage).from_fn(|[i]| numbers[i]),
-            }
+            boxed(match numbers.is_empty() {
+                true => array.storage($storage).zeroed().map(Array),
+                false => array.storage($storage).from_fn(|[i]| numbers[i]).map(Array),
+            })
         };
     }
     match storage {
-        Storage::Single => boxed(made!(Single)),
-        Storage::Separate => boxed(made!(Separate)),
-        Storage::Cyclic => boxed(made!(Cyclic::default())),
-        Storage::Multi => boxed(made!(Multi).map(Pieces)),
-    }
-}
-
-/// An array in pieces, of which only a part is reached by elements.
-struct Pieces(NumaArray<u64, 1, Multi>);
-
-impl Object for Pieces {
-    fn write(&self, to: Transfer<'_>, data: &[u8]) {
-        to.token.put(self.0.on(to.pe).index(to.at.range()), &items::<u64>(data)[..]);
-        to.complete();
-    }
-
-    fn read(&self, from: Transfer<'_>) -> Vec<u8> {
-        let mut numbers = vec![0_u64; from.at.len];
-        from.token.get(&mut numbers[..], self.0.on(from.pe).index(from.at.range()));
-        from.complete();
-        cast_slice(&numbers).to_vec()
-    }
-
-    fn spans(&self, _: &World<Multiple>, _: usize) -> Vec<Span> {
-        spans(self.0.parts().list())
-    }
-
-    fn free(self: Box<Self>, world: &World<Multiple>) -> Result<()> {
-        world.free(self.0)
-    }
-
-    fn open(&self, phase: Phase<'_>) {
-        phase.of(&self.0);
+        step::Storage::Single => made!(Single),
+        step::Storage::Separate => made!(Separate),
+        step::Storage::Cyclic => made!(Cyclic::default()),
+        step::Storage::Multi => made!(Multi),
     }
 }
 
@@ -374,15 +359,6 @@ impl Object for News {
     }
 }
 
-impl Transfer<'_> {
-    /// What has only one routine does not end in the quiet that the model expects of the way.
-    fn complete(&self) {
-        if self.way.quiets() {
-            self.token.quiet();
-        }
-    }
-}
-
 /// What an expected panic says.
 const EXPECTED: &str = "this panic is part of the program";
 
@@ -402,8 +378,13 @@ pub(crate) fn quiet_hook() {
 
 /// Whether something panics.
 pub(crate) fn panics<R>(body: impl FnOnce() -> R) -> bool {
+    caught(body).is_err()
+}
+
+/// Runs something whose panic is not printed.
+pub(crate) fn caught<R>(body: impl FnOnce() -> R) -> std::thread::Result<R> {
     EXPECTS.set(true);
-    let caught = catch_unwind(AssertUnwindSafe(body)).is_err();
+    let caught = catch_unwind(AssertUnwindSafe(body));
     EXPECTS.set(false);
     caught
 }

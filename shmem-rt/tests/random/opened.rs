@@ -19,7 +19,10 @@ pub(crate) trait Opened {
 pub(crate) struct Phase<'p> {
     pub(crate) world: &'p mut World<Multiple>,
     pub(crate) team: Option<&'p Team>,
+    /// Numbers that are opened beside the object.
+    pub(crate) list: Vec<&'p SymBox<[u64]>>,
     pub(crate) frozen: bool,
+    /// What is done with each of them: with the object first.
     pub(crate) visit: &'p mut dyn FnMut(&mut dyn Opened),
 }
 
@@ -30,10 +33,16 @@ impl Phase<'_> {
         for<'x> O::Mut<'x>: Opened,
         for<'x> O::Ref<'x>: Opened,
     {
-        let Self { world, frozen, visit, .. } = self;
+        let Self { world, list, frozen, visit, .. } = self;
         match frozen {
-            true => world.frozen(object, |mut opened| visit(&mut opened)),
-            false => world.local(object, |mut opened| visit(&mut opened)),
+            true => world.frozen((object, &list), |(mut opened, list)| {
+                visit(&mut opened);
+                list.into_iter().for_each(|mut numbers| visit(&mut numbers));
+            }),
+            false => world.local((object, &list), |(mut opened, mut list)| {
+                visit(&mut opened);
+                list.iter_mut().for_each(|numbers| visit(numbers));
+            }),
         }
     }
 

@@ -250,8 +250,16 @@ pub(crate) enum Step {
     Together { team: Option<Slot>, call: Call },
     /// Teams of all PEs, or of the teams of another split.
     Split { slot: Slot, parent: Option<Slot>, split: Split },
-    /// `local` or `frozen` of the world; of an object of teams that of all of them, beside which the others storm.
-    Phase { slot: Slot, frozen: bool, seed: u64, storms: Vec<Storm> },
+    /// `local` or `frozen` of the world, of an object and of a list of numbers; of an object of teams that of all of them, beside
+    /// which the others storm. No meeting lies between it and what threads do before and behind it.
+    Phase {
+        slot: Slot,
+        list: Vec<Slot>,
+        frozen: bool,
+        seed: u64,
+        storms: Vec<Storm>,
+        around: [Vec<Stream>; 2],
+    },
     /// A halo, of which each PE has these edges.
     Halo { slot: Slot, element: Element, edges: Vec<Vec<Edge>> },
     /// One exchange.

@@ -9,7 +9,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use crate::command::{bare_shmrun, itself, text};
@@ -158,49 +158,28 @@ struct Hosts {
     launchers: String,
 }
 
-/// The pairs that no test uses now.
-struct Pairs {
-    free: Mutex<Vec<PathBuf>>,
-    returned: Condvar,
-}
-
-impl Pairs {
-    /// `None`: there are no hosts.
-    fn find() -> Option<&'static Self> {
-        static PAIRS: OnceLock<Option<Pairs>> = OnceLock::new();
-        let find = || {
-            let free = std::env::split_paths(&std::env::var_os("FAULTS_HOSTS")?).collect();
-            Some(Self { free: Mutex::new(free), returned: Condvar::new() })
-        };
-        PAIRS.get_or_init(find).as_ref()
-    }
-
-    fn take(&self) -> PathBuf {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match free.pop() {
-                Some(pair) => return pair,
-                None => free = self.returned.wait(free).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-}
+/// The pairs that no test uses now, and where one is given back; `None`: there are no hosts.
+static PAIRS: LazyLock<Option<(mpsc::Sender<PathBuf>, Mutex<mpsc::Receiver<PathBuf>>)>> =
+    LazyLock::new(|| {
+        let (give, take) = mpsc::channel();
+        std::env::split_paths(&std::env::var_os("FAULTS_HOSTS")?).for_each(|pair| give.send(pair).unwrap());
+        Some((give, Mutex::new(take)))
+    });
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        let pairs = Pairs::find().unwrap();
-        pairs.free.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.directory));
-        pairs.returned.notify_one();
+        let (give, _) = PAIRS.as_ref().unwrap();
+        give.send(std::mem::take(&mut self.directory)).unwrap();
     }
 }
 
 impl Hosts {
     fn find() -> Option<Self> {
-        let Some(pairs) = Pairs::find() else {
+        let Some((_, free)) = &*PAIRS else {
             println!("skipped: no hosts to plant faults into (FAULTS_HOSTS is not set; see ci/faults.sh)");
             return None;
         };
-        let directory = pairs.take();
+        let directory = free.lock().unwrap_or_else(PoisonError::into_inner).recv().unwrap();
         let network = std::fs::read_to_string(directory.join("net")).unwrap();
         Some(Self { directory, launchers: format!("{}.0/24", network.trim()) })
     }
@@ -219,9 +198,16 @@ impl Hosts {
         assert!(status.unwrap().success(), "{command}");
     }
 
-    /// Tells the second network what to do, and waits until it has.
+    /// Tells the switch between the hosts (`ci/netdelay.py`) what to do, and waits until it has.
     fn network(&self, order: &str) {
-        crate::switch::order(&self.directory, order);
+        let done = self.directory.join("netdelay.done");
+        let _ = std::fs::remove_file(&done);
+        std::fs::write(self.directory.join("netdelay.ctl"), format!("{order}\n")).unwrap();
+        let start = Instant::now();
+        while !done.exists() {
+            assert!(start.elapsed() < Duration::from_secs(20), "the switch does not obey: {order}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// The interface of the machine that the first network reaches a host by.
@@ -471,23 +457,17 @@ fn a_host_that_is_cut_off_for_seconds_only_takes_time() {
     job.goes_on();
 }
 
-fn a_cut_for_good_ends(program: &str) {
-    let Some(hosts) = Hosts::find() else { return };
-    let job = hosts.job(program).env(SECONDS, "60").start();
-    let _undo = Undo(|| hosts.network("heal"));
-    hosts.network("cut 1 2");
-    let message = job.fails();
-    assert!(message.contains("SHMEM_TIMEOUT"), "{message}");
-}
-
 #[test]
 fn a_network_that_is_cut_for_good_ends_the_job_when_its_time_is_over() {
-    a_cut_for_good_ends("traffic");
-}
-
-#[test]
-fn and_so_it_does_when_nobody_asks_whether_anything_has_arrived() {
-    a_cut_for_good_ends("signals");
+    // Also where nobody asks whether anything has arrived.
+    for program in ["traffic", "signals"] {
+        let Some(hosts) = Hosts::find() else { return };
+        let job = hosts.job(program).env(SECONDS, "60").start();
+        let _undo = Undo(|| hosts.network("heal"));
+        hosts.network("cut 1 2");
+        let message = job.fails();
+        assert!(message.contains("SHMEM_TIMEOUT"), "{message}");
+    }
 }
 
 #[test]
@@ -503,24 +483,19 @@ fn connections_that_are_reset_end_the_job() {
     job.fails();
 }
 
-fn trouble_only_takes_time(trouble: &str, end: &str) {
+#[test]
+fn packets_that_are_lost_late_twice_or_out_of_order_only_take_time() {
     let Some(hosts) = Hosts::find() else { return };
-    let _undo = Undo(|| hosts.network(end));
-    hosts.network(trouble);
-    let start = Instant::now();
-    let job = hosts.job("traffic").env("SHMEM_TIMEOUT", "30").env(SECONDS, "2").start();
-    println!("{}: started in {:?}", trouble.replace('\n', ", "), start.elapsed());
-    job.goes_on();
-}
-
-#[test]
-fn lost_packets_only_take_time() {
-    trouble_only_takes_time("loss 0.03", "loss 0");
-}
-
-#[test]
-fn delays_and_what_comes_twice_and_out_of_order_only_take_time() {
-    trouble_only_takes_time("delay 5\njitter 4\ndup 0.05", "delay 0\njitter 0\ndup 0");
+    for (trouble, end) in
+        [("loss 0.03", "loss 0"), ("delay 5\njitter 4\ndup 0.05", "delay 0\njitter 0\ndup 0")]
+    {
+        let _undo = Undo(|| hosts.network(end));
+        hosts.network(trouble);
+        let start = Instant::now();
+        let job = hosts.job("traffic").env("SHMEM_TIMEOUT", "30").env(SECONDS, "2").start();
+        println!("{}: started in {:?}", trouble.replace('\n', ", "), start.elapsed());
+        job.goes_on();
+    }
 }
 
 #[test]

@@ -2,6 +2,4 @@
 
 #[path = "../launching/command.rs"]
 mod command;
-mod contexts_apart;
 mod faults;
-mod switch;

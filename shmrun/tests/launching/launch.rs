@@ -1,13 +1,13 @@
 //! Jobs of real processes on this host, of which some are told that they are on several.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::entry::programs::HANG;
 use crate::entry::*;
-use rustix::process::{Pid, Signal, kill_process};
 use shmem::launch::{Failure, Launch, Outcome};
 use shmem_core::ranges;
 use shmem_launch::cpus;
@@ -36,30 +36,31 @@ pub(crate) fn shmrun(options: &[&str], name: &str) -> Command {
 }
 
 /// This program as a command of a shell that waits for it.
-fn in_a_shell() -> String {
+pub(crate) fn in_a_shell() -> String {
     format!("{} {}; exit $?", itself().display(), ENTRY.join(" "))
 }
 
 mod meeting {
     use super::*;
 
+    const SHARE: &str = "join; share 300; share 0; share 253; finish";
+
     #[test]
     fn values_and_descriptors_arrive_whole_and_in_order() {
         for (name, pes, hosts) in [
-            ("exchange", 1, HERE),
-            ("exchange", 2, HERE),
-            ("exchange", 7, HERE),
-            ("exchange", 6, "0,1,1,1,2,2"),
-            ("exchange-large", 3, HERE),
-            ("exchange-large", 3, "0,0,1"),
+            ("join; exchange 100; finish", 1, HERE),
+            ("join; exchange 100; finish", 2, HERE),
+            ("join; exchange 100; finish", 7, HERE),
+            ("join; exchange 100; finish", 6, "0,1,1,1,2,2"),
+            ("join; exchange 49152; exchange-too-much 49153; finish", 3, HERE),
+            ("join; exchange 49152; exchange-too-much 49153; finish", 3, "0,0,1"),
             // Three hundred descriptors of a PE, and fewer of others. They stay on their host.
-            ("share", 3, HERE),
-            ("share", 1, HERE),
-            ("share", 5, "0,3,0,1,3"),
-            ("share", 4, "4x1"),
-            ("share-soft-limit", 3, HERE),
-            // What a PE starts or forks is no PE.
-            ("descendants", 2, HERE),
+            (SHARE, 3, HERE),
+            (SHARE, 1, HERE),
+            (SHARE, 5, "0,3,0,1,3"),
+            (SHARE, 4, "4x1"),
+            ("join; limit-soft 400; share 300; finish", 3, HERE),
+            ("join; fence; start-and-fork; fence; finish", 2, HERE),
         ] {
             assert_in_order(&ended(hosts, name, pes));
         }
@@ -67,15 +68,8 @@ mod meeting {
 
     #[test]
     fn pes_are_told_who_is_on_which_host() {
-        let outcome = ended("0,3,0", "hosts", 3);
+        let outcome = ended("0,3,0", "join; hosts; finish", 3);
         assert!(outcome.outputs.iter().all(|output| text(&output.out).contains("[0, 3, 0]")), "{outcome:?}");
-        let refused = shmrun(&["-n", "3", "--hosts-as", "2x2"], "hosts").output().unwrap();
-        let said = text(&refused.stderr);
-        assert!(
-            said.starts_with("shmrun: the pattern of hosts places 4 PEs, and the job has 3; start 4, or"),
-            "{said}"
-        );
-        assert_eq!(refused.status.code(), Some(2));
     }
 
     #[test]
@@ -96,7 +90,7 @@ mod meeting {
 
     #[test]
     fn a_low_limit_on_descriptors_that_cannot_be_raised_is_explained() {
-        let said = text(&job("share-hard-limit", 3).outputs[0].err);
+        let said = text(&job("join; limit-hard 400; share-too-many 300; finish", 3).outputs[0].err);
         assert!(
             said.contains("share 600 descriptors, but this process may have 400 open and needs "),
             "{said}"
@@ -105,7 +99,7 @@ mod meeting {
 
     #[test]
     fn pes_that_do_different_things_end_the_job() {
-        let outcome = job("mismatch", 2);
+        let outcome = job("join; 0: fence; 1: share 0", 2);
         assert_eq!(outcome.code, 1);
         assert!(outcome.report.contains("are they the same program?"), "{}", outcome.report);
     }
@@ -118,7 +112,7 @@ mod meeting {
         }
         let program = itself().display().to_string();
         let arguments = namespace.into_iter().chain([program.as_str()]).chain(ENTRY);
-        let job = Launch::new("unshare", 3).args(arguments).env(programs::NAME, "share").capture_output();
+        let job = Launch::new("unshare", 3).args(arguments).env(programs::NAME, SHARE).capture_output();
         assert_in_order(&job.run().unwrap());
     }
 
@@ -128,10 +122,10 @@ mod meeting {
             let job = Launch::new("sh", 3).args(["-c", &in_a_shell()]).env(programs::NAME, name);
             job.capture_output().run().unwrap()
         };
-        assert_in_order(&run("exchange"));
+        assert_in_order(&run("join; exchange 100; finish"));
 
         let start = Instant::now();
-        let outcome = run("segfault-1");
+        let outcome = run("join; record; fence; 1: segfault; sleep");
         assert_ended_by_itself(start);
         let (pe, how) = died(&outcome);
         assert_eq!((pe, outcome.code), (1, 139), "{outcome:?}");
@@ -149,27 +143,38 @@ mod death {
         let early = "exited with code 0 before it left the job";
         let away = "exited with code 0 and never joined the job";
         let closed = "closed its connection to the launcher before it left the job";
-        for (name, pes, hosts, pe, how, code, others) in [
-            ("exit-3-of-1", 3, HERE, 1, "exited with code 3", 3, ""),
-            ("segfault-1", 4, HERE, 1, segfault, 139, waits),
-            ("segfault-1", 4, "2x2", 1, segfault, 139, waits),
-            ("leave-early-0", 3, HERE, 0, early, 1, "PEs 1, 2 wait for the others to start"),
-            ("stay-away-1", 3, HERE, 1, away, 1, ""),
-            ("stay-away-1", 2, "2x1", 1, away, 1, ""),
-            ("become-sleep-1", 2, HERE, 1, closed, 1, ""),
+        let segfaults = "join; record; fence; 1: segfault; sleep";
+        let exits = "join; ignore-term; fence; 0: exit 4; fence";
+        let ends_late = "join; fence; finish; 0: exit 5; wait; say to my own end";
+        for (program, pes, hosts, pe, how, code, others) in [
+            ("join; finish; 1: exit 3", 3, HERE, 1, "exited with code 3", 3, ""),
+            (segfaults, 4, HERE, 1, segfault, 139, waits),
+            (segfaults, 4, "2x2", 1, segfault, 139, waits),
+            (
+                "join; await-others; 0: exit 0; fence",
+                3,
+                HERE,
+                0,
+                early,
+                1,
+                "PEs 1, 2 wait for the others to start",
+            ),
+            ("1: exit 0; join; fence", 3, HERE, 1, away, 1, ""),
+            ("1: exit 0; join; fence", 2, "2x1", 1, away, 1, ""),
+            ("join; fence; 1: become-sleep; fence", 2, HERE, 1, closed, 1, ""),
             // Who does not heed SIGTERM is killed.
-            ("stubborn", 2, HERE, 0, "exited with code 4", 4, ""),
-            ("stubborn", 3, "0,1,1", 0, "exited with code 4", 4, ""),
+            (exits, 2, HERE, 0, "exited with code 4", 4, ""),
+            (exits, 3, "0,1,1", 0, "exited with code 4", 4, ""),
             // After all have left a code counts, but ends nobody.
-            ("fail-after-finish", 3, HERE, 0, "exited with code 5", 5, ""),
-            ("fail-after-finish", 3, "0,1,1", 0, "exited with code 5", 5, ""),
+            (ends_late, 3, HERE, 0, "exited with code 5", 5, ""),
+            (ends_late, 3, "0,1,1", 0, "exited with code 5", 5, ""),
         ] {
-            let outcome = ended(hosts, name, pes);
+            let outcome = ended(hosts, program, pes);
             let report = &outcome.report;
-            assert_eq!((died(&outcome), outcome.code), ((pe, how.to_owned()), code), "{name}");
-            assert!(report.contains(&format!(") {how}")) && report.contains(others), "{name}: {report}");
-            assert_eq!(report.matches(" (pid ").count(), 1, "{name}: {report}");
-            for other in outcome.outputs.iter().skip(1).filter(|_| name == "fail-after-finish") {
+            assert_eq!((died(&outcome), outcome.code), ((pe, how.to_owned()), code), "{program}");
+            assert!(report.contains(&format!(") {how}")) && report.contains(others), "{program}: {report}");
+            assert_eq!(report.matches(" (pid ").count(), 1, "{program}: {report}");
+            for other in outcome.outputs.iter().skip(1).filter(|_| program == ends_late) {
                 assert_eq!(said(other), ["to my own end"]);
             }
         }
@@ -177,7 +182,7 @@ mod death {
 
     #[test]
     fn a_kill_has_a_hint_about_memory() {
-        let Outcome { code, report, .. } = job("kill-0", 2);
+        let Outcome { code, report, .. } = job("join; record; fence; 0: die; sleep", 2);
         assert_eq!(code, 137);
         let hint = ["(SIGKILL): perhaps by the kernel for want of memory", " has left "];
         assert!(hint.iter().all(|part| report.contains(part)), "{report}");
@@ -185,7 +190,7 @@ mod death {
 
     #[test]
     fn a_panic_is_called_a_panic_and_all_that_panic_are_told_once() {
-        let outcome = job("panic", 4);
+        let outcome = job("join; fence; panic", 4);
         assert_eq!(outcome.code, 101);
         assert_eq!(died(&outcome).1, "panicked (exit code 101)");
         assert!(text(&outcome.outputs[2].err).contains("PE 2 has had enough"));
@@ -198,30 +203,30 @@ mod death {
 
     #[test]
     fn abort_prints_its_message_once_and_sets_the_code() {
-        for hosts in [HERE, "0,1,2,2"] {
-            let outcome = ended(hosts, "abort-2", 4);
+        for (program, hosts, who) in [
+            ("join; record; 2: say before; 2: abort the grid has 3 rows for 4 PEs; fence", HERE, 2..3),
+            ("join; record; 2: say before; 2: abort the grid has 3 rows for 4 PEs; fence", "0,1,2,2", 2..3),
+            // By all of them.
+            ("join; fence; say before; abort the grid has 3 rows for 4 PEs", HERE, 0..4),
+        ] {
+            let outcome = ended(hosts, program, 4);
             assert_eq!(outcome.code, 7);
-            let message = "the grid has 3 rows for 4 PEs".to_owned();
-            assert_eq!(outcome.failure, Some(Failure::Aborted { pe: 2, code: 7, message }));
+            let Some(Failure::Aborted { pe, code: 7, message }) = &outcome.failure else {
+                panic!("{outcome:?}")
+            };
+            assert_eq!((who.contains(pe), &**message), (true, "the grid has 3 rows for 4 PEs"));
             let end = ") ended the job with code 7: the grid has 3 rows for 4 PEs\n";
             assert!(outcome.report.ends_with(end) && outcome.report.lines().count() == 1, "{outcome:?}");
-            assert_eq!(said(&outcome.outputs[2]), ["before"]);
+            assert_eq!(said(&outcome.outputs[*pe]), ["before"]);
         }
     }
 
     #[test]
     fn abort_is_told_by_the_pe_if_the_launcher_does_not_hear_it() {
-        let outcome = job("abort-unheard", 1);
+        let outcome = job("join; deafen; abort nobody hears", 1);
         assert_eq!((outcome.code, died(&outcome).1), (7, "exited with code 7".into()));
         let said = text(&outcome.outputs[0].err);
         assert!(said.ends_with("PE 0 ended the job with code 7: nobody hears\n"), "{said}");
-    }
-
-    #[test]
-    fn abort_from_all_is_told_once() {
-        let outcome = job("abort-all", 4);
-        assert_eq!(outcome.report.matches("ended the job").count(), 1, "{}", outcome.report);
-        assert_eq!(outcome.code, 7);
     }
 
     #[test]
@@ -229,7 +234,7 @@ mod death {
         // By then its PEs wait, on a machine that does nothing else.
         one_of(5, |attempt| {
             let time = Duration::from_millis(700 << attempt);
-            let outcome = launch("hang", 2).timeout(time).run().unwrap();
+            let outcome = launch(HANG, 2).timeout(time).run().unwrap();
             assert_eq!((outcome.code, &outcome.failure), (124, &Some(Failure::TimedOut)));
             let report = outcome.report;
             assert!(report.starts_with(&format!("the job has run for the {time:?}")), "{report}");
@@ -245,7 +250,7 @@ mod strangers {
     fn messages_that_say_anything_end_the_job() {
         for number in 0..12 {
             let start = Instant::now();
-            let outcome = job(&format!("junk-random-{number}"), 2);
+            let outcome = job(&format!("junk {number}"), 2);
             assert_ended_by_itself(start);
             assert!(outcome.failure.is_some() && outcome.code != 0, "{number}: {outcome:?}");
             assert!(!outcome.report.contains("panicked"), "{number}: {outcome:?}");
@@ -257,7 +262,7 @@ mod strangers {
     #[test]
     fn variables_without_a_launcher_are_an_error() {
         let mut command = Command::new(itself());
-        command.args(ENTRY).env(programs::NAME, "exchange").stdin(Stdio::null());
+        command.args(ENTRY).env(programs::NAME, "join").stdin(Stdio::null());
         for (socket, pe, error) in [
             ("77", "0", "SHMRUN_SOCKET=77 is set, but descriptor 77 is not this process's"),
             ("1", "0", "SHMRUN_SOCKET=1: that is no socket of a launcher"),
@@ -275,7 +280,7 @@ mod strangers {
     #[test]
     fn a_socket_of_somebody_else_stays_with_its_owner() {
         let mut command = Command::new(itself());
-        command.args(ENTRY).env(programs::NAME, "not-the-launchers").stdin(Stdio::null());
+        command.args(ENTRY).env(programs::NAME, "find-no-launcher").stdin(Stdio::null());
         command.env("SHMRUN_JOB", "1").env("SHMRUN_PE", "0").env("SHMRUN_NPES", "2");
         let mut refusal = |socket: &str| {
             let output = command.env("SHMRUN_SOCKET", socket).output().unwrap();
@@ -339,6 +344,8 @@ mod command_line {
         fails(&["-n", "2", "--bind", "cores", "true"], 2, "[possible values: share, core, numa, none]");
         fails(&["-n", "2", "--env", "SHMEM_BIND=", "true"], 2, "SHMEM_BIND=: not one of share, core, numa,");
         fails(&["-n", "2", "--timeout", "-1", "true"], 2, "error: ");
+        let places = "shmrun: the pattern of hosts places 4 PEs, and the job has 3; start 4, or";
+        fails(&["-n", "3", "--hosts-as", "2x2", "true"], 2, places);
     }
 
     #[test]
@@ -408,29 +415,20 @@ mod command_line {
         }
     }
 
-    #[test]
-    fn tags_stand_before_each_line_and_lines_stay_whole() {
-        let script = "for i in 1 2 3 4 5 6 7 8 9; do printf 'a%s' $SHMRUN_PE; printf 'b%s\\n' $SHMRUN_PE; done; printf end; echo no >&2";
-        let output = bare_shmrun(&["-n", "3", "--tag-output", "sh", "-c", script]).output().unwrap();
+    /// The lines that are printed by a command that is given this, in order.
+    fn lines_given(mut command: Command, input: &str) -> Vec<String> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
         let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
         lines.sort();
-        let of = |pe| (0..9).map(move |_| format!("[{pe}] a{pe}b{pe}")).chain([format!("[{pe}] end")]);
-        assert_eq!(lines, (0..3).flat_map(of).collect::<Vec<_>>());
-        let error = text(&output.stderr);
-        for pe in 0..3 {
-            assert!(error.contains(&format!("[{pe}] no\n")), "{error}");
-        }
+        lines
     }
 
     #[test]
     fn input_goes_to_the_first_pe_only() {
-        let mut command = bare_shmrun(&["-n", "3", "sh", "-c", "echo $SHMRUN_PE:$(cat)"]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(b"words").unwrap();
-        let output = child.wait_with_output().unwrap();
-        let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
-        lines.sort();
-        assert_eq!(lines, ["0:words", "1:", "2:"]);
+        let command = bare_shmrun(&["-n", "3", "sh", "-c", "echo $SHMRUN_PE:$(cat)"]);
+        assert_eq!(lines_given(command, "words"), ["0:words", "1:", "2:"]);
     }
 
     #[test]
@@ -469,6 +467,7 @@ mod command_line {
 
     #[test]
     fn pes_share_out_the_cpus_unless_they_outnumber_them() {
+        const CPUS: &str = "connect; cpus; meet; finish";
         let allowed = cpus::allowed().unwrap();
         let of = |command: &mut Command| {
             let output = command.output().unwrap();
@@ -480,12 +479,11 @@ mod command_line {
             each
         };
         let by_shmrun = |options: &[&str], pes: usize| {
-            of(&mut shmrun(&[options, &["-n", &pes.to_string()]].concat(), "cpus"))
+            of(&mut shmrun(&[options, &["-n", &pes.to_string()]].concat(), CPUS))
         };
         let by_itself = |bind: &str, pes: usize| {
             let mut command = Command::new(itself());
-            let variables =
-                [(programs::NAME, "cpus"), ("SHMEM_NPES", &pes.to_string()), ("SHMEM_BIND", bind)];
+            let variables = [(programs::NAME, CPUS), ("SHMEM_NPES", &pes.to_string()), ("SHMEM_BIND", bind)];
             of(command.args(ENTRY).envs(variables))
         };
         // A control group may allow less time than there are CPUs.
@@ -569,19 +567,14 @@ mod command_line {
         std::fs::set_permissions(&gdb, executable).unwrap();
         let path = format!("{}:/usr/bin:/bin", directory.path().display());
         let mut command = bare_shmrun(&["-n", "2", "--gdb", "1", "/bin/echo", "x"]);
-        command.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(b"bt").unwrap();
-        let out = text(&child.wait_with_output().unwrap().stdout);
-        let mut lines: Vec<&str> = out.lines().collect();
-        lines.sort_unstable();
-        assert_eq!(lines, ["gdb of 1: --args /bin/echo x: bt", "x"]);
+        command.env("PATH", path);
+        assert_eq!(lines_given(command, "bt"), ["gdb of 1: --args /bin/echo x: bt", "x"]);
     }
 
     #[test]
     fn a_program_launches_itself() {
         let mut command = Command::new(itself());
-        command.args(ENTRY).env(programs::NAME, "connect").env("SHMEM_NPES", "3");
+        command.args(ENTRY).env(programs::NAME, "connect; about; meet; finish").env("SHMEM_NPES", "3");
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let out = text(&output.stdout);
@@ -589,228 +582,17 @@ mod command_line {
         lines.sort_unstable();
         assert_eq!(lines, ["shmrun 0 of 3", "shmrun 1 of 3", "shmrun 2 of 3"]);
 
-        let failed = command.env(programs::NAME, "connect-and-abort").output().unwrap();
+        let failed = command.env(programs::NAME, "connect; about; meet; abort enough").output().unwrap();
         let said = text(&failed.stderr);
         assert!(
             said.starts_with("shmem: PE ") && said.ends_with(" ended the job with code 7: enough\n"),
             "{said}"
         );
-        command.env(programs::NAME, "connect");
+        command.env(programs::NAME, "connect; about; finish");
 
         let alone = command.env("SHMEM_NPES", "1").output().unwrap();
         assert!(text(&alone.stdout).contains("singleton 0 of 1"), "{alone:?}");
         let none = command.env("SHMEM_NPES", "0").output().unwrap();
         assert!(text(&none.stderr).contains("SHMEM_NPES=0: not a whole number from 1 up"), "{none:?}");
-    }
-}
-
-/// Attaches to a process as a debugger does, and lets it go on to its end.
-fn trace(pid: i32) -> std::io::Result<()> {
-    // SAFETY: this request reads and writes no memory of either process.
-    let result = unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0usize, 0usize) };
-    if result != 0 {
-        let error = std::io::Error::last_os_error();
-        // Containers and hardened systems forbid it.
-        assert!(matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS)), "{error}");
-        return Err(error);
-    }
-    // Its end is told to who traces it first.
-    rustix::process::waitpid(Pid::from_raw(pid), rustix::process::WaitOptions::empty()).unwrap();
-    Ok(())
-}
-
-mod signals {
-    use super::*;
-
-    fn below_a_wrapper(name: &str) -> Command {
-        let mut command = bare_shmrun(&["-n", "2", "sh", "-c", &in_a_shell()]);
-        command.env(programs::NAME, name);
-        command
-    }
-
-    #[test]
-    fn nothing_is_left_when_the_launcher_is_killed() {
-        let stranger = bare_shmrun(&["-n", "2", "sh", "-c", "echo \"pid> $$\"; exec sleep 1000"]);
-        for command in [shmrun(&["-n", "2"], "hang"), below_a_wrapper("hang"), stranger] {
-            let (mut child, pids) = started(command, 2);
-            signal(&child, Signal::KILL);
-            assert_eq!(child.wait().unwrap().signal(), Some(9));
-            assert_gone(&pids);
-        }
-    }
-
-    #[test]
-    fn nothing_is_left_when_a_wrapper_has_gone_before() {
-        // The inner shell is killed by the PE, the outer one goes on.
-        let inner = format!("{} {} & wait", itself().display(), ENTRY.join(" "));
-        let outer = format!("sh -c '{inner}'; while :; do sleep 0.05; done");
-        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", &outer]);
-        command.env(programs::NAME, "kill-parent-and-hang");
-        let (mut child, pids) = started(command, 1);
-        signal(&child, Signal::KILL);
-        child.wait().unwrap();
-        assert_gone(&pids);
-    }
-
-    #[test]
-    fn a_killed_pe_leaves_nothing() {
-        let (child, pids) = started(shmrun(&["-n", "3"], "hang"), 3);
-        let start = Instant::now();
-        kill_process(Pid::from_raw(pids[1]).unwrap(), Signal::KILL).unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_ended_by_itself(start);
-        assert_eq!(output.status.code(), Some(137));
-        assert_gone(&pids);
-        let lines = launcher_lines(&output);
-        assert_eq!(lines.len(), 1, "{lines:?}");
-    }
-
-    /// With one message, which says what its PEs did; nothing is left.
-    #[test]
-    fn signals_to_the_launcher_end_the_job() {
-        for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
-            let apart = shmrun(&["-n", "2", "--hosts-as", "2x1"], "hang");
-            for command in [shmrun(&["-n", "2"], "hang"), apart, below_a_wrapper("hang")] {
-                let (child, pids) = started(command, 2);
-                let start = Instant::now();
-                signal(&child, number);
-                let output = child.wait_with_output().unwrap();
-                assert_ended_by_itself(start);
-                assert_eq!(output.status.code(), Some(code), "{output:?}");
-                let lines = launcher_lines(&output);
-                assert_eq!(lines.len(), 1, "{lines:?}");
-                let did = "PEs 0, 1 wait in `barrier` at src/main.rs:88";
-                assert!(
-                    lines[0].starts_with("shmrun: ended by signal ") && lines[0].contains(did),
-                    "{lines:?}"
-                );
-                assert_gone(&pids);
-            }
-        }
-    }
-
-    #[test]
-    fn pes_can_heed_signals_before_they_are_killed() {
-        let script = "trap 'echo saved; exit 0' TERM; echo \"pid> $$\"; while :; do sleep 0.05; done";
-        let mut command = bare_shmrun(&["-n", "1", "sh", "-c", script]);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        assert!(out.next().unwrap().starts_with("pid> "));
-        signal(&child, Signal::TERM);
-        assert_eq!(out.next().as_deref(), Some("saved"));
-        assert_eq!(child.wait().unwrap().code(), Some(143));
-    }
-
-    /// As it would be without the launcher, but for the one that only the launcher answers.
-    #[test]
-    fn what_signals_do_is_the_launchers_affair_and_for_the_pes_as_before() {
-        let (default, ignored) = (libc::SIG_DFL, libc::SIG_IGN);
-        for given in [(libc::SIGCHLD, default), (libc::SIGCHLD, ignored), (libc::SIGXFSZ, ignored)] {
-            let masks = |mut command: Command| -> Vec<u64> {
-                let begin = move || {
-                    // SAFETY: allowed between `fork` and `exec`; no handler is installed.
-                    unsafe { libc::signal(given.0, given.1) };
-                    // SAFETY: the death of a launcher that hangs.
-                    unsafe { libc::alarm(60) };
-                    Ok(())
-                };
-                with_default_signals(&mut command);
-                // SAFETY: the closure makes system calls only.
-                unsafe { command.pre_exec(begin) };
-                let output =
-                    command.args(["grep", "-E", "SigBlk|SigIgn", "/proc/self/status"]).output().unwrap();
-                assert_eq!(output.status.code(), Some(0), "{output:?}");
-                // Signals above 31 are the C library's.
-                let mask = |line: &str| u64::from_str_radix(&line[8..], 16).unwrap() & 0x7fff_ffff;
-                text(&output.stdout).lines().map(mask).collect()
-            };
-            let (plain, launched) = (masks(Command::new("env")), masks(bare_shmrun(&["-n", "1"])));
-            assert_eq!(launched, [plain[0], plain[1] | 1 << (libc::SIGQUIT - 1)], "{given:?}");
-        }
-    }
-
-    #[test]
-    fn a_second_signal_does_not_wait() {
-        // Nor as long as it would behind the first.
-        one_of(5, |_| {
-            let (child, pids) = started(shmrun(&["-n", "2"], "hang-stubborn"), 2);
-            signal(&child, Signal::TERM);
-            std::thread::sleep(Duration::from_millis(300));
-            let start = Instant::now();
-            signal(&child, Signal::TERM);
-            assert_eq!(child.wait_with_output().unwrap().status.code(), Some(143));
-            let took = start.elapsed();
-            assert_gone(&pids);
-            if took < Duration::from_secs(1) { Ok(()) } else { Err(format!("it took {took:?}")) }
-        });
-    }
-
-    /// So many lines of the answer to SIGQUIT, which a key of the terminal sends to the PEs too; the job goes on.
-    fn asked(command: Command, joined: usize, lines: usize) -> Vec<String> {
-        let (mut child, pids) = started(command, joined);
-        for &pid in &pids {
-            kill_process(Pid::from_raw(pid).unwrap(), Signal::QUIT).unwrap();
-        }
-        signal(&child, Signal::QUIT);
-        let error = BufReader::new(child.stderr.take().unwrap());
-        let answer = error.lines().map(Result::unwrap).skip_while(|line| !line.contains("the PEs now"));
-        let answer = answer.take(lines + 1).collect();
-        std::thread::sleep(Duration::from_millis(500));
-        assert!(child.try_wait().unwrap().is_none(), "it goes on");
-        signal(&child, Signal::TERM);
-        assert_eq!(child.wait().unwrap().code(), Some(143));
-        assert_gone(&pids);
-        answer
-    }
-
-    #[test]
-    fn sigquit_asks_and_the_job_goes_on() {
-        let answer = asked(shmrun(&["-n", "3"], "hang"), 3, 1);
-        assert_eq!(answer[0], "shmrun: the PEs now:");
-        assert!(answer[1].starts_with("  PEs 0-2 wait in `barrier` at src/main.rs:88 since "), "{answer:?}");
-        let answer = asked(shmrun(&["-n", "3"], "hang-2"), 2, 2);
-        assert_eq!(answer[1..], ["  PEs 0, 1 wait for the others to start", "  PE 2 has not joined the job"]);
-    }
-
-    #[test]
-    fn pes_that_are_stopped_are_told_as_such() {
-        let (mut child, pids) = started(shmrun(&["-n", "2"], "hang"), 2);
-        for &pid in &pids {
-            kill_process(Pid::from_raw(pid).unwrap(), Signal::STOP).unwrap();
-            while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
-        signal(&child, Signal::QUIT);
-        let error = BufReader::new(child.stderr.take().unwrap());
-        let mut lines = error.lines().map(Result::unwrap).skip_while(|line| !line.contains("the PEs now"));
-        let said = "  PEs 0, 1 are stopped by a signal (SIGCONT lets them go on)";
-        assert_eq!(lines.nth(1).unwrap(), said);
-        signal(&child, Signal::TERM);
-        assert_eq!(child.wait().unwrap().code(), Some(143));
-        assert_gone(&pids);
-    }
-
-    #[test]
-    fn a_pe_waits_for_a_debugger_when_asked() {
-        let mut command = shmrun(&["-n", "1", "--attach-wait"], "attach");
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut error = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        while !line.contains("waits for a debugger") {
-            line.clear();
-            assert_ne!(error.read_line(&mut line).unwrap(), 0);
-        }
-        let pid = line.split("pid ").nth(1).unwrap().split(' ').next().unwrap();
-        assert!(line.starts_with(&format!("PE 0: pid {pid} waits for a debugger: `gdb -p {pid}`")), "{line}");
-        assert!(child.try_wait().unwrap().is_none());
-        match trace(pid.parse().unwrap()) {
-            Ok(()) => assert_eq!(child.wait().unwrap().code(), Some(0)),
-            Err(why) => {
-                println!("skipped: no process may be traced here: {why}");
-                signal(&child, Signal::TERM);
-                child.wait().unwrap();
-            }
-        }
     }
 }

@@ -10,3 +10,4 @@ mod entry;
 mod hosts;
 mod launch;
 mod output;
+mod signals;

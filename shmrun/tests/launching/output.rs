@@ -12,6 +12,8 @@ use crate::asleep::Thread;
 use crate::entry::*;
 use crate::launch::shmrun;
 
+const HALVES: &str = "connect; print-halves; finish";
+
 /// The lines that PEs have printed in two halves.
 fn halves(bytes: &[u8]) -> Vec<String> {
     // The test harness may have begun the line.
@@ -31,7 +33,7 @@ fn assert_whole(output: &Output, name: &str) {
 fn lines_of_pes_are_not_torn() {
     let name = itself().display().to_string();
     for options in [&["-n", "2"][..], &["-n", "2", "--hosts-as", "2x1"]] {
-        assert_whole(&shmrun(options, "halves").output().unwrap(), &name);
+        assert_whole(&shmrun(options, HALVES).output().unwrap(), &name);
     }
 }
 
@@ -41,14 +43,14 @@ fn a_program_that_launches_itself_keeps_its_lines_and_its_name() {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(itself(), folder.path().join("link")).unwrap();
     let mut command = Command::new("./link");
-    command.current_dir(folder.path()).args(ENTRY).env(programs::NAME, "halves").env("SHMEM_NPES", "2");
+    command.current_dir(folder.path()).args(ENTRY).env(programs::NAME, HALVES).env("SHMEM_NPES", "2");
     assert_whole(&command.output().unwrap(), "./link");
 }
 
 #[test]
 fn a_reader_that_goes_ends_a_program_in_c_with_a_message() {
     let mut command = Command::new(itself());
-    command.args(ENTRY).env(programs::NAME, "print-as-c").env("SHMEM_NPES", "2");
+    command.args(ENTRY).env(programs::NAME, "as-in-c; connect; print").env("SHMEM_NPES", "2");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.contains("> ")), "a PE prints");

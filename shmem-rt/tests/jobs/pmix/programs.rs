@@ -167,6 +167,19 @@ struct Mpi(*mut c_void);
 
 type Handle = *mut c_void;
 
+/// Calls a routine of MPI with arguments of these types.
+macro_rules! mpi {
+    ($mpi:ident: $name:literal($($argument:expr => $type:ty),*)) => {
+        // SAFETY: the routine of this name has this type, by the standard and as Open MPI calls its handles; MPI is started
+        // by it or was before, and pointers are null, for no arguments, or to numbers that outlive the call.
+        let status = unsafe {
+            let routine: extern "C" fn($($type),*) -> c_int = std::mem::transmute($mpi.symbol($name));
+            routine($($argument),*)
+        };
+        assert_eq!(status, 0);
+    };
+}
+
 impl Mpi {
     fn load() -> Self {
         // SAFETY: a string that ends with a zero. Open MPI loads parts of itself, which look for its symbols among
@@ -177,46 +190,28 @@ impl Mpi {
     }
 
     fn start(&self) {
-        // SAFETY: `MPI_Init` has this type, and takes null pointers for no arguments.
-        let status = unsafe {
-            let init: extern "C" fn(*mut c_int, *mut *mut *mut i8) -> c_int =
-                std::mem::transmute(self.symbol(c"MPI_Init"));
-            init(std::ptr::null_mut(), std::ptr::null_mut())
-        };
-        assert_eq!(status, 0);
+        let none = std::ptr::null_mut();
+        mpi!(self: c"MPI_Init"(none => *mut c_int, std::ptr::null_mut() => *mut *mut *mut i8));
     }
 
     fn rank(&self) -> c_int {
         let mut rank = -1;
-        // SAFETY: `MPI_Comm_rank` has this type; MPI has started.
-        let status = unsafe {
-            let comm_rank: extern "C" fn(Handle, *mut c_int) -> c_int =
-                std::mem::transmute(self.symbol(c"MPI_Comm_rank"));
-            comm_rank(self.symbol(c"ompi_mpi_comm_world"), &raw mut rank)
-        };
-        assert_eq!(status, 0);
+        let world = self.symbol(c"ompi_mpi_comm_world");
+        mpi!(self: c"MPI_Comm_rank"(world => Handle, &raw mut rank => *mut c_int));
         rank
     }
 
     fn sum(&self, value: &mut c_int) {
         let mine = *value;
-        // SAFETY: `MPI_Allreduce` has this type, and the two numbers are of the type that is named; MPI has started.
-        let status = unsafe {
-            let reduce: extern "C" fn(*const c_int, *mut c_int, c_int, Handle, Handle, Handle) -> c_int =
-                std::mem::transmute(self.symbol(c"MPI_Allreduce"));
-            let (int, sum) = (self.symbol(c"ompi_mpi_int"), self.symbol(c"ompi_mpi_op_sum"));
-            reduce(&raw const mine, value, 1, int, sum, self.symbol(c"ompi_mpi_comm_world"))
-        };
-        assert_eq!(status, 0);
+        let symbols = [c"ompi_mpi_int", c"ompi_mpi_op_sum", c"ompi_mpi_comm_world"];
+        let [int, sum, world] = symbols.map(|name| self.symbol(name));
+        mpi!(self: c"MPI_Allreduce"(
+            &raw const mine => *const c_int, value => *mut c_int, 1 => c_int, int => Handle, sum => Handle, world => Handle
+        ));
     }
 
     fn end(&self) {
-        // SAFETY: `MPI_Finalize` has this type; MPI has started.
-        let status = unsafe {
-            let finalize: extern "C" fn() -> c_int = std::mem::transmute(self.symbol(c"MPI_Finalize"));
-            finalize()
-        };
-        assert_eq!(status, 0);
+        mpi!(self: c"MPI_Finalize"());
     }
 
     fn symbol(&self, name: &CStr) -> Handle {

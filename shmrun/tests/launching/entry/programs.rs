@@ -1,4 +1,5 @@
-//! What PEs of the tests do.
+//! What PEs of the tests do: programs are steps, written in the row of the test that runs them. `join; 1: exit 3; finish`: a
+//! step is a verb and what stands behind it, and of one PE alone behind its number.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -14,251 +15,196 @@ use shmem_core::system::{Activity, Stage, SystemArea, monotonic_now};
 use shmem_core::text::Text;
 use shmem_launch::cpus;
 
-/// Variable that names the program.
+/// Variable with the program.
 pub(crate) const NAME: &str = "LAUNCH_TEST_PROGRAM";
 
-/// Runs a program and ends the process; a program that ends in `-N` is about PE `N`.
-pub(crate) fn run(name: &str) -> ! {
-    let is_me = |job: &Local| name.rsplit('-').next().unwrap().parse() == Ok(job.number());
-    match name {
-        "exchange" => within(|job| exchange(job, 100)),
-        "not-the-launchers" => {
-            let (ours, theirs) = pair();
-            // The number in the environment, or one of a socket that this process has made itself.
-            let socket = match std::env::var("SHMRUN_SOCKET").unwrap().as_str() {
-                "own" => {
-                    // SAFETY: no other thread of this process reads the environment.
-                    unsafe { std::env::set_var("SHMRUN_SOCKET", theirs.as_raw_fd().to_string()) };
-                    theirs
+/// All PEs wait for ever in what their launcher is told is a barrier.
+pub(crate) const HANG: &str = "join; record; fence; pid; sleep";
+
+/// Runs a program and ends the process.
+pub(crate) fn run(program: &str) -> ! {
+    let me = std::env::var("SHMRUN_PE").unwrap_or_default();
+    let mut member = Member::default();
+    for step in program.split("; ") {
+        let (whose, step) = step.split_once(": ").unwrap_or((&me, step));
+        if whose == me {
+            let (verb, words) = step.split_once(' ').unwrap_or((step, ""));
+            member.step(verb, words);
+        }
+    }
+    std::process::exit(0)
+}
+
+/// A PE between two steps.
+#[derive(Default)]
+struct Member {
+    job: Option<Box<dyn Bootstrap>>,
+    record: Option<(OwnedFd, memmap2::MmapRaw)>,
+}
+
+impl Member {
+    fn step(&mut self, verb: &str, words: &str) {
+        let number = || words.parse::<usize>().unwrap();
+        // What comes before there is a job.
+        match verb {
+            "join" => return self.job = Some(Box::new(join())),
+            // The job of a process that may have to launch it itself.
+            "connect" => return self.job = Some(connect()),
+            "exit" => std::process::exit(words.parse().unwrap()),
+            "sleep" => sleep(),
+            "pid" => return println!("pid> {}", std::process::id()),
+            "say" => return say(words),
+            "cpus" => return say(&ranges::show(&cpus::allowed().unwrap())),
+            "wait" => return std::thread::sleep(Duration::from_millis(700)),
+            "become-sleep" => panic!("{}", Command::new("sleep").arg("1000").exec()),
+            "kill-parent" => return kill_process(rustix::process::getppid().unwrap(), Signal::KILL).unwrap(),
+            "segfault" => die_by(Signal::SEGV),
+            "die" => die_by(Signal::KILL),
+            "ignore-term" => return set(libc::SIGTERM, libc::SIG_IGN),
+            // What a program in C begins with.
+            "as-in-c" => return set(libc::SIGPIPE, libc::SIG_DFL),
+            "limit-soft" => {
+                let maximum = getrlimit(Resource::Nofile).maximum;
+                return setrlimit(Resource::Nofile, Rlimit { current: words.parse().ok(), maximum }).unwrap();
+            }
+            "limit-hard" => {
+                let most = words.parse().ok();
+                return setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).unwrap();
+            }
+            "find-no-launcher" => find_no_launcher(),
+            "junk" => junk(number() as u64),
+            _ => {}
+        }
+        let job =
+            &**self.job.as_ref().unwrap_or_else(|| panic!("`{verb}` is no step of a process without a job"));
+        match verb {
+            "fence" => job.fence().unwrap(),
+            "finish" => job.finish(),
+            "abort" => job.abort(7, words),
+            "panic" => panic!("PE {} has had enough", job.number()),
+            "record" => self.record = Some(waiting(job)),
+            "exchange" => exchange(job, number()),
+            "exchange-too-much" => {
+                let error = job.put("k", &vec![0; number()]).unwrap_err().to_string();
+                assert!(error.contains("at most"), "{error}");
+            }
+            "share" => share(job, number()),
+            "share-too-many" => {
+                let file = File::open("/dev/null").unwrap();
+                eprintln!("{}", job.share(&vec![file.as_fd(); number()]).unwrap_err());
+            }
+            "hosts" => say(&format!("{:?}", job.hosts())),
+            "about" => say(&format!("{} {} of {}", job.name(), job.number(), job.count())),
+            "meet" => _ = job.exchange("k", b"v").unwrap(),
+            "print" => loop {
+                println!("> {}", job.number());
+            },
+            "attach" => {
+                assert_eq!(std::env::var("SHMEM_ATTACH_WAIT").unwrap(), "1");
+                shmem::bootstrap::attach_wait(job.number());
+            }
+            // Until all others wait for this PE.
+            "await-others" => {
+                let thread = crate::asleep::Thread::current().0.to_le_bytes();
+                let threads = job.exchange("thread", &thread).unwrap();
+                for thread in threads.into_iter().skip(1).filter(|_| job.number() == 0) {
+                    crate::asleep::Thread(u64::from_le_bytes(thread.try_into().unwrap())).wait_until_asleep();
                 }
-                number => {
-                    // SAFETY: inherited for this process, which takes it for its own here.
-                    unsafe { OwnedFd::from_raw_fd(number.parse().unwrap()) }
-                }
-            };
-            // SAFETY: once, and there is no world in this process.
-            eprintln!("{}", unsafe { Local::connect() }.unwrap_err());
-            let flags = rustix::io::fcntl_getfd(&socket).expect("it is still open, and its owner's");
-            assert!(flags.is_empty(), "it is as it was: {flags:?}");
-            rustix::fs::fcntl_setfl(&ours, rustix::fs::OFlags::NONBLOCK).unwrap();
-            let came = rustix::io::read(&ours, &mut [0; 8][..]);
-            assert_eq!(came, Err(rustix::io::Errno::AGAIN), "nothing was sent to ourselves");
-            std::process::exit(99);
-        }
-        "exchange-large" => within(|job| {
-            exchange(job, 48 << 10);
-            assert!(job.put("k", &vec![0; (48 << 10) + 1]).unwrap_err().to_string().contains("at most"));
-        }),
-        "share" => within(|job| [300, 0, 253].into_iter().for_each(|most| share(job, most))),
-        "hosts" => within(|job| say(&format!("{:?}", job.hosts()))),
-        "share-soft-limit" => within(|job| {
-            let hard = getrlimit(Resource::Nofile).maximum;
-            setrlimit(Resource::Nofile, Rlimit { current: Some(400), maximum: hard }).unwrap();
-            share(job, 300);
-        }),
-        "share-hard-limit" => within(|job| {
-            setrlimit(Resource::Nofile, Rlimit { current: Some(400), maximum: Some(400) }).unwrap();
-            let file = File::open("/dev/null").unwrap();
-            eprintln!("{}", job.share(&vec![file.as_fd(); 300]).unwrap_err());
-        }),
-        "mismatch" => {
-            let job = join();
-            if job.number() == 0 {
-                job.fence().unwrap();
-            } else {
-                job.share(&[]).unwrap();
             }
-        }
-        "exit-3-of-1" => {
-            let job = join();
-            job.finish();
-            std::process::exit(if job.number() == 1 { 3 } else { 0 });
-        }
-        "segfault-1" => wait_except(|job| is_me(job).then(|| die_by(Signal::SEGV))),
-        "kill-0" => wait_except(|job| is_me(job).then(|| die_by(Signal::KILL))),
-        "panic" => {
-            let job = join();
-            job.fence().unwrap();
-            panic!("PE {} has had enough", job.number());
-        }
-        "leave-early-0" => {
-            let job = join();
-            // So that all have joined.
-            let threads = job.exchange("thread", &crate::asleep::Thread::current().0.to_le_bytes()).unwrap();
-            if is_me(&job) {
-                for thread in &threads[1..] {
-                    let thread = u64::from_le_bytes(thread.as_slice().try_into().unwrap());
-                    crate::asleep::Thread(thread).wait_until_asleep();
-                }
-                std::process::exit(0);
-            }
-            job.fence().unwrap();
-        }
-        "stay-away-1" => {
-            if std::env::var("SHMRUN_PE").unwrap() == "1" {
-                std::process::exit(0);
-            }
-            join().fence().unwrap();
-        }
-        "become-sleep-1" => {
-            let job = join();
-            job.fence().unwrap();
-            if is_me(&job) {
-                panic!("{}", Command::new("sleep").arg("1000").exec());
-            }
-            job.fence().unwrap();
-        }
-        "fail-after-finish" => {
-            let job = join();
-            job.fence().unwrap();
-            job.finish();
-            if job.number() == 0 {
-                std::process::exit(5);
-            }
-            std::thread::sleep(Duration::from_millis(700));
-            say("to my own end");
-        }
-        "stubborn" => {
-            let job = join();
-            ignore(libc::SIGTERM);
-            job.fence().unwrap();
-            if job.number() == 0 {
-                std::process::exit(4);
-            }
-            job.fence().unwrap();
-        }
-        "abort-2" => {
-            let job = join();
-            let _memory = waiting(&job);
-            if is_me(&job) {
-                say("before");
-                job.abort(7, "the grid has 3 rows for 4 PEs");
-            }
-            job.fence().unwrap();
-        }
-        "abort-unheard" => {
-            let job = join();
-            for descriptor in 3..64 {
-                // SAFETY: whatever it is, it stays open: nothing else happens in this process.
-                let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
-                // The launcher's socket is the only one.
-                _ = rustix::net::shutdown(descriptor, rustix::net::Shutdown::Both);
-            }
-            job.abort(7, "nobody hears");
-        }
-        "abort-all" => {
-            let job = join();
-            job.fence().unwrap();
-            job.abort(7, "all at once");
-        }
-        "hang" => wait_except(|_| None),
-        "hang-stubborn" => {
-            ignore(libc::SIGTERM);
-            wait_except(|_| None)
-        }
-        "hang-2" => {
-            // PE 2 does not join, so nobody gets further than the first meeting.
-            if std::env::var("SHMRUN_PE").unwrap() == "2" {
-                sleep();
-            }
-            let job = join();
-            let (tells, told) = std::sync::mpsc::channel();
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
+            // In another thread, and says when it waits there.
+            "fence-aside" => std::thread::scope(|scope| {
+                let (tells, told) = std::sync::mpsc::channel();
+                scope.spawn(move || {
                     tells.send(crate::asleep::Thread::current()).unwrap();
                     job.fence()
                 });
                 told.recv().unwrap().wait_until_asleep();
                 println!("pid> {}", std::process::id());
                 sleep()
-            })
-        }
-        "kill-parent-and-hang" => {
-            let _job = join();
-            kill_process(rustix::process::getppid().unwrap(), Signal::KILL).unwrap();
-            println!("pid> {}", std::process::id());
-            sleep();
-        }
-        name if name.starts_with("junk-random-") => {
-            let socket = inherited().try_clone().unwrap();
-            let job = join();
-            job.fence().unwrap();
-            let mut state: u64 = name.rsplit('-').next().unwrap().parse().unwrap();
-            let mut below = |n: u64| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) % n
-            };
-            for _ in 0..30 {
-                // A message that exists, with fields that are small, or anything.
-                let mut packet = vec![1 + below(8) as u8];
-                let largest = [2, 40, 256][below(3) as usize];
-                packet.extend((0..below(60)).map(|at| if at % 4 == 0 { below(largest) as u8 } else { 0 }));
-                // By then the launcher may have heard enough.
-                _ = rustix::io::write(&socket, &packet);
-            }
-            _ = rustix::io::write(&socket, b"\xff\xff");
-            sleep();
-        }
-        "descendants" => {
-            let job = join();
-            job.fence().unwrap();
-            let mut other = Command::new(std::env::current_exe().unwrap());
-            other.args(super::ENTRY).env(NAME, "exchange");
-            let output = other.output().unwrap();
-            assert_eq!(output.status.code(), Some(99));
-            assert!(super::text(&output.stderr).contains("a process that a PE starts is no PE"));
-            fork(|| {
-                job.finish();
-                job.abort(9, "from a process that is not the PE");
-            });
-            job.fence().unwrap();
-            job.finish();
-        }
-        "connect" | "connect-and-abort" | "cpus" => {
-            let job = connect();
-            say(&match name {
-                "cpus" => ranges::show(&cpus::allowed().unwrap()),
-                _ => format!("{} {} of {}", job.name(), job.number(), job.count()),
-            });
-            job.exchange("k", b"v").unwrap();
-            if name == "connect-and-abort" {
-                job.abort(7, "enough");
-            }
-            job.finish();
-        }
-        "halves" => {
-            let job = connect();
-            let print = |half: &str| {
-                for mut stream in
-                    [Box::new(std::io::stdout()) as Box<dyn std::io::Write>, Box::new(std::io::stderr())]
-                {
-                    write!(stream, "{half}").unwrap();
-                    stream.flush().unwrap();
+            }),
+            // Nobody hears it any more.
+            "deafen" => {
+                for descriptor in 3..64 {
+                    // SAFETY: whatever it is, it stays open: nothing else happens in this process.
+                    let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
+                    // The launcher's socket is the only one.
+                    _ = rustix::net::shutdown(descriptor, rustix::net::Shutdown::Both);
                 }
-            };
-            print(&format!("first of {}, ", job.number()));
-            // All have printed their first halves before anybody prints the second.
-            job.exchange("k", b"v").unwrap();
-            let name = std::env::args_os().next().unwrap();
-            print(&format!("second of {} as {}\n", job.number(), name.display()));
-            job.finish();
-        }
-        "print-as-c" => {
-            // What a program in C begins with.
-            // SAFETY: no handler is installed.
-            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-            let job = connect();
-            loop {
-                println!("> {}", job.number());
             }
+            // What a PE starts or forks is no PE.
+            "start-and-fork" => {
+                let mut other = Command::new(std::env::current_exe().unwrap());
+                let output = other.args(super::ENTRY).env(NAME, "join; finish").output().unwrap();
+                assert_eq!(output.status.code(), Some(99));
+                assert!(super::text(&output.stderr).contains("a process that a PE starts is no PE"));
+                fork(|| {
+                    job.finish();
+                    job.abort(9, "from a process that is not the PE");
+                });
+            }
+            "print-halves" => {
+                let print = |half: &str| {
+                    for mut stream in
+                        [Box::new(std::io::stdout()) as Box<dyn std::io::Write>, Box::new(std::io::stderr())]
+                    {
+                        write!(stream, "{half}").unwrap();
+                        stream.flush().unwrap();
+                    }
+                };
+                print(&format!("first of {}, ", job.number()));
+                // All have printed their first halves before anybody prints the second.
+                job.exchange("k", b"v").unwrap();
+                let name = std::env::args_os().next().unwrap();
+                print(&format!("second of {} as {}\n", job.number(), name.display()));
+            }
+            _ => panic!("there is no step `{verb}`"),
         }
-        "attach" => within(|job| {
-            assert_eq!(std::env::var("SHMEM_ATTACH_WAIT").unwrap(), "1");
-            shmem::bootstrap::attach_wait(job.number());
-        }),
-        _ => panic!("no program `{name}`"),
     }
-    std::process::exit(0)
+}
+
+/// A process whose socket is not a launcher's.
+fn find_no_launcher() -> ! {
+    let (ours, theirs) = pair();
+    // The number in the environment, or one of a socket that this process has made itself.
+    let socket = match std::env::var("SHMRUN_SOCKET").unwrap().as_str() {
+        "own" => {
+            // SAFETY: no other thread of this process reads the environment.
+            unsafe { std::env::set_var("SHMRUN_SOCKET", theirs.as_raw_fd().to_string()) };
+            theirs
+        }
+        number => {
+            // SAFETY: inherited for this process, which takes it for its own here.
+            unsafe { OwnedFd::from_raw_fd(number.parse().unwrap()) }
+        }
+    };
+    // SAFETY: once, and there is no world in this process.
+    eprintln!("{}", unsafe { Local::connect() }.unwrap_err());
+    let flags = rustix::io::fcntl_getfd(&socket).expect("it is still open, and its owner's");
+    assert!(flags.is_empty(), "it is as it was: {flags:?}");
+    rustix::fs::fcntl_setfl(&ours, rustix::fs::OFlags::NONBLOCK).unwrap();
+    let came = rustix::io::read(&ours, &mut [0; 8][..]);
+    assert_eq!(came, Err(rustix::io::Errno::AGAIN), "nothing was sent to ourselves");
+    std::process::exit(99)
+}
+
+/// Sends the launcher messages that exist, with fields that are small, or anything.
+fn junk(mut state: u64) -> ! {
+    let socket = inherited();
+    let job = join();
+    job.fence().unwrap();
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    for _ in 0..30 {
+        let mut packet = vec![1 + below(8) as u8];
+        let largest = [2, 40, 256][below(3) as usize];
+        packet.extend((0..below(60)).map(|at| if at % 4 == 0 { below(largest) as u8 } else { 0 }));
+        // By then the launcher may have heard enough.
+        _ = rustix::io::write(&socket, &packet);
+    }
+    _ = rustix::io::write(&socket, b"\xff\xff");
+    sleep()
 }
 
 fn say(text: &str) {
@@ -270,14 +216,6 @@ fn join() -> Local {
     unsafe { Local::connect() }.unwrap_or_else(|error| refused(error)).expect("a launcher")
 }
 
-/// Does this in the job, and leaves it in order.
-fn within(what: impl FnOnce(&Local)) {
-    let job = join();
-    what(&job);
-    job.finish();
-}
-
-/// The job of a process that may have to launch it itself.
 fn connect() -> Box<dyn Bootstrap> {
     let settings = shmem::env::Settings::from_process().unwrap_or_else(|error| panic!("{error}"));
     // SAFETY: once, or refused, and there is no world in this process.
@@ -299,7 +237,7 @@ fn sleep() -> ! {
     }
 }
 
-fn exchange(job: &Local, length: usize) {
+fn exchange(job: &dyn Bootstrap, length: usize) {
     for round in 0..20u8 {
         let value = |pe: usize| vec![round.wrapping_mul(31) ^ pe as u8; length + pe];
         let all = job.exchange("round", &value(job.number())[..length]).unwrap();
@@ -319,7 +257,7 @@ fn exchange(job: &Local, length: usize) {
 
 /// Each descriptor is a memory file that says whose it is, and which. The first PE shares most: of all together a
 /// process may not have more than 1024.
-fn share(job: &Local, most: usize) {
+fn share(job: &dyn Bootstrap, most: usize) {
     let count = |pe: usize| if pe == 0 { most } else { most.min(10 * pe) };
     let files: Vec<OwnedFd> = (0..count(job.number()))
         .map(|i| {
@@ -349,7 +287,7 @@ fn share(job: &Local, most: usize) {
 }
 
 /// Shares a record that says that this PE waits in a barrier.
-fn waiting(job: &Local) -> (OwnedFd, memmap2::MmapRaw) {
+fn waiting(job: &dyn Bootstrap) -> (OwnedFd, memmap2::MmapRaw) {
     let memory = rustix::fs::memfd_create("place", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
     rustix::fs::ftruncate(&memory, size_of::<SystemArea>() as u64).unwrap();
     let map = memmap2::MmapOptions::new().len(size_of::<SystemArea>()).map_raw(memory.as_raw_fd()).unwrap();
@@ -368,30 +306,17 @@ fn waiting(job: &Local) -> (OwnedFd, memmap2::MmapRaw) {
     (memory, map)
 }
 
-/// All wait for ever, but for those to whom something happens.
-fn wait_except(what: impl Fn(&Local) -> Option<()>) -> ! {
-    let job = join();
-    let _memory = waiting(&job);
-    job.fence().unwrap();
-    println!("pid> {}", std::process::id());
-    if what(&job).is_none() {
-        sleep();
-    }
-    unreachable!()
-}
-
-fn die_by(signal: Signal) {
+fn die_by(signal: Signal) -> ! {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).unwrap();
     // The test harness's runtime has a handler for this one.
-    // SAFETY: back to the default; no handler is installed.
-    unsafe { libc::signal(signal.as_raw(), libc::SIG_DFL) };
+    set(signal.as_raw(), libc::SIG_DFL);
     kill_process(rustix::process::getpid(), signal).unwrap();
-    sleep();
+    sleep()
 }
 
-fn ignore(signal: i32) {
+fn set(signal: i32, handler: libc::sighandler_t) {
     // SAFETY: no handler is installed.
-    unsafe { libc::signal(signal, libc::SIG_IGN) };
+    unsafe { libc::signal(signal, handler) };
 }
 
 /// Two ends of a socket as launchers make them, which programs started here get as well.
