@@ -222,7 +222,7 @@ impl<'g> Bench<'g> {
     ) -> bool {
         match found {
             Ok(samples) => self.push(Record { note: format!(": {library}"), ..self.record(name, samples) }),
-            Err(reason) if reason.is_final() => {
+            Err(reason @ PeerError::Lost(_)) => {
                 self.beside.borrow_mut().retain(|running| running.peer != *peer);
                 self.peers.iter().for_each(|directory| lose(directory, *peer, &reason));
                 return false;

@@ -14,7 +14,7 @@ use crate::case::{Case, Record, Site};
 use crate::command::Arguments;
 use crate::fabric::PROVIDER;
 use crate::hosts::Hosts;
-use crate::jobs::{Asked, Printed};
+use crate::jobs::Asked;
 use crate::measure::MEASURES;
 use crate::pattern;
 use crate::peers::{Peer, Programs};
@@ -117,24 +117,22 @@ impl Runner {
     }
 
     pub(crate) fn repeat(&mut self, job: &Asked) -> Done {
+        self.times(self.asked.jobs, job)
+    }
+
+    /// The same of so many jobs; of one, where it takes long, or is one number for all of its samples.
+    pub(crate) fn times(&mut self, jobs: usize, job: &Asked) -> Done {
         let mut records = Vec::new();
-        for _ in 0..self.asked.jobs {
+        for _ in 0..jobs {
             records.extend(self.lines(job)?);
         }
         self.show(records);
         Ok(())
     }
 
-    /// Runs one job, and shows what comes out: of what takes long, or is one number for all of its samples.
-    pub(crate) fn once(&mut self, job: &Asked) -> Done {
-        let records = self.lines(job)?;
-        self.show(records);
-        Ok(())
-    }
-
     /// What a job prints, a line of JSON for each.
     pub(crate) fn lines<T: DeserializeOwned>(&mut self, job: &Asked) -> Result<Vec<T>, Box<dyn Error>> {
-        let Printed { results, remarks } = job.run()?;
+        let [results, remarks] = job.run()?;
         remarks.lines().for_each(|remark| self.remark(remark));
         Ok(results.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
     }

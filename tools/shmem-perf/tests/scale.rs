@@ -13,6 +13,12 @@ fn model() -> Model {
     Model::from(Row::TCP)
 }
 
+/// The nodes that the PEs of a job are on, of as many PEs each.
+fn shape(world: &World) -> Shape {
+    let per_node = world.pes().iter().filter(|pe| pe.on_node().is_some()).count();
+    Shape { nodes: world.n_pes() / per_node, per_node }
+}
+
 /// What a collective has sent between nodes.
 #[derive(Clone, Copy)]
 struct Counted {
@@ -52,9 +58,8 @@ fn counted(world: &mut World, collective: impl FnOnce(&World)) -> Counted {
 }
 
 /// Collectives of a few bytes and of more than one chunk, which are asked to take a way.
-fn as_the_formula_says_of(way: CollectiveWay, world: &mut World, per_node: usize) {
-    let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
-    let shape = Shape { nodes: pes / per_node, per_node };
+fn as_the_formula_says_of(way: CollectiveWay, world: &mut World) {
+    let (pes, root, shape) = (world.n_pes(), world.pe(0).unwrap(), shape(world));
     let expect = |collective: Collective, counted: Counted| {
         let is_there = collective.ways(shape, false).any(|there| there == way);
         let taken =
@@ -74,10 +79,17 @@ fn as_the_formula_says_of(way: CollectiveWay, world: &mut World, per_node: usize
     }
 }
 
+fn by_windows(world: &mut World) {
+    as_the_formula_says_of(CollectiveWay::Windows, world);
+}
+
+fn by_meetings(world: &mut World) {
+    as_the_formula_says_of(CollectiveWay::Meetings, world);
+}
+
 /// Every collective, of sizes that fit one step, that do not, and of which chunks wait for those before them.
-fn as_the_formula_says(world: &mut World, per_node: usize) {
-    let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
-    let shape = Shape { nodes: pes / per_node, per_node };
+fn as_the_formula_says(world: &mut World) {
+    let (pes, root, shape) = (world.n_pes(), world.pe(0).unwrap(), shape(world));
     let expect = |collective: Collective, counted: Counted| {
         let way = collective.way(shape, CollectiveWays::default(), false, &model());
         counted.assert(Cost::of(collective, shape, &model()), way, collective, shape);
@@ -168,46 +180,33 @@ fn on_objects_as_the_formula_says(world: &mut World, items: usize, shape: Shape)
     expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&from, &to)));
 }
 
-macro_rules! shapes {
-    ($($name:ident: $pes:literal, $pattern:literal, $per_node:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $pattern, "SHMEM_STATS" = "1"))]
+macro_rules! tests {
+    ($($name:ident: $pes:tt on $hosts:literal $($variable:literal = $value:literal)?, $as_counted:expr;)*) => {$(
+        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $hosts, "SHMEM_STATS" = "1"
+            $(, $variable = $value)?))]
         fn $name(world: &mut World) {
-            as_the_formula_says(world, $per_node);
+            let as_counted: fn(&mut World) = $as_counted;
+            as_counted(world);
         }
     )*};
 }
-shapes! {
-    two_nodes: 2, "*x1", 1;
-    two_nodes_of_two: 4, "*x2", 2;
-    three_nodes: 3, "*x1", 1;
-    four_nodes_of_two: 8, "*x2", 2;
-    three_nodes_of_three: 9, "*x3", 3;
-    eleven_nodes: 11, "*x1", 1;
-    thirteen_nodes: 13, "*x1", 1;
-    five_nodes_of_three: 15, "*x3", 3;
-    sixteen_nodes: 16, "*x1", 1;
-    eight_nodes_of_four: 32, "*x4", 4;
-    thirty_two_nodes_of_two: 64, "*x2", 2;
-    sixty_four_nodes: 64, "*x1", 1;
-}
-
-macro_rules! ways {
-    ($($name:ident: $pes:literal, $pattern:literal, $per_node:literal, $way:ident, $ways:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $pattern, "SHMEM_STATS" = "1",
-            "SHMEM_COLLECTIVE_ALGORITHM" = $ways))]
-        fn $name(world: &mut World) {
-            as_the_formula_says_of(CollectiveWay::$way, world, $per_node);
-        }
-    )*};
-}
-ways! {
-    windows_of_two: 2, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_six: 6, "*x2", 2, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_eight: 8, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_eleven: 11, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_sixteen: 16, "*x4", 4, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    meetings_of_four: 4, "*x1", 1, Meetings, "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
-    meetings_of_eight: 8, "*x2", 2, Meetings, "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+tests! {
+    nodes_of_one: [2, 3, 11, 13, 16, 64] on "*x1", as_the_formula_says;
+    nodes_of_two: [4, 8, 64] on "*x2", as_the_formula_says;
+    nodes_of_three: [9, 15] on "*x3", as_the_formula_says;
+    nodes_of_four: [32] on "*x4", as_the_formula_says;
+    windows_of_one: [2, 8, 11] on "*x1" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_windows;
+    windows_of_two: [6] on "*x2" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_windows;
+    windows_of_four: [16] on "*x4" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_windows;
+    meetings_of_one: [4] on "*x1" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings", by_meetings;
+    meetings_of_two: [8] on "*x2" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings", by_meetings;
+    teams_of_one: [3] on "*x1" "SHMEM_TEAM_SIZE" = "4M", teams_send_as_the_world_does;
+    teams_of_two: [6] on "*x2" "SHMEM_TEAM_SIZE" = "4M", teams_send_as_the_world_does;
 }
 
 /// Times that PEs wait for each other before the program begins, whatever their number.
@@ -222,38 +221,22 @@ const OF_EACH: u64 = 1;
 const OF_FIRST: u64 = 2;
 
 /// A start has as many rounds for any number of PEs, and each PE takes what each offers, once.
-fn starts_as_the_formula_says(world: &mut World, rounds: u64) {
+#[shmem::test(pes = [2, 3, 8, 16, 64], env("SHMEM_TRANSPORT" = "shm"))]
+fn starts_as_the_formula_says(world: &mut World) {
     let counted = world.exchanged();
-    let mut bytes_of_all = counted.bytes_put;
-    world.sum(&mut bytes_of_all);
+    let bytes_of_all = world.sum(counted.bytes_put);
     let gets = world.n_pes() as u64 * OF_EACH + OF_FIRST;
     assert_eq!(counted, Exchanged { gets, bytes_got: bytes_of_all, ..counted }, "each value is taken once");
-    assert_eq!(counted.rounds, rounds, "{counted:?}");
+    assert_eq!(counted.rounds, ROUNDS, "{counted:?}");
     let of_first = if world.my_pe() == 0 { OF_FIRST } else { 0 };
     assert_eq!(counted.puts, OF_EACH + of_first, "{counted:?}");
     assert!(counted.bytes_put <= BYTES, "{counted:?}");
 }
 
-macro_rules! starts {
-    ($($name:ident: $pes:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "shm"))]
-        fn $name(world: &mut World) {
-            starts_as_the_formula_says(world, ROUNDS);
-        }
-    )*};
-}
-starts! {
-    a_start_of_2: 2;
-    a_start_of_3: 3;
-    a_start_of_8: 8;
-    a_start_of_16: 16;
-    a_start_of_64: 64;
-}
-
 /// A team of all PEs, in the same order, sends what the world sends, once it has windows. They are given back with it:
 /// there is room for some at a time.
-fn teams_send_as_the_world_does(world: &mut World, per_node: usize) {
-    let shape = Shape { nodes: world.n_pes() / per_node, per_node };
+fn teams_send_as_the_world_does(world: &mut World) {
+    let shape = shape(world);
     for round in 0..6 {
         let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
         let mut data = vec![1.0; 20_001];
@@ -265,16 +248,6 @@ fn teams_send_as_the_world_does(world: &mut World, per_node: usize) {
         assert_eq!(found, (cost.messages, cost.bytes), "team {round} of {shape:?}");
         team.destroy(world).unwrap();
     }
-}
-
-#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_STATS" = "1", "SHMEM_TEAM_SIZE" = "4M"))]
-fn teams_on_three_nodes(world: &mut World) {
-    teams_send_as_the_world_does(world, 1);
-}
-
-#[shmem::test(pes = 6, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2", "SHMEM_STATS" = "1", "SHMEM_TEAM_SIZE" = "4M"))]
-fn teams_on_three_nodes_of_two(world: &mut World) {
-    teams_send_as_the_world_does(world, 2);
 }
 
 /// What a PE and a node keep of a start, in bytes, beside symmetric memory: as jobs count it (`shmem-rt/tests/allocation.rs`,

@@ -86,7 +86,7 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
 fn thresholds(world: &mut World, _: &Bench<'_>) -> Done {
     let mut said = Ok(());
     with_sides(world, ROOM, |sides| {
-        said = found(&mut sides().skewed(1024)).fields().try_for_each(|field| say(&field));
+        said = found(sides.skewed(1024)).fields().try_for_each(|field| say(&field));
     })?;
     said
 }

@@ -24,7 +24,6 @@ mod startup;
 mod strided;
 mod threads;
 mod tracking;
-mod waiting;
 
 use std::cell::Cell;
 use std::error::Error;
@@ -47,7 +46,7 @@ use shmem_core::partition::PARTITION_VARIABLE;
 
 use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, LINES, WORDS_OF_LINE, near, word_at};
 use crate::bench::{Bench, Done, Fact, Given, Task, absent, allowed_cores, alone, other, say, take_core};
-use crate::case::{Case, Record, Site};
+use crate::case::{Case, Record};
 use crate::fabric::{self, PROVIDER, Pair, State, over};
 use crate::goal::Goal;
 use crate::jobs::Asked;
@@ -73,7 +72,6 @@ pub(crate) const MEASURES: &[Measure] = &[
     halo::MEASURE,
     startup::MEASURE,
     strided::MEASURE,
-    waiting::MEASURE,
     tracking::MEASURE,
     placement::MEASURE,
     micro::MEASURE,

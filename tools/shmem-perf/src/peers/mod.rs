@@ -26,7 +26,7 @@ mod running;
 use std::ffi::OsStr;
 use std::{fmt, io};
 
-pub(crate) use self::program::{LATE, MISSING, PATIENCE, Programs, built, open_mpi};
+pub(crate) use self::program::{LATE, MISSING, PATIENCE, Programs, built};
 pub(crate) use self::running::{Request, Running};
 
 /// A program to compare with.
@@ -67,9 +67,6 @@ impl Peer {
     pub(crate) const LIBRARY: Self = Self::of("library", example!("peers/oshmem-micro.c"), OWN);
     /// How PEs of the C library wake each other: more processes than cores.
     pub(crate) const WAKING: Self = Self::of("waking", example!("peers/waking.c"), OWN);
-    /// What waiting costs a program of the C library that has just begun, and one of Open MPI's OpenSHMEM; they answer nothing.
-    pub(crate) const WAITING: Self = Self::of("waiting", example!("peers/waiting.c"), OWN);
-    pub(crate) const OSHMEM_WAITING: Self = Self::of("oshmem-waiting", example!("peers/waiting.c"), "oshcc");
     /// A program of the C library that answers nothing: all PEs greet, and end.
     pub(crate) const HELLO: Self = Self::of("hello", example!("c/hello.c"), OWN);
 
@@ -107,14 +104,10 @@ impl fmt::Display for Peer {
 /// Why there is no comparison with a peer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// There is no more to be expected of it: its compiler is not there, it does not compile, it hangs.
+    /// There is no more to be expected of it: its compiler is not there, it does not compile, it hangs, it says something else than
+    /// was asked for.
     #[error("{0}")]
     Lost(String),
-    #[error("its program could not be run: {0}")]
-    Run(#[from] io::Error),
-    /// It says something else than was asked for.
-    #[error("{0}")]
-    Answer(String),
     /// It says that it cannot do what it was asked.
     #[error("{fault} (asked for `{request}`)")]
     Refused { request: String, fault: String },
@@ -130,9 +123,10 @@ impl PeerError {
         };
         Self::Lost(format!("not installed, there is no {} (Debian: {packages})", program.display()))
     }
+}
 
-    /// Whether there is no more to be expected of the peer, for other requests either.
-    pub(crate) const fn is_final(&self) -> bool {
-        matches!(self, Self::Lost(_) | Self::Run(_))
+impl From<io::Error> for PeerError {
+    fn from(error: io::Error) -> Self {
+        Self::Lost(format!("its program could not be run: {error}"))
     }
 }

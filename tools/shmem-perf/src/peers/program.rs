@@ -152,7 +152,7 @@ pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usiz
 ///
 /// * Without memory hooks, since OSHMEM ends with a segmentation fault otherwise.
 /// * What it would leave behind when it is ended by force lies in the directory of the programs.
-pub(crate) fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) -> Command {
+fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(launcher);
     command.args(["--allow-run-as-root", "--oversubscribe"]).args(options);
     command.args(["--mca", "memory", "^patcher"]);

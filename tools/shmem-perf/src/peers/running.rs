@@ -182,5 +182,5 @@ impl Drop for Running {
 }
 
 fn wrong(line: &str, request: &str, fault: impl fmt::Display) -> PeerError {
-    PeerError::Answer(format!("`{line}` is no answer to `{request}`: {fault}"))
+    PeerError::Lost(format!("`{line}` is no answer to `{request}`: {fault}"))
 }

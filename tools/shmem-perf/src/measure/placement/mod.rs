@@ -109,8 +109,8 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
         let job = runner.job("placed-partition", pes(topology), Given::default());
         let job = job.with([(format!("{PARTITION_VARIABLE}1"), traits)]);
         match (Asked { bind: Bind::Numa, ..job }).run() {
-            Ok(printed) => {
-                for line in printed.results.lines() {
+            Ok([results, _]) => {
+                for line in results.lines() {
                     found.push(serde_json::from_str(line)?);
                 }
             }

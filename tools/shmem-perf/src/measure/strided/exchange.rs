@@ -27,7 +27,7 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
 pub(super) fn measure(runner: &mut Runner) -> Done {
     let cells = shapes(runner.asked.quick).map(|[rows, columns]| (rows + 2) * pitch_of(columns));
     let bytes = cells.into_iter().max().unwrap_or(0) * size_of::<f64>();
-    runner.once(&runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
+    runner.times(1, &runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
 }
 
 /// Rows and columns of fields of the published 128 MiB, or of less, from wide ones to high ones.

@@ -14,9 +14,8 @@ use super::*;
 pub(super) fn table(world: &mut World, bench: &Bench<'_>) -> Done {
     let heap = world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
     with_sides(world, heap.saturating_sub(SPARE), |sides| {
-        let mut sides = sides();
         for direction in Direction::BOTH {
-            cells().for_each(|cell| times(bench, &mut sides, cell, direction));
+            cells().for_each(|cell| times(bench, sides, cell, direction));
         }
     })
 }
@@ -27,7 +26,7 @@ const SPARE: usize = 4 << 20;
 /// The published table.
 pub(super) fn measure(runner: &mut Runner) -> Done {
     let job = runner.job("strided-published", 2, Given::default());
-    runner.once(&job.heap(room(payload(runner.asked.quick)) + SPARE))
+    runner.times(1, &job.heap(room(payload(runner.asked.quick)) + SPARE))
 }
 
 /// Bytes of the published payload, or of less.

@@ -12,16 +12,12 @@ use crate::measure::indexed::random;
 /// Layouts against a loop of puts.
 pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, ROOM, |sides| {
-        let mut sides = sides().skewed(1024);
+        sides.skewed(1024);
         let points = swept(bench.seed);
         let (mut slow, mut worst) = (0, 0.0_f64);
         for (spread, direction) in &points {
-            let (count, pattern) = (transfers(spread), spread.pattern());
             let mut over_puts = || {
-                let pair = || {
-                    let ours = timed(count, || sides.routine(spread, *direction));
-                    (ours, timed(count, || sides.loop_of_puts(&pattern, *direction)))
-                };
+                let pair = || sides.beside_puts(transfers(spread), spread, *direction);
                 Samples::of(FEWEST, pair).ratio()[1]
             };
             let mut ratio = over_puts();
@@ -33,7 +29,9 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
             }
             if ratio > SLOW {
                 slow += 1;
-                eprintln!("shmem-perf: {direction:?} {spread} takes {ratio:.2} times a loop of puts");
+                let Spread { block, count, to, from } = spread;
+                let layout = format!("{direction:?} {block}x{count}/{to}<-{from}");
+                eprintln!("shmem-perf: {layout} takes {ratio:.2} times a loop of puts");
             }
             worst = worst.max(ratio);
         }
@@ -47,7 +45,7 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
 /// Layouts by all kernels.
 pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, REGRET_ROOM, |sides| {
-        let mut sides = sides().skewed(1024);
+        sides.skewed(1024);
         for (name, mut points) in [("grid", regret_grid()), ("random", drawn(DRAWN, bench.seed))] {
             if !CHOICES.iter().any(|(choice, _)| bench.wants(&format!("regret {choice}/{name}"))) {
                 continue;
@@ -56,7 +54,7 @@ pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
                 points.retain(|(spread, _)| spread.hull() <= 64 << 10);
             }
             let step = if bench.quick { points.len().div_ceil(QUICK) } else { 1 };
-            let all: Vec<_> = points.iter().step_by(step).map(|point| regrets(&mut sides, point)).collect();
+            let all: Vec<_> = points.iter().step_by(step).map(|point| regrets(sides, point)).collect();
             for (at, (choice, _)) in CHOICES.iter().enumerate() {
                 let limit = |regrets: &[f64; 5]| if at == 0 { 1.0 } else { regrets[0] };
                 let samples = all.iter().map(|regrets| (regrets[at], limit(regrets))).collect();
@@ -89,13 +87,14 @@ pub(super) fn sweep(runner: &mut Runner) -> Done {
         return Ok(());
     }
     let seed = seed(runner);
-    runner.once(&runner.job("strided-sweep", 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
+    runner.times(1, &runner.job("strided-sweep", 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
 }
 
 /// Measures regret of predicates, for all layouts or for a few.
 pub(super) fn regret(runner: &mut Runner) -> Done {
     let seed = seed(runner);
-    runner.once(&runner.job("strided-regret", 2, Given { seed, ..Given::default() }).heap(2 * REGRET_ROOM))
+    runner
+        .times(1, &runner.job("strided-regret", 2, Given { seed, ..Given::default() }).heap(2 * REGRET_ROOM))
 }
 
 /// The seed that was asked for, or a new one, which is said.
