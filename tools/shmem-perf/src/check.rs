@@ -1,24 +1,14 @@
 //! The guard: what must not become slower. Runs what measures the guarded cases, again where they miss their bounds, and says
 //! what came of it.
 //!
-//! Bounds are ratios, and so wide that all processors stay within, which differ in what a line costs on its way or one
-//! instruction beside another: only an operation that does something else than it ought to misses them. How fast a good
-//! one is, is the matter of figures and [goals](crate::measure::goal); its machine code is looked at (`tests/assembly.rs`). Most
-//! bounds are the case's [`Goal`] with an *allowance*, a factor:
-//!
-//! ```text
-//! 1.5    where C copies the same bytes between the same cores; 2 where it copies them once, and ours twice side by side
-//! 3      where both sides are the same few instructions, or the same memory
-//! 4      where a line travels between cores, which are near at times and far at times, threads are waited for, or
-//!        neighbours use the same memory
-//! ```
+//! Bounds are ratios, so wide that all processors stay within: only an operation that does something else than it ought to misses
+//! them. Most are the case's [`Goal`] with an *allowance*, a factor: 1.5 where C copies the same bytes between the same cores; 2 where
+//! it copies them once, and ours twice side by side; 3 where both sides are the same few instructions, or the same memory; 4 where a
+//! line travels between cores, threads are waited for, or neighbours use the same memory.
 //!
 //! A guarded case is a line `case | cores | bound`: with alternatives of the case in braces; cores without which it says nothing, 2
-//! where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the case with an allowance.
-//!
-//! A case that misses its bound is measured again, by another job: which pages a job gets, and what else the
-//! machine does, is luck. It is refused when it has missed its bound [`ATTEMPTS`] times, and held as soon as it
-//! reaches it once.
+//! where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the case with an allowance. A case that
+//! misses its bound is measured again, by another job, and refused when it has missed [`ATTEMPTS`] times.
 
 use clap::Args;
 use serde_json::json;
@@ -34,13 +24,11 @@ use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::table;
 
-/// How often a case is measured before it is refused.
 const ATTEMPTS: usize = 5;
 
 /// Jobs that share out a case, where its command does not say: fewer than for figures, since what misses is measured again.
 const JOBS: usize = 3;
 
-/// What is to be held, and how generously.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// Only the cases of these measures; not given: all.
@@ -55,7 +43,6 @@ pub(crate) struct Options {
 #[derive(Clone)]
 struct Trial {
     name: String,
-    /// What measures it.
     measure: &'static Measure,
     command: &'static str,
     cores: usize,
@@ -66,7 +53,6 @@ struct Trial {
 }
 
 impl Trial {
-    /// The guarded cases of a measure.
     fn all_of(measure: &'static Measure) -> impl Iterator<Item = Self> {
         let lines =
             measure.guards.iter().flat_map(|(command, lines)| lines.iter().map(move |line| (command, line)));
@@ -82,7 +68,6 @@ impl Trial {
         })
     }
 
-    /// Its measure and its case.
     fn parts(&self) -> (&str, &str) {
         self.name.split_once(' ').unwrap_or_default()
     }

@@ -14,7 +14,6 @@ use crate::hosts::Hosts;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) pes: usize,
-    /// Arguments for each PE.
     pub(crate) args: Vec<String>,
     /// Variables of their environment. What else the environment says about partitions does not
     /// count: measures would differ from place to place.
@@ -25,7 +24,6 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// With these variables as well.
     pub(crate) fn with<N: Into<String>, V: Into<String>>(
         mut self,
         variables: impl IntoIterator<Item = (N, V)>,
@@ -34,7 +32,6 @@ impl Asked {
         self
     }
 
-    /// With so many bytes of heap.
     pub(crate) fn heap(self, bytes: usize) -> Self {
         self.with([("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }

@@ -30,29 +30,24 @@ pub(crate) struct Runner {
     pub(crate) hosts: Option<Arc<Hosts>>,
     /// What is not printed, but kept for somebody who makes something of it.
     kept: Option<Kept>,
-    /// Of the measure that runs.
     options: ArgMatches,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
 
-/// What was measured and said.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) records: Vec<Record>,
-    /// Each once.
     pub(crate) remarks: Vec<String>,
     pub(crate) facts: Vec<Fact>,
 }
 
 impl Runner {
-    /// A runner that prints: lines of JSON, or tables with goals.
     pub(crate) fn printing(asked: Arguments) -> Self {
         let (options, remarks) = (ArgMatches::default(), BTreeSet::new());
         Self { asked, others: true, hosts: None, kept: None, options, remarks }
     }
 
-    /// A runner that keeps what comes out.
     pub(crate) fn keeping(asked: Arguments) -> Self {
         Self { kept: Some(Kept::default()), ..Self::printing(asked) }
     }
@@ -76,32 +71,26 @@ impl Runner {
         }
     }
 
-    /// Whether an option of the measure was given that takes nothing.
     pub(crate) fn is(&self, option: &str) -> bool {
         self.options.get_flag(option)
     }
 
-    /// The numbers of an option.
     pub(crate) fn numbers(&self, option: &str) -> Vec<usize> {
         self.options.get_many::<u64>(option).into_iter().flatten().map(|number| *number as usize).collect()
     }
 
-    /// The words of an option.
     pub(crate) fn words(&self, option: &str) -> Vec<String> {
         self.options.get_many(option).into_iter().flatten().cloned().collect()
     }
 
-    /// The provider of jobs over libfabric.
     pub(crate) fn provider(&self) -> &str {
         self.asked.provider.first().map_or(PROVIDER, |provider| provider)
     }
 
-    /// Whether a case is to be measured.
     pub(crate) fn wants(&self, name: &str) -> bool {
         pattern::is_wanted(&self.asked.cases, name)
     }
 
-    /// A job of so many PEs for a task.
     pub(crate) fn job(&self, task: &str, pes: usize, given: Given) -> Asked {
         let Arguments { repetitions, quick, ref cases, .. } = self.asked;
         let only = if cases.is_empty() { given.only } else { cases.clone() };
@@ -137,7 +126,6 @@ impl Runner {
         Ok(results.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
     }
 
-    /// Says something once.
     pub(crate) fn remark(&mut self, remark: &str) {
         let is_new = self.remarks.insert(remark.to_owned());
         match &mut self.kept {

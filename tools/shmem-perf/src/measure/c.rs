@@ -45,7 +45,6 @@ fn of_routine(operation: &'static str, number: usize) -> Request {
     request(operation, number, if operation == "iput" { 30 } else { 20_000 })
 }
 
-/// Measures how PEs wake each other where they outnumber cores, by a program that runs alone.
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
     let Some(waking) = Running::start(Peer::WAKING, programs.directory())? else { return Ok(()) };
     let processes = Peer::WAKING.processes(allowed_cores()?.len());
@@ -60,7 +59,6 @@ fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
     Ok(())
 }
 
-/// Measures starts of a program in C and of the same in Rust, by the same launcher.
 fn starts(runner: &mut Runner, programs: &Programs) -> Done {
     const PES: usize = 4;
     let Some(c) = Programs::of(Peer::HELLO, programs.directory()) else { return Ok(()) };

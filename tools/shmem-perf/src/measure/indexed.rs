@@ -88,7 +88,7 @@ fn timed(below: usize, seed: u64, mut list: impl FnMut(&[u32])) -> impl FnMut() 
 
 fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     let object = world.alloc(zeroed::<u64>(bytes / 8))?;
-    alone(world, || {
+    Ok(alone(world, || {
         let table: Vec<u64> = (0..bytes as u64 / 8).collect();
         // Every page is there, also on PEs that only have a part of the numbers.
         object.here(world).copy_from(&table);
@@ -109,8 +109,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         let gather =
             timed(table.len(), 1, |list| world.gather(black_box(&mut of_both), black_box(&halves).at(list)));
         bench.pairs(format!("indexed gather-over/{bytes}"), gather, &mut limit);
-    });
-    Ok(())
+    })?)
 }
 
 fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
@@ -120,6 +119,7 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         let words = object.on(pe);
         touch(world, words, 0);
         let mut list = timed(len, 2, |list| add_each(world, words, list, 1));
+        let single = timed(len, 2, |list| each_add(world, words, list, 1));
         // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
         // change.
         let word = unsafe { AtomicU64::from_ptr(near(words.index(0).ptr(world)).cast()) };
@@ -127,7 +127,6 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
             list.iter().for_each(|_| _ = black_box(word).fetch_add(1, Ordering::SeqCst))
         });
         bench.pairs(format!("indexed add/{bytes}"), &mut list, locked);
-        let single = timed(len, 2, |list| one_by_one(world, words, list, 1));
         bench.pairs(format!("indexed add-loop/{bytes}"), &mut list, single);
         let mut table = vec![1_u64; len];
         let plain = timed(len, 2, |list| {
@@ -141,17 +140,19 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
             list.iter().for_each(|index| _ = black_box(world.fetch_add(words.index(*index as usize), 1)));
         });
         bench.pairs(format!("indexed fetch-add/{bytes}"), fetching, single);
-    });
+    })?;
     drop(object);
     let object = world.alloc(zeroed::<Atomic<f64>>(len))?;
-    alone(world, || {
+    Ok(alone(world, || {
         let words = object.on(pe);
         touch(world, words, 0.0);
         let list = timed(len, 3, |list| add_each(world, words, list, 1.0));
-        let single = timed(len, 3, |list| one_by_one(world, words, list, 1.0));
-        bench.pairs(format!("indexed f64/{bytes}"), list, single);
-    });
-    Ok(())
+        bench.pairs(
+            format!("indexed f64/{bytes}"),
+            list,
+            timed(len, 3, |list| each_add(world, words, list, 1.0)),
+        );
+    })?)
 }
 
 /// Has every page there: which lists come first is no matter then.
@@ -166,7 +167,7 @@ fn add_each<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32]
 }
 
 /// The same by single operations.
-fn one_by_one<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
+fn each_add<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
     list.iter().for_each(|index| world.add(words.index(*index as usize), value));
 }
 
@@ -182,7 +183,7 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
             nanoseconds_each(list.len(), || body(list))
         };
         let list = || time(&|list| world.add_each(words.at(list), 1));
-        let single = || time(&|list| one_by_one(world, words, list, 1));
+        let single = || time(&|list| each_add(world, words, list, 1));
         bench.pairs(format!("indexed-shared {times}"), list, single);
         world.barrier_all();
     }
@@ -197,7 +198,6 @@ const SAME: Traffic = ("4", 4);
 const GATHER: Traffic = ("gather", 12);
 const TRAFFIC: [Traffic; 3] = [OWN, SAME, GATHER];
 
-/// A number of elements, or of lists; a smaller one where figures do not count.
 const fn less(number: usize, debug: usize) -> usize {
     if cfg!(debug_assertions) { debug } else { number }
 }
@@ -216,7 +216,6 @@ fn flood_room() -> usize {
     fabric.messages + fabric.for_each_unit + (9 << 19) + (16 << 20)
 }
 
-/// What a PE has.
 struct Lists<'w> {
     world: &'w World,
     words: SymBox<[Atomic<u64>]>,

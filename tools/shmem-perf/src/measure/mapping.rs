@@ -37,7 +37,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// A job of two PEs that maps contexts by a design.
 pub(super) fn job(runner: &Runner, task: &str, design: Design, given: Given) -> Asked {
     let design = design.name().to_owned();
     let job = runner.job(task, 2, Given { design: design.clone(), ..given });
@@ -109,7 +108,6 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     });
 }
 
-/// One batch and its quiet, through the library.
 fn puts<I: Stores>(token: &I, from: &[u8], to: On<'_, [u8]>, (bytes, ..): Batch) {
     token.scope(|scope| {
         for (k, source) in from.chunks(bytes).enumerate() {

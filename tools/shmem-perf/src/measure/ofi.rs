@@ -113,7 +113,6 @@ fn bare_alone(runner: &mut Runner) -> Done {
     Ok(())
 }
 
-/// The case of an operation: `ofi put-asleep/8/sockets`.
 fn name(pair: &Pair<'_>, measure: &str, operation: Operation, is_asleep: bool) -> String {
     let suffix = if is_asleep { "-asleep" } else { "" };
     format!("{measure} {}{suffix}/{}/{}", operation.name, operation.bytes, pair.provider)
@@ -183,12 +182,10 @@ fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Bytes of blocks in each message of a transfer of some.
 fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
     strided::limits_of(&pair.provider).carries(blocks.count * blocks.bytes, true)
 }
 
-/// Transfers in one sample.
 const TRANSFERS: usize = 8;
 
 /// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
@@ -298,7 +295,6 @@ fn round_trip(provider: &str) -> io::Result<Option<f64>> {
     Ok(found.map(|half| 2.0 * half * 1e3))
 }
 
-/// The column `usec/xfer` of what the tool prints.
 fn half_trip(printed: &str) -> Option<f64> {
     let mut lines = printed.lines();
     let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;

@@ -1,19 +1,10 @@
 //! Other libraries, to stand beside our own.
 //!
-//! A peer is a small program (`examples/peers`) of two processes, written for the fastest way that its library
-//! has: in C, which this module carries along, or a package of its own. It is [built](Programs) where the tool runs,
-//! and [kept running](Running) beside PE 0: it answers each [request](Request) with samples of one
-//! operation, and sleeps in between. So our times and theirs are taken in turn, on the same cores, with the
-//! same sizes and the same number of operations in a sample, and come out as pairs.
-//!
-//! What a machine lacks is said, never passed over: no compiler, a program that hangs, a
-//! library that does something else than it was asked to.
-//!
-//! ```text
-//! program    what runs, built and started    running    a peer that answers
-//! ```
+//! A peer is a small program (`examples/peers`) of two processes, written for the fastest way that its library has: in C, which
+//! this module carries along, or a package of its own. It is [built](Programs) where the tool runs, and [kept running](Running)
+//! beside PE 0: it answers each [request](Request) with samples of one operation, and sleeps in between. So our times and theirs are
+//! taken in turn, on the same cores, and come out as pairs. What a machine lacks is said, never passed over.
 
-/// A file of `examples`.
 macro_rules! example {
     ($file:literal) => {
         include_str!(concat!("../../../../examples/", $file))
@@ -32,7 +23,6 @@ pub(crate) use self::running::{Request, Running};
 /// A program to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
-    /// That of its program.
     pub(crate) name: &'static str,
     /// A file of C; or the manifest of a Rust package, outside of the workspace.
     source: &'static str,
@@ -70,10 +60,8 @@ impl Peer {
     /// A program of the C library that answers nothing: all PEs greet, and end.
     pub(crate) const HELLO: Self = Self::of("hello", example!("c/hello.c"), OWN);
 
-    /// Those with strided transfers.
     pub(crate) const STRIDED: [Self; 2] = [Self::MPI, Self::OSHMEM];
 
-    /// Those with micro-benchmarks.
     pub(crate) const MICRO: [Self; 4] = [Self::FLOOR, Self::OSHMEM_MICRO, Self::MPI_MICRO, Self::LAMELLAR];
 
     /// All that run beside PE 0, of two processes each.

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 use super::{CARGO, OWN, Peer, PeerError};
 
-/// What the programs in C have in common.
 const HEADERS: [(&str, &str); 2] =
     [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
 
@@ -28,7 +27,6 @@ pub(crate) const MISSING: i32 = 127;
 #[derive(Debug)]
 pub(crate) struct Programs {
     directory: TempDir,
-    /// Those that could not be built, and why.
     pub(crate) missing: Vec<String>,
 }
 
@@ -48,7 +46,6 @@ impl Programs {
         Ok(programs)
     }
 
-    /// Where they are.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -59,7 +56,6 @@ impl Programs {
         let _ = fs::remove_file(directory.join(peer.name));
     }
 
-    /// The program of a peer in a directory, if it has been built.
     pub(crate) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name)).filter(|program| program.is_file())
     }
@@ -116,7 +112,6 @@ fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerErr
     }
 }
 
-/// Where the commands of the C library are, of programs in a directory.
 fn of_library(directory: &Path) -> PathBuf {
     directory.join("libshmem/bin")
 }

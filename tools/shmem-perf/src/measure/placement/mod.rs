@@ -126,7 +126,6 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
     runner.found(&found)
 }
 
-/// Where all of it was found.
 fn place(row: &str, value: &str) -> Fact {
     Fact::new("machine", row, "", value)
 }
@@ -136,7 +135,6 @@ fn pes(topology: &Topology) -> usize {
     topology.homes().len().clamp(1, 8)
 }
 
-/// The table of partitions.
 const PARTITIONS: &str = "partition 1";
 
 /// What the environment asks: the published cases with less memory, then pages of 64 MiB for those who can do with

@@ -126,8 +126,7 @@ const MARGIN: usize = 2 << 12;
 pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut Sides<'_>)) -> Done {
     let object = world.alloc(zeroed::<f64>((room + MARGIN) / size_of::<f64>()))?;
     let place = object.on(other(world));
-    alone(world, || measure(&mut Sides::new(world, place, &mut vec![1; room + 2 * ALIGN])));
-    Ok(())
+    Ok(alone(world, || measure(&mut Sides::new(world, place, &mut vec![1; room + 2 * ALIGN])))?)
 }
 
 /// A layout: what it is in an application, its blocks, and where the private side begins in its page: in a halo exchange columns
@@ -163,7 +162,6 @@ const LAYOUTS: &[Layout] = &[
     ("matrix/row-2048", Spread::even(2048, 256, 3072), 1024),
 ];
 
-/// The layouts of applications.
 fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
     let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
     with_sides(world, room, |sides| {
@@ -223,7 +221,6 @@ const FEW: [Few; 9] = [
 /// but for half a line.
 const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64, 64, 4032), (32, 4096, 4096)];
 
-/// A few large blocks by `iputmem`, against a loop of puts.
 fn few(bench: &Bench<'_>, measure: &str, sides: &mut Sides<'_>, all: &[Few]) {
     let blocks = either(false, 2048, 2048, 32);
     for &(count, block, gap) in all {

@@ -82,12 +82,11 @@ pub(super) fn with_arrays(
     let to = to.on(other(world));
     let address = near(to.ptr(world)).addr();
     let first = (address.next_multiple_of(ALIGN) - address + START) / DOUBLE;
-    alone(world, || {
+    Ok(alone(world, || {
         // SAFETY: this PE's copy of `source`: no PE has a place on it but this reference, until it is freed with the job.
         let own: &mut [f64] = unsafe { &mut *source.here(world).as_ptr() };
         measure(world, bench, &mut Sides::new(world, to.index(first..), bytemuck::cast_slice_mut(own)));
-    });
-    Ok(())
+    })?)
 }
 
 /// All transfers beside a peer's, each complete at its destination, in turn: our routines beside the one of its calls that does

@@ -95,7 +95,6 @@ impl<'w> Sides<'w> {
         self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }
 
-    /// Where the own side begins.
     fn start(&self) -> usize {
         let address = self.own.as_ptr().addr();
         address.next_multiple_of(ALIGN) - address + self.skew
@@ -136,7 +135,6 @@ impl<'w> Sides<'w> {
         }
     }
 
-    /// Moves blocks in one loop by a given plan.
     pub(crate) fn planned(&mut self, plan: &Plan, direction: Direction) {
         let (to, from) = self.ends(plan.pattern(), direction);
         let [outer, row] = plan.pattern().inner();
@@ -145,6 +143,20 @@ impl<'w> Sides<'w> {
         // SAFETY: the plan's blocks lie in both sides (`ends`) and apart, as just checked. The sides are different
         // memory.
         unsafe { execute_dyn(plan, to, from) };
+    }
+
+    /// Nanoseconds of one of so many transfers by each of some plans, in turn, in each round. The first round, for first touches, is
+    /// left out.
+    pub(crate) fn race(
+        &mut self,
+        plans: &[Plan],
+        count: usize,
+        direction: Direction,
+        rounds: usize,
+    ) -> Vec<Vec<f64>> {
+        let mut round = || plans.iter().map(|plan| timed(count, || self.planned(plan, direction))).collect();
+        let all: Vec<_> = (0..=rounds).map(|_| round()).collect();
+        all[1..].to_vec()
     }
 
     /// Moves blocks as Algorithm 1 does: see [`loop_of_puts`].
@@ -170,7 +182,6 @@ impl<'w> Sides<'w> {
     }
 }
 
-/// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// One put or get of a library that does no more than it must: a call, a look whether the address

@@ -65,7 +65,6 @@ pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     })
 }
 
-/// Bytes of each side.
 const ROOM: usize = 16 << 20;
 
 /// The same for regret: the published table was measured with 64 MiB.
@@ -90,7 +89,6 @@ pub(super) fn sweep(runner: &mut Runner) -> Done {
     runner.times(1, &runner.job("strided-sweep", 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
 }
 
-/// Measures regret of predicates, for all layouts or for a few.
 pub(super) fn regret(runner: &mut Runner) -> Done {
     let seed = seed(runner);
     runner
@@ -111,7 +109,6 @@ pub(crate) fn transfers(spread: &Spread) -> usize {
     (BYTES / (spread.count * (spread.block + 32))).clamp(1, 10_000)
 }
 
-/// A layout and its direction.
 type Point = (Spread, Direction);
 
 /// What is held against a loop of puts: a grid, and layouts drawn by a seed.
@@ -219,19 +216,12 @@ fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> [f64; 5] {
     let mut plans = [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).to_vec();
     plans.extend(METHODS.map(|method| Plan::by(pattern, method)));
     plans.dedup();
-    let count = transfers(spread);
-    let mut times = vec![Vec::new(); plans.len()];
-    // The first round is for first touches.
-    for round in 0..8 {
-        for (plan, times) in plans.iter().zip(&mut times) {
-            let time = timed(count, || sides.planned(plan, *direction));
-            times.extend((round > 0).then_some(time));
-        }
-    }
+    let rounds = sides.race(&plans, transfers(spread), *direction, 7);
     // One plan that stands there twice counts with all its samples.
     let time = |wanted: &Plan| {
-        let all = plans.iter().zip(&times).filter(|(plan, _)| *plan == wanted);
-        median(all.flat_map(|(_, times)| times.iter().copied()).collect())
+        let of = |times: &Vec<f64>| plans.iter().zip(times.clone()).collect::<Vec<_>>();
+        let all = rounds.iter().flat_map(of).filter(|(plan, _)| *plan == wanted);
+        median(all.map(|(_, time)| time).collect())
     };
     let least = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min);
     let best = least(&mut plans.iter().map(&time));
