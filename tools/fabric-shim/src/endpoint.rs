@@ -139,7 +139,6 @@ impl Endpoint {
         unsafe { calls::bind(self.kept.real.as_ptr().cast(), real, flags) }
     }
 
-    /// Whether the port that it is to listen at is another one's.
     fn is_taken(&self) -> bool {
         demands().taken.is_some_and(|times| self.domain.enabled.fetch_add(1, Ordering::Relaxed) < times)
     }
@@ -253,7 +252,6 @@ impl Endpoint {
         reporting(stream, operation.flags)
     }
 
-    /// Whether it is one that is kept for later.
     fn keeps(&self, operation: &Operation) -> bool {
         let ordered = operation.call == SEND && self.orders_sends;
         demands().reorder && operation.call != RECEIVE && !ordered

@@ -20,7 +20,6 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Those of an entry.
     pub(super) fn announced(info: &Parts<'_>) -> Self {
         Self {
             message: info.endpoint.max_msg_size,
