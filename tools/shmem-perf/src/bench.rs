@@ -43,7 +43,6 @@ pub(crate) struct Given {
     pub(crate) only: Vec<String>,
     /// Whether less is wanted of what takes long.
     pub(crate) quick: bool,
-    pub(crate) partitions: usize,
     pub(crate) seed: u64,
     /// Where the programs of other libraries are.
     pub(crate) peers: Option<PathBuf>,
@@ -52,8 +51,6 @@ pub(crate) struct Given {
     /// Bytes of transfers, where a measure has no sizes of its own.
     pub(crate) sizes: Vec<usize>,
     pub(crate) threads: Vec<usize>,
-    /// What contexts are mapped to, where jobs differ in it.
-    pub(crate) design: String,
 }
 
 impl Given {

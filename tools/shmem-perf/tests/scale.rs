@@ -28,21 +28,6 @@ struct Counted {
     most: u64,
 }
 
-impl Counted {
-    /// That it is what a formula says of a collective that goes a way.
-    #[track_caller]
-    fn assert(self, cost: Cost, way: CollectiveWay, collective: Collective, shape: Shape) {
-        let found = (self.messages, self.bytes);
-        assert_eq!(found, (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
-        // A node sends one message in each round of a meeting, and the next when it has been sent one. Parts go straight.
-        // Rounds of chunks are counted where plans are simulated.
-        let in_rounds = way == CollectiveWay::Meetings && !matches!(collective, Collective::Alltoall(_));
-        if in_rounds && shape.per_node == 1 {
-            assert_eq!(self.most, cost.rounds, "rounds of {collective:?} of {shape:?}");
-        }
-    }
-}
-
 /// Counts one collective, on all PEs together.
 fn counted(world: &mut World, collective: impl FnOnce(&World)) -> Counted {
     let traffic = |world: &World| {
@@ -57,127 +42,138 @@ fn counted(world: &mut World, collective: impl FnOnce(&World)) -> Counted {
     Counted { messages, bytes, most }
 }
 
+/// How collectives are carried out: as they choose themselves, or asked to take a way; on symmetric objects, or on private memory.
+#[derive(Clone, Copy)]
+struct Form {
+    asked: Option<CollectiveWay>,
+    on_objects: bool,
+}
+
+const CHOSEN: Form = Form { asked: None, on_objects: false };
+
+impl Form {
+    /// Carries out a collective, which must send what a formula says.
+    #[track_caller]
+    fn expect(self, world: &mut World, collective: Collective, run: impl FnOnce(&World)) {
+        let Self { asked, on_objects } = self;
+        let (shape, counted) = (shape(world), counted(world, run));
+        let chosen = collective.way(shape, CollectiveWays::default(), on_objects, &model());
+        let way =
+            asked.filter(|way| collective.ways(shape, false).any(|there| there == *way)).unwrap_or(chosen);
+        let cost = match asked {
+            Some(_) => Cost::of_way(way, collective, false, shape),
+            None if on_objects => Cost::on_objects(collective, shape, &model()),
+            None => Cost::of(collective, shape, &model()),
+        };
+        let found = (counted.messages, counted.bytes);
+        assert_eq!(found, (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
+        // A node sends one message in each round of a meeting, and the next when it has been sent one. Parts go straight.
+        // Rounds of chunks are counted where plans are simulated.
+        let in_rounds = way == CollectiveWay::Meetings && !matches!(collective, Collective::Alltoall(_));
+        if in_rounds && shape.per_node == 1 {
+            assert_eq!(counted.most, cost.rounds, "rounds of {collective:?} of {shape:?}");
+        }
+    }
+}
+
 /// Collectives of a few bytes and of more than one chunk, which are asked to take a way.
-fn as_the_formula_says_of(way: CollectiveWay, world: &mut World) {
-    let (pes, root, shape) = (world.n_pes(), world.pe(0).unwrap(), shape(world));
-    let expect = |collective: Collective, counted: Counted| {
-        let is_there = collective.ways(shape, false).any(|there| there == way);
-        let taken =
-            if is_there { way } else { collective.way(shape, CollectiveWays::default(), false, &model()) };
-        counted.assert(Cost::of_way(taken, collective, false, shape), taken, collective, shape);
-    };
+fn by_way(world: &mut World, way: CollectiveWay) {
+    let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
+    let form = Form { asked: Some(way), ..CHOSEN };
     for items in [1, 7, 300, 9001] {
-        let bytes = 8 * items;
-        let mut data = vec![1_u64; items];
-        expect(Collective::Broadcast(bytes), counted(world, |world| world.broadcast(&mut data[..], root)));
-        expect(Collective::ExactSum(bytes), counted(world, |world| world.sum(&mut data[..])));
+        let (bytes, mut data, mut all) = (8 * items, vec![1_u64; items], vec![0; items * pes]);
+        form.expect(world, Collective::Broadcast(bytes), |world| world.broadcast(&mut data[..], root));
+        form.expect(world, Collective::ExactSum(bytes), |world| world.sum(&mut data[..]));
         assert_eq!(data[0], pes as u64);
-        let mut all = vec![0; items * pes];
-        expect(Collective::Fcollect(bytes), counted(world, |world| world.fcollect(&data[..], &mut all)));
-        let (source, mut into) = (vec![1_u64; items * pes], vec![0; items * pes]);
-        expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&source, &mut into)));
+        form.expect(world, Collective::Fcollect(bytes), |world| world.fcollect(&data[..], &mut all));
+        let source = vec![1_u64; items * pes];
+        form.expect(world, Collective::Alltoall(bytes), |world| world.alltoall(&source, &mut all));
     }
 }
 
 fn by_windows(world: &mut World) {
-    as_the_formula_says_of(CollectiveWay::Windows, world);
+    by_way(world, CollectiveWay::Windows);
 }
 
 fn by_meetings(world: &mut World) {
-    as_the_formula_says_of(CollectiveWay::Meetings, world);
+    by_way(world, CollectiveWay::Meetings);
 }
 
 /// Every collective, of sizes that fit one step, that do not, and of which chunks wait for those before them.
 fn as_the_formula_says(world: &mut World) {
-    let (pes, root, shape) = (world.n_pes(), world.pe(0).unwrap(), shape(world));
-    let expect = |collective: Collective, counted: Counted| {
-        let way = collective.way(shape, CollectiveWays::default(), false, &model());
-        counted.assert(Cost::of(collective, shape, &model()), way, collective, shape);
-    };
-    expect(Collective::Barrier, counted(world, World::barrier_all));
-    for items in [300, 20_001, 400_003] {
-        if items > 300 && pes > 4 {
-            continue;
-        }
-        on_objects_as_the_formula_says(world, items, shape);
+    let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
+    CHOSEN.expect(world, Collective::Barrier, World::barrier_all);
+    for items in [300, 20_001, 400_003].into_iter().filter(|items| *items == 300 || pes <= 4) {
+        on_objects(world, items);
     }
     for items in [1, 5, 300, 3000, 20_001, 400_003] {
         if items > 3000 && pes > 16 || items > 30_000 && pes > 4 {
             continue;
         }
-        let bytes = 8 * items;
-        let mut data = vec![1_u64; items];
-        expect(Collective::Broadcast(bytes), counted(world, |world| world.broadcast(&mut data[..], root)));
+        let (bytes, mut data) = (8 * items, vec![1_u64; items]);
+        CHOSEN.expect(world, Collective::Broadcast(bytes), |world| world.broadcast(&mut data[..], root));
         if items < 3000 || pes <= 16 {
-            expect(Collective::ExactSum(bytes), counted(world, |world| world.sum(&mut data[..])));
+            CHOSEN.expect(world, Collective::ExactSum(bytes), |world| world.sum(&mut data[..]));
             assert_eq!(data[0], pes as u64);
             let mut numbers = vec![1.0; items];
-            expect(Collective::Sum(bytes), counted(world, |world| world.sum(&mut numbers[..])));
+            CHOSEN.expect(world, Collective::Sum(bytes), |world| world.sum(&mut numbers[..]));
             assert_eq!(numbers[0], pes as f64);
-            expect(Collective::Scan(bytes), counted(world, |world| world.sum_exscan(&mut data[..])));
-            for_one_and_by_operations(world, items, &expect);
+            CHOSEN.expect(world, Collective::Scan(bytes), |world| world.sum_exscan(&mut data[..]));
+            for_one_and_by_operations(world, items);
             let mut all = vec![0; items * pes];
-            expect(Collective::Fcollect(bytes), counted(world, |world| world.fcollect(&data[..], &mut all)));
+            CHOSEN.expect(world, Collective::Fcollect(bytes), |world| world.fcollect(&data[..], &mut all));
         }
         if items < 300 || pes <= 8 {
             let (source, mut into) = (vec![1_u64; items * pes], vec![0; items * pes]);
-            expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&source, &mut into)));
-            parts_of_sums(world, items, shape);
+            CHOSEN.expect(world, Collective::Alltoall(bytes), |world| world.alltoall(&source, &mut into));
+            parts_of_sums(world, items);
         }
     }
 }
 
 /// Of sums each PE has its part.
-fn parts_of_sums(world: &mut World, items: usize, shape: Shape) {
+fn parts_of_sums(world: &mut World, items: usize) {
+    let (pes, shape) = (world.n_pes(), shape(world));
     let expect = |exact, Counted { messages, bytes, .. }| {
         let cost = Cost::of_parts_of_a_sum(8 * items, exact, shape, &model());
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{items} sums for each of {shape:?}");
     };
-    let (whole, numbers) = (vec![1_u64; items * world.n_pes()], vec![1.0; items * world.n_pes()]);
+    let (whole, numbers) = (vec![1_u64; items * pes], vec![1.0; items * pes]);
     let (mut mine, mut made) = (vec![0_u64; items], vec![0.0; items]);
     expect(true, counted(world, |world| world.sum_scatter(&whole, &mut mine[..])));
     expect(false, counted(world, |world| world.reduce_scatter(&numbers, &mut made[..], |a, b| a + b)));
-    let pes = world.n_pes();
     assert!(mine.iter().all(|sum| *sum == pes as u64) && made.iter().all(|sum| *sum == pes as f64));
 }
 
 /// What is combined for one PE, by an operation of the program, or with its place goes as sums do.
-fn for_one_and_by_operations(world: &mut World, items: usize, expect: &impl Fn(Collective, Counted)) {
+fn for_one_and_by_operations(world: &mut World, items: usize) {
     let (root, bytes) = (world.pe(world.n_pes() - 1).unwrap(), 8 * items);
     let (mut whole, mut numbers) = (vec![1_u64; items], vec![1.0; items]);
     let less = |a: f64, b: f64| a - b;
-    expect(Collective::ExactSum(bytes), counted(world, |world| _ = world.sum_to(&mut whole[..], root)));
-    expect(Collective::ExactSum(bytes), counted(world, |world| _ = world.max_to(&mut numbers[..], root)));
-    expect(Collective::Sum(bytes), counted(world, |world| _ = world.sum_to(&mut numbers[..], root)));
-    expect(Collective::Sum(bytes), counted(world, |world| world.reduce(&mut numbers[..], less)));
-    expect(Collective::Sum(bytes), counted(world, |world| _ = world.reduce_to(&mut numbers[..], root, less)));
-    expect(Collective::Scan(bytes), counted(world, |world| world.reduce_inscan(&mut numbers[..], less)));
-    expect(Collective::Scan(bytes), counted(world, |world| _ = world.reduce_exscan(&mut numbers[..], less)));
-    expect(Collective::ExactSum(40), counted(world, |world| _ = world.min_at(&whole[..])));
+    let [exact, sum, scan] = [Collective::ExactSum(bytes), Collective::Sum(bytes), Collective::Scan(bytes)];
+    CHOSEN.expect(world, exact, |world| _ = world.sum_to(&mut whole[..], root));
+    CHOSEN.expect(world, exact, |world| _ = world.max_to(&mut numbers[..], root));
+    CHOSEN.expect(world, sum, |world| _ = world.sum_to(&mut numbers[..], root));
+    CHOSEN.expect(world, sum, |world| world.reduce(&mut numbers[..], less));
+    CHOSEN.expect(world, sum, |world| _ = world.reduce_to(&mut numbers[..], root, less));
+    CHOSEN.expect(world, scan, |world| world.reduce_inscan(&mut numbers[..], less));
+    CHOSEN.expect(world, scan, |world| _ = world.reduce_exscan(&mut numbers[..], less));
+    CHOSEN.expect(world, Collective::ExactSum(40), |world| _ = world.min_at(&whole[..]));
 }
 
 /// The same on symmetric objects.
-fn on_objects_as_the_formula_says(world: &mut World, items: usize, shape: Shape) {
+fn on_objects(world: &mut World, items: usize) {
     let (pes, root, bytes) = (world.n_pes(), world.pe(0).unwrap(), 8 * items);
-    let expect = |collective: Collective, counted: Counted| {
-        let way = collective.way(shape, CollectiveWays::default(), true, &model());
-        counted.assert(Cost::on_objects(collective, shape, &model()), way, collective, shape);
-    };
-    let (from, to) = (world.alloc(shmem::zeroed(items * pes)), world.alloc(shmem::zeroed(items * pes)));
-    let (from, to): (SymBox<[u64]>, SymBox<[u64]>) = (from.unwrap(), to.unwrap());
-    let of_one = |world: &World, collective: &dyn Fn(&World, Here<'_, [u64]>)| {
-        collective(world, from.here(world).index(..items));
-    };
-    expect(
-        Collective::Broadcast(bytes),
-        counted(world, |world| of_one(world, &|world, one| world.broadcast(one, root))),
-    );
-    expect(Collective::ExactSum(bytes), counted(world, |world| of_one(world, &|world, one| world.sum(one))));
-    expect(
-        Collective::Fcollect(bytes),
-        counted(world, |world| of_one(world, &|world, one| world.fcollect(&one, &to))),
-    );
-    expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&from, &to)));
+    let object = |world: &World| -> SymBox<[u64]> { world.alloc(shmem::zeroed(items * pes)).unwrap() };
+    let (from, to, form) = (object(world), object(world), Form { on_objects: true, ..CHOSEN });
+    form.expect(world, Collective::Broadcast(bytes), |world| {
+        world.broadcast(from.here(world).index(..items), root);
+    });
+    form.expect(world, Collective::ExactSum(bytes), |world| world.sum(from.here(world).index(..items)));
+    form.expect(world, Collective::Fcollect(bytes), |world| {
+        world.fcollect(&from.here(world).index(..items), &to);
+    });
+    form.expect(world, Collective::Alltoall(bytes), |world| world.alltoall(&from, &to));
 }
 
 macro_rules! tests {

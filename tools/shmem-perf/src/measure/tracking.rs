@@ -68,7 +68,7 @@ fn measure(runner: &mut Runner, provider: &str) -> Done {
 const CONTEXTS: usize = 4;
 
 fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
-    let (world, design) = (pair.world, &bench.design);
+    let (world, design) = (pair.world, fabric::variable(mapping::DESIGN).unwrap_or_default());
     let switch = fabric::variable(LIBFABRIC).and_then(|library| switch(&library));
     // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
     let (provider, rounds, sizes) = match switch {
