@@ -83,7 +83,12 @@ impl Endpoint {
         domain.endpoints.fetch_add(1, Ordering::Relaxed);
         let endpoint = Self {
             domain: Arc::clone(domain),
-            limits: Limits::announced(info),
+            limits: Limits {
+                message: info.endpoint.max_msg_size,
+                local: info.tx.iov_limit,
+                remote: info.tx.rma_iov_limit,
+                inject: info.tx.inject_size,
+            },
             receive_flags: info.rx.op_flags,
             orders_sends: info.tx.msg_order & u64::from(FI_ORDER_SAS) != 0,
             transmit: OnceLock::new(),

@@ -44,6 +44,7 @@ pub(crate) struct Given {
     /// Whether less is wanted of what takes long.
     pub(crate) quick: bool,
     pub(crate) seed: u64,
+    pub(crate) partitions: usize,
     /// Where the programs of other libraries are.
     pub(crate) peers: Option<PathBuf>,
     /// By which power of two arrays are smaller than those of their source.

@@ -192,11 +192,7 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
 
 /// What travels for each element between nodes, as cases name it, and its bytes on the wire: an index and a value; an index,
 /// where all have the same value; an index there and an element back.
-type Traffic = (&'static str, usize);
-const OWN: Traffic = ("12", 12);
-const SAME: Traffic = ("4", 4);
-const GATHER: Traffic = ("gather", 12);
-const TRAFFIC: [Traffic; 3] = [OWN, SAME, GATHER];
+const TRAFFIC: [(&str, usize); 3] = [("12", 12), ("4", 4), ("gather", 12)];
 
 const fn less(number: usize, debug: usize) -> usize {
     if cfg!(debug_assertions) { debug } else { number }
@@ -255,7 +251,7 @@ impl Lists<'_> {
             let operation = Operation { name, bytes: 64 << 10, in_flight, rounds };
             pair.sample(State::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
         };
-        for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
+        for (list, traffic, put, got) in [("add", "12", 12, 0), ("gather", "gather", 4, 8)] {
             // One more, in which pages are touched.
             bench.pair(format!("indexed network-{list}"), || {
                 let send = || nanoseconds_each(FAR, || self.send(traffic, FAR));
@@ -302,7 +298,7 @@ impl Lists<'_> {
             Err(reason) => return eprintln!("shmem-perf: memory under a flood is not measured: {reason}"),
         };
         let room = flood_room() as f64 / 1024.0;
-        for traffic in TRAFFIC {
+        for (traffic, bytes) in TRAFFIC {
             let mut samples = Samples::default();
             for turn in 0..bench.repetitions {
                 world.barrier_all();
@@ -311,21 +307,21 @@ impl Lists<'_> {
                 let Ok(most) = of_status("VmHWM:") else { return };
                 samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room));
             }
-            let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * traffic.1) >> 20);
-            bench.push(Record { note, ..bench.record(format!("indexed flood/{}", traffic.0), samples) });
+            let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * bytes) >> 20);
+            bench.push(Record { note, ..bench.record(format!("indexed flood/{traffic}"), samples) });
         }
     }
 
     /// Lists of so many elements, of which none is waited for before the next one.
-    fn send(&mut self, traffic: Traffic, part: usize) {
+    fn send(&mut self, traffic: &str, part: usize) {
         let Self { world, words, table, indices, values, into, .. } = self;
         let (words, table) = (words.on(other(*world)), table.on(other(*world)));
         world.scope(|scope| {
             let lists = black_box(&*indices).chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
             for ((indices, values), into) in lists {
                 match traffic {
-                    OWN => scope.add_each(words.at(indices), values),
-                    SAME => scope.add_each(words.at(indices), 1),
+                    "12" => scope.add_each(words.at(indices), values),
+                    "4" => scope.add_each(words.at(indices), 1),
                     _ => scope.gather(into, table.at(indices)),
                 }
             }
@@ -335,8 +331,8 @@ impl Lists<'_> {
     /// Lists, and some single operations, of both PEs at the same time.
     fn both_ways(&mut self, bench: &Bench<'_>) {
         let (world, some) = (self.world, less(512, 16));
-        for traffic in TRAFFIC {
-            bench.pair(format!("indexed network-rate/{}", traffic.0), || {
+        for (traffic, _) in TRAFFIC {
+            bench.pair(format!("indexed network-rate/{traffic}"), || {
                 world.barrier_all();
                 let cost = nanoseconds_each(FAR, || {
                     self.send(traffic, FAR);
@@ -346,8 +342,8 @@ impl Lists<'_> {
                 let single = nanoseconds_each(some, || {
                     for index in self.indices[..some].iter().map(|index| *index as usize) {
                         match traffic {
-                            OWN | SAME => world.add(words.index(index), 1),
-                            _ => _ = black_box(world.g(table.index(index))),
+                            "gather" => _ = black_box(world.g(table.index(index))),
+                            _ => world.add(words.index(index), 1),
                         }
                     }
                     world.quiet();
@@ -359,11 +355,11 @@ impl Lists<'_> {
     }
 
     /// Nanoseconds of an element, packed and applied in memory of one process.
-    fn apply(&mut self, traffic: Traffic) -> f64 {
+    fn apply(&mut self, traffic: &str) -> f64 {
         let (words, indices, values) = &mut self.memory;
         nanoseconds_each(FAR, || {
             black_box(&mut *indices).copy_from_slice(black_box(&self.indices));
-            if traffic == GATHER {
+            if traffic == "gather" {
                 for (index, value) in indices.iter().zip(&mut *values) {
                     *value = words[*index as usize].load(Ordering::Relaxed);
                 }

@@ -58,7 +58,7 @@ fn lookup(world: &mut World, bench: &Bench<'_>) -> Done {
         sizes => [sizes; 2],
     };
     // One partition against itself shows how sure the published form is.
-    if world.partitions().len() > 1 {
+    if bench.partitions > 1 {
         if bench.sizes.is_empty() {
             typed::<u8>(world, bench)?;
             typed::<u64>(world, bench)?;
@@ -82,7 +82,7 @@ const REGION: usize = 2 << 20;
 /// segments: the more there is, the further apart partitions start.
 fn of_partitions(runner: &Runner, n: usize, sizes: Vec<usize>) -> Asked {
     let size = |id| if id == n { 2 * REGION * (n + 2) } else { REGION / 4 * 3 };
-    let given = Given { sizes, ..Given::default() };
+    let given = Given { partitions: n, sizes, ..Given::default() };
     let partitions = (1..=n).map(|id| (format!("{PARTITION_VARIABLE}{id}"), format!("SIZE={}", size(id))));
     runner.job("lookup", 2, given).with([("SHMEM_LATER_SIZE", "2M")]).with(partitions)
 }
@@ -92,10 +92,11 @@ type Buffers<B> = [Vec<B>; 2];
 
 fn with_buffers<T: SymmetricData>(
     world: &World,
+    bench: &Bench<'_>,
     len: usize,
     measure: impl FnOnce(&mut Buffers<SymBox<[T]>>),
 ) -> Done {
-    let n = world.partitions().len();
+    let n = bench.partitions;
     let apart: Vec<_> =
         (1..=n as u32).map(|id| world.partition(id)?.alloc(zeroed::<T>(len))).collect::<Result<_>>()?;
     let heap = world.partition(n as u32)?;
@@ -150,7 +151,7 @@ fn passes<B>(
 
 fn typed<T: PlainData>(world: &World, bench: &Bench<'_>) -> Done {
     let (pe, value) = (other(world), T::zeroed());
-    with_buffers::<T>(world, 1, |buffers| {
+    with_buffers::<T>(world, bench, 1, |buffers| {
         let pass = |boxes: &[_], list: &[u8]| typed_pass(world, boxes, list, pe, &value);
         passes(bench, FAIR, ("typed", size_of::<T>()), buffers, pass);
     })
@@ -160,7 +161,7 @@ fn typed<T: PlainData>(world: &World, bench: &Bench<'_>) -> Done {
 fn of_form(world: &World, bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Done {
     let pe = other(world);
     for &bytes in sizes {
-        with_buffers::<u8>(world, bytes, |buffers| {
+        with_buffers::<u8>(world, bench, bytes, |buffers| {
             let address = |buffer: &SymBox<[u8]>| buffer.here(world).addr();
             let mut buffers = buffers.each_ref().map(|all| all.iter().map(address).collect::<Vec<_>>());
             let mut own = vec![1_u8; bytes];
@@ -180,7 +181,7 @@ fn of_form(world: &World, bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Don
 }
 
 fn fetch_adds<W: AtomicWord<Value: From<u8>>>(world: &World, bench: &Bench<'_>, form: &str) -> Done {
-    with_buffers::<W>(world, 1, |buffers| {
+    with_buffers::<W>(world, bench, 1, |buffers| {
         let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, other(world));
         passes(bench, form, ("fetch-add", size_of::<W>()), buffers, pass);
     })

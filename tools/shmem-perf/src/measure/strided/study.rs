@@ -195,18 +195,11 @@ const CHOICES: [(&str, &[Algorithm]); 5] = [
 ];
 
 /// Every way to move a pattern, whatever would be chosen.
-const METHODS: [Method; 10] = [
-    Method::Putmem,
-    Method::Kernel(Kernel::Rows),
-    Method::Kernel(Kernel::Throttled(1)),
-    Method::Kernel(Kernel::Throttled(2)),
-    Method::Kernel(Kernel::Throttled(4)),
-    Method::Kernel(Kernel::Throttled(8)),
-    Method::Kernel(Kernel::Throttled(16)),
-    Method::Kernel(Kernel::Stream),
-    Method::Kernel(Kernel::Span),
-    Method::Kernel(Kernel::Shuffle),
-];
+fn methods() -> Vec<Method> {
+    let kernels = [Kernel::Rows, Kernel::Stream, Kernel::Span, Kernel::Shuffle];
+    let kernels = kernels.into_iter().chain([1, 2, 4, 8, 16].map(Kernel::Throttled));
+    [Method::Putmem].into_iter().chain(kernels.map(Method::Kernel)).collect()
+}
 
 /// Regret of each choice at a layout.
 fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> [f64; 5] {
@@ -214,7 +207,7 @@ fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> [f64; 5] {
     let alignment = 1 << (spread.to | spread.from).trailing_zeros().min(6);
     let by = |algorithm| Plan::of(pattern, alignment, algorithm, thresholds);
     let mut plans = [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).to_vec();
-    plans.extend(METHODS.map(|method| Plan::by(pattern, method)));
+    plans.extend(methods().into_iter().map(|method| Plan::by(pattern, method)));
     plans.dedup();
     let rounds = sides.race(&plans, transfers(spread), *direction, 7);
     // One plan that stands there twice counts with all its samples.
