@@ -249,7 +249,8 @@ fn start(directory: &Path) -> Vec<Rc<Running>> {
 /// Says that there will be no more of a peer, neither in this job nor in later ones.
 fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
     eprintln!("shmem-perf: peer {peer}: {reason}");
-    Programs::forget(peer, directory);
+    // Whoever tries it again finds out again.
+    _ = std::fs::remove_file(directory.join(peer.name));
 }
 
 /// Keeps the calling process on one of the cores it may use, by its number in the job, unless the

@@ -1,4 +1,5 @@
-//! The tool: starts jobs, and shows or keeps what their PEs print.
+//! The tool: starts its own program as PEs, by the hidden subcommand `pe`, and shows or keeps what PE 0 prints, samples of several jobs
+//! joined: which pages a job gets is luck, and caches make a difference of it.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -21,7 +22,6 @@ use crate::peers::{Peer, Programs};
 use crate::samples::Samples;
 use crate::table;
 
-/// The tool: starts jobs, and shows or keeps what they print.
 pub(crate) struct Runner {
     pub(crate) asked: Arguments,
     /// Whether other libraries stand beside, where a measure has them.

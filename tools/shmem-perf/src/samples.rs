@@ -1,9 +1,7 @@
 //! What a measure returns: pairs of times, and what they say.
 //!
-//! A time on a shared machine means little; a ratio to something known, measured at the same moment,
-//! means much. So every measure takes its own time and the limit's in turn (A B A B ..), keeps them
-//! as pairs, and reports the median of the ratios of the pairs. A disturbance that covers a whole
-//! pair falls out of the ratio; one that hits half a pair falls out of the median.
+//! Each measure takes its own time and the limit's in turn (A B A B ..), and reports the median of the ratios of the pairs. A
+//! disturbance that covers a whole pair falls out of the ratio; one that hits half a pair falls out of the median.
 
 use std::time::Instant;
 

@@ -1,12 +1,8 @@
 //! The machine code of single puts and gets: what a program pays is what stands here.
 //!
-//! The functions below are disassembled with `objdump` out of this very test, built in release: a debug build leaves them
-//! out and says so. It stands in the package whose program is built in release in any case, to be measured. Without
-//! `objdump`, or on another processor, nothing is checked, and a line says so.
-//!
-//! How many instructions a function has, and how many decisions, is compared with the compiler that the numbers were
-//! written for ([`COUNTED_WITH`]). Of any other one what must hold whatever it chooses: there is a way on which nothing is
-//! called, divided or locked.
+//! The functions below are disassembled with `objdump` out of this very test, built in release. How many instructions a function
+//! has, and how many decisions, is compared with the compiler that the numbers were written for ([`COUNTED_WITH`]). Of any other one
+//! what must hold whatever it chooses: there is a way on which nothing is called, divided or locked.
 
 use std::collections::HashMap;
 use std::hint::black_box;

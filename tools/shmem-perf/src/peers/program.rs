@@ -50,12 +50,6 @@ impl Programs {
         self.directory.path()
     }
 
-    /// Forgets the program of a peer in a directory: it has failed, and nobody shall wait for it again.
-    pub(crate) fn forget(peer: Peer, directory: &Path) {
-        // Whoever tries it again finds out again.
-        let _ = fs::remove_file(directory.join(peer.name));
-    }
-
     pub(crate) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name)).filter(|program| program.is_file())
     }

@@ -30,7 +30,14 @@ pub(crate) const MEASURE: Measure = Measure {
             heap. With the feature `rayon`, parallel loops, too",
     run: Some(run),
     tasks: &[
-        ("array", Task::Near(by_one_thread)),
+        // Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
+        (
+            "array",
+            Task::Near(|world, bench| {
+                of_storages!(of_shapes, world, bench)?;
+                if bench.quick { Ok(()) } else { Ok(of_shapes(world, bench, "chosen", Chosen)?) }
+            }),
+        ),
         #[cfg(feature = "rayon")]
         ("array-parallel", Task::Free(parallel::in_parallel)),
         #[cfg(feature = "rayon")]
@@ -102,15 +109,6 @@ const PLANE: [usize; 2] = if cfg!(debug_assertions) { [31, 67] } else { [1031, 8
 const SPACE: [usize; 3] = if cfg!(debug_assertions) { [7, 11, 31] } else { [101, 103, 797] };
 
 const CHUNKS: usize = 4;
-
-/// Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
-fn by_one_thread(world: &mut World, bench: &Bench<'_>) -> Done {
-    of_storages!(of_shapes, world, bench)?;
-    if !bench.quick {
-        of_shapes(world, bench, "chosen", Chosen)?;
-    }
-    Ok(())
-}
 
 // Loops over slices of so many planes, rows and columns.
 

@@ -1,13 +1,5 @@
-//! Strided transfers.
-//!
-//! ```text
-//! sides       what transfers go between, and what they are compared with
-//! constant    transfers by `strided!`, whose layouts the compiler knows
-//! study       many layouts, some of them random: against a loop of puts, and against the best of all kernels
-//! published   the table of the literature: blocks or columns?
-//! exchange    the edges of a field, to a neighbour
-//! peers       beside other libraries, and what each library makes of its own routines
-//! ```
+//! Strided transfers: layouts of applications, and a few large blocks, against loads and stores of the same lines and against a loop of
+//! puts. The other files have what the literature measures, and transfers beside other libraries.
 
 mod constant;
 mod exchange;
