@@ -18,7 +18,6 @@ peer() { # NAME COMPILER
 peer mpi mpicc
 peer oshmem oshcc
 peer oshmem-micro oshcc
-peer waiting oshcc
 peer mpi-micro mpicc
 peer floor cc
 

@@ -21,7 +21,7 @@ use clap::Parser;
 use shmem::padded::pitch;
 use shmem::prelude::*;
 use shmem::strided::Algorithm;
-use shmem_examples::{Blocks, Usage, options};
+use shmem_examples::{Blocks, Usage, counted, options};
 
 partitions! {
     /// Room for the block of a single PE. Memory is taken for what is used of it.
@@ -100,9 +100,8 @@ fn main(world: &mut World) -> Result<(), Failure> {
 
     if world.my_pe() == 0 {
         let ([rows, columns], [down, across]) = (size, blocks.pes);
-        let (mib, plural) =
-            ((rows * columns * 8) as f64 / f64::from(1 << 20), if pes == 1 { "" } else { "s" });
-        println!("{rows} x {columns} cells ({mib:.1} MiB) on {pes} PE{plural}, {down} x {across} blocks");
+        let (mib, pes) = ((rows * columns * 8) as f64 / f64::from(1 << 20), counted(pes));
+        println!("{rows} x {columns} cells ({mib:.1} MiB) on {pes}, {down} x {across} blocks");
         println!("algorithm      median   faster than 1");
         for way in 0..WAYS {
             let name = Algorithm::ALL.get(way).map_or("halo", |algorithm| algorithm.name());

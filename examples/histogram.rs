@@ -15,7 +15,7 @@ use std::error::Error;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::{Speedup, options, share};
+use shmem_examples::{Speedup, mixed, options, share};
 
 /// Counts how often a random number falls into each of many bins.
 #[derive(Parser)]
@@ -102,8 +102,7 @@ fn bin(number: usize, bins: usize) -> u32 {
 
 /// The sample with a number, at least 0 and less than 1: those in the middle are the most frequent.
 fn sample(number: usize) -> f64 {
-    let mixed = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    let mixed = mixed(number as u64);
     let [one, other] = [mixed >> 32, mixed & 0xFFFF_FFFF];
     (one + other) as f64 / (1_u64 << 33) as f64
 }

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::{Speedup, Usage, options};
+use shmem_examples::{Speedup, Usage, counted, mixed, options};
 
 partitions! {
     /// Room for the bucket of a single PE. Memory is taken for what is used of it.
@@ -90,14 +90,19 @@ fn main(world: &mut World) -> Result<(), Failure> {
     let mut checksum = products.fold(0, u64::wrapping_add);
     world.sum(&mut checksum);
     if me == 0 {
-        let (plural, rate) = (if pes == 1 { "" } else { "s" }, count as f64 / seconds / 1e6);
-        println!("{count} keys on {pes} PE{plural}: sorted in {seconds:.3} s, {rate:.1} million a second");
+        let (pes, rate) = (counted(pes), count as f64 / seconds / 1e6);
+        println!("{count} keys on {pes}: sorted in {seconds:.3} s, {rate:.1} million a second");
         println!("checksum {checksum:x}");
     }
     if arguments.serial_check {
         let all = world.collect(sorted);
         if me == 0 {
-            compare(&all)?;
+            let mut serial: Vec<u32> = (0..count).map(key).collect();
+            serial.sort_unstable();
+            if let Some(position) = (0..count).find(|at| all[*at] != serial[*at]) {
+                let (parallel, serial) = (all[position], serial[position]);
+                return Err(Failure::OtherKey { position, serial, parallel });
+            }
             println!("equal to the serial solution");
         }
     }
@@ -106,9 +111,7 @@ fn main(world: &mut World) -> Result<(), Failure> {
 
 /// The key with a number: a random one, the same in every run.
 fn key(number: usize) -> u32 {
-    let mixed = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed >> 32) as u32
+    (mixed(number as u64) >> 32) as u32
 }
 
 /// Whether the calling PE's keys are in order, and those that all PEs had are still there. Collective.
@@ -126,18 +129,6 @@ fn verify(world: &World, before: &[u32], after: &[u32]) -> Result<(), Failure> {
         sums
     });
     if before == after { Ok(()) } else { Err(Failure::Lost { before, after }) }
-}
-
-fn compare(all: &[u32]) -> Result<(), Failure> {
-    let mut sorted: Vec<u32> = (0..all.len()).map(key).collect();
-    sorted.sort_unstable();
-    match all.iter().zip(&sorted).position(|(parallel, serial)| parallel != serial) {
-        None => Ok(()),
-        Some(position) => {
-            let (parallel, serial) = (all[position], sorted[position]);
-            Err(Failure::OtherKey { position, serial, parallel })
-        }
-    }
 }
 
 /// The calling PE's bucket, and what it needs to fill those of all.

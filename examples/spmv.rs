@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use shmem::prelude::*;
-use shmem_examples::options;
+use shmem_examples::{checksum, options};
 
 /// Multiplies a vector by a sparse matrix, and the result by it, and so on.
 #[derive(Parser)]
@@ -83,10 +83,8 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     }
     let seconds = start.elapsed().as_secs_f64();
 
-    // Of the bits of every element times its number.
-    let products = mine.iter().zip(&known).map(|(i, element)| element.to_bits().wrapping_mul(*i as u64 + 1));
-    let sums = [products.fold(0, u64::wrapping_add), rows.columns().len() as u64, brought as u64];
-    let [checksum, entries, brought] = world.sum(sums);
+    let mine = checksum(mine.into_iter().zip(known));
+    let [checksum, entries, brought] = world.sum([mine, rows.columns().len() as u64, brought as u64]);
     if me == 0 {
         println!(
             "{n} rows of {entries} entries, {} steps in {seconds:.3} s; {brought} elements read in each",

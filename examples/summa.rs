@@ -16,7 +16,7 @@ use std::time::Instant;
 use clap::Parser;
 use shmem::prelude::*;
 use shmem::{Team, TeamConfig};
-use shmem_examples::{options, owner, share};
+use shmem_examples::{checksum, options, owner, share};
 
 /// Multiplies two square matrices.
 #[derive(Parser)]
@@ -65,11 +65,8 @@ fn main(world: &mut World) -> Result<(), Box<dyn Error>> {
     world.barrier_all();
     let seconds = start.elapsed().as_secs_f64();
 
-    // Of the bits of every element times its number.
-    let numbers = rows.flat_map(|i| columns.clone().map(move |j| (i * n + j + 1) as u64));
-    let products = numbers.zip(&c.elements).map(|(number, element)| element.to_bits().wrapping_mul(number));
-    let mut checksum = products.fold(0, u64::wrapping_add);
-    world.sum(&mut checksum);
+    let numbers = rows.flat_map(|i| columns.clone().map(move |j| i * n + j));
+    let checksum = world.sum(checksum(numbers.zip(c.elements)));
     if world.my_pe() == 0 {
         let (height, rate) = (pes / width, 2.0 * (n as f64).powi(3) / seconds / 1e9);
         println!("{n} x {n} by {height} x {width} PEs: {seconds:.3} s, {rate:.2} GFLOP/s");

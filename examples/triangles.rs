@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use shmem::prelude::*;
-use shmem_examples::options;
+use shmem_examples::{mixed, options};
 
 /// Counts the triangles of a random graph.
 #[derive(Parser)]
@@ -88,15 +88,10 @@ const ROW: usize = 64;
 
 /// The neighbours of a vertex that have smaller numbers, in order: few of many, so that there are triangles.
 fn neighbours(vertex: u32, degree: u32) -> Vec<u32> {
-    let near = |k: u32| mixed(u64::from(vertex) << 32 | u64::from(k)) % u64::from(4 * degree) + 1;
+    let near = |k: u32| (mixed(u64::from(vertex) << 32 | u64::from(k)) >> 7) % u64::from(4 * degree) + 1;
     let degree = degree.min(ROW as u32);
     let mut found: Vec<u32> = (0..degree).filter_map(|k| vertex.checked_sub(near(k) as u32)).collect();
     found.sort_unstable();
     found.dedup();
     found
-}
-
-fn mixed(number: u64) -> u64 {
-    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 7
 }

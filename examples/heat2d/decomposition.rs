@@ -12,15 +12,6 @@ pub(crate) enum Cut {
     Blocks,
 }
 
-/// The PEs that have the cells next to those of a PE.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Neighbours {
-    pub(crate) above: Option<usize>,
-    pub(crate) below: Option<usize>,
-    pub(crate) left: Option<usize>,
-    pub(crate) right: Option<usize>,
-}
-
 /// The blocks with the fewest cells along their cuts, among those that have at most `room` rows and columns; of two such
 /// ways, the one with fewer cuts through rows. Nothing if there is none.
 pub(crate) fn blocks(cut: Cut, size: [usize; 2], pes: usize, room: [usize; 2]) -> Option<Blocks> {
@@ -29,20 +20,18 @@ pub(crate) fn blocks(cut: Cut, size: [usize; 2], pes: usize, room: [usize; 2]) -
     allowed.filter(fits).min_by_key(Blocks::cells_along_cuts)
 }
 
-impl Neighbours {
-    /// Those of a PE.
-    pub(crate) fn of(blocks: &Blocks, pe: usize) -> Self {
-        let [rows, columns] = blocks.part_of(pe);
-        if rows.is_empty() || columns.is_empty() {
-            return Self::default();
-        }
-        Self {
-            above: (rows.start > 0).then(|| pe - blocks.pes[1]),
-            below: (rows.end < blocks.size[0]).then(|| pe + blocks.pes[1]),
-            left: (columns.start > 0).then(|| pe - 1),
-            right: (columns.end < blocks.size[1]).then(|| pe + 1),
-        }
+/// The PEs that have the cells above, below, on the left and on the right of those of a PE.
+pub(crate) fn neighbours(blocks: &Blocks, pe: usize) -> [Option<usize>; 4] {
+    let [rows, columns] = blocks.part_of(pe);
+    if rows.is_empty() || columns.is_empty() {
+        return [None; 4];
     }
+    [
+        (rows.start > 0).then(|| pe - blocks.pes[1]),
+        (rows.end < blocks.size[0]).then(|| pe + blocks.pes[1]),
+        (columns.start > 0).then(|| pe - 1),
+        (columns.end < blocks.size[1]).then(|| pe + 1),
+    ]
 }
 
 #[cfg(test)]
@@ -60,8 +49,8 @@ mod tests {
             let cuts = |d: Blocks| {
                 let right_or_below = |pe: usize| {
                     let [rows, columns] = d.part_of(pe);
-                    let next = Neighbours::of(&d, pe);
-                    next.below.map_or(0, |_| columns.len()) + next.right.map_or(0, |_| rows.len())
+                    let [_, below, _, right] = neighbours(&d, pe);
+                    below.map_or(0, |_| columns.len()) + right.map_or(0, |_| rows.len())
                 };
                 (0..pes).map(right_or_below).sum::<usize>()
             };

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use shmem::prelude::*;
-use shmem_examples::{Speedup, Usage, options};
+use shmem_examples::{Speedup, Usage, counted, options};
 
 use decomposition::Cut;
 use field::{Field, FieldError};
@@ -124,11 +124,10 @@ fn main(world: &mut World) -> Result<(), Failure> {
     if let Some(start) = field {
         let end = plate.gather(world, progress.steps);
         picture::write(&end, &arguments.output)?;
-        let (rows, columns, pes) = (end.rows(), end.columns(), world.n_pes());
-        let Progress { steps, residual } = progress;
-        let (file, plural) = (arguments.output.display(), if pes == 1 { "" } else { "s" });
+        let (rows, columns, pes) = (end.rows(), end.columns(), counted(world.n_pes()));
+        let (Progress { steps, residual }, file) = (progress, arguments.output.display());
         println!(
-            "{rows} x {columns} cells on {pes} PE{plural}: {steps} steps, residual {residual:.4}, picture in {file}"
+            "{rows} x {columns} cells on {pes}: {steps} steps, residual {residual:.4}, picture in {file}"
         );
         if arguments.serial_check {
             compare(&end, progress, stencil::solve(&start, limits))?;

@@ -71,9 +71,7 @@ mod tests {
 
     #[test]
     fn the_ends_and_the_anchors_are_hit() {
-        assert_eq!(colour(0.0), COLOURS[0]);
-        assert_eq!(colour(1.0), COLOURS[8]);
-        assert_eq!(colour(0.5), COLOURS[4]);
+        assert_eq!([0.0, 0.5, 1.0].map(colour), [0, 4, 8].map(|at| COLOURS[at]));
     }
 
     #[test]

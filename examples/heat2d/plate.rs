@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use shmem::prelude::*;
 use shmem::{Ghosts, OpenPhase};
 
-use crate::decomposition::{self, Blocks, Cut, Neighbours};
+use crate::decomposition::{self, Blocks, Cut, neighbours};
 use crate::field::Field;
 use crate::stencil::{Limits, Progress, relax_row};
 
@@ -66,25 +66,15 @@ impl Memory {
     }
 }
 
-/// A field that is larger than the blocks.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the field has {rows} rows and {columns} columns, and each of {pes} PEs holds at most {ROWS} rows of \
-     {COLUMNS} columns{}: take more PEs, or raise ROWS and COLUMNS in plate.rs",
-    if *cut == Cut::Rows { "; `--decomposition rows` cuts no row" } else { "" }
-)]
-pub(crate) struct TooLarge {
-    cut: Cut,
-    rows: usize,
-    columns: usize,
-    pes: usize,
-}
-
 /// Why the field cannot be dealt out.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlateError {
-    #[error(transparent)]
-    TooLarge(#[from] TooLarge),
+    #[error(
+        "the field has {rows} rows and {columns} columns, and each of {pes} PEs holds at most {ROWS} rows of \
+         {COLUMNS} columns{}: take more PEs, or raise ROWS and COLUMNS in plate.rs",
+        if *cut == Cut::Rows { "; `--decomposition rows` cuts no row" } else { "" }
+    )]
+    TooLarge { cut: Cut, rows: usize, columns: usize, pes: usize },
     #[error(transparent)]
     Halo(#[from] shmem::Error),
 }
@@ -124,7 +114,7 @@ impl Plate {
         world.broadcast(&mut size, first);
         let ([rows, columns], pes) = (size, world.n_pes());
         let Some(decomposition) = decomposition::blocks(cut, size, pes, [ROWS, COLUMNS]) else {
-            return Err(TooLarge { cut, rows, columns, pes }.into());
+            return Err(PlateError::TooLarge { cut, rows, columns, pes });
         };
         if let Some(field) = field {
             for pe in world.pes() {
@@ -145,12 +135,12 @@ impl Plate {
         let size = mine.map(|part| part.len());
         let [rows, columns] = size;
         let pe = |number: Option<usize>| number.map(|number| world.pes()[number]);
-        let next = Neighbours::of(&decomposition, me);
+        let [above, below, left, right] = neighbours(&decomposition, me).map(pe);
         let frame = world.halo(&[
-            Edge::new(pe(next.above), BELOW, columns),
-            Edge::new(pe(next.below), ABOVE, columns),
-            Edge::new(pe(next.left), RIGHT, rows),
-            Edge::new(pe(next.right), LEFT, rows),
+            Edge::new(above, BELOW, columns),
+            Edge::new(below, ABOVE, columns),
+            Edge::new(left, RIGHT, rows),
+            Edge::new(right, LEFT, rows),
         ])?;
         // To each PE over the edge of its number. It suits a few; many would pass their changes on in a tree.
         let to = |pe: Pe| if pe == world.me() { Edge::BORDER } else { Edge::new(pe, me, 1) };

@@ -1,4 +1,5 @@
-//! What examples have besides their subjects: a command line, parts and blocks of equal size, and times against one process.
+//! What examples have besides their subjects: a command line, random numbers, parts and blocks of equal size, checksums, and times
+//! against one process.
 //!
 //! A program of your own needs none of it.
 
@@ -49,6 +50,23 @@ pub fn owner(things: usize, parts: usize, thing: usize) -> usize {
     let (each, larger) = (things / parts, things % parts);
     let in_larger = larger * (each + 1);
     if thing < in_larger { thing / (each + 1) } else { larger + (thing - in_larger) / each }
+}
+
+/// A number whose bits are those of another one, mixed: random enough for samples, and the same in every run.
+pub fn mixed(number: u64) -> u64 {
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB)
+}
+
+/// The bits of every element times its number, counted from 1, added up: the same on any number of PEs.
+pub fn checksum(elements: impl IntoIterator<Item = (usize, f64)>) -> u64 {
+    let products = elements.into_iter().map(|(at, element)| element.to_bits().wrapping_mul(at as u64 + 1));
+    products.fold(0, u64::wrapping_add)
+}
+
+/// `1 PE`, `2 PEs`.
+pub fn counted(pes: usize) -> String {
+    format!("{pes} PE{}", if pes == 1 { "" } else { "s" })
 }
 
 /// A rectangle of cells dealt out to a rectangle of PEs, which are numbered row by row. Rows, and likewise columns, come in

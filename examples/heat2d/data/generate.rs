@@ -22,41 +22,33 @@ const LETTERS: [&str; 7] =
 const DOT: usize = 13;
 
 fn main() -> io::Result<()> {
-    let mut file = io::stdout().lock();
-    file.write_all(&header())?;
-    let cells: Vec<u8> = (0..SIZE * SIZE).map(|at| temperature(at / SIZE, at % SIZE)).collect();
-    file.write_all(&cells)
-}
-
-/// The header of version 1, padded to 128 bytes as NumPy does.
-fn header() -> Vec<u8> {
-    let text = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({SIZE}, {SIZE}), }}");
-    let mut header = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
-    header.extend(format!("{text:117}\n").bytes());
-    header
+    // The header of version 1, padded to 128 bytes as NumPy does.
+    let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({SIZE}, {SIZE}), }}");
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(format!("{header:117}\n").bytes());
+    file.extend((0..SIZE * SIZE).map(|at| temperature(at / SIZE, at % SIZE)));
+    io::stdout().write_all(&file)
 }
 
 fn temperature(row: usize, column: usize) -> u8 {
-    if row == SIZE - 1 {
-        return HOT;
-    }
-    if is_letter(row, column) || (100..114).contains(&distance(row, column, SIZE / 2, SIZE / 2)) {
-        return HOT;
-    }
     let corner = |at: usize| if at < SIZE / 2 { 30 } else { SIZE - 30 };
-    if distance(row, column, corner(row), corner(column)) < 18 {
-        return if (row < SIZE / 2) == (column < SIZE / 2) { HOT } else { COLD };
+    let ring = distance(row, column, SIZE / 2, SIZE / 2);
+    if row == SIZE - 1 || is_letter(row, column) || (100..114).contains(&ring) {
+        HOT
+    } else if distance(row, column, corner(row), corner(column)) < 18 {
+        if (row < SIZE / 2) == (column < SIZE / 2) { HOT } else { COLD }
+    } else if row == 0 || column == 0 || column == SIZE - 1 {
+        COLD
+    } else {
+        MILD
     }
-    if row == 0 || column == 0 || column == SIZE - 1 { COLD } else { MILD }
 }
 
 fn is_letter(row: usize, column: usize) -> bool {
-    let (height, width) = (LETTERS.len() * DOT, LETTERS[0].len() * DOT);
-    let (top, left) = ((SIZE - height) / 2, (SIZE - width) / 2);
-    if !(top..top + height).contains(&row) || !(left..left + width).contains(&column) {
-        return false;
-    }
-    LETTERS[(row - top) / DOT].as_bytes()[(column - left) / DOT] == b'#'
+    let [top, left] = [LETTERS.len(), LETTERS[0].len()].map(|dots| (SIZE - dots * DOT) / 2);
+    let line = row.checked_sub(top).and_then(|at| LETTERS.get(at / DOT));
+    let dot = line.and_then(|line| line.as_bytes().get(column.checked_sub(left)? / DOT));
+    dot == Some(&b'#')
 }
 
 /// The distance of two cells, rounded down.

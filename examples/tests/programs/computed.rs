@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::{assert_refused, counted, job, over_loopback, printed};
+use shmem_examples::{checksum, counted, mixed};
 
+use crate::{assert_refused, job, over_loopback, printed};
+
+const HALO2D: &str = env!("CARGO_BIN_EXE_halo2d");
 const HISTOGRAM: &str = env!("CARGO_BIN_EXE_histogram");
 const ISX: &str = env!("CARGO_BIN_EXE_isx");
 const SPMV: &str = env!("CARGO_BIN_EXE_spmv");
@@ -13,9 +16,7 @@ const TRIANGLES: &str = env!("CARGO_BIN_EXE_triangles");
 /// What `histogram` prints of so many samples in so many bins.
 fn counts(bins: usize, samples: u64) -> String {
     let mut counts = vec![0_u64; bins];
-    for number in 0..samples {
-        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    for mixed in (0..samples).map(mixed) {
         let sample = ((mixed >> 32) + mixed % (1 << 32)) as f64 / 8_589_934_592.0;
         counts[(sample * bins as f64) as usize] += 1;
     }
@@ -37,11 +38,7 @@ fn histogram_loses_no_sample() {
 
 /// What `isx` prints of so many keys: the sum of every key times its position, in order.
 fn checksum_of_keys(count: u64) -> u64 {
-    let key = |number: u64| {
-        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 32
-    };
-    let mut keys: Vec<u64> = (0..count).map(key).collect();
+    let mut keys: Vec<u64> = (0..count).map(|number| mixed(number) >> 32).collect();
     keys.sort_unstable();
     (0..).zip(keys).map(|(position, key): (u64, u64)| position * key).fold(0, u64::wrapping_add)
 }
@@ -70,7 +67,7 @@ fn powers(n: usize, steps: usize) -> String {
         };
         vector = (0..n).map(|i| row(i).map(|(j, weight)| weight * vector[j]).sum()).collect();
     }
-    format!("checksum {:x}\n", checksum(vector))
+    format!("checksum {:x}\n", checksum(vector.into_iter().enumerate()))
 }
 
 #[test]
@@ -90,7 +87,7 @@ fn product(n: usize) -> String {
     let a = |i: usize, k: usize| ((i * 31 + k * 17) % 101) as f64 / 7.0;
     let b = |k: usize, j: usize| ((k * 13 + j * 29) % 103) as f64 / 9.0;
     let element = |i, j| (0..n).fold(0.0, |sum, k| sum + a(i, k) * b(k, j));
-    format!("checksum {:x}\n", checksum((0..n * n).map(|at| element(at / n, at % n))))
+    format!("checksum {:x}\n", checksum((0..n * n).map(|at| element(at / n, at % n)).enumerate()))
 }
 
 #[test]
@@ -112,13 +109,9 @@ fn summa_comes_to_the_product_of_three_loops() {
 
 /// What `triangles` prints.
 fn triangles(vertices: u64, degree: u64) -> String {
-    let mixed = |number: u64| {
-        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed ^ (mixed >> 31)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 7
-    };
     let mut edges = BTreeSet::new();
     for vertex in 0..vertices {
-        let near = (0..degree).map(|k| mixed(vertex << 32 | k) % (4 * degree) + 1);
+        let near = (0..degree).map(|k| (mixed(vertex << 32 | k) >> 7) % (4 * degree) + 1);
         edges.extend(near.filter(|near| *near <= vertex).map(|near| (vertex, vertex - near)));
     }
     let below = |vertex: u64| edges.range((vertex, 0)..(vertex + 1, 0)).map(|edge| edge.1);
@@ -145,6 +138,38 @@ fn triangles_are_counted_as_by_one_process() {
 }
 
 #[test]
+fn halo2d_comes_to_the_serial_solution_on_any_grid() {
+    let field = ["23", "37"];
+    for (pes, grid, [rows, columns]) in [
+        (1, "1 x 1", field),
+        (2, "1 x 2", field),
+        (4, "2 x 2", field),
+        (6, "2 x 3", field),
+        // Blocks of a single cell.
+        (6, "2 x 3", ["2", "3"]),
+        (1, "1 x 1", ["1", "1"]),
+    ] {
+        let size = ["--rows", rows, "--columns", columns, "--rounds", "3", "--serial-check"];
+        let text = printed(&mut job(HALO2D, pes, &size));
+        assert!(text.contains(&format!(", {grid} blocks\n")), "{text}");
+        assert!(text.ends_with("x\nequal to the serial solution, bit for bit\n"), "{text}");
+    }
+}
+
+#[test]
+fn halo2d_has_a_line_with_its_ratio_for_every_way() {
+    let text = printed(&mut job(HALO2D, 2, &["--rows", "64", "--columns", "64", "--rounds", "3"]));
+    let lines: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+    let names: Vec<&str> = lines.iter().map(|line| line[0]).collect();
+    assert_eq!(names, ["1", "2", "3", "auto", "halo"], "{text}");
+    assert_eq!(lines[0].last(), Some(&"1.00x"), "{text}");
+    for line in lines {
+        let ratio: f64 = line.last().unwrap().trim_end_matches('x').parse().unwrap();
+        assert!(ratio > 0.0, "{text}");
+    }
+}
+
+#[test]
 fn they_run_over_the_loopback_transport() {
     for (program, pes, arguments, result) in [
         (HISTOGRAM, 3, &["--bins", "37", "--samples", "4000"][..], counts(37, 4000)),
@@ -152,6 +177,12 @@ fn they_run_over_the_loopback_transport() {
         (SPMV, 3, &["--size", "200", "--steps", "9"], powers(200, 9)),
         (SUMMA, 4, &["--size", "30", "--panel", "4"], product(30)),
         (TRIANGLES, 3, &["--vertices", "150", "--degree", "6"], triangles(150, 6)),
+        (
+            HALO2D,
+            4,
+            &["--rows", "16", "--columns", "18", "--rounds", "2", "--serial-check"],
+            "equal to the serial solution, bit for bit\n".to_owned(),
+        ),
     ] {
         let text = printed(&mut over_loopback(program, pes, arguments));
         assert!(text.ends_with(&result), "{program}: {text}");
@@ -161,19 +192,21 @@ fn they_run_over_the_loopback_transport() {
 #[test]
 fn what_is_wrong_is_said_once() {
     for (program, arguments, message) in [
-        (HISTOGRAM, ["--bins", "0"], "0 is not in 1.."),
-        (ISX, ["--keys", "0"], "0 is not in 1..=4294967295"),
-        (ISX, ["--keys", "2000000000"], "in partition `buckets`"),
-        (SPMV, ["--size", "0"], "0 is not in 1.."),
-        (SUMMA, ["--panel", "0"], "0 is not in 1.."),
-        (TRIANGLES, ["--vertices", "0"], "0 is not in 1.."),
+        (HISTOGRAM, "--bins 0", "0 is not in 1.."),
+        (ISX, "--keys 0", "0 is not in 1..=4294967295"),
+        (ISX, "--keys 2000000000", "in partition `buckets`"),
+        (SPMV, "--size 0", "0 is not in 1.."),
+        (SUMMA, "--panel 0", "0 is not in 1.."),
+        (TRIANGLES, "--vertices 0", "0 is not in 1.."),
+        (HALO2D, "--rounds 0", "0 is not in 1.."),
+        (HALO2D, "--rows 1 --columns 1", "1 x 1 cells cannot be dealt out to 2 PEs"),
+        (
+            HALO2D,
+            "--rows 9000 --columns 9000",
+            "no room for 324360064 bytes aligned to 64 in partition `grids`",
+        ),
     ] {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
         assert_refused(&mut job(program, 2, &arguments), message);
     }
-}
-
-/// The sum of the bits of every element times its number, counted from 1.
-fn checksum(elements: impl IntoIterator<Item = f64>) -> u64 {
-    let products = (1..).zip(elements).map(|(number, element)| element.to_bits().wrapping_mul(number));
-    products.fold(0, u64::wrapping_add)
 }

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{assert_refused, counted, job, over_loopback, printed};
+use shmem_examples::counted;
+
+use crate::{assert_refused, job, over_loopback, printed};
 
 const HEAT2D: &str = env!("CARGO_BIN_EXE_heat2d");
 

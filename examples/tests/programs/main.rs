@@ -1,7 +1,6 @@
 //! The programs as users run them: on several PEs, over both transports of one machine, with good and with bad input.
 
 mod computed;
-mod halo2d;
 mod heat2d;
 
 use std::process::Command;
@@ -111,9 +110,4 @@ fn assert_refused(command: &mut Command, message: &str) {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{command:?}");
     assert_eq!(text.matches(message).count(), 1, "{message:?} in {text:?}");
-}
-
-/// `1 PE`, `2 PEs`.
-fn counted(pes: usize) -> String {
-    if pes == 1 { "1 PE".to_owned() } else { format!("{pes} PEs") }
 }

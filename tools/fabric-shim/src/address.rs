@@ -8,7 +8,7 @@ use shmem_core::exclusion::Mutex;
 use shmem_core::libfabric::bindings::*;
 use shmem_core::libfabric::calls;
 
-use crate::object::{Kind, Object, close, identity, left, table};
+use crate::object::{Kind, called, close, identity, left, table};
 
 /// The port of each address that was inserted.
 #[derive(Default)]
@@ -50,34 +50,27 @@ pub(crate) unsafe fn port_of(address: *const c_void) -> (u16, usize) {
     (u16::from_be(head.sin_port), length)
 }
 
-unsafe extern "C" fn insert(
-    vector: *mut fid_av,
-    list: *const c_void,
-    count: usize,
-    answers: *mut fi_addr_t,
-    flags: u64,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: libfabric calls this with an address vector of the shim's, which is open.
-    let ports = unsafe { Object::<Arc<Ports>>::behind(vector) };
-    // The user may leave the answers out; the shim needs them.
-    let mut found = vec![fi_addr_t::MAX; count];
-    // SAFETY: an open address vector, the user's addresses, and room for as many answers.
-    let result = unsafe { calls::av_insert(ports.real(), list, count, found.as_mut_ptr(), flags, context) };
-    let mut at = list;
-    for answer in &found {
-        // SAFETY: there are `count` addresses of the provider's format in a row (user): socket addresses.
-        let (port, length) = unsafe { port_of(at) };
-        at = at.wrapping_byte_add(length);
-        if *answer != fi_addr_t::MAX {
-            ports.0.lock().insert(*answer, port);
+called! {
+    fn insert(ports: Arc<Ports> as fid_av, list: *const c_void, count: usize, answers: *mut fi_addr_t, flags: u64, context: *mut c_void) -> c_int {
+        // The user may leave the answers out; the shim needs them.
+        let mut found = vec![fi_addr_t::MAX; count];
+        // SAFETY: an open address vector, the user's addresses, and room for as many answers.
+        let result = unsafe { calls::av_insert(ports.real(), list, count, found.as_mut_ptr(), flags, context) };
+        let mut at = list;
+        for answer in &found {
+            // SAFETY: there are `count` addresses of the provider's format in a row (user): socket addresses.
+            let (port, length) = unsafe { port_of(at) };
+            at = at.wrapping_byte_add(length);
+            if *answer != fi_addr_t::MAX {
+                ports.0.lock().insert(*answer, port);
+            }
         }
+        if !answers.is_null() {
+            // SAFETY: room for `count` answers (user).
+            unsafe { answers.copy_from_nonoverlapping(found.as_ptr(), count) };
+        }
+        result
     }
-    if !answers.is_null() {
-        // SAFETY: room for `count` answers (user).
-        unsafe { answers.copy_from_nonoverlapping(found.as_ptr(), count) };
-    }
-    result
 }
 
 left! {

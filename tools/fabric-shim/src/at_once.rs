@@ -14,21 +14,18 @@ use shmem_core::shared;
 /// How often it was switched: odd while it is on.
 static SWITCHED: AtomicU64 = AtomicU64::new(0);
 
-/// Switches it on or off.
 pub(crate) fn switch(on: bool) {
     if on != is_on() {
         SWITCHED.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// Whether it is on.
 #[inline]
 pub(crate) fn is_on() -> bool {
     !SWITCHED.load(Ordering::Acquire).is_multiple_of(2)
 }
 
 thread_local! {
-    /// Where bytes go.
     static SINK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -61,7 +58,6 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// One more is complete.
     pub(crate) fn add(&self) {
         self.own.fetch_add(1, Ordering::Release);
     }

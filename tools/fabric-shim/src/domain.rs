@@ -1,7 +1,7 @@
 //! Fabrics and domains: what opens the objects of one.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
 use std::sync::Arc;
 
 use shmem_core::libfabric::bindings::*;
@@ -11,10 +11,10 @@ use crate::address;
 use crate::demand::demands;
 use crate::endpoint::Endpoint;
 use crate::information;
-use crate::object::{Kind, Object, Real, close, failure, identity, open, table};
+use crate::object::{Kind, Object, Real, called, close, failure, identity, open, table};
 use crate::queue::{Counter, Queue};
 use crate::region;
-use crate::shared::{Contexts, Regions, Shared};
+use crate::shared::Shared;
 
 /// A fabric, of which the shim knows nothing but what it stands for.
 pub(crate) struct Fabric;
@@ -32,150 +32,102 @@ impl Fabric {
     }
 }
 
-unsafe extern "C" fn domain(
-    fabric: *mut fid_fabric,
-    info: *mut fi_info,
-    place: *mut *mut fid_domain,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: libfabric calls this with a fabric of the shim's, which is open.
-    let fabric = unsafe { Object::<Fabric>::behind(fabric) }.real();
-    // SAFETY: an entry that the shim has offered (user).
-    let mut wanted = unsafe { information::returned(info) };
-    let managed = wanted.parts().domain.resource_mgmt != FI_RM_DISABLED;
-    // SAFETY: an open fabric, and an entry as the library has filled it in.
-    let call = |real: *mut _| unsafe { calls::domain(fabric, wanted.as_ptr(), real, context) };
-    let stand = |real| {
-        let shared = Shared {
-            real: Real::new(real),
-            managed,
-            regions: Regions::default(),
-            contexts: Contexts::default(),
-            endpoints: AtomicUsize::new(0),
-            enabled: AtomicUsize::new(0),
+called! {
+    fn domain(fabric: Fabric as fid_fabric, info: *mut fi_info, place: *mut *mut fid_domain, context: *mut c_void) -> c_int {
+        // SAFETY: an entry that the shim has offered (user).
+        let mut wanted = unsafe { information::returned(info) };
+        let managed = wanted.parts().domain.resource_mgmt != FI_RM_DISABLED;
+        // SAFETY: an open fabric, and an entry as the library has filled it in.
+        let call = |real: *mut _| unsafe { calls::domain(fabric.real(), wanted.as_ptr(), real, context) };
+        let stand = |real| {
+            let (regions, contexts, endpoints, enabled) = Default::default();
+            let shared = Shared { real: Real::new(real), managed, regions, contexts, endpoints, enabled };
+            let fid = identity(FI_CLASS_DOMAIN, context, table!(fi_ops { close: close::<Arc<Shared>> }));
+            let ops = table!(fi_ops_domain { av_open, cq_open, endpoint, cntr_open });
+            (fid_domain { fid, ops, mr: table!(fi_ops_mr { regattr }) }, Arc::new(shared))
         };
-        let fid = identity(FI_CLASS_DOMAIN, context, table!(fi_ops { close: close::<Arc<Shared>> }));
-        let ops = table!(fi_ops_domain { av_open, cq_open, endpoint, cntr_open });
-        (fid_domain { fid, ops, mr: table!(fi_ops_mr { regattr }) }, Arc::new(shared))
-    };
-    // SAFETY: a place for the answer (user).
-    unsafe { open(place, call, stand) }
-}
-
-/// Whether it is safe to sleep on the wait objects of these queues: not while the shim itself keeps something that belongs to
-/// them.
-unsafe extern "C" fn trywait(fabric: *mut fid_fabric, queues: *mut *mut fid, count: c_int) -> c_int {
-    // SAFETY: libfabric calls this with a fabric of the shim's, which is open.
-    let fabric = unsafe { Object::<Fabric>::behind(fabric) }.real();
-    for at in 0..usize::try_from(count).unwrap_or(0) {
-        // SAFETY: as many objects as are counted (user).
-        let queue = unsafe { *queues.wrapping_add(at) };
-        // SAFETY: an object of the shim's, which is open (user).
-        let class = unsafe { (*queue).fclass };
-        if class != FI_CLASS_CQ as usize {
-            return failure(FI_EINVAL);
-        }
-        // SAFETY: of that class, the shim hands out its own only.
-        let queue = unsafe { Object::<Arc<Queue>>::behind(queue) };
-        if queue.is_behind() {
-            return failure(FI_EAGAIN);
-        }
-        let mut real: *mut fid = queue.real().cast();
-        // SAFETY: an open fabric, and an open queue of it.
-        let result = unsafe { calls::trywait(fabric, &raw mut real, 1) };
-        if result != 0 {
-            return result;
-        }
+        // SAFETY: a place for the answer (user).
+        unsafe { open(place, call, stand) }
     }
-    0
-}
 
-unsafe extern "C" fn av_open(
-    domain: *mut fid_domain,
-    attributes: *mut fi_av_attr,
-    place: *mut *mut fid_av,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
-    // SAFETY: an open domain, and the user's attributes.
-    let call = |real: *mut _| unsafe { calls::av_open(domain.real(), attributes, real, context) };
-    // SAFETY: a place for the answer (user).
-    unsafe { open(place, call, |_| address::vector(context)) }
-}
-
-unsafe extern "C" fn cq_open(
-    domain: *mut fid_domain,
-    attributes: *mut fi_cq_attr,
-    place: *mut *mut fid_cq,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
-    // SAFETY: attributes of the user's.
-    let &mut fi_cq_attr { wait_obj, format, size, .. } = unsafe { &mut *attributes };
-    if format != FI_CQ_FORMAT_DATA || demands().no_wait && wait_obj != FI_WAIT_NONE {
-        return failure(FI_ENOSYS);
-    }
-    // SAFETY: an open domain, and the user's attributes.
-    let call = |real: *mut _| unsafe { calls::cq_open(domain.real(), attributes, real, context) };
-    // SAFETY: a place for the answer (user).
-    unsafe { open(place, call, |real| Queue::new(real, context, size, domain)) }
-}
-
-unsafe extern "C" fn cntr_open(
-    domain: *mut fid_domain,
-    attributes: *mut fi_cntr_attr,
-    place: *mut *mut fid_cntr,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
-    // SAFETY: an open domain, and the user's attributes.
-    let call = |real: *mut _| unsafe { calls::cntr_open(domain.real(), attributes, real, context) };
-    // SAFETY: a place for the answer (user).
-    unsafe { open(place, call, |_| Counter::new(context)) }
-}
-
-unsafe extern "C" fn endpoint(
-    domain: *mut fid_domain,
-    info: *mut fi_info,
-    place: *mut *mut fid_ep,
-    context: *mut c_void,
-) -> c_int {
-    // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
-    if let Some(most) = demands().endpoints
-        && domain.endpoints.load(Ordering::Relaxed) >= most
-    {
-        violation!("endpoints", "an endpoint more than the {most} that ep_cnt of the domain allows");
-    }
-    // SAFETY: an entry that the shim has offered (user).
-    let mut wanted = unsafe { information::returned(info) };
-    let entry = wanted.as_ptr();
-    // SAFETY: an open domain, and an entry as the library has filled it in.
-    let call = |real: *mut _| unsafe { calls::endpoint(domain.real(), entry, real, context) };
-    // SAFETY: a place for the answer (user).
-    unsafe { open(place, call, |real| Endpoint::new(real, context, &wanted.parts(), domain)) }
-}
-
-unsafe extern "C" fn regattr(
-    domain: *mut fid,
-    attributes: *const fi_mr_attr,
-    flags: u64,
-    place: *mut *mut fid_mr,
-) -> c_int {
-    // SAFETY: libfabric calls this with a domain of the shim's, which is open.
-    let domain = unsafe { Object::<Arc<Shared>>::behind(domain) };
-    // SAFETY: the user's attributes.
-    let attributes = unsafe { &*attributes };
-    // SAFETY: the user registers its own memory, and counts its ranges.
-    match unsafe { region::register(domain, attributes, flags) } {
-        Ok(made) => {
-            // SAFETY: a place for the answer (user).
-            unsafe { place.write(made) };
-            0
+    // Whether it is safe to sleep on the wait objects of these queues: not while the shim itself keeps something that belongs to
+    // them.
+    fn trywait(fabric: Fabric as fid_fabric, queues: *mut *mut fid, count: c_int) -> c_int {
+        for at in 0..usize::try_from(count).unwrap_or(0) {
+            // SAFETY: as many objects as are counted (user).
+            let queue = unsafe { *queues.wrapping_add(at) };
+            // SAFETY: an object of the shim's, which is open (user).
+            let class = unsafe { (*queue).fclass };
+            if class != FI_CLASS_CQ as usize {
+                return failure(FI_EINVAL);
+            }
+            // SAFETY: of that class, the shim hands out its own only.
+            let queue = unsafe { Object::<Arc<Queue>>::behind(queue) };
+            if queue.is_behind() {
+                return failure(FI_EAGAIN);
+            }
+            let mut real: *mut fid = queue.real().cast();
+            // SAFETY: an open fabric, and an open queue of it.
+            let result = unsafe { calls::trywait(fabric.real(), &raw mut real, 1) };
+            if result != 0 {
+                return result;
+            }
         }
-        Err(error) => error,
+        0
+    }
+
+    fn av_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_av_attr, place: *mut *mut fid_av, context: *mut c_void) -> c_int {
+        // SAFETY: an open domain, and the user's attributes.
+        let call = |real: *mut _| unsafe { calls::av_open(domain.real(), attributes, real, context) };
+        // SAFETY: a place for the answer (user).
+        unsafe { open(place, call, |_| address::vector(context)) }
+    }
+
+    fn cq_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_cq_attr, place: *mut *mut fid_cq, context: *mut c_void) -> c_int {
+        // SAFETY: attributes of the user's.
+        let &mut fi_cq_attr { wait_obj, format, size, .. } = unsafe { &mut *attributes };
+        if format != FI_CQ_FORMAT_DATA || demands().no_wait && wait_obj != FI_WAIT_NONE {
+            return failure(FI_ENOSYS);
+        }
+        // SAFETY: an open domain, and the user's attributes.
+        let call = |real: *mut _| unsafe { calls::cq_open(domain.real(), attributes, real, context) };
+        // SAFETY: a place for the answer (user).
+        unsafe { open(place, call, |real| Queue::new(real, context, size, domain)) }
+    }
+
+    fn cntr_open(domain: Arc<Shared> as fid_domain, attributes: *mut fi_cntr_attr, place: *mut *mut fid_cntr, context: *mut c_void) -> c_int {
+        // SAFETY: an open domain, and the user's attributes.
+        let call = |real: *mut _| unsafe { calls::cntr_open(domain.real(), attributes, real, context) };
+        // SAFETY: a place for the answer (user).
+        unsafe { open(place, call, |_| Counter::new(context)) }
+    }
+
+    fn endpoint(domain: Arc<Shared> as fid_domain, info: *mut fi_info, place: *mut *mut fid_ep, context: *mut c_void) -> c_int {
+        if let Some(most) = demands().endpoints
+            && domain.endpoints.load(Ordering::Relaxed) >= most
+        {
+            violation!("endpoints", "an endpoint more than the {most} that ep_cnt of the domain allows");
+        }
+        // SAFETY: an entry that the shim has offered (user).
+        let mut wanted = unsafe { information::returned(info) };
+        let entry = wanted.as_ptr();
+        // SAFETY: an open domain, and an entry as the library has filled it in.
+        let call = |real: *mut _| unsafe { calls::endpoint(domain.real(), entry, real, context) };
+        // SAFETY: a place for the answer (user).
+        unsafe { open(place, call, |real| Endpoint::new(real, context, &wanted.parts(), domain)) }
+    }
+
+    fn regattr(domain: Arc<Shared> as fid, attributes: *const fi_mr_attr, flags: u64, place: *mut *mut fid_mr) -> c_int {
+        // SAFETY: the user's attributes.
+        let attributes = unsafe { &*attributes };
+        // SAFETY: the user registers its own memory, and counts its ranges.
+        match unsafe { region::register(domain, attributes, flags) } {
+            Ok(made) => {
+                // SAFETY: a place for the answer (user).
+                unsafe { place.write(made) };
+                0
+            }
+            Err(error) => error,
+        }
     }
 }

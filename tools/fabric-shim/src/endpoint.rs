@@ -83,7 +83,12 @@ impl Endpoint {
         domain.endpoints.fetch_add(1, Ordering::Relaxed);
         let endpoint = Self {
             domain: Arc::clone(domain),
-            limits: Limits::announced(info),
+            limits: Limits {
+                message: info.endpoint.max_msg_size,
+                local: info.tx.iov_limit,
+                remote: info.tx.rma_iov_limit,
+                inject: info.tx.inject_size,
+            },
             receive_flags: info.rx.op_flags,
             orders_sends: info.tx.msg_order & u64::from(FI_ORDER_SAS) != 0,
             transmit: OnceLock::new(),
@@ -139,7 +144,6 @@ impl Endpoint {
         unsafe { calls::bind(self.kept.real.as_ptr().cast(), real, flags) }
     }
 
-    /// Whether the port that it is to listen at is another one's.
     fn is_taken(&self) -> bool {
         demands().taken.is_some_and(|times| self.domain.enabled.fetch_add(1, Ordering::Relaxed) < times)
     }
@@ -253,7 +257,6 @@ impl Endpoint {
         reporting(stream, operation.flags)
     }
 
-    /// Whether it is one that is kept for later.
     fn keeps(&self, operation: &Operation) -> bool {
         let ordered = operation.call == SEND && self.orders_sends;
         demands().reorder && operation.call != RECEIVE && !ordered

@@ -47,12 +47,10 @@ impl Owned {
         Self(copy)
     }
 
-    /// For calls.
     pub(crate) fn as_ptr(&self) -> *mut fi_info {
         self.0
     }
 
-    /// Its parts.
     pub(crate) fn parts(&mut self) -> Parts<'_> {
         // SAFETY: an entry of the library's with all its parts, which nobody else has.
         unsafe { Parts::of(self.0) }
@@ -177,7 +175,6 @@ fn memory_modes() -> [(bool, u32, &'static str); 5] {
     ]
 }
 
-/// The bit of the demanded context, as libfabric's `mode`.
 fn context_mode() -> u64 {
     match demands().words() {
         None => 0,

@@ -24,7 +24,6 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Nothing.
     pub(crate) fn new(real: *mut fid_ep) -> Self {
         Self {
             real: Real::new(real),
@@ -33,7 +32,6 @@ impl Kept {
         }
     }
 
-    /// Keeps one more.
     pub(crate) fn add(&self, operation: Operation) {
         if let Some(operations) = &mut *self.operations.lock() {
             operations.push(operation);
@@ -93,7 +91,6 @@ impl Served {
         self.all().iter().for_each(|kept| kept.progress());
     }
 
-    /// Whether there is more to do.
     pub(crate) fn is_behind(&self) -> bool {
         self.all().iter().any(|kept| kept.operations.lock().as_ref().is_some_and(|all| !all.is_empty()))
     }

@@ -1,10 +1,8 @@
 //! A libfabric for tests: it demands of its users what the providers of network hardware demand.
 //!
-//! The providers that run on any machine ask for little: keys are the user's own, buffers need no
-//! registration, an operation's context is only handed back. A program that works on them may fail on its
-//! first day on a real network. This library exports what libfabric exports and is loaded in its place. Behind
-//! it is the real library with its provider `tcp;ofi_rxm`; in between, every object is the shim's own, and so is
-//! every table of functions that it carries. On request (`demand`) it then
+//! The providers that run on any machine ask for little, so a program that works on them may fail on its first day on a real
+//! network. This library exports what libfabric exports and is loaded in its place. Behind it is the real library with its provider
+//! `tcp;ofi_rxm`; in between, every object is the shim's own, and so is every table of functions. On request (`demand`) it then
 //!
 //! * announces a demand in `fi_info`, as a provider does, and offers nothing to who does not accept it;
 //! * holds the user to it: a violation ends the process at once and says what was done, and what is asked;

@@ -39,6 +39,18 @@ macro_rules! left {
 }
 pub(crate) use left;
 
+/// Functions of tables: what users call with an object of a kind, by the address that they have of it.
+macro_rules! called {
+    ($(fn $call:ident($object:ident: $kind:ty as $seen:ty $(, $argument:ident: $type:ty)*) -> $result:ty $body:block)*) => {$(
+        unsafe extern "C" fn $call(object: *mut $seen $(, $argument: $type)*) -> $result {
+            // SAFETY: libfabric calls this with an object of the shim's of this kind, which is open.
+            let $object = unsafe { $crate::object::Object::<$kind>::behind(object) };
+            $body
+        }
+    )*};
+}
+pub(crate) use called;
+
 /// An object that stands for a real one. Its users see its beginning.
 #[repr(C)]
 pub(crate) struct Object<K: Kind> {
@@ -70,7 +82,6 @@ impl<T> Real<T> {
         Self(AtomicPtr::new(object))
     }
 
-    /// For calls.
     pub(crate) fn as_ptr(&self) -> *mut T {
         self.0.load(Ordering::Relaxed)
     }
@@ -101,7 +112,6 @@ impl<K: Kind> Object<K> {
         unsafe { &*seen.cast::<Self>() }
     }
 
-    /// The real one.
     pub(crate) fn real(&self) -> *mut K::Seen {
         self.real.as_ptr()
     }
@@ -111,7 +121,6 @@ impl<K: Kind> Object<K> {
         self.real.0.store(real, Ordering::Relaxed);
     }
 
-    /// What users see.
     pub(crate) fn seen(&self) -> *mut K::Seen {
         self.seen.get()
     }

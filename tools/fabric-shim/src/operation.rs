@@ -52,7 +52,6 @@ impl Buffers {
         self.parts.iter().zip(descriptors).filter(|(part, _)| part.iov_len > 0)
     }
 
-    /// Their bytes.
     pub(crate) fn len(&self) -> usize {
         self.parts.iter().map(|part| part.iov_len).sum()
     }
@@ -63,14 +62,12 @@ impl Buffers {
     }
 }
 
-/// What an atomic works on.
 struct Element {
     datatype: fi_datatype,
     operation: fi_op,
     bytes: usize,
 }
 
-/// One call.
 pub(crate) struct Operation {
     pub(crate) call: Call,
     pub(crate) local: Buffers,
@@ -142,7 +139,6 @@ impl Operation {
         }
     }
 
-    /// Whether it is an atomic.
     pub(crate) fn is_atomic(&self) -> bool {
         self.call == ATOMIC || self.fetches()
     }
@@ -269,7 +265,6 @@ impl Operation {
     }
 }
 
-/// Bytes of an element.
 pub(crate) fn size_of_element(datatype: fi_datatype) -> usize {
     const BYTES: [usize; 14] = [1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16, 16, 32];
     BYTES.get(datatype as usize).copied().unwrap_or(16)

@@ -19,7 +19,7 @@ use crate::at_once::{self, Count};
 use crate::below;
 use crate::demand::demands;
 use crate::kept::Served;
-use crate::object::{Kind, Object, Real, close, control, identity, refusal, table};
+use crate::object::{Kind, Real, called, close, control, identity, refusal, table};
 use crate::shared::Shared;
 
 /// Completions that wait at most, where they are reordered.
@@ -168,23 +168,29 @@ impl Queue {
     }
 }
 
-unsafe extern "C" fn read(queue: *mut fid_cq, entries: *mut c_void, count: usize) -> isize {
-    // SAFETY: libfabric calls this with a queue of the shim's, which is open.
-    let queue = unsafe { Object::<Arc<Queue>>::behind(queue) };
-    // SAFETY: the user's room for the entries.
-    unsafe { queue.read(entries.cast(), count) }
-}
-
-unsafe extern "C" fn readerr(queue: *mut fid_cq, entry: *mut fi_cq_err_entry, flags: u64) -> isize {
-    // SAFETY: libfabric calls this with a queue of the shim's, which is open.
-    let queue = unsafe { Object::<Arc<Queue>>::behind(queue) };
-    // SAFETY: an open queue, and the user's place for the entry.
-    let read = unsafe { calls::cq_readerr(queue.real(), entry, flags) };
-    if read == 1 {
-        // SAFETY: the library has filled it in.
-        queue.completed(unsafe { (*entry).op_context });
+called! {
+    fn read(queue: Arc<Queue> as fid_cq, entries: *mut c_void, count: usize) -> isize {
+        // SAFETY: the user's room for the entries.
+        unsafe { queue.read(entries.cast(), count) }
     }
-    read
+
+    fn readerr(queue: Arc<Queue> as fid_cq, entry: *mut fi_cq_err_entry, flags: u64) -> isize {
+        // SAFETY: an open queue, and the user's place for the entry.
+        let read = unsafe { calls::cq_readerr(queue.real(), entry, flags) };
+        if read == 1 {
+            // SAFETY: the library has filled it in.
+            queue.completed(unsafe { (*entry).op_context });
+        }
+        read
+    }
+
+    fn count(counter: Counter as fid_cntr) -> u64 {
+        counter.at_once.total(|| {
+            counter.served.progress();
+            // SAFETY: an open counter.
+            unsafe { calls::cntr_read(counter.real()) }
+        })
+    }
 }
 
 /// What the shim knows of a counter.
@@ -204,14 +210,4 @@ impl Counter {
         let fid = identity(FI_CLASS_CNTR, context, table!(fi_ops { close: close::<Counter> }));
         (fid_cntr { fid, ops: table!(fi_ops_cntr { read: count }) }, Self::default())
     }
-}
-
-unsafe extern "C" fn count(counter: *mut fid_cntr) -> u64 {
-    // SAFETY: libfabric calls this with a counter of the shim's, which is open.
-    let counter = unsafe { Object::<Counter>::behind(counter) };
-    counter.at_once.total(|| {
-        counter.served.progress();
-        // SAFETY: an open counter.
-        unsafe { calls::cntr_read(counter.real()) }
-    })
 }

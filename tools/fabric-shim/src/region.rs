@@ -12,7 +12,7 @@ use shmem_core::libfabric::calls;
 
 use crate::demand::demands;
 use crate::endpoint::Endpoint;
-use crate::object::{Kind, Object, close, failure, identity, table};
+use crate::object::{Kind, Object, called, close, failure, identity, table};
 use crate::operation::list;
 use crate::shared::{Facts, NO_KEY, Shared, made_up};
 
@@ -157,25 +157,23 @@ fn lock(range: &Range<usize>) -> bool {
     unsafe { libc::mlock(without_provenance(range.start), range.len()) == 0 }
 }
 
-unsafe extern "C" fn bind(region: *mut fid, to: *mut fid, _flags: u64) -> c_int {
-    // SAFETY: libfabric calls this with a registration of the shim's, which is open.
-    let region = unsafe { Object::<Region>::behind(region) };
-    // SAFETY: an object of the shim's, which is open (user).
-    let class = unsafe { (*to).fclass };
-    if !demands().mr_endpoint || class != FI_CLASS_EP as usize {
-        return failure(FI_ENOSYS);
+called! {
+    fn bind(region: Region as fid, to: *mut fid, _flags: u64) -> c_int {
+        // SAFETY: an object of the shim's, which is open (user).
+        let class = unsafe { (*to).fclass };
+        if !demands().mr_endpoint || class != FI_CLASS_EP as usize {
+            return failure(FI_ENOSYS);
+        }
+        // SAFETY: of that class, the shim hands out its own only.
+        let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(to) };
+        *region.bound.lock() = Some(endpoint.port());
+        0
     }
-    // SAFETY: of that class, the shim hands out its own only.
-    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(to) };
-    *region.bound.lock() = Some(endpoint.port());
-    0
-}
 
-unsafe extern "C" fn control(region: *mut fid, command: c_int, _argument: *mut c_void) -> c_int {
-    // SAFETY: libfabric calls this with a registration of the shim's, which is open.
-    let region = unsafe { Object::<Region>::behind(region) };
-    if !demands().mr_endpoint || command.cast_unsigned() != FI_ENABLE {
-        return failure(FI_ENOSYS);
+    fn control(region: Region as fid, command: c_int, _argument: *mut c_void) -> c_int {
+        if !demands().mr_endpoint || command.cast_unsigned() != FI_ENABLE {
+            return failure(FI_ENOSYS);
+        }
+        enable(region)
     }
-    enable(region)
 }

@@ -17,15 +17,11 @@ use crate::random;
 
 /// What the objects of a domain share.
 pub(crate) struct Shared {
-    /// The real domain.
     pub(crate) real: Real<fid_domain>,
     /// The provider guards queues against overruns.
     pub(crate) managed: bool,
-    /// The memory that is registered.
     pub(crate) regions: Regions,
-    /// The contexts in flight.
     pub(crate) contexts: Contexts,
-    /// How many endpoints are open.
     pub(crate) endpoints: AtomicUsize,
     /// How often one was to be enabled.
     pub(crate) enabled: AtomicUsize,
@@ -41,11 +37,8 @@ pub(crate) struct Regions(Mutex<HashMap<usize, Facts>>);
 
 /// What an operation needs to know of a registration.
 pub(crate) struct Facts {
-    /// Where its memory lies.
     pub(crate) ranges: Vec<Range<usize>>,
-    /// What may be done with it.
     pub(crate) access: u64,
-    /// It may be used.
     pub(crate) enabled: bool,
 }
 
@@ -60,14 +53,12 @@ impl Regions {
         is_room
     }
 
-    /// Lets one be used.
     pub(crate) fn enable(&self, descriptor: usize) {
         if let Some(facts) = self.0.lock().get_mut(&descriptor) {
             facts.enabled = true;
         }
     }
 
-    /// Takes one out, if it is there.
     pub(crate) fn remove(&self, descriptor: usize) {
         self.0.lock().remove(&descriptor);
     }

@@ -71,7 +71,6 @@ pub(crate) fn round_trip(line: &AtomicU64, first: bool, times: usize) -> f64 {
     })
 }
 
-/// Waits until a counter is at least so high.
 #[inline(always)]
 pub(crate) fn wait_for(counter: &AtomicU64, count: u64) {
     let mut looks = 0_u32;
@@ -105,7 +104,6 @@ impl FutexBarrier {
         unsafe { &*words }
     }
 
-    /// Waits until `pes` processes are here.
     pub(crate) fn wait(&self, pes: u32) {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == pes {

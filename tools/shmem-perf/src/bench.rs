@@ -18,7 +18,6 @@ use crate::pattern;
 use crate::peers::{Peer, PeerError, Programs, Running};
 use crate::samples::Samples;
 
-/// What measuring ends with.
 pub(crate) type Done = std::result::Result<(), Box<dyn Error>>;
 
 /// What each PE of a job does. All of them call it; what PE 0 records counts.
@@ -32,7 +31,6 @@ pub(crate) enum Task {
     Far(fn(&Pair<'_>, &Bench<'_>) -> Done),
     /// The same with threads that call the library at the same time, on PE 0 alone, while the other one sleeps in its own code.
     Threads(fn(&Pair<'_, Multiple>, &Bench<'_>) -> Done),
-    /// By itself.
     Own(fn(&Given) -> Done),
 }
 
@@ -45,29 +43,22 @@ pub(crate) struct Given {
     pub(crate) only: Vec<String>,
     /// Whether less is wanted of what takes long.
     pub(crate) quick: bool,
-    /// Partitions, where a measure does not say how many.
-    pub(crate) partitions: usize,
-    /// By which random layouts are drawn.
     pub(crate) seed: u64,
+    pub(crate) partitions: usize,
     /// Where the programs of other libraries are.
     pub(crate) peers: Option<PathBuf>,
     /// By which power of two arrays are smaller than those of their source.
     pub(crate) scale: u32,
     /// Bytes of transfers, where a measure has no sizes of its own.
     pub(crate) sizes: Vec<usize>,
-    /// Numbers of threads, likewise.
     pub(crate) threads: Vec<usize>,
-    /// What contexts are mapped to, where jobs differ in it.
-    pub(crate) design: String,
 }
 
 impl Given {
-    /// Beside these programs of other libraries.
     pub(crate) fn beside(programs: &Programs) -> Self {
         Self { peers: Some(programs.directory().to_owned()), ..Self::default() }
     }
 
-    /// Whether a case is to be measured.
     pub(crate) fn wants(&self, name: &str) -> bool {
         pattern::is_wanted(&self.only, name)
     }
@@ -89,7 +80,6 @@ impl Fact {
 }
 
 impl Task {
-    /// Does it, as one PE of a job.
     pub(crate) fn run(self, given: &Given) -> Done {
         match self {
             Self::Near(pe) | Self::Free(pe) => {
@@ -114,7 +104,6 @@ impl Task {
     }
 }
 
-/// What a PE does beside a bare program.
 fn far<L: ThreadLevel>(given: &Given, pe: impl FnOnce(&Pair<'_, L>, &Bench<'_>) -> Done) -> Done {
     let world = shmem::init::<L>()?;
     let bench = Bench::new(&world, given, allowed_cores()?.len());
@@ -128,13 +117,11 @@ pub(crate) fn say<T: Serialize>(one: &T) -> Done {
     Ok(())
 }
 
-/// What measures need, inside a PE.
 pub(crate) struct Bench<'g> {
     given: &'g Given,
     pub(crate) site: Site,
     /// Cores of the PEs of this host.
     pub(crate) cores: usize,
-    /// The programs of other libraries that run beside PE 0.
     beside: RefCell<Vec<Rc<Running>>>,
     records: RefCell<Vec<Record>>,
 }
@@ -153,7 +140,6 @@ impl<'g> Bench<'g> {
         Self { given, site: Site::of(world, cores), cores, beside, records }
     }
 
-    /// Keeps the samples of a case: `put 4096`.
     pub(crate) fn add(&self, name: impl Into<String>, samples: Samples) {
         self.push(self.record(name, samples));
     }
@@ -166,7 +152,6 @@ impl<'g> Bench<'g> {
         self.records.borrow_mut().push(record);
     }
 
-    /// Takes the samples of a case, if it is wanted.
     pub(crate) fn samples(&self, name: impl Into<String>, take: impl FnOnce() -> Samples) {
         let name = name.into();
         if self.wants(&name) {
@@ -198,12 +183,10 @@ impl<'g> Bench<'g> {
         self.pair(name, || (cost(), limit()));
     }
 
-    /// PE 0 prints its records for the tool.
     pub(crate) fn print<L: ThreadLevel>(&self, world: &World<L>) -> Done {
         self.records.borrow().iter().filter(|_| world.my_pe() == 0).try_for_each(say)
     }
 
-    /// The programs that still run beside PE 0.
     pub(crate) fn beside(&self) -> Vec<Rc<Running>> {
         self.beside.borrow().clone()
     }
@@ -222,7 +205,7 @@ impl<'g> Bench<'g> {
     ) -> bool {
         match found {
             Ok(samples) => self.push(Record { note: format!(": {library}"), ..self.record(name, samples) }),
-            Err(reason) if reason.is_final() => {
+            Err(reason @ PeerError::Lost(_)) => {
                 self.beside.borrow_mut().retain(|running| running.peer != *peer);
                 self.peers.iter().for_each(|directory| lose(directory, *peer, &reason));
                 return false;
@@ -233,34 +216,24 @@ impl<'g> Bench<'g> {
     }
 }
 
-/// Whether all PEs are of this host.
 pub(crate) fn is_near<L: ThreadLevel>(world: &World<L>) -> bool {
     world.pes().iter().all(|pe| pe.on_node().is_some())
 }
 
-/// The PE that is written and read.
 pub(crate) fn other<L: ThreadLevel>(world: &World<L>) -> Pe {
     world.ring_neighbours().1
 }
 
-/// Runs `measure` on PE 0 while the others sleep.
-pub(crate) fn alone(world: &World, measure: impl FnOnce()) {
-    world.barrier_all();
-    if world.my_pe() == 0 {
-        measure();
-    }
-    world.barrier_all();
-}
-
-/// Runs `measure` on PE 0 while the others sleep in their own code: updates would wake those that wait in the library.
-pub(crate) fn absent(world: &World, measure: impl FnOnce()) -> Result<()> {
+/// Runs `measure` on PE 0 while the others sleep: on its node in their own code, since updates would wake those that wait in the
+/// library; elsewhere in the library, which does what comes.
+pub(crate) fn alone(world: &World, measure: impl FnOnce()) -> Result<()> {
     let done = world.alloc(value(0_u64))?;
     world.barrier_all();
     if world.my_pe() == 0 {
         measure();
         world.pes().iter().for_each(|pe| world.p(done.on(pe), 1));
     }
-    while done.here(world).load() == 0 {
+    while is_near(world) && done.here(world).load() == 0 {
         std::thread::sleep(Duration::from_millis(1));
     }
     world.free(done)
@@ -268,19 +241,16 @@ pub(crate) fn absent(world: &World, measure: impl FnOnce()) -> Result<()> {
 
 /// Starts those whose programs are in a directory. Who does not start is said.
 fn start(directory: &Path) -> Vec<Rc<Running>> {
-    let running = |&peer: &Peer| {
-        Running::start(peer, directory).unwrap_or_else(|reason| {
-            lose(directory, peer, &reason);
-            None
-        })
-    };
+    let lost = |peer, reason| lose(directory, peer, &reason);
+    let running = |&peer: &Peer| Running::start(peer, directory).map_err(|reason| lost(peer, reason)).ok()?;
     Peer::ANSWERING.into_iter().flatten().filter_map(running).map(Rc::new).collect()
 }
 
 /// Says that there will be no more of a peer, neither in this job nor in later ones.
 fn lose(directory: &Path, peer: Peer, reason: &PeerError) {
     eprintln!("shmem-perf: peer {peer}: {reason}");
-    Programs::forget(peer, directory);
+    // Whoever tries it again finds out again.
+    _ = std::fs::remove_file(directory.join(peer.name));
 }
 
 /// Keeps the calling process on one of the cores it may use, by its number in the job, unless the
@@ -295,14 +265,12 @@ pub(crate) fn take_core(pe: usize, pes: usize) -> std::io::Result<usize> {
     Ok(cores.len())
 }
 
-/// Keeps the calling thread on some of the cores.
 pub(crate) fn keep_on(cores: &[usize]) -> std::io::Result<()> {
     let mut set = CpuSet::new();
     cores.iter().for_each(|&core| set.set(core));
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// The cores that the calling process may run on.
 pub(crate) fn allowed_cores() -> std::io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())

@@ -33,13 +33,11 @@ pub(crate) struct Case {
     pub(crate) ratio: f64,
     pub(crate) ratio_p25: f64,
     pub(crate) ratio_p75: f64,
-    /// Median of cost minus limit, pair by pair.
     pub(crate) difference: f64,
     /// How many times faster than Algorithm 1, a loop of puts: median, pair by pair. For strided transfers.
     pub(crate) vs_a1: Option<f64>,
     /// Where value and ratio are geometric means over many layouts: 95 of 100 costs are not above it.
     pub(crate) p95: Option<f64>,
-    /// Number of pairs.
     pub(crate) n: usize,
     pub(crate) pes: usize,
     pub(crate) transport: String,
@@ -54,12 +52,10 @@ pub(crate) struct Site {
     pub(crate) pes: usize,
     /// How they reach each other.
     pub(crate) transport: String,
-    /// Whether there are more PEs than cores.
     pub(crate) shared_cores: bool,
 }
 
 impl Site {
-    /// PEs of this host, which has so many cores for them.
     pub(crate) fn near(pes: usize, cores: usize) -> Self {
         Self { pes, transport: "shm".into(), shared_cores: pes > cores }
     }
@@ -110,7 +106,6 @@ impl Record {
         joined
     }
 
-    /// What comes out.
     pub(crate) fn case(&self) -> Case {
         let Self { name, site, samples, geometric, note, .. } = self.clone();
         let (measure, case) =
@@ -150,7 +145,6 @@ impl Record {
 }
 
 impl Case {
-    /// What was compared with what.
     pub(crate) fn compared(&self) -> String {
         let sentence = |row: &measure::Row| format!("{}, against {}{}", row.operation, row.limit, self.note);
         measure::row_of(&self.measure, &self.case).map(sentence).unwrap_or_default()

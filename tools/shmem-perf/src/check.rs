@@ -1,24 +1,14 @@
 //! The guard: what must not become slower. Runs what measures the guarded cases, again where they miss their bounds, and says
 //! what came of it.
 //!
-//! Bounds are ratios, and so wide that all processors stay within, which differ in what a line costs on its way or one
-//! instruction beside another: only an operation that does something else than it ought to misses them. How fast a good
-//! one is, is the matter of figures and [goals](crate::measure::goal); its machine code is looked at (`tests/assembly.rs`). Most
-//! bounds are the case's [`Goal`] with an *allowance*, a factor:
-//!
-//! ```text
-//! 1.5    where C copies the same bytes between the same cores; 2 where it copies them once, and ours twice side by side
-//! 3      where both sides are the same few instructions, or the same memory
-//! 4      where a line travels between cores, which are near at times and far at times, threads are waited for, or
-//!        neighbours use the same memory
-//! ```
+//! Bounds are ratios, so wide that all processors stay within: only an operation that does something else than it ought to misses
+//! them. Most are the case's [`Goal`] with an *allowance*, a factor: 1.5 where C copies the same bytes between the same cores; 2 where
+//! it copies them once, and ours twice side by side; 3 where both sides are the same few instructions, or the same memory; 4 where a
+//! line travels between cores, threads are waited for, or neighbours use the same memory.
 //!
 //! A guarded case is a line `case | cores | bound`: with alternatives of the case in braces; cores without which it says nothing, 2
-//! where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the case with an allowance.
-//!
-//! A case that misses its bound is measured again, by another job: which pages a job gets, and what else the
-//! machine does, is luck. It is refused when it has missed its bound [`ATTEMPTS`] times, and held as soon as it
-//! reaches it once.
+//! where PEs or threads run at the same time; and a goal of its own, or `goal x3`, that of the case with an allowance. A case that
+//! misses its bound is measured again, by another job, and refused when it has missed [`ATTEMPTS`] times.
 
 use clap::Args;
 use serde_json::json;
@@ -34,13 +24,11 @@ use crate::runner::Runner;
 use crate::samples::FEWEST;
 use crate::table;
 
-/// How often a case is measured before it is refused.
 const ATTEMPTS: usize = 5;
 
 /// Jobs that share out a case, where its command does not say: fewer than for figures, since what misses is measured again.
 const JOBS: usize = 3;
 
-/// What is to be held, and how generously.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
     /// Only the cases of these measures; not given: all.
@@ -52,10 +40,10 @@ pub(crate) struct Options {
 }
 
 /// A guarded case, and what has been measured of it so far.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Trial {
     name: String,
-    /// What measures it.
+    measure: &'static Measure,
     command: &'static str,
     cores: usize,
     bound: &'static str,
@@ -65,17 +53,23 @@ struct Trial {
 }
 
 impl Trial {
-    /// The cases of a line, of which nothing is known yet.
-    fn of(command: &'static str, line: &'static str) -> impl Iterator<Item = Self> {
-        let parts: Vec<_> = line.split(" | ").collect();
-        let [names, cores, bound] = parts[..] else { unreachable!("`{line}` is no guarded case") };
-        let cores = cores.parse().unwrap_or_else(|error| unreachable!("{line}: {error}"));
-        let of = move |name| Self { name, command, cores, bound, measured: Vec::new(), skipped: None };
-        expanded(names).into_iter().map(of)
+    fn all_of(measure: &'static Measure) -> impl Iterator<Item = Self> {
+        let lines =
+            measure.guards.iter().flat_map(|(command, lines)| lines.iter().map(move |line| (command, line)));
+        lines.flat_map(move |(command, line)| {
+            let parts: Vec<_> = line.split(" | ").collect();
+            let [names, cores, bound] = parts[..] else { unreachable!("`{line}` is no guarded case") };
+            let cores = cores.parse().unwrap_or_else(|error| unreachable!("{line}: {error}"));
+            let of = move |name| {
+                let (measured, skipped) = (Vec::new(), None);
+                Self { name, measure, command, cores, bound, measured, skipped }
+            };
+            expanded(names).into_iter().map(of)
+        })
     }
 
-    fn measure(&self) -> &str {
-        self.name.split(' ').next().unwrap_or_default()
+    fn parts(&self) -> (&str, &str) {
+        self.name.split_once(' ').unwrap_or_default()
     }
 
     /// Adds what was measured; it does not count if its PEs had to share cores.
@@ -87,11 +81,6 @@ impl Trial {
         let goal: Option<Goal> = goal.filter(|_| self.cores == 1 || !case.shared_cores);
         self.skipped = goal.is_none().then(|| "its PEs shared cores".to_owned());
         self.measured.extend(goal.map(|goal| (case, goal.eased(allowance))));
-    }
-
-    /// What it was held against, as text; empty if it was not measured.
-    fn bound(&self) -> String {
-        self.measured.last().map(|(_, bound)| bound.to_string()).unwrap_or_default()
     }
 
     /// What came of it, and why if it is not held: what was measured says nothing, or, with what to do about it, its measure has no
@@ -125,35 +114,30 @@ impl Trial {
 
 /// Tries the guarded cases: fails if a case is refused, or none was held.
 pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Done {
-    let guards = || {
-        MEASURES.iter().flat_map(|of| of.guards.iter().map(move |(command, lines)| (of, *command, *lines)))
-    };
-    let trials =
-        |command, lines: &'static [&'static str]| lines.iter().flat_map(move |line| Trial::of(command, line));
-    let all = guards().flat_map(|(_, command, lines)| trials(command, lines));
-    let mut all: Vec<_> = all.map(|trial| trial.measure().to_owned()).collect();
+    let mut trials: Vec<_> = MEASURES.iter().flat_map(Trial::all_of).collect();
+    let mut all: Vec<_> = trials.iter().map(|trial| trial.parts().0).collect();
     all.dedup();
-    if let Some(unknown) = measures.iter().find(|measure| !all.contains(measure)) {
+    if let Some(unknown) = measures.iter().find(|measure| !all.contains(&measure.as_str())) {
         return Err(format!("no case of `{unknown}` is guarded; there are {}", all.join(", ")).into());
     }
     if !(*allowance > 0.0 && allowance.is_finite()) {
         return Err(format!("an allowance is a factor above 0, such as 1.5, and not {allowance}").into());
     }
-    let wanted = |trial: &Trial| measures.is_empty() || measures.iter().any(|one| one == trial.measure());
-    let mut tried = Vec::new();
-    for (measure, command, lines) in guards() {
-        let mut trials: Vec<_> = trials(command, lines).filter(wanted).collect();
-        leave_out(measure, &mut trials)?;
-        attempt(command, &mut trials, *allowance)?;
-        tried.extend(trials);
+    trials.retain(|trial| measures.is_empty() || measures.iter().any(|one| one == trial.parts().0));
+    for trials in trials.chunk_by_mut(|one, next| one.command == next.command) {
+        leave_out(trials)?;
+        attempt(trials, *allowance)?;
     }
-    show(&tried, json);
+    show(&trials, json);
     // A guard that has seen nothing is not content.
-    let complaints: Vec<_> = tried.iter().filter(|trial| trial.is_open()).collect();
-    complaints.iter().for_each(|trial| eprintln!("shmem-perf: {}", trial.verdict().1));
-    let count = |verdict| tried.iter().filter(|trial| trial.verdict().0 == verdict).count();
-    let (held, refused, skipped) = (count("held"), complaints.len(), count("skipped"));
-    let counted = format!("{held} of {} cases are held, {refused} refused, {skipped} skipped", tried.len());
+    trials
+        .iter()
+        .filter(|trial| trial.is_open())
+        .for_each(|trial| eprintln!("shmem-perf: {}", trial.verdict().1));
+    let count = |verdict| trials.iter().filter(|trial| trial.verdict().0 == verdict).count();
+    let (held, skipped) = (count("held"), count("skipped"));
+    let refused = trials.len() - held - skipped;
+    let counted = format!("{held} of {} cases are held, {refused} refused, {skipped} skipped", trials.len());
     if refused == 0 && held > 0 {
         eprintln!("shmem-perf: {counted}");
         return Ok(());
@@ -163,10 +147,11 @@ pub(crate) fn check(Options { measures, allowance }: &Options, json: bool) -> Do
 }
 
 /// Skips what this build or this machine says nothing about.
-fn leave_out(measure: &Measure, trials: &mut [Trial]) -> Done {
+fn leave_out(trials: &mut [Trial]) -> Done {
     let (is_debug, cores) = (cfg!(debug_assertions), std::thread::available_parallelism()?.get());
     let is_due = |trial: &Trial| !is_debug && cores >= trial.cores;
-    let possible = if trials.iter().any(is_due) { (measure.possible)() } else { Ok(()) };
+    let due = trials.iter().find(|trial| is_due(trial));
+    let possible = due.map_or(Ok(()), |trial| (trial.measure.possible)());
     for trial in trials {
         trial.skipped = match &possible {
             _ if is_debug => Some("a debug build says nothing of speed".to_owned()),
@@ -177,8 +162,8 @@ fn leave_out(measure: &Measure, trials: &mut [Trial]) -> Done {
     Ok(())
 }
 
-/// Measures until no case wants more.
-fn attempt(command: &str, trials: &mut [Trial], allowance: f64) -> Done {
+/// Measures the cases of one command until none wants more.
+fn attempt(trials: &mut [Trial], allowance: f64) -> Done {
     for _ in 0..ATTEMPTS {
         let open = trials.iter().filter(|trial| trial.is_open());
         let cases: Vec<_> = open.map(|trial| trial.name.clone()).collect();
@@ -187,7 +172,7 @@ fn attempt(command: &str, trials: &mut [Trial], allowance: f64) -> Done {
         }
         let asked = Arguments { repetitions: FEWEST, jobs: JOBS, cases, ..Arguments::default() };
         let mut runner = Runner::keeping(asked);
-        command::perform(&mut runner, command)?;
+        command::perform(&mut runner, trials[0].command)?;
         for record in runner.take().records {
             let trial = trials.iter_mut().find(|trial| trial.name == record.name);
             trial.into_iter().for_each(|trial| trial.add(record.case(), allowance));
@@ -199,9 +184,9 @@ fn attempt(command: &str, trials: &mut [Trial], allowance: f64) -> Done {
 fn show(trials: &[Trial], json: bool) {
     let mut columns = Columns::new(["measure", "case", "ratio", "bound", "measured", "verdict"], &[2, 3, 4]);
     for trial in trials {
-        let measured = &trial.measured;
-        let (measure, case) = trial.name.split_once(' ').unwrap_or_default();
-        let (bound, (verdict, why)) = (trial.bound(), trial.verdict());
+        let (measured, (measure, case), (verdict, why)) = (&trial.measured, trial.parts(), trial.verdict());
+        let (ratio, bound) =
+            measured.last().map(|(case, bound)| (table::ratio(case), bound.to_string())).unwrap_or_default();
         if json {
             let ratios: Vec<_> = measured.iter().map(|(case, _)| case.ratio).collect();
             let why = (!why.is_empty()).then_some(&why);
@@ -210,14 +195,8 @@ fn show(trials: &[Trial], json: bool) {
             });
             println!("{line}");
         }
-        columns.push([
-            measure.to_owned(),
-            case.to_owned(),
-            measured.last().map(|(case, _)| table::ratio(case)).unwrap_or_default(),
-            bound,
-            measured.len().to_string(),
-            if verdict == "skipped" { format!("{verdict}: {why}") } else { verdict.to_owned() },
-        ]);
+        let said = if verdict == "skipped" { format!("{verdict}: {why}") } else { verdict.to_owned() };
+        columns.push([measure.to_owned(), case.to_owned(), ratio, bound, measured.len().to_string(), said]);
     }
     if !json {
         print!("{columns}");

@@ -37,7 +37,6 @@ impl Goal {
         self
     }
 
-    /// Whether the case reaches it.
     pub(crate) fn is_met(self, case: &Case) -> bool {
         (self.kind.2)(case, self.numbers[0], self.numbers[1])
     }

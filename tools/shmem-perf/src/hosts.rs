@@ -11,10 +11,8 @@ use clap::Args;
 use shmem::launch::{HostList, Launch, Outcome, Printed};
 use tempfile::TempDir;
 
-/// The network of pretended hosts.
 const NETWORK: &str = "10.77.0";
 
-/// Which hosts.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Named {
     /// Two hosts for what is measured between hosts, as `node1,node2`; this program lies at the same place there.
@@ -76,7 +74,6 @@ impl Hosts {
         command.output().map_err(|error| format!("{} cannot be run: {error}", script.display()))
     }
 
-    /// What they are, in words.
     pub(crate) fn describe(&self) -> String {
         match self.pretended {
             Some(_) => "two network namespaces of this machine, which meet on a bridge".to_owned(),

@@ -10,17 +10,10 @@ use shmem::launch::{Bind, Launch};
 
 use crate::hosts::Hosts;
 
-/// What a job has printed: PE 0 to its standard output, all PEs to their standard errors.
-pub(crate) struct Printed {
-    pub(crate) results: String,
-    pub(crate) remarks: String,
-}
-
 /// A job of this program, as it is asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) pes: usize,
-    /// Arguments for each PE.
     pub(crate) args: Vec<String>,
     /// Variables of their environment. What else the environment says about partitions does not
     /// count: measures would differ from place to place.
@@ -31,7 +24,6 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// With these variables as well.
     pub(crate) fn with<N: Into<String>, V: Into<String>>(
         mut self,
         variables: impl IntoIterator<Item = (N, V)>,
@@ -40,18 +32,17 @@ impl Asked {
         self
     }
 
-    /// With so many bytes of heap.
     pub(crate) fn heap(self, bytes: usize) -> Self {
         self.with([("SHMEM_SYMMETRIC_SIZE", bytes.to_string())])
     }
 
-    /// Runs it to its end.
-    pub(crate) fn run(&self) -> Result<Printed, Box<dyn Error>> {
+    /// Runs it to its end: what PE 0 has printed to its standard output, and all PEs to their standard errors.
+    pub(crate) fn run(&self) -> Result<[String; 2], Box<dyn Error>> {
         self.run_program(&std::env::current_exe()?)
     }
 
     /// The same of another program.
-    pub(crate) fn run_program(&self, program: &Path) -> Result<Printed, Box<dyn Error>> {
+    pub(crate) fn run_program(&self, program: &Path) -> Result<[String; 2], Box<dyn Error>> {
         let mut launch = Launch::new(program, self.pes).args(&self.args).bind(self.bind).capture_output();
         for name in partitions_of_environment() {
             launch = launch.env_remove(name);
@@ -69,15 +60,11 @@ impl Asked {
         let remarks = String::from_utf8_lossy(&remarks).into_owned();
         if outcome.code != 0 {
             let report = format!("{remarks}{}", outcome.report);
-            let (pes, what, code) = (self.pes, self.args.join(" "), outcome.code);
-            return Err(format!(
-                "the job of {pes} PEs for `{what}` ended with code {code}\n{}",
-                report.trim_end()
-            )
-            .into());
+            let (pes, what, code, report) = (self.pes, self.args.join(" "), outcome.code, report.trim_end());
+            return Err(format!("the job of {pes} PEs for `{what}` ended with code {code}\n{report}").into());
         }
-        let results = outcome.outputs.first().map_or_else(Default::default, |printed| printed.out.clone());
-        Ok(Printed { results: String::from_utf8_lossy(&results).into_owned(), remarks })
+        let results = outcome.outputs.first().map_or(&[][..], |printed| &printed.out);
+        Ok([String::from_utf8_lossy(results).into_owned(), remarks])
     }
 }
 

@@ -16,7 +16,6 @@ pub(crate) struct Rounds {
     times: Mutex<Vec<[Vec<Span>; 2]>>,
 }
 
-/// When a thread has begun and ended.
 type Span = (Instant, Instant);
 
 /// What `threads` threads cost that make `passes` passes of `operations` each, against their limit:

@@ -1,4 +1,5 @@
-//! The tool: starts jobs, and shows or keeps what their PEs print.
+//! The tool: starts its own program as PEs, by the hidden subcommand `pe`, and shows or keeps what PE 0 prints, samples of several jobs
+//! joined: which pages a job gets is luck, and caches make a difference of it.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -14,14 +15,13 @@ use crate::case::{Case, Record, Site};
 use crate::command::Arguments;
 use crate::fabric::PROVIDER;
 use crate::hosts::Hosts;
-use crate::jobs::{Asked, Printed};
+use crate::jobs::Asked;
 use crate::measure::MEASURES;
 use crate::pattern;
 use crate::peers::{Peer, Programs};
 use crate::samples::Samples;
 use crate::table;
 
-/// The tool: starts jobs, and shows or keeps what they print.
 pub(crate) struct Runner {
     pub(crate) asked: Arguments,
     /// Whether other libraries stand beside, where a measure has them.
@@ -30,29 +30,24 @@ pub(crate) struct Runner {
     pub(crate) hosts: Option<Arc<Hosts>>,
     /// What is not printed, but kept for somebody who makes something of it.
     kept: Option<Kept>,
-    /// Of the measure that runs.
     options: ArgMatches,
     /// What PEs have said besides; jobs are many and say the same.
     remarks: BTreeSet<String>,
 }
 
-/// What was measured and said.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) records: Vec<Record>,
-    /// Each once.
     pub(crate) remarks: Vec<String>,
     pub(crate) facts: Vec<Fact>,
 }
 
 impl Runner {
-    /// A runner that prints: lines of JSON, or tables with goals.
     pub(crate) fn printing(asked: Arguments) -> Self {
         let (options, remarks) = (ArgMatches::default(), BTreeSet::new());
         Self { asked, others: true, hosts: None, kept: None, options, remarks }
     }
 
-    /// A runner that keeps what comes out.
     pub(crate) fn keeping(asked: Arguments) -> Self {
         Self { kept: Some(Kept::default()), ..Self::printing(asked) }
     }
@@ -76,32 +71,26 @@ impl Runner {
         }
     }
 
-    /// Whether an option of the measure was given that takes nothing.
     pub(crate) fn is(&self, option: &str) -> bool {
         self.options.get_flag(option)
     }
 
-    /// The numbers of an option.
     pub(crate) fn numbers(&self, option: &str) -> Vec<usize> {
         self.options.get_many::<u64>(option).into_iter().flatten().map(|number| *number as usize).collect()
     }
 
-    /// The words of an option.
     pub(crate) fn words(&self, option: &str) -> Vec<String> {
         self.options.get_many(option).into_iter().flatten().cloned().collect()
     }
 
-    /// The provider of jobs over libfabric.
     pub(crate) fn provider(&self) -> &str {
         self.asked.provider.first().map_or(PROVIDER, |provider| provider)
     }
 
-    /// Whether a case is to be measured.
     pub(crate) fn wants(&self, name: &str) -> bool {
         pattern::is_wanted(&self.asked.cases, name)
     }
 
-    /// A job of so many PEs for a task.
     pub(crate) fn job(&self, task: &str, pes: usize, given: Given) -> Asked {
         let Arguments { repetitions, quick, ref cases, .. } = self.asked;
         let only = if cases.is_empty() { given.only } else { cases.clone() };
@@ -117,29 +106,26 @@ impl Runner {
     }
 
     pub(crate) fn repeat(&mut self, job: &Asked) -> Done {
+        self.times(self.asked.jobs, job)
+    }
+
+    /// The same of so many jobs; of one, where it takes long, or is one number for all of its samples.
+    pub(crate) fn times(&mut self, jobs: usize, job: &Asked) -> Done {
         let mut records = Vec::new();
-        for _ in 0..self.asked.jobs {
+        for _ in 0..jobs {
             records.extend(self.lines(job)?);
         }
         self.show(records);
         Ok(())
     }
 
-    /// Runs one job, and shows what comes out: of what takes long, or is one number for all of its samples.
-    pub(crate) fn once(&mut self, job: &Asked) -> Done {
-        let records = self.lines(job)?;
-        self.show(records);
-        Ok(())
-    }
-
     /// What a job prints, a line of JSON for each.
     pub(crate) fn lines<T: DeserializeOwned>(&mut self, job: &Asked) -> Result<Vec<T>, Box<dyn Error>> {
-        let Printed { results, remarks } = job.run()?;
+        let [results, remarks] = job.run()?;
         remarks.lines().for_each(|remark| self.remark(remark));
         Ok(results.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
     }
 
-    /// Says something once.
     pub(crate) fn remark(&mut self, remark: &str) {
         let is_new = self.remarks.insert(remark.to_owned());
         match &mut self.kept {

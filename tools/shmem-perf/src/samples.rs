@@ -1,9 +1,7 @@
 //! What a measure returns: pairs of times, and what they say.
 //!
-//! A time on a shared machine means little; a ratio to something known, measured at the same moment,
-//! means much. So every measure takes its own time and the limit's in turn (A B A B ..), keeps them
-//! as pairs, and reports the median of the ratios of the pairs. A disturbance that covers a whole
-//! pair falls out of the ratio; one that hits half a pair falls out of the median.
+//! Each measure takes its own time and the limit's in turn (A B A B ..), and reports the median of the ratios of the pairs. A
+//! disturbance that covers a whole pair falls out of the ratio; one that hits half a pair falls out of the median.
 
 use std::time::Instant;
 
@@ -23,7 +21,6 @@ impl Samples {
         (0..repetitions).map(|_| pair()).collect()
     }
 
-    /// Pairs, of which one may fail.
     pub(crate) fn tried<E>(
         repetitions: usize,
         mut pair: impl FnMut() -> Result<(f64, f64), E>,
@@ -36,12 +33,10 @@ impl Samples {
         quantiles(self.0.iter().map(|&(cost, limit)| number(cost, limit)).collect(), [0.25, 0.5, 0.75])
     }
 
-    /// Quarters of the cost over the limit's cost, pair by pair.
     pub(crate) fn ratio(&self) -> [f64; 3] {
         self.quarters(|cost, limit| cost / limit)
     }
 
-    /// The geometric mean of a number of each pair.
     pub(crate) fn geometric_mean(&self, number: impl Fn(f64, f64) -> f64) -> f64 {
         let logarithms = self.0.iter().map(|&(cost, limit)| number(cost, limit).ln());
         (logarithms.sum::<f64>() / self.0.len() as f64).exp()
@@ -70,7 +65,6 @@ fn quantiles<const N: usize>(mut numbers: Vec<f64>, parts: [f64; N]) -> [f64; N]
     })
 }
 
-/// The middle of some numbers.
 pub(crate) fn median(numbers: Vec<f64>) -> f64 {
     quantiles(numbers, [0.5])[0]
 }
@@ -83,7 +77,6 @@ pub(crate) fn nanoseconds_each(operations: usize, body: impl FnOnce()) -> f64 {
     start.elapsed().as_nanos() as f64 / operations as f64
 }
 
-/// Nanoseconds of one of `times` calls.
 #[inline]
 pub(crate) fn each(times: usize, mut call: impl FnMut()) -> f64 {
     numbered(times as u64, |_| call())
@@ -95,7 +88,6 @@ pub(crate) fn numbered(times: u64, call: impl FnMut(u64)) -> f64 {
     nanoseconds_each(times as usize, || (0..times).for_each(call))
 }
 
-/// Milliseconds that `body` takes.
 pub(crate) fn milliseconds<R>(body: impl FnOnce() -> R) -> (f64, R) {
     let start = Instant::now();
     let result = body();

@@ -1,12 +1,8 @@
 //! The machine code of single puts and gets: what a program pays is what stands here.
 //!
-//! The functions below are disassembled with `objdump` out of this very test, built in release: a debug build leaves them
-//! out and says so. It stands in the package whose program is built in release in any case, to be measured. Without
-//! `objdump`, or on another processor, nothing is checked, and a line says so.
-//!
-//! How many instructions a function has, and how many decisions, is compared with the compiler that the numbers were
-//! written for ([`COUNTED_WITH`]). Of any other one what must hold whatever it chooses: there is a way on which nothing is
-//! called, divided or locked.
+//! The functions below are disassembled with `objdump` out of this very test, built in release. How many instructions a function
+//! has, and how many decisions, is compared with the compiler that the numbers were written for ([`COUNTED_WITH`]). Of any other one
+//! what must hold whatever it chooses: there is a way on which nothing is called, divided or locked.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -106,7 +102,8 @@ const SIGNAL: usize = 4;
 
 /// Of the shortest way to the end of a function: the most instructions, how many decisions it takes, and how many of its
 /// instructions are locked, where these count.
-const WAYS: [(&str, usize, Option<usize>, Option<usize>); 11] = [
+type Way = (&'static str, usize, Option<usize>, Option<usize>);
+const WAYS: [Way; 11] = [
     // It decides where the PE is, and nothing else.
     ("put8", MOST, Some(1), Some(0)),
     ("get8", MOST, Some(1), Some(0)),
@@ -130,57 +127,55 @@ const WAYS: [(&str, usize, Option<usize>, Option<usize>); 11] = [
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
-fn an_operation_on_this_node_calls_nothing_and_locks_nothing_else() {
-    if !is_checked() {
+fn single_operations_are_short() {
+    keep();
+    if !cfg!(target_arch = "x86_64") || Command::new("objdump").arg("--version").output().is_err() {
+        println!(
+            "not checked: there is no `objdump`, or the processor is none of x86-64, which the rules are about"
+        );
         return;
     }
-    for (name, most, decisions, locked) in WAYS {
-        let function = Function::of(name);
-        let path = function.way();
-        let locks = |i: &&&Instruction| i.name == "lock" || i.name.starts_with("xchg");
-        let found: Vec<_> = path.iter().filter(locks).collect();
-        assert_eq!(found.len(), locked.unwrap_or(found.len()), "it locks:\n{function}");
-        let is_fence = |i: &&&Instruction| i.operands.contains("[rsp");
-        assert!(
-            locked.is_none() || found.iter().all(is_fence),
-            "what is locked is not the stack:\n{function}"
-        );
-        function.assert_short(&path, most, decisions);
+    WAYS.into_iter().for_each(calls_nothing_and_locks_nothing_else);
+    if *IS_COUNTED {
+        a_put_of_a_context_writes_its_word_only();
+        ["put_row", "context_put_row"].into_iter().for_each(a_row_of_puts_computes_the_place_once);
     }
 }
 
-#[test]
-#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
-fn a_put_of_a_context_writes_its_word_only() {
-    if !is_checked() || !*IS_COUNTED {
-        return;
+fn calls_nothing_and_locks_nothing_else((name, most, decisions, locked): Way) {
+    let function = Function::of(name);
+    let path = function.way();
+    let locks = |i: &&&Instruction| i.name == "lock" || i.name.starts_with("xchg");
+    let found: Vec<_> = path.iter().filter(locks).collect();
+    assert_eq!(found.len(), locked.unwrap_or(found.len()), "it locks:\n{function}");
+    let is_fence = |i: &&&Instruction| i.operands.contains("[rsp");
+    assert!(locked.is_none() || found.iter().all(is_fence), "what is locked is not the stack:\n{function}");
+    if *IS_COUNTED {
+        let (length, jumps) =
+            (path.len(), path.iter().filter(|i| i.name.starts_with('j') && i.name != "jmp").count());
+        assert!(length <= most, "it takes {length} instructions, at most {most} are allowed:\n{function}");
+        assert_eq!(jumps, decisions.unwrap_or(jumps), "it decides more, or less:\n{function}");
     }
+}
+
+fn a_put_of_a_context_writes_its_word_only() {
     let function = Function::of("context_put8");
     let path = function.way();
     // Threads share no line on this way: what it writes is the word that was put.
-    let writes = path.iter().filter(|i| {
-        i.name.starts_with("mov") && i.operands.split(',').next().is_some_and(|to| to.contains('['))
-    });
+    let is_memory = |i: &Instruction| i.operands.split(',').next().is_some_and(|to| to.contains('['));
+    let writes = path.iter().filter(|i| i.name.starts_with("mov") && is_memory(i));
     assert_eq!(writes.count(), 1, "it writes more than the word:\n{function}");
     assert!(!path.iter().any(|i| i.name == "push"), "it saves registers:\n{function}");
 }
 
-#[test]
-#[cfg_attr(debug_assertions, ignore = "looks at optimised code: cargo test --release")]
-fn a_row_of_puts_computes_the_place_once() {
-    if !is_checked() || !*IS_COUNTED {
-        return;
-    }
-    // Of the world, and of a context.
-    for function in ["put_row", "context_put_row"].map(Function::of) {
-        let multiplications: Vec<_> =
-            function.0.iter().filter(|i| i.name == "imul").map(|i| i.address).collect();
-        assert!(!multiplications.is_empty(), "the place of a PE is found by multiplication:\n{function}");
-        let mut loops =
-            function.0.iter().filter_map(|i| Some(i.target.filter(|to| *to < i.address)?..i.address));
-        let inside = loops.find(|body| multiplications.iter().any(|address| body.contains(address)));
-        assert_eq!(inside, None, "what a loop does not change is computed inside it again:\n{function}");
-    }
+fn a_row_of_puts_computes_the_place_once(name: &str) {
+    let function = Function::of(name);
+    let multiplies = |i: &&Instruction| i.name == "imul";
+    let multiplications: Vec<_> = function.0.iter().filter(multiplies).map(|i| i.address).collect();
+    assert!(!multiplications.is_empty(), "the place of a PE is found by multiplication:\n{function}");
+    let mut loops = function.0.iter().filter_map(|i| Some(i.target.filter(|to| *to < i.address)?..i.address));
+    let inside = loops.find(|body| multiplications.iter().any(|address| body.contains(address)));
+    assert_eq!(inside, None, "what a loop does not change is computed inside it again:\n{function}");
 }
 
 /// Whether the compiler, and what it makes code for, are those that instructions were counted with. Says so if not.
@@ -189,28 +184,14 @@ static IS_COUNTED: LazyLock<bool> = LazyLock::new(|| {
     let compiler = compiler.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let compiler = compiler.unwrap_or_else(|error| error.to_string());
     let usual = !cfg!(target_feature = "sse3") && option_env!("RUSTFLAGS").is_none_or(str::is_empty);
-    if !(compiler.starts_with(COUNTED_WITH) && usual) {
+    let is_counted = compiler.starts_with(COUNTED_WITH) && usual;
+    if !is_counted {
         println!(
             "not counted: instructions of {compiler}; the numbers are those of {COUNTED_WITH}x for any x86-64"
         );
-        return false;
     }
-    true
+    is_counted
 });
-
-/// Whether there is what looks at this build, on a processor that the rules are about.
-fn is_checked() -> bool {
-    keep();
-    if !cfg!(target_arch = "x86_64") {
-        println!("not checked: the rules are about x86-64");
-        return false;
-    }
-    if Command::new("objdump").arg("--version").output().is_err() {
-        println!("not checked: there is no `objdump`");
-        return false;
-    }
-    true
-}
 
 struct Instruction {
     address: u64,
@@ -225,15 +206,10 @@ impl Instruction {
     fn parse(line: &str) -> Option<Self> {
         let (address, text) = line.trim().split_once(":\t")?;
         let (name, operands) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-        let operands = operands.trim();
-        let jumps = name.starts_with('j');
+        let (name, operands) = (name.to_owned(), operands.trim().to_owned());
         let target = operands.split(' ').next().and_then(|target| u64::from_str_radix(target, 16).ok());
-        Some(Self {
-            address: u64::from_str_radix(address, 16).ok()?,
-            name: name.to_owned(),
-            operands: operands.to_owned(),
-            target: target.filter(|_| jumps),
-        })
+        let target = target.filter(|_| name.starts_with('j'));
+        Some(Self { address: u64::from_str_radix(address, 16).ok()?, name, operands, target })
     }
 }
 
@@ -267,18 +243,6 @@ impl Function {
         let divides = |i: &Instruction| i.name.trim_start_matches('i').starts_with("div");
         assert!(!path.iter().any(|i| divides(&self.0[*i])), "it divides:\n{self}");
         path.into_iter().map(|i| &self.0[i]).collect()
-    }
-
-    /// Compares how long a way is, and how many decisions it takes, where that was counted.
-    #[track_caller]
-    fn assert_short(&self, path: &[&Instruction], most: usize, decisions: Option<usize>) {
-        if !*IS_COUNTED {
-            return;
-        }
-        let length = path.len();
-        assert!(length <= most, "it takes {length} instructions, at most {most} are allowed:\n{self}");
-        let found = path.iter().filter(|i| i.name.starts_with('j') && i.name != "jmp").count();
-        assert_eq!(found, decisions.unwrap_or(found), "it decides more, or less:\n{self}");
     }
 
     /// The ways from the start to a return on which nothing is called, as places in the function.

@@ -13,6 +13,12 @@ fn model() -> Model {
     Model::from(Row::TCP)
 }
 
+/// The nodes that the PEs of a job are on, of as many PEs each.
+fn shape(world: &World) -> Shape {
+    let per_node = world.pes().iter().filter(|pe| pe.on_node().is_some()).count();
+    Shape { nodes: world.n_pes() / per_node, per_node }
+}
+
 /// What a collective has sent between nodes.
 #[derive(Clone, Copy)]
 struct Counted {
@@ -20,21 +26,6 @@ struct Counted {
     bytes: u64,
     /// Messages of the PE that has sent most.
     most: u64,
-}
-
-impl Counted {
-    /// That it is what a formula says of a collective that goes a way.
-    #[track_caller]
-    fn assert(self, cost: Cost, way: CollectiveWay, collective: Collective, shape: Shape) {
-        let found = (self.messages, self.bytes);
-        assert_eq!(found, (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
-        // A node sends one message in each round of a meeting, and the next when it has been sent one. Parts go straight.
-        // Rounds of chunks are counted where plans are simulated.
-        let in_rounds = way == CollectiveWay::Meetings && !matches!(collective, Collective::Alltoall(_));
-        if in_rounds && shape.per_node == 1 {
-            assert_eq!(self.most, cost.rounds, "rounds of {collective:?} of {shape:?}");
-        }
-    }
 }
 
 /// Counts one collective, on all PEs together.
@@ -51,163 +42,167 @@ fn counted(world: &mut World, collective: impl FnOnce(&World)) -> Counted {
     Counted { messages, bytes, most }
 }
 
-/// Collectives of a few bytes and of more than one chunk, which are asked to take a way.
-fn as_the_formula_says_of(way: CollectiveWay, world: &mut World, per_node: usize) {
-    let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
-    let shape = Shape { nodes: pes / per_node, per_node };
-    let expect = |collective: Collective, counted: Counted| {
-        let is_there = collective.ways(shape, false).any(|there| there == way);
-        let taken =
-            if is_there { way } else { collective.way(shape, CollectiveWays::default(), false, &model()) };
-        counted.assert(Cost::of_way(taken, collective, false, shape), taken, collective, shape);
-    };
-    for items in [1, 7, 300, 9001] {
-        let bytes = 8 * items;
-        let mut data = vec![1_u64; items];
-        expect(Collective::Broadcast(bytes), counted(world, |world| world.broadcast(&mut data[..], root)));
-        expect(Collective::ExactSum(bytes), counted(world, |world| world.sum(&mut data[..])));
-        assert_eq!(data[0], pes as u64);
-        let mut all = vec![0; items * pes];
-        expect(Collective::Fcollect(bytes), counted(world, |world| world.fcollect(&data[..], &mut all)));
-        let (source, mut into) = (vec![1_u64; items * pes], vec![0; items * pes]);
-        expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&source, &mut into)));
+/// How collectives are carried out: as they choose themselves, or asked to take a way; on symmetric objects, or on private memory.
+#[derive(Clone, Copy)]
+struct Form {
+    asked: Option<CollectiveWay>,
+    on_objects: bool,
+}
+
+const CHOSEN: Form = Form { asked: None, on_objects: false };
+
+impl Form {
+    /// Carries out a collective, which must send what a formula says.
+    #[track_caller]
+    fn expect(self, world: &mut World, collective: Collective, run: impl FnOnce(&World)) {
+        let Self { asked, on_objects } = self;
+        let (shape, counted) = (shape(world), counted(world, run));
+        let chosen = collective.way(shape, CollectiveWays::default(), on_objects, &model());
+        let way =
+            asked.filter(|way| collective.ways(shape, false).any(|there| there == *way)).unwrap_or(chosen);
+        let cost = match asked {
+            Some(_) => Cost::of_way(way, collective, false, shape),
+            None if on_objects => Cost::on_objects(collective, shape, &model()),
+            None => Cost::of(collective, shape, &model()),
+        };
+        let found = (counted.messages, counted.bytes);
+        assert_eq!(found, (cost.messages, cost.bytes), "{way:?} of {collective:?} of {shape:?}");
+        // A node sends one message in each round of a meeting, and the next when it has been sent one. Parts go straight.
+        // Rounds of chunks are counted where plans are simulated.
+        let in_rounds = way == CollectiveWay::Meetings && !matches!(collective, Collective::Alltoall(_));
+        if in_rounds && shape.per_node == 1 {
+            assert_eq!(counted.most, cost.rounds, "rounds of {collective:?} of {shape:?}");
+        }
     }
 }
 
-/// Every collective, of sizes that fit one step, that do not, and of which chunks wait for those before them.
-fn as_the_formula_says(world: &mut World, per_node: usize) {
+/// Collectives of a few bytes and of more than one chunk, which are asked to take a way.
+fn by_way(world: &mut World, way: CollectiveWay) {
     let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
-    let shape = Shape { nodes: pes / per_node, per_node };
-    let expect = |collective: Collective, counted: Counted| {
-        let way = collective.way(shape, CollectiveWays::default(), false, &model());
-        counted.assert(Cost::of(collective, shape, &model()), way, collective, shape);
-    };
-    expect(Collective::Barrier, counted(world, World::barrier_all));
-    for items in [300, 20_001, 400_003] {
-        if items > 300 && pes > 4 {
-            continue;
-        }
-        on_objects_as_the_formula_says(world, items, shape);
+    let form = Form { asked: Some(way), ..CHOSEN };
+    for items in [1, 7, 300, 9001] {
+        let (bytes, mut data, mut all) = (8 * items, vec![1_u64; items], vec![0; items * pes]);
+        form.expect(world, Collective::Broadcast(bytes), |world| world.broadcast(&mut data[..], root));
+        form.expect(world, Collective::ExactSum(bytes), |world| world.sum(&mut data[..]));
+        assert_eq!(data[0], pes as u64);
+        form.expect(world, Collective::Fcollect(bytes), |world| world.fcollect(&data[..], &mut all));
+        let source = vec![1_u64; items * pes];
+        form.expect(world, Collective::Alltoall(bytes), |world| world.alltoall(&source, &mut all));
+    }
+}
+
+fn by_windows(world: &mut World) {
+    by_way(world, CollectiveWay::Windows);
+}
+
+fn by_meetings(world: &mut World) {
+    by_way(world, CollectiveWay::Meetings);
+}
+
+/// Every collective, of sizes that fit one step, that do not, and of which chunks wait for those before them.
+fn as_the_formula_says(world: &mut World) {
+    let (pes, root) = (world.n_pes(), world.pe(0).unwrap());
+    CHOSEN.expect(world, Collective::Barrier, World::barrier_all);
+    for items in [300, 20_001, 400_003].into_iter().filter(|items| *items == 300 || pes <= 4) {
+        on_objects(world, items);
     }
     for items in [1, 5, 300, 3000, 20_001, 400_003] {
         if items > 3000 && pes > 16 || items > 30_000 && pes > 4 {
             continue;
         }
-        let bytes = 8 * items;
-        let mut data = vec![1_u64; items];
-        expect(Collective::Broadcast(bytes), counted(world, |world| world.broadcast(&mut data[..], root)));
+        let (bytes, mut data) = (8 * items, vec![1_u64; items]);
+        CHOSEN.expect(world, Collective::Broadcast(bytes), |world| world.broadcast(&mut data[..], root));
         if items < 3000 || pes <= 16 {
-            expect(Collective::ExactSum(bytes), counted(world, |world| world.sum(&mut data[..])));
+            CHOSEN.expect(world, Collective::ExactSum(bytes), |world| world.sum(&mut data[..]));
             assert_eq!(data[0], pes as u64);
             let mut numbers = vec![1.0; items];
-            expect(Collective::Sum(bytes), counted(world, |world| world.sum(&mut numbers[..])));
+            CHOSEN.expect(world, Collective::Sum(bytes), |world| world.sum(&mut numbers[..]));
             assert_eq!(numbers[0], pes as f64);
-            expect(Collective::Scan(bytes), counted(world, |world| world.sum_exscan(&mut data[..])));
-            for_one_and_by_operations(world, items, &expect);
+            CHOSEN.expect(world, Collective::Scan(bytes), |world| world.sum_exscan(&mut data[..]));
+            for_one_and_by_operations(world, items);
             let mut all = vec![0; items * pes];
-            expect(Collective::Fcollect(bytes), counted(world, |world| world.fcollect(&data[..], &mut all)));
+            CHOSEN.expect(world, Collective::Fcollect(bytes), |world| world.fcollect(&data[..], &mut all));
         }
         if items < 300 || pes <= 8 {
             let (source, mut into) = (vec![1_u64; items * pes], vec![0; items * pes]);
-            expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&source, &mut into)));
-            parts_of_sums(world, items, shape);
+            CHOSEN.expect(world, Collective::Alltoall(bytes), |world| world.alltoall(&source, &mut into));
+            parts_of_sums(world, items);
         }
     }
 }
 
 /// Of sums each PE has its part.
-fn parts_of_sums(world: &mut World, items: usize, shape: Shape) {
+fn parts_of_sums(world: &mut World, items: usize) {
+    let (pes, shape) = (world.n_pes(), shape(world));
     let expect = |exact, Counted { messages, bytes, .. }| {
         let cost = Cost::of_parts_of_a_sum(8 * items, exact, shape, &model());
         assert_eq!((messages, bytes), (cost.messages, cost.bytes), "{items} sums for each of {shape:?}");
     };
-    let (whole, numbers) = (vec![1_u64; items * world.n_pes()], vec![1.0; items * world.n_pes()]);
+    let (whole, numbers) = (vec![1_u64; items * pes], vec![1.0; items * pes]);
     let (mut mine, mut made) = (vec![0_u64; items], vec![0.0; items]);
     expect(true, counted(world, |world| world.sum_scatter(&whole, &mut mine[..])));
     expect(false, counted(world, |world| world.reduce_scatter(&numbers, &mut made[..], |a, b| a + b)));
-    let pes = world.n_pes();
     assert!(mine.iter().all(|sum| *sum == pes as u64) && made.iter().all(|sum| *sum == pes as f64));
 }
 
 /// What is combined for one PE, by an operation of the program, or with its place goes as sums do.
-fn for_one_and_by_operations(world: &mut World, items: usize, expect: &impl Fn(Collective, Counted)) {
+fn for_one_and_by_operations(world: &mut World, items: usize) {
     let (root, bytes) = (world.pe(world.n_pes() - 1).unwrap(), 8 * items);
     let (mut whole, mut numbers) = (vec![1_u64; items], vec![1.0; items]);
     let less = |a: f64, b: f64| a - b;
-    expect(Collective::ExactSum(bytes), counted(world, |world| _ = world.sum_to(&mut whole[..], root)));
-    expect(Collective::ExactSum(bytes), counted(world, |world| _ = world.max_to(&mut numbers[..], root)));
-    expect(Collective::Sum(bytes), counted(world, |world| _ = world.sum_to(&mut numbers[..], root)));
-    expect(Collective::Sum(bytes), counted(world, |world| world.reduce(&mut numbers[..], less)));
-    expect(Collective::Sum(bytes), counted(world, |world| _ = world.reduce_to(&mut numbers[..], root, less)));
-    expect(Collective::Scan(bytes), counted(world, |world| world.reduce_inscan(&mut numbers[..], less)));
-    expect(Collective::Scan(bytes), counted(world, |world| _ = world.reduce_exscan(&mut numbers[..], less)));
-    expect(Collective::ExactSum(40), counted(world, |world| _ = world.min_at(&whole[..])));
+    let [exact, sum, scan] = [Collective::ExactSum(bytes), Collective::Sum(bytes), Collective::Scan(bytes)];
+    CHOSEN.expect(world, exact, |world| _ = world.sum_to(&mut whole[..], root));
+    CHOSEN.expect(world, exact, |world| _ = world.max_to(&mut numbers[..], root));
+    CHOSEN.expect(world, sum, |world| _ = world.sum_to(&mut numbers[..], root));
+    CHOSEN.expect(world, sum, |world| world.reduce(&mut numbers[..], less));
+    CHOSEN.expect(world, sum, |world| _ = world.reduce_to(&mut numbers[..], root, less));
+    CHOSEN.expect(world, scan, |world| world.reduce_inscan(&mut numbers[..], less));
+    CHOSEN.expect(world, scan, |world| _ = world.reduce_exscan(&mut numbers[..], less));
+    CHOSEN.expect(world, Collective::ExactSum(40), |world| _ = world.min_at(&whole[..]));
 }
 
 /// The same on symmetric objects.
-fn on_objects_as_the_formula_says(world: &mut World, items: usize, shape: Shape) {
+fn on_objects(world: &mut World, items: usize) {
     let (pes, root, bytes) = (world.n_pes(), world.pe(0).unwrap(), 8 * items);
-    let expect = |collective: Collective, counted: Counted| {
-        let way = collective.way(shape, CollectiveWays::default(), true, &model());
-        counted.assert(Cost::on_objects(collective, shape, &model()), way, collective, shape);
-    };
-    let (from, to) = (world.alloc(shmem::zeroed(items * pes)), world.alloc(shmem::zeroed(items * pes)));
-    let (from, to): (SymBox<[u64]>, SymBox<[u64]>) = (from.unwrap(), to.unwrap());
-    let of_one = |world: &World, collective: &dyn Fn(&World, Here<'_, [u64]>)| {
-        collective(world, from.here(world).index(..items));
-    };
-    expect(
-        Collective::Broadcast(bytes),
-        counted(world, |world| of_one(world, &|world, one| world.broadcast(one, root))),
-    );
-    expect(Collective::ExactSum(bytes), counted(world, |world| of_one(world, &|world, one| world.sum(one))));
-    expect(
-        Collective::Fcollect(bytes),
-        counted(world, |world| of_one(world, &|world, one| world.fcollect(&one, &to))),
-    );
-    expect(Collective::Alltoall(bytes), counted(world, |world| world.alltoall(&from, &to)));
+    let object = |world: &World| -> SymBox<[u64]> { world.alloc(shmem::zeroed(items * pes)).unwrap() };
+    let (from, to, form) = (object(world), object(world), Form { on_objects: true, ..CHOSEN });
+    form.expect(world, Collective::Broadcast(bytes), |world| {
+        world.broadcast(from.here(world).index(..items), root);
+    });
+    form.expect(world, Collective::ExactSum(bytes), |world| world.sum(from.here(world).index(..items)));
+    form.expect(world, Collective::Fcollect(bytes), |world| {
+        world.fcollect(&from.here(world).index(..items), &to);
+    });
+    form.expect(world, Collective::Alltoall(bytes), |world| world.alltoall(&from, &to));
 }
 
-macro_rules! shapes {
-    ($($name:ident: $pes:literal, $pattern:literal, $per_node:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $pattern, "SHMEM_STATS" = "1"))]
+macro_rules! tests {
+    ($($name:ident: $pes:tt on $hosts:literal $($variable:literal = $value:literal)?, $as_counted:expr;)*) => {$(
+        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $hosts, "SHMEM_STATS" = "1"
+            $(, $variable = $value)?))]
         fn $name(world: &mut World) {
-            as_the_formula_says(world, $per_node);
+            let as_counted: fn(&mut World) = $as_counted;
+            as_counted(world);
         }
     )*};
 }
-shapes! {
-    two_nodes: 2, "*x1", 1;
-    two_nodes_of_two: 4, "*x2", 2;
-    three_nodes: 3, "*x1", 1;
-    four_nodes_of_two: 8, "*x2", 2;
-    three_nodes_of_three: 9, "*x3", 3;
-    eleven_nodes: 11, "*x1", 1;
-    thirteen_nodes: 13, "*x1", 1;
-    five_nodes_of_three: 15, "*x3", 3;
-    sixteen_nodes: 16, "*x1", 1;
-    eight_nodes_of_four: 32, "*x4", 4;
-    thirty_two_nodes_of_two: 64, "*x2", 2;
-    sixty_four_nodes: 64, "*x1", 1;
-}
-
-macro_rules! ways {
-    ($($name:ident: $pes:literal, $pattern:literal, $per_node:literal, $way:ident, $ways:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = $pattern, "SHMEM_STATS" = "1",
-            "SHMEM_COLLECTIVE_ALGORITHM" = $ways))]
-        fn $name(world: &mut World) {
-            as_the_formula_says_of(CollectiveWay::$way, world, $per_node);
-        }
-    )*};
-}
-ways! {
-    windows_of_two: 2, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_six: 6, "*x2", 2, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_eight: 8, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_eleven: 11, "*x1", 1, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    windows_of_sixteen: 16, "*x4", 4, Windows, "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows";
-    meetings_of_four: 4, "*x1", 1, Meetings, "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
-    meetings_of_eight: 8, "*x2", 2, Meetings, "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings";
+tests! {
+    nodes_of_one: [2, 3, 11, 13, 16, 64] on "*x1", as_the_formula_says;
+    nodes_of_two: [4, 8, 64] on "*x2", as_the_formula_says;
+    nodes_of_three: [9, 15] on "*x3", as_the_formula_says;
+    nodes_of_four: [32] on "*x4", as_the_formula_says;
+    windows_of_one: [2, 8, 11] on "*x1" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_windows;
+    windows_of_two: [6] on "*x2" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_windows;
+    windows_of_four: [16] on "*x4" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:windows,reduce:windows,fcollect:windows,alltoall:windows", by_windows;
+    meetings_of_one: [4] on "*x1" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings", by_meetings;
+    meetings_of_two: [8] on "*x2" "SHMEM_COLLECTIVE_ALGORITHM" =
+        "broadcast:meetings,reduce:meetings,fcollect:meetings,alltoall:meetings", by_meetings;
+    teams_of_one: [3] on "*x1" "SHMEM_TEAM_SIZE" = "4M", teams_send_as_the_world_does;
+    teams_of_two: [6] on "*x2" "SHMEM_TEAM_SIZE" = "4M", teams_send_as_the_world_does;
 }
 
 /// Times that PEs wait for each other before the program begins, whatever their number.
@@ -222,38 +217,22 @@ const OF_EACH: u64 = 1;
 const OF_FIRST: u64 = 2;
 
 /// A start has as many rounds for any number of PEs, and each PE takes what each offers, once.
-fn starts_as_the_formula_says(world: &mut World, rounds: u64) {
+#[shmem::test(pes = [2, 3, 8, 16, 64], env("SHMEM_TRANSPORT" = "shm"))]
+fn starts_as_the_formula_says(world: &mut World) {
     let counted = world.exchanged();
-    let mut bytes_of_all = counted.bytes_put;
-    world.sum(&mut bytes_of_all);
+    let bytes_of_all = world.sum(counted.bytes_put);
     let gets = world.n_pes() as u64 * OF_EACH + OF_FIRST;
     assert_eq!(counted, Exchanged { gets, bytes_got: bytes_of_all, ..counted }, "each value is taken once");
-    assert_eq!(counted.rounds, rounds, "{counted:?}");
+    assert_eq!(counted.rounds, ROUNDS, "{counted:?}");
     let of_first = if world.my_pe() == 0 { OF_FIRST } else { 0 };
     assert_eq!(counted.puts, OF_EACH + of_first, "{counted:?}");
     assert!(counted.bytes_put <= BYTES, "{counted:?}");
 }
 
-macro_rules! starts {
-    ($($name:ident: $pes:literal;)*) => {$(
-        #[shmem::test(pes = $pes, env("SHMEM_TRANSPORT" = "shm"))]
-        fn $name(world: &mut World) {
-            starts_as_the_formula_says(world, ROUNDS);
-        }
-    )*};
-}
-starts! {
-    a_start_of_2: 2;
-    a_start_of_3: 3;
-    a_start_of_8: 8;
-    a_start_of_16: 16;
-    a_start_of_64: 64;
-}
-
 /// A team of all PEs, in the same order, sends what the world sends, once it has windows. They are given back with it:
 /// there is room for some at a time.
-fn teams_send_as_the_world_does(world: &mut World, per_node: usize) {
-    let shape = Shape { nodes: world.n_pes() / per_node, per_node };
+fn teams_send_as_the_world_does(world: &mut World) {
+    let shape = shape(world);
     for round in 0..6 {
         let team = world.team().split_by(world, Some(0), 0, &TeamConfig::default()).unwrap().unwrap();
         let mut data = vec![1.0; 20_001];
@@ -265,16 +244,6 @@ fn teams_send_as_the_world_does(world: &mut World, per_node: usize) {
         assert_eq!(found, (cost.messages, cost.bytes), "team {round} of {shape:?}");
         team.destroy(world).unwrap();
     }
-}
-
-#[shmem::test(pes = 3, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x1", "SHMEM_STATS" = "1", "SHMEM_TEAM_SIZE" = "4M"))]
-fn teams_on_three_nodes(world: &mut World) {
-    teams_send_as_the_world_does(world, 1);
-}
-
-#[shmem::test(pes = 6, env("SHMEM_TRANSPORT" = "loopback", "SHMRUN_HOSTS_AS" = "*x2", "SHMEM_STATS" = "1", "SHMEM_TEAM_SIZE" = "4M"))]
-fn teams_on_three_nodes_of_two(world: &mut World) {
-    teams_send_as_the_world_does(world, 2);
 }
 
 /// What a PE and a node keep of a start, in bytes, beside symmetric memory: as jobs count it (`shmem-rt/tests/allocation.rs`,

@@ -4,7 +4,6 @@ use shmem_core::libfabric::bindings::*;
 
 use super::Endpoint;
 use crate::demand::demands;
-use crate::information::Parts;
 use crate::operation::{Operation, RECEIVE};
 use crate::shared::{NO_KEY, port_in};
 
@@ -14,21 +13,9 @@ const LOWEST_ADDRESS: u64 = 1 << 32;
 /// What its `fi_info` has announced.
 pub(super) struct Limits {
     pub(super) message: usize,
-    local: usize,
-    remote: usize,
-    inject: usize,
-}
-
-impl Limits {
-    /// Those of an entry.
-    pub(super) fn announced(info: &Parts<'_>) -> Self {
-        Self {
-            message: info.endpoint.max_msg_size,
-            local: info.tx.iov_limit,
-            remote: info.tx.rma_iov_limit,
-            inject: info.tx.inject_size,
-        }
-    }
+    pub(super) local: usize,
+    pub(super) remote: usize,
+    pub(super) inject: usize,
 }
 
 impl Endpoint {

@@ -10,7 +10,7 @@ use shmem_core::libfabric::calls;
 use super::Endpoint;
 use crate::at_once;
 use crate::demand::demands;
-use crate::object::{self, Object, close, failure, identity, left, table};
+use crate::object::{Object, called, close, failure, identity, left, table};
 use crate::operation::{
     ATOMIC, COMPARE_ATOMIC, Call, Elements, FETCH_ATOMIC, Operation, READ, RECEIVE, SEND, WRITE,
     size_of_element,
@@ -38,68 +38,76 @@ pub(super) fn seen(context: *mut c_void) -> fid_ep {
     }
 }
 
-unsafe extern "C" fn control(endpoint: *mut fid, command: c_int, argument: *mut c_void) -> c_int {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let open = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
-    if command.cast_unsigned() == FI_ENABLE && open.is_taken() {
-        return failure(FI_EADDRINUSE);
-    }
-    // SAFETY: an endpoint of the shim's, which is open, and the user's argument.
-    unsafe { object::control::<Arc<Endpoint>>(endpoint, command, argument) }
-}
-
-unsafe extern "C" fn bind(endpoint: *mut fid, to: *mut fid, flags: u64) -> c_int {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
-    // SAFETY: an open object (user).
-    unsafe { endpoint.bind(to, flags) }
-}
-
 left! {
     getname of Arc<Endpoint>: fid(address: *mut c_void, length: *mut usize) -> c_int;
 }
 
-/// # Safety
-///
-/// For libfabric's calls, with an endpoint of the shim's, which is open, and a message of a user who keeps the buffers until
-/// completion.
-unsafe fn transfer(call: Call, endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: the caller's promise.
-    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
-    // SAFETY: the caller's promise.
-    let message = unsafe { &*message };
-    if call == WRITE && at_once::is_on() {
-        // SAFETY: the caller's promise.
-        return unsafe { endpoint.write_at_once(message, flags) };
+called! {
+    fn control(endpoint: Arc<Endpoint> as fid, command: c_int, argument: *mut c_void) -> c_int {
+        if command.cast_unsigned() == FI_ENABLE && endpoint.is_taken() {
+            return failure(FI_EADDRINUSE);
+        }
+        // SAFETY: an open endpoint, and the user's argument.
+        unsafe { calls::control(endpoint.real().cast(), command, argument) }
     }
-    // SAFETY: the caller's promise.
-    let operation = unsafe { Operation::transfer(call, message, flags) };
-    // SAFETY: the caller's promise.
-    unsafe { endpoint.take(operation) }
+
+    fn bind(endpoint: Arc<Endpoint> as fid, to: *mut fid, flags: u64) -> c_int {
+        // SAFETY: an open object (user).
+        unsafe { endpoint.bind(to, flags) }
+    }
+
+    fn recv(endpoint: Arc<Endpoint> as fid_ep, iov_base: *mut c_void, iov_len: usize, descriptor: *mut c_void, addr: fi_addr_t,
+        context: *mut c_void) -> isize
+    {
+        let (part, mut descriptor) = (libc::iovec { iov_base, iov_len }, descriptor);
+        let desc = &raw mut descriptor;
+        let message = to_no_memory(&fi_msg { msg_iov: &raw const part, desc, iov_count: 1, addr, context, data: 0 });
+        // SAFETY: a list of one buffer, which the user keeps until completion, and its descriptor.
+        unsafe { endpoint.transfer(RECEIVE, &raw const message, endpoint.receive_flags) }
+    }
+
+    fn sendmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg, flags: u64) -> isize {
+        // SAFETY: a message of the user's.
+        let message = to_no_memory(unsafe { &*message });
+        // SAFETY: the user keeps the buffers until completion.
+        unsafe { endpoint.transfer(SEND, &raw const message, flags) }
+    }
+
+    fn readmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
+        // SAFETY: a message of a user who keeps the buffers until completion.
+        unsafe { endpoint.transfer(READ, message, flags) }
+    }
+
+    fn writemsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
+        // SAFETY: a message of a user who keeps the buffers until completion.
+        unsafe { endpoint.transfer(WRITE, message, flags) }
+    }
+
+    fn atomicmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_atomic, flags: u64) -> isize {
+        // SAFETY: a message of a user who keeps the buffers until completion.
+        unsafe { endpoint.atomic(ATOMIC, message, [NONE, NONE], flags) }
+    }
+
+    fn fetch_atomicmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_atomic, results: *mut fi_ioc,
+        descriptors: *mut *mut c_void, count: usize, flags: u64) -> isize
+    {
+        let results = (results.cast_const(), descriptors, count);
+        // SAFETY: a message and elements of a user who keeps the buffers until completion.
+        unsafe { endpoint.atomic(FETCH_ATOMIC, message, [NONE, results], flags) }
+    }
+
+    fn compare_atomicmsg(endpoint: Arc<Endpoint> as fid_ep, message: *const fi_msg_atomic, compares: *const fi_ioc,
+        compare_descriptors: *mut *mut c_void, compare_count: usize, results: *mut fi_ioc, descriptors: *mut *mut c_void,
+        count: usize, flags: u64) -> isize
+    {
+        let lists = [(compares, compare_descriptors, compare_count), (results.cast_const(), descriptors, count)];
+        // SAFETY: a message and elements of a user who keeps the buffers until completion.
+        unsafe { endpoint.atomic(COMPARE_ATOMIC, message, lists, flags) }
+    }
 }
 
-unsafe extern "C" fn recv(
-    endpoint: *mut fid_ep,
-    iov_base: *mut c_void,
-    iov_len: usize,
-    mut descriptor: *mut c_void,
-    addr: fi_addr_t,
-    context: *mut c_void,
-) -> isize {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open.
-    let flags = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) }.receive_flags;
-    let (part, desc) = (libc::iovec { iov_base, iov_len }, &raw mut descriptor);
-    let message = fi_msg { msg_iov: &raw const part, desc, iov_count: 1, addr, context, data: 0 };
-    // SAFETY: such an endpoint, and a list of one buffer, which the user keeps until completion, and its descriptor.
-    unsafe { transfer(RECEIVE, endpoint, &to_no_memory(&message), flags) }
-}
-
-unsafe extern "C" fn sendmsg(endpoint: *mut fid_ep, message: *const fi_msg, flags: u64) -> isize {
-    // SAFETY: a message of the user's.
-    let message = to_no_memory(unsafe { &*message });
-    // SAFETY: an endpoint of the shim's, which is open; the user keeps the buffers until completion.
-    unsafe { transfer(SEND, endpoint, &message, flags) }
-}
+/// No elements.
+const NONE: Elements = (null(), null_mut(), 0);
 
 /// A message as one to remote memory, of which it names none.
 fn to_no_memory(message: &fi_msg) -> fi_msg_rma {
@@ -107,72 +115,45 @@ fn to_no_memory(message: &fi_msg) -> fi_msg_rma {
     fi_msg_rma { msg_iov, desc, iov_count, addr, rma_iov: null(), rma_iov_count: 0, context, data }
 }
 
-unsafe extern "C" fn readmsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: an endpoint of the shim's, which is open, and a message of a user who keeps the buffers until completion.
-    unsafe { transfer(READ, endpoint, message, flags) }
-}
+impl Endpoint {
+    /// Takes what is no atomic.
+    ///
+    /// # Safety
+    ///
+    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion.
+    unsafe fn transfer(&self, call: Call, message: *const fi_msg_rma, flags: u64) -> isize {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
+        if call == WRITE && at_once::is_on() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.write_at_once(message, flags) };
+        }
+        // SAFETY: the caller's promise.
+        let operation = unsafe { Operation::transfer(call, message, flags) };
+        // SAFETY: the endpoint is open while users call it; the buffers stay (caller).
+        unsafe { self.take(operation) }
+    }
 
-unsafe extern "C" fn writemsg(endpoint: *mut fid_ep, message: *const fi_msg_rma, flags: u64) -> isize {
-    // SAFETY: an endpoint of the shim's, which is open, and a message of a user who keeps the buffers until completion.
-    unsafe { transfer(WRITE, endpoint, message, flags) }
-}
-
-/// No elements.
-const NONE: Elements = (null(), null_mut(), 0);
-
-unsafe extern "C" fn atomicmsg(endpoint: *mut fid_ep, message: *const fi_msg_atomic, flags: u64) -> isize {
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
-    unsafe { atomic(ATOMIC, endpoint, message, [NONE, NONE], flags) }
-}
-
-unsafe extern "C" fn fetch_atomicmsg(
-    endpoint: *mut fid_ep,
-    message: *const fi_msg_atomic,
-    results: *mut fi_ioc,
-    descriptors: *mut *mut c_void,
-    count: usize,
-    flags: u64,
-) -> isize {
-    let results = (results.cast_const(), descriptors, count);
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
-    unsafe { atomic(FETCH_ATOMIC, endpoint, message, [NONE, results], flags) }
-}
-
-unsafe extern "C" fn compare_atomicmsg(
-    endpoint: *mut fid_ep,
-    message: *const fi_msg_atomic,
-    compares: *const fi_ioc,
-    compare_descriptors: *mut *mut c_void,
-    compare_count: usize,
-    results: *mut fi_ioc,
-    descriptors: *mut *mut c_void,
-    count: usize,
-    flags: u64,
-) -> isize {
-    let lists = [(compares, compare_descriptors, compare_count), (results.cast_const(), descriptors, count)];
-    // SAFETY: libfabric calls this with an endpoint of the shim's, which is open, and a message of the user's.
-    unsafe { atomic(COMPARE_ATOMIC, endpoint, message, lists, flags) }
-}
-
-/// # Safety
-///
-/// For libfabric's calls, with an endpoint of the shim's, which is open, and a message and elements of a user who keeps the
-/// buffers until completion.
-unsafe fn atomic(
-    call: Call,
-    endpoint: *mut fid_ep,
-    message: *const fi_msg_atomic,
-    [compares, results]: [Elements; 2],
-    flags: u64,
-) -> isize {
-    // SAFETY: the caller's promise.
-    let message = unsafe { &*message };
-    // SAFETY: the caller's promise.
-    let operation = unsafe { Operation::atomic(call, message, compares, results, flags) };
-    // SAFETY: the caller's promise.
-    let endpoint = unsafe { Object::<Arc<Endpoint>>::behind(endpoint) };
-    // SAFETY: the caller's promise.
-    unsafe { endpoint.take(operation) }
+    /// Takes an atomic, with what it compares with and where its results go.
+    ///
+    /// # Safety
+    ///
+    /// The message must be as libfabric's manual page asks, of a user who keeps the buffers until completion, and as many elements be
+    /// in the lists as they count.
+    unsafe fn atomic(
+        &self,
+        call: Call,
+        message: *const fi_msg_atomic,
+        [compares, results]: [Elements; 2],
+        flags: u64,
+    ) -> isize {
+        // SAFETY: the caller's promise.
+        let message = unsafe { &*message };
+        // SAFETY: the caller's promise.
+        let operation = unsafe { Operation::atomic(call, message, compares, results, flags) };
+        // SAFETY: the endpoint is open while users call it; the buffers stay (caller).
+        unsafe { self.take(operation) }
+    }
 }
 
 /// How libfabric asks whether there is an atomic.

@@ -44,12 +44,10 @@ impl Memory {
         self.words[word].as_ptr()
     }
 
-    /// A word, as it is now.
     pub(crate) fn load(&self, word: usize) -> u64 {
         self.words[word].load(Ordering::Acquire)
     }
 
-    /// Sets a word.
     pub(crate) fn store(&self, word: usize, value: u64) {
         self.words[word].store(value, Ordering::Release);
     }
@@ -124,12 +122,10 @@ impl Pair {
         pair
     }
 
-    /// The domain of both.
     pub(crate) fn domain(&self) -> &Arc<Domain> {
         self.addresses.domain()
     }
 
-    /// Another endpoint of the domain.
     pub(crate) fn endpoint(&self) -> Endpoint {
         Endpoint::open(&self.addresses, self.entries, false, Reports::All).expect("an endpoint")
     }
@@ -167,12 +163,10 @@ impl Pair {
         unsafe { self.first.poster().writemsg(&message, flags) }
     }
 
-    /// Starts a put.
     pub(crate) fn put(&self, transfer: &Transfer) {
         self.start("put", || self.try_put(transfer));
     }
 
-    /// Starts a get.
     pub(crate) fn get(&self, transfer: &Transfer) {
         let mut descriptors = transfer.descriptors.clone();
         let message = transfer.message(&mut descriptors);

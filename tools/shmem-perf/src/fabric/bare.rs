@@ -24,20 +24,18 @@ pub(crate) const CARD: usize = 1024;
 /// One for each process; its endpoints are [`Lane`]s.
 #[derive(Debug)]
 pub(crate) struct Bare {
-    provider: String,
+    pub(super) provider: String,
     /// Bytes that it may be handed without their being kept.
     pub(super) inject_size: usize,
     registration: Registration,
     /// Mapped for as long as it is registered; reached through the pointer alone.
     _map: MmapMut,
     start: *mut u8,
-    /// Bytes that are registered.
     pub(super) bytes: usize,
     /// What other processes count from.
     base: u64,
     /// What the provider wants to be told of it.
     pub(super) description: *mut c_void,
-    /// Those that endpoints are to know.
     pub(super) addresses: Arc<Addresses>,
 }
 
@@ -104,7 +102,6 @@ impl Bare {
         Ok(card)
     }
 
-    /// Takes the card of another process.
     pub(super) fn meet(&self, card: &[u8]) -> Result<Peer, String> {
         let (base, key, name): (_, _, Vec<u8>) = serde_json::from_slice(card)
             .map_err(|error| format!("a PE said of itself what is no address and no key: {error}"))?;
@@ -113,14 +110,12 @@ impl Bare {
         Ok(Peer { address, base, key })
     }
 
-    /// Where `bytes` bytes at an offset lie.
     #[inline]
     pub(super) fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
         assert!(offset + bytes <= self.bytes, "{bytes} bytes at {offset} of {}", self.bytes);
         self.start.wrapping_add(offset)
     }
 
-    /// The word at an offset.
     pub(super) fn word(&self, offset: usize) -> &AtomicU64 {
         let word: *mut u64 = self.at(offset, 8).cast();
         assert!(word.is_aligned(), "the word at {offset} is not aligned");
@@ -128,21 +123,13 @@ impl Bare {
         unsafe { AtomicU64::from_ptr(word) }
     }
 
-    /// Sets so many bytes from an offset on.
     pub(super) fn fill(&self, offset: usize, bytes: usize, value: u8) {
         // SAFETY: mapped (`at`), and reached through pointers only; no operation that reads them is under way.
         unsafe { self.at(offset, bytes).write_bytes(value, bytes) };
     }
 
-    /// What is said of a call that was refused.
     pub(super) fn failed(&self, refused: Refused) -> String {
         failed(self.addresses.domain().library(), &self.provider, refused)
-    }
-
-    /// What is said of an operation that has given `answer`.
-    pub(super) fn gone_wrong(&self, call: &'static str, answer: i64) -> String {
-        let why = self.addresses.domain().library().describe(answer);
-        format!("{call} of provider `{}` failed: {why}", self.provider)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One endpoint of the bare program, and what is done through it.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
@@ -37,7 +37,6 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Opens an endpoint.
     pub(crate) fn open(bare: &Arc<Bare>) -> Result<Self, String> {
         let open = |sleeps| Endpoint::open(&bare.addresses, QUEUE, sleeps, Reports::Asked);
         // Providers without anything to sleep on drive themselves by looking.
@@ -45,7 +44,6 @@ impl Lane {
         Ok(Self { endpoint, bare: Arc::clone(bare), issued: AtomicU64::new(0) })
     }
 
-    /// Its address, as other processes enter it.
     pub(super) fn name(&self) -> Result<Vec<u8>, String> {
         self.endpoint.name().map_err(|refused| self.bare.failed(refused))
     }
@@ -153,20 +151,23 @@ impl Lane {
             match call() {
                 0 => break,
                 code if code == -(FI_EAGAIN as isize) => self.progress(),
-                answer => panic!("{}", self.bare.gone_wrong(name, answer as i64)),
+                answer => self.lost(name, answer as c_int),
             }
         }
         // One thread issues.
         self.issued.store(self.issued.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Does what has come to be done.
     pub(crate) fn progress(&self) {
         let mut room = [const { MaybeUninit::uninit() }; 8];
         if let Err(answer) = self.endpoint.read(&mut room) {
-            let error = self.endpoint.read_error().map_or(answer as i64, |entry| entry.err.into());
-            panic!("{}", self.bare.gone_wrong("an operation", error));
+            self.lost("an operation", self.endpoint.read_error().map_or(answer as c_int, |entry| entry.err));
         }
+    }
+
+    fn lost(&self, call: &'static str, code: c_int) -> ! {
+        let why = self.bare.addresses.domain().library().describe(code.into());
+        panic!("{call} of provider `{}` failed: {why}", self.bare.provider)
     }
 
     /// Does something while a thread drives the endpoint, which sleeps on the descriptor of the queue; where the provider has

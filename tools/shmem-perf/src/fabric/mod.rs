@@ -4,12 +4,6 @@
 //! puts that are complete when they are delivered, a counter that says so, a queue that is empty but for
 //! errors, the same kind of thread at the target. It is part of the PEs that are measured, with endpoints
 //! and memory of its own, so that both run in turn between the same two processes.
-//!
-//! ```text
-//! bare    a provider opened by hand, and memory
-//! lane    an endpoint, and what goes through it
-//! pair    two PEs, of which one measures
-//! ```
 
 mod bare;
 mod lane;
@@ -39,7 +33,6 @@ pub(crate) fn over(runner: &Runner, task: &str, given: Given) -> Asked {
     runner.job(task, 2, given).with(variables(runner.provider()))
 }
 
-/// What the environment says, if it does.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

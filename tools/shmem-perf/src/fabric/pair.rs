@@ -106,7 +106,6 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         self.both(state, || (self.world.my_pe() == 0).then(body))
     }
 
-    /// A sample that PE 0 takes so.
     pub(crate) fn sample(&self, state: State, body: impl FnOnce() -> f64) -> f64 {
         self.alone(state, body).unwrap_or_default()
     }
@@ -158,7 +157,6 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         result
     }
 
-    /// Makes progress.
     fn look(&self) {
         // The word is never 1.
         _ = self.never.test(self.world, eq(1));
@@ -170,7 +168,6 @@ impl<'w, L: ThreadLevel> Pair<'w, L> {
         operation.through(self.world, place, word, &mut self.own.borrow_mut());
     }
 
-    /// The same by the bare program.
     pub(crate) fn by_hand(&self, Operation { name, bytes, in_flight, rounds }: Operation) {
         for _ in 0..rounds {
             for at in (0..in_flight).map(|k| k * bytes % ROOM) {

@@ -45,7 +45,6 @@ fn meet(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Nanoseconds of one of `count` barriers.
 fn barriers(world: &World, count: usize) -> f64 {
     each(count, || world.barrier_all())
 }

@@ -41,11 +41,6 @@ fn request(operation: &'static str, number: usize, times: usize) -> Request {
     Request { case: format!("{operation}/{number}"), operation, numbers: format!("{number} {times}") }
 }
 
-fn of_routine(operation: &'static str, number: usize) -> Request {
-    request(operation, number, if operation == "iput" { 30 } else { 20_000 })
-}
-
-/// Measures how PEs wake each other where they outnumber cores, by a program that runs alone.
 fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
     let Some(waking) = Running::start(Peer::WAKING, programs.directory())? else { return Ok(()) };
     let processes = Peer::WAKING.processes(allowed_cores()?.len());
@@ -60,7 +55,6 @@ fn wakes(runner: &mut Runner, programs: &Programs) -> Done {
     Ok(())
 }
 
-/// Measures starts of a program in C and of the same in Rust, by the same launcher.
 fn starts(runner: &mut Runner, programs: &Programs) -> Done {
     const PES: usize = 4;
     let Some(c) = Programs::of(Peer::HELLO, programs.directory()) else { return Ok(()) };
@@ -88,11 +82,11 @@ fn c(world: &mut World, bench: &Bench<'_>) -> Done {
 /// Single routines: of both libraries, and to a global beside the heap.
 fn routines(bench: &Bench<'_>, ours: &Running, theirs: Option<&Running>) {
     for (theirs, (routine, number)) in theirs.iter().flat_map(|theirs| ROUTINES.map(|one| (theirs, one))) {
-        let asked = of_routine(routine, number);
+        let asked = request(routine, number, if routine == "iput" { 30 } else { 20_000 });
         let found = ours.beside(&asked, theirs, &asked, bench.repetitions);
         bench.keep(&format!("c {routine}/{number}/oshmem"), theirs, found);
     }
-    let (global, heap) = (of_routine("put8-global", 8), of_routine("put8", 8));
+    let [global, heap] = ["put8-global", "put8"].map(|routine| request(routine, 8, 20_000));
     match ours.beside(&global, ours, &heap, bench.repetitions) {
         Ok(samples) => bench.add("c put8-global/heap", samples),
         Err(reason) => eprintln!("shmem-perf: c put8-global/heap: {reason}"),

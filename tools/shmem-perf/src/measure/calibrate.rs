@@ -32,7 +32,6 @@ pub(crate) const MEASURE: Measure = Measure {
 /// Names the file of the table; a job that measures follows none.
 const VARIABLE: &str = "SHMEM_STRIDED_TABLE";
 
-/// Measures, shows, and leaves a table.
 fn calibrate(runner: &mut Runner) -> Done {
     let job = runner.job("calibrate", 2, Given::default()).heap(2 * ROOM);
     let job = job.with([(VARIABLE, "none")]);
@@ -86,18 +85,15 @@ fn costs(runner: &mut Runner, machine: &str, provider: &str) -> Result<Row, Box<
 fn thresholds(world: &mut World, _: &Bench<'_>) -> Done {
     let mut said = Ok(());
     with_sides(world, ROOM, |sides| {
-        said = found(&mut sides().skewed(1024)).fields().try_for_each(|field| say(&field));
+        said = found(sides.skewed(1024)).fields().try_for_each(|field| say(&field));
     })?;
     said
 }
 
-/// Bytes of each side.
 const ROOM: usize = 26 << 20;
 
-/// Never, as a threshold in bytes.
 const NEVER: usize = usize::MAX;
 
-/// Finds the thresholds of this machine.
 fn found(sides: &mut Sides<'_>) -> Thresholds {
     let default = Thresholds::default();
     let mut ratio = |spread: Spread, way| time_over(sides, &spread, way);
@@ -149,7 +145,6 @@ fn throttle(sides: &mut Sides<'_>) -> u8 {
     })
 }
 
-/// The number of idle stores that costs least.
 fn best(cost: impl FnMut(u8) -> f64) -> u8 {
     let stores = [0, 2, 4, 8, 12, 16, 24];
     let costs = stores.map(cost);
@@ -164,11 +159,8 @@ fn from_size(sizes: &[usize], mut ratio: impl FnMut(usize) -> f64) -> usize {
     slower.map_or(sizes[0], |last| sizes.get(last + 1).copied().unwrap_or(NEVER))
 }
 
-/// Time of a kernel over that of rows: the median of pairs.
 fn time_over(sides: &mut Sides<'_>, spread: &Spread, way: Kernel) -> f64 {
-    let [way, other] = [way, Kernel::Rows].map(|kernel| Plan::by(spread.pattern(), Method::Kernel(kernel)));
-    let count = transfers(spread);
-    let mut time = |plan| each(count, || sides.planned(plan, Direction::Put));
-    time(&way);
-    median((0..15).map(|_| time(&way) / time(&other)).collect())
+    let plans = [way, Kernel::Rows].map(|kernel| Plan::by(spread.pattern(), Method::Kernel(kernel)));
+    let rounds = sides.race(&plans, transfers(spread), Direction::Put, 15);
+    median(rounds.iter().map(|times| times[0] / times[1]).collect())
 }

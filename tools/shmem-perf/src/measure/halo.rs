@@ -4,8 +4,7 @@
 //! last row of each go to the neighbours. The one keeps its cells in memory of its own, and exchanges rows by a
 //! [`Halo`]. The other keeps them in symmetric memory, puts its rows into the frames of its neighbours, and
 //! meets them in a barrier. It is the least that works with barriers: two grids take turns, so that one barrier
-//! in each step is enough, and nothing is checked. Loops over rows are the same function, and both must come to
-//! the same cells.
+//! in each step is enough, and nothing is checked. Loops over rows are the same function.
 
 use std::ops::Range;
 
@@ -57,14 +56,11 @@ fn halo(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The edges of a block.
 const NORTH: usize = 0;
 const SOUTH: usize = 1;
 
-/// Exchanges in a sample of nothing else.
 const EXCHANGES: usize = 500;
 
-/// A stencil, in both forms.
 struct Stencil<'w> {
     world: &'w World,
     form: Form,
@@ -73,14 +69,11 @@ struct Stencil<'w> {
     /// Grids in memory of this PE alone.
     own: [&'static mut [f64]; 2],
     shared: [SymBox<[f64]>; 2],
-    /// Steps that the grids of each form have taken.
-    steps: [usize; 2],
     /// By how much PEs are late at most, in turn.
     late: Duration,
 }
 
 impl<'w> Stencil<'w> {
-    /// A stencil on `size` x `size` cells of each PE. Collective.
     fn new(world: &'w World, size: usize) -> Result<Self> {
         let (north, south) = world.ring_neighbours();
         // Rows start on cache lines.
@@ -94,8 +87,7 @@ impl<'w> Stencil<'w> {
             like(grid.as_ptr().addr(), (0..form.cells()).map(first))
         });
         world.barrier_all();
-        let (neighbours, steps, late) = ([north, south], [0; 2], Duration::ZERO);
-        Ok(Self { world, form, neighbours, halo, own, shared, steps, late })
+        Ok(Self { world, form, neighbours: [north, south], halo, own, shared, late: Duration::ZERO })
     }
 
     /// A step with the halo, against one with a barrier: nanoseconds for each.
@@ -103,7 +95,6 @@ impl<'w> Stencil<'w> {
         let steps = self.some_steps();
         bench
             .pair(name, || (self.run(steps, Self::step_with_halo), self.run(steps, Self::step_with_barrier)));
-        self.compare();
     }
 
     /// From now on in each step one PE, the next in turn, is late by a random part of the time of a step.
@@ -137,7 +128,6 @@ impl<'w> Stencil<'w> {
         bench.pair(name, || (relaxing(true), relaxing(false)));
     }
 
-    /// As many as fill a sample.
     fn some_steps(&self) -> usize {
         ((1 << 20) / (self.form.size * self.form.size)).clamp(20, 1000)
     }
@@ -159,12 +149,10 @@ impl<'w> Stencil<'w> {
         relax_row(&ghosts[NORTH], form.framed(old, 1), &old[form.row(2)], &mut new[form.row(1)]);
         relax_row(&old[form.row(last - 1)], form.framed(old, last), &ghosts[SOUTH], &mut new[form.row(last)]);
         own.swap(0, 1);
-        self.steps[0] += 1;
     }
 
     fn step_with_barrier(&mut self, number: usize) {
-        let Self { world, form, neighbours: [north, south], .. } = *self;
-        let [old, new] = [0, 1].map(|turn| &self.shared[(self.steps[1] + turn) % 2]);
+        let Self { world, form, neighbours: [north, south], shared: [ref old, ref new], .. } = *self;
         let mine = old.here(world).as_ptr().cast::<f64>();
         for (pe, from, to) in [(north, 1, form.size + 1), (south, form.size, 0)] {
             // SAFETY: rows inside the frame belong to this PE, which writes them in the next step only.
@@ -181,7 +169,7 @@ impl<'w> Stencil<'w> {
         // SAFETY: the rows of the new grid without those of the frame, which only this PE touches.
         let new = unsafe { std::slice::from_raw_parts_mut(inside, form.cells() - 2 * form.pitch) };
         form.relax(old, new, 1..form.size + 1);
-        self.steps[1] += 1;
+        self.shared.swap(0, 1);
     }
 
     fn exchange(&mut self) {
@@ -190,17 +178,6 @@ impl<'w> Stencil<'w> {
         // All that came is looked at, or it would stay where it was.
         own[0][..form.size].copy_from_slice(&ghosts[NORTH]);
         own[0][(form.size + 1) * form.pitch..][..form.size].copy_from_slice(&ghosts[SOUTH]);
-    }
-
-    /// Both forms have come to the same cells.
-    fn compare(&self) {
-        let Self { world, form, own, steps, .. } = self;
-        assert_eq!(steps[0], steps[1], "both take as many steps");
-        let shared = self.shared[steps[1] % 2].here(*world);
-        for at in (1..=form.size).flat_map(|row| form.row(row)) {
-            let (there, cell) = (shared.index(at).load(), own[0][at]);
-            assert!(there.to_bits() == cell.to_bits(), "{there} is not {cell} at {at}");
-        }
     }
 }
 
@@ -236,7 +213,6 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Cells with those of the border.
     pub(super) const fn cells(self) -> usize {
         (self.size + 2) * self.pitch
     }
@@ -246,7 +222,6 @@ impl Form {
         row * self.pitch + 1..row * self.pitch + 1 + self.size
     }
 
-    /// A row with those on both sides.
     fn framed(self, cells: &[f64], row: usize) -> &[f64] {
         &cells[row * self.pitch..][..self.size + 2]
     }
@@ -259,7 +234,6 @@ impl Form {
         }
     }
 
-    /// All rows but the first and the last.
     fn relax_interior(self, [old, new]: &mut [&mut [f64]; 2]) {
         self.relax(old, &mut new[self.pitch..], 2..self.size);
     }

@@ -88,7 +88,7 @@ fn timed(below: usize, seed: u64, mut list: impl FnMut(&[u32])) -> impl FnMut() 
 
 fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
     let object = world.alloc(zeroed::<u64>(bytes / 8))?;
-    alone(world, || {
+    Ok(alone(world, || {
         let table: Vec<u64> = (0..bytes as u64 / 8).collect();
         // Every page is there, also on PEs that only have a part of the numbers.
         object.here(world).copy_from(&table);
@@ -109,8 +109,7 @@ fn gathers(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         let gather =
             timed(table.len(), 1, |list| world.gather(black_box(&mut of_both), black_box(&halves).at(list)));
         bench.pairs(format!("indexed gather-over/{bytes}"), gather, &mut limit);
-    });
-    Ok(())
+    })?)
 }
 
 fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
@@ -120,6 +119,7 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
         let words = object.on(pe);
         touch(world, words, 0);
         let mut list = timed(len, 2, |list| add_each(world, words, list, 1));
+        let single = timed(len, 2, |list| each_add(world, words, list, 1));
         // SAFETY: an aligned word of the object, which is there while the token is, and no reference says that it does not
         // change.
         let word = unsafe { AtomicU64::from_ptr(near(words.index(0).ptr(world)).cast()) };
@@ -127,7 +127,6 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
             list.iter().for_each(|_| _ = black_box(word).fetch_add(1, Ordering::SeqCst))
         });
         bench.pairs(format!("indexed add/{bytes}"), &mut list, locked);
-        let single = timed(len, 2, |list| one_by_one(world, words, list, 1));
         bench.pairs(format!("indexed add-loop/{bytes}"), &mut list, single);
         let mut table = vec![1_u64; len];
         let plain = timed(len, 2, |list| {
@@ -141,17 +140,19 @@ fn updates(world: &World, bench: &Bench<'_>, bytes: usize) -> Done {
             list.iter().for_each(|index| _ = black_box(world.fetch_add(words.index(*index as usize), 1)));
         });
         bench.pairs(format!("indexed fetch-add/{bytes}"), fetching, single);
-    });
+    })?;
     drop(object);
     let object = world.alloc(zeroed::<Atomic<f64>>(len))?;
-    alone(world, || {
+    Ok(alone(world, || {
         let words = object.on(pe);
         touch(world, words, 0.0);
         let list = timed(len, 3, |list| add_each(world, words, list, 1.0));
-        let single = timed(len, 3, |list| one_by_one(world, words, list, 1.0));
-        bench.pairs(format!("indexed f64/{bytes}"), list, single);
-    });
-    Ok(())
+        bench.pairs(
+            format!("indexed f64/{bytes}"),
+            list,
+            timed(len, 3, |list| each_add(world, words, list, 1.0)),
+        );
+    })?)
 }
 
 /// Has every page there: which lists come first is no matter then.
@@ -166,7 +167,7 @@ fn add_each<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32]
 }
 
 /// The same by single operations.
-fn one_by_one<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
+fn each_add<V: AmoValue>(world: &World, words: On<'_, [Atomic<V>]>, list: &[u32], value: V) {
     list.iter().for_each(|index| world.add(words.index(*index as usize), value));
 }
 
@@ -182,7 +183,7 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
             nanoseconds_each(list.len(), || body(list))
         };
         let list = || time(&|list| world.add_each(words.at(list), 1));
-        let single = || time(&|list| one_by_one(world, words, list, 1));
+        let single = || time(&|list| each_add(world, words, list, 1));
         bench.pairs(format!("indexed-shared {times}"), list, single);
         world.barrier_all();
     }
@@ -191,13 +192,8 @@ fn shared(world: &World, bench: &Bench<'_>) -> Done {
 
 /// What travels for each element between nodes, as cases name it, and its bytes on the wire: an index and a value; an index,
 /// where all have the same value; an index there and an element back.
-type Traffic = (&'static str, usize);
-const OWN: Traffic = ("12", 12);
-const SAME: Traffic = ("4", 4);
-const GATHER: Traffic = ("gather", 12);
-const TRAFFIC: [Traffic; 3] = [OWN, SAME, GATHER];
+const TRAFFIC: [(&str, usize); 3] = [("12", 12), ("4", 4), ("gather", 12)];
 
-/// A number of elements, or of lists; a smaller one where figures do not count.
 const fn less(number: usize, debug: usize) -> usize {
     if cfg!(debug_assertions) { debug } else { number }
 }
@@ -216,7 +212,6 @@ fn flood_room() -> usize {
     fabric.messages + fabric.for_each_unit + (9 << 19) + (16 << 20)
 }
 
-/// What a PE has.
 struct Lists<'w> {
     world: &'w World,
     words: SymBox<[Atomic<u64>]>,
@@ -256,7 +251,7 @@ impl Lists<'_> {
             let operation = Operation { name, bytes: 64 << 10, in_flight, rounds };
             pair.sample(State::Bare, || nanoseconds_each(FAR, || pair.by_hand(operation)))
         };
-        for (list, traffic, put, got) in [("add", OWN, 12, 0), ("gather", GATHER, 4, 8)] {
+        for (list, traffic, put, got) in [("add", "12", 12, 0), ("gather", "gather", 4, 8)] {
             // One more, in which pages are touched.
             bench.pair(format!("indexed network-{list}"), || {
                 let send = || nanoseconds_each(FAR, || self.send(traffic, FAR));
@@ -303,7 +298,7 @@ impl Lists<'_> {
             Err(reason) => return eprintln!("shmem-perf: memory under a flood is not measured: {reason}"),
         };
         let room = flood_room() as f64 / 1024.0;
-        for traffic in TRAFFIC {
+        for (traffic, bytes) in TRAFFIC {
             let mut samples = Samples::default();
             for turn in 0..bench.repetitions {
                 world.barrier_all();
@@ -312,21 +307,21 @@ impl Lists<'_> {
                 let Ok(most) = of_status("VmHWM:") else { return };
                 samples.0.push((most.saturating_sub(before) as f64 / 1024.0, room));
             }
-            let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * traffic.1) >> 20);
-            bench.push(Record { note, ..bench.record(format!("indexed flood/{}", traffic.0), samples) });
+            let note = format!("; lists of {} MiB", (FLOODS[0] * FAR * bytes) >> 20);
+            bench.push(Record { note, ..bench.record(format!("indexed flood/{traffic}"), samples) });
         }
     }
 
     /// Lists of so many elements, of which none is waited for before the next one.
-    fn send(&mut self, traffic: Traffic, part: usize) {
+    fn send(&mut self, traffic: &str, part: usize) {
         let Self { world, words, table, indices, values, into, .. } = self;
         let (words, table) = (words.on(other(*world)), table.on(other(*world)));
         world.scope(|scope| {
             let lists = black_box(&*indices).chunks(part).zip(values.chunks(part)).zip(into.chunks_mut(part));
             for ((indices, values), into) in lists {
                 match traffic {
-                    OWN => scope.add_each(words.at(indices), values),
-                    SAME => scope.add_each(words.at(indices), 1),
+                    "12" => scope.add_each(words.at(indices), values),
+                    "4" => scope.add_each(words.at(indices), 1),
                     _ => scope.gather(into, table.at(indices)),
                 }
             }
@@ -336,8 +331,8 @@ impl Lists<'_> {
     /// Lists, and some single operations, of both PEs at the same time.
     fn both_ways(&mut self, bench: &Bench<'_>) {
         let (world, some) = (self.world, less(512, 16));
-        for traffic in TRAFFIC {
-            bench.pair(format!("indexed network-rate/{}", traffic.0), || {
+        for (traffic, _) in TRAFFIC {
+            bench.pair(format!("indexed network-rate/{traffic}"), || {
                 world.barrier_all();
                 let cost = nanoseconds_each(FAR, || {
                     self.send(traffic, FAR);
@@ -347,8 +342,8 @@ impl Lists<'_> {
                 let single = nanoseconds_each(some, || {
                     for index in self.indices[..some].iter().map(|index| *index as usize) {
                         match traffic {
-                            OWN | SAME => world.add(words.index(index), 1),
-                            _ => _ = black_box(world.g(table.index(index))),
+                            "gather" => _ = black_box(world.g(table.index(index))),
+                            _ => world.add(words.index(index), 1),
                         }
                     }
                     world.quiet();
@@ -360,11 +355,11 @@ impl Lists<'_> {
     }
 
     /// Nanoseconds of an element, packed and applied in memory of one process.
-    fn apply(&mut self, traffic: Traffic) -> f64 {
+    fn apply(&mut self, traffic: &str) -> f64 {
         let (words, indices, values) = &mut self.memory;
         nanoseconds_each(FAR, || {
             black_box(&mut *indices).copy_from_slice(black_box(&self.indices));
-            if traffic == GATHER {
+            if traffic == "gather" {
                 for (index, value) in indices.iter().zip(&mut *values) {
                     *value = words[*index as usize].load(Ordering::Relaxed);
                 }

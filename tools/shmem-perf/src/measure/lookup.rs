@@ -90,7 +90,6 @@ fn of_partitions(runner: &Runner, n: usize, sizes: Vec<usize>) -> Asked {
 /// A buffer in each of `n` partitions, and `n` of them in one, the last one, at the same distances: each as operations name it.
 type Buffers<B> = [Vec<B>; 2];
 
-/// Measures with buffers of so many elements.
 fn with_buffers<T: SymmetricData>(
     world: &World,
     bench: &Bench<'_>,
@@ -118,10 +117,7 @@ fn with_buffers<T: SymmetricData>(
         together.push(buffer);
     }
     let mut buffers = [apart, together];
-    match bench.site.transport.as_str() {
-        "shm" => absent(world, || measure(&mut buffers))?,
-        _ => alone(world, || measure(&mut buffers)),
-    }
+    alone(world, || measure(&mut buffers))?;
     buffers.into_iter().flatten().try_for_each(|buffer| world.free(buffer))?;
     Ok(between.into_iter().try_for_each(|block| world.free(block))?)
 }
@@ -153,7 +149,6 @@ fn passes<B>(
     });
 }
 
-/// Random typed puts: apart, with together as the limit.
 fn typed<T: PlainData>(world: &World, bench: &Bench<'_>) -> Done {
     let (pe, value) = (other(world), T::zeroed());
     with_buffers::<T>(world, bench, 1, |buffers| {
@@ -185,7 +180,6 @@ fn of_form(world: &World, bench: &Bench<'_>, form: &str, sizes: &[usize]) -> Don
     fetch_adds::<Atomic<u64>>(world, bench, form)
 }
 
-/// Random fetch-adds on words.
 fn fetch_adds<W: AtomicWord<Value: From<u8>>>(world: &World, bench: &Bench<'_>, form: &str) -> Done {
     with_buffers::<W>(world, bench, 1, |buffers| {
         let pass = |boxes: &[_], list: &[u8]| word_pass(world, boxes, list, other(world));

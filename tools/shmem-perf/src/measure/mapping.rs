@@ -37,12 +37,12 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// A job of two PEs that maps contexts by a design.
 pub(super) fn job(runner: &Runner, task: &str, design: Design, given: Given) -> Asked {
-    let design = design.name().to_owned();
-    let job = runner.job(task, 2, Given { design: design.clone(), ..given });
-    job.with([("SHMEM_CONTEXT_MAPPING", design)])
+    runner.job(task, 2, given).with([(DESIGN, design.name())])
 }
+
+/// Names what contexts of a job are mapped to.
+pub(super) const DESIGN: &str = "SHMEM_CONTEXT_MAPPING";
 
 /// What a thread does between two quiets: the bytes of each put, how many (a mebibyte at most), and batches in one sample.
 type Batch = (usize, usize, usize);
@@ -51,7 +51,7 @@ type Batch = (usize, usize, usize);
 const BATCHES: [Batch; 3] = [(8, 64, 16), (4 << 10, 64, 8), (64 << 10, 16, 4)];
 
 fn of_threads(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
-    let (world, design) = (pair.world, &*bench.design);
+    let (world, design) = (pair.world, &*fabric::variable(DESIGN).unwrap_or_default());
     for (&threads, batch) in bench.threads.iter().flat_map(|n| BATCHES.map(|batch| (n, batch))) {
         if let Err(why) = try_to_open(pair, threads) {
             eprintln!("mapping: {threads} threads are not measured: {why}");
@@ -109,7 +109,6 @@ fn against_bare<T: FnMut(&[u8], On<'_, [u8]>)>(
     });
 }
 
-/// One batch and its quiet, through the library.
 fn puts<I: Stores>(token: &I, from: &[u8], to: On<'_, [u8]>, (bytes, ..): Batch) {
     token.scope(|scope| {
         for (k, source) in from.chunks(bytes).enumerate() {
@@ -150,7 +149,7 @@ fn of_quiet(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
             }
             1e6 * time / ROUNDS as f64
         };
-        let name = format!("quiet {}/{number}/{bytes}", bench.design);
+        let name = format!("quiet {}/{number}/{bytes}", fabric::variable(DESIGN).unwrap_or_default());
         bench.pairs(name, || sample(false), || sample(true));
     }
     Ok(())

@@ -169,7 +169,7 @@ pub(super) fn in_turn(world: &World, bench: &Bench<'_>, is_in_c: bool) -> Done {
         }
     };
     // Absent, as the peers' second processes are, and not asleep in the library: an update would wake it.
-    absent(world, || all(&ONE_SIDED).for_each(|of| compare(of, &mut || ours.time(of))))?;
+    alone(world, || all(&ONE_SIDED).for_each(|of| compare(of, &mut || ours.time(of))))?;
     for of in all(&TWO_SIDED) {
         world.barrier_all();
         compare(of, &mut || {
@@ -219,7 +219,6 @@ fn beside(
     all
 }
 
-/// What our benchmarks work on.
 struct Ours<'a> {
     world: &'a World,
     /// On the other PE: what is written and read, and what atomic operations work on.

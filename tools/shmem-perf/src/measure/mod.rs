@@ -24,7 +24,6 @@ mod startup;
 mod strided;
 mod threads;
 mod tracking;
-mod waiting;
 
 use std::cell::Cell;
 use std::error::Error;
@@ -46,8 +45,8 @@ use shmem::thread::Single;
 use shmem_core::partition::PARTITION_VARIABLE;
 
 use crate::baseline::{self, FutexBarrier, LIMIT_WORDS, LINES, WORDS_OF_LINE, near, word_at};
-use crate::bench::{Bench, Done, Fact, Given, Task, absent, allowed_cores, alone, other, say, take_core};
-use crate::case::{Case, Record, Site};
+use crate::bench::{Bench, Done, Fact, Given, Task, allowed_cores, alone, other, say, take_core};
+use crate::case::{Case, Record};
 use crate::fabric::{self, PROVIDER, Pair, State, over};
 use crate::goal::Goal;
 use crate::jobs::Asked;
@@ -73,7 +72,6 @@ pub(crate) const MEASURES: &[Measure] = &[
     halo::MEASURE,
     startup::MEASURE,
     strided::MEASURE,
-    waiting::MEASURE,
     tracking::MEASURE,
     placement::MEASURE,
     micro::MEASURE,
@@ -85,9 +83,7 @@ pub(crate) const MEASURES: &[Measure] = &[
 ];
 pub(crate) const USUAL: usize = 14;
 
-/// A measure.
 pub(crate) struct Measure {
-    /// Its subcommand.
     pub(crate) name: &'static str,
     /// What that does, for who asks for help.
     about: &'static str,
@@ -112,9 +108,7 @@ pub(crate) struct Row {
     pattern: &'static str,
     /// How they are named: `partitions/bytes`.
     form: &'static str,
-    /// What is measured.
     pub(crate) operation: &'static str,
-    /// What stands beside it.
     pub(crate) limit: &'static str,
     /// Pieces of cases, where they count (PEs with a core each: `apart`; that share cores: `shared`; of a node: `near`), and what
     /// these ought to reach; the first that finds a case is its own. Written as `PIECES GOAL; PIECES WHERE GOAL`.
@@ -136,7 +130,6 @@ impl Measure {
         guards: &[],
     };
 
-    /// Its subcommand.
     pub(crate) fn subcommand(&self) -> clap::Command {
         let rows: String = self.rows.iter().map(|line| format!("  {}\n", Row::parse(line).line())).collect();
         let cases =
@@ -148,7 +141,6 @@ impl Measure {
     }
 }
 
-/// An option of a measure, of its line.
 fn option(line: &'static str) -> Arg {
     let (spec, help) = line.split_once(" | ").unwrap_or_default();
     let mut words = spec.split(' ');
@@ -191,7 +183,6 @@ impl Row {
         format!("{}: {}, against {}.", self.form, self.operation, self.limit)
     }
 
-    /// For who asks for help.
     fn line(&self) -> String {
         let Self { pattern, form, operation, limit, .. } = self;
         let measures = pattern.split(' ').next().unwrap_or_default();
@@ -200,11 +191,9 @@ impl Row {
     }
 }
 
-/// The rows of all measures.
 static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| MEASURES.iter().flat_map(|measure| measure.rows).map(|line| Row::parse(line)).collect());
 
-/// The row of a case.
 pub(crate) fn row_of(measure: &str, case: &str) -> Option<&'static Row> {
     ROWS.iter().rfind(|row| pattern::find(row.pattern, measure, case).is_some())
 }

@@ -1,6 +1,6 @@
 //! Collectives of two hosts; and the usual micro-benchmarks over libfabric, which are a part of `ofi`.
 
-use super::ofi::{against_bare, asleep};
+use super::ofi::{asleep, compare};
 use super::*;
 use crate::fabric::{WORD_OPERATIONS, steadily};
 use crate::operation::{COLLECTIVES, Data};
@@ -49,9 +49,7 @@ fn micro(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     let sized = [("put", 1), ("get", 1), ("bandwidth", 64)].into_iter().flat_map(of);
     let words = WORD_OPERATIONS.map(|name| Operation::timed(name, 8, 1));
     let served = sized.chain(words).map(|operation| (operation, false));
-    for (operation, is_asleep) in served.chain(asleep()) {
-        against_bare(pair, bench, "network", operation, is_asleep);
-    }
+    compare(pair, bench, "network", served.chain(asleep()))?;
     for &bytes in &sizes {
         let many = Operation::timed("bandwidth", bytes, 64);
         let library = || {

@@ -31,7 +31,7 @@ pub(crate) const MEASURE: Measure = Measure {
     }),
     tasks: &[
         ("ofi", Task::Far(measured)),
-        ("ofi-bare", Task::Far(bare)),
+        ("ofi-bare", Task::Far(|pair, bench| compare(pair, bench, "ofi-bare", all()))),
         ("ofi-strided", Task::Far(strided)),
         // For a calibration: lines of JSON, which are no records.
         (
@@ -66,25 +66,41 @@ pub(crate) const MEASURE: Measure = Measure {
 };
 
 fn measured(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
-    all().for_each(|(operation, is_asleep)| against_bare(pair, bench, "ofi", operation, is_asleep));
+    compare(pair, bench, "ofi", all())?;
     pair.alone(State::Asleep, || bench.samples(format!("ofi idle/0/{}", pair.provider), idle));
     Ok(())
 }
 
-fn bare(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
-    for (operation, is_asleep) in all() {
-        let ([_, cost], [_, limit]) =
-            (pair.times(operation, is_asleep), pair.times(OPERATIONS[0], is_asleep));
-        taken(pair, is_asleep, || {
-            bench.pairs(name(pair, "ofi-bare", operation, is_asleep), &cost, &limit);
-        });
-    }
-    Ok(())
+/// All operations at a PE that serves them, and those that are waited for at one that sleeps.
+fn all() -> impl Iterator<Item = (Operation, bool)> {
+    OPERATIONS.into_iter().map(|operation| (operation, false)).chain(asleep())
 }
 
-/// Takes samples, of which each has the other PE do something, or all of them while it sleeps in its own code.
-fn taken(pair: &Pair<'_>, is_asleep: bool, take: impl Fn()) {
-    if is_asleep { _ = pair.alone(State::Asleep, take) } else { take() }
+/// Operations that are waited for, at a PE that sleeps in its own code.
+pub(super) fn asleep() -> impl Iterator<Item = (Operation, bool)> {
+    OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
+}
+
+/// Operations through the library, against the same by the bare program; or, for its own measure, those of that against its put:
+/// nanoseconds for each transfer. Each sample has the other PE do something, or all of them are taken while it sleeps.
+pub(super) fn compare(
+    pair: &Pair<'_>,
+    bench: &Bench<'_>,
+    measure: &str,
+    operations: impl Iterator<Item = (Operation, bool)>,
+) -> Done {
+    for (operation, is_asleep) in operations {
+        let ([library, bare], [_, put]) =
+            (pair.times(operation, is_asleep), pair.times(OPERATIONS[0], is_asleep));
+        let (Operation { name, bytes, .. }, suffix) = (operation, if is_asleep { "-asleep" } else { "" });
+        let name = format!("{measure} {name}{suffix}/{bytes}/{}", pair.provider);
+        let take = || match measure {
+            "ofi-bare" => bench.pairs(&*name, &bare, &put),
+            _ => bench.pairs(&*name, &library, &bare),
+        };
+        if is_asleep { _ = pair.alone(State::Asleep, take) } else { take() }
+    }
+    Ok(())
 }
 
 /// The bare program alone, against the latency of its own put and that of libfabric's tool: a put that is complete when it is
@@ -111,35 +127,6 @@ fn bare_alone(runner: &mut Runner) -> Done {
     }
     runner.show(records);
     Ok(())
-}
-
-/// The case of an operation: `ofi put-asleep/8/sockets`.
-fn name(pair: &Pair<'_>, measure: &str, operation: Operation, is_asleep: bool) -> String {
-    let suffix = if is_asleep { "-asleep" } else { "" };
-    format!("{measure} {}{suffix}/{}/{}", operation.name, operation.bytes, pair.provider)
-}
-
-/// An operation through the library, against the same by the bare program: nanoseconds for each transfer.
-pub(super) fn against_bare(
-    pair: &Pair<'_>,
-    bench: &Bench<'_>,
-    measure: &str,
-    operation: Operation,
-    is_asleep: bool,
-) {
-    let [cost, limit] = pair.times(operation, is_asleep);
-    taken(pair, is_asleep, || bench.pairs(name(pair, measure, operation, is_asleep), &cost, &limit));
-}
-
-/// All operations at a PE that serves them, and those that are waited for at one that sleeps.
-fn all() -> impl Iterator<Item = (Operation, bool)> {
-    let served = OPERATIONS.into_iter().map(|operation| (operation, false));
-    served.chain(asleep())
-}
-
-/// Operations that are waited for, at a PE that sleeps in its own code.
-pub(super) fn asleep() -> impl Iterator<Item = (Operation, bool)> {
-    OPERATIONS.into_iter().filter(|operation| operation.in_flight == 1).map(|operation| (operation, true))
 }
 
 /// The share of a core that this PE uses while both sleep in their own code, against a hundredth: hundredths.
@@ -183,12 +170,10 @@ fn strided(pair: &Pair<'_>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// Bytes of blocks in each message of a transfer of some.
 fn carries(pair: &Pair<'_>, blocks: Blocks) -> usize {
     strided::limits_of(&pair.provider).carries(blocks.count * blocks.bytes, true)
 }
 
-/// Transfers in one sample.
 const TRANSFERS: usize = 8;
 
 /// Few and many short blocks, which fit one message; not so few that it is handed over without a buffer.
@@ -298,7 +283,6 @@ fn round_trip(provider: &str) -> io::Result<Option<f64>> {
     Ok(found.map(|half| 2.0 * half * 1e3))
 }
 
-/// The column `usec/xfer` of what the tool prints.
 fn half_trip(printed: &str) -> Option<f64> {
     let mut lines = printed.lines();
     let column = lines.next()?.split_whitespace().position(|head| head == "usec/xfer")?;

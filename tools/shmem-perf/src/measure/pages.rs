@@ -32,7 +32,6 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// A stencil, and columns, in large and small pages.
 fn by_pages(world: &mut World, bench: &Bench<'_>) -> Done {
     let large = world.partitions().into_iter().find(|partition| partition.spec.id == LARGE);
     let grants = large.map(|partition| partition.grants).unwrap_or_default();
@@ -54,18 +53,16 @@ fn by_pages(world: &mut World, bench: &Bench<'_>) -> Done {
     stencil(world, bench)?;
     let small = world.partition(SMALL)?.alloc(zeroed::<u64>(WORDS))?;
     let large = world.partition(LARGE)?.alloc(zeroed::<u64>(WORDS))?;
-    alone(world, || TOUCHED.into_iter().for_each(|touched| column(world, bench, [&large, &small], touched)));
-    Ok(())
+    let column = |touched| column(world, bench, [&large, &small], touched);
+    Ok(alone(world, || TOUCHED.into_iter().for_each(column))?)
 }
 
-/// Pages that a column touches.
 const TOUCHED: [usize; 6] = [512, 2048, 4096, 8192, 16_384, 32_768];
 
 /// From one element of a column to the next, in words: a small page and a line, so that elements fall into
 /// different sets of a cache.
 const STRIDE: usize = (4096 + 64) / 8;
 
-/// Words of the longest column.
 const WORDS: usize = TOUCHED[TOUCHED.len() - 1] * STRIDE;
 
 /// Numbers of the partitions in small pages, and in large ones, of so many bytes.
@@ -134,7 +131,6 @@ impl Stencil {
         Ok(Self { form, grids })
     }
 
-    /// One step of all PEs.
     pub(super) fn step(&mut self, world: &mut World) {
         let (form @ Form { size, pitch }, [old, new]) = (self.form, &self.grids);
         let edges = world.local((old, new), |(old, new)| {

@@ -45,7 +45,6 @@ pub(crate) const ATOMIC: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Sizes of transfers, in bytes.
 const SIZES: [usize; 8] = [1, 8, 64, 512, 4 << 10, 64 << 10, 1 << 20, 4 << 20];
 
 /// Passes over the lines in one sample: some ten microseconds.
@@ -86,10 +85,9 @@ fn words(world: &World, bench: &Bench<'_>) {
     bench.pairs("put8-quiet 8", put, store);
 }
 
-/// Puts, or gets, of all sizes.
 fn transfers(world: &World, bench: &Bench<'_>, puts: bool) -> Done {
     let object = world.alloc(zeroed::<u8>(SIZES[7]))?;
-    alone(world, || {
+    Ok(alone(world, || {
         if puts {
             words(world, bench);
         }
@@ -109,8 +107,7 @@ fn transfers(world: &World, bench: &Bench<'_>, puts: bool) -> Done {
                 }),
             }
         }
-    });
-    Ok(())
+    })?)
 }
 
 /// Nanoseconds of a byte in transfers of all bytes: of some hundred microseconds, and one transfer of the largest is that long.
@@ -119,12 +116,11 @@ fn of_byte(own: &mut [u8], transfer: impl Fn(&mut [u8])) -> f64 {
     nanoseconds_each(count * own.len(), || (0..count).for_each(|_| transfer(black_box(&mut *own))))
 }
 
-/// Each operation on a word of another PE, against the same locked instruction on the same memory.
 fn atomics(world: &mut World, bench: &Bench<'_>) -> Done {
     const ORDER: Ordering = Ordering::SeqCst;
     let world = &*world;
     let object = world.alloc(value(Atomic::new(0_u64)))?;
-    absent(world, || {
+    Ok(alone(world, || {
         let word = object.on(other(world));
         // SAFETY: the place holds an aligned word and lives while the world does; no reference says that it does not change.
         let raw = unsafe { AtomicU64::from_ptr(near(word.ptr(world)).cast()) };
@@ -133,8 +129,7 @@ fn atomics(world: &mut World, bench: &Bench<'_>) -> Done {
         let exchange = move |v| raw.compare_exchange(v, v + 1, ORDER, ORDER).unwrap_or_else(|before| before);
         against(bench, "compare-swap/64", move |v| world.compare_swap(word, v, v + 1), exchange);
         against(bench, "fetch-xor/64", move |v| world.fetch_xor(word, v), move |v| raw.fetch_xor(v, ORDER));
-    })?;
-    Ok(())
+    })?)
 }
 
 fn against<T>(bench: &Bench<'_>, case: &str, ours: impl Fn(u64) -> T + Copy, raw: impl Fn(u64) -> T + Copy) {

@@ -21,64 +21,45 @@ pub(crate) const MEASURE: Measure = Measure {
     ..Measure::PLAIN
 };
 
-/// Round trips in one sample.
 const TRIPS: u64 = 500;
-
-/// Bytes of data that are sent, beside a word.
-const SIZES: [usize; 3] = [64, 512, 4 << 10];
 
 fn signals(world: &mut World, bench: &Bench<'_>) -> Done {
     let (world, pe) = (&*world, other(world));
-    let (object, word) = (world.alloc(zeroed::<u8>(SIZES[2]))?, world.alloc(value(0_u64))?);
+    let (object, word) = (world.alloc(zeroed::<u8>(4 << 10))?, world.alloc(value(0_u64))?);
     let line = world.alloc(zeroed::<u64>(LIMIT_WORDS))?;
     let line = word_at(world, line.on(world.pe(0)?).index(0));
-    let one_way = || round_trip(line, world.my_pe() == 0, TRIPS as usize) / 2.0;
-    let arrived = world.alloc(value(Signal::new(0)))?;
-    let pair = Pair { world, place: word.on(pe), source: &7, signal: &arrived, trips: Cell::new(0) };
-    pair.measure(bench, "8", || ());
-    pair.measure(bench, "8/read", || _ = black_box(word.here(world).load()));
-    bench.pairs("signal 8/line", || pair.ours(|| ()), one_way);
-    for bytes in SIZES {
-        let (arrived, source) = (world.alloc(value(Signal::new(0)))?, &vec![1; bytes][..]);
-        let place = object.on(pe).index(..bytes);
-        let pair = Pair { world, place, source, signal: &arrived, trips: Cell::new(0) };
-        pair.measure(bench, &bytes.to_string(), || ());
-        bench.pairs(format!("signal {bytes}/line"), || pair.ours(|| ()), one_way);
+    let read = || _ = black_box(word.here(world).load());
+    one_way(world, bench, "8", line, (word.on(pe), &7), || ())?;
+    one_way(world, bench, "8/read", line, (word.on(pe), &7), read)?;
+    for bytes in [64, 512, 4 << 10] {
+        let transfer = (object.on(pe).index(..bytes), &vec![1; bytes][..]);
+        one_way(world, bench, &bytes.to_string(), line, transfer, || ())?;
     }
     Ok(())
 }
 
-/// Data that two PEs send each other, each with a signal behind them that the other one waits for. Both PEs have one.
-/// Times are nanoseconds for one way; `read` is called whenever a signal has come.
-struct Pair<'a, C: Contents<Item: PlainData> + ?Sized> {
-    world: &'a World,
-    /// On the other PE.
-    place: On<'a, C>,
-    source: &'a C,
-    signal: &'a SymBox<Signal>,
-    /// Trips so far.
-    trips: Cell<u64>,
-}
-
-impl<C: Contents<Item: PlainData> + ?Sized> Pair<'_, C> {
-    fn measure(&self, bench: &Bench<'_>, case: &str, read: impl Fn() + Copy) {
-        bench.pairs(format!("signal {case}"), || self.ours(read), || self.plain(read));
-    }
-
-    fn ours(&self, read: impl Fn()) -> f64 {
-        let Self { world, place, source, signal, .. } = *self;
-        let there = signal.on(place.pe());
+/// Data that two PEs send each other, each with a signal behind them that the other one waits for: nanoseconds for one way, against
+/// plain stores and against a cache line alone. `read` is called whenever a signal has come. Both PEs call it.
+fn one_way<C: Contents<Item: PlainData> + ?Sized>(
+    world: &World,
+    bench: &Bench<'_>,
+    case: &str,
+    line: &AtomicU64,
+    (place, source): (On<'_, C>, &C),
+    read: impl Fn() + Copy,
+) -> Done {
+    let arrived = world.alloc(value(Signal::new(0)))?;
+    let [there, here] = [place.pe(), world.me()].map(|pe| arrived.on(pe));
+    let trips = Cell::new(0);
+    let ours = || {
         let send = |trip| world.put_signal(place, black_box(source), there, SignalOp::Set(trip));
-        self.ping_pong(send, |trip| _ = signal.wait_until(world, eq(trip)), read)
-    }
-
-    /// By plain stores to the same places: data, and behind them a counter that the other PE waits for.
-    fn plain(&self, read: impl Fn()) -> f64 {
-        let Self { world, place, source, signal, .. } = *self;
-        let mine = world.pe(world.my_pe()).unwrap_or_else(|_| unreachable!("a PE has its own number"));
-        let [there, here] = [place.pe(), mine].map(|pe| {
-            let counter = near(signal.on(pe).ptr(world)).cast();
-            // SAFETY: a signal is an aligned word that is shared by atomics, and lives as long as `signal` is borrowed.
+        ping_pong(world, &trips, send, |trip| _ = arrived.wait_until(world, eq(trip)), read)
+    };
+    // By plain stores to the same places: data, and behind them a counter that the other PE waits for.
+    let plain = || {
+        let [there, here] = [there, here].map(|signal| {
+            let counter = near(signal.ptr(world)).cast();
+            // SAFETY: a signal is an aligned word that is shared by atomics, and lives as long as `arrived` does.
             unsafe { AtomicU64::from_ptr(counter) }
         });
         let (to, from): (*mut u8, *const u8) = (near(place.ptr(world)).cast(), source.start_of().cast());
@@ -96,25 +77,37 @@ impl<C: Contents<Item: PlainData> + ?Sized> Pair<'_, C> {
             }
             there.store(trip, Ordering::Release);
         };
-        self.ping_pong(send, |trip| wait_for(here, trip), read)
+        ping_pong(world, &trips, send, |trip| wait_for(here, trip), read)
+    };
+    bench.pairs(format!("signal {case}"), ours, plain);
+    if !case.ends_with("/read") {
+        let limit = || round_trip(line, world.my_pe() == 0, TRIPS as usize) / 2.0;
+        bench.pairs(format!("signal {case}/line"), ours, limit);
     }
+    Ok(())
+}
 
-    /// The next round trips, which are numbered on: PE 0 sends, and then waits for as much of its own; the other one answers.
-    #[inline(always)]
-    fn ping_pong(&self, send: impl Fn(u64), wait: impl Fn(u64), read: impl Fn()) -> f64 {
-        let (first, begin) = (self.world.my_pe() == 0, self.trips.get() + 1);
-        self.trips.set(self.trips.get() + TRIPS);
-        nanoseconds_each(2 * TRIPS as usize, || {
-            for trip in begin..begin + TRIPS {
-                if first {
-                    send(trip);
-                }
-                wait(trip);
-                read();
-                if !first {
-                    send(trip);
-                }
+/// The next round trips, which are numbered on: PE 0 sends, and then waits for as much of its own; the other one answers.
+#[inline(always)]
+fn ping_pong(
+    world: &World,
+    trips: &Cell<u64>,
+    send: impl Fn(u64),
+    wait: impl Fn(u64),
+    read: impl Fn(),
+) -> f64 {
+    let (first, begin) = (world.my_pe() == 0, trips.get() + 1);
+    trips.set(trips.get() + TRIPS);
+    nanoseconds_each(2 * TRIPS as usize, || {
+        for trip in begin..begin + TRIPS {
+            if first {
+                send(trip);
             }
-        })
-    }
+            wait(trip);
+            read();
+            if !first {
+                send(trip);
+            }
+        }
+    })
 }

@@ -42,7 +42,6 @@ pub(crate) const MEASURE: Measure = Measure {
 /// PEs of the jobs that say what they keep. A build without optimisation shows with few that it is measured.
 const JOBS: &[usize] = if cfg!(debug_assertions) { &[2] } else { &[2, 8, 32, 64] };
 
-/// Measures starts of a job, against as many programs that do nothing, and what its PEs keep.
 fn starts(runner: &mut Runner, case: &str, (pes, partitions): (usize, usize), repetitions: usize) -> Done {
     let partitions = (1..=partitions).map(|id| (format!("{PARTITION_VARIABLE}{id}"), "SIZE=1G"));
     let [job, kept] =
@@ -112,7 +111,6 @@ fn what_is_kept() -> Done {
     Ok(())
 }
 
-/// A line of the calling process's status, in bytes.
 pub(super) fn of_status(name: &str) -> io::Result<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status")?, name)
 }

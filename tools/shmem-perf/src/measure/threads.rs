@@ -62,15 +62,12 @@ fn by_threads(given: &Given) -> Done {
     for threads in NUMBERS.into_iter().filter(|_| world.my_pe() == 0) {
         let shared: Context<Multiple> = world.create_ctx()?;
         let lock: Mutex<Context<Serialized>> = Mutex::new(world.create_ctx()?);
-        let sharings = SHARINGS.into_iter();
-        for ((sharing, less), &bytes) in
-            sharings.flat_map(|sharing| given.sizes.iter().map(move |bytes| (sharing, bytes)))
-        {
+        let cases = SHARINGS.map(|sharing| given.sizes.iter().map(move |bytes| (sharing, *bytes)));
+        for ((sharing, less), bytes) in cases.into_iter().flatten() {
+            let case = format!("{threads}/{sharing}");
             let (name, pass) = match bytes {
-                0 => (format!("threads {threads}/{sharing}"), (PASSES / less, LINES)),
-                _ => {
-                    (format!("threads-by-size {threads}/{sharing}/{bytes}"), (puts(bytes).div_ceil(less), 1))
-                }
+                0 => (format!("threads {case}"), (PASSES / less, LINES)),
+                _ => (format!("threads-by-size {case}/{bytes}"), (puts(bytes).div_ceil(less), 1)),
             };
             let thread = |number: usize, rounds: &rounds::Rounds| {
                 // A core for each, if there are enough.

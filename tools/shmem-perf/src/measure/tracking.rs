@@ -65,12 +65,10 @@ fn measure(runner: &mut Runner, provider: &str) -> Done {
     })
 }
 
-/// Contexts of a domain, which are used in turn.
 const CONTEXTS: usize = 4;
 
-/// One PE of a job.
 fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
-    let (world, design) = (pair.world, &bench.design);
+    let (world, design) = (pair.world, fabric::variable(mapping::DESIGN).unwrap_or_default());
     let switch = fabric::variable(LIBFABRIC).and_then(|library| switch(&library));
     // Turns in one sample, of batches and of single puts: some hundred microseconds, and some milliseconds.
     let (provider, rounds, sizes) = match switch {
@@ -123,7 +121,6 @@ fn tracking(pair: &Pair<'_, Multiple>, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The switch of a shim.
 type Switch = extern "C" fn(c_int);
 
 /// That of the library which the transport of this job has loaded as its libfabric, if it has one.

@@ -1,19 +1,10 @@
 //! Other libraries, to stand beside our own.
 //!
-//! A peer is a small program (`examples/peers`) of two processes, written for the fastest way that its library
-//! has: in C, which this module carries along, or a package of its own. It is [built](Programs) where the tool runs,
-//! and [kept running](Running) beside PE 0: it answers each [request](Request) with samples of one
-//! operation, and sleeps in between. So our times and theirs are taken in turn, on the same cores, with the
-//! same sizes and the same number of operations in a sample, and come out as pairs.
-//!
-//! What a machine lacks is said, never passed over: no compiler, a program that hangs, a
-//! library that does something else than it was asked to.
-//!
-//! ```text
-//! program    what runs, built and started    running    a peer that answers
-//! ```
+//! A peer is a small program (`examples/peers`) of two processes, written for the fastest way that its library has: in C, which
+//! this module carries along, or a package of its own. It is [built](Programs) where the tool runs, and [kept running](Running)
+//! beside PE 0: it answers each [request](Request) with samples of one operation, and sleeps in between. So our times and theirs are
+//! taken in turn, on the same cores, and come out as pairs. What a machine lacks is said, never passed over.
 
-/// A file of `examples`.
 macro_rules! example {
     ($file:literal) => {
         include_str!(concat!("../../../../examples/", $file))
@@ -26,13 +17,12 @@ mod running;
 use std::ffi::OsStr;
 use std::{fmt, io};
 
-pub(crate) use self::program::{LATE, MISSING, PATIENCE, Programs, built, open_mpi};
+pub(crate) use self::program::{LATE, MISSING, PATIENCE, Programs, built};
 pub(crate) use self::running::{Request, Running};
 
 /// A program to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Peer {
-    /// That of its program.
     pub(crate) name: &'static str,
     /// A file of C; or the manifest of a Rust package, outside of the workspace.
     source: &'static str,
@@ -67,16 +57,11 @@ impl Peer {
     pub(crate) const LIBRARY: Self = Self::of("library", example!("peers/oshmem-micro.c"), OWN);
     /// How PEs of the C library wake each other: more processes than cores.
     pub(crate) const WAKING: Self = Self::of("waking", example!("peers/waking.c"), OWN);
-    /// What waiting costs a program of the C library that has just begun, and one of Open MPI's OpenSHMEM; they answer nothing.
-    pub(crate) const WAITING: Self = Self::of("waiting", example!("peers/waiting.c"), OWN);
-    pub(crate) const OSHMEM_WAITING: Self = Self::of("oshmem-waiting", example!("peers/waiting.c"), "oshcc");
     /// A program of the C library that answers nothing: all PEs greet, and end.
     pub(crate) const HELLO: Self = Self::of("hello", example!("c/hello.c"), OWN);
 
-    /// Those with strided transfers.
     pub(crate) const STRIDED: [Self; 2] = [Self::MPI, Self::OSHMEM];
 
-    /// Those with micro-benchmarks.
     pub(crate) const MICRO: [Self; 4] = [Self::FLOOR, Self::OSHMEM_MICRO, Self::MPI_MICRO, Self::LAMELLAR];
 
     /// All that run beside PE 0, of two processes each.
@@ -107,14 +92,10 @@ impl fmt::Display for Peer {
 /// Why there is no comparison with a peer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// There is no more to be expected of it: its compiler is not there, it does not compile, it hangs.
+    /// There is no more to be expected of it: its compiler is not there, it does not compile, it hangs, it says something else than
+    /// was asked for.
     #[error("{0}")]
     Lost(String),
-    #[error("its program could not be run: {0}")]
-    Run(#[from] io::Error),
-    /// It says something else than was asked for.
-    #[error("{0}")]
-    Answer(String),
     /// It says that it cannot do what it was asked.
     #[error("{fault} (asked for `{request}`)")]
     Refused { request: String, fault: String },
@@ -130,9 +111,10 @@ impl PeerError {
         };
         Self::Lost(format!("not installed, there is no {} (Debian: {packages})", program.display()))
     }
+}
 
-    /// Whether there is no more to be expected of the peer, for other requests either.
-    pub(crate) const fn is_final(&self) -> bool {
-        matches!(self, Self::Lost(_) | Self::Run(_))
+impl From<io::Error> for PeerError {
+    fn from(error: io::Error) -> Self {
+        Self::Lost(format!("its program could not be run: {error}"))
     }
 }

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 use super::{CARGO, OWN, Peer, PeerError};
 
-/// What the programs in C have in common.
 const HEADERS: [(&str, &str); 2] =
     [("peer.h", example!("peers/peer.h")), ("micro.h", example!("peers/micro.h"))];
 
@@ -28,7 +27,6 @@ pub(crate) const MISSING: i32 = 127;
 #[derive(Debug)]
 pub(crate) struct Programs {
     directory: TempDir,
-    /// Those that could not be built, and why.
     pub(crate) missing: Vec<String>,
 }
 
@@ -48,18 +46,10 @@ impl Programs {
         Ok(programs)
     }
 
-    /// Where they are.
     pub(crate) fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Forgets the program of a peer in a directory: it has failed, and nobody shall wait for it again.
-    pub(crate) fn forget(peer: Peer, directory: &Path) {
-        // Whoever tries it again finds out again.
-        let _ = fs::remove_file(directory.join(peer.name));
-    }
-
-    /// The program of a peer in a directory, if it has been built.
     pub(crate) fn of(peer: Peer, directory: &Path) -> Option<PathBuf> {
         Some(directory.join(peer.name)).filter(|program| program.is_file())
     }
@@ -116,7 +106,6 @@ fn build(peer: Peer, directory: &Path, patience: Duration) -> Result<(), PeerErr
     }
 }
 
-/// Where the commands of the C library are, of programs in a directory.
 fn of_library(directory: &Path) -> PathBuf {
     directory.join("libshmem/bin")
 }
@@ -152,7 +141,7 @@ pub(super) fn launch(peer: Peer, program: &Path, directory: &Path, cores: &[usiz
 ///
 /// * Without memory hooks, since OSHMEM ends with a segmentation fault otherwise.
 /// * What it would leave behind when it is ended by force lies in the directory of the programs.
-pub(crate) fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) -> Command {
+fn open_mpi(launcher: &str, options: &[&str], program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(launcher);
     command.args(["--allow-run-as-root", "--oversubscribe"]).args(options);
     command.args(["--mca", "memory", "^patcher"]);

@@ -21,7 +21,6 @@ use crate::samples::Samples;
 /// second for the first and the last, and milliseconds for an answer; the rest is for busy machines.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An operation that a peer is asked to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     /// What the case is called; without blanks.
@@ -32,7 +31,6 @@ pub(crate) struct Request {
     pub(crate) numbers: String,
 }
 
-/// A line of a peer.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 struct Line {
@@ -52,7 +50,6 @@ pub(crate) struct Running {
     launcher: Child,
     requests: Option<ChildStdin>,
     answers: Receiver<String>,
-    /// Where its remarks go.
     remarks: PathBuf,
 }
 
@@ -82,7 +79,6 @@ impl Running {
         Ok(Some(running))
     }
 
-    /// Whether the operation does what it should.
     pub(crate) fn check(&self, request: &Request) -> Result<(), PeerError> {
         self.ask(request, 0).map(drop)
     }
@@ -153,7 +149,6 @@ impl Running {
         Err(PeerError::Lost(if last.is_empty() { what } else { format!("{what}; it said:\n{last}") }))
     }
 
-    /// Whether the launcher ends by itself, and its processes with it, within two seconds.
     fn ends(&mut self) -> bool {
         let until = Instant::now() + Duration::from_secs(2);
         while matches!(self.launcher.try_wait(), Ok(None)) {
@@ -182,5 +177,5 @@ impl Drop for Running {
 }
 
 fn wrong(line: &str, request: &str, fault: impl fmt::Display) -> PeerError {
-    PeerError::Answer(format!("`{line}` is no answer to `{request}`: {fault}"))
+    PeerError::Lost(format!("`{line}` is no answer to `{request}`: {fault}"))
 }

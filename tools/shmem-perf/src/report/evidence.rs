@@ -19,7 +19,6 @@ use crate::case::{Case, Record};
 use crate::pattern::{self, Found};
 use crate::runner::Kept;
 
-/// Everything.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Evidence {
     pub(crate) cases: Vec<Entry>,
@@ -69,7 +68,6 @@ impl Entry {
 }
 
 impl Evidence {
-    /// Adds what a step of a section has kept, and why it has failed.
     pub(crate) fn add(&mut self, section: &str, [step, variant]: [&str; 2], kept: Kept, done: Done) {
         for record in kept.records.into_iter().filter(|record| !record.samples.0.is_empty()) {
             let (id, case) = (self.cases.len() + 1, record.case());
@@ -84,7 +82,6 @@ impl Evidence {
         }
     }
 
-    /// Adds what is a text.
     pub(crate) fn know(&mut self, section: &str, found: bench::Fact) {
         self.facts.push(Fact { id: self.facts.len() + 1, section: section.to_owned(), found });
     }
@@ -116,7 +113,6 @@ impl Evidence {
         self.cases.iter().filter_map(find)
     }
 
-    /// Writes all files into a directory.
     pub(crate) fn write(&self, directory: &Path, samples: bool) -> io::Result<()> {
         write(&directory.join("cases.csv"), CASES, &self.cases)?;
         write(&directory.join("facts.csv"), FACTS, &self.facts)?;
@@ -143,7 +139,6 @@ impl Evidence {
     }
 }
 
-/// The columns of the files, in order.
 const CASES: &str = "id,section,variant,measure,case,unit,value,p25,p75,limit,limit_p25,limit_p75,ratio,ratio_p25,ratio_p75,difference,\
                      vs_a1,p95,n,pes,transport,shared_cores,note";
 const FACTS: &str = "id,section,table,row,column,value";

@@ -11,7 +11,6 @@ pub(super) const PRODUCT: &str = "product";
 pub(super) const EXTENT: &str = "extent";
 pub(super) const TOOK: &str = "took";
 
-/// An extent.
 pub(super) const QUICK: &str = "quick";
 
 /// How a product ends whose figures mean nothing.
@@ -50,7 +49,6 @@ pub(super) fn describe(evidence: &mut Evidence, quick: bool) {
     ROWS.iter().for_each(|(row, line)| know(row, said(line)));
 }
 
-/// Adds what is known at the end.
 pub(super) fn ended(evidence: &mut Evidence, took: Duration) {
     for (row, value) in [("load behind", said(LOAD)), (TOOK, format!("{:.0} s", took.as_secs_f64()))] {
         evidence.know("", Fact::new("machine", row, "", value));

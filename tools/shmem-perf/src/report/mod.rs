@@ -14,7 +14,7 @@ mod plot;
 mod sections;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fs, io};
 
@@ -38,12 +38,8 @@ pub(crate) struct Options {
     /// These sections only.
     #[arg(long, value_delimiter = ',', value_name = "SECTION", value_parser = PossibleValuesParser::new(SECTIONS.iter().map(|section| section.name)))]
     only: Vec<String>,
-    /// A program that runs a command on a machine with several NUMA nodes and kinds of memory, for placements that
-    /// this machine does not have. Not given: `ci/numa-vm` of these sources, if they are there.
-    #[arg(long, value_name = "PROGRAM")]
-    guest: Option<PathBuf>,
     /// Measure nothing, and draw the page anew from `cases.csv`, `facts.csv` and `notes.csv` in the directory.
-    #[arg(long, conflicts_with_all = ["samples", "guest", "no_peers", "hosts", "launcher"])]
+    #[arg(long, conflicts_with_all = ["samples", "no_peers", "hosts", "launcher"])]
     redraw: bool,
     /// Leave all pairs of samples beside the page, too, in `samples.csv`.
     #[arg(long)]
@@ -55,7 +51,6 @@ pub(crate) struct Options {
     hosts: Named,
 }
 
-/// Measures, and writes the page.
 pub(crate) fn report(options: &Options, quick: bool) -> Done {
     let chosen =
         |section: &&Section| options.only.is_empty() || options.only.iter().any(|one| one == section.name);
@@ -72,9 +67,9 @@ pub(crate) fn report(options: &Options, quick: bool) -> Done {
     fs::create_dir_all(&options.out).map_err(place)?;
     fs::write(&page, "").map_err(place)?;
 
-    let here = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/numa-vm"));
-    let guest = options.guest.clone().or_else(|| Some(here).filter(|file| file.is_file()));
-    let guest = guest.map_or_else(String::new, |guest| format!("--guest '{}'", guest.display()));
+    // For placements that this machine does not have.
+    let guest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/numa-vm");
+    let guest = if Path::new(guest).is_file() { format!("--guest '{guest}'") } else { String::new() };
     // Made when something is measured there.
     let mut hosts = None;
     let began = Instant::now();

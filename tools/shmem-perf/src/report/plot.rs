@@ -4,7 +4,6 @@ use maud::{Markup, Render, html};
 
 use crate::table::digits;
 
-/// Pixels of a figure.
 const SIZE: (i32, i32) = (820, 400);
 
 /// The pixels between which numbers lie: from left to right, and from the bottom to the top.
@@ -23,11 +22,9 @@ pub(super) struct Figure {
     lines: Vec<(Series, Vec<[f64; 4]>)>,
 }
 
-/// A line of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Series {
     pub(super) label: String,
-    /// A limit.
     pub(super) is_beside: bool,
 }
 
@@ -138,14 +135,12 @@ impl Render for Figure {
 struct Axis(f64, f64, (i32, i32));
 
 impl Axis {
-    /// One that has room for all of these.
     fn around(places: impl Iterator<Item = f64>, pixels: (i32, i32)) -> Self {
         let (low, high) = places.fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at), high.max(at)));
         let room = 0.05 * (high - low).max(0.2);
         Self(low - room, high + room, pixels)
     }
 
-    /// The pixel of a place.
     fn pixel(&self, place: f64) -> i32 {
         let Self(low, high, (from, to)) = *self;
         from + ((place - low) / (high - low) * f64::from(to - from)).round() as i32

@@ -21,7 +21,6 @@ pub(crate) struct Row {
     parts: Vec<&'static str>,
 }
 
-/// All of them, in the order of the page.
 pub(crate) static SECTIONS: LazyLock<Vec<Section>> = LazyLock::new(|| {
     let text = include_str!("sections.txt");
     text.split("\n# ").skip(1).map(Section::parse).collect()
@@ -39,7 +38,6 @@ impl Section {
         Self { name, title, rows: paragraphs.flat_map(of).collect() }
     }
 
-    /// Those of some kinds.
     pub(crate) fn of<'s>(&'s self, kinds: &'s [&str]) -> impl Iterator<Item = &'s Row> {
         self.rows.iter().filter(|row| kinds.contains(&row.kind))
     }

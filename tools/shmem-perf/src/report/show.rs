@@ -11,7 +11,6 @@ use crate::measure;
 use crate::pattern::{Found, named};
 use crate::table::digits;
 
-/// What was measured for a section.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a>(pub(super) &'a Evidence, pub(super) &'static Section);
 
@@ -55,7 +54,6 @@ impl<'a> View<'a> {
         tables
     }
 
-    /// Figures, one for each part.
     fn plot(self, row: &Row) -> Markup {
         let mut figures: Vec<(String, Figure)> = Vec::new();
         for (pattern, shown) in row.pairs(3) {
@@ -112,7 +110,6 @@ impl<'a> View<'a> {
         once(found.iter().map(|(found, _)| named(found, "part"))).into_iter().map(of_part).collect()
     }
 
-    /// By the rows and columns of facts.
     fn facts(self, title: &str, table: &str) -> Table<'a> {
         let of = |fact: &&Fact| fact.section == self.1.name && fact.found.table == table;
         let facts: Vec<&Fact> = self.0.facts.iter().filter(of).collect();
@@ -176,7 +173,6 @@ fn titled(title: &str, part: &str) -> String {
     if part.is_empty() { title.to_owned() } else { format!("{title}: {part}") }
 }
 
-/// Names, each where it comes first.
 fn once(all: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     all.filter(|name| seen.insert(name.clone())).collect()
@@ -278,7 +274,6 @@ impl Render for Table<'_> {
     }
 }
 
-/// One cell of a table.
 #[derive(Clone, Default)]
 pub(super) struct Cell<'a> {
     text: String,

@@ -30,9 +30,18 @@ pub(crate) const MEASURE: Measure = Measure {
             heap. With the feature `rayon`, parallel loops, too",
     run: Some(run),
     tasks: &[
-        ("array", Task::Near(by_one_thread)),
-        ("array-parallel", Task::Free(in_parallel)),
-        ("array-apart", Task::Free(apart)),
+        // Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
+        (
+            "array",
+            Task::Near(|world, bench| {
+                of_storages!(of_shapes, world, bench)?;
+                if bench.quick { Ok(()) } else { Ok(of_shapes(world, bench, "chosen", Chosen)?) }
+            }),
+        ),
+        #[cfg(feature = "rayon")]
+        ("array-parallel", Task::Free(parallel::in_parallel)),
+        #[cfg(feature = "rayon")]
+        ("array-apart", Task::Free(parallel::apart)),
         ("array-layer", Task::Near(of_layers)),
     ],
     rows: &[
@@ -94,24 +103,12 @@ fn run(runner: &mut Runner) -> Done {
 /// Elements of the arrays: 64 MiB, not a multiple of anything. A debug build is for tests of the tool.
 const ELEMENTS: usize = if cfg!(debug_assertions) { 4099 } else { (8 << 20) - 15 };
 
-/// Elements that fit into the second cache.
 const FEW: usize = if cfg!(debug_assertions) { 1021 } else { (32 << 10) - 19 };
 
-/// Shapes of as many elements, about.
 const PLANE: [usize; 2] = if cfg!(debug_assertions) { [31, 67] } else { [1031, 8123] };
 const SPACE: [usize; 3] = if cfg!(debug_assertions) { [7, 11, 31] } else { [101, 103, 797] };
 
-/// Chunks of the arrays, however many nodes there are.
 const CHUNKS: usize = 4;
-
-/// Loops by one thread; `quick`: those over one dimension that are larger than caches, of the four storages.
-fn by_one_thread(world: &mut World, bench: &Bench<'_>) -> Done {
-    of_storages!(of_shapes, world, bench)?;
-    if !bench.quick {
-        of_shapes(world, bench, "chosen", Chosen)?;
-    }
-    Ok(())
-}
 
 // Loops over slices of so many planes, rows and columns.
 
@@ -150,7 +147,6 @@ fn by_element(a: &mut [u64], _: Shape) {
     }
 }
 
-/// The same over an array.
 fn iter<const D: usize, S: Storage>(mut a: ArrayMut<'_, u64, D, S>) {
     for value in a.iter_mut() {
         *value = value.wrapping_mul(3);
@@ -188,7 +184,6 @@ fn loops<const D: usize, S: Storage>(
     world.free(plain)
 }
 
-/// Those of all shapes and sizes; `quick`: of one.
 fn of_shapes<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: S) -> Result<()> {
     let line: [Way<1, S>; 6] = [
         ("index", |mut a| a.indices().for_each(|i| a[i] = i as u64), by_index),
@@ -276,14 +271,3 @@ fn in_a_loop<T: Free>(world: &World, bytes: usize, make: impl Fn() -> Result<T>)
     world.free(last)?;
     Ok(start.elapsed().as_secs_f64() * 1e6 / count as f64)
 }
-
-#[cfg(feature = "rayon")]
-use self::parallel::{apart, in_parallel};
-
-#[cfg(not(feature = "rayon"))]
-fn apart(_: &mut World, _: &Bench<'_>) -> Done {
-    Err("parallel loops need the feature rayon".into())
-}
-
-#[cfg(not(feature = "rayon"))]
-use self::apart as in_parallel;

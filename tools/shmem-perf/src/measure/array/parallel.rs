@@ -62,7 +62,6 @@ fn loops<S: Storage>(world: &mut World, bench: &Bench<'_>, name: &str, storage: 
     world.free(plain)
 }
 
-/// What every way does with its elements.
 fn work(value: &mut u64) {
     *value = value.wrapping_mul(3);
 }

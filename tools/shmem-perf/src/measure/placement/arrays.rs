@@ -30,7 +30,6 @@ fn shapes(scale: u32) -> [(&'static str, usize, usize); 6] {
     ]
 }
 
-/// Bytes of the largest array.
 pub(super) fn most_bytes(scale: u32) -> usize {
     shapes(scale).map(|(_, rows, columns)| rows * columns).into_iter().max().unwrap_or(0)
 }
@@ -168,7 +167,6 @@ fn first_touch<const D: usize>(shape: [usize; D], by_owners: bool) -> Result<f64
     Ok(at_home as f64 / chunking.len() as f64)
 }
 
-/// The pages that some bytes lie on.
 fn pages(bytes: &Range<usize>, page: usize) -> Range<usize> {
     bytes.start / page * page..bytes.end.next_multiple_of(page)
 }

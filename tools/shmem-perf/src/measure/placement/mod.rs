@@ -109,8 +109,8 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
         let job = runner.job("placed-partition", pes(topology), Given::default());
         let job = job.with([(format!("{PARTITION_VARIABLE}1"), traits)]);
         match (Asked { bind: Bind::Numa, ..job }).run() {
-            Ok(printed) => {
-                for line in printed.results.lines() {
+            Ok([results, _]) => {
+                for line in results.lines() {
                     found.push(serde_json::from_str(line)?);
                 }
             }
@@ -126,7 +126,6 @@ fn placed_partitions(runner: &mut Runner, topology: &Topology) -> Done {
     runner.found(&found)
 }
 
-/// Where all of it was found.
 fn place(row: &str, value: &str) -> Fact {
     Fact::new("machine", row, "", value)
 }
@@ -136,7 +135,6 @@ fn pes(topology: &Topology) -> usize {
     topology.homes().len().clamp(1, 8)
 }
 
-/// The table of partitions.
 const PARTITIONS: &str = "partition 1";
 
 /// What the environment asks: the published cases with less memory, then pages of 64 MiB for those who can do with

@@ -9,7 +9,6 @@ use super::*;
 const ROWS: usize = 32;
 const COLUMNS: usize = 1032;
 
-/// An element of several types.
 #[derive(Clone, Copy, Symmetric)]
 #[repr(C)]
 struct Cell {
@@ -25,7 +24,6 @@ static MATRIX: [[f64; COLUMNS]; ROWS];
 #[symmetric]
 static CELLS: [[Cell; 129]; ROWS];
 
-/// The first two fields of a cell.
 const MASS_AND_KIND: Part = Part { offset: 0, bytes: 12 };
 
 /// One constant transfer, and the same as a pattern, for what it is compared with.
@@ -68,13 +66,10 @@ fn of_cells() -> Case {
     )
 }
 
-/// Elements of the short transfer.
 const SHORT: usize = 4;
 
-/// Transfers in one sample of it.
 const TIMES: usize = 2000;
 
-/// A short column by `strided!`.
 #[inline(never)]
 fn short(world: &World, pe: Pe, source: &[f64; SHORT]) {
     strided!(world, MATRIX@pe[..SHORT, 5] = source[..]);
@@ -93,7 +88,6 @@ fn short_by_hand(world: &World, pe: Pe, source: &[f64; SHORT]) {
     }
 }
 
-/// Constant transfers of [`MATRIX`] and [`CELLS`].
 pub(super) fn constant(world: &World, bench: &Bench<'_>) {
     let pe = other(world);
     let of = |(name, transfer, pattern): Case, (to, from): (*mut u8, *const u8), bytes: usize| {

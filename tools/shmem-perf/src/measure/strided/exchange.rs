@@ -23,11 +23,10 @@ pub(super) fn exchanges(world: &mut World, bench: &Bench<'_>) -> Done {
     Ok(())
 }
 
-/// The published halo exchange.
 pub(super) fn measure(runner: &mut Runner) -> Done {
     let cells = shapes(runner.asked.quick).map(|[rows, columns]| (rows + 2) * pitch_of(columns));
     let bytes = cells.into_iter().max().unwrap_or(0) * size_of::<f64>();
-    runner.once(&runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
+    runner.times(1, &runner.job("strided-exchange", 2, Given::default()).heap(bytes + (1 << 20)))
 }
 
 /// Rows and columns of fields of the published 128 MiB, or of less, from wide ones to high ones.
@@ -43,7 +42,6 @@ fn pitch_of(columns: usize) -> usize {
     pitch::<f64>(columns / 2 + 2)
 }
 
-/// The half of a field that a PE has.
 struct Half<'w> {
     world: &'w World,
     cells: SymBox<[f64]>,
@@ -71,7 +69,6 @@ macro_rules! exchange {
 }
 
 impl<'w> Half<'w> {
-    /// A half of a field with so many rows and columns. Collective.
     fn new(world: &'w World, [rows, columns]: [usize; 2]) -> Result<Self> {
         let pitch = pitch_of(columns);
         let cells = world.alloc(zeroed::<f64>((rows + 2) * pitch))?;

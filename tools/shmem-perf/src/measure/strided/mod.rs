@@ -1,13 +1,5 @@
-//! Strided transfers.
-//!
-//! ```text
-//! sides       what transfers go between, and what they are compared with
-//! constant    transfers by `strided!`, whose layouts the compiler knows
-//! study       many layouts, some of them random: against a loop of puts, and against the best of all kernels
-//! published   the table of the literature: blocks or columns?
-//! exchange    the edges of a field, to a neighbour
-//! peers       beside other libraries, and what each library makes of its own routines
-//! ```
+//! Strided transfers: layouts of applications, and a few large blocks, against loads and stores of the same lines and against a loop of
+//! puts. The other files have what the literature measures, and transfers beside other libraries.
 
 mod constant;
 mod exchange;
@@ -16,6 +8,7 @@ mod published;
 mod sides;
 mod study;
 
+use self::sides::ALIGN;
 pub(super) use self::sides::{Direction, Sides, Spread};
 pub(super) use self::study::transfers;
 
@@ -118,19 +111,14 @@ fn either<T>(quick: bool, whole: T, part: T, debug: T) -> T {
     }
 }
 
-/// Room behind the last block: both sides begin anywhere in a page.
+/// Room behind the last block.
 const MARGIN: usize = 2 << 12;
 
-/// Measures with sides of so many bytes, on PE 0.
-pub(super) fn with_sides(
-    world: &World,
-    room: usize,
-    measure: impl for<'a> FnOnce(&dyn Fn() -> Sides<'a>),
-) -> Done {
-    let object = world.alloc(zeroed::<u8>(room + MARGIN))?;
+/// Measures with a place and private memory of so many bytes, on PE 0.
+pub(super) fn with_sides(world: &World, room: usize, measure: impl FnOnce(&mut Sides<'_>)) -> Done {
+    let object = world.alloc(zeroed::<f64>((room + MARGIN) / size_of::<f64>()))?;
     let place = object.on(other(world));
-    alone(world, || measure(&|| Sides::new(world, place)));
-    Ok(())
+    Ok(alone(world, || measure(&mut Sides::new(world, place, &mut vec![1; room + 2 * ALIGN])))?)
 }
 
 /// A layout: what it is in an application, its blocks, and where the private side begins in its page: in a halo exchange columns
@@ -166,12 +154,12 @@ const LAYOUTS: &[Layout] = &[
     ("matrix/row-2048", Spread::even(2048, 256, 3072), 1024),
 ];
 
-/// The layouts of applications.
 fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
     let room = LAYOUTS.iter().map(|(_, spread, _)| spread.hull()).max().unwrap_or(0);
     with_sides(world, room, |sides| {
         for (name, spread, skew) in LAYOUTS {
-            let (mut sides, pattern, count) = (sides().skewed(*skew), spread.pattern(), transfers(spread));
+            let (pattern, count) = (spread.pattern(), transfers(spread));
+            sides.skewed(*skew);
             for direction in Direction::BOTH {
                 beside_puts(bench, format!("strided {name}/{}", direction.name()), || {
                     [
@@ -183,9 +171,9 @@ fn strided(world: &mut World, bench: &Bench<'_>) -> Done {
             }
         }
         constant::constant(world, bench);
-        few(bench, "strided-few", sides().skewed(1024), &FEW);
+        few(bench, "strided-few", sides.skewed(1024), &FEW);
         // What is written lies half a line behind what is read, in pages.
-        few(bench, "strided-alias", sides().followed(32), &ALIASED);
+        few(bench, "strided-alias", sides.followed(32), &ALIASED);
     })
 }
 
@@ -225,15 +213,11 @@ const FEW: [Few; 9] = [
 /// but for half a line.
 const ALIASED: [Few; 5] = [(4, 64, 4032), (4, 1024, 3072), (16, 512, 3584), (64, 64, 4032), (32, 4096, 4096)];
 
-/// A few large blocks by `iputmem`, against a loop of puts.
-fn few(bench: &Bench<'_>, measure: &str, mut sides: Sides<'_>, all: &[Few]) {
+fn few(bench: &Bench<'_>, measure: &str, sides: &mut Sides<'_>, all: &[Few]) {
+    let blocks = either(false, 2048, 2048, 32);
     for &(count, block, gap) in all {
-        let (spread, blocks) = (Spread::even(block, count, block + gap), either(false, 2048, 2048, 32));
-        let times = (blocks / count).max(1);
-        let pattern = spread.pattern();
-        bench.pair(format!("{measure} {count}/{block}/{gap}"), || {
-            let ours = timed(times, || sides.routine(&spread, Direction::Put));
-            (ours, timed(times, || sides.loop_of_puts(&pattern, Direction::Put)))
-        });
+        let (spread, times) = (Spread::even(block, count, block + gap), (blocks / count).max(1));
+        let name = format!("{measure} {count}/{block}/{gap}");
+        bench.pair(name, || sides.beside_puts(times, &spread, Direction::Put));
     }
 }

@@ -10,13 +10,11 @@ use shmem_core::strided::{Algorithm, GAPS, PUBLISHED, Pattern, Plan, settings};
 
 use super::*;
 
-/// All cells, both ways.
 pub(super) fn table(world: &mut World, bench: &Bench<'_>) -> Done {
     let heap = world.partitions().first().map_or(0, |heap| heap.spec.size as usize);
     with_sides(world, heap.saturating_sub(SPARE), |sides| {
-        let mut sides = sides();
         for direction in Direction::BOTH {
-            cells().for_each(|cell| times(bench, &mut sides, cell, direction));
+            cells().for_each(|cell| times(bench, sides, cell, direction));
         }
     })
 }
@@ -24,13 +22,11 @@ pub(super) fn table(world: &mut World, bench: &Bench<'_>) -> Done {
 /// Bytes of a heap beside the sides: statics, and the margin.
 const SPARE: usize = 4 << 20;
 
-/// The published table.
 pub(super) fn measure(runner: &mut Runner) -> Done {
     let job = runner.job("strided-published", 2, Given::default());
-    runner.once(&job.heap(room(payload(runner.asked.quick)) + SPARE))
+    runner.times(1, &job.heap(room(payload(runner.asked.quick)) + SPARE))
 }
 
-/// Bytes of the published payload, or of less.
 fn payload(quick: bool) -> usize {
     either(quick, 64 << 20, 4 << 20, 64 << 10)
 }
@@ -62,7 +58,6 @@ fn last_level_cache() -> u64 {
 /// Moves a payload by Algorithms 1 and 2 and by what is chosen here, in turn: milliseconds for the whole payload. The times of
 /// Algorithm 3 are those of the one it chooses.
 fn times(bench: &Bench<'_>, sides: &mut Sides<'_>, (block, gap): (usize, usize), direction: Direction) {
-    /// Milliseconds after which a cell has taken long enough.
     const ENOUGH: f64 = 900.0;
     let (payload, stride) = (payload(bench.quick), block + gap);
     let all = payload / block;

@@ -1,7 +1,6 @@
 //! Both sides of strided transfers, and what moves blocks between them: the library's routines and plans, the loop of puts that
 //! Algorithm 1 is, and, as the limit, nothing but loads and stores of the same lines.
 
-use std::fmt;
 use std::ops::Range;
 
 use shmem_core::object::SymAddr;
@@ -62,70 +61,65 @@ impl Spread {
     }
 }
 
-/// `8x1024/8256<-8`
-impl fmt::Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block, count, to, from } = self;
-        write!(f, "{block}x{count}/{to}<-{from}")
-    }
-}
-
-/// A place on another PE of this node, and private memory as large, from where both begin at an offset
-/// of their own.
+/// A place on another PE of this node, and memory of this PE's own, of which each begins at an offset of its own.
 pub(crate) struct Sides<'w> {
     world: &'w World,
-    pe: Pe,
+    place: On<'w, [f64]>,
+    /// The same, as an address, and as a pointer of this process.
     mine: SymAddr,
     near: *mut u8,
-    private: Vec<u8>,
+    own: &'w mut [u8],
     skew: usize,
 }
 
-/// What both sides are aligned to at least: a page.
-const ALIGN: usize = 4096;
+/// What the own side is aligned to, but for its skew: two pages.
+pub(super) const ALIGN: usize = 8192;
 
 impl<'w> Sides<'w> {
-    /// Sides of `place` and as many private bytes.
-    pub(super) fn new(world: &'w World, place: On<'w, [u8]>) -> Self {
+    /// Sides of a place and of memory that is longer by twice [`ALIGN`] than what blocks lie in.
+    pub(super) fn new(world: &'w World, place: On<'w, [f64]>, own: &'w mut [u8]) -> Self {
         let mine = SymAddr::assume(world.endpoint().mine(place.offset()));
-        let (near, private) = (near(place.ptr(world)).cast(), vec![1; place.len() + ALIGN]);
-        Self { world, pe: place.pe(), mine, near, private, skew: 0 }
+        Self { world, place, mine, near: near(place.ptr(world)).cast(), own, skew: 0 }
     }
 
-    /// Lets the private side begin `skew` bytes behind a page's start. Less than a page.
-    #[must_use]
-    pub(crate) fn skewed(mut self, skew: usize) -> Self {
-        assert!(skew < ALIGN, "a skew is less than a page");
+    /// Lets the own side begin `skew` bytes behind a multiple of [`ALIGN`].
+    pub(crate) fn skewed(&mut self, skew: usize) -> &mut Self {
+        assert!(skew < ALIGN, "a skew is less than two pages");
         self.skew = skew;
         self
     }
 
-    /// Lets the private side begin so many bytes before where the other one begins in its page: by the low 12 bits of addresses,
+    /// Lets the own side begin so many bytes before where the other one begins in its page: by the low 12 bits of addresses,
     /// what is put looks like what is read next.
-    #[must_use]
-    pub(super) fn followed(self, by: usize) -> Self {
-        let skew = self.near.addr().wrapping_sub(by) % ALIGN;
-        self.skewed(skew)
+    pub(super) fn followed(&mut self, by: usize) -> &mut Self {
+        self.skewed(self.near.addr().wrapping_sub(by) % 4096)
     }
 
-    /// Where the private side begins.
     fn start(&self) -> usize {
-        self.private.as_ptr().align_offset(ALIGN).min(ALIGN - self.skew) + self.skew
+        let address = self.own.as_ptr().addr();
+        address.next_multiple_of(ALIGN) - address + self.skew
     }
 
     /// Bytes that blocks can lie in.
     pub(super) fn room(&self) -> usize {
-        self.private.len().saturating_sub(2 * ALIGN)
+        self.own.len().saturating_sub(2 * ALIGN).min(self.place.len() * size_of::<f64>())
+    }
+
+    /// Both, as the routines for elements take them. The skew is one of whole elements.
+    pub(super) fn elements(&mut self) -> (On<'w, [f64]>, &mut [f64]) {
+        let start = self.start();
+        let whole = (self.own.len() - start) / size_of::<f64>() * size_of::<f64>();
+        (self.place, bytemuck::cast_slice_mut(&mut self.own[start..][..whole]))
     }
 
     /// Where both begin, for blocks that lie in them.
     fn ends(&mut self, pattern: &Pattern, direction: Direction) -> (*mut u8, *const u8) {
         let ((to, from), room) = (pattern.hulls(), self.room());
         assert!(to.max(from) <= room, "{pattern:?} does not fit sides of {room} bytes");
-        let private = self.private.as_mut_ptr().wrapping_add(self.start());
+        let own = self.own.as_mut_ptr().wrapping_add(self.start());
         match direction {
-            Direction::Put => (self.near, private),
-            Direction::Get => (private, self.near),
+            Direction::Put => (self.near, own),
+            Direction::Get => (own, self.near),
         }
     }
 
@@ -134,17 +128,13 @@ impl<'w> Sides<'w> {
     pub(super) fn routine(&mut self, spread: &Spread, direction: Direction) {
         let start = self.start();
         let Spread { block, count, to, from } = *black_box(spread);
+        let (own, pe) = (&mut self.own[start..], self.place.pe());
         match direction {
-            Direction::Put => {
-                self.world.iputmem(self.mine, &self.private[start..], to, from, block, count, self.pe);
-            }
-            Direction::Get => {
-                self.world.igetmem(&mut self.private[start..], self.mine, to, from, block, count, self.pe);
-            }
+            Direction::Put => self.world.iputmem(self.mine, own, to, from, block, count, pe),
+            Direction::Get => self.world.igetmem(own, self.mine, to, from, block, count, pe),
         }
     }
 
-    /// Moves blocks in one loop by a given plan.
     pub(crate) fn planned(&mut self, plan: &Plan, direction: Direction) {
         let (to, from) = self.ends(plan.pattern(), direction);
         let [outer, row] = plan.pattern().inner();
@@ -155,11 +145,24 @@ impl<'w> Sides<'w> {
         unsafe { execute_dyn(plan, to, from) };
     }
 
+    /// Nanoseconds of one of so many transfers by each of some plans, in turn, in each round. The first round, for first touches, is
+    /// left out.
+    pub(crate) fn race(
+        &mut self,
+        plans: &[Plan],
+        count: usize,
+        direction: Direction,
+        rounds: usize,
+    ) -> Vec<Vec<f64>> {
+        let mut round = || plans.iter().map(|plan| timed(count, || self.planned(plan, direction))).collect();
+        let all: Vec<_> = (0..=rounds).map(|_| round()).collect();
+        all[1..].to_vec()
+    }
+
     /// Moves blocks as Algorithm 1 does: see [`loop_of_puts`].
     pub(super) fn loop_of_puts(&mut self, pattern: &Pattern, direction: Direction) {
         let (to, from) = self.ends(pattern, direction);
-        let start = self.near as usize;
-        let place = start..start + self.private.len() - ALIGN;
+        let place = self.near.addr()..self.near.addr() + self.room();
         // SAFETY: all blocks lie in both sides (`ends`), which are different memory.
         unsafe { loop_of_puts(pattern, &place, to, from, direction) };
     }
@@ -170,9 +173,15 @@ impl<'w> Sides<'w> {
         // SAFETY: all blocks lie in both sides (`ends`), which are different memory.
         unsafe { lines(pattern, to, from) };
     }
+
+    /// Nanoseconds of one of so many transfers by the library's routine, and by a loop of puts.
+    pub(super) fn beside_puts(&mut self, count: usize, spread: &Spread, direction: Direction) -> (f64, f64) {
+        let pattern = spread.pattern();
+        let ours = timed(count, || self.routine(spread, direction));
+        (ours, timed(count, || self.loop_of_puts(&pattern, direction)))
+    }
 }
 
-/// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// One put or get of a library that does no more than it must: a call, a look whether the address

@@ -12,16 +12,12 @@ use crate::measure::indexed::random;
 /// Layouts against a loop of puts.
 pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, ROOM, |sides| {
-        let mut sides = sides().skewed(1024);
+        sides.skewed(1024);
         let points = swept(bench.seed);
         let (mut slow, mut worst) = (0, 0.0_f64);
         for (spread, direction) in &points {
-            let (count, pattern) = (transfers(spread), spread.pattern());
             let mut over_puts = || {
-                let pair = || {
-                    let ours = timed(count, || sides.routine(spread, *direction));
-                    (ours, timed(count, || sides.loop_of_puts(&pattern, *direction)))
-                };
+                let pair = || sides.beside_puts(transfers(spread), spread, *direction);
                 Samples::of(FEWEST, pair).ratio()[1]
             };
             let mut ratio = over_puts();
@@ -33,7 +29,9 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
             }
             if ratio > SLOW {
                 slow += 1;
-                eprintln!("shmem-perf: {direction:?} {spread} takes {ratio:.2} times a loop of puts");
+                let Spread { block, count, to, from } = spread;
+                let layout = format!("{direction:?} {block}x{count}/{to}<-{from}");
+                eprintln!("shmem-perf: {layout} takes {ratio:.2} times a loop of puts");
             }
             worst = worst.max(ratio);
         }
@@ -47,7 +45,7 @@ pub(super) fn swept_layouts(world: &mut World, bench: &Bench<'_>) -> Done {
 /// Layouts by all kernels.
 pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     with_sides(world, REGRET_ROOM, |sides| {
-        let mut sides = sides().skewed(1024);
+        sides.skewed(1024);
         for (name, mut points) in [("grid", regret_grid()), ("random", drawn(DRAWN, bench.seed))] {
             if !CHOICES.iter().any(|(choice, _)| bench.wants(&format!("regret {choice}/{name}"))) {
                 continue;
@@ -56,7 +54,7 @@ pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
                 points.retain(|(spread, _)| spread.hull() <= 64 << 10);
             }
             let step = if bench.quick { points.len().div_ceil(QUICK) } else { 1 };
-            let all: Vec<_> = points.iter().step_by(step).map(|point| regrets(&mut sides, point)).collect();
+            let all: Vec<_> = points.iter().step_by(step).map(|point| regrets(sides, point)).collect();
             for (at, (choice, _)) in CHOICES.iter().enumerate() {
                 let limit = |regrets: &[f64; 5]| if at == 0 { 1.0 } else { regrets[0] };
                 let samples = all.iter().map(|regrets| (regrets[at], limit(regrets))).collect();
@@ -67,7 +65,6 @@ pub(super) fn regret_of_all(world: &mut World, bench: &Bench<'_>) -> Done {
     })
 }
 
-/// Bytes of each side.
 const ROOM: usize = 16 << 20;
 
 /// The same for regret: the published table was measured with 64 MiB.
@@ -89,13 +86,13 @@ pub(super) fn sweep(runner: &mut Runner) -> Done {
         return Ok(());
     }
     let seed = seed(runner);
-    runner.once(&runner.job("strided-sweep", 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
+    runner.times(1, &runner.job("strided-sweep", 2, Given { seed, ..Given::default() }).heap(2 * ROOM))
 }
 
-/// Measures regret of predicates, for all layouts or for a few.
 pub(super) fn regret(runner: &mut Runner) -> Done {
     let seed = seed(runner);
-    runner.once(&runner.job("strided-regret", 2, Given { seed, ..Given::default() }).heap(2 * REGRET_ROOM))
+    runner
+        .times(1, &runner.job("strided-regret", 2, Given { seed, ..Given::default() }).heap(2 * REGRET_ROOM))
 }
 
 /// The seed that was asked for, or a new one, which is said.
@@ -112,7 +109,6 @@ pub(crate) fn transfers(spread: &Spread) -> usize {
     (BYTES / (spread.count * (spread.block + 32))).clamp(1, 10_000)
 }
 
-/// A layout and its direction.
 type Point = (Spread, Direction);
 
 /// What is held against a loop of puts: a grid, and layouts drawn by a seed.
@@ -199,18 +195,11 @@ const CHOICES: [(&str, &[Algorithm]); 5] = [
 ];
 
 /// Every way to move a pattern, whatever would be chosen.
-const METHODS: [Method; 10] = [
-    Method::Putmem,
-    Method::Kernel(Kernel::Rows),
-    Method::Kernel(Kernel::Throttled(1)),
-    Method::Kernel(Kernel::Throttled(2)),
-    Method::Kernel(Kernel::Throttled(4)),
-    Method::Kernel(Kernel::Throttled(8)),
-    Method::Kernel(Kernel::Throttled(16)),
-    Method::Kernel(Kernel::Stream),
-    Method::Kernel(Kernel::Span),
-    Method::Kernel(Kernel::Shuffle),
-];
+fn methods() -> Vec<Method> {
+    let kernels = [Kernel::Rows, Kernel::Stream, Kernel::Span, Kernel::Shuffle];
+    let kernels = kernels.into_iter().chain([1, 2, 4, 8, 16].map(Kernel::Throttled));
+    [Method::Putmem].into_iter().chain(kernels.map(Method::Kernel)).collect()
+}
 
 /// Regret of each choice at a layout.
 fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> [f64; 5] {
@@ -218,21 +207,14 @@ fn regrets(sides: &mut Sides<'_>, (spread, direction): &Point) -> [f64; 5] {
     let alignment = 1 << (spread.to | spread.from).trailing_zeros().min(6);
     let by = |algorithm| Plan::of(pattern, alignment, algorithm, thresholds);
     let mut plans = [Algorithm::Auto, Algorithm::One, Algorithm::Two].map(by).to_vec();
-    plans.extend(METHODS.map(|method| Plan::by(pattern, method)));
+    plans.extend(methods().into_iter().map(|method| Plan::by(pattern, method)));
     plans.dedup();
-    let count = transfers(spread);
-    let mut times = vec![Vec::new(); plans.len()];
-    // The first round is for first touches.
-    for round in 0..8 {
-        for (plan, times) in plans.iter().zip(&mut times) {
-            let time = timed(count, || sides.planned(plan, *direction));
-            times.extend((round > 0).then_some(time));
-        }
-    }
+    let rounds = sides.race(&plans, transfers(spread), *direction, 7);
     // One plan that stands there twice counts with all its samples.
     let time = |wanted: &Plan| {
-        let all = plans.iter().zip(&times).filter(|(plan, _)| *plan == wanted);
-        median(all.flat_map(|(_, times)| times.iter().copied()).collect())
+        let of = |times: &Vec<f64>| plans.iter().zip(times.clone()).collect::<Vec<_>>();
+        let all = rounds.iter().flat_map(of).filter(|(plan, _)| *plan == wanted);
+        median(all.map(|(_, time)| time).collect())
     };
     let least = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min);
     let best = least(&mut plans.iter().map(&time));
