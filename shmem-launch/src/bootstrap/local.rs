@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -13,7 +14,7 @@ use shmem_core::exit;
 
 use super::launcher::Bootstrap;
 use super::peer::Peer;
-use super::steps::{self, Steps};
+use super::steps::{self, Served, Steps as _};
 use crate::launch::channel::Channel;
 use crate::launch::wire::{Reply, Request, VERSION, cut};
 use crate::launch::{JOB, NPES, PE, SOCKET};
@@ -27,9 +28,8 @@ const SERVER: &str = "shmrun";
 const GREETING: Timespec = Timespec { tv_sec: 30, tv_nsec: 0 };
 
 /// The launcher of this host, `shmrun` or the program itself.
-#[derive(Debug)]
 pub struct Local {
-    steps: Steps,
+    steps: Served,
     number: usize,
     /// The host of each PE.
     hosts: Alike<u32>,
@@ -85,7 +85,7 @@ impl Local {
         hold_on_to(&lifeline)?;
         let number = pe as usize;
         let neighbours = (0..hosts.len()).filter(|other| hosts[*other] == hosts[number]).collect();
-        let steps = Steps::new(channel, number, neighbours, SERVER);
+        let steps = Served::new(Arc::new(channel), number, neighbours, SERVER, None);
         let hosts = hosts.into_iter().collect();
         Ok(Some(Self { steps, number, hosts, _lifeline: lifeline }))
     }
@@ -113,7 +113,7 @@ impl Bootstrap for Local {
     }
 
     fn fence(&self) -> io::Result<()> {
-        self.steps.fence(|| Ok(()))
+        self.steps.fence()
     }
 
     fn get(&self, pe: usize, key: &str) -> io::Result<Vec<u8>> {

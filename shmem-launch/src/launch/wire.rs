@@ -1,7 +1,8 @@
 //! What a PE and its launcher say to each other.
 //!
 //! Each message is one packet of a `SOCK_SEQPACKET` socket, as [`codec`] writes it.
-//! Descriptors travel beside the bytes of a packet. Nothing that arrives is trusted.
+//! Descriptors travel beside the bytes of a packet. Nothing that arrives is trusted: what a value may be long is checked where
+//! it is taken ([`rendezvous`](super::rendezvous)).
 
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +39,8 @@ pub(crate) enum Request {
     Hello { version: u32, job: u64, pe: u32 },
     /// A value for the next fence.
     Put {
-        #[serde(deserialize_with = "codec::text::<_, MAX_KEY>")]
         key: String,
-        #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes::<_, MAX_VALUE>")]
+        #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes")]
         value: Vec<u8>,
     },
     /// Waits for all PEs.
@@ -48,16 +48,9 @@ pub(crate) enum Request {
     /// Descriptors for the PEs of this host come with it; `last`: these were all.
     Share { last: bool },
     /// Ends the job.
-    Abort {
-        code: i32,
-        #[serde(deserialize_with = "codec::text::<_, MAX_TEXT>")]
-        message: String,
-    },
+    Abort { code: i32, message: String },
     /// Ends the job because somebody else seems to be lost, unless it is known by then who is.
-    Suspect {
-        #[serde(deserialize_with = "codec::text::<_, MAX_TEXT>")]
-        message: String,
-    },
+    Suspect { message: String },
     /// The PE has left the job in order.
     Finish,
 }
@@ -69,10 +62,7 @@ pub(crate) enum Reply {
     /// comes with it.
     Welcome { hosts: Vec<u32> },
     /// The process is not taken for the PE.
-    Refused {
-        #[serde(deserialize_with = "codec::text::<_, MAX_TEXT>")]
-        reason: String,
-    },
+    Refused { reason: String },
     /// All PEs have fenced: what they put since the last time; `last`: these were all.
     Fenced { values: Vec<Value>, last: bool },
     /// All PEs have shared: so many descriptors will follow.
@@ -85,9 +75,8 @@ pub(crate) enum Reply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Value {
     pub(crate) pe: u32,
-    #[serde(deserialize_with = "codec::text::<_, MAX_KEY>")]
     pub(crate) key: String,
-    #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes::<_, MAX_VALUE>")]
+    #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes")]
     pub(crate) value: Vec<u8>,
 }
 
@@ -201,13 +190,5 @@ mod tests {
             prop_assert!(text.starts_with(message));
             prop_assert!(message.len() <= MAX_TEXT && message.len() + 4 > MAX_TEXT.min(text.len()));
         }
-    }
-
-    #[test]
-    fn a_length_beyond_the_limit_is_refused() {
-        let long = Request::Put { key: "k".repeat(MAX_KEY + 1), value: vec![] };
-        assert_eq!(Request::decode(&long.encode()), Err(Malformed));
-        let long = Request::Put { key: "k".into(), value: vec![0; MAX_VALUE + 1] };
-        assert_eq!(Request::decode(&long.encode()), Err(Malformed));
     }
 }
