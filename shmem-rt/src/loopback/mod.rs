@@ -218,8 +218,7 @@ fn exited(code: Option<c_int>) {
 /// Ends the process, and says why and where its PEs are, but for one.
 fn end(code: u8, what: &str, pes: &Neighbours, except: Option<usize>) -> ! {
     let others = pes.peers().filter(|peer| Some(peer.number) != except);
-    let all: Vec<_> =
-        others.map(|peer| (peer.number, launch::record::describe(peer.record))).collect();
+    let all: Vec<_> = others.map(|peer| (peer.number, launch::record::describe(peer.record))).collect();
     let clauses: String =
         launch::report::standings(&all).iter().map(|clause| format!("\n  {clause}")).collect();
     exit::end(code.into(), || say(&format!("shmem: {what}{clauses}")))
