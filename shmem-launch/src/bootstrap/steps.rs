@@ -2,6 +2,7 @@
 //! fence, descriptors that are handed round. This is the side that asks.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -113,6 +114,12 @@ impl Steps for Served {
         }
         lists.insert(self.number, owned(descriptors)?);
         Ok(lists.into_values().collect())
+    }
+}
+
+impl fmt::Debug for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served").field("number", &self.number).finish_non_exhaustive()
     }
 }
 

@@ -329,7 +329,7 @@ fn say(speaker: &str, text: &str) {
 }
 
 /// As the kernel takes it; rounded up, not to wake before it is time.
-fn timespec(time: Duration) -> Timespec {
+pub(crate) fn timespec(time: Duration) -> Timespec {
     let time = time.saturating_add(Duration::from_micros(1));
     Timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }

@@ -10,14 +10,14 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::bootstrap::manager::ProcessManager;
 use crate::bootstrap::peer::Peer;
 use crate::bootstrap::steps::{gone, unexpected};
 use crate::launch::channel::{Channel, Packet};
-use crate::launch::{limits, random};
+use crate::launch::{limits, random, timespec};
 
 /// The first PE of a host, as the other PEs speak of it.
 pub(super) const FIRST: &str = "the first PE of this host";
@@ -194,8 +194,7 @@ fn check_user(socket: &OwnedFd) -> io::Result<()> {
 /// Waits until one is ready: which are.
 fn wait(list: &[PollFd<'_>], end: Instant) -> io::Result<Vec<bool>> {
     let mut list = list.to_vec();
-    let left = end.saturating_duration_since(Instant::now());
-    let left = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
+    let left = timespec(end.saturating_duration_since(Instant::now()));
     match rustix::io::retry_on_intr(|| poll(&mut list, Some(&left)))? {
         0 => Err(io::Error::new(io::ErrorKind::TimedOut, format!("{FIRST} does not answer"))),
         _ => Ok(list.iter().map(|fd| !fd.revents().is_empty()).collect()),
