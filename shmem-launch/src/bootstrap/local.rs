@@ -14,6 +14,7 @@ use shmem_core::exit;
 use super::launcher::Bootstrap;
 use super::peer::inherited;
 use super::steps::{self, Served, Steps as _};
+use crate::codec;
 use crate::launch::channel::Channel;
 use crate::launch::wire::{Reply, Request, VERSION, cut};
 use crate::launch::{JOB, NPES, PE, SOCKET};
@@ -62,7 +63,7 @@ impl Local {
         }
         // SAFETY: nothing closes a descriptor that is open when a process begins, before it has joined (caller).
         let channel = Channel::inherited(unsafe { duplicate(descriptor) }?);
-        channel.send(&Request::Hello { version: VERSION, job, pe }.encode(), &[])?;
+        channel.send(&codec::encode(&Request::Hello { version: VERSION, job, pe }), &[])?;
         let mut ready = [PollFd::new(&channel, PollFlags::IN)];
         if rustix::io::retry_on_intr(|| poll(&mut ready, Some(&GREETING)))? == 0 {
             return Err(not_ours(descriptor, "whoever holds the other end does not answer"));

@@ -78,48 +78,17 @@ pub(super) unsafe fn inherited(
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::net::{UnixListener, UnixStream};
-    use std::process::Command;
+    use std::os::unix::net::UnixStream;
 
     use rustix::process::getuid;
 
     use super::*;
 
-    /// Set for a copy of this program in a PID namespace of its own: the socket that it connects to.
-    const ELSEWHERE: &str = "SHMEM_TEST_PEER_ELSEWHERE";
-
+    // One outside this PID namespace: `pes_meet_from_pid_namespaces_of_their_own` of shmrun.
     #[test]
     fn the_other_end_is_this_process() {
         let (one, _other) = UnixStream::pair().unwrap();
         assert_eq!(Peer::of(&one).unwrap(), Peer { user: getuid(), process: Some(getpid()) });
         assert!(Peer::of(std::fs::File::open("/dev/null").unwrap()).is_err());
-    }
-
-    /// Not a test by itself: a copy of this program that does not see the process at the other end.
-    #[test]
-    fn in_another_pid_namespace() {
-        let Ok(path) = std::env::var(ELSEWHERE) else { return };
-        let peer = Peer::of(UnixStream::connect(path).unwrap()).unwrap();
-        assert_eq!(peer.process, None);
-    }
-
-    #[test]
-    fn a_process_outside_the_pid_namespace_has_no_number() {
-        let elsewhere = ["--user", "--map-root-user", "--pid", "--fork"];
-        if !Command::new("unshare").args(elsewhere).arg("true").output().is_ok_and(|o| o.status.success()) {
-            return eprintln!("skipped: this user may not make PID namespaces");
-        }
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("socket");
-        let _listener = UnixListener::bind(&path).unwrap();
-        let copy = Command::new("unshare")
-            .args(elsewhere)
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", "bootstrap::peer::tests::in_another_pid_namespace", "--test-threads=1"])
-            .env(ELSEWHERE, &path)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&copy.stdout);
-        assert!(copy.status.success() && said.contains("1 passed"), "{said}");
     }
 }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use shmem_core::exclusion::Mutex;
 
 use super::manager::ProcessManager;
-use crate::codec::Malformed;
+use crate::codec;
 use crate::launch::channel::{Channel, Packet};
 use crate::launch::limits;
-use crate::launch::rendezvous::{TooLong, portions};
+use crate::launch::rendezvous::{Fault, portions};
 use crate::launch::wire::{Reply, Request, Value};
 
 /// The exchange of a [`Bootstrap`](super::Bootstrap), whose methods these are.
@@ -56,7 +56,7 @@ impl Served {
 
     /// Says something, past the lock: another thread may be in a collective step that will never end.
     pub(super) fn request(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        self.channel.send(&request.encode(), descriptors).map_err(|error| match error.kind() {
+        self.channel.send(&codec::encode(request), descriptors).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => gone(self.server),
             _ => error,
         })
@@ -69,7 +69,7 @@ impl Served {
 
 impl Steps for Served {
     fn put(&self, key: &str, value: &[u8]) -> io::Result<()> {
-        TooLong::check(key, value).map_err(invalid)?;
+        Fault::check(key, value).map_err(invalid)?;
         let _step = self.values.lock();
         self.request(&Request::Put { key: key.into(), value: value.into() }, &[])
     }
@@ -149,8 +149,7 @@ impl Visible {
 /// The next thing that `server` says.
 pub(super) fn reply(channel: &Channel, server: &str) -> io::Result<(Reply, Vec<OwnedFd>)> {
     let Packet { bytes, descriptors, .. } = channel.receive()?.ok_or_else(|| gone(server))?;
-    let reply = Reply::decode(&bytes)
-        .map_err(|error: Malformed| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+    let reply = codec::decode(&bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     Ok((reply, descriptors))
 }
 
@@ -161,7 +160,7 @@ pub(super) fn owned(descriptors: &[BorrowedFd<'_>]) -> io::Result<Vec<OwnedFd>> 
 
 /// Makes sure that `coming` descriptors fit beside the caller's `own`, which are open and are duplicated.
 pub(super) fn make_room(pes: usize, coming: usize, own: usize) -> io::Result<()> {
-    limits::make_room((coming + 2 * own) as u64).map_err(|short| {
+    limits::make_room((coming + 2 * own) as u64).map(drop).map_err(|short| {
         io::Error::other(format!(
             "the {pes} PEs of the host share {coming} descriptors, but this process {short}"
         ))

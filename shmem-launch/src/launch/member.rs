@@ -14,6 +14,7 @@ use super::channel::{Channel, Packet, Sender};
 use super::record;
 use super::report::{Death, Standing, end_of};
 use super::wire::Reply;
+use crate::codec;
 
 /// `PF_SIGNALED` of the kernel: a signal has ended the thread.
 const SIGNALED: u32 = 0x400;
@@ -141,7 +142,7 @@ impl Member {
 
     /// Queues a reply, with descriptors.
     pub(crate) fn reply(&mut self, reply: &Reply, descriptors: Vec<Rc<OwnedFd>>) {
-        self.send(Outgoing { bytes: reply.encode().into(), descriptors });
+        self.send(Outgoing { bytes: codec::encode(reply).into(), descriptors });
     }
 
     /// Sends what there is room for. A PE that is gone needs nothing more.

@@ -19,6 +19,7 @@ use super::rendezvous::{Met, Rendezvous, hand_round, pack};
 use super::report::{Death, Standing, ended_with};
 use super::spawn::Spawner;
 use super::wire::{Reply, Request, VERSION};
+use crate::codec;
 
 /// How long a PE may be out of reach while the process that started it goes on.
 const LOST: Duration = Duration::from_millis(500);
@@ -205,7 +206,7 @@ impl Pes {
     fn take(&mut self, pe: usize, packet: Packet) {
         let Some(sender) = packet.sender else { return };
         let joined = self.members[pe].joined();
-        match Request::decode(&packet.bytes) {
+        match codec::decode(&packet.bytes) {
             Ok(Request::Hello { version, job, pe: claimed }) => {
                 self.greet(pe, sender, (version, job, claimed))
             }
@@ -356,7 +357,7 @@ mod tests {
     }
 
     fn hello(host: &Pes, version: u32, pe: u32) -> Vec<u8> {
-        Request::Hello { version, job: host.spawner.number, pe }.encode()
+        codec::encode(&Request::Hello { version, job: host.spawner.number, pe })
     }
 
     /// Says it, if there is room.
@@ -395,7 +396,7 @@ mod tests {
     #[test]
     fn who_talks_on_keeps_no_other_from_its_turn() {
         let (mut host, ends) = silent(2);
-        let finish = Request::Finish.encode();
+        let finish = codec::encode(&Request::Finish);
         let fill = || (0..).take_while(|_| says(&ends[0], &finish)).count();
         assert!(says(&ends[0], &hello(&host, VERSION, 0)) && says(&ends[0], &finish));
         assert_eq!(host.serve(&[0]), []);
@@ -412,7 +413,7 @@ mod tests {
         assert!(says(&ends[0], &hello(&host, VERSION, 0)));
         assert_eq!(host.serve(&[0]), []);
         assert!(host.has_begun());
-        let events = flood(&mut host, &ends[0], &Request::Fence.encode());
+        let events = flood(&mut host, &ends[0], &codec::encode(&Request::Fence));
         let [what] = broken(&events)[..] else { panic!("{events:?}") };
         assert!(what.starts_with("it is at the next step of the start before"), "{what}");
     }
@@ -423,7 +424,7 @@ mod tests {
         for (last, is_lost) in [(Request::Suspect { message: "why".into() }, false), (Request::Fence, true)] {
             let (mut host, mut ends) = silent(1);
             let end = ends.remove(0);
-            assert!(says(&end, &hello(&host, VERSION, 0)) && says(&end, &last.encode()));
+            assert!(says(&end, &hello(&host, VERSION, 0)) && says(&end, &codec::encode(&last)));
             // Not by dropping it: a test that starts a process at this moment lends it a copy until it runs its program.
             shutdown(&end, Shutdown::Both).unwrap();
             let mut events = host.serve(&[0]);

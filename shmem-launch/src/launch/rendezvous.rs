@@ -10,6 +10,7 @@ use shmem_core::partition::show_size;
 use super::wire::{
     AROUND_VALUES, MAX_DESCRIPTORS, MAX_KEY, MAX_PACKET, MAX_VALUE, OVERHEAD, Reply, Request, Value,
 };
+use crate::codec;
 
 /// Most bytes of values, with their keys, that a PE offers between two fences. The library offers 32 KiB.
 pub(crate) const MAX_OFFERED: usize = 1 << 20;
@@ -50,8 +51,11 @@ pub(crate) enum Met<D> {
 /// What a PE may not do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    #[error(transparent)]
-    TooLong(#[from] TooLong),
+    #[error(
+        "a key of {} with a value of {}: the launcher passes on at most {} and {}",
+        show_size(*.key), show_size(*.value), show_size(MAX_KEY as u64), show_size(MAX_VALUE as u64)
+    )]
+    TooLong { key: u64, value: u64 },
     #[error(
         "PE {pe} offers its launcher more than {MAX_OFFERED} bytes between two fences: `{key}` is one value too many; the library \
          offers less, so look which program speaks to the launcher in its position"
@@ -64,23 +68,12 @@ pub(crate) enum Fault {
     NoStep,
 }
 
-/// A value that launchers do not pass on.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a key of {} with a value of {}: the launcher passes on at most {} and {}",
-    show_size(*.key), show_size(*.value), show_size(MAX_KEY as u64), show_size(MAX_VALUE as u64)
-)]
-pub(crate) struct TooLong {
-    key: u64,
-    value: u64,
-}
-
-impl TooLong {
+impl Fault {
     /// Checks that a value is one that launchers pass on.
     pub(crate) fn check(key: &str, value: &[u8]) -> Result<(), Self> {
         match key.len() <= MAX_KEY && value.len() <= MAX_VALUE {
             true => Ok(()),
-            false => Err(Self { key: key.len() as u64, value: value.len() as u64 }),
+            false => Err(Self::TooLong { key: key.len() as u64, value: value.len() as u64 }),
         }
     }
 }
@@ -158,7 +151,7 @@ impl<D> Rendezvous<D> {
 impl<D> Seat<D> {
     /// Takes a value; the last one under a key counts.
     fn put(&mut self, pe: usize, key: String, value: Vec<u8>) -> Result<(), Fault> {
-        TooLong::check(&key, &value)?;
+        Fault::check(&key, &value)?;
         // As much as it takes in a packet: many short values are much, too.
         let weight = |value: &[u8]| OVERHEAD + key.len() + value.len();
         let before = self.offers.get(&key).map_or(0, |value| weight(value));
@@ -185,13 +178,14 @@ pub(crate) fn pack(values: Vec<Value>) -> Vec<Vec<u8>> {
     let (mut portion, mut bytes) = (Vec::new(), AROUND_VALUES);
     for value in values {
         if bytes + value.most_bytes() > MAX_PACKET {
-            packets.push(Reply::Fenced { values: std::mem::take(&mut portion), last: false }.encode());
+            let values = std::mem::take(&mut portion);
+            packets.push(codec::encode(&Reply::Fenced { values, last: false }));
             bytes = AROUND_VALUES;
         }
         bytes += value.most_bytes();
         portion.push(value);
     }
-    packets.push(Reply::Fenced { values: portion, last: true }.encode());
+    packets.push(codec::encode(&Reply::Fenced { values: portion, last: true }));
     packets
 }
 
@@ -225,7 +219,7 @@ mod tests {
         let mut all = BTreeMap::new();
         for (i, packet) in packets.iter().enumerate() {
             assert!(packet.len() <= MAX_PACKET);
-            let Ok(Reply::Fenced { values, last }) = Reply::decode(packet) else { panic!("{packet:?}") };
+            let Ok(Reply::Fenced { values, last }) = codec::decode(packet) else { panic!("{packet:?}") };
             assert_eq!(last, i + 1 == packets.len());
             all.extend(values.into_iter().map(|value| ((value.pe, value.key), value.value)));
         }
@@ -276,7 +270,7 @@ mod tests {
         );
         assert_eq!(put(0, "b", MAX_VALUE), Ok(None), "each PE by itself");
         for (key, bytes) in [("b", MAX_VALUE + 1), (&*"k".repeat(MAX_KEY + 1), 0)] {
-            assert!(matches!(put(0, key, bytes), Err(Fault::TooLong(_))));
+            assert!(matches!(put(0, key, bytes), Err(Fault::TooLong { .. })));
         }
         meeting.take(1, Request::Fence, vec![]).unwrap();
         let Ok(Some(Met::Fence(values))) = meeting.take(0, Request::Fence, vec![]) else { panic!() };

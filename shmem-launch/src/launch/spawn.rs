@@ -14,7 +14,6 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, getppid, setrlimit};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use super::bind::Binding;
 use super::channel::Channel;
 use super::error::LaunchError;
 use super::member::Member;
@@ -82,7 +81,7 @@ impl Spawner {
         let program = program::find(&job.program, path.as_deref())?;
         let gdb = || program::find(OsStr::new("gdb"), path.as_deref()).map_err(|_| LaunchError::NoDebugger);
         let debugger = job.debugger.map(|_| gdb()).transpose()?;
-        let Binding { sets: cpus, remark } = job.bind.binding(pes).map_err(LaunchError::Bind)?;
+        let (cpus, remark) = job.bind.binding(pes).map_err(LaunchError::Bind)?;
         let number = u64::from_le_bytes(number);
         Ok((Self { job, number, hosts, pipes, program, debugger, cpus, before }, remark))
     }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{self, Malformed, Message};
+use crate::codec::Message;
 
 /// Counted up when a message changes: the two sides must agree.
 pub(crate) const VERSION: u32 = 4;
@@ -40,7 +40,7 @@ pub(crate) enum Request {
     /// A value for the next fence.
     Put {
         key: String,
-        #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes")]
+        #[serde(serialize_with = "crate::codec::whole", deserialize_with = "crate::codec::bytes")]
         value: Vec<u8>,
     },
     /// Waits for all PEs.
@@ -76,7 +76,7 @@ pub(crate) enum Reply {
 pub(crate) struct Value {
     pub(crate) pe: u32,
     pub(crate) key: String,
-    #[serde(serialize_with = "codec::whole", deserialize_with = "codec::bytes")]
+    #[serde(serialize_with = "crate::codec::whole", deserialize_with = "crate::codec::bytes")]
     pub(crate) value: Vec<u8>,
 }
 
@@ -88,32 +88,7 @@ impl Value {
 }
 
 impl Message for Request {}
-
-impl Request {
-    /// As a packet.
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        codec::encode(self)
-    }
-
-    /// From a packet.
-    pub(crate) fn decode(packet: &[u8]) -> Result<Self, Malformed> {
-        codec::decode(packet)
-    }
-}
-
 impl Message for Reply {}
-
-impl Reply {
-    /// As a packet.
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        codec::encode(self)
-    }
-
-    /// From a packet.
-    pub(crate) fn decode(packet: &[u8]) -> Result<Self, Malformed> {
-        codec::decode(packet)
-    }
-}
 
 /// The beginning of `text` that fits a message.
 pub(crate) fn cut(text: &str) -> &str {
@@ -135,6 +110,7 @@ mod tests {
 
     use super::*;
     use crate::allocated::most;
+    use crate::codec::{self, Malformed};
 
     /// More bytes than any message takes that comes as a few hundred.
     const RUBBISH: usize = 64 << 10;
@@ -179,7 +155,7 @@ mod tests {
             let value = Value { pe, key, value: vec![7; bytes] };
             let most = value.most_bytes();
             let values = vec![value; times];
-            let packet = Reply::Fenced { values, last: true }.encode();
+            let packet = codec::encode(&Reply::Fenced { values, last: true });
             prop_assert!(packet.len() <= AROUND_VALUES + times * most);
         }
 

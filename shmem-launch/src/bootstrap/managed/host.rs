@@ -10,6 +10,7 @@ use shmem_core::exclusion::Mutex;
 
 use crate::bootstrap::manager::ProcessManager;
 use crate::bootstrap::steps::{Steps, Visible, gone, invalid, make_room, owned, unexpected};
+use crate::codec;
 use crate::launch::channel::Channel;
 use crate::launch::rendezvous::{Met, Rendezvous, hand_round, pack};
 use crate::launch::wire::{Reply, Request, Value};
@@ -58,7 +59,7 @@ impl Host {
         for (pe, channel) in &self.others {
             while met.is_none() && !meeting.is_waiting(*pe) {
                 let packet = channel.receive()?.ok_or_else(|| gone(&format!("PE {pe}")))?;
-                let request = Request::decode(&packet.bytes).map_err(invalid)?;
+                let request = codec::decode(&packet.bytes).map_err(invalid)?;
                 let took = meeting.take(*pe, request, packet.descriptors);
                 met = took.map_err(|fault| invalid(format!("PE {pe}: {fault}")))?;
             }
@@ -69,12 +70,12 @@ impl Host {
     /// Gives this host's values to the other hosts, and takes theirs.
     fn exchange(&self, exchange: u64, values: Vec<Value>) -> io::Result<Vec<Value>> {
         let key = format!("shmem.{exchange}");
-        self.manager.put(&key, &Reply::Fenced { values: values.clone(), last: true }.encode())?;
+        self.manager.put(&key, &codec::encode(&Reply::Fenced { values: values.clone(), last: true }))?;
         self.manager.fence()?;
         let mut all = values;
         for first in self.firsts.iter().filter(|first| **first != self.number) {
             let bytes = self.manager.get(*first, &key)?;
-            let Ok(Reply::Fenced { values, .. }) = Reply::decode(&bytes) else {
+            let Ok(Reply::Fenced { values, .. }) = codec::decode(&bytes) else {
                 return Err(invalid(format!("what PE {first} says for its host is garbled")));
             };
             all.extend(values);
@@ -129,7 +130,7 @@ impl Steps for Host {
         };
         for (to, reply, list) in hand_round(&lists).filter(|(to, ..)| *to != self.number) {
             let list: Vec<_> = list.iter().map(OwnedFd::as_fd).collect();
-            self.say(to, &reply.encode(), &list)?;
+            self.say(to, &codec::encode(&reply), &list)?;
         }
         Ok(lists.into_iter().map(|(_, list)| list).collect())
     }

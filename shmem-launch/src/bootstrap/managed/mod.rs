@@ -21,7 +21,6 @@ mod watch;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use shmem_core::alike::Alike;
@@ -50,7 +49,6 @@ pub struct Managed {
     /// How it takes part in what all do together: it speaks for its host, or to who does.
     steps: Box<dyn Steps>,
     watch: Arc<Watch>,
-    left: AtomicBool,
     _claim: Option<Claim>,
 }
 
@@ -125,12 +123,12 @@ impl Managed {
         };
         let watch = Watch::new(Arc::clone(&manager), here, channels, met.voice)?;
         let hosts = hosts.into_iter().collect();
-        Ok(Self { manager, number, hosts, steps, watch, left: AtomicBool::new(false), _claim: claim })
+        Ok(Self { manager, number, hosts, steps, watch, _claim: claim })
     }
 
     /// Whether values can be exchanged.
     fn stays(&self) -> io::Result<()> {
-        match self.left.load(Ordering::Acquire) {
+        match self.watch.has_left() {
             true => Err(left(self.number)),
             false => Ok(()),
         }
@@ -193,7 +191,6 @@ impl Bootstrap for Managed {
     }
 
     fn finish(&self) {
-        self.left.store(true, Ordering::Release);
         self.watch.leave();
         self.manager.leave();
     }

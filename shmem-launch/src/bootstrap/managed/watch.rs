@@ -69,9 +69,14 @@ impl Watch {
         rustix::io::read(voice, &mut [0; size_of::<u64>()]).is_ok()
     }
 
+    /// Whether this PE has left.
+    pub(super) fn has_left(&self) -> bool {
+        self.left.load(Ordering::Acquire)
+    }
+
     /// Says that this PE leaves in order.
     pub(super) fn leave(&self) {
-        self.left.store(true, Ordering::Relaxed);
+        self.left.store(true, Ordering::Release);
         for channel in self.channels.values() {
             // Who is not there any more has left before.
             let _ = channel.send(LEAVING, &[]);
@@ -90,7 +95,7 @@ impl Watch {
             let mut ended = list.iter().map(|fd| !fd.revents().is_empty()).collect::<Vec<_>>().into_iter();
             watched.retain(|pe, channel| {
                 let has_ended = ended.next().unwrap_or(false);
-                if has_ended && !has_left(channel) {
+                if has_ended && !has_said_so(channel) {
                     self.end(*pe);
                 }
                 !has_ended
@@ -100,7 +105,7 @@ impl Watch {
 
     /// Ends the job, because a PE has died.
     fn end(&self, pe: usize) {
-        if self.left.load(Ordering::Relaxed) {
+        if self.has_left() {
             return;
         }
         exit::end(1, || {
@@ -113,7 +118,7 @@ impl Watch {
 }
 
 /// Whether the last word of a PE that is gone was that it leaves.
-fn has_left(channel: &Channel) -> bool {
+fn has_said_so(channel: &Channel) -> bool {
     let words = std::iter::from_fn(|| channel.try_receive().ok().flatten());
     words.last().is_some_and(|word| word.bytes == LEAVING)
 }
